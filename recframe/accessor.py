@@ -25,8 +25,8 @@ from recframe.frames.columns import Columns, get_column
 from recframe.frames.interactions import read_interactions
 from recframe.frames.lists import from_lists
 from recframe.frames.names import as_labels
-from recframe.frames.tables import Make, make_of_table
-from recframe.frames.truth import judge_frame, open_candidates, open_judge, read_judged
+from recframe.frames.tables import Make, make_of_table, read_judged
+from recframe.frames.truth import judge_frame, open_candidates, open_judge
 from recframe.methods import RankingMethods
 from recframe.options import DEFAULTS, LOADED, OptionArguments, Options, spell_options
 

@@ -63,8 +63,8 @@ from recframe.analysis.summary import (
 from recframe.calls import make_public, public
 from recframe.errors import RecframeError, RecframeWarning, find_near
 from recframe.frames.columns import Columns, find_columns
+from recframe.frames.duplicates import find_models
 from recframe.frames.ids import ALL_USERS
-from recframe.frames.models import find_models
 from recframe.frames.names import check_label, is_infer
 from recframe.frames.questions import ask_all
 from recframe.frames.tables import Make, mean_table, measure_table

@@ -24,11 +24,11 @@ from recframe.frames.overlap import (
     N_EXAMPLES,
     Items,
     Overlap,
+    Pairs,
     UserCounts,
     add_counts,
     match,
 )
-from recframe.frames.pairs import Pairs
 from recframe.frames.tables import Make
 from recframe.frames.truth import Judge
 from recframe.notes import taking_notes

@@ -15,7 +15,7 @@ from recframe.errors import RecframeError, as_text, printable, shorten
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.interactions import Interactions, complete_rows, read_interactions
 from recframe.frames.names import as_labels
-from recframe.frames.pairs import Pairs
+from recframe.frames.overlap import Pairs
 from recframe.frames.tables import measure_table, policy_of
 from recframe.frames.truth import Judge
 from recframe.frames.values import find_missing

@@ -30,7 +30,7 @@ from recframe.frames.judgments import (
     read_excluded,
     read_judgments,
 )
-from recframe.frames.pairs import Pairs
+from recframe.frames.overlap import Pairs
 from recframe.frames.tables import mean_table, measure_table, tidy_table
 from recframe.frames.truth import Judge
 from recframe.metrics.names import Metric, parse_metrics

@@ -22,6 +22,7 @@ from recframe.frames.kinds import list_lists
 from recframe.frames.names import (
     LOOKED_FOR,
     NAMES,
+    WEAK,
     Role,
     Roles,
     as_labels,
@@ -33,7 +34,6 @@ from recframe.frames.names import (
     is_no_model,
     is_of_row,
     is_time,
-    is_weak,
     leave_out,
     less_is_better,
     list_fields,
@@ -46,8 +46,6 @@ from recframe.kernel.threads import Array
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import Metric
 from recframe.options import INFER, Models, Options
-
-APART = "evaluate each of its values by itself, or make score columns of models by a pivot"
 
 
 class Columns(NamedTuple):
@@ -114,50 +112,42 @@ def find_columns(
     "df.rec".
     Where all `metrics` are of columns, relevance is not needed unless the tie rule reads it.
     """
-    check_like(metrics, vars(options))
+    if options.like is not None:
+        check_like(metrics, vars(options))
     of_column = [metric for metric in metrics if DEFINITIONS[metric.name].of_column]
-    if metrics and not options.tie_rule.reads_relevance:
-        with_relevant = with_relevant and len(of_column) < len(metrics)
+    if of_column and len(of_column) == len(metrics) and not options.tie_rule.reads_relevance:
+        with_relevant = False
     roles = find_roles(frame, options, with_relevant=with_relevant, with_item=with_item)
     if any(role.how != "inferred" for role in roles.values()):  # else there is nothing to refuse
         check_roles(frame, roles, options, call)
     if not (with_item or options.needs_item or options.duplicates != "keep"):
         roles.pop("item", None)
     ascending = _find_directions(roles["score"].labels, options.ascending)
-    named = dict.fromkeys(dict(metric.parameters)["column"] for metric in of_column)
-    averaged = tuple((name, _find_by_name(frame, name)) for name in named)
-    columns = _name_columns(roles, ascending, averaged)
-    if isinstance(options.model, Models):
-        columns = _of_models(columns, options.model)
-    others = leave_out(other_labels(frame, columns), [options.item])
-    if options.has_truth:
-        times = [one for one in others if is_time(one) and not is_of_row(one)]
-        columns = columns._replace(times=times)
-    if options.model is not None:
-        columns = columns._replace(doubtful=[one for one in others if find_role(one) == "model"])
-    return columns
-
-
-def _of_models(columns: Columns, models: Models) -> Columns:
-    """Return the labels where each model becomes a score column."""
-    if len(columns.scores) > 1 or models.label in columns.labels:
-        raise RecframeError(
-            f"model={quote(models.label)} needs a column without another role, and one score "
-            f"column, found score {shown(columns.scores)}; pass {option_with('score', 'it')}, or, "
-            f"where each has its own, {option('model', None, duplicates='max', missing='unranked')}"
+    averaged = []
+    for name in dict.fromkeys(dict(metric.parameters)["column"] for metric in of_column):
+        labels = list_labels(frame)
+        alike = [label for label in labels if as_text(label) == name]  # a number is named by digits
+        if len(alike) != 1 or name in set(labels):
+            check_label(frame, "mean column", name)
+            alike = [name]
+        averaged.append((name, alike[0]))
+    columns = _name_columns(roles, ascending, tuple(averaged))
+    if isinstance(models := options.model, Models):  # each becomes a score column
+        if len(columns.scores) > 1 or models.label in columns.labels:
+            choice = option("model", None, duplicates="max", missing="unranked")
+            raise RecframeError(
+                f"model={quote(models.label)} needs a column without another role, and one score "
+                f"column, found score {shown(columns.scores)}; pass "
+                f"{option_with('score', 'it')}, or, where each has its own, {choice}"
+            )
+        ascending, score = [columns.ascending[0]] * len(models.names), columns.scores[0]
+        columns = columns._replace(
+            scores=models.names, ascending=ascending, model=models.label, score=score
         )
-    ascending, score = [columns.ascending[0]] * len(models.names), columns.scores[0]
-    return columns._replace(
-        scores=models.names, ascending=ascending, model=models.label, score=score
-    )
-
-
-def rank_apart(label: Hashable, columns: Columns) -> str:
-    """Return what to pass where each value of a column has rankings of its own."""
-    if find_role(label) == "model" and columns.item is not None:
-        return f"pass {option('model', label)} to evaluate each of its values as a model"
-    both = [label, *leave_out(columns.users, [label])] if columns.users else label
-    return f"pass {option('user', both)} to {APART}"
+    others = leave_out(other_labels(frame, columns), [options.item])
+    times = [one for one in others if options.has_truth and is_time(one) and not is_of_row(one)]
+    doubtful = [one for one in others if options.model is not None and find_role(one) == "model"]
+    return columns._replace(times=times, doubtful=doubtful)
 
 
 def find_given_columns(name: str, given: Any, columns: Columns, options: Options) -> Columns:
@@ -312,7 +302,7 @@ def _list_named(
     named["score"] = leave_out(named["score"], list_lists(frame) if named["score"] else [])
     for role, labels in named.items():
         free = leave_out(labels, taken)
-        if free and all(map(is_weak, free)):
+        if free and all(plain_name(label) in WEAK for label in free):
             labels += [label for label, dtype in fields if is_likelier(label, dtype, role)]
     return named
 
@@ -366,16 +356,6 @@ def get_column(frame: pd.DataFrame, label: Hashable, rows: Array | None = None) 
     if isinstance(column.dtype, np.dtype) and not column.dtype.isnative:
         column = column.astype(column.dtype.newbyteorder("="))  # pandas takes and hashes no other
     return column if rows is None else column.iloc[rows]
-
-
-def _find_by_name(frame: pd.DataFrame, name: str) -> Hashable:
-    """Return the label of the column that a metric names; a number is named by its digits."""
-    labels = list_labels(frame)
-    alike = [label for label in labels if as_text(label) == name]
-    if len(alike) == 1 and leave_out([name], labels):
-        return alike[0]
-    check_label(frame, "mean column", name)
-    return name
 
 
 def _find_directions(scores: list[Hashable], ascending: bool | list[bool] | None) -> list[bool]:

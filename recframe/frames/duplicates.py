@@ -1,8 +1,8 @@
-"""Duplicates: rows that repeat the user and item of another, which are found, refused or folded."""
+"""Duplicates: rows that repeat the user and item of another, by mistake or for several models."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,13 +10,18 @@ import pandas as pd
 from pandas.api.types import is_float_dtype
 
 from recframe.errors import RecframeError, RepeatedPairError, option, quote, spell
-from recframe.frames.columns import APART, Columns, get_column, other_labels, rank_apart
-from recframe.frames.names import find_role, is_of_row, shown
-from recframe.frames.values import Gains, Scores
+from recframe.frames.columns import Columns, get_column, other_labels
+from recframe.frames.ids import sort_ids
+from recframe.frames.names import find_role, is_of_row, leave_out, shown
+from recframe.frames.overlap import plain
+from recframe.frames.values import Scores
 from recframe.kernel.grouping import Repeats
 from recframe.kernel.threads import Array
+from recframe.options import Models, Options
 
+MAX_MODELS = 1_000  # more are rather ids
 N_COMPARED = 1_000  # repeated rows in which a column that tells them apart is looked for
+APART = "evaluate each of its values by itself, or make score columns of models by a pivot"
 KEEP = spell("'keep'", "--duplicates keep")
 REMEDY = (
     f"pass {option('duplicates', 'max')} for the best of each pair, or {KEEP} to count every row"
@@ -97,6 +102,14 @@ def advise(told: tuple[Hashable, list[Any]] | None, columns: Columns) -> tuple[s
     return said, answers
 
 
+def rank_apart(label: Hashable, columns: Columns) -> str:
+    """Return what to pass where each value of a column has rankings of its own."""
+    if find_role(label) == "model" and columns.item is not None:
+        return f"pass {option('model', label)} to evaluate each of its values as a model"
+    both = [label, *leave_out(columns.users, [label])] if columns.users else label
+    return f"pass {option('user', both)} to {APART}"
+
+
 def advise_blindly(labels: list[Hashable]) -> str:
     """Return what to do about repeated rows, given columns that may tell them apart."""
     labels = [label for label in labels if not is_of_row(label)]
@@ -105,47 +118,44 @@ def advise_blindly(labels: list[Hashable]) -> str:
     return f"if one of the columns {shown(labels)} tells them apart, {APART}; else {REMEDY}"
 
 
-def fold_scores(
-    values: Array, is_ranked: Array | None, repeats: Repeats
-) -> tuple[Array, Array | None]:
-    """Return scores of rows, and which are ranked, where a first row has the best of its pair."""
-    rows, first = repeats
-    values = values.copy()
-    if is_ranked is not None:
-        # What is not ranked must not be the best: it becomes the lowest value there is.
-        values[~is_ranked] = -np.inf if values.dtype.kind == "f" else np.iinfo(values.dtype).min
-        is_ranked = fold_flags(is_ranked, repeats)
-    np.maximum.at(values, first, values[rows])
-    return values, is_ranked
-
-
-def fold_flags(flags: Array, repeats: Repeats) -> Array:
-    """Return flags of rows, where a first row has one if any row of its pair has."""
-    folded = flags.copy()
-    folded[repeats.first[flags[repeats.rows]]] = True
-    return folded
-
-
-def fold_gains(find_gains: Callable[[], Gains], repeats: Repeats) -> Gains:
-    """Return the gains of rows, where a first row has the highest of its pair."""
-    gains = find_gains()
-    gain = gains.gain.copy()
-    np.maximum.at(gain, repeats.first, gain[repeats.rows])
-    return gains._replace(gain=gain)
-
-
-def fold_values(values: Array, repeats: Repeats, label: Hashable) -> Array:
-    """Return values of rows that are the same in all rows of a pair, or raise; null is none."""
-    rows, first = repeats
-    highest, lowest = values.copy(), values.copy()
-    np.fmax.at(highest, first, values[rows])
-    np.fmin.at(lowest, first, values[rows])
-    differs = np.flatnonzero(highest > lowest)
+def check_same_relevance(relevance: pd.Series, repeats: Repeats) -> None:
+    """Raise where rows of one user and item differ in relevance, whatever models they are of."""
+    own, first = relevance.iloc[repeats.rows].array, relevance.iloc[repeats.first].array
+    differs = np.flatnonzero(np.asarray(own != first))
     if len(differs):
-        found = f"{lowest[differs[0]]:g} and {highest[differs[0]]:g}"
+        both = f"{quote(first[differs[0]])} and {quote(own[differs[0]])}"
         raise RecframeError(
-            f"mean column={quote(label)}: a user and item that duplicates='max' makes one row "
-            f"must have one value, found {len(differs)} that have several (such as {found}); "
-            f"pass {option('duplicates', 'first')}, or give each pair one value"
+            f"relevant={quote(relevance.name)}: a user and item must have one relevance in the "
+            f"rows of all models, found {len(differs):,} rows with another (such as {both}); pass "
+            f"{option('duplicates', 'max')} for the highest, or the relevant pairs as truth",
+            {"duplicates": "max"},
         )
-    return highest
+
+
+def find_models(label: Hashable, column: pd.Series, options: Options) -> Models:
+    """Return the models that a column holds, sorted; raise for what they cannot be evaluated by."""
+    options.check_unordered("a frame with a row for each model")
+    if options.duplicates == "keep":
+        raise RecframeError(
+            f"duplicates='keep' with model={quote(label)}: one row of a user, item and model "
+            f"counts; pass {option('duplicates', 'max')} for the best"
+        )
+    found = plain(pd.Index(column.drop_duplicates(), tupleize_cols=False))
+    present = found.dropna()
+    if len(present) < len(found) and options.missing == "raise":
+        raise RecframeError(
+            f"model={quote(label)}: must not be null, found null in some rows; pass "
+            f"{option('missing', 'unranked')} to rank these by no model but count their relevance, "
+            f"or {option('missing', 'drop')} to remove them",
+            {"missing": "unranked"},
+        )
+    if len(present) == 0:
+        raise RecframeError(
+            f"model={quote(label)}: must hold one model or more, found none in any row"
+        )
+    if len(present) > MAX_MODELS:
+        raise RecframeError(
+            f"model={quote(label)}: must hold at most {MAX_MODELS:,} models, found "
+            f"{len(present):,} values (such as {quote(present.tolist()[0])})"
+        )
+    return Models(label, present.take(sort_ids(present)).tolist())

@@ -11,18 +11,11 @@ import numpy as np
 import pandas as pd
 
 from recframe.errors import RecframeError, option, quote
-from recframe.frames.columns import Columns, get_column, rank_apart
-from recframe.frames.duplicates import (
-    Folded,
-    fold_flags,
-    fold_gains,
-    fold_scores,
-    fold_values,
-    repeated_error,
-)
+from recframe.frames.columns import Columns, get_column
+from recframe.frames.duplicates import Folded, check_same_relevance, rank_apart, repeated_error
 from recframe.frames.ids import Ids, Users, encode, find_users
 from recframe.frames.kinds import rank_as_text
-from recframe.frames.models import check_same_relevance, find_model_codes, part_scores
+from recframe.frames.overlap import plain
 from recframe.frames.values import (
     Gains,
     Scores,
@@ -186,7 +179,7 @@ def read_interactions(
 ) -> Interactions:
     """Return the arrays of a frame's columns, nulls treated as `missing` says.
 
-    With truth no row is relevant yet: `truth.read_judged` looks them up. Where reading is lenient,
+    With truth no row is relevant yet: `tables.read_judged` looks them up. Where reading is lenient,
     rows with a null user or relevance are left out, those with a null score not ranked, and a
     relevance column that cannot be read says nothing.
     """
@@ -214,8 +207,7 @@ def read_interactions(
         scores[label] = read_scores(get_column(frame, label, rows), options, lenient, is_low_best)
     models = None
     if columns.model is not None:
-        models = find_model_codes(get_column(frame, columns.model, rows), columns)
-        scores = part_scores(scores, models, columns)
+        scores, models = _part_scores(scores, get_column(frame, columns.model, rows), columns)
     averaged = [read_values(get_column(frame, label, rows), scores, options) for label in averages]
     items = None
     if columns.item is not None and (reads_items or lenient):
@@ -244,6 +236,22 @@ def read_interactions(
         with suppress(TypeError):  # lists and the like, which cannot be compared
             _check_model(interactions, label)
     return settled
+
+
+def _part_scores(scores: Scores, column: pd.Series, columns: Columns) -> tuple[Scores, Array]:
+    """Return the scores of each model, which ranks its own rows, and the number of each row's.
+
+    It is the model's position among the scores, -1 for none of them.
+    """
+    codes, found = pd.factorize(column)
+    names = pd.Index(columns.scores, tupleize_cols=False)
+    place = names.get_indexer(plain(pd.Index(found, tupleize_cols=False)))
+    models, of_models = np.append(place, -1)[codes], {}
+    ((values, is_ranked),) = scores.values()
+    for number, name in enumerate(columns.scores):
+        is_own = models == number
+        of_models[name] = values, is_own if is_ranked is None else is_own & is_ranked
+    return of_models, models
 
 
 def _check_model(interactions: Interactions, label: Hashable) -> None:
@@ -307,16 +315,61 @@ def _fold(interactions: Interactions, repeats: Repeats, *, is_best: bool) -> Int
     labels = [label for _, label in interactions.columns.averaged]
     averaged = zip(interactions.averaged, labels, strict=True)
     find_gains = interactions.find_gains
+
+    def best_gains() -> Gains:
+        gains = find_gains()  # type: ignore[misc]  # only where there are some
+        gain = gains.gain.copy()
+        np.maximum.at(gain, repeats.first, gain[repeats.rows])
+        return gains._replace(gain=gain)
+
     best = interactions._replace(
         folded=folded,
-        relevant=fold_flags(interactions.relevant, repeats),
+        relevant=_fold_flags(interactions.relevant, repeats),
         scores={
-            label: fold_scores(*values, repeats) for label, values in interactions.scores.items()
+            label: _fold_scores(*values, repeats) for label, values in interactions.scores.items()
         },
-        averaged=tuple(fold_values(values, repeats, label) for values, label in averaged),
-        find_gains=None if find_gains is None else partial(fold_gains, find_gains, repeats),
+        averaged=tuple(_fold_values(values, repeats, label) for values, label in averaged),
+        find_gains=None if find_gains is None else best_gains,
     )
     return best.take(first)
+
+
+def _fold_scores(
+    values: Array, is_ranked: Array | None, repeats: Repeats
+) -> tuple[Array, Array | None]:
+    """Return scores of rows, and which are ranked, where a first row has the best of its pair."""
+    rows, first = repeats
+    values = values.copy()
+    if is_ranked is not None:
+        # What is not ranked must not be the best: it becomes the lowest value there is.
+        values[~is_ranked] = -np.inf if values.dtype.kind == "f" else np.iinfo(values.dtype).min
+        is_ranked = _fold_flags(is_ranked, repeats)
+    np.maximum.at(values, first, values[rows])
+    return values, is_ranked
+
+
+def _fold_flags(flags: Array, repeats: Repeats) -> Array:
+    """Return flags of rows, where a first row has one if any row of its pair has."""
+    folded = flags.copy()
+    folded[repeats.first[flags[repeats.rows]]] = True
+    return folded
+
+
+def _fold_values(values: Array, repeats: Repeats, label: Hashable) -> Array:
+    """Return values of rows that are the same in all rows of a pair, or raise; null is none."""
+    rows, first = repeats
+    highest, lowest = values.copy(), values.copy()
+    np.fmax.at(highest, first, values[rows])
+    np.fmin.at(lowest, first, values[rows])
+    differs = np.flatnonzero(highest > lowest)
+    if len(differs):
+        found = f"{lowest[differs[0]]:g} and {highest[differs[0]]:g}"
+        raise RecframeError(
+            f"mean column={quote(label)}: a user and item that duplicates='max' makes one row "
+            f"must have one value, found {len(differs)} that have several (such as {found}); "
+            f"pass {option('duplicates', 'first')}, or give each pair one value"
+        )
+    return highest
 
 
 def complete_rows(

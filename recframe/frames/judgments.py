@@ -32,8 +32,7 @@ from recframe.frames.columns import Columns, find_given_columns, get_column
 from recframe.frames.ids import encode, find_users
 from recframe.frames.interactions import complete_rows, read_interactions
 from recframe.frames.names import find_role, is_infer, is_time, list_labels, shown
-from recframe.frames.overlap import Overlap
-from recframe.frames.pairs import Pairs
+from recframe.frames.overlap import Overlap, Pairs
 from recframe.frames.values import Gains
 from recframe.kernel.grouping import SortedPairs
 from recframe.kernel.threads import Array
@@ -210,6 +209,7 @@ class Candidates:
             for name, pairs in (("exclude", excluded), ("truth", judged))
             if pairs is not None
         ]
+        self.overlaps = [overlap for _, overlap in self._sides]  # with the frames, of each side
 
     def among(self, frame: pd.DataFrame, *, is_all: bool = False) -> pd.DataFrame:
         """Return the rows of a frame that are candidates; those with a null id are left to others.
@@ -236,11 +236,6 @@ class Candidates:
         is_left = np.ones(len(frame), bool)
         is_left[is_out.nonzero()[0] if rows is None else rows[is_out]] = False
         return frame.iloc[np.flatnonzero(is_left)]
-
-    @property
-    def overlaps(self) -> list[Overlap]:
-        """What the frames had in common with each side."""
-        return [overlap for _, overlap in self._sides]
 
     def check(self) -> None:
         """Raise if no user, or no item, of one of the sides was in any frame."""

@@ -44,21 +44,20 @@ def check_dtype(column: pd.Series | pd.Index[Any], role: str) -> None:
     """Raise where pandas has no index of a dtype, so that no table could show its ids."""
     dtype = column.dtype
     of_arrow = dtype.pyarrow_dtype if isinstance(dtype, pd.ArrowDtype) else pa.null()
+    problem = ""
     if pa.types.is_nested(of_arrow):
-        raise RecframeError(
-            f"{role}={quote(column.name)}: ids must be one value in a cell, found "
-            f"{shorten(str(dtype))}; take one field of it, or convert it with .astype(str)"
+        problem = (
+            f"must be one value in a cell, found {shorten(str(dtype))}; take one field of it, "
         )
-    if dtype == np.longdouble and np.dtype(np.longdouble).itemsize > 8:
-        raise RecframeError(
-            f"{role}={quote(column.name)}: ids must not be {dtype}: pandas has no index for it; "
-            "convert them, for example with .astype('int64')"
-        )
-    if dtype == np.float16 or pa.types.is_float16(of_arrow):
-        raise RecframeError(
-            f"{role}={quote(column.name)}: ids must not be float16, which has whole numbers to "
-            "2048 only; read them as integers in the first place"
-        )
+        problem += "or convert it with .astype(str)"
+    elif dtype == np.longdouble and np.dtype(np.longdouble).itemsize > 8:
+        problem = f"must not be {dtype}: pandas has no index for it; convert them, for example "
+        problem += "with .astype('int64')"
+    elif dtype == np.float16 or pa.types.is_float16(of_arrow):
+        problem = "must not be float16, which has whole numbers to 2048 only; read them as "
+        problem += "integers in the first place"
+    if problem:
+        raise RecframeError(f"{role}={quote(column.name)}: ids {problem}")
 
 
 def may_be_mixed(dtype: Any) -> bool:
@@ -118,7 +117,7 @@ def find_kinds(ids: pd.Index[Any]) -> dict[str, Any]:
     """Return the ids of each kind that there is."""
     if len(ids) == 0:
         return {}
-    if not is_object_dtype(_dtype(ids)):
+    if not is_object_dtype(getattr(ids.dtype, "categories", ids).dtype):
         return {_kind(ids[0]): ids}
     if kind := OF_ALL.get(infer_dtype(ids.to_numpy())):
         return {kind: ids}
@@ -126,11 +125,6 @@ def find_kinds(ids: pd.Index[Any]) -> dict[str, Any]:
     for id_ in ids:
         kinds.setdefault(_kind(id_), []).append(id_)
     return kinds
-
-
-def _dtype(ids: pd.Index[Any]) -> Any:
-    """Return the dtype of ids, of categories that of what they are of."""
-    return getattr(ids.dtype, "categories", ids).dtype
 
 
 def _kind(id_: Any) -> str:
@@ -152,7 +146,7 @@ def _unify(kinds: dict[str, Any], ids: str) -> str:
 
 def _floats(ids: pd.Index[Any]) -> Array:
     """Return those of the ids that are floats."""
-    dtype = _dtype(ids)
+    dtype: Any = getattr(ids.dtype, "categories", ids).dtype
     if dtype.kind == "f":
         return ids.to_numpy(getattr(dtype, "numpy_dtype", None))
     are_some = is_object_dtype(dtype) and infer_dtype(ids.to_numpy()) in FLOATS

@@ -124,7 +124,15 @@ def from_lists(
         frame = pd.DataFrame(lists)
         with naming("lists"):
             if model is None:
-                _check_models(frame, user)
+                label = find_label(frame, "user", user)
+                models = [one for one in list_labels(frame, [label]) if find_role(one) == "model"]
+                if models and (n_repeated := int(get_column(frame, label).duplicated().sum())):
+                    raise RecframeError(
+                        f"user={quote(label)} must differ from row to row, found {n_repeated} "
+                        f"repeated; pass model={quote(models[0])} for a column of scores for each "
+                        "of its values",
+                        {"model": models[0]},
+                    )
                 return make_frame(*_read_frame(frame, user, items, item), duplicates=duplicates)
             check_label(frame, "model", model)
             if (n_null := int(get_column(frame, model).isna().sum())) > 0:
@@ -243,9 +251,15 @@ def _read_cells(name: str, cells: Iterable[tuple[Any, Any]]) -> tuple[list[Any],
         # Tables have two dimensions.
         if not is_list_like(items) or isinstance(items, refused) or getattr(items, "ndim", 1) != 1:
             required = "a set or list" if as_sets else "a sequence, best first"
+            remedy = "" if is_list_like(items) else "; pass [item] where a user has one"
+            if isinstance(items, Set):
+                remedy = "; where these are the relevant items, recframe.truth_from takes a dict"
+                remedy += " of them"
+            elif isinstance(items, Mapping):
+                remedy = "; where these are scores, recframe.from_runs(lists) keeps them, and ties"
             raise RecframeError(
                 f"{name}: the items of a user must be {required}, found {type(items)} "
-                f"(user {quote(user)}){_find_remedy(items)}"
+                f"(user {quote(user)}){remedy}"
             )
         if np.ma.isMaskedArray(items):
             check_unmasked(f"{name}: items of user {quote(user)}", items)
@@ -258,15 +272,6 @@ def _read_cells(name: str, cells: Iterable[tuple[Any, Any]]) -> tuple[list[Any],
                 )
         lists.append(np.asarray(items) if hasattr(items, "__array__") else list(items))
     return lists, np.array(list(map(len, lists)), np.int64)
-
-
-def _find_remedy(items: object) -> str:
-    """Return what makes a list of what is none, where that is known."""
-    if isinstance(items, Set):
-        return "; where these are the relevant items, recframe.truth_from takes a dict of them"
-    if isinstance(items, Mapping):
-        return "; where these are scores, recframe.from_runs(lists) keeps them, and ties"
-    return "" if is_list_like(items) else "; pass [item] where a user has one"
 
 
 def _read_frame(
@@ -302,18 +307,6 @@ def _read_frame(
         return name, users, sizes, ids, None
     scores = as_numbers(f"{name}: {scored[0]}", np.asarray(fields[scored[0]]))
     return name, users, sizes, ids, -scores if less_is_better(scored[0]) else scores
-
-
-def _check_models(frame: pd.DataFrame, user: Hashable) -> None:
-    """Raise where a column tells several lists of a user apart as those of models."""
-    label = find_label(frame, "user", user)
-    models = [one for one in list_labels(frame, [label]) if find_role(one) == "model"]
-    if models and (n_repeated := int(get_column(frame, label).duplicated().sum())):
-        raise RecframeError(
-            f"user={quote(label)} must differ from row to row, found {n_repeated} repeated; pass "
-            f"model={quote(models[0])} for a column of scores for each of its values",
-            {"model": models[0]},
-        )
 
 
 def _find_lists(frame: pd.DataFrame, given: Hashable, user: Hashable) -> Hashable:

@@ -152,7 +152,21 @@ def from_matrix(
     if isinstance(scores, pd.DataFrame):
         users = scores.index if users is None else users
         items = scores.columns if items is None else items
-    row, column = _find_candidates(matrix, np.ma.getmask(scores), k)
+    mask = np.ma.getmask(scores)
+    cells = np.ma.masked_array(matrix, mask).filled(np.ma.maximum_fill_value(matrix))
+    if n_null := np.count_nonzero(np.isnan(cells)):
+        raise RecframeError(
+            f"scores must not be NaN, found {n_null}; pass np.where(np.isnan(scores), -np.inf, "
+            "scores), or scores.fillna(-np.inf) of a frame, where that is no candidate"
+        )
+    is_kept = (cells > -np.inf) & ~mask
+    if k is not None and k < cells.shape[1]:
+        # Those that tie with the last are kept: which of them is in the first k is chance.
+        at = cells.shape[1] - k
+        blocks = np.array_split(cells, cells.size // N_CELLS + 1)
+        lowest = np.concatenate([np.partition(block, at, axis=1)[:, [at]] for block in blocks])
+        is_kept &= cells >= lowest
+    row, column = np.nonzero(is_kept)
     user = read_ids("users", users, (matrix.shape[0], "rows of scores")).take(row)
     item = read_ids("items", items, (matrix.shape[1], "columns of scores"), "item").take(column)
     return pd.DataFrame({"user": user, "item": item, "score": matrix[row, column]})
@@ -240,24 +254,6 @@ def _read_items(items: ArrayLike, *, has_users: bool) -> tuple[pd.Index[Any], Ar
     listed[listed] = is_item
     ids = cells[is_item]  # of a dtype that -1 among objects has no part in
     return as_ids("items", ids.tolist() if kind == "O" else ids), listed
-
-
-def _find_candidates(matrix: Array, mask: Any, k: int | None) -> tuple[Array, ...]:
-    """Return the rows and columns of the cells that are kept."""
-    cells = np.ma.masked_array(matrix, mask).filled(np.ma.maximum_fill_value(matrix))
-    if n_null := np.count_nonzero(np.isnan(cells)):
-        raise RecframeError(
-            f"scores must not be NaN, found {n_null}; pass np.where(np.isnan(scores), -np.inf, "
-            "scores), or scores.fillna(-np.inf) of a frame, where that is no candidate"
-        )
-    is_kept = (cells > -np.inf) & ~mask
-    if k is not None and k < cells.shape[1]:
-        # Those that tie with the last are kept: which of them is in the first k is chance.
-        at = cells.shape[1] - k
-        blocks = np.array_split(cells, cells.size // N_CELLS + 1)
-        lowest = np.concatenate([np.partition(block, at, axis=1)[:, [at]] for block in blocks])
-        is_kept &= cells >= lowest
-    return np.nonzero(is_kept)
 
 
 def as_array(name: str, values: Any, required: str) -> Array:

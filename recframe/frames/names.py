@@ -179,11 +179,6 @@ def less_is_better(label: Hashable) -> bool:
     return not LOW_WORDS.isdisjoint(word.rstrip("0123456789") for word in _words(as_text(label)))
 
 
-def is_weak(label: Hashable) -> bool:
-    """Return whether a name means a role only where no likelier one stands beside it."""
-    return plain_name(label) in WEAK
-
-
 def is_likelier(label: Hashable, dtype: Any, role: str) -> bool:
     """Return whether a column whose name means no role may rather have one than a weak name."""
     is_other = find_role(label) is not None or dtype.kind not in (*KINDS[role][0], "O")
@@ -343,7 +338,7 @@ def find_remedy(frame: pd.DataFrame, roles: Roles, options: Options) -> tuple[di
         meant = name.removeprefix("truth_")
         if role.labels and name == "score":
             models = [label for label in role.labels if not is_no_model(label)]
-            likely = [label for label in models if not is_weak(label)] or models
+            likely = [label for label in models if plain_name(label) not in WEAK] or models
         elif role.labels:
             names = (*FINER, *NAMES[meant]) if name == "user" else NAMES[meant]
             likely = [label for label in role.labels if find_role(label) is None][:1]

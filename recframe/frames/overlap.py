@@ -1,10 +1,10 @@
-"""Overlap: the ids that a frame shares with truth or exclude, and how they differ elsewhere."""
+"""Overlap: the pairs and ids that a frame shares with truth or exclude, and how others differ."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
-from itertools import islice, starmap
+from itertools import islice
 from typing import Any, NamedTuple, NoReturn
 from unicodedata import normalize
 
@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow.compute as pc
 
 from recframe.errors import RecframeError, option, quote
-from recframe.frames.ids import as_users, list_levels, read_text
+from recframe.frames.ids import Ids, Users, as_users, list_levels, read_text
 from recframe.frames.kinds import (
     NUMBERS,
     TEXT,
@@ -23,7 +23,7 @@ from recframe.frames.kinds import (
     show_sides,
 )
 from recframe.frames.names import is_time
-from recframe.kernel.grouping import combine
+from recframe.kernel.grouping import SortedPairs, combine
 from recframe.kernel.threads import Array
 from recframe.notes import NEAR, is_noting, note
 
@@ -146,12 +146,23 @@ class Overlap:
         return UserCounts(n_users, examples, difference)
 
     def note_near(self) -> None:
-        """Note how many ids of truth match none of the frame, but would if written alike."""
-        if is_noting():
-            _, known, listed = self.items
-            items = self.other_items[~np.asarray(listed)], known
-            users = self.other_users[~self.is_listed], self.unknown
-            note(**{NEAR: sum(starmap(count_near, (users, items)))})
+        """Note how many ids of truth match none of the frame, but for case, blanks or zeros."""
+        if not is_noting():
+            return
+        _, known, listed = self.items
+        items = self.other_items[~np.asarray(listed)], known
+        n_near = 0
+        for sides in (items, (self.other_users[~self.is_listed], self.unknown)):
+            ids, others = (
+                None if isinstance(one, pd.MultiIndex) else read_text(plain(one)) for one in sides
+            )
+            if ids is not None and others is not None:
+                simple, among = (
+                    pc.utf8_ltrim(pc.utf8_lower(pc.utf8_trim_whitespace(text)), "0")
+                    for text in (ids, others)
+                )
+                n_near += pc.is_in(simple, value_set=among).sum().as_py() or 0
+        note(**{NEAR: n_near})
 
     def check(self) -> None:
         """Raise where no user of the other side was in any part, or no item and it looks odd."""
@@ -180,17 +191,55 @@ class Overlap:
         )
 
 
-def count_near(ids: pd.Index[Any], others: pd.Index[Any]) -> int:
-    """Return how many texts among ids are others but for case, blanks or zeros."""
-    texts = [
-        None if isinstance(one, pd.MultiIndex) else read_text(plain(one)) for one in (ids, others)
-    ]
-    if any(text is None for text in texts):
-        return 0
-    simple, among = (
-        pc.utf8_ltrim(pc.utf8_lower(pc.utf8_trim_whitespace(text)), "0") for text in texts
-    )
-    return int(pc.is_in(simple, value_set=among).sum().as_py() or 0)
+class Matches(NamedTuple):
+    """Where pairs are in a frame: for each match a pair, and a row of the frame that has it.
+
+    `user` is the user of each pair among those of the frame, -1 for none, and `item` each item.
+    """
+
+    user: Array
+    item: Array
+    pair: Array
+    row: Array
+
+    def are_known(self, n_users: int) -> Array:
+        """Return which users of the frame have a pair."""
+        is_known = np.zeros(n_users, bool)
+        is_known[self.user[self.user >= 0]] = True
+        return is_known
+
+    def are_listed(self) -> Array:
+        """Return which pairs some row has."""
+        is_listed = np.zeros(len(self.user), bool)
+        is_listed[self.pair] = True
+        return is_listed
+
+
+class Pairs(NamedTuple):
+    """Pairs of a user and an item, which may repeat; each of the item's ids is in some."""
+
+    users: Users
+    item: Ids
+
+    def match(self, users: Users, item: Ids, rows: SortedPairs, other: str) -> Matches:
+        """Return where the pairs are in rows of these users and items; `other` names them."""
+        user = match(self.users.ids, users.ids, "user", other)[self.users.groups.codes]
+        place = match(self.item.ids, item.ids, "item", other)
+        return Matches(user, place, *rows.match(user, place[self.item.codes]))
+
+    def note(self, overlap: Overlap, matches: Matches, users: pd.Index[Any], item: Ids) -> None:
+        """Take note of what these pairs and a part of a frame have in common, given its ids."""
+        position = np.full(len(self.users.ids), -1)
+        position[self.users.groups.codes] = matches.user
+        common, unknown = matches.item[matches.item >= 0], pd.Index([])
+        # As a rule some pair is found. Ids may be in no row.
+        are_common = len(matches.row) > 0 or bool(np.isin(common, item.codes).any())
+        if not are_common or (is_noting() and not isinstance(item.ids, pd.RangeIndex)):
+            is_unknown = np.bincount(item.codes, minlength=len(item.ids))[: len(item.ids)] > 0
+            is_unknown[common] = False
+            unknown = item.restore(np.flatnonzero(is_unknown)[:N_EXAMPLES])
+        items = Items(are_common, unknown, matches.item >= 0)
+        overlap.note(users, [items], position)
 
 
 def _find_difference(ids: pd.Index[Any], other_ids: pd.Index[Any], other: str) -> str:

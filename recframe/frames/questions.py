@@ -76,8 +76,12 @@ def _spell_call(
     given = {**kwargs, **answers} if accessor is None else list_changed(accessor._options)
     options = {name: given[name] for name in given if name in DEFAULTS}
     own = inspect.signature(function).parameters  # whose choices may be others
-    named = {name: answers[name] for name in answers if name in DEFAULTS and name not in own}
-    behind = {name: _find_others(name, answer) for name, answer in named.items()}
+    behind = {}
+    for name in [name for name in answers if name in DEFAULTS and name not in own]:
+        answer, choices = answers[name], CHOICES.get(name, ())
+        behind[name] = ", ".join(repr(one) for one in choices if one not in ("raise", answer))
+        if name == "min_relevance" or isinstance(answer, bool):
+            behind[name] = GRADE if name == "min_relevance" else f"{not answer}"
     lines = []
     made = {} if accessor is None else accessor._made
     in_order = [name for name in DEFAULTS if name in options]
@@ -96,13 +100,6 @@ def _spell_call(
     others = [f"{as_flag(name)} {text}" for name, text in behind.items() if text]
     comment = f"\n# or {'; '.join(others)}".replace("'", "") if others else ""
     return spell("\n".join(lines), f"{COMMAND} {spell_flags(answers)}{comment}")
-
-
-def _find_others(name: str, answer: Any) -> str:
-    """Return what else an option may be, as a comment says it; "" where that is not a list."""
-    if name == "min_relevance" or isinstance(answer, bool):
-        return GRADE if name == "min_relevance" else f"{not answer}"
-    return ", ".join(repr(one) for one in CHOICES.get(name, ()) if one not in ("raise", answer))
 
 
 def write(name: str, value: Any) -> str:

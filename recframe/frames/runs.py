@@ -174,8 +174,17 @@ def from_groups(
     if ids is not None:
         user: Any = read_ids("ids", ids, (len(relevance), "rows of relevant"), distinct=False)
     else:
-        counts = _read_sizes(sizes, len(relevance))
-        user = np.arange(len(counts)).repeat(counts)
+        counts = as_numbers("sizes", _read_rows("sizes", sizes))
+        is_size = (counts >= 0) & (counts < np.inf) & (counts == np.floor(counts))
+        if wrong := counts[~is_size].tolist():
+            raise RecframeError(f"sizes must be whole numbers from 0 on, found {quote(wrong[0])}")
+        if (total := int(counts.sum())) != len(relevance):
+            raise RecframeError(
+                f"sizes must add up to the rows of relevant, found {total} for {len(relevance)}; "
+                "pass np.diff(sizes) where these are offsets, such as group_ptr of XGBoost, or "
+                "ids= where they are the query of each row"
+            )
+        user = np.arange(len(counts)).repeat(counts.astype(np.int64))
     frame = pd.DataFrame({"user": user, "relevant": relevance, **columns})
     return frame.rename_axis(columns="score") if several else frame
 
@@ -231,18 +240,3 @@ def _read_rows(name: str, values: Any, n_rows: int | None = None) -> Array:
             f"{name} must be as many as the rows of relevant, found {len(rows)} for {n_rows}"
         )
     return rows
-
-
-def _read_sizes(sizes: Any, n_rows: int) -> Array:
-    """Return how many rows each query has, which are all rows there are."""
-    counts = as_numbers("sizes", _read_rows("sizes", sizes))
-    wrong = counts[~((counts >= 0) & (counts < np.inf) & (counts == np.floor(counts)))].tolist()
-    if wrong:
-        raise RecframeError(f"sizes must be whole numbers from 0 on, found {quote(wrong[0])}")
-    if (total := int(counts.sum())) != n_rows:
-        raise RecframeError(
-            f"sizes must add up to the rows of relevant, found {total} for {n_rows}; pass "
-            "np.diff(sizes) where these are offsets, such as group_ptr of XGBoost, or ids= where "
-            "they are the query of each row"
-        )
-    return counts.astype(np.int64)

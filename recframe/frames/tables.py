@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,8 @@ from recframe.errors import RecframeError, RepeatedPairError, option, quote
 from recframe.foreign import read_frame
 from recframe.frames.columns import Columns
 from recframe.frames.ids import sort_ids
-from recframe.frames.interactions import Interactions, Judged
-from recframe.frames.truth import read_judged
+from recframe.frames.interactions import Interactions, Judged, read_interactions
+from recframe.frames.truth import open_candidates, open_judge
 from recframe.kernel.counting import count
 from recframe.kernel.grouping import invert
 from recframe.kernel.ranking import Ranker
@@ -28,6 +27,20 @@ from recframe.metrics.supplements import Ideal, JudgedRows, rank_ideal, rank_jud
 from recframe.options import Options
 
 Make = Callable[[Interactions, Options], pd.DataFrame]
+
+
+def read_judged(frame: pd.DataFrame, columns: Columns, options: Options) -> Interactions:
+    """Return the arrays of a frame, with the relevance that truth gives where there is one."""
+    if not options.has_truth and options.exclude is None:
+        return read_interactions(frame, columns, options)
+    judge = open_judge(columns, options)
+    candidates = open_candidates(columns, options, judge)
+    interactions = read_interactions(candidates.among(frame, is_all=True), columns, options)
+    if judge is None:
+        return interactions
+    judged = judge.judge(interactions, is_all=True)
+    judge.note_lost(candidates.excluded)
+    return judged
 
 
 def policy_of(options: Options) -> Policy:
@@ -53,7 +66,10 @@ def measure_table(
     judged = interactions.judged() if plan.needs_judged else None
     cells = np.empty((len(interactions.scores), len(metrics), len(order)))
     for score, of_score in zip(interactions.scores, cells, strict=True):
-        _measure_score(interactions, score, plan, options, ideal, judged, of_score, position)
+        measure_run, runs = _plan_runs(
+            interactions, score, plan, options, ideal, judged, of_score, position
+        )
+        in_threads(measure_run, ((run,) for run in runs))
     labels: pd.Index[Any]
     labels = make_columns(list(interactions.scores), [metric.label for metric in metrics])
     if is_single:
@@ -62,7 +78,7 @@ def measure_table(
     return pd.DataFrame(table, index=users.ids.take(order), columns=labels, copy=False)
 
 
-def _measure_score(
+def _plan_runs(
     interactions: Interactions,
     score: Hashable,
     plan: Plan,
@@ -71,8 +87,11 @@ def _measure_score(
     judged: Judged | None,
     cells: Array,
     position: Array,
-) -> None:
-    """Write the metrics of a score into cells: a row for each, with users at their positions."""
+) -> tuple[Callable[[slice], None], list[slice]]:
+    """Return what measures runs of users by a score, and these runs.
+
+    It writes metrics into cells: a row for each, with users at their positions.
+    """
     rule, policy, n_unlisted = options.tie_rule, policy_of(options), interactions.n_unlisted
     rankings = interactions.rankings(score, options)
     if options.short == "raise":
@@ -87,7 +106,6 @@ def _measure_score(
             rankings = graded  # which are counted once for all metrics
         else:
             of_gains = Ranker(graded, rule)
-            of_gains.runs()  # before threads ask for slices
     ranker = Ranker(rankings, rule)
     if judged is not None:
         of_judged = rank_judged(rankings, rule, judged.rows, n_unlisted, judged.n_others)
@@ -110,7 +128,7 @@ def _measure_score(
             of_metric = gained if DEFINITIONS[metric.name].needs_gains else statistics
             cells[index][position[run]] = measure_one(metric, of_metric, policy)
 
-    in_threads(measure_run, ((run,) for run in ranker.runs()))
+    return measure_run, ranker.runs()
 
 
 def check_lengths(
@@ -133,22 +151,11 @@ def check_lengths(
 
 def make_columns(scores: Sequence[Hashable], metrics: Sequence[str]) -> pd.MultiIndex:
     """Return the columns of a per-user table."""
-    levels: list[Any] = [
-        _make_text_level(*labels)
-        if all(type(label) is str for label in labels)
-        else pd.Index(labels, tupleize_cols=False)
-        for labels in (scores, metrics)
-    ]
+    levels: list[Any] = [pd.Index(labels, tupleize_cols=False) for labels in (scores, metrics)]
     codes: Any = np.divmod(np.arange(len(scores) * len(metrics)), len(metrics))
     # from_product gives the same, but sorts its levels by way of categoricals.
     names = ["score", "metric"]
     return pd.MultiIndex(levels, codes, names=names, verify_integrity=False)
-
-
-@lru_cache(64)
-def _make_text_level(*labels: Hashable) -> pd.Index[Any]:
-    """Return labels as a level, which is kept: to make it takes as long as to read a column."""
-    return pd.Index(labels)
 
 
 def tidy_table(per_user: pd.DataFrame) -> pd.DataFrame:
@@ -193,32 +200,16 @@ def plain_table(table: pd.DataFrame) -> pd.DataFrame:
     return plain
 
 
-def weighted_means(per_user: pd.DataFrame, weights: pd.Series | None) -> pd.Series:
-    """Return the mean of every column over the users who have a value, each with its weight."""
-    if weights is None:
-        return pd.Series(map(_mean, per_user.to_numpy().T), per_user.columns, float)
-    has_value = per_user.notna()
-    total = has_value.mul(weights, axis=0).sum()
-    return per_user.mul(weights, axis=0).sum() / total.where(total > 0)
-
-
-def _mean(values: Array) -> float:
-    """Return the mean of the values that are not NaN."""
-    # Column by column, and none twice if none is NaN: as pandas adds up, in a fifth of its time.
-    total, n_values = values.sum(), len(values)
-    if np.isnan(total):
-        nothing = np.flatnonzero(np.isnan(values))
-        values = values.copy()
-        values[nothing] = 0.0
-        total, n_values = values.sum(), n_values - len(nothing)
-    return float(total / n_values) if n_values else np.nan
-
-
 def mean_table(per_user: pd.DataFrame, weights: pd.Series | None = None) -> pd.DataFrame:
     """Return the means of a per-user table: a row for each score, a column for each metric."""
     scores, metrics = (per_user.columns.unique(level) for level in ("score", "metric"))
-    means = weighted_means(per_user, weights).to_numpy().reshape(len(scores), len(metrics))
-    return pd.DataFrame(means, index=scores, columns=metrics)
+    if weights is None:
+        means = per_user.mean().to_numpy()
+    else:  # over the users who have a value, each with its weight
+        total = per_user.notna().mul(weights, axis=0).sum()
+        means = (per_user.mul(weights, axis=0).sum() / total.where(total > 0)).to_numpy()
+    cells = means.reshape(len(scores), len(metrics))
+    return pd.DataFrame(cells, index=scores, columns=metrics)
 
 
 def sum_and_count(per_user: pd.DataFrame) -> pd.DataFrame:

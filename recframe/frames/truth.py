@@ -11,16 +11,9 @@ from recframe.errors import RecframeError
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.ids import encode
 from recframe.frames.interactions import Interactions, Judged, read_interactions
-from recframe.frames.judgments import (
-    Candidates,
-    Judgments,
-    naming,
-    read_excluded,
-    read_judgments,
-)
+from recframe.frames.judgments import Candidates, Judgments, naming, read_excluded, read_judgments
 from recframe.frames.names import is_same
-from recframe.frames.overlap import Overlap, append, match
-from recframe.frames.pairs import Matches, Pairs
+from recframe.frames.overlap import Matches, Overlap, Pairs, append, match
 from recframe.frames.values import Gains
 from recframe.kernel.grouping import SortedPairs
 from recframe.kernel.threads import Array
@@ -48,7 +41,13 @@ class Judge:
         if is_all:
             self.check()
         if self.options.population in ("truth", "both"):
-            interactions, matches = _keep_known(interactions, matches)
+            is_known = matches.are_known(len(interactions.users.ids))
+            if not is_known.all():
+                rows = np.flatnonzero(is_known[interactions.users.groups.codes])
+                # Neither a user nor a row that matches is left out; -1 stays what it is.
+                user = np.append(np.cumsum(is_known) - 1, -1)[matches.user]
+                matches = matches._replace(user=user, row=np.searchsorted(rows, matches.row))
+                interactions = interactions.keep_users(is_known)
         if is_all or adds_absent:
             return self._add_absent(interactions, matches)
         return judge_rows(interactions, self.judgments, matches)
@@ -114,18 +113,6 @@ class Judge:
         return judge_rows(interactions, self.judgments, matches)
 
 
-def _keep_known(interactions: Interactions, matches: Matches) -> tuple[Interactions, Matches]:
-    """Return interactions without the users that truth has not, and the matches in these."""
-    is_known = matches.are_known(len(interactions.users.ids))
-    if is_known.all():
-        return interactions, matches
-    rows = np.flatnonzero(is_known[interactions.users.groups.codes])
-    # Neither a user nor a row that matches is left out; -1 stays what it is.
-    user = np.append(np.cumsum(is_known) - 1, -1)[matches.user]
-    kept = matches._replace(user=user, row=np.searchsorted(rows, matches.row))
-    return interactions.keep_users(is_known), kept
-
-
 def open_judge(columns: Columns, options: Options) -> Judge | None:
     """Return the judge that holds the truth of these options; None where they have none."""
     return Judge(read_judgments(columns, options), options) if options.has_truth else None
@@ -135,20 +122,6 @@ def open_candidates(columns: Columns, options: Options, judge: Judge | None) -> 
     """Return the `Candidates` that leave rows out of a frame before it is judged."""
     judged = judge.judgments.pairs if judge is not None and options.is_condensed else None
     return Candidates(columns, read_excluded(columns, options), judged)
-
-
-def read_judged(frame: pd.DataFrame, columns: Columns, options: Options) -> Interactions:
-    """Return the arrays of a frame, with the relevance that truth gives where there is one."""
-    if not options.has_truth and options.exclude is None:
-        return read_interactions(frame, columns, options)
-    judge = open_judge(columns, options)
-    candidates = open_candidates(columns, options, judge)
-    interactions = read_interactions(candidates.among(frame, is_all=True), columns, options)
-    if judge is None:
-        return interactions
-    judged = judge.judge(interactions, is_all=True)
-    judge.note_lost(candidates.excluded)
-    return judged
 
 
 def judge_rows(interactions: Interactions, judgments: Judgments, matches: Matches) -> Interactions:
@@ -203,7 +176,16 @@ def judge_frame(
     judgments, matches = judge.judgments, judge.find(interactions)
     if is_all:
         judge.check()
-    added = _find_added(judgments, matches, options)
+    is_unlisted, is_absent = ~matches.are_listed(), matches.user < 0
+    user = judgments.pairs.users.groups.codes
+    if options.population in ("both", "rows"):
+        is_added = is_unlisted & judgments.relevant & ~is_absent
+    else:
+        # No user of truth is lost: who has neither a row nor a relevant item keeps what truth says.
+        has_none = ~np.isin(user, user[judgments.relevant])
+        is_added = is_unlisted & (judgments.relevant | (is_absent & has_none))
+    added = np.flatnonzero(is_added)
+    added = added[np.argsort(user[added], kind="stable")]  # those of a user stand together
 
     rows, place = interactions.find_rows()
     if options.population in ("truth", "both"):
@@ -235,22 +217,6 @@ def _take(column: pd.Series, rows: Array) -> pd.Series:
         # These hold no null, and as floats large integers would lose digits.
         column = column.astype(pd.array(np.empty(0, column.dtype)).dtype)
     return column.reset_index(drop=True).reindex(rows).reset_index(drop=True)
-
-
-def _find_added(judgments: Judgments, matches: Matches, options: Options) -> Array:
-    """Return the pairs that judging adds as rows: relevant items not listed, and absent users.
-
-    Those of a user stand together.
-    """
-    is_unlisted, is_absent = ~matches.are_listed(), matches.user < 0
-    user = judgments.pairs.users.groups.codes
-    if options.population in ("both", "rows"):
-        added = np.flatnonzero(is_unlisted & judgments.relevant & ~is_absent)
-    else:
-        # No user of truth is lost: who has neither a row nor a relevant item keeps what truth says.
-        has_none = ~np.isin(user, user[judgments.relevant])
-        added = np.flatnonzero(is_unlisted & (judgments.relevant | (is_absent & has_none)))
-    return added[np.argsort(user[added], kind="stable")]
 
 
 def _extend(column: pd.Series, columns: Columns, judgments: Judgments, added: Array) -> pd.Series:

@@ -132,7 +132,17 @@ def read_given(per_user: Any, n_scores: int = 1) -> pd.DataFrame:
         raise RecframeError("per_user must have a column for each score, found none")
     _check_once("column", per_user.columns)
     _check_once("user", per_user.index)
-    columns = _name_alike(_find_columns(per_user))
+    columns = _find_columns(per_user)
+    alike = find_alike(columns.unique("metric"))
+    if len(set(alike.values())) < len(alike):  # a metric has one label, the first
+        given, of_scores = columns, columns.get_level_values("score")
+        named = given.get_level_values("metric").map(alike)
+        columns = pd.MultiIndex.from_arrays([of_scores, named], names=LEVELS)
+        for again in np.flatnonzero(columns.duplicated()).tolist():
+            raise RecframeError(
+                f"per_user must have each column once, found column {quote(given[again])}, which "
+                f"is {quote(columns[again][1])}, more than once"
+            )
     cells = [_read_values(label, per_user.iloc[:, i]) for i, label in enumerate(columns)]
     table = pd.DataFrame(np.transpose(cells), per_user.index, columns)
     levels: list[Any] = [columns.unique(level) for level in LEVELS]
@@ -183,21 +193,6 @@ def _find_columns(per_user: pd.DataFrame) -> pd.MultiIndex:
     metric = "value" if columns.name in (None, "score") else columns.name
     levels: list[Any] = [pd.Index(columns, tupleize_cols=False), pd.Index([metric])]
     return pd.MultiIndex(levels, [list(range(len(columns))), [0] * len(columns)], names=LEVELS)
-
-
-def _name_alike(columns: pd.MultiIndex) -> pd.MultiIndex:
-    """Return columns in which a metric has one label, the first; raise where a score has two."""
-    alike = find_alike(columns.unique("metric"))
-    if len(set(alike.values())) == len(alike):
-        return columns
-    scores, metrics = map(columns.get_level_values, LEVELS)
-    named = pd.MultiIndex.from_arrays([scores, metrics.map(alike)], names=LEVELS)
-    for again in np.flatnonzero(named.duplicated()).tolist():
-        raise RecframeError(
-            f"per_user must have each column once, found column {quote(columns[again])}, which is "
-            f"{quote(named[again][1])}, more than once"
-        )
-    return named
 
 
 def _check_once(what: str, labels: pd.Index) -> None:

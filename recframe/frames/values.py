@@ -55,7 +55,7 @@ def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array
             raise null_error(f"relevant={quote(label)}:", nulls, remedy, answers=answer)
         flags, grades = read_relevance(relevance[~nulls], options)
         return _spread(flags, ~nulls), None if grades is None else _spread(grades, ~nulls)
-    values = _numbers(_as_bool(relevance), "relevant")
+    values = _numbers(relevance, "relevant")
     if options.min_relevance is not None:
         return at_least(values, options.min_relevance), values
     if values.dtype.kind == "b":
@@ -63,25 +63,18 @@ def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array
     is_whole = values.dtype.kind in "iu"
     is_flag = values.min(initial=0) >= 0 and values.max(initial=0) <= 1
     if not is_flag or not (is_whole or np.isin(values, (0, 1)).all()):
+        # Proposed is the first grade above 0, of a scale from 1 the first above its middle. Where
+        # all are higher they are what is left of such a scale, and all are relevant.
+        low, high = values.min().item(), values.max().item()
+        above = values[values > (0 if low <= 0 else (low + high) / 2)]
+        proposed = low if low > 1 else above.min(initial=values.max()).item()
         raise RecframeError(
             f"relevant={quote(label)}: must be boolean or 0/1, found values from {values.min()} to "
             f"{values.max()}; pass "
             f"{option_with('min_relevance', 'the lowest value that is relevant')}",
-            {"min_relevance": _find_threshold(values)},
+            {"min_relevance": proposed},
         )
     return values.view(bool) if values.itemsize == 1 else values.astype(bool), None
-
-
-def _find_threshold(grades: Array) -> Any:
-    """Return a grade to propose: the first above 0, of a scale from 1 the first above its middle.
-
-    Where all are higher they are what is left of such a scale, and all are relevant.
-    """
-    low, high = grades.min().item(), grades.max().item()
-    if low > 1:
-        return low
-    above = grades > (0 if low <= 0 else (low + high) / 2)
-    return grades[above].min().item() if above.any() else high
 
 
 def read_gains(grades: Array, label: Hashable, gain: str) -> Gains:
@@ -158,7 +151,7 @@ def read_values(column: pd.Series, scores: Scores, options: Options) -> Array:
         )
         raise null_error(f"{OF_MEAN}={quote(column.name)}:", nulls, remedy)
     present = column if nulls is None else column[~nulls]
-    numbers = _numbers(_as_bool(present), OF_MEAN).astype(np.float64)
+    numbers = _numbers(present, OF_MEAN).astype(np.float64)
     beyond = np.flatnonzero(~(np.abs(numbers) <= MAX_GAIN))
     if len(beyond):
         raise RecframeError(
@@ -176,23 +169,21 @@ def _spread(values: Array, has_value: Array, other: float = 0) -> Array:
     return of_rows
 
 
-def _as_bool(column: pd.Series) -> pd.Series:
-    """Return booleans held as objects in their dtype, any other column as it is."""
-    is_bool = is_object_dtype(column.dtype) and infer_dtype(column) == "boolean"
-    return column.astype(bool) if is_bool else column
-
-
 def _numbers(column: pd.Series, role: str) -> Array:
     """Return the values of a column without nulls in their own dtype, or raise."""
     if _is_numbered(column.dtype):
         column = column.astype(column.cat.categories.dtype)
     if pa.types.is_decimal(getattr(column.dtype, "pyarrow_dtype", pa.null())):
         column = column.astype(object)
-    if is_object_dtype(column.dtype) and infer_dtype(column) in NUMBER_OBJECTS:
-        column = read_objects(column, role)
-    dtype = column.dtype
     is_relevance = role == "relevant"
-    is_bool, may_be_bool = is_bool_dtype(dtype), is_relevance or role == OF_MEAN
+    may_be_bool = is_relevance or role == OF_MEAN
+    kind = infer_dtype(column) if is_object_dtype(column.dtype) else ""
+    if kind in NUMBER_OBJECTS:
+        column = read_objects(column, role)
+    elif kind == "boolean" and may_be_bool:
+        column = column.astype(bool)
+    dtype = column.dtype
+    is_bool = is_bool_dtype(dtype)
     is_number = is_numeric_dtype(dtype) and dtype.kind != "c"
     if not (may_be_bool if is_bool else is_number):
         required = "boolean, 0/1 or numbers" if is_relevance else "numbers"
@@ -301,7 +292,19 @@ def read_objects(column: pd.Series, role: str) -> pd.Series:
     if len(types) == 1 and issubclass(dtype := next(iter(types)), np.floating):
         return column.astype(dtype)
     if types <= {Decimal}:
-        return _read_decimals(column, role)
+        with suppress(ArithmeticError, ValueError):  # of what integers of 64 bits do not hold
+            whole = pd.Series(list(map(int, column)), column.index, np.int64, column.name)
+            if (whole == column).all():
+                return whole
+        floats = column.astype(np.float64)
+        pairs = zip(column, floats.tolist(), strict=True)
+        if rounded := [value for value, number in pairs if value != Decimal(f"{number:.15g}")]:
+            raise RecframeError(
+                f"{role}={quote(column.name)}: decimals must have at most 15 digits, or be whole "
+                f"and of 64 bits, found {len(rounded)} beyond (such as {quote(rounded[0])}); round "
+                f"them, for example with df[{quote(column.name)}].astype('float64')"
+            )
+        return floats
     try:
         numbers = pd.to_numeric(column)
     except OverflowError:  # some are beyond all floats
@@ -316,23 +319,6 @@ def read_objects(column: pd.Series, role: str) -> pd.Series:
                 "whole with astype('int64'), round them with astype('float64'), or divide them"
             )
     return numbers
-
-
-def _read_decimals(column: pd.Series, role: str) -> pd.Series:
-    """Return decimals as integers where all are, else as floats, or raise where these round."""
-    with suppress(ArithmeticError, ValueError):  # of what integers of 64 bits do not hold
-        whole = pd.Series(list(map(int, column)), column.index, np.int64, column.name)
-        if (whole == column).all():
-            return whole
-    floats = column.astype(np.float64)
-    pairs = zip(column, floats.tolist(), strict=True)
-    if rounded := [value for value, number in pairs if value != Decimal(f"{number:.15g}")]:
-        raise RecframeError(
-            f"{role}={quote(column.name)}: decimals must have at most 15 digits, or be whole and "
-            f"of 64 bits, found {len(rounded)} beyond (such as {quote(rounded[0])}); round them, "
-            f"for example with df[{quote(column.name)}].astype('float64')"
-        )
-    return floats
 
 
 def check_digits(floats: Array, what: str) -> None:

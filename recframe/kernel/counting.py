@@ -165,10 +165,26 @@ def find_positions(rankings: Rankings, rule: TieRule, k: int | None = None) -> P
     Rows that a rule does not tell apart (all of a tie in expectation, those of the same relevance
     where relevance decides) share positions.
     """
-    ranker = Ranker(rankings, rule, by_row=True)
-    return Positions(
-        *_join_slices(ranker, lambda ranked: _find_positions(ranked, rankings, rule, k))
-    )
+
+    def find(ranked: RankedSlice) -> Positions:
+        groups, is_alike = rankings.groups, ranked.is_tied
+        rows = groups.rows(ranked.marks + groups.offsets[ranked.users.start])
+        if rule.reads_relevance:
+            is_relevant = rankings.grades[rows] > 0
+            is_alike[1:] &= is_relevant[1:] == is_relevant[:-1]
+        elif rule != TieRule():
+            is_alike = np.zeros_like(is_alike)
+        starts = tie_starts(is_alike)
+        size, (user, _) = np.diff(starts), ranked.find_users(starts[:-1])
+        first = starts[:-1] - ranked.offsets[user] + 1
+        kept = np.ones(len(user), bool) if k is None else first <= k
+        if ranked.is_unranked is not None:
+            kept &= ~ranked.is_unranked[starts[:-1]]
+        of_groups = (each[kept] for each in (first, size, user + ranked.users.start))
+        of_rows = (np.repeat(each, size[kept]) for each in of_groups)
+        return Positions(rows[np.repeat(kept, size)], *of_rows)
+
+    return Positions(*_join_slices(Ranker(rankings, rule, by_row=True), find))
 
 
 def _join_slices(
@@ -180,25 +196,3 @@ def _join_slices(
         [(users,) for users in ranker.runs()],
     )
     return map(np.concatenate, zip(*chain.from_iterable(runs), strict=True))
-
-
-def _find_positions(
-    ranked: RankedSlice, rankings: Rankings, rule: TieRule, k: int | None
-) -> Positions:
-    """Return the positions of the rows of a slice."""
-    groups, is_alike = rankings.groups, ranked.is_tied
-    rows = groups.rows(ranked.marks + groups.offsets[ranked.users.start])
-    if rule.reads_relevance:
-        is_relevant = rankings.grades[rows] > 0
-        is_alike[1:] &= is_relevant[1:] == is_relevant[:-1]
-    elif rule != TieRule():
-        is_alike = np.zeros_like(is_alike)
-    starts = tie_starts(is_alike)
-    size, (user, _) = np.diff(starts), ranked.find_users(starts[:-1])
-    first = starts[:-1] - ranked.offsets[user] + 1
-    kept = np.ones(len(user), bool) if k is None else first <= k
-    if ranked.is_unranked is not None:
-        kept &= ~ranked.is_unranked[starts[:-1]]
-    of_groups = (each[kept] for each in (first, size, user + ranked.users.start))
-    of_rows = (np.repeat(each, size[kept]) for each in of_groups)
-    return Positions(rows[np.repeat(kept, size)], *of_rows)

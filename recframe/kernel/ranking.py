@@ -11,7 +11,6 @@ that look equal and may differ are ranked again, by longer keys.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -99,11 +98,6 @@ class Rankings(NamedTuple):
             return np.diff(self.groups.offsets)
         return np.bincount(self.groups.codes[self.is_ranked], minlength=self.groups.n_groups)
 
-    def take(self, rows: Array) -> Rankings:
-        """Return rankings of these rows, which ascend."""
-        others = (None if each is None else each[rows] for each in self[1:])
-        return Rankings(self.groups.take(rows), *others)  # type: ignore[arg-type]  # none of a kind that was there
-
 
 class Layout(NamedTuple):
     """Where the parts of a key are.
@@ -185,12 +179,13 @@ class Ranker:
         self._highest = int(self._grades.max(initial=0))
         ties = self._tie_order
         self._tie_bits = 0 if ties is None else int(ties.max(initial=0)).bit_length()
+        self._sorted = self._sort_all()
+        if self._sorted is None:  # else threads would each find the order
+            _ = self._groups.order
 
     def runs(self) -> list[slice]:
-        """Return runs of whole users, each for one thread; to be called before `slices`."""
+        """Return runs of whole users, each for one thread."""
         groups = self._groups
-        if self._sorted is None:  # else threads would each find the order
-            _ = groups.order
         n_runs = max(n_processors(), groups.n_rows // RUN, groups.n_groups // MOST_USERS)
         n_runs = max(1, min(n_runs, groups.n_rows // SLICE))
         cuts = cut_users(groups.offsets, slice(0, groups.n_groups), groups.n_rows // n_runs + 1)
@@ -211,9 +206,8 @@ class Ranker:
             step = LONG if 2 * found[3] > own[-1] else step
             yield RankedSlice(slice(first, stop), own, *found[:3])
 
-    @cached_property
-    def _sorted(self) -> tuple[Array, Layout] | None:
-        """The keys of all rows in order, and their layout; None where slices are sorted."""
+    def _sort_all(self) -> tuple[Array, Layout] | None:
+        """Return the keys of all rows in order, and their layout; None where slices are sorted."""
         if self._groups.are_together or self._by_row or self._rule.row_order or self._tie_bits:
             return None
         layout = self._lay_out(self._groups.n_groups, self._groups.n_rows, LONG)

@@ -23,7 +23,9 @@ ROWS_PER_THREAD = 1 << 17  # fewer are done sooner than another thread has start
 
 def in_slices(function: Callable[[int, int], Result], n_rows: int) -> list[Result]:
     """Call a function with the bounds of equal slices of rows, one for each thread."""
-    n_slices = min(n_processors(), n_rows // ROWS_PER_THREAD) if n_rows > ROWS_PER_THREAD else 1
+    if n_rows <= ROWS_PER_THREAD:
+        return [function(0, n_rows)]
+    n_slices = min(n_processors(), n_rows // ROWS_PER_THREAD)
     bounds = [n_rows * number // n_slices for number in range(n_slices + 1)]
     return in_threads(function, pairwise(bounds))
 

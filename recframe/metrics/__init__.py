@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from recframe.metrics.arrays import FUNCTIONS, recall
+from recframe.metrics.measure import FUNCTIONS, recall
 
 if TYPE_CHECKING:
     # The functions of metrics are made of their definitions; this is for editors.

@@ -96,11 +96,7 @@ DEFINITIONS = {
         is_bounded=False,
     ),
     "err": Definition(
-        position_metrics.err,
-        "optional",
-        (HIGHEST,),
-        needs_gains=True,
-        zero_without_relevant=True,
+        position_metrics.err, "optional", (HIGHEST,), needs_gains=True, zero_without_relevant=True
     ),
     "rbp": Definition(position_metrics.rbp, "optional", (PERSISTENCE,), zero_without_relevant=True),
     "hit_rate": Definition(position_metrics.hit_rate, "needed"),

@@ -251,24 +251,18 @@ def bpref(statistics: RankStatistics, k: None, policy: Policy) -> Array:
     n_above, n_tied = ties.above - ties.n_relevant_above, ties.size - ties.n_relevant
     most = n_relevant[ties.user]
     lost = ties.n_relevant * np.minimum(n_above, most)
-    of_tied = ties.n_relevant * _mean_among(n_above, n_tied, most)
+    # Of the others tied with a row none to all are above it, each number as probably, and of these
+    # `most` at most count: `n_below` numbers are less.
+    n_below = np.clip(most - n_above, 0, n_tied + 1)
+    total = n_below * n_above + n_below * (n_below - 1) // 2 + (n_tied + 1 - n_below) * most
+    more = (total - (n_tied + 1) * np.minimum(n_above, most)) / (n_tied + 1)
+    of_tied = ties.n_relevant * more
     # Whole numbers first; then each tie divides by its own.
     lost_by_user = sum_by(ties.user, lost, len(n_relevant))
     lost_by_user += sum_by(ties.user, of_tied, len(n_relevant))
     of_all = np.maximum(np.minimum(n_relevant, n_others), 1)
     kept = np.maximum(counts.n_ranked_relevant * of_all - lost_by_user, 0)
     return ratio(kept / of_all, n_relevant, policy)
-
-
-def _mean_among(fewest: Array, n_tied: Array, most: Array) -> Array:
-    """Return what others tied with rows add to the mean of how many are above them, `most` at most.
-
-    There are from none to all of them above, each number as probably.
-    """
-    n_below = np.clip(most - fewest, 0, n_tied + 1)  # so many of these numbers are less than most
-    total = n_below * fewest + n_below * (n_below - 1) // 2 + (n_tied + 1 - n_below) * most
-    added: Array = (total - (n_tied + 1) * np.minimum(fewest, most)) / (n_tied + 1)
-    return added
 
 
 def judged(statistics: RankStatistics, k: int, policy: Policy) -> Array:

@@ -205,7 +205,16 @@ def _parts(label: object) -> tuple[str, str | None, str, str]:
 def _parse_parameters(label: str, name: str, given: str | None) -> dict[str, object]:
     """Return what is written in brackets: a column, or parameters, as numbers where they are."""
     if DEFINITIONS[name].of_column:
-        return {"column": _parse_column(label, name, given or "")}
+        column = given or ""
+        if PLAIN.fullmatch(column):
+            return {"column": column}
+        if len(column) > 2 and re.fullmatch(QUOTED, column):
+            return {"column": column[1:-1].replace(2 * column[0], column[0])}
+        raise RecframeError(
+            f"{quote(label)}: {name} takes the name of a column, in quotes where that has "
+            "brackets, commas, quotes, @ or =, as in "
+            f"{name}({_spell_column(column or 'price')})@10, found {quote(column or 'none')}"
+        )
     parameters: dict[str, object] = {}
     for part in [] if given is None else given.split(","):
         key, _, text = map(str.strip, part.partition("="))
@@ -258,19 +267,6 @@ def _suggestion(label: object) -> str:
     is_given = k.isdigit() and cut_off != "none"
     ending = f"@{k}" if is_given else "@k" if cut_off == "needed" else ""
     return f", did you mean '{shorten(near[0] + brackets + ending)}'?"
-
-
-def _parse_column(label: object, name: str, given: str) -> str:
-    """Return the name of a column written in the brackets of a label, in quotes or not."""
-    if PLAIN.fullmatch(given):
-        return given
-    if len(given) > 2 and re.fullmatch(QUOTED, given):
-        return given[1:-1].replace(2 * given[0], given[0])
-    example = _spell_column(given or "price")
-    raise RecframeError(
-        f"{quote(label)}: {name} takes the name of a column, in quotes where that has brackets, "
-        f"commas, quotes, @ or =, as in {name}({example})@10, found {quote(given or 'none')}"
-    )
 
 
 def _spell_column(name: str) -> str:

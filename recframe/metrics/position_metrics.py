@@ -2,9 +2,11 @@
 
 import numpy as np
 
+from recframe.errors import RecframeError
+from recframe.kernel.grouping import number_members
 from recframe.kernel.threads import Array
 from recframe.metrics.statistics import Policy, RankStatistics, defined, ratio
-from recframe.metrics.ties import chances_of_all
+from recframe.metrics.ties import find_stops, sum_by
 
 
 def ndcg(statistics: RankStatistics, k: int | None, policy: Policy, *, offset: float = 1) -> Array:
@@ -47,7 +49,14 @@ def ndcg(statistics: RankStatistics, k: int | None, policy: Policy, *, offset: f
     """
     discounts = _discounts(statistics, k, offset)
     gained = statistics.sum_positions(k, discounts, statistics.ties.gain)
-    ideal = statistics.ideal(k, discounts)
+    if statistics.grades is None:
+        # Added one after the other, as those of a ranking are: a perfect one scores exactly 1.
+        down_to = np.append(0.0, discounts.cumsum())
+        ideal = down_to.take(statistics.counts.n_relevant, mode="clip")  # the last where R is more
+    else:
+        _, user, position, gain = statistics.grades
+        added = gain * np.append(discounts, 0.0).take(position - 1, mode="clip")
+        ideal = sum_by(user, added, len(gained))
     # A tie of equal gains may exceed the ideal in the last bit.
     values = ratio(gained, ideal, policy)
     return np.minimum(values, 1.0, out=values)
@@ -161,7 +170,22 @@ def err(statistics: RankStatistics, k: int | None, policy: Policy, *, max: float
     >>> recframe.metrics.err([1, 0, 1], [0.9, 0.8, 0.7], k=2, max=1)
     0.5
     """
-    return statistics.expect_stop(k, max, is_exponential=policy.gain == "exponential")
+    counts, grades, far = statistics.counts, statistics.grades, np.inf if k is None else k
+    depth, stops = statistics.stops.get(max, (0, None))
+    if stops is None or far > depth:
+        stop = np.broadcast_to(2.0**-max, len(counts.user))
+        if grades is not None:
+            is_exponential, found = policy.gain == "exponential", grades.ideal.max(initial=0)
+            found = np.log2(found + 1) if is_exponential else found
+            if found > max * (1 + 1e-12):
+                raise RecframeError(
+                    f"err(max={max:g}): max must be the highest grade that there can be, "
+                    f"found grade {found:g}; pass max={found:g} or more"
+                )
+            stop = (grades.gain if is_exponential else np.exp2(grades.gain) - 1) / 2.0**max
+        stops = find_stops(counts, stop, k)
+        statistics.stops[max] = far, stops
+    return stops.expect(k, len(counts.n_ranked))
 
 
 def hit_rate(statistics: RankStatistics, k: int, policy: Policy) -> Array:
@@ -229,7 +253,20 @@ def all_relevant(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     >>> recframe.metrics.all_relevant([1, 0, 1], [0.9, 0.8, 0.7], k=2)
     0.0
     """
-    chances = chances_of_all(statistics.ties, k, statistics.counts.n_relevant)
+    ties, n_relevant = statistics.ties, statistics.counts.n_relevant
+    n_users, room = len(n_relevant), k - ties.above
+    above = np.flatnonzero(ties.size <= room)
+    n_left = n_relevant - sum_by(ties.user[above], ties.n_relevant[above], n_users)
+    # It is 1 or 0, but where a tie across the cut holds the last m of them. Of the orders of its t
+    # rows C(t - m, r - m) of C(t, r) have all m among the r above the cut: the product of
+    # (r - i) / (t - i) over i < m.
+    chances = np.where(n_left == 0, 1.0, 0.0)
+    last = (ties.size > room) & (ties.n_relevant <= room) & (ties.n_relevant == n_left[ties.user])
+    across = np.flatnonzero(last)
+    tie, nth = number_members(ties.n_relevant[across])
+    tie = across[tie]
+    factors = (room[tie] - nth) / (ties.size[tie] - nth)
+    chances[ties.user[across]] = np.multiply.reduceat(factors, np.flatnonzero(nth == 0))
     return defined(chances, statistics, policy)
 
 
@@ -294,7 +331,18 @@ def average_precision(statistics: RankStatistics, k: int | None, policy: Policy)
     >>> recframe.metrics.average_precision([0, 1], [0.9, 0.8])
     0.5
     """
-    return ratio(statistics.sum_precisions(k), statistics.counts.n_relevant, policy)
+    n_relevant, ties = statistics.counts.n_relevant, statistics.ties
+    wide, spread = statistics.spread_ties(k)
+    position, hits = ties.above + 1, ties.n_relevant_above + 1
+    # Where there is but one position it is one division, of whole numbers.
+    added = hits / position
+    if k is not None:
+        added[position > k] = 0.0
+    # At each next one (m - 1) / (t - 1) more rows are relevant in expectation.
+    step = (ties.n_relevant[wide] - 1) / (ties.size[wide] - 1)
+    added[wide] = hits[wide] * spread.sum(1 / spread.position)
+    added[wide] += step * spread.sum(spread.nth / spread.position)
+    return ratio(sum_by(ties.user, ties.chance * added, len(n_relevant)), n_relevant, policy)
 
 
 def auc(statistics: RankStatistics, k: None, policy: Policy) -> Array:

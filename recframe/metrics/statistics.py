@@ -7,7 +7,6 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from recframe.errors import RecframeError
 from recframe.kernel.counting import Counts
 from recframe.kernel.grouping import run_starts
 from recframe.kernel.threads import Array
@@ -17,10 +16,9 @@ from recframe.metrics.ties import (
     Spread,
     Stops,
     Ties,
-    chances_of_first,
     expected_hits,
-    find_stops,
     find_ties,
+    products_before,
     sum_by,
 )
 
@@ -53,10 +51,10 @@ class RankStatistics:
     ) -> None:
         self.counts = counts
         self.sums = sums
-        self._grades = grades
+        self.grades = grades
         self.judged = judged
+        self.stops: dict[float, tuple[float, Stops]] = {}  # by their highest grade: how deep, which
         self._hits: dict[int, Hits] = {}
-        self._stops: dict[float, tuple[float, Stops]] = {}
 
     @classmethod
     def of_hits(cls, n_ranked: Array, n_relevant: Array, k: int, hits: Array) -> Self:
@@ -75,7 +73,7 @@ class RankStatistics:
     @cached_property
     def ties(self) -> Ties:
         """The ties that hold a relevant row."""
-        return find_ties(self.counts, None if self._grades is None else self._grades.gain)
+        return find_ties(self.counts, None if self.grades is None else self.grades.gain)
 
     @cached_property
     def first_ties(self) -> Ties:
@@ -93,24 +91,10 @@ class RankStatistics:
 
         The terms are those of `positions(k)`; the weights, of `ties`, multiply those of each tie.
         """
-        wide, spread = self._spread(k)
+        wide, spread = self.spread_ties(k)
         added = np.append(terms, 0.0).take(self.ties.above, mode="clip")  # 0 after the last
         added[wide] = spread.sum(terms[spread.position - 1])
         return sum_by(self.ties.user, weights * added, len(self.counts.n_ranked))
-
-    def sum_precisions(self, k: int | None) -> Array:
-        """Return the precision at each relevant row up to k, added up by user."""
-        ties, (wide, spread) = self.ties, self._spread(k)
-        position, hits = ties.above + 1, ties.n_relevant_above + 1
-        # Where there is but one position it is one division, of whole numbers.
-        added = hits / position
-        if k is not None:
-            added[position > k] = 0.0
-        # At each next one (m - 1) / (t - 1) more rows are relevant in expectation.
-        step = (ties.n_relevant[wide] - 1) / (ties.size[wide] - 1)
-        added[wide] = hits[wide] * spread.sum(1 / spread.position)
-        added[wide] += step * spread.sum(spread.nth / spread.position)
-        return sum_by(ties.user, ties.chance * added, len(self.counts.n_ranked))
 
     def expect_first(self, k: int | None, terms: Callable[[Array], Array]) -> Array:
         """Return the expectation of a term of the position of each user's first relevant row."""
@@ -119,44 +103,16 @@ class RankStatistics:
         depth = depth if k is None else np.minimum(depth, k - ties.above)
         ties, depth = ties.take(depth > 0), depth[depth > 0]
         spread = Spread(ties.above, depth, ties.size, ties.n_relevant)
+        # Of t rows with m relevant, the first j are not with a probability of the product of
+        # (t - m - i) / (t - i) over i < j; then the next one is with m / (t - j).
+        n_left, n_relevant = ties.size[spread.tie] - spread.nth, ties.n_relevant[spread.tie]
+        none_yet = products_before((n_left - n_relevant) / n_left, spread.nth)
+        chances = none_yet * n_relevant / n_left
         values = np.zeros(len(self.counts.n_ranked))
-        values[ties.user] = spread.sum(chances_of_first(spread, ties) * terms(spread.position))
+        values[ties.user] = spread.sum(chances * terms(spread.position))
         return values
 
-    def expect_stop(self, k: int | None, highest: float, *, is_exponential: bool) -> Array:
-        """Return the expectation of 1 / the position up to k where one stops, by user.
-
-        A row satisfies with (2^grade - 1) / 2^highest; gains are grades, or exponential in them.
-        Raise where a grade is above the highest.
-        """
-        far = np.inf if k is None else k
-        depth, stops = self._stops.get(highest, (0, None))
-        if stops is None or far > depth:
-            stop = np.broadcast_to(2.0**-highest, len(self.counts.user))
-            if (grades := self._grades) is not None:
-                found = grades.ideal.max(initial=0)
-                found = np.log2(found + 1) if is_exponential else found
-                if found > highest * (1 + 1e-12):
-                    raise RecframeError(
-                        f"err(max={highest:g}): max must be the highest grade that there can be, "
-                        f"found grade {found:g}; pass max={found:g} or more"
-                    )
-                stop = (grades.gain if is_exponential else np.exp2(grades.gain) - 1) / 2.0**highest
-            stops = find_stops(self.counts, stop, k)
-            self._stops[highest] = far, stops
-        return stops.expect(k, len(self.counts.n_ranked))
-
-    def ideal(self, k: int | None, discounts: Array) -> Array:
-        """Return the DCG of each user's relevant items, highest gain first, down to k."""
-        if self._grades is None:
-            # Added one after the other, as those of a ranking are: a perfect one scores exactly 1.
-            down_to = np.append(0.0, discounts.cumsum())
-            return down_to.take(self.counts.n_relevant, mode="clip")  # the last where R is more
-        _, user, position, gain = self._grades
-        added = gain * np.append(discounts, 0.0).take(position - 1, mode="clip")
-        return sum_by(user, added, len(self.counts.n_ranked))
-
-    def _spread(self, k: int | None) -> tuple[Array, Spread]:
+    def spread_ties(self, k: int | None) -> tuple[Array, Spread]:
         """Return the ties that have several positions up to k, and these positions."""
         size, above = self.ties.size, self.ties.above
         depth = size if k is None else np.minimum(size, k - above)

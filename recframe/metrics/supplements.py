@@ -10,7 +10,7 @@ from recframe.kernel.counting import Counts, Depth, count, find_positions
 from recframe.kernel.grouping import number_members, sort
 from recframe.kernel.ranking import Ranker, Rankings, TieRule
 from recframe.kernel.threads import Array
-from recframe.metrics.ties import Hits, expected_hits
+from recframe.metrics.ties import Hits, expected_hits, sum_by
 
 MOST_SPREAD = 1 << 8  # of integer gains, up to which each is a grade
 Sum = tuple[Array, Array]  # of every user, as numerator and denominator
@@ -107,17 +107,12 @@ def sum_columns(
         chosen, among = np.zeros(n_users, np.int64), np.ones(n_users, np.int64)
         chosen[user[part]], among[user[part]] = room[part], size[part]
         for name, values in columns.items():
-            certain, likely = (
-                _sum_by(user[some], values[row[some]], n_users) for some in (whole, part)
-            )
-            sums[name, k] = certain * among + likely * chosen, among
+            added = []
+            for some in (whole, part):  # from the lowest value on
+                order = some[np.lexsort((values[row[some]], user[some]))]
+                added.append(sum_by(user[order], values[row[order]], n_users))
+            sums[name, k] = added[0] * among + added[1] * chosen, among
     return sums
-
-
-def _sum_by(user: Array, values: Array, n_users: int) -> Array:
-    """Return the sum of each user's values, added from the lowest on."""
-    order = np.lexsort((values, user))
-    return np.bincount(user[order], values[order], n_users).astype(np.float64, copy=False)
 
 
 class JudgedRankings(NamedTuple):
@@ -150,9 +145,9 @@ def rank_judged(
         lost = rows & ~rankings.is_ranked & (rankings.grades == 0)
         n_others = n_others + np.bincount(rankings.groups.codes[lost], minlength=len(n_others))
     hits = Ranker(rankings._replace(grades=rows.view(np.uint8)), rule)
-    alone = Ranker(rankings.take(np.flatnonzero(rows)), rule)
-    for ranker in (hits, alone):
-        ranker.runs()  # before threads ask for slices
+    judged = np.flatnonzero(rows)
+    others = (None if each is None else each[judged] for each in rankings[1:])
+    alone = Ranker(Rankings(rankings.groups.take(judged), *others), rule)  # type: ignore[arg-type]  # none of a kind that was there
     return JudgedRankings(hits, alone, n_unlisted, n_others)
 
 

@@ -105,8 +105,6 @@ def expected_hits(counts: Counts, cut_off: int | Array) -> Hits:
     is_whole = counts.tied <= room
     hits = np.bincount(counts.user[is_whole], minlength=n_users)
     across = np.flatnonzero((room > 0) & ~is_whole)
-    if len(across) == 0:
-        return hits, np.broadcast_to(np.int64(1), n_users)
     # Of each user there is but one such tie, and each of its relevant rows adds the room.
     user = counts.user[across]
     sizes, added = np.ones(n_users, np.int64), np.bincount(user, minlength=n_users)
@@ -135,39 +133,6 @@ class Spread:
         """Return the sum of a term for each position over every tie."""
         added: Array = np.add.reduceat(terms, self._starts)
         return added[self._number]
-
-
-def chances_of_first(spread: Spread, ties: Ties) -> Array:
-    """Return how probably each position of ties holds the first of their relevant rows.
-
-    Of t rows with m relevant, the first j are not with a probability of the product of
-    (t - m - i) / (t - i) over i < j; then the next one is with m / (t - j).
-    """
-    n_left = ties.size[spread.tie] - spread.nth
-    n_relevant = ties.n_relevant[spread.tie]
-    none_yet = products_before((n_left - n_relevant) / n_left, spread.nth)
-    chances: Array = none_yet * n_relevant / n_left
-    return chances
-
-
-def chances_of_all(ties: Ties, k: int, n_relevant: Array) -> Array:
-    """Return the probability that the relevant items of each user are all among the first k.
-
-    It is 1 or 0, but where a tie across the cut holds the last m of them. Of the orders of its t
-    rows C(t - m, r - m) of C(t, r) have all m among the r above the cut: the product of
-    (r - i) / (t - i) over i < m.
-    """
-    n_users, room = len(n_relevant), k - ties.above
-    above = np.flatnonzero(ties.size <= room)
-    n_left = n_relevant - sum_by(ties.user[above], ties.n_relevant[above], n_users)
-    chances = np.where(n_left == 0, 1.0, 0.0)
-    last = (ties.size > room) & (ties.n_relevant <= room) & (ties.n_relevant == n_left[ties.user])
-    across = np.flatnonzero(last)
-    tie, nth = number_members(ties.n_relevant[across])
-    tie = across[tie]
-    factors = (room[tie] - nth) / (ties.size[tie] - nth)
-    chances[ties.user[across]] = np.multiply.reduceat(factors, np.flatnonzero(nth == 0))
-    return chances
 
 
 def products_before(factors: Array, nth: Array) -> Array:
@@ -230,12 +195,8 @@ def find_stops(counts: Counts, stop: Array, k: int | None) -> Stops:
     is_equal = np.minimum.reduceat(stop, rows) == np.maximum.reduceat(stop, rows)
     _, _, user, above, tied, *_ = part_ties(counts, rows, is_equal)
     rows = run_starts(user, above)
-    user, above, size, n_relevant = (
-        user[rows],
-        above[rows],
-        tied[rows],
-        np.diff(rows, append=len(stop)),
-    )
+    user, above, size = user[rows], above[rows], tied[rows]
+    n_relevant = np.diff(rows, append=len(stop))
     _, nth = number_members(np.diff(run_starts(user), append=len(user)))
     reached = products_before(np.multiply.reduceat(1 - stop, rows), nth)
     # A row that is tied with none is where it is: all of these share a chance of 1.

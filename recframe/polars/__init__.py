@@ -8,6 +8,8 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 import polars as pl
+import polars.selectors as cs
+import pyarrow as pa
 
 from recframe.accessor import RecAccessor
 from recframe.analysis.compare import UNDEFINED
@@ -16,19 +18,18 @@ from recframe.analysis.ranks import list_ranks, rank_options, top_columns
 from recframe.errors import RecframeError, quote
 from recframe.foreign import TruthLike, read_frame
 from recframe.frames.columns import Columns, find_columns, get_column
-from recframe.frames.tables import Make, make_of_table, measure_table, plain_table
-from recframe.frames.truth import judge_frame, read_judged
+from recframe.frames.tables import (
+    Make,
+    make_of_table,
+    measure_table,
+    plain_table,
+    read_judged,
+    tidy_columns,
+)
+from recframe.frames.truth import judge_frame
 from recframe.methods import MakeTable, RankingMethods
 from recframe.metrics.names import Metric
 from recframe.options import Options
-from recframe.polars.columns import (
-    as_frame,
-    as_polars,
-    collect,
-    make_sample,
-    per_user_rows,
-    read_table,
-)
 
 __all__ = ["PolarsRecAccessor"]
 
@@ -176,8 +177,8 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         """
         options = self._options if truth is None else replace(self._options, truth=truth)
         columns = find_columns(self._sample, options, call=self._call)
-        rows = collect(self._frame)
-        frame = as_frame(rows, columns)
+        rows = self._collect_rows()
+        frame = _as_frame(rows, columns)
         frame[ROW] = np.arange(len(frame))
         judged = judge_frame(frame, options)[0]
         number = pl.from_pandas(judged[ROW].astype("Int64"))
@@ -223,32 +224,48 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
 
     @property
     def _sample(self) -> pd.DataFrame:
-        return make_sample(self._frame.collect_schema())
+        schema = self._frame.collect_schema()
+        own: dict[str, Any] = dict(schema)
+        own |= {name: pl.List(pl.Int8) for name, kind in schema.items() if kind.is_nested()}
+        own |= {name: pl.String() for name, kind in schema.items() if _is_foreign(kind)}
+        return read_frame(pa.table(pl.DataFrame(schema=own)))
 
     @property
     def _size(self) -> str:
         return super()._size if isinstance(self._frame, pl.LazyFrame) else say_size(self._frame)
 
     def _read_values(self, label: Hashable) -> pd.Series:
-        return get_column(read_frame(read_table(self._frame, [label]), [label]), label)
+        return get_column(read_frame(self._read_table([label]), [label]), label)
 
     def _map(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
     ) -> Any:
         if not reads_all:
-            return make_of_table(partial(read_table, self._frame), make, columns, options)
-        rows = collect(self._frame)
-        made = make(read_judged(as_frame(rows, columns), columns, options), options)
+            return make_of_table(self._read_table, make, columns, options)
+        rows = self._collect_rows()
+        made = make(read_judged(_as_frame(rows, columns), columns, options), options)
         n_added = 1 if len(columns.scores) == 1 else 2
         added = made.iloc[:, -n_added:].reset_index(drop=True)
         return rows[made.index.to_numpy()].hstack(self._finish(added))
 
     def _per_user(self, metrics: list[Metric], *, is_single: bool = False) -> pl.DataFrame:
         columns, options = self._find_columns(metrics=metrics), self._options
-        read, make = partial(read_table, self._frame), partial(measure_table, metrics=metrics)
+        make, schema = partial(measure_table, metrics=metrics), self._frame.collect_schema()
         # One form for one metric or several.
-        per_user = make_of_table(read, make, columns, options)
-        return per_user_rows(per_user, self._frame.collect_schema(), options)
+        per_user = make_of_table(self._read_table, make, columns, options)
+        # Cells do not tell the type where there is none, and of decimals not the precision.
+        names: list[Any] = list(per_user.index.names)
+        kinds = {
+            name: schema[name]
+            for name in names
+            if name in schema
+            and (len(per_user) == 0 or (schema[name].is_decimal() and not options.has_truth))
+        }
+        # Which score it is Polars writes into each row far sooner than pandas.
+        scores = pl.Series("score", per_user.columns.unique("score"))
+        of_rows = scores.gather(np.tile(np.arange(len(scores)), len(per_user)))
+        made = self._finish(tidy_columns(per_user)).cast(kinds)
+        return made.insert_column(per_user.index.nlevels, of_rows)
 
     def _whole(self, per_user: Any, make_table: MakeTable) -> pl.DataFrame:
         plain = plain_table(make_table(per_user))
@@ -260,13 +277,81 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
     def _collect(self, table: Any) -> pd.DataFrame:
         return table if isinstance(table, pd.DataFrame) else table.to_pandas()
 
-    def _finish(self, table: pd.DataFrame) -> pl.DataFrame:
-        """Return a table of pandas as one of Polars."""
-        return as_polars(table, self._frame.collect_schema())
+    def _finish(self, table: Any) -> pl.DataFrame:
+        """Return columns of pandas as Polars has them: categories in the type of the frame's."""
+        made = pl.DataFrame([_as_series(name, column) for name, column in table.items()])
+        schema = self._frame.collect_schema()
+        kinds = {
+            name: schema[name]
+            for name, column in zip(made.columns, dict(table).values(), strict=True)
+            if isinstance(column.dtype, pd.CategoricalDtype) and name in schema
+        }
+        return made.cast(kinds)  # type: ignore[arg-type]  # by names, as it may be
+
+    def _read_table(self, labels: list[Any] | None) -> pa.Table:
+        """Return these columns, or all that Arrow has, as Arrow has them."""
+        if labels is None:
+            schema = self._frame.collect_schema()
+            labels = [name for name in schema if not _is_foreign(schema[name])]
+        return _as_table(self._collect_rows(labels))
+
+    def _collect_rows(self, labels: list[Any] | None = None) -> pl.DataFrame:
+        """Return the rows, of these columns or of all."""
+        frame = self._frame
+        if isinstance(frame, pl.DataFrame):
+            return frame if labels is None else frame[labels]
+        if labels is not None:  # by number, as a name may look like a pattern
+            names = frame.collect_schema().names()
+            frame = frame.select(cs.by_index(*map(names.index, labels)))
+        rows: pl.DataFrame = frame.collect()
+        return rows
 
     def _describe(self, columns: Columns, k: int, options: Options) -> Any:
-        table = read_table(self._frame, columns.labels)
-        return RecAccessor(table)._describe(columns, k, options)
+        return RecAccessor(self._read_table(columns.labels))._describe(columns, k, options)
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
-        return as_frame(collect(self._frame, columns.labels), columns), True
+        return read_frame(self._read_table(columns.labels), columns.labels), True
+
+
+def _as_series(name: Any, column: Any) -> pl.Series:
+    """Return a column of pandas as Polars has it; of numbers at once, without Arrow between."""
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iuf":
+        return pl.Series(name, np.asarray(column), nan_to_null=True)
+    made: pl.Series = pl.from_pandas(column, nan_to_null=True)
+    return made.rename(name)
+
+
+def _as_frame(rows: pl.DataFrame, columns: Columns) -> pd.DataFrame:
+    """Return rows as pandas reads them, of the columns in a role."""
+    labels: list[Any] = columns.labels
+    return read_frame(_as_table(rows[labels]), labels)
+
+
+def _as_table(rows: pl.DataFrame) -> pa.Table:
+    """Return rows as Arrow has them; raise for a column that it does not have."""
+    columns, fields = [], []
+    for column in rows.iter_columns():
+        name, dtype = column.name, column.dtype
+        if _is_foreign(dtype):
+            raise RecframeError(
+                f"the column {quote(name)} must be of a type that Arrow has, found {dtype}; "
+                f"convert it, for example with pl.col({quote(name)}).cast(pl.Int64)"
+            )
+        if dtype == pl.String or dtype.is_integer() or dtype.is_float():
+            # In the pieces that there are, as of parquet, which a frame copies to one.
+            columns.append(pa.chunked_array(column))
+            fields.append(pa.field(name, columns[-1].type))
+        else:
+            table = pa.table(column.to_frame())  # which notes what is special of a column
+            columns.append(table.column(0))
+            fields.append(table.schema.field(0))
+    return pa.Table.from_arrays(columns, schema=pa.schema(fields))
+
+
+def _is_foreign(dtype: pl.DataType) -> bool:
+    """Return whether Arrow has no such type: Python objects, integers of 128 bits."""
+    if isinstance(dtype, pl.List | pl.Array):
+        return _is_foreign(dtype.inner)  # type: ignore[arg-type]  # which is made a type
+    if isinstance(dtype, pl.Struct):
+        return any(_is_foreign(field.dtype) for field in dtype.fields)  # type: ignore[arg-type]
+    return dtype == pl.Object or str(dtype).endswith("128")

@@ -128,7 +128,7 @@ def test_a_metric_that_is_added_appears():
     code = (
         "from recframe.metrics import definitions as d\n"
         "d.DEFINITIONS['new'] = d.DEFINITIONS['rbp']\n"
-        "from recframe.metrics.arrays import make_function\n"
+        "from recframe.metrics.measure import make_function\n"
         "new = make_function('new', 'new')\n"
         "print(new([1, 0, 1], [3, 2, 1], p=0.5))"
     )
