@@ -38,7 +38,7 @@ TABLE = """\
 TABLE_ROW = re.compile(r"\| `(\w+)(?:@k)?` \| (.*) \|")
 # A library, unless it is the one before; its name for the metric; how its figures differ.
 CELL = re.compile(r"(?:([\w-]+) )?`([^`]+)`(?: \(((?:[^()`]|`[^`]*`|\([^()]*\))+)\))?(?:, |$)")
-TREC: dict[str, Any] = {"short": "pad", "zero_division": 0.0, "ties": "item"}
+TREC: dict[str, Any] = {"ties": "item", "short": "pad", "zero_division": 0.0}
 # The options with which figures are those of a library, where names do not differ.
 LIKE: dict[str, dict[str, Any]] = {
     "trec_eval": {"population": "both", **TREC},

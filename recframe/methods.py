@@ -1084,12 +1084,9 @@ class RankingMethods(ABC, Generic[Table]):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 
 
-DEFAULT_K = {"needed": 10, "optional": None}  # by Definition.cut_off
-
-
 def make_method(name: str, definition: Definition) -> Callable[..., Any]:
     """Return the method of a metric, with the signature and docstring that its definition means."""
-    k = DEFAULT_K.get(definition.cut_off)
+    k = 10 if definition.cut_off == "needed" else None
     own, lines = list_arguments(definition, k, "1 or more")
     arguments = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD), *own]
     signature = inspect.Signature(arguments, return_annotation=Table)
