@@ -20,7 +20,6 @@ from recframe.analysis.segments import segment_users, tidy_part
 from recframe.cli.flags import (
     PAPERS,
     WITHOUT,
-    add_by,
     add_files,
     add_k,
     add_limits,
@@ -71,9 +70,11 @@ examples:
     add_metrics(command, DEFAULT_METRICS)
     add_options(command, DEFAULTS)
     group = command.add_argument_group("segments")
-    add_by(
-        group,
-        "a table for each segment of users: a column that does not vary within a user's rows; "
+    group.add_argument(
+        "--by",
+        action="append",
+        metavar="COLUMN",
+        help="a table for each segment of users: a column that does not vary within a user's rows; "
         "repeat it for several columns",
     )
     group.add_argument(

@@ -22,7 +22,7 @@ from recframe.analysis.intervals import is_share
 from recframe.analysis.resampling import OfDifferences
 from recframe.analysis.segments import segment_given
 from recframe.cli.commands import outputs
-from recframe.cli.flags import PAPERS, add_by, add_how, add_metrics, add_output, read_how
+from recframe.cli.flags import PAPERS, add_how, add_metrics, add_output, read_how
 from recframe.cli.parser import read_number
 from recframe.cli.results import give, join_results, list_segments, result_of_pairs
 from recframe.console import DONE, FAILED, USAGE, tell
@@ -66,9 +66,11 @@ examples:
   recframe compare old.csv new.csv --max-drop 0.01 --at-least ndcg@10=0.2"""
     command.add_argument("old", metavar="OLD", help="the baseline: .parquet or .csv")
     command.add_argument("new", metavar="NEW", help="the file that is compared")
-    add_by(
-        command,
-        "a table, and the gate, for each segment of users: a column before the score in both "
+    command.add_argument(
+        "--by",
+        action="append",
+        metavar="COLUMN",
+        help="a table, and the gate, for each segment of users: a column before the score in both "
         "files, as evaluate --by --per-user writes them; repeat it for several columns",
     )
     add_metrics(command, ["all that both files have"])

@@ -151,11 +151,6 @@ def _describe_option(name: str, default: Any) -> dict[str, Any]:
     return {**flag, "metavar": "NUMBER", "type": partial(_read_checked, Options, name)}
 
 
-def add_by(container: argparse._ActionsContainer, what: str) -> None:
-    """Add the columns that part users into segments."""
-    container.add_argument("--by", action="append", metavar="COLUMN", help=what)
-
-
 def add_views(command: argparse.ArgumentParser, what: str, whose: str) -> None:
     """Add what may be shown in place of means; `what` are scores or runs, of users or queries."""
     command.set_defaults(check=check_views)

@@ -12,7 +12,6 @@ from recframe.analysis.report import Findings, Report, check_title, make_page
 from recframe.analysis.segments import make_each, segment_given
 from recframe.cli.commands import outputs, read_options, scan_asked
 from recframe.cli.flags import (
-    add_by,
     add_files,
     add_limits,
     add_metrics,
@@ -53,9 +52,11 @@ of two nights, which the page compares."""
     group = command.add_argument_group("page")
     group.add_argument("--title", metavar="TEXT", help="the title of the page")
     group.add_argument("--baseline", metavar="SCORE", help="what others are compared with")
-    add_by(
-        group,
-        "segments of users: a column that does not vary within a user's rows, or before the "
+    group.add_argument(
+        "--by",
+        action="append",
+        metavar="COLUMN",
+        help="segments of users: a column that does not vary within a user's rows, or before the "
         "score in saved values; for several repeat it",
     )
     add_unit(group)

@@ -98,10 +98,11 @@ def view(
     weights: pd.Series | None = None,
 ) -> tuple[Result, Means]:
     """Return what is asked for of per-user tables that come one by one, and their means."""
+    # For means alone the tables need not all be held.
     if arguments.summary or baseline is not None or weights is not None:
         per_user = join_tables(list(tables))
         tables = [per_user]
-    means = mean_of_tables(tables)  # without these tables need not all be held
+    means = mean_of_tables(tables)
     if arguments.summary:
         how = {"resampling": arguments.how.resampling, "unit": arguments.how.unit}
         table = summary_table(per_user, weights, **how)

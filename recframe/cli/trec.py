@@ -232,21 +232,16 @@ def write_queries(
         }
         found = {**document, "queries" if baseline is None else "differences": queries}
         return as_text(Result(per_query, per_query, found), form)
-    lines = []  # as of trec_eval
+    lines = list[tuple[object, object, object]]()  # as trec_eval has them
     for name, of_all in means.iterrows():
         for query, row in per_query[name].dropna(how="all").iterrows():
-            lines += [_line(metric, query, f"{value:.4f}") for metric, value in row.items()]
-        lines.append(_line("runid", "all", name))
+            lines += [(metric, query, f"{value:.4f}") for metric, value in row.items()]
+        lines.append(("runid", "all", name))
         if baseline is not None:
-            lines.append(_line("baseline", "all", baseline))
-        lines += [_line(metric, "all", f"{value:.4f}") for metric, value in of_all.items()]
-    return "\n".join(lines)
-
-
-def _line(*fields: object) -> str:
-    """Return a line as trec_eval has it, of a metric, a query and the value."""
-    metric, query, value = map(printable, fields)
-    return f"{metric:<22}\t{query}\t{value}"
+            lines.append(("baseline", "all", baseline))
+        lines += [(metric, "all", f"{value:.4f}") for metric, value in of_all.items()]
+    shown = (map(printable, line) for line in lines)
+    return "\n".join(f"{metric:<22}\t{query}\t{value}" for metric, query, value in shown)
 
 
 def _tell_unknown(run: Run, *, is_complete: bool, is_condensed: bool) -> None:
