@@ -84,9 +84,9 @@ def _find_error(
     given.pop("self", None)
     shown = "rec" if name == "__call__" else name
     wrong = [one for one in kwargs if one not in parameters]
-    remedy = (
-        _find_place(shown, taken, wrong, given, options) if wrong else _list_taken(shown, taken)
-    )
+    place = _find_place(shown, taken, wrong, given, options) if wrong else ""
+    nothing = "nothing but options, by name, as truth=..." if shown == "rec" else "no argument"
+    remedy = place or f"it takes {', '.join(taken) or nothing}"
     verb = "" if found.startswith(("got", "missing")) else "got "
     return WrongTypeError(f"{shown}() {verb}{found}; {remedy}")
 
@@ -98,7 +98,7 @@ def _find_place(
     given: Mapping[str, Any],
     options: Collection[str],
 ) -> str:
-    """Return where arguments belong that a function does not take."""
+    """Return where arguments belong that a function does not take, "" where it is not known."""
     first = wrong[0]
     value = given[first]
     if first in options:
@@ -114,12 +114,4 @@ def _find_place(
         before = "frame, " if "frame" in taken else ""
         return f"name the cut-off in the metric: {name}({before}{labels})"
     near = find_near(first, taken)
-    return f"did you mean {near[0]}?" if near else _list_taken(name, taken)
-
-
-def _list_taken(name: str, taken: list[str]) -> str:
-    """Return what a function takes, as a remedy."""
-    if not taken:
-        options = "it takes nothing but options, by name, as truth=..."
-        return options if name == "rec" else "it takes no argument"
-    return f"it takes {', '.join(taken)}"
+    return f"did you mean {near[0]}?" if near else ""

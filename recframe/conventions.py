@@ -38,7 +38,7 @@ TABLE = """\
 TABLE_ROW = re.compile(r"\| `(\w+)(?:@k)?` \| (.*) \|")
 # A library, unless it is the one before; its name for the metric; how its figures differ.
 CELL = re.compile(r"(?:([\w-]+) )?`([^`]+)`(?: \(((?:[^()`]|`[^`]*`|\([^()]*\))+)\))?(?:, |$)")
-TREC: dict[str, Any] = {"short": "pad", "zero_division": 0.0, "ties": "item"}
+TREC: dict[str, Any] = {"ties": "item", "short": "pad", "zero_division": 0.0}
 # The options with which figures are those of a library, where names do not differ.
 LIKE: dict[str, dict[str, Any]] = {
     "trec_eval": {"population": "both", **TREC},
@@ -89,27 +89,23 @@ def read_table() -> dict[str, dict[str, list[Theirs]]]:
 
 def check_like(metrics: Iterable[Any], options: Mapping[str, Any]) -> None:
     """Raise where the library that options are like defines one of the metrics otherwise."""
-    for metric in metrics:
-        _check_like(metric.label, metric.name, metric.k, options)
-
-
-def _check_like(label: str, name: str, k: int | None, options: Mapping[str, Any]) -> None:
-    """Raise where the library that options are like defines a metric otherwise."""
     library = options["like"]
-    theirs = read_table().get(name, {}).get(library, [])
-    for one in theirs:
-        option, _, value = one.differs.strip("`").partition("=")
-        is_met = option in options and value.strip('"') == options[option]
-        is_other = re.search(rf"`{re.escape(label.partition('@')[0])}[`@]", one.differs)
-        if not one.differs or is_met or is_other:
-            return
-    if theirs:
-        other = re.match("it is `([^`]+)`", theirs[0].differs)
-        here = "no metric here has its figure; leave like out for the one here"
-        if other:
-            cut_off = "@k" if k is None else f"@{k}"
-            here = f"pass {other[1].replace('@k', cut_off)!r}"
-        raise RecframeError(
-            f"{label} with like={library!r}: {theirs[0].name} of {library} is another metric "
-            f"({theirs[0].differs}); {here}"
-        )
+    for metric in metrics:
+        theirs = read_table().get(metric.name, {}).get(library)
+        if not theirs:
+            continue
+        for one in theirs:
+            option, _, value = one.differs.strip("`").partition("=")
+            is_met = option in options and value.strip('"') == options[option]
+            is_other = re.search(rf"`{re.escape(metric.label.partition('@')[0])}[`@]", one.differs)
+            if not one.differs or is_met or is_other:
+                break
+        else:
+            here = "no metric here has its figure; leave like out for the one here"
+            if other := re.match("it is `([^`]+)`", theirs[0].differs):
+                cut_off = "@k" if metric.k is None else f"@{metric.k}"
+                here = f"pass {other[1].replace('@k', cut_off)!r}"
+            raise RecframeError(
+                f"{metric.label} with like={library!r}: {theirs[0].name} of {library} is another "
+                f"metric ({theirs[0].differs}); {here}"
+            )

@@ -111,8 +111,6 @@ def _name_type(value: object) -> str:
 def find_table(name: str, value: object) -> tuple[str, str]:
     """Return the name of a library's table and the call that makes it a DataFrame, or ""."""
     kind, known = type(value), _name_type(value)
-    if known.startswith("builtins "):
-        return "", ""
     method = next((one for one in TO_PANDAS if hasattr(kind, one)), None)
     call = OF_KINDS.get(known, f"{{}}.{method}()" if method else "")
     if name != "frame":  # what is read whole, by whatever engine
@@ -154,10 +152,9 @@ def find_call(name: str, value: object) -> str:
     return ""
 
 
-def find_reader(path: object, name: str) -> str:
+def find_reader(path: PathLike, name: str) -> str:
     """Return the call of pandas that reads a path of this ending, "" if none is known."""
-    text = os.fspath(path) if isinstance(path, str | os.PathLike) else ""
-    ending = text.lower() if isinstance(text, str) else ""
+    ending = os.fsdecode(path).lower()
     for compressed in COMPRESSED:
         ending = ending.removesuffix(compressed)
     return READERS.get(ending.rpartition(".")[2], "").format(name)

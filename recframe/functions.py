@@ -8,13 +8,7 @@ import pandas as pd
 
 import recframe  # where the result of `scan` is found by who asks for its type
 from recframe.accessor import RecAccessor
-from recframe.analysis.compare import (
-    Correction,
-    Test,
-    compare_table,
-    make_comparison,
-    plan_table,
-)
+from recframe.analysis.compare import Correction, Test, compare_table, make_comparison, plan_table
 from recframe.analysis.resampling import Interval, OfDifferences, make_resampling
 from recframe.analysis.segments import By, make_each, segment_given
 from recframe.analysis.summary import summary_table
@@ -36,13 +30,7 @@ from recframe.foreign import (
 from recframe.frames.questions import ask_all, write
 from recframe.frames.user_values import read_given
 from recframe.metrics.definitions import DEFAULT_METRICS
-from recframe.options import (
-    INFER,
-    OptionArguments,
-    is_path,
-    make_options,
-    spell_options,
-)
+from recframe.options import INFER, OptionArguments, is_path, make_options, spell_options
 
 if TYPE_CHECKING:
     import recframe.scanned

@@ -9,16 +9,7 @@ from copy import copy
 from dataclasses import replace
 from functools import partial, update_wrapper
 from types import FunctionType, MappingProxyType
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Generic,
-    Protocol,
-    Self,
-    TypeVar,
-    Unpack,
-    get_args,
-)
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, Unpack, get_args
 
 import pandas as pd
 
@@ -68,12 +59,7 @@ from recframe.frames.ids import ALL_USERS
 from recframe.frames.names import check_label, is_infer
 from recframe.frames.questions import ask_all
 from recframe.frames.tables import Make, mean_table, measure_table
-from recframe.metrics.definitions import (
-    DEFAULT_METRICS,
-    DEFINITIONS,
-    Definition,
-    list_arguments,
-)
+from recframe.metrics.definitions import DEFAULT_METRICS, DEFINITIONS, Definition, list_arguments
 from recframe.metrics.names import Metric, check_k, find_meant, make_metric, parse_metrics
 from recframe.notes import taking_notes, warning_of_notes
 from recframe.options import (
@@ -89,35 +75,6 @@ from recframe.options import (
 Table = TypeVar("Table")
 MakeTable = Callable[[pd.DataFrame], pd.DataFrame]
 Join = Callable[[Sequence[Any]], Any]
-
-
-if TYPE_CHECKING:
-    Made = TypeVar("Made", covariant=True)
-
-    class At(Protocol[Made]):
-        """The method of a metric that needs a cut-off."""
-
-        def __call__(self, k: int = 10) -> Made:
-            """Return the table of the metric."""
-
-    class Optionally(Protocol[Made]):
-        """The method of a metric of the whole ranking, or with a cut-off."""
-
-        def __call__(self, k: int | None = None) -> Made:
-            """Return the table of the metric."""
-
-    class WithOffset(Protocol[Made]):
-        """The method of a metric that discounts positions."""
-
-        def __call__(self, k: int | None = None, *, offset: float = 1) -> Made:
-            """Return the table of the metric."""
-
-
-def _of_means(
-    per_user: pd.DataFrame, weights: pd.Series | None, make_table: MakeTable
-) -> pd.DataFrame:
-    """Return what is made of the means of a per-user table."""
-    return make_table(mean_table(per_user, weights))
 
 
 class RankingMethods(ABC, Generic[Table]):
@@ -146,15 +103,18 @@ class RankingMethods(ABC, Generic[Table]):
         bases = getattr(cls, "__orig_bases__", ())
         table = next((get_args(base)[0] for base in bases), None)
         for name, method in inspect.getmembers(RankingMethods, inspect.isfunction):
-            is_call = name == "__call__"
-            is_private = name.startswith("_") and not is_call
-            returned = cls if is_call else table
-            if is_private or returned is None or name in vars(cls):
+            signature, returned = inspect.signature(method), table
+            if name == "__call__":
+                returned = cls
+            elif name.startswith("_") or not isinstance(signature.return_annotation, TypeVar):
                 continue
-            signature = inspect.signature(method)
-            if is_call or isinstance(signature.return_annotation, TypeVar):
-                own = signature.replace(return_annotation=returned)
-                setattr(cls, name, _with_signature(cls, method, own))
+            if returned is not None and name not in vars(cls):
+                code, closure = method.__code__, method.__closure__
+                own: Any = FunctionType(code, method.__globals__, closure=closure)
+                update_wrapper(own, method)
+                own.__module__, own.__qualname__ = cls.__module__, f"{cls.__qualname__}.{name}"
+                own.__signature__ = signature.replace(return_annotation=returned)
+                setattr(cls, name, own)
 
     def __init__(self, frame: Any) -> None:
         # pandas makes an accessor at every access and for tab completion: no work here.
@@ -326,8 +286,8 @@ class RankingMethods(ABC, Generic[Table]):
                 finish = self._mean if of_means else self._whole
                 return finish(self._map(make, columns, self._options), make_table)
             grouping = find_grouping(self._sample, by, weights, columns.users)
-            make_table = partial(_of_means, make_table=make_table) if of_means else make_table
-            return self._by_segment(grouping, columns, metrics, make, make_table)
+            of_each = (lambda *own: make_table(mean_table(*own))) if of_means else make_table
+            return self._by_segment(grouping, columns, metrics, make, of_each)
 
     def _by_segment(
         self,
@@ -1082,21 +1042,26 @@ class RankingMethods(ABC, Generic[Table]):
 
     if TYPE_CHECKING:
         # The methods of metrics are made below, one for each definition; this is for editors.
-        all_relevant: At[Table]
-        auc: Callable[[], Table]
-        average_precision: Optionally[Table]
-        bpref: Callable[[], Table]
-        capped_recall: At[Table]
-        dcg: WithOffset[Table]
-        f1: At[Table]
-        fall_out: At[Table]
-        hit_rate: At[Table]
-        judged: At[Table]
-        ndcg: WithOffset[Table]
-        precision: At[Table]
-        r_precision: Callable[[], Table]
-        recall: At[Table]
-        reciprocal_rank: Optionally[Table]
+
+        def recall(self, k: int = 10) -> Table:
+            """Return the table of a metric that needs a cut-off."""
+
+        all_relevant = capped_recall = f1 = fall_out = hit_rate = judged = precision = recall
+
+        def reciprocal_rank(self, k: int | None = None) -> Table:
+            """Return the table of a metric of the whole ranking, or with a cut-off."""
+
+        average_precision = reciprocal_rank
+
+        def ndcg(self, k: int | None = None, *, offset: float = 1) -> Table:
+            """Return the table of a metric that discounts positions."""
+
+        dcg = ndcg
+
+        def r_precision(self) -> Table:
+            """Return the table of a metric that takes no cut-off."""
+
+        auc = bpref = r_precision
 
         def err(self, k: int | None = None, *, max: float) -> Table:
             """Return the table of grades up to a highest one."""
@@ -1119,23 +1084,9 @@ class RankingMethods(ABC, Generic[Table]):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 
 
-def _with_signature(owner: type, method: FunctionType, signature: inspect.Signature) -> Any:
-    """Return a copy of a method for a class, with a signature of its own."""
-    code, closure = method.__code__, method.__closure__
-    own: Any = FunctionType(code, method.__globals__, method.__name__, None, closure)
-    update_wrapper(own, method)
-    own.__module__, own.__qualname__ = owner.__module__, f"{owner.__qualname__}.{method.__name__}"
-    own.__defaults__, own.__kwdefaults__ = method.__defaults__, method.__kwdefaults__
-    own.__signature__ = signature
-    return own
-
-
-DEFAULT_K = {"needed": 10, "optional": None}  # by Definition.cut_off
-
-
 def make_method(name: str, definition: Definition) -> Callable[..., Any]:
     """Return the method of a metric, with the signature and docstring that its definition means."""
-    k = DEFAULT_K.get(definition.cut_off)
+    k = 10 if definition.cut_off == "needed" else None
     own, lines = list_arguments(definition, k, "1 or more")
     arguments = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD), *own]
     signature = inspect.Signature(arguments, return_annotation=Table)

@@ -232,12 +232,11 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         found, limits = self._frame.found, self._frame.limits
         return open_files(stage(found, columns, limits), columns, self._options, limits.memory)
 
-    def open(self, columns: Columns) -> Files:
-        """Return the files with these columns, of which a note is taken; no data is read."""
-        return self._noted(self._open(columns))
-
-    def _noted(self, files: Files) -> Files:
-        """Take note of files, and return them."""
+    def open(self, columns: Columns, options: Options | None = None) -> Files:
+        """Return the files, of which a note is taken, and of options what is beside them."""
+        files = self._open(columns)
+        if options is not None:
+            files = files._replace(beside=open_beside(files, options, self._frame.limits))
         if self._frame.note is not None:
             self._frame.note(files)
         return files
@@ -253,9 +252,8 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         self, make: Make, columns: Columns, options: Options
     ) -> Generator[pd.DataFrame, None, None]:
         """Return an iterator over what is made of blocks; footers are read at once."""
-        files, limits = self._open(columns), self._frame.limits
         # By these options, as a catalogue reads no truth.
-        files = self._noted(files._replace(beside=open_beside(files, options, limits)))
+        files, limits = self.open(columns, options), self._frame.limits
         if files.beside:
             return _iter_parted(files, make, options, limits)
         return iter_parts(files, make, options, limits)
@@ -322,9 +320,6 @@ def _iter_parted(
     # Of blocks with the same in common the one with most users, and all counts, which are small.
     common, counts = dict[tuple[str, bool, bool], Common](), list[UserCounts | None]()
 
-    def count_examples(one: Common) -> int:
-        return min(len(one.users), len(one.other_users))
-
     def make_block(interactions: Interactions, _: Options) -> pd.DataFrame:
         return make(dtypes.restore_users(interactions), options)
 
@@ -336,7 +331,8 @@ def _iter_parted(
         result = make_partition(block, lookups, make_block, columns, own, [], is_apart=True)
         for one in result.common:
             key = one.other, one.are_users, one.items.are_common
-            common[key] = max(common.get(key, one), one, key=count_examples)
+            known = common.get(key, one), one
+            common[key] = max(known, key=lambda each: min(len(each.users), len(each.other_users)))
         counts.append(result.counts)
         made: pd.DataFrame = result.made
         return made

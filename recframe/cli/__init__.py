@@ -25,10 +25,7 @@ COMMANDS = {
     "describe": (add_describe, "check the data before you trust a number"),
     "catalogue": (add_catalogue, "coverage and diversity of the items in all lists"),
     "report": (add_report, "a page of HTML to hand on"),
-    "compare": (
-        add_compare,
-        "compare two saved tables; a gate for nightly jobs",
-    ),
+    "compare": (add_compare, "compare two saved tables; a gate for nightly jobs"),
     "trec": (add_trec, "evaluate TREC runs with qrels, as trec_eval does"),
 }
 EPILOG = f"""examples:
@@ -48,21 +45,21 @@ blanks; a # begins a comment. Write a path that begins with @ as ./@path.
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
+    words = sys.argv[1:] if argv is None else argv
     is_main = threading.current_thread() is threading.main_thread()  # no other may handle signals
     previous = {number: signal.getsignal(number) for number in ENDING}
     try:
         for number in ENDING if is_main else ():  # which leave as few files behind as an error does
             signal.signal(number, lambda number, _: sys.exit(TERMINATED + number - signal.SIGTERM))
-        return run(sys.argv[1:] if argv is None else argv)
+        return run(words)
     except KeyboardInterrupt:
         tell("interrupted")
         return INTERRUPTED
     except (RecframeError, ImportError) as error:
         if sys.flags.dev_mode and isinstance(error, ImportError):
             raise
-        given = sys.argv[1:] if argv is None else argv
         # Of an extra that is missing: which, how to install it.
-        tell(in_flags(error, shlex.join(["recframe", *given])))
+        tell(in_flags(error, shlex.join(["recframe", *words])))
     except Exception as error:
         if sys.flags.dev_mode:
             raise
@@ -95,6 +92,7 @@ def run(words: Sequence[str]) -> int:
         command = commands.add_parser(name, prog=f"recframe {name}", help=help_text)
         if name in words:  # the arguments of others are not needed
             add(command)
+            command.epilog = f"{command.epilog}\n\n{STATUSES}"
     if not words:
         parser.print_help()
         parser.exit(USAGE)

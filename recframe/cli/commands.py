@@ -19,9 +19,7 @@ from recframe.analysis.ranks import rank_options
 from recframe.analysis.segments import segment_users, tidy_part
 from recframe.cli.flags import (
     PAPERS,
-    STATUSES,
     WITHOUT,
-    add_by,
     add_files,
     add_k,
     add_limits,
@@ -42,7 +40,7 @@ from recframe.files.output import check_apart, list_files, write_each
 from recframe.frames.judgments import load_frame
 from recframe.frames.tables import tidy_table
 from recframe.metrics.definitions import DEFAULT_METRICS
-from recframe.metrics.names import Metric, describe_metrics, parse_metrics
+from recframe.metrics.names import describe_metrics, parse_metrics
 from recframe.notes import say_notes, taking_notes
 from recframe.options import DEFAULTS, MEANINGS, Options, list_changed, make_options
 from recframe.scanned import ScannedRecAccessor, scan_source
@@ -67,16 +65,16 @@ examples:
   recframe evaluate --metric precision@4 recall@4 r_precision runs/
   recframe evaluate runs/ --score knn --score als --ties worst --format csv
   recframe evaluate runs/ --truth test.parquet --short pad --population both
-  recframe evaluate runs/ --output means.json --per-user users.parquet -q
-
-{STATUSES}"""
+  recframe evaluate runs/ --output means.json --per-user users.parquet -q"""
     add_files(command)
     add_metrics(command, DEFAULT_METRICS)
     add_options(command, DEFAULTS)
     group = command.add_argument_group("segments")
-    add_by(
-        group,
-        "a table for each segment of users: a column that does not vary within a user's rows; "
+    group.add_argument(
+        "--by",
+        action="append",
+        metavar="COLUMN",
+        help="a table for each segment of users: a column that does not vary within a user's rows; "
         "repeat it for several columns",
     )
     group.add_argument(
@@ -97,12 +95,10 @@ def add_describe(command: argparse.ArgumentParser) -> None:
         "Describe the data of each score column: users, nulls, duplicates, short\n"
         "rankings and ties. Problems that are counted here are not refused."
     )
-    command.epilog = f"""examples:
+    command.epilog = """examples:
   recframe describe run.parquet
   recframe describe runs/ --k 4 --truth test.parquet
-  recframe describe @options.txt runs/ --format json
-
-{STATUSES}"""
+  recframe describe @options.txt runs/ --format json"""
     add_files(command)
     add_k(command, "the cut-off to look at")
     add_options(command, {name: DEFAULTS[name] for name in DEFAULTS if name not in NOT_DESCRIBED})
@@ -118,11 +114,9 @@ def add_catalogue(command: argparse.ArgumentParser) -> None:
         "Print which items the first k rows of all users show, for each score column:\n"
         "coverage, Gini index and entropy (in bits) of shares, personalization."
     )
-    command.epilog = f"""examples:
+    command.epilog = """examples:
   recframe catalogue run.parquet --items 5000
-  recframe catalogue runs/ --k 4 --items items.parquet --short pad
-
-{STATUSES}"""
+  recframe catalogue runs/ --k 4 --items items.parquet --short pad"""
     add_files(command)
     add_k(command, "the length of the lists")
     command.add_argument(
@@ -143,28 +137,16 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
     options = read_options(arguments)
     rec, opened = scan_asked(arguments, options)
     try:
-        return _evaluate(rec, opened, metrics, arguments, options)
-    except RecframeError as error:
-        if error.answers:  # the method asks all that is open
-            rec.mean([one.label for one in metrics], arguments.by, arguments.weights)
-        raise
-
-
-def _evaluate(
-    rec: ScannedRecAccessor,
-    opened: list[Files],
-    metrics: list[Metric],
-    arguments: Namespace,
-    options: Options,
-) -> tuple[int, str]:
-    """Do what `run_evaluate` does, given the files and the metrics."""
-    with outputs(arguments, rec.paths) as (output, each), taking_notes() as notes:
-        known = {str(score): score for score in rec.scores}
-        baseline = find_baseline(arguments.baseline, known, "score columns")
-        grouping, tables = rec.iter_users(metrics, arguments.by, arguments.weights)
-        columns, about = opened[0].columns, describe_run(arguments, options, opened[0])
-        about["notes"] = notes
-        with ExitStack() as stack:
+        with (
+            outputs(arguments, rec.paths) as (output, each),
+            taking_notes() as notes,
+            ExitStack() as stack,
+        ):
+            known = {str(score): score for score in rec.scores}
+            baseline = find_baseline(arguments.baseline, known, "score columns")
+            grouping, tables = rec.iter_users(metrics, arguments.by, arguments.weights)
+            columns, about = opened[0].columns, describe_run(arguments, options, opened[0])
+            about["notes"] = notes
             stack.enter_context(closing(tables))
             if each is not None:
                 tidy = tidy_table if grouping is None else partial(tidy_part, grouping=grouping)
@@ -176,7 +158,11 @@ def _evaluate(
                 cells = pd.concat(tables, ignore_index=True)
                 segmented = segment_users(cells, grouping, columns.scores, metrics)
                 result, means = view_segments(segmented, arguments, baseline, about)
-        give(result, arguments, output)
+            give(result, arguments, output)
+    except RecframeError as error:
+        if error.answers:  # the method asks all that is open
+            rec.mean([one.label for one in metrics], arguments.by, arguments.weights)
+        raise
     if not arguments.quiet and arguments.format != "json":
         _tell_undefined(means)
     if not arguments.quiet:

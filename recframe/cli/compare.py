@@ -22,7 +22,7 @@ from recframe.analysis.intervals import is_share
 from recframe.analysis.resampling import OfDifferences
 from recframe.analysis.segments import segment_given
 from recframe.cli.commands import outputs
-from recframe.cli.flags import PAPERS, STATUSES, add_by, add_how, add_metrics, add_output, read_how
+from recframe.cli.flags import PAPERS, add_how, add_metrics, add_output, read_how
 from recframe.cli.parser import read_number
 from recframe.cli.results import give, join_results, list_segments, result_of_pairs
 from recframe.console import DONE, FAILED, USAGE, tell
@@ -48,7 +48,7 @@ evaluate --per-user writes such files, for example every night. If each file
 has one score, their names may differ. With --max-drop, --non-inferior or
 --at-least it is a gate: the exit status is 3 if a metric fails, or if NEW
 lacks something that OLD has, and a line on standard error gives the reason."""
-    command.epilog = f"""a gate:
+    command.epilog = """a gate:
   --max-drop asks whether something was surely lost. With few users it fails
   only if the loss is large; passing does not show that nothing was lost.
   --non-inferior asks whether a loss of D can be ruled out. With few users it
@@ -63,14 +63,14 @@ examples:
   recframe compare monday.parquet tuesday.parquet
   recframe compare old.parquet new.parquet --max-drop 0.01
   recframe compare old.csv new.csv --metric recall@10 --non-inferior 0.005
-  recframe compare old.csv new.csv --max-drop 0.01 --at-least ndcg@10=0.2
-
-{STATUSES}"""
+  recframe compare old.csv new.csv --max-drop 0.01 --at-least ndcg@10=0.2"""
     command.add_argument("old", metavar="OLD", help="the baseline: .parquet or .csv")
     command.add_argument("new", metavar="NEW", help="the file that is compared")
-    add_by(
-        command,
-        "a table, and the gate, for each segment of users: a column before the score in both "
+    command.add_argument(
+        "--by",
+        action="append",
+        metavar="COLUMN",
+        help="a table, and the gate, for each segment of users: a column before the score in both "
         "files, as evaluate --by --per-user writes them; repeat it for several columns",
     )
     add_metrics(command, ["all that both files have"])
@@ -177,7 +177,7 @@ def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
         about = {
             "recframe": __version__,
             "command": "compare",
-            "paths": [show_uri(name) if is_uri(name) else name for name in names],
+            "paths": list(map(show_uri, names)),
             "options": {"test": how.test, "correction": how.correction, "unit": how.unit}
             | how.resampling._asdict(),
             "only": dict(zip(SIDES, matched.only, strict=True)),

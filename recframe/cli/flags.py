@@ -1,13 +1,14 @@
 """The flags that several commands have: files, metrics, options, intervals, output."""
 
 import argparse
+import inspect
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Literal, get_args
 
 from recframe.analysis.compare import Comparison, Correction, Test, make_comparison
-from recframe.analysis.resampling import Interval, OfDifferences, make_resampling
+from recframe.analysis.resampling import Interval, OfDifferences
 from recframe.cli.parser import (
     METRIC_FLAGS,
     read_metrics,
@@ -22,6 +23,7 @@ from recframe.conventions import LIKE
 from recframe.errors import RecframeError, as_flag
 from recframe.files.budget import MEMORY, check_memory
 from recframe.files.output import FILE_ENDINGS
+from recframe.methods import RankingMethods
 from recframe.metrics.names import check_k
 from recframe.options import CHOICES, INFER, MEANINGS, SEVERAL, Options
 
@@ -46,13 +48,9 @@ FILES = ("truth", "exclude")
 PAPERS = ("latex", "markdown")  # formats of tables that have intervals
 QUIET = ("-q", "--quiet", "--no-progress")
 OUTPUT_ENDINGS = (".csv", ".json", ".parquet")
-RESAMPLING = make_resampling(0.95, n_resamples=9_999, seed=0, interval="auto")
-HOW_DEFAULTS = {
-    "interval": RESAMPLING.interval,
-    **RESAMPLING._asdict(),
-    "test": "permutation",
-    "correction": "holm",
-}
+HOW = ("interval", "confidence", "n_resamples", "seed", "test", "correction")
+COMPARE = inspect.signature(RankingMethods.compare).parameters
+HOW_DEFAULTS = {name: COMPARE[name].default for name in HOW}
 EITHER = Literal[Interval, OfDifferences]
 
 
@@ -153,11 +151,6 @@ def _describe_option(name: str, default: Any) -> dict[str, Any]:
     return {**flag, "metavar": "NUMBER", "type": partial(_read_checked, Options, name)}
 
 
-def add_by(container: argparse._ActionsContainer, what: str) -> None:
-    """Add the columns that part users into segments."""
-    container.add_argument("--by", action="append", metavar="COLUMN", help=what)
-
-
 def add_views(command: argparse.ArgumentParser, what: str, whose: str) -> None:
     """Add what may be shown in place of means; `what` are scores or runs, of users or queries."""
     command.set_defaults(check=check_views)
@@ -214,7 +207,7 @@ def add_how(
     ):
         takes: dict[str, Any] = {"choices": choices}
         if choices is None:
-            make = partial(make_resampling, **RESAMPLING._asdict())
+            make = partial(make_comparison, **HOW_DEFAULTS)
             takes = {"type": partial(_read_checked, make, name), "metavar": "NUMBER"}
         group.add_argument(f"--{name}", help=f"{what} (default: {HOW_DEFAULTS[name]})", **takes)
     if has_units:
@@ -237,8 +230,10 @@ def add_unit(group: argparse._ArgumentGroup) -> None:
 
 
 def _read_checked(make: Callable[..., object], name: str, text: str) -> object:
-    """Return a number as what is made of it has it under a name, or raise where that refuses."""
-    return getattr(make(**{name: read_number(text)}), name)
+    """Return a number, or raise where what is made of it under a name refuses it."""
+    number = read_number(text)
+    make(**{name: number})
+    return number
 
 
 def read_how(arguments: argparse.Namespace, intervals: Any) -> Comparison:

@@ -12,8 +12,6 @@ from recframe.analysis.report import Findings, Report, check_title, make_page
 from recframe.analysis.segments import make_each, segment_given
 from recframe.cli.commands import outputs, read_options, scan_asked
 from recframe.cli.flags import (
-    STATUSES,
-    add_by,
     add_files,
     add_limits,
     add_metrics,
@@ -43,22 +41,22 @@ Write one page of HTML that a colleague can open offline. It lists problems in
 the data first, then means, differences from a baseline, segments and users.
 PATH may also name files that recframe evaluate --per-user wrote, such as those
 of two nights, which the page compares."""
-    command.epilog = f"""examples:
+    command.epilog = """examples:
   recframe report run.parquet -o report.html
   recframe report runs/ --metric ndcg@10 recall@10 --baseline knn --by country \\
     --title "Candidates of November" -o report.html
-  recframe report monday.parquet tuesday.parquet -o nights.html
-
-{STATUSES}"""
+  recframe report monday.parquet tuesday.parquet -o nights.html"""
     add_files(command)
     add_metrics(command, DEFAULT_METRICS)
     add_options(command, DEFAULTS)
     group = command.add_argument_group("page")
     group.add_argument("--title", metavar="TEXT", help="the title of the page")
     group.add_argument("--baseline", metavar="SCORE", help="what others are compared with")
-    add_by(
-        group,
-        "segments of users: a column that does not vary within a user's rows, or before the "
+    group.add_argument(
+        "--by",
+        action="append",
+        metavar="COLUMN",
+        help="segments of users: a column that does not vary within a user's rows, or before the "
         "score in saved values; for several repeat it",
     )
     add_unit(group)

@@ -53,15 +53,6 @@ class Result(NamedTuple):
     document: Mapping[str, Any]  # all there is to know, for JSON; warnings stand below the table
 
 
-def result_of_means(means: Means, about: Mapping[str, Any]) -> Result:
-    """Return the means, with the users that each is of."""
-    table, n_users, n_all = means
-    figures = pd.DataFrame({"mean": table.to_numpy().ravel(), "users": n_users})
-    figures["undefined"] = n_all - n_users
-    shown = table.rename_axis(columns=None)
-    return result_of_pairs(figures, n_all, about)._replace(shown=shown, by_score=table)
-
-
 def result_of_figures(table: pd.DataFrame, about: Mapping[str, Any]) -> Result:
     """Return a table of figures, a row for each score; of a description its warnings too."""
     by_score, words = pd.DataFrame(table), dict[str, list[str]]()
@@ -107,12 +98,11 @@ def view(
     weights: pd.Series | None = None,
 ) -> tuple[Result, Means]:
     """Return what is asked for of per-user tables that come one by one, and their means."""
-    if not arguments.summary and baseline is None and weights is None:
-        # Only here the tables need not all be held.
-        means = mean_of_tables(tables)
-        return result_of_means(means, about), means
-    per_user = join_tables(list(tables))
-    means = mean_of_tables([per_user])
+    # For means alone the tables need not all be held.
+    if arguments.summary or baseline is not None or weights is not None:
+        per_user = join_tables(list(tables))
+        tables = [per_user]
+    means = mean_of_tables(tables)
     if arguments.summary:
         how = {"resampling": arguments.how.resampling, "unit": arguments.how.unit}
         table = summary_table(per_user, weights, **how)
@@ -120,9 +110,15 @@ def view(
         table = compare_table(per_user, weights, baseline=baseline, how=arguments.how)
         about = {**about, "baseline": baseline}
     else:
-        means = means._replace(means=mean_table(per_user, weights))
-        return result_of_means(means, about), means
-    return result_of_pairs(table, len(per_user), about), means
+        if weights is not None:
+            means = means._replace(means=mean_table(per_user, weights))
+        by_score, n_users, n_all = means
+        table = pd.DataFrame({"mean": by_score.to_numpy().ravel(), "users": n_users})
+        table["undefined"] = n_all - n_users
+        shown = by_score.rename_axis(columns=None)
+        result = result_of_pairs(table, n_all, about)
+        return result._replace(shown=shown, by_score=by_score), means
+    return result_of_pairs(table, means.n_all, about), means
 
 
 def view_segments(
@@ -171,7 +167,7 @@ def give(
     if output is not None:
         table, ending = result.by_score, find_ending(arguments.output)
         if ending == ".json":
-            text = f"{as_json(result.document)}\n"
+            text = f"{as_text(result, 'json')}\n"
             output.write(text.encode("utf-8", "backslashreplace"))
         elif ending == ".csv":
             table.to_csv(output, mode="wb")
@@ -190,7 +186,8 @@ def give(
 def as_text(result: Result, text_format: str) -> str:
     """Return a result as it is printed."""
     if text_format == "json":
-        return as_json(result.document)
+        document = _plain(result.document)
+        return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
     if text_format == "csv":
         table = result.by_score.rename(index=printable, columns=printable)
         return table.to_csv().rstrip("\n")
@@ -216,13 +213,8 @@ def as_text(result: Result, text_format: str) -> str:
     return "\n".join(lines)
 
 
-def as_json(value: object) -> str:
-    """Return a value as JSON: NaN is null, infinities are "inf" and "-inf"."""
-    return json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)
-
-
 def _plain(value: object) -> Any:
-    """Return a value made of what JSON has."""
+    """Return a value made of what JSON has: NaN is null, infinities are "inf" and "-inf"."""
     if isinstance(value, Mapping):
         return {str(key): _plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):

@@ -12,24 +12,18 @@ import pandas as pd
 
 from recframe import __version__
 from recframe.cli.commands import outputs
-from recframe.cli.flags import QUIET, STATUSES, add_metrics, add_options, add_output, add_views
+from recframe.cli.flags import QUIET, add_metrics, add_options, add_output, add_views
 from recframe.cli.parser import read_metrics
-from recframe.cli.results import Result, as_json, as_text, find_baseline, give, printable, view
+from recframe.cli.results import Result, as_text, find_baseline, give, printable, view
 from recframe.console import DONE, tell
-from recframe.conventions import read_table
+from recframe.conventions import TREC, read_table
 from recframe.disk import identify
 from recframe.errors import RecframeError, shorten, show_path
 from recframe.files.output import write_each
 from recframe.files.trec import QRELS_LINES, RUN_LINES, read_lines
 from recframe.frames.columns import Columns
 from recframe.frames.interactions import read_interactions
-from recframe.frames.judgments import (
-    Candidates,
-    Judgments,
-    naming,
-    read_excluded,
-    read_judgments,
-)
+from recframe.frames.judgments import Candidates, Judgments, naming, read_excluded, read_judgments
 from recframe.frames.overlap import Pairs
 from recframe.frames.tables import mean_table, measure_table, tidy_table
 from recframe.frames.truth import Judge
@@ -39,9 +33,7 @@ from recframe.stores import find_ending
 
 METRICS = ("average_precision", "reciprocal_rank", "precision@10", "recall@100", "ndcg@10")
 CONVENTIONS: dict[str, Any] = {
-    "ties": "item",
-    "short": "pad",
-    "zero_division": 0.0,
+    **TREC,
     "min_relevance": 1,
     "min_score": -math.inf,  # a score of -inf is the lowest
     "unjudged": "nonrelevant",
@@ -52,7 +44,7 @@ COLUMNS = Columns("query", ["score"], None, "doc", [False])
 
 def add_trec(command: argparse.ArgumentParser) -> None:
     """Add the arguments of ``recframe trec``."""
-    command.set_defaults(run=run_trec, truth=None)
+    command.set_defaults(run=run_trec, truth=None, **CONVENTIONS)
     command.usage = "%(prog)s [--metric NAME ...] [OPTION ...] QRELS RUN [RUN ...]"
     command.description = """\
 Print the mean over queries of ranking metrics, a row for each TREC run, as
@@ -60,7 +52,7 @@ trec_eval does. Scores are cut to float32; equal scores are ordered by document,
 the last first. Queries count if both run and qrels have them. A run has lines
 of query, Q0, document, rank, score and tag; qrels, and the pairs of --exclude,
 of query, iteration, document and relevance. All may be compressed by gzip."""
-    command.epilog = f"""\
+    command.epilog = """\
 The flags -c, -l, -q, -J and -m of trec_eval work, as do its names of metrics:
 P.5,10 is precision@5 and precision@10, ndcg_cut_10 is ndcg@10, map is
 average_precision. nDCG reads grades whatever -l says.
@@ -69,9 +61,7 @@ examples:
   recframe trec qrels.txt bm25.run
   recframe trec qrels.txt runs/*.gz --metric ndcg@10 recall@1000 --complete
   recframe trec qrels.txt bm25.run -q --metric average_precision
-  recframe trec qrels.txt bm25.run dense.run --baseline bm25.run
-
-{STATUSES}"""
+  recframe trec qrels.txt bm25.run dense.run --baseline bm25.run"""
     command.add_argument("qrels", metavar="QRELS", help="the file of qrels")
     command.add_argument("paths", nargs="+", metavar="RUN", help="a file of a run")
     add_metrics(command, METRICS, read_names)
@@ -117,8 +107,7 @@ class Run(NamedTuple):
 
 def run_trec(arguments: argparse.Namespace) -> tuple[int, str]:
     """Print the means of runs, and write them and the values of every query if asked."""
-    given = {name: getattr(arguments, name) for name in OPTIONS}
-    given = CONVENTIONS | {name: value for name, value in given.items() if value is not None}
+    given = {name: one for name in OPTIONS if (one := getattr(arguments, name)) is not None}
     metrics = parse_metrics(arguments.metrics or METRICS)
     names = name_runs(arguments.paths)
     known = dict(zip([*arguments.paths, *names], [*names, *names], strict=True))
@@ -241,22 +230,18 @@ def write_queries(
             query: {score: row[score].to_dict() for score in scores}
             for query, row in per_query.iterrows()
         }
-        return as_json({**document, "queries" if baseline is None else "differences": queries})
-    lines = []  # as of trec_eval
+        found = {**document, "queries" if baseline is None else "differences": queries}
+        return as_text(Result(per_query, per_query, found), form)
+    lines = list[tuple[object, object, object]]()  # as trec_eval has them
     for name, of_all in means.iterrows():
         for query, row in per_query[name].dropna(how="all").iterrows():
-            lines += [_line(metric, query, f"{value:.4f}") for metric, value in row.items()]
-        lines.append(_line("runid", "all", name))
+            lines += [(metric, query, f"{value:.4f}") for metric, value in row.items()]
+        lines.append(("runid", "all", name))
         if baseline is not None:
-            lines.append(_line("baseline", "all", baseline))
-        lines += [_line(metric, "all", f"{value:.4f}") for metric, value in of_all.items()]
-    return "\n".join(lines)
-
-
-def _line(*fields: object) -> str:
-    """Return a line as trec_eval has it, of a metric, a query and the value."""
-    metric, query, value = map(printable, fields)
-    return f"{metric:<22}\t{query}\t{value}"
+            lines.append(("baseline", "all", baseline))
+        lines += [(metric, "all", f"{value:.4f}") for metric, value in of_all.items()]
+    shown = (map(printable, line) for line in lines)
+    return "\n".join(f"{metric:<22}\t{query}\t{value}" for metric, query, value in shown)
 
 
 def _tell_unknown(run: Run, *, is_complete: bool, is_condensed: bool) -> None:
