@@ -57,10 +57,9 @@ class GivenRows:
             batches = _run(batches)
         elif not isinstance(batches, pa.RecordBatchReader):
             # Arrow reads many batches ahead unless it is told.
-            yield from batches.scanner(
+            batches = batches.scanner(
                 columns=list(names), batch_readahead=1, fragment_readahead=1, use_threads=False
             ).to_batches()
-            return
         elif self.is_read:
             raise pa.ArrowInvalid(
                 "it gives its rows once, and they have been read; scan a new reader, or a file"

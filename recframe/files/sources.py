@@ -25,7 +25,7 @@ from recframe.files.batches import gather
 from recframe.files.budget import Limits, TemporaryRows
 from recframe.files.found import TEXTS, Found, Staged, check_names, naming_file, plain_type
 from recframe.foreign import RELATION, is_of, is_source
-from recframe.formats import PARQUET, GivenRows, Rows, find_format
+from recframe.formats import PARQUET, GivenRows, find_format
 from recframe.frames.columns import Columns
 from recframe.frames.judgments import naming
 from recframe.stores import ENVIRONMENT, Access, is_uri, without_file
@@ -195,8 +195,7 @@ def _keep_footers(found: list[Found]) -> None:
 
 def stage(found: list[Found], columns: Columns, limits: Limits) -> list[Found]:
     """Return files with those that have no footer as parquet, in which these columns are."""
-    rows_of = [file.rows for file in found]
-    if not any(rows_of):
+    if all(file.rows is None for file in found):
         return found
     names = [str(label) for label in columns.labels]
     ids = [*map(str, columns.users), str(columns.item)]
@@ -211,10 +210,7 @@ def stage(found: list[Found], columns: Columns, limits: Limits) -> list[Found]:
         written = pa.PythonFile(staging, "r")  # of which several threads may read parts
         finalize(written, staging.close)
         try:
-            return [
-                one if rows is None else _stage(one, rows, names, known, staging, written)
-                for one, rows in zip(found, rows_of, strict=True)
-            ]
+            return [_stage(one, names, known, staging, written) for one in found]
         except BaseException:
             staging.close()
             raise
@@ -224,13 +220,14 @@ def stage(found: list[Found], columns: Columns, limits: Limits) -> list[Found]:
 
 def _stage(
     found: Found,
-    rows: Rows,
     names: list[str],
     known: Known,
     staging: TemporaryRows,
     written: pa.NativeFile,
 ) -> Found:
-    """Return a file of rows as parquet."""
+    """Return a file of rows as parquet, any other as it is."""
+    if (rows := found.rows) is None:
+        return found
     with naming_file(found.path):
         known.path, schema = found.path, rows.read_schema(known.memory)
         names = list(dict.fromkeys([*names, *found.looked_at]))
