@@ -85,31 +85,26 @@ class ArrowFile:
 
     def read_schema(self, memory: int | None = None) -> pa.Schema:
         """Return the columns."""
-        with self._opened() as reader:
+        with self._opened([]) as reader:
             schema: pa.Schema = reader.schema
             return schema
 
     def iter_batches(self, names: Sequence[str], known: Known) -> Iterator[pa.RecordBatch]:
         """Yield these columns of all rows."""
-        with self._opened(names) as reader:
+        with self._opened(list(map(self.read_schema().get_field_index, names))) as reader:
             n_batches = getattr(reader, "num_record_batches", None)  # None of a stream
             for batch in reader if n_batches is None else map(reader.get_batch, range(n_batches)):
                 batch.validate(full=True)  # what a damaged file holds may end the process
                 yield batch.select(names)
 
     @contextmanager
-    def _opened(self, names: Sequence[str] = ()) -> Iterator[Any]:
-        """Give the reader of a file or a stream, for these columns or for all."""
+    def _opened(self, fields: list[int]) -> Iterator[Any]:
+        """Give the reader of a file or a stream, for columns by their numbers; none are all."""
         with self.open_file() as file:
             is_file = file.read(len(ARROW_FILE)) == ARROW_FILE
             file.seek(0)
             open_reader = pa.ipc.open_file if is_file else pa.ipc.open_stream
-            reader = open_reader(file)
-            if names:
-                fields = [reader.schema.get_field_index(name) for name in names]
-                file.seek(0)
-                reader = open_reader(file, options=pa.ipc.IpcReadOptions(included_fields=fields))
-            yield reader
+            yield open_reader(file, options=pa.ipc.IpcReadOptions(included_fields=fields))
 
 
 @dataclass(frozen=True)
@@ -214,9 +209,8 @@ class JsonLines:
             try:
                 table = parse_lines(text, number, schema)
             except pa.ArrowInvalid:
-                table = parse_lines(
-                    text, number
-                )  # which tells of what types it is, or what is wrong
+                # This tells of what types it is, or what is wrong.
+                table = parse_lines(text, number)
                 if late := [name for name in table.schema.names if name not in schema.names]:
                     raise pa.ArrowInvalid(
                         f"{late[0]!r} first appears in line {number} or later, behind the first "

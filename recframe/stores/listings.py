@@ -109,20 +109,6 @@ def find_tables(tree: Tree, folders: Iterable[str]) -> dict[str, Table | None]:
     }
 
 
-def _find_delta(tree: Tree, folder: str, *, has_log: bool) -> str | None:
-    """Return the root of the Delta table that a folder is, None where it is no table's.
-
-    Raise where it is another table, or a part of one, or where no log can be read.
-    """
-    table = find_tables(tree, [folder])[folder]
-    if table is None:
-        return None
-    is_whole = tree.identify(table.root) == tree.identify(folder)
-    if table.kind != "Delta" or not is_whole or not has_log:
-        refuse_part(tree.show(folder), table.kind, tree.show(table.root), is_whole=is_whole)
-    return table.root
-
-
 class Listings:
     """The meaning of the paths of one call; each store is opened once, each folder listed once."""
 
@@ -149,10 +135,14 @@ class Listings:
             raise RecframeError(f"cannot read {show_path(tree.show(key))}: no such file")
         is_here, found = isinstance(tree, Disk), list[Listed]()
         for match in matches:
-            # The library that reads logs in stores is given the URI that was.
-            has_log = is_here or match is given
-            root = _find_delta(tree, match.path, has_log=has_log) if match.is_folder else None
-            if root is not None:
+            table = find_tables(tree, [match.path])[match.path] if match.is_folder else None
+            if table is not None:
+                root, where = table.root, tree.show(match.path)
+                is_whole = tree.identify(root) == tree.identify(match.path)
+                # The library that reads logs in stores is given the URI that was.
+                has_log = is_here or match is given
+                if table.kind != "Delta" or not is_whole or not has_log:
+                    refuse_part(where, table.kind, tree.show(root), is_whole=is_whole)
                 log = root if is_here else self._find_log(path)
                 found.append(Listed(root, None, tree, log=log))
                 continue

@@ -114,7 +114,7 @@ def first_line(error: BaseException) -> str:
 def find_place(path: str, access: Access, stores: dict[str, Store], act: str = "read") -> Place:
     """Return where a path leads; stores are kept in `stores`, so that each is opened once."""
     if access.filesystem is not None:
-        store = stores.setdefault("", Store(as_arrow(access.filesystem)))
+        store = stores.setdefault("", Store(access.filesystem))
         if store.of_fsspec is not None:
             return Place(store, str(store.of_fsspec._strip_protocol(path)))
         if is_uri(path):
