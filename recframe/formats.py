@@ -135,12 +135,9 @@ class Delimited:
         """Return the columns, with the types of a block of this length."""
         with self._opened(known, texts=texts) as reader:
             names = reader.schema.names
-        types = dict.fromkeys(names, pa.null())
-        with self._opened(known, names) as reader:
-            cells = next((block for block in reader if block.num_rows), None)
-        if cells is not None:
-            types = {name: read_cells(name, cells[name], Known()).type for name in types}
-        return pa.schema([(name, types[name]) for name in names])
+        first = next(self.iter_batches(names, known), None)
+        none = pa.null()
+        return pa.schema([(name, none if first is None else first[name].type) for name in names])
 
     def iter_batches(self, names: Sequence[str], known: Known) -> Iterator[pa.RecordBatch]:
         """Yield these columns of all rows; raise `AgainError` where they need other types."""

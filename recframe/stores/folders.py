@@ -6,7 +6,7 @@ from glob import has_magic
 from typing import Any
 from urllib.parse import unquote
 
-from recframe.disk import MARKS, NOTE, Entry, Table
+from recframe.disk import MARKS, NOTE, Entry
 from recframe.stores.store import Place, Store
 
 
@@ -15,7 +15,6 @@ class StoreFolders:
 
     def __init__(self, store: Store) -> None:
         self.store, self.show, self.identify = store, store.show, partial(Place, store)
-        self.tables: dict[str, Table | None] = {}  # those that folders are which were looked at
         self._folders: dict[str, dict[tuple[str, bool], Entry]] = {}  # by name and whether a file
 
     def look_up(self, path: str) -> Entry | None:
