@@ -38,21 +38,22 @@ UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 TOO_LONG = "straddles two block boundaries"
 
 
+@dataclass(eq=False, repr=False)
 class GivenRows:
     """Rows of a dataset whose files are not looked at, of a query, or, once, of a reader."""
 
-    def __init__(self, given: Any) -> None:
-        self._given, self.is_read = given, False  # which a reader can be once
+    given: Any
+    is_read: bool = False  # which a reader can be once
 
     def read_schema(self, memory: int | None = None) -> pa.Schema:
         """Return the columns."""
-        given = self._given
+        given = self.given
         schema: pa.Schema = (_run(given.limit(0)) if is_of(given, *RELATION) else given).schema
         return schema
 
     def iter_batches(self, names: Sequence[str], known: Known) -> Iterator[pa.RecordBatch]:
         """Yield these columns of all rows; raise where a reader's were read before."""
-        batches = self._given
+        batches = self.given
         if is_of(batches, *RELATION):
             batches = _run(batches)
         elif not isinstance(batches, pa.RecordBatchReader):
@@ -64,7 +65,7 @@ class GivenRows:
             raise pa.ArrowInvalid(
                 "it gives its rows once, and they have been read; scan a new reader, or a file"
             )
-        self.is_read = batches is self._given
+        self.is_read = batches is self.given
         for batch in batches:
             yield batch.select(names)
 

@@ -63,17 +63,16 @@ class StoreFolders:
         """Return whether a table of a kind has its mark in a folder."""
         kind, folder = asked
         mark = _below(folder, MARKS[kind])
-        if self.store.is_web or folder in self._folders:  # the web has no folders to ask for
-            is_there = (MARKS[kind], False) in self._folders.get(folder, {})
-        else:
-            with self.store.reaching(mark):
-                is_there = self.store.filesystem.get_file_info([mark])[0].type.name == "Directory"
-        if not is_there or kind != "Iceberg":
-            return is_there
-        if mark in self._folders:
-            return any(name.endswith(NOTE) for name, _ in self._folders[mark])
         with self.store.reaching(mark):
-            return any(name.endswith(NOTE) for name, _ in self._ask(mark, is_deep=False))
+            if self.store.is_web or folder in self._folders:  # the web has no folders to ask for
+                is_there = (MARKS[kind], False) in self._folders.get(folder, {})
+            else:
+                is_there = self.store.filesystem.get_file_info([mark])[0].type.name == "Directory"
+            if not is_there or kind != "Iceberg":
+                return is_there
+            is_listed = mark in self._folders
+            inside = self._folders[mark] if is_listed else self._ask(mark, is_deep=False)
+            return any(name.endswith(NOTE) for name, _ in inside)
 
     def _list(self, folder: str, *, is_deep: bool) -> None:
         """Take note of all entries below a folder, or only of those directly in it."""
