@@ -61,11 +61,6 @@ class Known:
         """Return by what `types` has a column of the file that is read."""
         return (self.path, name) if name in self.flags else name
 
-    def widen(self, name: str, wider: pa.DataType) -> AgainError:
-        """Return the error after which a column has a type that holds more."""
-        self.types[self.key(name)] = wider
-        return AgainError(name)
-
     def lengthen(self) -> AgainError:
         """Return the error after which blocks are longer, as one row that has line ends is."""
         most = self.most * ROW_SHARE // BLOCK_SHARE
@@ -148,7 +143,9 @@ def read_cells(name: str, cells: pa.Array, known: Known) -> pa.Array:
         known.types[known.key(name)] = kind
     elif kind != wanted:
         kind, _ = _parse_cells(cells, TYPES, is_id)
-        raise known.widen(name, kind if kind in WIDER_TYPES.get(wanted, ()) else pa.string())
+        is_wider = kind in WIDER_TYPES.get(wanted, ())
+        known.types[known.key(name)] = kind if is_wider else pa.string()
+        raise AgainError(name)
     return found
 
 
@@ -249,7 +246,8 @@ def conform(name: str, values: pa.ChunkedArray, number: int, known: Known) -> pa
         # What is null in all lines, pandas has as floats.
         return values.cast(pa.float64() if wanted == pa.null() else wanted)
     if wanted == pa.null() or WIDER_NUMBER.get(wanted) == found:
-        raise known.widen(name, found)
+        known.types[known.key(name)] = found
+        raise AgainError(name)
     raise pa.ArrowInvalid(
         f"{name!r} is {wanted} in lines before and {found} in some of those from line "
         f"{number} on; write values of one type"

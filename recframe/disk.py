@@ -90,9 +90,6 @@ class Disk:
     identify = staticmethod(identify)
     show = staticmethod(os.fspath)
 
-    def __init__(self) -> None:
-        self.tables: dict[str, Table | None] = {}  # those that folders are which were looked at
-
     def look_up(self, path: str) -> Entry | None:
         """Return the entry that a path leads to, None for a pattern; if missing, a file."""
         is_folder = os.path.isdir(path)  # noqa: PTH112 - it raises nothing

@@ -38,34 +38,34 @@ UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 TOO_LONG = "straddles two block boundaries"
 
 
+@dataclass(eq=False, repr=False)
 class GivenRows:
     """Rows of a dataset whose files are not looked at, of a query, or, once, of a reader."""
 
-    def __init__(self, given: Any) -> None:
-        self._given, self.is_read = given, False  # which a reader can be once
+    given: Any
+    is_read: bool = False  # which a reader can be once
 
     def read_schema(self, memory: int | None = None) -> pa.Schema:
         """Return the columns."""
-        given = self._given
+        given = self.given
         schema: pa.Schema = (_run(given.limit(0)) if is_of(given, *RELATION) else given).schema
         return schema
 
     def iter_batches(self, names: Sequence[str], known: Known) -> Iterator[pa.RecordBatch]:
         """Yield these columns of all rows; raise where a reader's were read before."""
-        batches = self._given
+        batches = self.given
         if is_of(batches, *RELATION):
             batches = _run(batches)
         elif not isinstance(batches, pa.RecordBatchReader):
             # Arrow reads many batches ahead unless it is told.
-            yield from batches.scanner(
+            batches = batches.scanner(
                 columns=list(names), batch_readahead=1, fragment_readahead=1, use_threads=False
             ).to_batches()
-            return
         elif self.is_read:
             raise pa.ArrowInvalid(
                 "it gives its rows once, and they have been read; scan a new reader, or a file"
             )
-        self.is_read = batches is self._given
+        self.is_read = batches is self.given
         for batch in batches:
             yield batch.select(names)
 
@@ -86,31 +86,26 @@ class ArrowFile:
 
     def read_schema(self, memory: int | None = None) -> pa.Schema:
         """Return the columns."""
-        with self._opened() as reader:
+        with self._opened([]) as reader:
             schema: pa.Schema = reader.schema
             return schema
 
     def iter_batches(self, names: Sequence[str], known: Known) -> Iterator[pa.RecordBatch]:
         """Yield these columns of all rows."""
-        with self._opened(names) as reader:
+        with self._opened(list(map(self.read_schema().get_field_index, names))) as reader:
             n_batches = getattr(reader, "num_record_batches", None)  # None of a stream
             for batch in reader if n_batches is None else map(reader.get_batch, range(n_batches)):
                 batch.validate(full=True)  # what a damaged file holds may end the process
                 yield batch.select(names)
 
     @contextmanager
-    def _opened(self, names: Sequence[str] = ()) -> Iterator[Any]:
-        """Give the reader of a file or a stream, for these columns or for all."""
+    def _opened(self, fields: list[int]) -> Iterator[Any]:
+        """Give the reader of a file or a stream, for columns by their numbers; none are all."""
         with self.open_file() as file:
             is_file = file.read(len(ARROW_FILE)) == ARROW_FILE
             file.seek(0)
             open_reader = pa.ipc.open_file if is_file else pa.ipc.open_stream
-            reader = open_reader(file)
-            if names:
-                fields = [reader.schema.get_field_index(name) for name in names]
-                file.seek(0)
-                reader = open_reader(file, options=pa.ipc.IpcReadOptions(included_fields=fields))
-            yield reader
+            yield open_reader(file, options=pa.ipc.IpcReadOptions(included_fields=fields))
 
 
 @dataclass(frozen=True)
@@ -141,12 +136,9 @@ class Delimited:
         """Return the columns, with the types of a block of this length."""
         with self._opened(known, texts=texts) as reader:
             names = reader.schema.names
-        types = dict.fromkeys(names, pa.null())
-        with self._opened(known, names) as reader:
-            cells = next((block for block in reader if block.num_rows), None)
-        if cells is not None:
-            types = {name: read_cells(name, cells[name], Known()).type for name in types}
-        return pa.schema([(name, types[name]) for name in names])
+        first = next(self.iter_batches(names, known), None)
+        none = pa.null()
+        return pa.schema([(name, none if first is None else first[name].type) for name in names])
 
     def iter_batches(self, names: Sequence[str], known: Known) -> Iterator[pa.RecordBatch]:
         """Yield these columns of all rows; raise `AgainError` where they need other types."""
@@ -215,9 +207,8 @@ class JsonLines:
             try:
                 table = parse_lines(text, number, schema)
             except pa.ArrowInvalid:
-                table = parse_lines(
-                    text, number
-                )  # which tells of what types it is, or what is wrong
+                # This tells of what types it is, or what is wrong.
+                table = parse_lines(text, number)
                 if late := [name for name in table.schema.names if name not in schema.names]:
                     raise pa.ArrowInvalid(
                         f"{late[0]!r} first appears in line {number} or later, behind the first "

@@ -28,7 +28,7 @@ from recframe.files.filters import filter_files
 from recframe.files.footers import Files, make_sample, open_files, read_schema, unite
 from recframe.files.found import Found
 from recframe.files.parts import iter_parts, make_each, read_dtypes
-from recframe.files.sources import find_source, stage
+from recframe.files.sources import find_files, stage
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.interactions import Interactions, read_interactions
 from recframe.frames.overlap import UserCounts
@@ -357,7 +357,7 @@ def scan_source(
     union_by_name: bool = False,
 ) -> ScannedRecAccessor:
     """Return the accessor to files, bound to options; the argument is what refusals name."""
-    found = find_source(source, argument, access)
+    found = find_files(source, argument, access)
     if union_by_name:
         found = unite(found, limits.memory)
     if filters is not None:

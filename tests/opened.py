@@ -1,7 +1,7 @@
 """Files opened with the columns that options mean, as every door opens them."""
 
 from recframe.files import footers
-from recframe.files.found import find_files
+from recframe.files.sources import find_files
 from recframe.frames.columns import find_columns
 
 

@@ -14,8 +14,8 @@ import pyarrow as pa
 from recframe.files.batches import MOST_ROWS
 from recframe.files.budget import Limits
 from recframe.files.footers import Files, make_sample, open_files, read_schema
-from recframe.files.found import Found, find_files, naming_file, open_file
-from recframe.files.sources import stage
+from recframe.files.found import Found, naming_file, open_file
+from recframe.files.sources import find_files, stage
 from recframe.formats import GivenRows
 from recframe.frames.columns import Columns, find_given_columns, get_column
 from recframe.frames.judgments import check_no_grades, find_shared_times, naming

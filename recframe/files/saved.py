@@ -3,7 +3,6 @@
 import os
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import nullcontext
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -138,18 +137,13 @@ def _read_csv(source: Any) -> pd.DataFrame:
     """Return the rows of a csv file, users that are all whole numbers as such."""
     from pyarrow import csv  # which `import recframe` need not load
 
-    is_here = not isinstance(source, BytesIO)
-    with Path(source).open("rb") if is_here else nullcontext(source) as file:
-        file.seek(max(0, file.seek(0, os.SEEK_END) - 1))
-        if file.read() not in (b"\n", b"\r"):
-            raise ValueError("its last line has no end, so it may be cut off; write it anew")
-        file.seek(0)
-        users = _find_users(pd.read_csv(file, nrows=0).columns.tolist())
-        file.seek(0)
+    data = source.getvalue() if isinstance(source, BytesIO) else Path(source).read_bytes()
+    if not data.endswith((b"\n", b"\r")):
+        raise ValueError("its last line has no end, so it may be cut off; write it anew")
+    users = _find_users(pd.read_csv(BytesIO(data), nrows=0).columns.tolist())
     ids = dict.fromkeys((*users, "score"), pa.string())
-    table = csv.read_csv(
-        source, convert_options=csv.ConvertOptions(column_types=ids, null_values=[""])
-    )
+    options = csv.ConvertOptions(column_types=ids, null_values=[""])
+    table = csv.read_csv(pa.BufferReader(data), convert_options=options)
     # Of a metric that no user has a value of nothing tells the type.
     kinds = [pa.float64() if pa.types.is_null(kind) else kind for kind in table.schema.types]
     table = table.cast(pa.schema(list(zip(table.schema.names, kinds, strict=True))))

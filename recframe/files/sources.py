@@ -4,8 +4,13 @@ Rows without footers are staged: written once as parquet, which the rest of the 
 staged rows are in memory, others in a temporary file without a name.
 """
 
+import os
+import re
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from itertools import chain
 from pathlib import Path
+from posixpath import join
 from typing import Any
 from urllib.parse import unquote
 from weakref import finalize
@@ -14,87 +19,183 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recframe.cells import Known, read_until_known
-from recframe.disk import as_dataset
-from recframe.errors import RecframeError
+from recframe.disk import as_dataset, check_named, open_delta
+from recframe.errors import RecframeError, quote, show_path
 from recframe.files.batches import gather
 from recframe.files.budget import Limits, TemporaryRows
-from recframe.files.found import (
-    TEXTS,
-    FilePart,
-    Found,
-    Staged,
-    check_names,
-    find_files,
-    keep_footers,
-    list_files,
-    naming_file,
-    plain_type,
-)
+from recframe.files.found import TEXTS, Found, Staged, check_names, naming_file, plain_type
 from recframe.foreign import RELATION, is_of, is_source
-from recframe.formats import GivenRows, Rows
+from recframe.formats import PARQUET, GivenRows, find_format
 from recframe.frames.columns import Columns
+from recframe.frames.judgments import naming
 from recframe.stores import ENVIRONMENT, Access, is_uri, without_file
-from recframe.stores.remote import Remote
+from recframe.stores.listings import Listed, Listings
+from recframe.stores.remote import FilePart, Reader, Remote
 from recframe.stores.store import Store
 
+NULL_VALUE = "__HIVE_DEFAULT_PARTITION__"
+WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")  # of 64 bits, in its usual form ("007" is not)
+KEPT_FOOTERS = 256  # of so few files they are kept, as every call reads them
 STAGED_SHARE = 8  # what part of the memory may hold what is staged
 PIECE_SHARE = 64  # the same of a block of text, which is a row group as well
 LEAST_PIECE, MOST_PIECE = 1 << 18, 1 << 24  # bytes
 
 
-def find_source(source: Any, argument: str, access: Access) -> list[Found]:
-    """Return the files that are read for a source; a refusal names the argument."""
-    if not is_source(source):
-        return find_files(source, argument, access)
+def find_files(source: Any, argument: str = "", access: Access = ENVIRONMENT) -> list[Found]:
+    """Return the files that paths or an object stand for, each with facts on its columns.
+
+    They are in order; a refusal names the argument.
+    """
+    if is_source(source):
+        return _find_given(source, argument, access)
+    listed = [source] if isinstance(source, str | os.PathLike) else source
+    listings, found = Listings(access), list[Found]()
+    with naming(argument) if argument else nullcontext():
+        given = [os.fspath(path) for path in listed]
+        for path in given:
+            check_named("path", path)
+        if access.storage_options is not None and not any(map(access.leads_away, given)):
+            raise RecframeError(
+                "storage_options are for paths with a scheme, such as s3://bucket/folder, found "
+                f"{quote(given)}; leave them out"
+            )
+        for path in given:
+            for one in listings.find(path):
+                if one.log:
+                    found += _read_log(one, listings)
+                else:
+                    found.append(Found(one.path, {}, remote=one.remote))
+        if not found:
+            raise RecframeError("must name at least one file, found an empty list")
+        listings.check()
+        _keep_footers(found)
+        _check_one_format(found)
+    return _typed(found)
+
+
+def _read_log(table: Listed, listings: Listings) -> list[Found]:
+    """Return the live files of a Delta table, with the values that it is partitioned by."""
+    found = _list_files(
+        open_delta(table.log), lambda path: listings.name(table.tree, join(table.path, path))
+    )
+    if not found:
+        raise RecframeError(f"cannot read {show_path(table.log)}: the Delta table has no file")
+    return found
+
+
+def _find_given(source: Any, argument: str, access: Access) -> list[Found]:
+    """Return the files of an object of Arrow or deltalake; where it has none, its rows."""
+    import pyarrow.dataset as ds  # only objects need it
+
     if access != ENVIRONMENT:
         raise RecframeError(
             f"storage_options and filesystem are for paths, found {argument} of type "
             f"{type(source).__name__}, which has its own; leave them out"
         )
+    name, dataset, root = "the dataset", source, ""
     if isinstance(source, pa.RecordBatchReader):
-        return [Found("the RecordBatchReader", {}, given=GivenRows(source))]
-    if is_of(source, *RELATION):
-        return [Found("the DuckDB relation", {}, given=GivenRows(source))]
-    if not is_of(source, "deltalake", "DeltaTable"):
-        return _find_parquet(source) or [Found("the dataset", {}, given=GivenRows(source))]
-    dataset, root = as_dataset(source.table_uri, lambda _: source), without_file(source.table_uri)
-    if is_uri(root):
-        found = _find_stored(dataset, f"{root.rstrip('/')}/")
-    else:
-        # Older versions of deltalake give a path, with blanks as those of URIs are.
-        found = list_files(dataset, Path(root if is_uri(source.table_uri) else unquote(root)))
-    return found or [Found(source.table_uri, {}, given=GivenRows(dataset))]
-
-
-def _find_parquet(dataset: Any) -> list[Found]:
-    """Return the files of a dataset if they are parquet files, of which all rows are meant."""
-    import pyarrow.dataset as ds  # only datasets need it
-
+        name = "the RecordBatchReader"
+    elif is_of(source, *RELATION):
+        name = "the DuckDB relation"
+    elif is_of(source, "deltalake", "DeltaTable"):
+        name = source.table_uri
+        dataset, root = as_dataset(name, lambda _: source), without_file(name)
+        if not is_uri(name):  # older versions give a path, with blanks as those of URIs are
+            root = unquote(root)
+    rows = [Found(name, {}, given=GivenRows(dataset))]
     is_of_files = isinstance(dataset, ds.FileSystemDataset)
     if not is_of_files or not isinstance(dataset.format, ds.ParquetFileFormat):
-        return []
+        return rows
+    is_here = not is_uri(root) if root else dataset.filesystem.type_name == "local"
+    store = Store(dataset.filesystem, "", root and f"{root.rstrip('/')}/")
+
+    def locate(path: str) -> tuple[str, Remote | None]:
+        """Return the name of a file, and where it is, if not on this machine."""
+        if is_here:
+            return os.fspath(Path(root, path)), None
+        return store.show(path), Remote(store, path)
+
     try:
-        is_here = dataset.filesystem.type_name == "local"
-        return list_files(dataset) if is_here else _find_stored(dataset, "")
+        found = _list_files(dataset, locate)
     except ValueError:  # it is filtered, which only its own reader respects
-        return []
+        return rows
+    _keep_footers(found)
+    return found or rows
 
 
-def _find_stored(dataset: Any, shown: str) -> list[Found]:
-    """Return the files of a dataset in a store, whose paths are shown below an address."""
-    store = Store(dataset.filesystem, "", shown)
-    found = [
-        file._replace(path=store.show(file.path), remote=Remote(store, file.path))
-        for file in list_files(dataset)
+def _typed(found: list[Found]) -> list[Found]:
+    """Return files with the values of folders: numbers if all are whole numbers, else texts."""
+    # Of many files Path would take ten times as long.
+    folders = [None if file.table_schema else os.path.dirname(file.path) for file in found]  # noqa: PTH120
+    texts: dict[str, dict[str, str | None]] = {}  # None for a null
+    types: dict[str, pa.DataType] = {}
+    for folder in filter(None, dict.fromkeys(folders)):
+        pairs = dict(name.split("=", 1) for name in Path(folder).parts if "=" in name)
+        texts[folder] = {}
+        for name, said in pairs.items():
+            texts[folder][name] = text = None if said == NULL_VALUE else unquote(said)
+            types.setdefault(name, pa.int64())
+            if text is not None and not WHOLE_NUMBER.fullmatch(text):
+                types[name] = pa.string()
+    values = {
+        folder: {
+            name: pa.scalar(text, pa.string()).cast(types[name]) for name, text in said.items()
+        }
+        for folder, said in texts.items()
+    }
+    return [
+        file._replace(partitions=values[folder]) if folder else file
+        for file, folder in zip(found, folders, strict=True)
     ]
-    keep_footers(found)
+
+
+def _list_files(dataset: Any, locate: Callable[[str], Sequence[Any]]) -> list[Found]:
+    """Return the files of a dataset of parquet files, given what says where a path of it leads."""
+    import pyarrow.dataset as ds  # only datasets need it
+
+    found, schema = [], dataset.schema
+    for fragment in dataset.get_fragments():
+        values = ds.get_partition_keys(fragment.partition_expression)
+        # Of categories there is one here, which is no reason to have the users of all files so.
+        for name in {*values, *dataset.format.read_options.dictionary_columns} & {*schema.names}:
+            at = schema.get_field_index(name)
+            schema = schema.set(at, pa.field(name, plain_type(schema.field(at).type)))
+        said = {
+            name: pa.scalar(value, schema.field(name).type)
+            for name, value in values.items()
+            if name in schema.names
+        }
+        path, remote, *_ = locate(fragment.path)
+        # As it is pickled, since to ask for its row groups reads its footer.
+        *_, only = fragment.__reduce__()[1]
+        only = None if only is None else tuple(only)
+        found.append(Found(path, said, schema, only=only, remote=remote))
     return found
+
+
+def _check_one_format(found: list[Found]) -> None:
+    """Raise where files are of several formats, as in a folder with a table and notes on it."""
+    first: dict[str, str] = {}
+    for file in found:
+        first.setdefault(PARQUET if file.table_schema else find_format(file.path), file.path)
+    if len(first) > 1:
+        (one, path), (other, also), *_ = first.items()
+        raise RecframeError(
+            f"cannot read {show_path(path)} ({one}) and {show_path(also)} ({other}) as one table; "
+            f"name the files of one format, for example by a pattern such as '*.{one}'"
+        )
+
+
+def _keep_footers(found: list[Found]) -> None:
+    """Have the footers of files in stores kept once they are read, if the files are few."""
+    for file in found if len(found) <= KEPT_FOOTERS else ():
+        if file.remote is not None:
+            file.remote.keeps_footer = True
 
 
 def stage(found: list[Found], columns: Columns, limits: Limits) -> list[Found]:
     """Return files with those that have no footer as parquet, in which these columns are."""
-    rows_of = [file.rows for file in found]
-    if not any(rows_of):
+    if all(file.rows is None for file in found):
         return found
     names = [str(label) for label in columns.labels]
     ids = [*map(str, columns.users), str(columns.item)]
@@ -109,10 +210,7 @@ def stage(found: list[Found], columns: Columns, limits: Limits) -> list[Found]:
         written = pa.PythonFile(staging, "r")  # of which several threads may read parts
         finalize(written, staging.close)
         try:
-            return [
-                one if rows is None else _stage(one, rows, names, known, staging, written)
-                for one, rows in zip(found, rows_of, strict=True)
-            ]
+            return [_stage(one, names, known, staging, written) for one in found]
         except BaseException:
             staging.close()
             raise
@@ -122,13 +220,14 @@ def stage(found: list[Found], columns: Columns, limits: Limits) -> list[Found]:
 
 def _stage(
     found: Found,
-    rows: Rows,
     names: list[str],
     known: Known,
     staging: TemporaryRows,
     written: pa.NativeFile,
 ) -> Found:
-    """Return a file of rows as parquet."""
+    """Return a file of rows as parquet, any other as it is."""
+    if (rows := found.rows) is None:
+        return found
     with naming_file(found.path):
         known.path, schema = found.path, rows.read_schema(known.memory)
         names = list(dict.fromkeys([*names, *found.looked_at]))
@@ -153,7 +252,10 @@ def _stage(
                 writer.write_batch(batch, row_group_size=n_rows)
     for field in own:  # in the types of all rows
         schema = schema.set(schema.get_field_index(field.name), field)
-    file = pa.PythonFile(FilePart(written.read_at, start, staging.tell()), "r")
+    part = FilePart(
+        staging.tell() - start, lambda begin, end: written.read_at(end - begin, start + begin)
+    )
+    file = pa.PythonFile(Reader(part), "r")
     return found._replace(given=None, remote=None, staged=Staged(file, footers[0], schema))
 
 

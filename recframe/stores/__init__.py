@@ -96,9 +96,7 @@ def check_access(storage_options: Any, filesystem: Any) -> Access:
         raise RecframeError(
             f"storage_options must be a dict of names and values, found an object of type {found}"
         )
-    if filesystem is not None:
-        as_arrow(filesystem)
-    return Access(storage_options, filesystem)
+    return Access(storage_options, None if filesystem is None else as_arrow(filesystem))
 
 
 def as_arrow(filesystem: Any) -> Any:

@@ -6,7 +6,7 @@ from glob import has_magic
 from typing import Any
 from urllib.parse import unquote
 
-from recframe.disk import MARKS, NOTE, Entry, Table
+from recframe.disk import MARKS, NOTE, Entry
 from recframe.stores.store import Place, Store
 
 
@@ -15,7 +15,6 @@ class StoreFolders:
 
     def __init__(self, store: Store) -> None:
         self.store, self.show, self.identify = store, store.show, partial(Place, store)
-        self.tables: dict[str, Table | None] = {}  # those that folders are which were looked at
         self._folders: dict[str, dict[tuple[str, bool], Entry]] = {}  # by name and whether a file
 
     def look_up(self, path: str) -> Entry | None:
@@ -64,17 +63,16 @@ class StoreFolders:
         """Return whether a table of a kind has its mark in a folder."""
         kind, folder = asked
         mark = _below(folder, MARKS[kind])
-        if self.store.is_web or folder in self._folders:  # the web has no folders to ask for
-            is_there = (MARKS[kind], False) in self._folders.get(folder, {})
-        else:
-            with self.store.reaching(mark):
-                is_there = self.store.filesystem.get_file_info([mark])[0].type.name == "Directory"
-        if not is_there or kind != "Iceberg":
-            return is_there
-        if mark in self._folders:
-            return any(name.endswith(NOTE) for name, _ in self._folders[mark])
         with self.store.reaching(mark):
-            return any(name.endswith(NOTE) for name, _ in self._ask(mark, is_deep=False))
+            if self.store.is_web or folder in self._folders:  # the web has no folders to ask for
+                is_there = (MARKS[kind], False) in self._folders.get(folder, {})
+            else:
+                is_there = self.store.filesystem.get_file_info([mark])[0].type.name == "Directory"
+            if not is_there or kind != "Iceberg":
+                return is_there
+            is_listed = mark in self._folders
+            inside = self._folders[mark] if is_listed else self._ask(mark, is_deep=False)
+            return any(name.endswith(NOTE) for name, _ in inside)
 
     def _list(self, folder: str, *, is_deep: bool) -> None:
         """Take note of all entries below a folder, or only of those directly in it."""

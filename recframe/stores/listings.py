@@ -92,37 +92,6 @@ def search(tree: Tree, folder: str, steps: Steps = ()) -> Iterator[Entry]:
         following += [(one, follow(states, one.name), above) for one in reversed(inside)]
 
 
-def find_tables(tree: Tree, folders: Iterable[str]) -> dict[str, Table | None]:
-    """Return the table that each folder is, or the nearest that it lies in."""
-    above = {folder: tree.above(folder) for folder in folders}
-    new = [one for one in dict.fromkeys(chain(*above.values())) if one not in tree.tables]
-    tree.tables |= dict.fromkeys(new)
-    asked = [(kind, folder) for folder in new for kind in MARKS]
-    is_here = isinstance(tree, Disk)  # in a store, what is not listed is asked for
-    found = map(tree.has_mark, asked) if is_here else run_ahead(tree.has_mark, asked)
-    for (kind, folder), is_there in zip(asked, found, strict=True):
-        if is_there:
-            tree.tables[folder] = tree.tables[folder] or Table(kind, folder)
-    return {
-        folder: next(filter(None, map(tree.tables.__getitem__, ones)), None)
-        for folder, ones in above.items()
-    }
-
-
-def _find_delta(tree: Tree, folder: str, *, has_log: bool) -> str | None:
-    """Return the root of the Delta table that a folder is, None where it is no table's.
-
-    Raise where it is another table, or a part of one, or where no log can be read.
-    """
-    table = find_tables(tree, [folder])[folder]
-    if table is None:
-        return None
-    is_whole = tree.identify(table.root) == tree.identify(folder)
-    if table.kind != "Delta" or not is_whole or not has_log:
-        refuse_part(tree.show(folder), table.kind, tree.show(table.root), is_whole=is_whole)
-    return table.root
-
-
 class Listings:
     """The meaning of the paths of one call; each store is opened once, each folder listed once."""
 
@@ -131,6 +100,7 @@ class Listings:
         self._disk = Disk()
         self._stores: dict[str, Store] = {}
         self._trees: dict[Store, StoreFolders] = {}
+        self._tables: dict[tuple[Tree, str], Table | None] = {}  # those that folders are
         self._shown: dict[object, str] = {}  # the names of all files, by what each is
         self._names: set[str] = set()  # the same
         self._found: list[Listed] = []  # but tables, and files that a log names
@@ -149,10 +119,14 @@ class Listings:
             raise RecframeError(f"cannot read {show_path(tree.show(key))}: no such file")
         is_here, found = isinstance(tree, Disk), list[Listed]()
         for match in matches:
-            # The library that reads logs in stores is given the URI that was.
-            has_log = is_here or match is given
-            root = _find_delta(tree, match.path, has_log=has_log) if match.is_folder else None
-            if root is not None:
+            table = self._find_tables(tree, [match.path])[match.path] if match.is_folder else None
+            if table is not None:
+                root, where = table.root, tree.show(match.path)
+                is_whole = tree.identify(root) == tree.identify(match.path)
+                # The library that reads logs in stores is given the URI that was.
+                has_log = is_here or match is given
+                if table.kind != "Delta" or not is_whole or not has_log:
+                    refuse_part(where, table.kind, tree.show(root), is_whole=is_whole)
                 log = root if is_here else self._find_log(path)
                 found.append(Listed(root, None, tree, log=log))
                 continue
@@ -198,12 +172,28 @@ class Listings:
             if n_given > 1 or not file.is_given:
                 asked.setdefault(file.tree, []).append(file)
         for tree, files in asked.items():
-            tables = find_tables(tree, dict.fromkeys(file.folder for file in files))
+            tables = self._find_tables(tree, dict.fromkeys(file.folder for file in files))
             first: dict[Table, Listed] = {}
             for file in files:
                 table = tables[file.folder]
                 if table and not (file.is_given and first.setdefault(table, file) is file):
                     refuse_part(file.path, table.kind, tree.show(table.root))
+
+    def _find_tables(self, tree: Tree, folders: Iterable[str]) -> dict[str, Table | None]:
+        """Return the table that each folder is, or the nearest that it lies in."""
+        above = {folder: tree.above(folder) for folder in folders}
+        each = dict.fromkeys(chain(*above.values()))
+        new = [one for one in each if (tree, one) not in self._tables]
+        asked = [(kind, folder) for folder in new for kind in MARKS]
+        is_here = isinstance(tree, Disk)  # in a store, what is not listed is asked for
+        found = map(tree.has_mark, asked) if is_here else run_ahead(tree.has_mark, asked)
+        for (kind, folder), is_there in zip(asked, found, strict=True):
+            known = self._tables.get((tree, folder))
+            self._tables[tree, folder] = known or (Table(kind, folder) if is_there else None)
+        return {
+            folder: next(filter(None, (self._tables[tree, one] for one in ones)), None)
+            for folder, ones in above.items()
+        }
 
     def _find_log(self, path: str) -> str:
         """Return the URI of a Delta table for the library that reads its log, or raise."""

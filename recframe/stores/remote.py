@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from threading import Lock, Thread, get_ident
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from weakref import finalize
 
 from recframe.errors import RecframeError, quote
@@ -145,12 +145,20 @@ def in_time(ask: Callable[[], bytes]) -> bytes:
     return answered.result()
 
 
+class FilePart(NamedTuple):
+    """A part of a file that is at hand, for a `Reader`."""
+
+    size: int
+    find: Callable[[int, int], bytes]  # returns those from the first on to the second
+
+
 class Reader(io.RawIOBase):
     """A file in a store as Python and Arrow read files; long runs of reads are read ahead."""
 
-    def __init__(self, remote: Remote) -> None:
+    def __init__(self, remote: Remote | FilePart) -> None:
         super().__init__()
-        self._remote, self._at = remote, 0
+        self._remote: Any = remote  # a part finds whatever is read, and nothing else is asked of it
+        self._at = 0
         self._blocks: dict[int, Future[bytes]] = {}  # by their numbers
         self._pool = ThreadPoolExecutor(REQUESTS)
 
@@ -177,7 +185,8 @@ class Reader(io.RawIOBase):
         size = left if size is None or size < 0 else min(size, left)
         start = self._at
         self._at = stop = start + size
-        if (held := self._remote.find(start, stop)) is not None:
+        held: bytes | None = self._remote.find(start, stop)
+        if held is not None:
             return held
         # What is not held is read in blocks; behind a large part some of its column follow.
         first, last = start // BLOCK, -(-stop // BLOCK)

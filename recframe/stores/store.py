@@ -114,7 +114,7 @@ def first_line(error: BaseException) -> str:
 def find_place(path: str, access: Access, stores: dict[str, Store], act: str = "read") -> Place:
     """Return where a path leads; stores are kept in `stores`, so that each is opened once."""
     if access.filesystem is not None:
-        store = stores.setdefault("", Store(as_arrow(access.filesystem)))
+        store = stores.setdefault("", Store(access.filesystem))
         if store.of_fsspec is not None:
             return Place(store, str(store.of_fsspec._strip_protocol(path)))
         if is_uri(path):
@@ -157,8 +157,7 @@ def _open(base: str, query: str, access: Access, path: str, act: str) -> Store:
     with naming.reaching(path, act):
         found = _of_arrow(base + query) if access.storage_options is None else None
         if found is None:
-            begin = f"cannot {act} {show_path(naming.show(path))}: "
-            found = _of_fsspec(base + query, access.storage_options or {}, naming, begin)
+            found = _of_fsspec(base + query, access.storage_options or {})
     return Store(found[0], found[1], shown, frozenset(secrets))
 
 
@@ -178,29 +177,25 @@ def _of_arrow(uri: str) -> tuple[Any, str] | None:
     return filesystem, root
 
 
-def _of_fsspec(
-    uri: str, storage_options: Mapping[str, Any], naming: Store, begin: str
-) -> tuple[Any, str]:
+def _of_fsspec(uri: str, storage_options: Mapping[str, Any]) -> tuple[Any, str]:
     """Return the same for a URI that fsspec opens."""
     scheme = uri.partition("://")[0]
     try:
         import fsspec
     except ImportError as error:
-        raise RecframeError(
-            f"{begin}{scheme}:// is opened by fsspec, which could not be imported ({error}); "
-            f"{INSTALL}"
+        raise OSError(
+            f"{scheme}:// is opened by fsspec, which could not be imported ({error}); {INSTALL}"
         ) from error
     try:
         filesystem, root = fsspec.core.url_to_fs(uri, **storage_options)
     except ImportError as error:  # the library of this scheme, or one that it needs
-        said = shorten(naming.without_secrets(first_line(error)))
-        raise RecframeError(f"{begin}{said}; {INSTALL}") from None
+        raise OSError(f"{first_line(error)}; {INSTALL}") from None
     except ValueError as error:
         if "rotocol not known" not in str(error):
             raise
-        raise RecframeError(
-            f"{begin}neither pyarrow nor fsspec (the extra cloud) knows the scheme "
-            f"{quote(scheme)}; use one that they know, such as s3, gs, abfs or https"
+        raise OSError(
+            f"neither pyarrow nor fsspec (the extra cloud) knows the scheme {quote(scheme)}; use "
+            "one that they know, such as s3, gs, abfs or https"
         ) from None
     return as_arrow(filesystem), str(root)
 
@@ -218,12 +213,11 @@ def _find_secrets(value: Any) -> set[str]:
 def uploaded(uri: str) -> Iterator[IO[bytes]]:
     """Give an open file of this machine, which goes to a store once it is whole."""
     store, key = find_place(uri, ENVIRONMENT, {}, "write")
-    if store.is_web:
-        raise RecframeError(
-            f"cannot write {show_path(store.show(key))}: a web server accepts no files; write to "
-            "this machine, or to a store such as s3://"
-        )
     with store.reaching(key, "write"):
+        if store.is_web:
+            raise OSError(
+                "a web server accepts no files; write to this machine, or to a store such as s3://"
+            )
         asked = [key, *([store.root] if store.of_fsspec is None and store.root.strip("/") else [])]
         kinds = [info.type.name for info in store.filesystem.get_file_info(asked)]
         if kinds[0] == "Directory":

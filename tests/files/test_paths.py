@@ -16,8 +16,8 @@ import pytest
 import recframe
 from layouts import save_frame, save_user
 from recframe.cli import main
-from recframe.files.found import find_files
 from recframe.files.output import would_find
+from recframe.files.sources import find_files
 
 PARTITIONS = {
     "numbers": (["2", "10", "-1"], [-1, 2, 10]),

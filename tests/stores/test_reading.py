@@ -9,7 +9,7 @@ import pyarrow.fs
 import pytest
 
 import recframe
-from recframe.files.found import find_files
+from recframe.files.sources import find_files
 
 from .conftest import SECRET
 
