@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 
 from recframe.analysis.compare import Comparison, ScorePairs, compare_pairs
-from recframe.analysis.intervals import find_definition
 from recframe.errors import RecframeError, quote, show_path
 from recframe.frames.judgments import naming
 from recframe.frames.user_values import LEVELS, read_given
 from recframe.kernel.threads import Array
-from recframe.metrics.names import find_alike
+from recframe.metrics.definitions import DEFINITIONS
+from recframe.metrics.names import find_alike, find_name
 
 Rule = Literal["max_drop", "non_inferior"]
 Reasons = dict[str, dict[str, str]]  # by score and metric
@@ -152,7 +152,7 @@ def find_low(metrics: list[str], low: list[str], high: list[str]) -> frozenset[s
                 f"--lower-is-better and --higher-is-better must name {once}metrics that are "
                 f"compared, {quote(metrics)}, found {quote(name)}"
             )
-    known = {name: one.better for name in metrics if (one := find_definition(name))}
+    known = {name: one.better for name in metrics if (one := DEFINITIONS.get(find_name(name)))}
     better = {**known, **dict.fromkeys(low, "low"), **dict.fromkeys(high, "high")}
     for name in metrics:
         if better.get(name, "unknown") == "unknown":

@@ -19,7 +19,7 @@ from recframe.analysis.resampling import Resampling, bootstrap_interval
 from recframe.errors import RecframeError, option, quote
 from recframe.frames.user_values import find_units
 from recframe.kernel.threads import Array
-from recframe.metrics.definitions import DEFINITIONS, Definition
+from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import find_name
 
 SHARES = {
@@ -45,10 +45,6 @@ class Counted(NamedTuple):
         sums = np.bincount(self.units, np.nan_to_num(values) * weights)
         return np.divide(sums, total, out=means, where=total > 0), total
 
-    def spread(self, values: Array) -> Array:
-        """Return known values that count alike, of the mean and error of these."""
-        return spread_by(*self.join(values))
-
 
 def count_users(
     per_user: pd.DataFrame, weights: pd.Series | None, unit: Any
@@ -72,26 +68,22 @@ def spread_by(values: Array, weights: Array) -> Array:
     return spread
 
 
-def find_definition(label: object) -> Definition | None:
-    """Return the definition of the metric of a label; None of a column of somebody's own."""
-    return DEFINITIONS.get(find_name(label))
-
-
 def is_share(label: object) -> bool:
     """Return whether values of a metric lie between 0 and 1 by its definition."""
-    definition = find_definition(label)
+    definition = DEFINITIONS.get(find_name(label))
     return definition is not None and definition.is_bounded
 
 
 def find_sign(label: object) -> float:
     """Return 1 where high values of a metric are better, -1 where low ones are, else NaN."""
-    better = getattr(find_definition(label), "better", "unknown")
+    better = getattr(DEFINITIONS.get(find_name(label)), "better", "unknown")
     return {"high": 1.0, "low": -1.0}.get(better, math.nan)
 
 
 def find_range(label: object, values: Array) -> tuple[float, float] | None:
     """Return 0 and 1 where the values of a metric lie between them, None where they need not."""
-    is_inside, definition = bool(((values >= 0) & (values <= 1)).all()), find_definition(label)
+    definition = DEFINITIONS.get(find_name(label))
+    is_inside = ((values >= 0) & (values <= 1)).all()
     return (0.0, 1.0) if is_inside and (definition is None or definition.is_bounded) else None
 
 

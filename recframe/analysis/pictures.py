@@ -3,7 +3,7 @@
 import math
 import textwrap
 from collections.abc import Hashable
-from itertools import cycle, product
+from itertools import chain, cycle, product
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -31,17 +31,12 @@ class Cell(NamedTuple):
 Lines = dict[tuple[Group, str], dict[Hashable, Cell]]  # by group and model
 
 
-def list_metrics(lines: Lines) -> list[Hashable]:
-    """Return the metrics, in their order."""
-    return list(dict.fromkeys(metric for cells in lines.values() for metric in cells))
-
-
 def draw(
     lines: Lines, outer: list[str], said: str, ax: Any, figsize: Any, *, is_difference: bool
 ) -> Any:
     """Return the axes of a dot and an interval for each model, a panel for each metric."""
     pyplot = import_extra("matplotlib.pyplot", "plot", "plot")
-    metrics = list_metrics(lines)
+    metrics = list(dict.fromkeys(chain(*lines.values())))
     groups, models = (list(dict.fromkeys(labels)) for labels in zip(*lines, strict=True))
     styles = dict(zip(models, cycle(product(MARKERS, COLOURS)), strict=False))
     rows = [", ".join(group) for group in groups] if outer else models

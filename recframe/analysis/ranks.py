@@ -83,8 +83,7 @@ def rank_table(interactions: Interactions, options: Options) -> pd.DataFrame:
 def list_ranks(interactions: Interactions, options: Options) -> pd.DataFrame:
     """Return the rank of every row by every score, in the columns that `top` adds."""
     ranks = rank_table(interactions, options)
-    long = {score: ranks[score].rename("rank") for score in ranks.columns}
-    return pd.DataFrame(pd.concat(long, names=["ranked_by"]).reset_index(level=0))
+    return ranks.melt(var_name="ranked_by", value_name="rank", ignore_index=False)
 
 
 def top_table(interactions: Interactions, options: Options, k: int) -> pd.DataFrame:

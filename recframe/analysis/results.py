@@ -5,13 +5,14 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable
 from html import escape
+from itertools import chain
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from recframe.analysis.display import TEXT_WIDTH, UNJUDGED, WORDS, WideTable, title_of
 from recframe.analysis.intervals import find_sign
-from recframe.analysis.pictures import Cell, Lines, draw, list_metrics
+from recframe.analysis.pictures import Cell, Lines, draw
 from recframe.errors import RecframeError, as_text, count_of, is_number, quote
 
 READ = ["difference", "low", "high", "p_corrected", "n_users"]  # what one reads of a comparison
@@ -261,7 +262,7 @@ class ResultTable(WideTable):
         if spread not in SPREADS:
             raise RecframeError(f"spread must be one of {SPREADS}, found {quote(spread)}")
         lines, sign = self._lines(), "+" if self._is_difference else ""
-        metrics = list_metrics(lines)
+        metrics = list(dict.fromkeys(chain(*lines.values())))
 
         def show(number: float, sign: str = sign) -> str:
             text = f"{number:{sign}.{digits}f}".replace("-", markup.minus)
