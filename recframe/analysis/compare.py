@@ -14,7 +14,7 @@ from recframe.analysis.display import WORDS, WideTable, import_extra
 from recframe.analysis.intervals import (
     Counted,
     count_users,
-    find_range,
+    has_limits,
     mean_interval,
     spread_by,
     student_bound,
@@ -181,8 +181,8 @@ def _compare_pair(
     mean, base_mean = pd.Series(spread).mean(), pd.Series(spread_by(*counted.join(base))).mean()
     deviation = deviation_of(spread)
     known = np.array([values, base])[:, ~(undefined | base_undefined)]
-    limits = None if find_range(label, known) is None else (-1.0, 1.0)
-    low, high, interval = mean_interval(spread, limits, how.resampling, are_differences=True)
+    is_limited = has_limits(label, known)
+    low, high, interval = mean_interval(spread, is_limited, how.resampling, are_differences=True)
     p, test = p_value(tested, how.test, how.resampling)
     return {
         "difference": mean,

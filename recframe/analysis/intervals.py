@@ -80,21 +80,24 @@ def find_sign(label: object) -> float:
     return {"high": 1.0, "low": -1.0}.get(better, math.nan)
 
 
-def find_range(label: object, values: Array) -> tuple[float, float] | None:
-    """Return 0 and 1 where the values of a metric lie between them, None where they need not."""
+def has_limits(label: object, values: Array) -> bool:
+    """Return whether values of a metric, known to be these, lie between 0 and 1."""
     definition = DEFINITIONS.get(find_name(label))
-    is_inside = ((values >= 0) & (values <= 1)).all()
-    return (0.0, 1.0) if is_inside and (definition is None or definition.is_bounded) else None
+    is_inside = bool(((values >= 0) & (values <= 1)).all())
+    return is_inside and (definition is None or definition.is_bounded)
 
 
 def mean_interval(
     values: Array,
-    limits: tuple[float, float] | None,
+    is_limited: bool,
     resampling: Resampling,
     *,
     are_differences: bool = False,
 ) -> tuple[float, float, str]:
-    """Return the interval of a mean of values without NaN, and how it was made, or "none"."""
+    """Return the interval of a mean of values without NaN, and how it was made, or "none".
+
+    Where it `is_limited`, a value lies between 0 and 1, a difference between -1 and 1.
+    """
     if len(values) < 2:
         return math.nan, math.nan, "none"
     values = np.sort(values)  # sums depend on their order in their last bits
@@ -108,26 +111,26 @@ def mean_interval(
             f"pass {option('interval', 'auto')}"
         )
     if choice == "auto":  # where there are no limits, the least and the largest must be seen
-        are_known = limits is not None or (values[0] == whole[0] and values[-1] == whole[-1])
+        are_known = is_limited or (values[0] == whole[0] and values[-1] == whole[-1])
         choice = of_shares if are_known and not others else "skewed"
     if choice == "wilson":
         return *wilson(values.mean(), len(values), confidence), choice
     if np.ptp(values) <= 1e-12 * np.abs(values[[0, -1]]).max():
-        if limits is None:
+        if not is_limited:
             return math.nan, math.nan, "none"
         # The share of users with another value may be as large as that of which none was seen, and
         # their values anywhere within the limits.
         _, share = wilson(0.0, len(values), confidence)
         rest = float(values[0]) * (1 - share)
-        return rest + share * limits[0], rest + share * limits[1], "equal"
+        return rest + share * whole[0], rest + share * whole[-1], "equal"
     if choice == "tango":
         low, high = _tango(values, confidence)
     elif choice == "bootstrap":
         low, high = bootstrap_interval(values, resampling)
     else:
         low, high = _student(values, confidence, is_moved=choice == "skewed")
-    if limits is not None:
-        low, high = max(low, limits[0]), min(high, limits[1])
+    if is_limited:
+        low, high = max(low, whole[0]), min(high, whole[-1])
     return float(low), float(high), choice
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from recframe.analysis.display import WORDS, CurveTable
-from recframe.analysis.intervals import count_users, find_range, mean_interval, spread_by
+from recframe.analysis.intervals import count_users, has_limits, mean_interval, spread_by
 from recframe.analysis.resampling import Resampling
 from recframe.analysis.results import ResultTable
 from recframe.errors import RecframeError, as_text, quote
@@ -122,8 +122,8 @@ def summary_table(
         per_user.columns.get_level_values("metric"), per_user.to_numpy().T, strict=True
     ):
         spread, known = pd.Series(spread_by(*counted.join(values))), values[~np.isnan(values)]
-        limits = find_range(metric, known)
-        low, high, interval = mean_interval(spread.to_numpy(), limits, resampling)
+        is_limited = has_limits(metric, known)
+        low, high, interval = mean_interval(spread.to_numpy(), is_limited, resampling)
         rows.append(
             {
                 "mean": spread.mean(),
