@@ -203,7 +203,7 @@ class Inspection:
             places = position.map("{:.1f}".format).str.removesuffix(".0")
             places = places.mask(is_shared, "=" + places).mask(position.isna(), "not ranked")
             cells = {
-                "position": places[:n_shown].tolist(),
+                "position": places.head(n_shown).tolist(),
                 "": ["✓" if relevant else "" for relevant in head["relevant"]],
             }
             nulls = {**dict.fromkeys(self.labels, ""), "grade": UNJUDGED}

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping
 from itertools import chain
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -172,8 +172,7 @@ def find_failed(table: pd.DataFrame, gate: Gate, confidence: float) -> tuple[Rea
     fails.
     """
     failed, missing = Reasons(), Reasons()
-    for label, row in table.iterrows():
-        score, metric = cast("tuple[str, str]", label)
+    for (score, metric), row in zip(table.index, table.to_dict("records"), strict=True):
         n, n_old, mean, reasons = int(row["n_users"]), int(row["n_old"]), row["new_mean"], []
         if round(gate.min_users * n_old - n, 6) > 0:  # whatever the last digits of floats
             missing.setdefault(score, {})[metric] = (
