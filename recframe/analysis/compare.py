@@ -10,11 +10,11 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 import pandas as pd
 
-from recframe.analysis.display import WORDS, WideTable, import_extra, without_zeros
+from recframe.analysis.display import WORDS, WideTable, import_extra
 from recframe.analysis.intervals import (
     Counted,
     count_users,
-    find_range,
+    has_limits,
     mean_interval,
     spread_by,
     student_bound,
@@ -162,7 +162,7 @@ def compare_pairs(pairs: ScorePairs, weights: pd.Series | None, how: Comparison)
         table["p_corrected"] = np.maximum(max_t_test(differences, how.resampling), p_values)
     else:
         table["p_corrected"] = correct(p_values, how.correction)
-    table = ResultTable(without_zeros(table, UNDEFINED))
+    table = ResultTable(table.drop(columns=[one for one in UNDEFINED if not table[one].any()]))
     table.attrs = {"confidence": how.resampling.confidence, "correction": how.correction}
     return table
 
@@ -178,11 +178,11 @@ def _compare_pair(
         differences[np.abs(differences) < 1e-12] = 0
     spread = spread_by(differences, weights)
     tested = (differences * weights)[weights > 0] if how.test == "permutation" else spread
-    mean, base_mean = pd.Series(spread).mean(), pd.Series(counted.spread(base)).mean()
+    mean, base_mean = pd.Series(spread).mean(), pd.Series(spread_by(*counted.join(base))).mean()
     deviation = deviation_of(spread)
     known = np.array([values, base])[:, ~(undefined | base_undefined)]
-    limits = None if find_range(label, known) is None else (-1.0, 1.0)
-    low, high, interval = mean_interval(spread, limits, how.resampling, are_differences=True)
+    is_limited = has_limits(label, known)
+    low, high, interval = mean_interval(spread, is_limited, how.resampling, are_differences=True)
     p, test = p_value(tested, how.test, how.resampling)
     return {
         "difference": mean,
@@ -281,7 +281,7 @@ def plan_table(
     per_user, counted = count_users(per_user, None, unit)
     pairs, rows = find_pairs(per_user, baseline), []
     for _, values, base in pairs.columns():
-        spread = counted.spread(values - base)
+        spread = spread_by(*counted.join(values - base))
         deviation = deviation_of(spread)
         rows.append(
             {

@@ -107,11 +107,6 @@ def import_extra(module: str, extra: str, purpose: str) -> ModuleType:
         ) from error
 
 
-def without_zeros(table: pd.DataFrame, labels: list[str]) -> pd.DataFrame:
-    """Return a table without those of these columns that hold zeros only."""
-    return table.drop(columns=[label for label in labels if not table[label].any()])
-
-
 class _CurvePlot(PlotAccessor):
     """Plots with the metric on the y axis, where pandas would have it over the legend."""
 
@@ -205,8 +200,10 @@ class Inspection:
             head, position = rows.iloc[:n_shown], rows["position"]
             n_ranked = position.count()
             is_shared = position.duplicated(keep=False) & position.notna()
+            places = position.map("{:.1f}".format).str.removesuffix(".0")
+            places = places.mask(is_shared, "=" + places).mask(position.isna(), "not ranked")
             cells = {
-                "position": list(map(_position, head["position"], is_shared)),
+                "position": places.head(n_shown).tolist(),
                 "": ["✓" if relevant else "" for relevant in head["relevant"]],
             }
             nulls = {**dict.fromkeys(self.labels, ""), "grade": UNJUDGED}
@@ -225,13 +222,6 @@ class Inspection:
             table = pd.DataFrame(cells | {"score": _numbers(head["score"])})
             said = [text for text, is_so in notes.items() if is_so]
             yield View(as_text(score), captions, table, k if k <= n_ranked else 0, said)
-
-
-def _position(position: float, is_shared: bool) -> str:
-    """Return a position as text, an equals sign before one that rows share."""
-    if math.isnan(position):
-        return "not ranked"
-    return f"{'=' if is_shared else ''}{position:.1f}".removesuffix(".0")
 
 
 def _numbers(scores: pd.Series) -> list[str]:

@@ -3,18 +3,18 @@
 import math
 from collections.abc import Iterable, Mapping
 from itertools import chain
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from recframe.analysis.compare import Comparison, ScorePairs, compare_pairs
-from recframe.analysis.intervals import find_definition
 from recframe.errors import RecframeError, quote, show_path
 from recframe.frames.judgments import naming
 from recframe.frames.user_values import LEVELS, read_given
 from recframe.kernel.threads import Array
-from recframe.metrics.names import find_alike
+from recframe.metrics.definitions import DEFINITIONS
+from recframe.metrics.names import find_alike, find_name
 
 Rule = Literal["max_drop", "non_inferior"]
 Reasons = dict[str, dict[str, str]]  # by score and metric
@@ -152,7 +152,7 @@ def find_low(metrics: list[str], low: list[str], high: list[str]) -> frozenset[s
                 f"--lower-is-better and --higher-is-better must name {once}metrics that are "
                 f"compared, {quote(metrics)}, found {quote(name)}"
             )
-    known = {name: one.better for name in metrics if (one := find_definition(name))}
+    known = {name: one.better for name in metrics if (one := DEFINITIONS.get(find_name(name)))}
     better = {**known, **dict.fromkeys(low, "low"), **dict.fromkeys(high, "high")}
     for name in metrics:
         if better.get(name, "unknown") == "unknown":
@@ -172,8 +172,7 @@ def find_failed(table: pd.DataFrame, gate: Gate, confidence: float) -> tuple[Rea
     fails.
     """
     failed, missing = Reasons(), Reasons()
-    for label, row in table.iterrows():
-        score, metric = cast("tuple[str, str]", label)
+    for (score, metric), row in zip(table.index, table.to_dict("records"), strict=True):
         n, n_old, mean, reasons = int(row["n_users"]), int(row["n_old"]), row["new_mean"], []
         if round(gate.min_users * n_old - n, 6) > 0:  # whatever the last digits of floats
             missing.setdefault(score, {})[metric] = (

@@ -19,7 +19,7 @@ from recframe.analysis.resampling import Resampling, bootstrap_interval
 from recframe.errors import RecframeError, option, quote
 from recframe.frames.user_values import find_units
 from recframe.kernel.threads import Array
-from recframe.metrics.definitions import DEFINITIONS, Definition
+from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import find_name
 
 SHARES = {
@@ -45,10 +45,6 @@ class Counted(NamedTuple):
         sums = np.bincount(self.units, np.nan_to_num(values) * weights)
         return np.divide(sums, total, out=means, where=total > 0), total
 
-    def spread(self, values: Array) -> Array:
-        """Return known values that count alike, of the mean and error of these."""
-        return spread_by(*self.join(values))
-
 
 def count_users(
     per_user: pd.DataFrame, weights: pd.Series | None, unit: Any
@@ -72,37 +68,36 @@ def spread_by(values: Array, weights: Array) -> Array:
     return spread
 
 
-def find_definition(label: object) -> Definition | None:
-    """Return the definition of the metric of a label; None of a column of somebody's own."""
-    return DEFINITIONS.get(find_name(label))
-
-
 def is_share(label: object) -> bool:
     """Return whether values of a metric lie between 0 and 1 by its definition."""
-    definition = find_definition(label)
+    definition = DEFINITIONS.get(find_name(label))
     return definition is not None and definition.is_bounded
 
 
 def find_sign(label: object) -> float:
     """Return 1 where high values of a metric are better, -1 where low ones are, else NaN."""
-    better = getattr(find_definition(label), "better", "unknown")
+    better = getattr(DEFINITIONS.get(find_name(label)), "better", "unknown")
     return {"high": 1.0, "low": -1.0}.get(better, math.nan)
 
 
-def find_range(label: object, values: Array) -> tuple[float, float] | None:
-    """Return 0 and 1 where the values of a metric lie between them, None where they need not."""
-    is_inside, definition = bool(((values >= 0) & (values <= 1)).all()), find_definition(label)
-    return (0.0, 1.0) if is_inside and (definition is None or definition.is_bounded) else None
+def has_limits(label: object, values: Array) -> bool:
+    """Return whether values of a metric, known to be these, lie between 0 and 1."""
+    definition = DEFINITIONS.get(find_name(label))
+    is_inside = bool(((values >= 0) & (values <= 1)).all())
+    return is_inside and (definition is None or definition.is_bounded)
 
 
 def mean_interval(
     values: Array,
-    limits: tuple[float, float] | None,
+    is_limited: bool,
     resampling: Resampling,
     *,
     are_differences: bool = False,
 ) -> tuple[float, float, str]:
-    """Return the interval of a mean of values without NaN, and how it was made, or "none"."""
+    """Return the interval of a mean of values without NaN, and how it was made, or "none".
+
+    Where it `is_limited`, a value lies between 0 and 1, a difference between -1 and 1.
+    """
     if len(values) < 2:
         return math.nan, math.nan, "none"
     values = np.sort(values)  # sums depend on their order in their last bits
@@ -116,26 +111,26 @@ def mean_interval(
             f"pass {option('interval', 'auto')}"
         )
     if choice == "auto":  # where there are no limits, the least and the largest must be seen
-        are_known = limits is not None or (values[0] == whole[0] and values[-1] == whole[-1])
+        are_known = is_limited or (values[0] == whole[0] and values[-1] == whole[-1])
         choice = of_shares if are_known and not others else "skewed"
     if choice == "wilson":
         return *wilson(values.mean(), len(values), confidence), choice
     if np.ptp(values) <= 1e-12 * np.abs(values[[0, -1]]).max():
-        if limits is None:
+        if not is_limited:
             return math.nan, math.nan, "none"
         # The share of users with another value may be as large as that of which none was seen, and
         # their values anywhere within the limits.
         _, share = wilson(0.0, len(values), confidence)
         rest = float(values[0]) * (1 - share)
-        return rest + share * limits[0], rest + share * limits[1], "equal"
+        return rest + share * whole[0], rest + share * whole[-1], "equal"
     if choice == "tango":
         low, high = _tango(values, confidence)
     elif choice == "bootstrap":
         low, high = bootstrap_interval(values, resampling)
     else:
         low, high = _student(values, confidence, is_moved=choice == "skewed")
-    if limits is not None:
-        low, high = max(low, limits[0]), min(high, limits[1])
+    if is_limited:
+        low, high = max(low, whole[0]), min(high, whole[-1])
     return float(low), float(high), choice
 
 

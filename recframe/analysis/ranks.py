@@ -83,8 +83,7 @@ def rank_table(interactions: Interactions, options: Options) -> pd.DataFrame:
 def list_ranks(interactions: Interactions, options: Options) -> pd.DataFrame:
     """Return the rank of every row by every score, in the columns that `top` adds."""
     ranks = rank_table(interactions, options)
-    long = {score: ranks[score].rename("rank") for score in ranks.columns}
-    return pd.DataFrame(pd.concat(long, names=["ranked_by"]).reset_index(level=0))
+    return ranks.melt(var_name="ranked_by", value_name="rank", ignore_index=False)
 
 
 def top_table(interactions: Interactions, options: Options, k: int) -> pd.DataFrame:
@@ -159,10 +158,10 @@ def inspect_user(
     leaving += ["unjudged"] if options.is_condensed else []
     per_user = None
     if options.has_truth:
+        options = replace(options, population="all")  # the one asked for is shown
         per_user = _measure_judged(frame[is_own], user, columns, options, metrics)
         frame = frame.reset_index([one for one in labels if one in frame.index.names])
         # With the items that truth names and the user's list does not, as rows that are not ranked.
-        options = replace(options, population="all")  # the one asked for is shown
         frame, grades = judge_frame(frame, options, is_all=is_all)
         options = replace(
             options,
@@ -200,7 +199,6 @@ def _measure_judged(
     rows: pd.DataFrame, user: Hashable, columns: Columns, options: Options, metrics: list[Metric]
 ) -> pd.DataFrame:
     """Return the metrics of one user's rows by all that truth says, its grades too."""
-    options = replace(options, population="all")  # the one asked for is shown
     judge = Judge(read_judgments(columns, options), options)
     rows = open_candidates(columns, options, judge).among(rows, is_all=False)
     judged = judge.judge(read_interactions(rows, columns, options), adds_absent=rows.empty)

@@ -61,15 +61,12 @@ def draw_in_batches(
     draw: Callable[[RandomState, int], Array], resampling: Resampling, width: int
 ) -> Array:
     """Return what a function draws, a row for each resample of so many random numbers."""
-    size = max(1, CELLS_PER_BATCH // max(1, width))
-
-    def draw_batch(start: int) -> Array:
+    size, batches = max(1, CELLS_PER_BATCH // width), []
+    for number, start in enumerate(range(0, resampling.n_resamples, size)):
         # RandomState is frozen, which Generator is not; a seed may have many bits.
-        seeds = SeedSequence(resampling.seed, spawn_key=(start // size,))
-        return draw(RandomState(MT19937(seeds)), min(size, resampling.n_resamples - start))
-
-    starts = range(0, resampling.n_resamples, size)
-    return np.concatenate(in_threads(draw_batch, [(start,) for start in starts]))
+        rng = RandomState(MT19937(SeedSequence(resampling.seed, spawn_key=(number,))))
+        batches.append((rng, min(size, resampling.n_resamples - start)))
+    return np.concatenate(in_threads(draw, batches))
 
 
 def bootstrap_interval(values: Array, resampling: Resampling) -> tuple[float, float]:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recframe.analysis.display import WORDS, CurveTable, without_zeros
-from recframe.analysis.intervals import count_users, find_range, mean_interval
+from recframe.analysis.display import WORDS, CurveTable
+from recframe.analysis.intervals import count_users, has_limits, mean_interval, spread_by
 from recframe.analysis.resampling import Resampling
 from recframe.analysis.results import ResultTable
 from recframe.errors import RecframeError, as_text, quote
@@ -121,9 +121,9 @@ def summary_table(
     for metric, values in zip(
         per_user.columns.get_level_values("metric"), per_user.to_numpy().T, strict=True
     ):
-        spread, known = pd.Series(counted.spread(values)), values[~np.isnan(values)]
-        limits = find_range(metric, known)
-        low, high, interval = mean_interval(spread.to_numpy(), limits, resampling)
+        spread, known = pd.Series(spread_by(*counted.join(values))), values[~np.isnan(values)]
+        is_limited = has_limits(metric, known)
+        low, high, interval = mean_interval(spread.to_numpy(), is_limited, resampling)
         rows.append(
             {
                 "mean": spread.mean(),
@@ -135,6 +135,8 @@ def summary_table(
                 "n_undefined": len(values) - len(known),
             }
         )
-    table = ResultTable(without_zeros(pd.DataFrame(rows, per_user.columns), ["n_undefined"]))
+    table = ResultTable(rows, per_user.columns)
+    if not table["n_undefined"].any():
+        table = table.drop(columns="n_undefined")
     table.attrs = {"confidence": resampling.confidence}
     return table

@@ -9,11 +9,10 @@ import pytest
 
 from recframe.analysis.compare import Correction, Test
 from recframe.analysis.display import WORDS
-from recframe.analysis.intervals import find_range, mean_interval, student_bound, wilson
+from recframe.analysis.intervals import has_limits, mean_interval, student_bound, wilson
 from recframe.analysis.resampling import Interval, OfDifferences, Resampling
 from recframe.errors import RecframeError
 
-UNIT = (0.0, 1.0)
 GUIDE = (Path(__file__).parents[2] / "examples/guide/compare.md").read_text("utf-8")
 
 
@@ -56,7 +55,7 @@ def signs(n_won, n_lost, n):
 def of_signs(n_won, n_lost, n, confidence=0.95, interval="tango"):
     """Return the interval of such differences."""
     asked = how(interval, confidence)
-    return mean_interval(signs(n_won, n_lost, n), (-1.0, 1.0), asked, are_differences=True)
+    return mean_interval(signs(n_won, n_lost, n), True, asked, are_differences=True)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +104,7 @@ def test_where_nobody_lost_tango_ends_as_wilson():
 def test_auto_is_chosen_by_the_differences(values, label, name):
     """Of a metric without limits 1 and -1 must both be seen."""
     values = np.array(values, float)
-    limits = None if find_range(label, np.abs(values)) is None else (-1.0, 1.0)
+    limits = has_limits(label, np.abs(values))
 
     assert name == mean_interval(values, limits, how(), are_differences=True)[2]
 
@@ -116,7 +115,7 @@ def test_skewed_by_its_formula(confidence, sign):
     """Moved by the second term of the expansion, and widened by as much as it says."""
     stats = pytest.importorskip("scipy.stats")
     values, n = 5 + sign * skewed(30), 30
-    low, high, name = mean_interval(values, None, how("skewed", confidence))
+    low, high, name = mean_interval(values, False, how("skewed", confidence))
     quantile = stats.t.ppf((1 + confidence) / 2, n - 1)
     step = stats.skew(values, bias=False) * values.std(ddof=1) / n
 
@@ -135,7 +134,7 @@ def test_without_skewness_it_is_student():
     expected = stats.ttest_1samp(values, 0).confidence_interval(0.95)
 
     for name in ("t", "skewed"):
-        np.testing.assert_allclose(expected, mean_interval(values, None, how(name))[:2])
+        np.testing.assert_allclose(expected, mean_interval(values, False, how(name))[:2])
 
 
 @pytest.mark.parametrize(
@@ -156,7 +155,7 @@ def test_without_skewness_it_is_student():
 def test_auto_is_chosen_by_the_values(values, name):
     """Zeros and ones, skewed, signed, equal, too few."""
     values = np.array(values, float)
-    low, high, chosen = mean_interval(values, find_range("recall@4", values), how())
+    low, high, chosen = mean_interval(values, has_limits("recall@4", values), how())
 
     assert name == chosen
     assert math.isnan(low) == math.isnan(high) == (name == "none")
@@ -165,14 +164,14 @@ def test_auto_is_chosen_by_the_values(values, name):
 @pytest.mark.parametrize("label", ["dcg@10", "dcg(offset=0)", "mean('price')@3"])
 def test_one_value_of_a_metric_without_limits_says_nothing(label):
     """All users at 0 leave open how far above 1 others may be."""
-    assert "none" == mean_interval(np.zeros(20), find_range(label, np.zeros(20)), how())[2]
+    assert "none" == mean_interval(np.zeros(20), has_limits(label, np.zeros(20)), how())[2]
 
 
 def test_users_without_a_hit_have_an_interval():
     """20 users without a hit: the share may be as large as 0.16; differences of 0, both ways."""
     share = 1.959963984540054**2 / (20 + 1.959963984540054**2)
-    hits = mean_interval(np.zeros(20), UNIT, how())
-    same = mean_interval(np.zeros(20), (-1.0, 1.0), how(), are_differences=True)
+    hits = mean_interval(np.zeros(20), True, how())
+    same = mean_interval(np.zeros(20), True, how(), are_differences=True)
 
     assert (0.0, pytest.approx(share), "wilson") == hits
     assert (pytest.approx(-share), pytest.approx(share), "equal") == same
@@ -185,17 +184,17 @@ def test_the_order_of_users_changes_nothing(name):
     others = np.random.default_rng(5).permutation(values)
     asked = how(name)._replace(n_resamples=99)
 
-    assert mean_interval(values, UNIT, asked) == mean_interval(others, UNIT, asked)
+    assert mean_interval(values, True, asked) == mean_interval(others, True, asked)
 
 
 def test_intervals_stay_where_values_can_be():
     """A mean of recall is between 0 and 1, of differences between -1 and 1."""
     few = np.array([0.0, 0.0, 0.9])
 
-    assert (0.0, 1.0) == mean_interval(few, UNIT, how("t"))[:2]
+    assert (0.0, 1.0) == mean_interval(few, True, how("t"))[:2]
     both = np.array([-0.9, 0.9])
-    assert (-1.0, 1.0) == mean_interval(both, (-1.0, 1.0), how(), are_differences=True)[:2]
-    assert mean_interval(few, None, how("t"))[1] > 1
+    assert (-1.0, 1.0) == mean_interval(both, True, how(), are_differences=True)[:2]
+    assert mean_interval(few, False, how("t"))[1] > 1
 
 
 @pytest.mark.parametrize(
@@ -204,13 +203,13 @@ def test_intervals_stay_where_values_can_be():
 def test_wilson_refuses_other_values(values, found):
     """By name it is for zeros and ones only."""
     with pytest.raises(RecframeError, match=f"interval='wilson' is for .*{found}"):
-        mean_interval(np.array(values), None, how("wilson"))
+        mean_interval(np.array(values), False, how("wilson"))
 
 
 def test_tango_refuses_other_differences():
     """By name it is for differences of zeros and ones only."""
     with pytest.raises(RecframeError, match=r"interval='tango' is for differences .*found 0\.5"):
-        mean_interval(np.array([0.5, 1.0]), None, how("tango"), are_differences=True)
+        mean_interval(np.array([0.5, 1.0]), False, how("tango"), are_differences=True)
 
 
 def test_the_guide_explains_every_choice():

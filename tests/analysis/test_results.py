@@ -14,8 +14,7 @@ import pytest
 
 import recframe
 import recframe.dask
-from recframe.analysis.pictures import COLOURS
-from recframe.analysis.results import READ
+from recframe.analysis.results import COLOURS, READ
 from recframe.cli import main
 
 mpl.use("Agg")

@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from recframe.analysis.compare import correct, detectable, p_value
-from recframe.analysis.intervals import find_range, mean_interval, spread_by
+from recframe.analysis.intervals import has_limits, mean_interval, spread_by
 from recframe.analysis.resampling import Resampling, max_t_test, sign_flip_test
 
 SIZES = (20, 50, 200, 1_000)
@@ -136,18 +136,19 @@ def measure_intervals(populations, names, sizes, repeat, confidence, *, are_diff
             student = 0.0
             for _ in range(repeat):
                 values, mean = draw(rng, n), mean_of(n)
-                inside = find_range("", np.abs(values))
-                limits = (-1.0, 1.0) if are_differences and inside else inside
-                student += np.ptp(
-                    mean_interval(values, limits, Resampling(confidence, 1, 0, "t"))[:2]
+                is_limited = has_limits("", np.abs(values))
+                how = Resampling(confidence, 1, 0, "t")
+                low, high, _ = mean_interval(
+                    values, is_limited, how, are_differences=are_differences
                 )
+                student += high - low
                 for column, name in enumerate(names):
                     if name == "beta_t" and np.ptp(values) > 0:
                         low, high = beta_bootstrap_t(values, confidence, weights)
                     else:
                         how = Resampling(confidence, DRAWS, 0, "auto" if name == "beta_t" else name)
                         low, high, _ = mean_interval(
-                            values, limits, how, are_differences=are_differences
+                            values, is_limited, how, are_differences=are_differences
                         )
                     held[column] += low <= mean <= high
                     width[column] += high - low
@@ -234,7 +235,7 @@ def measure_weights(sizes, repeat):
                 rng, n_held, n_found = np.random.default_rng(n), 0, 0
                 for _ in range(repeat):
                     values, weights = draw(rng, n), draw_weights(rng, n)
-                    low, high, _ = mean_interval(spread_by(values, weights), (0.0, 1.0), how)
+                    low, high, _ = mean_interval(spread_by(values, weights), True, how)
                     n_held += low <= mean_of(n) <= high
                     n_found += sign_flip_test((values - draw(rng, n)) * weights, how)[0] <= 0.05
                 cells.append(f"{n_held / repeat:.3f} {n_found / repeat:.3f}")

@@ -54,7 +54,7 @@ def sign_intervals(n, name):
     bounds = []
     for won, lost in counts:
         signs = np.repeat([1.0, -1.0, 0.0], [won, lost, n - won - lost])
-        bounds.append(mean_interval(signs, (-1.0, 1.0), how, are_differences=True)[:2])
+        bounds.append(mean_interval(signs, True, how, are_differences=True)[:2])
     return np.array(counts), np.array(bounds)
 
 
