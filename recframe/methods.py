@@ -802,7 +802,7 @@ class RankingMethods(ABC, Generic[Table]):
             catalogue=known,
             zero_division=float(options.zero_division),
         )
-        with warning_of_notes():
+        with warning_of_notes(5):
             return self._add_up(count, columns, options, make_table, join_shown)
 
     def curve(

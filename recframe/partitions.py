@@ -1,8 +1,8 @@
 """Partitions: the result for each, on Dask and Spark, and the checks of all of them together."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,16 +30,10 @@ from recframe.frames.overlap import (
     match,
 )
 from recframe.frames.pairs import Pairs
-from recframe.frames.tables import (
-    Make,
-    in_cells,
-    join_tables,
-    mean_of_sums,
-    sum_and_count,
-)
+from recframe.frames.tables import Make, in_cells, join_tables, mean_of_sums, sum_and_count
 from recframe.frames.truth import Judge
-from recframe.methods import MakeTable
-from recframe.notes import note, say_notes, taking_notes
+from recframe.methods import MakeTable, RankingMethods
+from recframe.notes import say_notes, taking_notes
 from recframe.options import Options
 
 N_USERS = 1 << 13  # named as examples by a partition without a user in common
@@ -70,7 +64,7 @@ class PartitionResult(NamedTuple):
     common: list[Common]
     items: Items = Items(False)
     counts: UserCounts | None = None  # where truth is that of its users, which must be the same
-    notes: Mapping[str, int] = MappingProxyType({})  # where a table of all users is made
+    notes: Counter[str] | None = None  # where a table of all users is made
 
 
 class Lookups(NamedTuple):
@@ -78,6 +72,21 @@ class Lookups(NamedTuple):
 
     judgments: Judgments | None = None
     excluded: Pairs | None = None
+
+
+class PartitionedMethods(RankingMethods[Any]):
+    """The methods on partitions; means are made of the sums of each."""
+
+    _partitioned = False
+
+    def _mean(self, make: Make, columns: Columns, options: Options, make_table: MakeTable) -> Any:
+        def add_up(interactions: Interactions, options: Options) -> pd.DataFrame:
+            return in_cells([sum_and_count(make(interactions, options))])
+
+        def make_of_sums(cells: pd.DataFrame) -> pd.DataFrame:
+            return make_table(mean_of_sums(pd.concat(cells["cell"].tolist())))
+
+        return self._whole(add_up, columns, options, make_of_sums)
 
 
 def check_bound(engine: str, partitioned: object, options: Options) -> None:
@@ -152,7 +161,7 @@ def make_of_partitions(
     made = [part.made for part in parts] or [make_empty(make, sample, columns, options)]
     with taking_notes() as notes:
         for part in parts:
-            note(**part.notes)
+            notes.update(part.notes)
         if judge := check_partitions(parts, lookups, columns, options):
             judge.note_lost(lookups.excluded)
             if columns.user is not None:
@@ -160,18 +169,6 @@ def make_of_partitions(
                 made.append(make(absent, options))
     # Sums depend on the order of what is summed: in this one they are those of pandas.
     return make_table(join_tables(made)), say_notes(notes)
-
-
-def make_by_sums(make: Make, make_table: MakeTable) -> tuple[Make, MakeTable]:
-    """Return what adds up the values of a partition, and what makes a table of their means."""
-
-    def add_up(interactions: Interactions, options: Options) -> pd.DataFrame:
-        return in_cells([sum_and_count(make(interactions, options))])
-
-    def make_of_sums(cells: pd.DataFrame) -> pd.DataFrame:
-        return make_table(mean_of_sums(pd.concat(cells["cell"].tolist())))
-
-    return add_up, make_of_sums
 
 
 def count_partition(

@@ -21,9 +21,9 @@ from recframe.frames.interactions import read_interactions
 from recframe.frames.judgments import check_given_columns
 from recframe.frames.names import is_same
 from recframe.frames.tables import Make, in_cells, sort_table
-from recframe.methods import MakeTable, RankingMethods
+from recframe.methods import MakeTable
 from recframe.options import OptionArguments, Options, spell_options
-from recframe.partitions import Lookups, check_bound
+from recframe.partitions import Lookups, PartitionedMethods, check_bound
 
 __all__ = ["DaskRecAccessor"]
 
@@ -47,7 +47,7 @@ normalize_token.register(pd.DataFrame, _token_of_frame)
 
 
 @register_dataframe_accessor("rec")  # type: ignore[no-untyped-call]  # Dask has none
-class DaskRecAccessor(RankingMethods[Any]):
+class DaskRecAccessor(PartitionedMethods):
     """
     Ranking metrics of a Dask DataFrame of interactions, as ``ddf.rec``.
 
@@ -80,7 +80,6 @@ class DaskRecAccessor(RankingMethods[Any]):
     2           1.0
     """
 
-    _partitioned = False
     _call = "ddf.rec"
 
     def __init__(self, frame: Any) -> None:
@@ -185,10 +184,6 @@ class DaskRecAccessor(RankingMethods[Any]):
         return results.repartition(npartitions=1).map_partitions(
             make_of_all, lookups, sample, **roles
         )
-
-    def _mean(self, make: Make, columns: Columns, options: Options, make_table: MakeTable) -> Any:
-        add_up, make_of_sums = partitions.make_by_sums(make, make_table)
-        return self._whole(add_up, columns, options, make_of_sums)
 
     def _collect(self, table: Any) -> pd.DataFrame:
         computed: pd.DataFrame = table.compute()

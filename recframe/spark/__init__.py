@@ -15,17 +15,22 @@ from recframe.analysis.segments import Grouping, Own
 from recframe.calls import public
 from recframe.errors import RecframeError
 from recframe.foreign import frame_error
-from recframe.frames.columns import Columns
-from recframe.frames.tables import Make, sort_table
-from recframe.methods import MakeTable, RankingMethods
+from recframe.frames.columns import Columns, find_columns
+from recframe.frames.tables import Make, make_columns, sort_table
+from recframe.methods import MakeTable
 from recframe.metrics.names import Metric
 from recframe.options import OptionArguments, Options, spell_options
-from recframe.partitions import Lookups, check_bound, describe_partitions, read_lookups
+from recframe.partitions import (
+    Lookups,
+    PartitionedMethods,
+    check_bound,
+    describe_partitions,
+    read_lookups,
+)
 from recframe.spark import lazy, tasks
 from recframe.spark.columns import (
     BESIDE,
     as_frame,
-    as_per_user,
     check_kinds,
     check_whole,
     find_roles,
@@ -36,7 +41,7 @@ from recframe.spark.columns import (
 __all__ = ["SparkRecAccessor", "rec"]
 
 
-class SparkRecAccessor(RankingMethods[Any]):
+class SparkRecAccessor(PartitionedMethods):
     """
     Ranking metrics of a Spark DataFrame of interactions, as ``recframe.spark.rec(sdf)``.
 
@@ -96,7 +101,6 @@ class SparkRecAccessor(RankingMethods[Any]):
     <BLANKLINE>
     """
 
-    _partitioned = False
     _call = "recframe.spark.rec(sdf)"
 
     def __init__(self, frame: Any) -> None:
@@ -230,20 +234,20 @@ class SparkRecAccessor(RankingMethods[Any]):
         rows = lazy.select(self._frame, [label]).distinct().toArrow()
         return as_frame(rows, [label])[label]
 
-    def _mean(self, make: Make, columns: Columns, options: Options, make_table: MakeTable) -> Any:
-        add_up, make_of_sums = partitions.make_by_sums(make, make_table)
-        return self._whole(add_up, columns, options, make_of_sums)
-
     def _collect(self, table: Any) -> pd.DataFrame:
         if isinstance(table, pd.DataFrame):
             return table
         rows = table.toArrow()
         if table.columns[0] == "score" or "metric" in table.columns:
             return as_frame(rows, table.columns)
-        empty = lazy.make_empty(table, self._sample, self._options)
-        per_user = sort_table(as_per_user(rows, empty.columns)) if len(rows) else empty
-        names: list[Any] = list(empty.index.names)  # those of rows are of columns here
-        return per_user.rename_axis(index=names)
+        # Which columns are scores depends on no other role, and some metrics need no relevance.
+        columns = find_columns(self._sample, self._options, with_relevant=False)
+        n_users = max(1, len(columns.users))
+        users, metrics = table.columns[:n_users], table.columns[n_users + 1 :]
+        tidy = as_frame(rows, table.columns)
+        wide = tidy.pivot(index=users, columns="score", values=metrics)  # noqa: PD010 - no sums
+        labels = make_columns(columns.scores, metrics)
+        return sort_table(wide.swaplevel(axis=1).reindex(columns=labels).astype(float))
 
     def _describe(self, columns: Columns, k: int, options: Options) -> Any:
         beside, options = self._open(columns, options)

@@ -14,9 +14,8 @@ from recframe.analysis.compare import UNDEFINED
 from recframe.analysis.ranks import N_IDS_NAMED
 from recframe.analysis.segments import Own
 from recframe.errors import RecframeError, quote
-from recframe.frames.columns import Columns, find_columns, other_labels
-from recframe.frames.ids import as_users
-from recframe.frames.tables import make_columns, plain_table
+from recframe.frames.columns import Columns, other_labels
+from recframe.frames.tables import plain_table
 from recframe.options import Options
 from recframe.spark import tasks
 from recframe.spark.columns import (
@@ -219,15 +218,6 @@ def find_kinds(by: Sequence[Own], source: UserRows, columns: Columns) -> dict[st
             check_kinds(rows, Columns(None, [], None, of_users=(label,)))
         found[label] = rows.schema[names.get(one.column, label)].dataType
     return found
-
-
-def make_empty(per_user: Any, sample: pd.DataFrame, options: Options) -> pd.DataFrame:
-    """Return the per-user table of no user, of the metrics of one in tidy form."""
-    # Which columns are scores depends on no other role, and some metrics need no relevance.
-    columns = find_columns(sample, options, with_relevant=False)
-    metrics = per_user.columns[max(1, len(columns.users)) + 1 :]
-    users = as_users([pd.Index([], name=label) for label in columns.users or ["user"]])
-    return pd.DataFrame(index=users, columns=make_columns(columns.scores, metrics), dtype=float)
 
 
 def select(frame: Any, labels: list[Hashable]) -> Any:
