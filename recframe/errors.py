@@ -191,7 +191,7 @@ class RecframeWarning(UserWarning):
     """
     Warns that means leave something out, and how much.
 
-    Aggregates warn once for each table, except on Dask and Spark, where workers compute them.
+    Aggregates warn once for each table; those of Dask and Spark, which are lazy, when computed.
     `df.rec.describe` has the figures.
 
     See Also

@@ -218,8 +218,11 @@ class RankingMethods(ABC, Generic[Table]):
         columns but those in a role.
         """
 
-    def _whole(self, per_user: Any, make_table: MakeTable) -> Table:
+    def _whole(
+        self, make: Make, columns: Columns, options: Options, make_table: MakeTable
+    ) -> Table:
         """Return what is made of the per-user table, in one piece and with its users sorted."""
+        per_user: Any = self._map(make, columns, options)
         return make_table(per_user)  # type: ignore[return-value]  # where tables are of pandas
 
     def _collect(self, table: Any) -> pd.DataFrame:
@@ -239,11 +242,11 @@ class RankingMethods(ABC, Generic[Table]):
 
         Cells may be made one by `join` before.
         """
-        return self._whole(self._map(make, columns, options), make_table)
+        return self._whole(make, columns, options, make_table)
 
-    def _mean(self, per_user: Table, make_table: MakeTable) -> Table:
+    def _mean(self, make: Make, columns: Columns, options: Options, make_table: MakeTable) -> Table:
         """Return what is made of the table of means."""
-        return self._whole(per_user, lambda table: make_table(mean_table(table)))
+        return self._whole(make, columns, options, lambda table: make_table(mean_table(table)))
 
     @abstractmethod
     def _describe(self, columns: Columns, k: int, options: Options) -> Table:
@@ -284,7 +287,7 @@ class RankingMethods(ABC, Generic[Table]):
         with warning_of_notes():
             if by is None and weights is None:
                 finish = self._mean if of_means else self._whole
-                return finish(self._map(make, columns, self._options), make_table)
+                return finish(make, columns, self._options, make_table)
             grouping = find_grouping(self._sample, by, weights, columns.users)
             of_each = (lambda *own: make_table(mean_table(*own))) if of_means else make_table
             return self._by_segment(grouping, columns, metrics, make, of_each)
@@ -759,7 +762,7 @@ class RankingMethods(ABC, Generic[Table]):
             catalogue=known,
             zero_division=float(options.zero_division),
         )
-        with warning_of_notes():
+        with warning_of_notes(5):
             return self._add_up(count, columns, options, make_table, join_shown)
 
     def curve(

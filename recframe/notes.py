@@ -84,9 +84,9 @@ def say_notes(notes: Mapping[str, int]) -> list[str]:
 
 
 @contextmanager
-def warning_of_notes() -> Iterator[None]:
-    """Warn of what is noted meanwhile, once for each kind."""
+def warning_of_notes(stacklevel: int = 6) -> Iterator[None]:
+    """Warn of what is noted meanwhile, once for each kind, at the line of a public call."""
     with taking_notes() as notes:
         yield
     for sentence in say_notes(notes):
-        warnings.warn(sentence, RecframeWarning, stacklevel=6)
+        warnings.warn(sentence, RecframeWarning, stacklevel=stacklevel)

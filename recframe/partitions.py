@@ -1,6 +1,7 @@
 """Partitions: the result for each, on Dask and Spark, and the checks of all of them together."""
 
-from collections.abc import Hashable, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ from recframe.errors import RecframeError, RepeatedPairError, quote
 from recframe.frames.columns import Columns
 from recframe.frames.duplicates import advise_blindly
 from recframe.frames.ids import as_users, list_levels
-from recframe.frames.interactions import read_interactions
+from recframe.frames.interactions import Interactions, read_interactions
 from recframe.frames.judgments import (
     NO_ROWS,
     Candidates,
@@ -29,9 +30,10 @@ from recframe.frames.overlap import (
     add_counts,
     match,
 )
-from recframe.frames.tables import Make
+from recframe.frames.tables import Make, in_cells, join_tables, mean_of_sums, sum_and_count
 from recframe.frames.truth import Judge
-from recframe.notes import taking_notes
+from recframe.methods import MakeTable, RankingMethods
+from recframe.notes import say_notes, taking_notes
 from recframe.options import Options
 
 N_USERS = 1 << 13  # named as examples by a partition without a user in common
@@ -62,6 +64,7 @@ class PartitionResult(NamedTuple):
     common: list[Common]
     items: Items = Items(False)
     counts: UserCounts | None = None  # where truth is that of its users, which must be the same
+    notes: Counter[str] | None = None  # where a table of all users is made
 
 
 class Lookups(NamedTuple):
@@ -69,6 +72,21 @@ class Lookups(NamedTuple):
 
     judgments: Judgments | None = None
     excluded: Pairs | None = None
+
+
+class PartitionedMethods(RankingMethods[Any]):
+    """The methods on partitions; means are made of the sums of each."""
+
+    _partitioned = False
+
+    def _mean(self, make: Make, columns: Columns, options: Options, make_table: MakeTable) -> Any:
+        def add_up(interactions: Interactions, options: Options) -> pd.DataFrame:
+            return in_cells([sum_and_count(make(interactions, options))])
+
+        def make_of_sums(cells: pd.DataFrame) -> pd.DataFrame:
+            return make_table(mean_of_sums(pd.concat(cells["cell"].tolist())))
+
+        return self._whole(add_up, columns, options, make_of_sums)
 
 
 def check_bound(engine: str, partitioned: object, options: Options) -> None:
@@ -118,6 +136,39 @@ def make_partition(
             counts = judge.overlap.count_users()
     common = [] if is_all else list(map(_find_common, overlaps))
     return PartitionResult(make(interactions, options), users, common, items, counts)
+
+
+def take_notes(
+    make_result: Callable[..., PartitionResult], *given: Any, lists_users: bool
+) -> PartitionResult:
+    """Return the result for a partition with its notes, and its users if they are listed."""
+    with taking_notes() as notes:
+        result = make_result(*given)
+    users = result.users if lists_users else result.users[:0]
+    return result._replace(users=users, notes=notes)
+
+
+def make_of_partitions(
+    parts: Sequence[PartitionResult],
+    lookups: Lookups,
+    sample: pd.DataFrame,
+    make: Make,
+    columns: Columns,
+    options: Options,
+    make_table: MakeTable,
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return the table made of all partitions, checked, and the notes of it as sentences."""
+    made = [part.made for part in parts] or [make_empty(make, sample, columns, options)]
+    with taking_notes() as notes:
+        for part in parts:
+            notes.update(part.notes)
+        if judge := check_partitions(parts, lookups, columns, options):
+            judge.note_lost(lookups.excluded)
+            if columns.user is not None:
+                absent = judge.judge_absent(read_interactions(sample, columns, options))
+                made.append(make(absent, options))
+    # Sums depend on the order of what is summed: in this one they are those of pandas.
+    return make_table(join_tables(made)), say_notes(notes)
 
 
 def count_partition(
@@ -236,4 +287,5 @@ def make_empty(
 ) -> pd.DataFrame:
     """Return the table for no row."""
     # Without rows user=None is one short ranking, which only the data may be refused for.
-    return make(read_interactions(sample, columns, options), replace(options, short="pad"))
+    with taking_notes():  # and which nothing is said of
+        return make(read_interactions(sample, columns, options), replace(options, short="pad"))

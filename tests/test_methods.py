@@ -31,8 +31,8 @@ class ListRec(RankingMethods[pd.DataFrame]):
         parts = [read_interactions(part, columns, options) for part in self._frame]
         return pd.concat([make(part, options) for part in parts])
 
-    def _whole(self, per_user, make_table):
-        return make_table(sort_table(per_user))
+    def _whole(self, make, columns, options, make_table):
+        return make_table(sort_table(self._map(make, columns, options)))
 
     def _describe(self, columns, k, options):
         parts = [read_interactions(part, columns, options, lenient=True) for part in self._frame]

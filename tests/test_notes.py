@@ -1,6 +1,7 @@
 """RecframeWarning: what aggregates say of what was left out, once for a table."""
 
 import json
+import re
 import warnings
 
 import dask.dataframe as dd
@@ -8,32 +9,31 @@ import pandas as pd
 import polars as pl
 import pytest
 
+import noted
 import recframe
 import recframe.dask
 import recframe.polars
+from noted import (
+    AGGREGATES,
+    ALIKE,
+    ALL_RELEVANT,
+    CASES,
+    DROPPED,
+    FRAME,
+    LOST,
+    NEAR,
+    NONE_RANKED,
+    OF_FEWER,
+    SEEN,
+    SILENT,
+    TRUTH,
+    TWO_MODELS,
+    WRITTEN,
+    warnings_of,
+)
 from recframe import RecframeWarning
 from recframe.analysis.describe import EXCLUDED, NEAR_IDS
 from recframe.cli import main
-
-FRAME = pd.DataFrame(
-    {
-        "user": [1, 1, 1, 2, 2],
-        "item": [1, 2, 3, 1, 2],
-        "score": [3, None, 1, 2, None],
-        "relevant": [1, 1, 0, 1, 0],
-    }
-)
-TRUTH = pd.DataFrame({"user": [1, 1, 2], "item": [1, 2, 1]})
-SEEN = pd.DataFrame({"user": [1, 2, 2], "item": [2, 2, 9]})
-DROPPED = r"missing='drop' removed 2 of 5 rows \(40%\)"
-LOST = "exclude holds 1 of 3 relevant pairs of truth"
-AGGREGATES = {
-    "mean": lambda rec: rec.mean("recall@1"),
-    "summary": lambda rec: rec.summary("recall@1"),
-    "curve": lambda rec: rec.curve("recall", k=1),
-    "catalogue": lambda rec: rec.catalogue(1),
-    "by": lambda rec: rec.mean("recall@1", by="user"),
-}
 
 
 def make_recs(tmp_path):
@@ -55,7 +55,7 @@ def test_dropped_rows(name, engine, tmp_path):
     with pytest.warns(RecframeWarning, match=DROPPED) as said:
         AGGREGATES[name](rec)
 
-    assert [__file__] == [warning.filename for warning in said]
+    assert [noted.__file__] == [warning.filename for warning in said]
 
 
 @pytest.mark.parametrize("engine", ["frame", "Polars", "files"])
@@ -64,12 +64,6 @@ def test_relevant_pairs_excluded(engine, tmp_path):
     options = {"truth": TRUTH, "exclude": SEEN, "missing": "unranked"}
     with pytest.warns(RecframeWarning, match=LOST):
         make_recs(tmp_path)[engine](**options).mean("recall@1")
-
-
-WRITTEN = pd.DataFrame(
-    {"user": ["ann", "ann", "Bob", "eve"], "item": ["x", "Y", "x", " z"], "score": [3, 2, 1, 4]}
-)
-ALIKE = pd.DataFrame({"user": ["ann", "ann", "bob", "eve"], "item": ["x", "y", "z", "z"]})
 
 
 def make_written(tmp_path):
@@ -87,7 +81,7 @@ def make_written(tmp_path):
 def test_ids_written_differently(engine, tmp_path):
     """How many ids of truth match but for case, blanks and zeros: bob, y and z."""
     rec = make_written(tmp_path)[engine](truth=ALIKE, population="all")
-    with pytest.warns(RecframeWarning, match="3 ids of truth would match one of the frame"):
+    with pytest.warns(RecframeWarning, match=NEAR):
         rec.mean("recall@1")
 
 
@@ -127,8 +121,8 @@ def test_lists_cut_at_k(k, is_cut, engine, tmp_path):
 
 def test_means_of_different_users():
     """AUC has no value where all rows are relevant, and is averaged over fewer users."""
-    frame = pd.DataFrame({"user": [1, 1, 2], "score": [2, 1, 1], "relevant": [1, 0, 1]})
-    with pytest.warns(RecframeWarning, match="auc is undefined for 1 user with relevant"):
+    frame = ALL_RELEVANT
+    with pytest.warns(RecframeWarning, match=OF_FEWER):
         frame.rec.mean(["auc", "precision@1"])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -142,14 +136,37 @@ def test_users_written_differently():
         WRITTEN.rec(truth=ALIKE).mean("recall@1")
 
 
-def test_silence():
+@pytest.mark.parametrize("case", SILENT)
+def test_silence(case):
     """Nothing is said on clean data, of what is asked of each user, or where nothing was lost."""
+    frame, options, call = SILENT[case]
+
+    assert [] == warnings_of(lambda: call(frame.rec(**options)))
+    ddf = dd.from_pandas(frame, npartitions=2, sort=False)
+    assert [] == warnings_of(lambda: call(ddf.rec(**options)).compute())
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_notes_of_partitions(case):
+    """What workers of Dask note is said by the last task, once, as in pandas."""
+    frame, options, metrics, match = CASES[case]
+    expected = warnings_of(lambda: frame.rec(**options).mean(metrics))
+    table = dd.from_pandas(frame, npartitions=2, sort=False).rec(**options).mean(metrics)
+
+    assert [True] == [re.match(match, sentence) is not None for sentence in expected]
+    assert expected == warnings_of(table.compute)
+
+
+@pytest.mark.parametrize("name", AGGREGATES)
+def test_rows_that_partitions_dropped(name):
+    """Every aggregate of Dask says so once it is computed, and not before."""
+    ddf = dd.from_pandas(FRAME, npartitions=2, sort=False)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        FRAME.rec(missing="unranked").mean("recall@1")
-        FRAME.rec(missing="drop").evaluate("recall@1")
-        FRAME.dropna().rec(missing="drop").mean("recall@1")
-        FRAME.rec(missing="unranked", truth=TRUTH, exclude=SEEN[1:]).mean("recall@1")
+        table = AGGREGATES[name](ddf.rec(missing="drop"))
+    (said,) = warnings_of(table.compute)
+
+    assert re.match(DROPPED, said)
 
 
 def test_the_command_line(tmp_path, capsys):
@@ -170,12 +187,11 @@ def test_the_command_line(tmp_path, capsys):
 
 def test_a_model_that_does_not_rank_a_user():
     """Its empty list counts, where others rank the user; not where `short` says how."""
-    rows = {"user": [1, 2], "relevant": [1, 1], "a": [1.0, 1.0], "b": [1.0, None]}
-    rec = pd.DataFrame(rows).rec(score=["a", "b"], missing="unranked", short="shrink")
-    with pytest.warns(recframe.RecframeWarning, match="b ranks no row of 1 user, whom others rank"):
+    rec = TWO_MODELS.rec(score=["a", "b"], missing="unranked", short="shrink")
+    with pytest.warns(recframe.RecframeWarning, match=NONE_RANKED):
         rec.mean("precision@1")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        pd.DataFrame(rows).rec(score="b", missing="unranked", short="shrink").mean("precision@1")
+        TWO_MODELS.rec(score="b", missing="unranked", short="shrink").mean("precision@1")
         for short in ("nan", "pad"):
             rec(score=["a", "b"], missing="unranked", short=short).mean("precision@1")

@@ -1,5 +1,7 @@
 """``ddf.rec``: the accessor of Dask DataFrames, lazily. Imported only by those who use Dask."""
 
+import sys
+import warnings
 from collections.abc import Callable, Hashable, Iterable
 from functools import partial
 from typing import Any, Self, Unpack
@@ -13,23 +15,15 @@ from dask.dataframe.extensions import register_dataframe_accessor
 from recframe import partitions
 from recframe.analysis.ranks import is_user
 from recframe.calls import public
-from recframe.errors import RecframeError, quote
+from recframe.errors import RecframeError, RecframeWarning, quote
 from recframe.frames.columns import Columns, get_column, other_labels
 from recframe.frames.interactions import read_interactions
 from recframe.frames.judgments import check_given_columns
 from recframe.frames.names import is_same
-from recframe.frames.tables import (
-    Make,
-    add_up,
-    in_cells,
-    mean_of_sums,
-    mean_table,
-    sort_table,
-    sum_and_count,
-)
-from recframe.methods import MakeTable, RankingMethods
+from recframe.frames.tables import Make, in_cells, sort_table
+from recframe.methods import MakeTable
 from recframe.options import OptionArguments, Options, spell_options
-from recframe.partitions import Lookups, check_bound
+from recframe.partitions import Lookups, PartitionedMethods, check_bound
 
 __all__ = ["DaskRecAccessor"]
 
@@ -53,7 +47,7 @@ normalize_token.register(pd.DataFrame, _token_of_frame)
 
 
 @register_dataframe_accessor("rec")  # type: ignore[no-untyped-call]  # Dask has none
-class DaskRecAccessor(RankingMethods[Any]):
+class DaskRecAccessor(PartitionedMethods):
     """
     Ranking metrics of a Dask DataFrame of interactions, as ``ddf.rec``.
 
@@ -86,7 +80,6 @@ class DaskRecAccessor(RankingMethods[Any]):
     2           1.0
     """
 
-    _partitioned = False
     _call = "ddf.rec"
 
     def __init__(self, frame: Any) -> None:
@@ -176,18 +169,21 @@ class DaskRecAccessor(RankingMethods[Any]):
         absent = checked.map_partitions(make_absent, frame._meta, **roles, meta=meta)
         return dd.concat([made, absent])  # type: ignore[no-untyped-call]  # Dask has none
 
-    def _whole(self, per_user: Any, make_table: MakeTable) -> Any:
-        meta = make_table(per_user._meta)  # which checks what is left to check
-        # What is undefined has columns only where there is any, which the data tells.
-        return per_user.repartition(npartitions=1).map_partitions(
-            make_of_all, make_table, meta=meta, enforce_metadata=False
+    def _whole(self, make: Make, columns: Columns, options: Options, make_table: MakeTable) -> Any:
+        frame, lookups = self._open(columns, options)
+        sample, others = frame._meta, other_labels(self._sample, columns)
+        roles: dict[str, Any] = {"make": make, "columns": columns, "options": options}
+        lists_users = self._partitioned or lookups is not None
+        read = partial(partitions.make_partition, others=others, **roles)
+        read = partial(partitions.take_notes, read, lists_users=lists_users)
+        results = frame.map_partitions(in_cell, lookups, read, meta=ANY_CELL)
+        # To make it of no user checks what is left to check. What is undefined has columns only
+        # where there is any, which the data tells.
+        meta = make_table(partitions.make_empty(sample=sample, **roles))
+        roles |= {"make_table": make_table, "meta": meta, "enforce_metadata": False}
+        return results.repartition(npartitions=1).map_partitions(
+            make_of_all, lookups, sample, **roles
         )
-
-    def _mean(self, per_user: Any, make_table: MakeTable) -> Any:
-        means = per_user.reduction(
-            sum_and_count, combine=add_up, aggregate=mean_of_sums, meta=mean_table(per_user._meta)
-        )
-        return means.map_partitions(make_table, meta=make_table(means._meta))
 
     def _collect(self, table: Any) -> pd.DataFrame:
         computed: pd.DataFrame = table.compute()
@@ -304,10 +300,17 @@ def describe(results: pd.DataFrame, lookups: pd.DataFrame | None, **roles: Any) 
 
 
 @public
-def make_of_all(per_user: pd.DataFrame, make_table: MakeTable) -> pd.DataFrame:
-    """Return the table made from the per-user table of all partitions, users sorted."""
-    # Sums depend on the order of what is summed: in this one they are those of pandas.
-    return make_table(sort_table(per_user))
+def make_of_all(
+    results: pd.DataFrame, lookups: pd.DataFrame | None, sample: pd.DataFrame, **roles: Any
+) -> pd.DataFrame:
+    """Return the table made of all partitions; warn of what is noted of it."""
+    parts = results["cell"].tolist()
+    table, sentences = partitions.make_of_partitions(parts, _open(lookups), sample, **roles)
+    # A worker of a cluster warns in the user's process too.
+    warn = getattr(sys.modules.get("distributed.worker"), "warn", warnings.warn)
+    for sentence in sentences:
+        warn(sentence, RecframeWarning)
+    return table
 
 
 def distinct_values(frame: pd.DataFrame, label: Hashable) -> pd.Series:

@@ -267,8 +267,10 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         made = self._finish(tidy_columns(per_user)).cast(kinds)
         return made.insert_column(per_user.index.nlevels, of_rows)
 
-    def _whole(self, per_user: Any, make_table: MakeTable) -> pl.DataFrame:
-        plain = plain_table(make_table(per_user))
+    def _whole(
+        self, make: Make, columns: Columns, options: Options, make_table: MakeTable
+    ) -> pl.DataFrame:
+        plain = plain_table(make_table(self._map(make, columns, options)))
         if "low" in plain:  # whose columns are there whatever the data are
             undefined = ["n_undefined"] if "mean" in plain else UNDEFINED
             plain = plain.assign(**{name: 0 for name in undefined if name not in plain})

@@ -15,17 +15,22 @@ from recframe.analysis.segments import Grouping, Own
 from recframe.calls import public
 from recframe.errors import RecframeError
 from recframe.foreign import frame_error
-from recframe.frames.columns import Columns
-from recframe.frames.tables import Make, mean_table
-from recframe.methods import Join, MakeTable, RankingMethods
+from recframe.frames.columns import Columns, find_columns
+from recframe.frames.tables import Make, make_columns, sort_table
+from recframe.methods import MakeTable
 from recframe.metrics.names import Metric
 from recframe.options import OptionArguments, Options, spell_options
-from recframe.partitions import Lookups, check_bound, describe_partitions, read_lookups
+from recframe.partitions import (
+    Lookups,
+    PartitionedMethods,
+    check_bound,
+    describe_partitions,
+    read_lookups,
+)
 from recframe.spark import lazy, tasks
 from recframe.spark.columns import (
     BESIDE,
     as_frame,
-    as_per_user,
     check_kinds,
     check_whole,
     find_roles,
@@ -36,7 +41,7 @@ from recframe.spark.columns import (
 __all__ = ["SparkRecAccessor", "rec"]
 
 
-class SparkRecAccessor(RankingMethods[Any]):
+class SparkRecAccessor(PartitionedMethods):
     """
     Ranking metrics of a Spark DataFrame of interactions, as ``recframe.spark.rec(sdf)``.
 
@@ -96,7 +101,6 @@ class SparkRecAccessor(RankingMethods[Any]):
     <BLANKLINE>
     """
 
-    _partitioned = False
     _call = "recframe.spark.rec(sdf)"
 
     def __init__(self, frame: Any) -> None:
@@ -205,21 +209,18 @@ class SparkRecAccessor(RankingMethods[Any]):
         task = tasks.Task(source.layout, make, columns, options, source.ids, names, is_checked)
         return lazy.make_results(source, task, result, reads_all=reads_all)
 
-    def _add_up(
-        self,
-        make: Make,
-        columns: Columns,
-        options: Options,
-        make_table: MakeTable,
-        join: Join | None = None,
-    ) -> Any:
+    def _whole(self, make: Make, columns: Columns, options: Options, make_table: MakeTable) -> Any:
         beside, options = self._open(columns, options)
         keeps = self._partitioned
         source = lazy.bring_together(self._frame, beside, columns, options, keeps=keeps)
-        empty = partitions.make_empty(make, self._sample, columns, options)
+        sample = self._sample
+        empty = partitions.make_empty(make, sample, columns, options)
         task = tasks.Task(source.layout, make, columns, options, source.ids, [], is_checked=True)
         read = partial(tasks.read_part, task=task, lists_users=keeps)
-        of_all = partial(tasks.make_of_parts, task=task, make_table=make_table, empty=empty)
+        roles: dict[str, Any] = {"make": make, "columns": columns, "options": options}
+        roles |= {"lookups": Lookups(), "sample": sample, "make_table": make_table}
+        of_all = partial(partitions.make_of_partitions, **roles)
+        # To make it of no user checks what is left to check.
         labels = lazy.list_labels(make_table(empty))
         own = lazy.find_kinds(self._by, source, columns)
         return lazy.make_of_partitions(source.rows, read, of_all, labels, own)
@@ -233,24 +234,20 @@ class SparkRecAccessor(RankingMethods[Any]):
         rows = lazy.select(self._frame, [label]).distinct().toArrow()
         return as_frame(rows, [label])[label]
 
-    def _whole(self, per_user: Any, make_table: MakeTable, *, as_sums: bool = False) -> Any:
-        empty = lazy.make_empty(per_user, self._sample, self._options)
-        # To make it of no user checks what is left to check.
-        labels = lazy.list_labels(make_table(mean_table(empty) if as_sums else empty))
-        return lazy.make_of_users(per_user, empty, make_table, labels, as_sums=as_sums)
-
-    def _mean(self, per_user: Any, make_table: MakeTable) -> Any:
-        return self._whole(per_user, make_table, as_sums=True)
-
     def _collect(self, table: Any) -> pd.DataFrame:
         if isinstance(table, pd.DataFrame):
             return table
         rows = table.toArrow()
         if table.columns[0] == "score" or "metric" in table.columns:
             return as_frame(rows, table.columns)
-        empty = lazy.make_empty(table, self._sample, self._options)
-        parts = [as_per_user(rows, empty.columns)] if len(rows) else []
-        return tasks.make_of_users(parts, empty, pd.DataFrame, as_sums=False)
+        # Which columns are scores depends on no other role, and some metrics need no relevance.
+        columns = find_columns(self._sample, self._options, with_relevant=False)
+        n_users = max(1, len(columns.users))
+        users, metrics = table.columns[:n_users], table.columns[n_users + 1 :]
+        tidy = as_frame(rows, table.columns)
+        wide = tidy.pivot(index=users, columns="score", values=metrics)  # noqa: PD010 - no sums
+        labels = make_columns(columns.scores, metrics)
+        return sort_table(wide.swaplevel(axis=1).reindex(columns=labels).astype(float))
 
     def _describe(self, columns: Columns, k: int, options: Options) -> Any:
         beside, options = self._open(columns, options)

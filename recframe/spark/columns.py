@@ -11,7 +11,6 @@ from pyspark.sql import types as kinds
 from recframe.errors import RecframeError, quote, shorten
 from recframe.foreign import NULLABLE
 from recframe.frames.columns import Columns, find_given_columns, get_column
-from recframe.frames.ids import as_users
 from recframe.frames.judgments import load_frame, naming, read_excluded, read_judgments
 from recframe.frames.names import find_role, is_infer, is_time
 from recframe.frames.tables import tidy_table
@@ -105,19 +104,6 @@ def as_tidy(per_user: pd.DataFrame, ids: Sequence[pa.DataType]) -> list[pa.Array
     tidy = tidy_table(per_user)
     types = [*ids, pa.string(), *[pa.float64()] * (tidy.shape[1] - len(ids) - 1)]
     return as_arrays([column for _, column in tidy.items()], types)
-
-
-def as_per_user(table: pa.Table, labels: "pd.Index[Any]") -> pd.DataFrame:
-    """Return a per-user table with these columns, given it in tidy form in any order."""
-    scores, metrics = (list(labels.unique(level)) for level in ("score", "metric"))
-    *users, score = map(as_series, table.columns[: -len(metrics)])
-    values = map(as_series, table.columns[-len(metrics) :])
-    rows = pd.DataFrame(dict(zip(metrics, values, strict=True)))
-    rows.index = as_users(list(map(pd.Index, users)))
-    of_each = [rows[(score == one).to_numpy(bool)] for one in scores]
-    of_each = [values.reindex(of_each[0].index) for values in of_each]
-    per_user = pd.concat(of_each, axis=1, keys=scores, names=["score", "metric"])
-    return pd.DataFrame(per_user, dtype=float)
 
 
 def find_roles(other: str, columns: Columns, options: Options) -> Columns:

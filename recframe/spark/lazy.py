@@ -8,15 +8,14 @@ import pandas as pd
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812 - the name that all give it
 from pyspark.sql import types as kinds
+from pyspark.sql.utils import is_remote
 
 from recframe.analysis.compare import UNDEFINED
 from recframe.analysis.ranks import N_IDS_NAMED
 from recframe.analysis.segments import Own
 from recframe.errors import RecframeError, quote
-from recframe.frames.columns import Columns, find_columns, other_labels
-from recframe.frames.ids import as_users
-from recframe.frames.tables import make_columns, plain_table
-from recframe.methods import MakeTable
+from recframe.frames.columns import Columns, other_labels
+from recframe.frames.tables import plain_table
 from recframe.options import Options
 from recframe.spark import tasks
 from recframe.spark.columns import (
@@ -175,7 +174,7 @@ def make_cells(rows: Any, read: Callable[[pa.Table], pa.Table]) -> Any:
 def make_of_partitions(
     rows: Any,
     read: Callable[[pa.Table], pa.Table],
-    make: Callable[[list[Any]], pd.DataFrame],
+    make: Callable[[list[Any]], tuple[pd.DataFrame, list[str]]],
     labels: list[str],
     own: Mapping[str, Any],
 ) -> Any:
@@ -188,7 +187,11 @@ def make_of_partitions(
     types |= own
     fields = [kinds.StructField(label, kind) for label, kind in types.items()]
     arrow_types = {label: arrow_type(kind) for label, kind in types.items()}
-    make_one = partial(tasks.make_of_cells, make=make, types=arrow_types)
+    said = None
+    if not is_remote():  # where the driver is not this process
+        param = tasks.WarningsOfTasks()
+        said = rows.sparkSession.sparkContext.accumulator([], param)
+    make_one = partial(tasks.make_of_cells, make=make, types=arrow_types, said=said)
     return _map(made.repartition(1), make_one, kinds.StructType(fields))
 
 
@@ -215,24 +218,6 @@ def find_kinds(by: Sequence[Own], source: UserRows, columns: Columns) -> dict[st
             check_kinds(rows, Columns(None, [], None, of_users=(label,)))
         found[label] = rows.schema[names.get(one.column, label)].dataType
     return found
-
-
-def make_of_users(
-    per_user: Any, empty: pd.DataFrame, make_table: MakeTable, labels: list[str], *, as_sums: bool
-) -> Any:
-    """Return the table made, in one place, from a per-user table, or from its partitions' sums."""
-    read = partial(tasks.read_users, empty=empty, as_sums=as_sums)
-    make = partial(tasks.make_of_users, empty=empty, make_table=make_table, as_sums=as_sums)
-    return make_of_partitions(_by_place(per_user, "r"), read, make, labels, {})
-
-
-def make_empty(per_user: Any, sample: pd.DataFrame, options: Options) -> pd.DataFrame:
-    """Return the per-user table of no user, of the metrics of one in tidy form."""
-    # Which columns are scores depends on no other role, and some metrics need no relevance.
-    columns = find_columns(sample, options, with_relevant=False)
-    metrics = per_user.columns[max(1, len(columns.users)) + 1 :]
-    users = as_users([pd.Index([], name=label) for label in columns.users or ["user"]])
-    return pd.DataFrame(index=users, columns=make_columns(columns.scores, metrics), dtype=float)
 
 
 def select(frame: Any, labels: list[Hashable]) -> Any:

@@ -1,34 +1,35 @@
 """The tasks of Spark's workers: functions of a partition's Arrow table, found by name."""
 
 import pickle
+import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import replace
+from threading import Thread
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark import TaskContext
+from pyspark import Accumulator, AccumulatorParam, TaskContext
 
 from recframe.analysis.ranks import is_user
 from recframe.calls import public
-from recframe.errors import RecframeError, count_of, quote, say_where
+from recframe.errors import RecframeError, RecframeWarning, count_of, quote, say_where
 from recframe.frames.columns import Columns
 from recframe.frames.judgments import Judgments, read_excluded
-from recframe.frames.tables import Make, mean_of_sums, plain_table, sort_table, sum_and_count
-from recframe.methods import MakeTable
+from recframe.frames.tables import Make, plain_table
 from recframe.options import Options
 from recframe.partitions import (
     Lookups,
     PartitionResult,
     check_common,
-    check_partitions,
     count_partition,
     make_partition,
     read_lookups,
+    take_notes,
 )
-from recframe.spark.columns import as_arrays, as_frame, as_per_user, as_tidy
+from recframe.spark.columns import as_arrays, as_frame, as_tidy
 
 RETURNED_ROWS = 1 << 16  # of a batch
 SIDE, PARTITION, CELL = "side", "partition", "cell"  # columns beside those of rows and results
@@ -172,27 +173,43 @@ def finish(table: pa.Table, names: list[str], users: list[str]) -> pa.Table:
 # What is said of all users: made of one cell of each partition.
 
 
+class WarningsOfTasks(AccumulatorParam):  # type: ignore[misc]  # Spark has no types
+    """Adds up sentences that tasks say; the driver warns of them."""
+
+    def zero(self, value: list[str]) -> list[str]:
+        """Return none."""
+        return []
+
+    def addInPlace(self, value1: list[str], value2: list[str]) -> list[str]:  # noqa: N802
+        """Return those of a task with others; the driver keeps none."""
+        if TaskContext.get() is not None:
+            return [*value1, *value2]
+        # In a thread of its own an error that is made of a warning does not end Spark's.
+        for sentence in value2:
+            thread = Thread(target=warnings.warn, args=(sentence, RecframeWarning))
+            thread.start()
+            thread.join()
+        return []
+
+
 def make_of_cells(
-    table: pa.Table, make: Callable[[list[Any]], pd.DataFrame], types: dict[str, pa.DataType]
+    table: pa.Table,
+    make: Callable[[list[Any]], tuple[pd.DataFrame, list[str]]],
+    types: dict[str, pa.DataType],
+    said: Accumulator[list[str]] | None,
 ) -> pa.Table:
     """Return the table made from the cells of all partitions, in tidy form."""
-    made, labels = plain_table(make(read_cells(table))).rename(columns=str), list(types)
+    whole, sentences = make(read_cells(table))
+    if said is not None:
+        said.add(sentences)
+    made, labels = plain_table(whole).rename(columns=str), list(types)
     columns = [made[label] if label in made else np.zeros(len(made)) for label in labels]
     return pa.table(as_arrays(columns, list(types.values())), labels)
 
 
 def read_part(table: pa.Table, task: Task, *, lists_users: bool) -> pa.Table:
     """Return the result for a partition, and its users if they are listed, in a cell."""
-    _, result = task.run(table)
-    return _in_cell(result if lists_users else result._replace(users=result.users[:0]))
-
-
-def make_of_parts(
-    parts: list[PartitionResult], task: Task, make_table: MakeTable, empty: pd.DataFrame
-) -> pd.DataFrame:
-    """Return the table made from the results of all partitions, after their check."""
-    check_partitions(parts, Lookups(), task.columns, task.options)
-    return make_table(pd.concat([part.made for part in parts]) if parts else empty)
+    return _in_cell(take_notes(lambda: task.run(table)[1], lists_users=lists_users))
 
 
 def count_rows(
@@ -203,24 +220,6 @@ def count_rows(
     columns, options = roles["columns"], roles["options"]
     excluded = read_excluded(columns, options, is_all=columns.user is None)
     return _in_cell(count_partition(frame, Lookups(judgments, excluded), **roles))
-
-
-def read_users(table: pa.Table, empty: pd.DataFrame, *, as_sums: bool) -> pa.Table:
-    """Return the per-user table of a partition that has it in tidy form, or its sums, in a cell."""
-    per_user = as_per_user(table, empty.columns)
-    return _in_cell(sum_and_count(per_user) if as_sums else per_user)
-
-
-def make_of_users(
-    parts: list[pd.DataFrame], empty: pd.DataFrame, make_table: MakeTable, *, as_sums: bool
-) -> pd.DataFrame:
-    """Return the table made from the per-user tables of all partitions, or from their sums."""
-    if as_sums:
-        return make_table(mean_of_sums(pd.concat([sum_and_count(empty), *parts])))
-    # Sums depend on the order of what is summed: in this one they are those of pandas.
-    table = sort_table(pd.concat(parts)) if parts else empty
-    names: list[Any] = list(empty.index.names)  # those of parts are of columns here
-    return make_table(table.rename_axis(index=names))
 
 
 def find_rows(

@@ -1,8 +1,12 @@
 """ddf.rec on a cluster of two workers, each a process of its own."""
 
 import os
+import re
 import signal
+import time
+import warnings
 
+import dask.dataframe as dd
 import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
@@ -11,6 +15,7 @@ import dask
 import recframe
 import recframe.dask
 from lazily import METRICS, assert_all_same, assert_same, interactions, parts
+from noted import DROPPED, FRAME
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +46,19 @@ def test_truth_on_a_cluster(cluster):
     truth = pd.DataFrame({"user": [*frame["user"][:9], 60], "item": range(10)})
 
     assert_all_same(frame, parts(frame), truth=truth, population="all")
+
+
+def test_warnings_on_a_cluster(cluster):
+    """The warning of the worker that makes the table reaches the user's process."""
+    table = dd.from_pandas(FRAME, npartitions=2, sort=False).rec(missing="drop").mean("recall@1")
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        table.compute()
+        last = time.monotonic() + 30
+        while not said and time.monotonic() < last:  # it comes beside the table
+            time.sleep(0.01)
+
+    assert [True] == [re.match(DROPPED, str(one.message)) is not None for one in said]
 
 
 def test_a_broken_promise_on_a_cluster(cluster):

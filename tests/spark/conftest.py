@@ -13,7 +13,8 @@ try:
 except ImportError:
     SparkSession = None
 if SparkSession is None or shutil.which("java") is None:
-    collect_ignore = ["test_spark.py", "test_spark_segments.py", "test_spark_truth.py"]
+    names = ("", "_notes", "_segments", "_truth")
+    collect_ignore = [f"test_spark{name}.py" for name in names]
 
 
 @pytest.fixture(scope="session")
