@@ -275,9 +275,9 @@ def match(ids: pd.Index[Any], among: pd.Index[Any], role: str, other: str = "tru
     """
     if isinstance(ids, pd.MultiIndex):  # each level is matched by itself
         codes: list[Array] = []
-        frame: Any = among
+        of_frame: Any = among
         for own, own_codes, level, level_codes in zip(
-            ids.levels, ids.codes, frame.levels, frame.codes, strict=True
+            ids.levels, ids.codes, of_frame.levels, of_frame.codes, strict=True
         ):
             place = match(own, level, f"user={quote(level.name)}", other)
             codes.append(np.append(level_codes, place[own_codes]))
