@@ -273,8 +273,19 @@ def match(ids: pd.Index[Any], among: pd.Index[Any], role: str, other: str = "tru
 
     The ids are distinct on either side. Those of two kinds, as numbers and text, are refused.
     """
-    if isinstance(ids, pd.MultiIndex):
-        return _match_levels(ids, among, other)
+    if isinstance(ids, pd.MultiIndex):  # each level is matched by itself
+        codes: list[Array] = []
+        of_frame: Any = among
+        for own, own_codes, level, level_codes in zip(
+            ids.levels, ids.codes, of_frame.levels, of_frame.codes, strict=True
+        ):
+            place = match(own, level, f"user={quote(level.name)}", other)
+            codes.append(np.append(level_codes, place[own_codes]))
+        is_known = np.min(codes, axis=0) >= 0
+        numbers = pd.Index(combine(*(code[is_known] for code in codes)))
+        position, is_own = np.full(len(ids), -1), is_known[len(among) :]
+        position[is_own] = numbers[: len(among)].get_indexer(numbers[len(among) :])
+        return position
     if _is_signed(ids) and _is_signed(among):
         return np.asarray(among.astype(np.int64).get_indexer(ids.astype(np.int64)))
     check_comparable(ids, among, role, other)
@@ -285,21 +296,6 @@ def match(ids: pd.Index[Any], among: pd.Index[Any], role: str, other: str = "tru
     if text is not None and of_others is not None and text.type == of_others.type:
         return np.asarray(pc.index_in(text, value_set=of_others).fill_null(-1), np.int64)
     return np.asarray(others.get_indexer(own))
-
-
-def _match_levels(ids: pd.MultiIndex, among: Any, other: str) -> Array:
-    """Return what `match` does, of users told apart by several columns, each matched by itself."""
-    codes: list[Array] = []
-    levels = zip(ids.levels, ids.codes, among.levels, among.codes, strict=True)
-    for own, own_codes, level, level_codes in levels:
-        place = match(own, level, f"user={quote(level.name)}", other)
-        codes.append(np.append(level_codes, place[own_codes]))
-    is_known = np.min(codes, axis=0) >= 0
-    numbers = pd.Index(combine(*(code[is_known] for code in codes)))
-    position = np.full(len(ids), -1)
-    is_own = is_known[len(among) :]
-    position[is_own] = numbers[: len(among)].get_indexer(numbers[len(among) :])
-    return position
 
 
 def _is_signed(ids: pd.Index[Any]) -> bool:

@@ -14,7 +14,8 @@ from recframe.foreign import read_frame
 from recframe.frames.columns import Columns
 from recframe.frames.ids import sort_ids
 from recframe.frames.interactions import Interactions, Judged, read_interactions
-from recframe.frames.truth import open_candidates, open_judge
+from recframe.frames.judgments import read_judgments
+from recframe.frames.truth import Judge, open_candidates
 from recframe.kernel.counting import count
 from recframe.kernel.grouping import invert
 from recframe.kernel.ranking import Ranker
@@ -33,7 +34,7 @@ def read_judged(frame: pd.DataFrame, columns: Columns, options: Options) -> Inte
     """Return the arrays of a frame, with the relevance that truth gives where there is one."""
     if not options.has_truth and options.exclude is None:
         return read_interactions(frame, columns, options)
-    judge = open_judge(columns, options)
+    judge = Judge(read_judgments(columns, options), options) if options.has_truth else None
     candidates = open_candidates(columns, options, judge)
     interactions = read_interactions(candidates.among(frame, is_all=True), columns, options)
     if judge is None:
@@ -208,8 +209,7 @@ def mean_table(per_user: pd.DataFrame, weights: pd.Series | None = None) -> pd.D
     else:  # over the users who have a value, each with its weight
         total = per_user.notna().mul(weights, axis=0).sum()
         means = (per_user.mul(weights, axis=0).sum() / total.where(total > 0)).to_numpy()
-    cells = means.reshape(len(scores), len(metrics))
-    return pd.DataFrame(cells, index=scores, columns=metrics)
+    return pd.DataFrame(means.reshape(len(scores), len(metrics)), scores, metrics)
 
 
 def sum_and_count(per_user: pd.DataFrame) -> pd.DataFrame:

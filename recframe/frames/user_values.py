@@ -130,8 +130,12 @@ def read_given(per_user: Any, n_scores: int = 1) -> pd.DataFrame:
         raise frame_error("per_user", PER_USER, per_user)
     if per_user.shape[1] == 0:
         raise RecframeError("per_user must have a column for each score, found none")
-    _check_once("column", per_user.columns)
-    _check_once("user", per_user.index)
+    for what, labels in (("column", per_user.columns), ("user", per_user.index)):
+        if (is_repeated := labels.duplicated()).any():
+            found = quote(labels[is_repeated].tolist()[0])
+            raise RecframeError(
+                f"per_user must have each {what} once, found {what} {found} more than once"
+            )
     columns = _find_columns(per_user)
     alike = find_alike(columns.unique("metric"))
     if len(set(alike.values())) < len(alike):  # a metric has one label, the first
@@ -193,16 +197,6 @@ def _find_columns(per_user: pd.DataFrame) -> pd.MultiIndex:
     metric = "value" if columns.name in (None, "score") else columns.name
     levels: list[Any] = [pd.Index(columns, tupleize_cols=False), pd.Index([metric])]
     return pd.MultiIndex(levels, [list(range(len(columns))), [0] * len(columns)], names=LEVELS)
-
-
-def _check_once(what: str, labels: pd.Index) -> None:
-    """Raise where a user or a column is there more than once."""
-    is_repeated = labels.duplicated()
-    if is_repeated.any():
-        found = quote(labels[is_repeated].tolist()[0])
-        raise RecframeError(
-            f"per_user must have each {what} once, found {what} {found} more than once"
-        )
 
 
 def _read_values(label: object, column: pd.Series) -> Any:

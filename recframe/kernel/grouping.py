@@ -6,7 +6,6 @@ of one pair stand together, and given pairs are found by a search.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -262,7 +261,8 @@ class SortedPairs:
             head = starts[np.searchsorted(starts, at, side="right") - 1]
             return self._rows_of(first, keys[at], n_bits), self._rows_of(first, keys[head], n_bits)
 
-        rows, heads = self._find(find)
+        found = zip((NONE, NONE), *in_threads(find, self._slices()), strict=True)
+        rows, heads = map(np.concatenate, found)
         ascending = np.argsort(rows, kind="stable")
         return Repeats(rows[ascending], heads[ascending])
 
@@ -290,17 +290,16 @@ class SortedPairs:
             found = keys[begin[which] + number]
             return known[own.start + which], self._rows_of(first, found, n_bits)
 
-        return self._find(find)
+        found = zip((NONE, NONE), *in_threads(find, self._slices()), strict=True)
+        pair, row = map(np.concatenate, found)
+        return pair, row
 
-    def _find(self, find: Callable[[int, int], tuple[Array, Array]]) -> tuple[Array, Array]:
-        """Return what is found in all slices, given the first user and the one after the last."""
+    def _slices(self) -> list[tuple[int, int]]:
+        """Return the slices, the first user and the one after the last of each."""
         groups = self._groups
         most = SLICE if self._n_item_bits <= MOST_BITS else SLICE >> 4  # for whose keys is room
-        cuts = pairwise(cut_users(groups.offsets, slice(0, groups.n_groups), most))
-        slices = [each for each in cuts if groups.offsets[each[0]] < groups.offsets[each[1]]]
-        found = zip((NONE, NONE), *in_threads(find, slices), strict=True)
-        first, second = map(np.concatenate, found)
-        return first, second
+        slices = pairwise(cut_users(groups.offsets, slice(0, groups.n_groups), most))
+        return [each for each in slices if groups.offsets[each[0]] < groups.offsets[each[1]]]
 
     def _sort(self, first: int, stop: int, *, has_places: bool = True) -> tuple[Array, int]:
         """Return the sorted keys of the rows of a slice, and how many bits of them are a place.

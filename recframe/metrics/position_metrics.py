@@ -47,7 +47,7 @@ def ndcg(statistics: RankStatistics, k: int | None, policy: Policy, *, offset: f
     >>> recframe.metrics.ndcg([0, 0, 1], [0.9, 0.8, 0.7])
     0.5
     """
-    discounts = _discounts(statistics, k, offset)
+    discounts: Array = 1 / np.log2(np.maximum(2, statistics.positions(k) + offset))
     gained = statistics.sum_positions(k, discounts, statistics.ties.gain)
     if statistics.grades is None:
         # Added one after the other, as those of a ranking are: a perfect one scores exactly 1.
@@ -92,14 +92,8 @@ def dcg(statistics: RankStatistics, k: int | None, policy: Policy, *, offset: fl
     >>> recframe.metrics.dcg([0, 0, 1], [0.9, 0.8, 0.7])
     0.5
     """
-    discounts = _discounts(statistics, k, offset)
-    return statistics.sum_positions(k, discounts, statistics.ties.gain)
-
-
-def _discounts(statistics: RankStatistics, k: int | None, offset: float) -> Array:
-    """Return what DCG multiplies gains with at positions up to k."""
     discounts: Array = 1 / np.log2(np.maximum(2, statistics.positions(k) + offset))
-    return discounts
+    return statistics.sum_positions(k, discounts, statistics.ties.gain)
 
 
 def rbp(statistics: RankStatistics, k: int | None, policy: Policy, *, p: float) -> Array:
