@@ -44,7 +44,6 @@ GROUPS = {
 }
 WITHOUT = {"user": "all rows are one ranking", "relevant": "every pair of truth is relevant"}
 WITHOUT["model"] = "no column names the model of each row"
-FILES = ("truth", "exclude")
 PAPERS = ("latex", "markdown")  # formats of tables that have intervals
 QUIET = ("-q", "--quiet", "--no-progress")
 OUTPUT_ENDINGS = (".csv", ".json", ".parquet")
@@ -144,7 +143,7 @@ def _describe_option(name: str, default: Any) -> dict[str, Any]:
     if name == "like":
         flag["help"] = f"{meaning}: {', '.join(LIKE)}"
         return {**flag, "metavar": "LIBRARY", "choices": list(LIKE)}
-    if name in FILES:
+    if name in ("truth", "exclude"):
         return {**flag, "metavar": "FILE"}
     if isinstance(default, str):
         return {**flag, "metavar": "COLUMN", "action": "append" if name in SEVERAL else "store"}
