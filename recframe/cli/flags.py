@@ -47,9 +47,9 @@ WITHOUT["model"] = "no column names the model of each row"
 PAPERS = ("latex", "markdown")  # formats of tables that have intervals
 QUIET = ("-q", "--quiet", "--no-progress")
 OUTPUT_ENDINGS = (".csv", ".json", ".parquet")
-HOW = ("interval", "confidence", "n_resamples", "seed", "test", "correction")
+COMPARED_BY = ("interval", "confidence", "n_resamples", "seed", "test", "correction")
 COMPARE = inspect.signature(RankingMethods.compare).parameters
-HOW_DEFAULTS = {name: COMPARE[name].default for name in HOW}
+HOW_DEFAULTS = {name: COMPARE[name].default for name in COMPARED_BY}
 EITHER = Literal[Interval, OfDifferences]
 
 
