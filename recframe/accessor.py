@@ -1,6 +1,6 @@
 """RecAccessor: ``df.rec`` of pandas DataFrames, the engine that has all rows in memory."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from inspect import unwrap
 from typing import Any, Self, Unpack
@@ -141,11 +141,11 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
         bound._written, bound._made = f"{made.pop(df, df)}.rec", made
         return bound
 
-    def _read(self, columns: Columns | None = None) -> pd.DataFrame:
-        """Return the rows; of a table of another library the columns in a role, or all."""
+    def _read(self, labels: Sequence[Hashable] | None = None) -> pd.DataFrame:
+        """Return the rows; of a table of another library these columns, or all."""
         if isinstance(self._frame, pd.DataFrame):
             return self._frame
-        return read_frame(self._frame, columns and columns.labels)
+        return read_frame(self._frame, labels)
 
     @property
     def _sample(self) -> pd.DataFrame:
@@ -158,10 +158,7 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
         return say_size(self._frame)
 
     def _read_values(self, label: Hashable) -> pd.Series:
-        frame = self._frame
-        if isinstance(frame, pa.Table):
-            frame = read_frame(frame, [label])
-        return get_column(frame, label)
+        return get_column(self._read([label]), label)
 
     def _map(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
@@ -173,14 +170,14 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
     def _describe(self, columns: Columns, k: int, options: Options) -> pd.DataFrame:
         judge = open_judge(columns, options)
         candidates = open_candidates(columns, options, judge)
-        frame = candidates.among(self._read(columns), is_all=True)
+        frame = candidates.among(self._read(columns.labels), is_all=True)
         rows = read_interactions(frame, columns, options, lenient=True)
         figures = count_figures(rows, options, k, judge)
         lookups = judge, candidates.excluded
         return describe_figures([figures], frame.iloc[:0], columns, k, options, *lookups)
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
-        return self._read(columns), True
+        return self._read(columns.labels), True
 
 
 @spell_options

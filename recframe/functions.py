@@ -243,7 +243,6 @@ def evaluate(
     bob           0.25      0.5
     """
     given = make_options(options)
-    required = f"{TABLE_OR}the path of files"
     is_frame = isinstance(frame, pd.DataFrame)
     is_read_whole = not is_source(frame) or is_of(frame, *RELATION)
     if is_frame or (is_table("frame", frame) and is_read_whole):
@@ -255,7 +254,7 @@ def evaluate(
         # In its messages there is no accessor to be called.
         accessor._call = ""
         return accessor._bind(given).evaluate(metrics)
-    _check_paths("frame", required, frame)
+    _check_paths("frame", f"{TABLE_OR}the path of files", frame)
     from recframe.scanned import scan_source  # which frames do without, here and below
 
     limits = check_limits(memory, tmp, progress)

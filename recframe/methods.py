@@ -1124,8 +1124,7 @@ def _describe(formula: str, parameters: list[str]) -> str:
     return f"\n{textwrap.indent(whole, ' ' * 8)}\n{' ' * 8}"
 
 
-make_public(RankingMethods, DEFAULTS, ask_all)
 for _name, _definition in DEFINITIONS.items():
-    if _definition.of_column:  # it is asked for by its name
-        continue
-    setattr(RankingMethods, _name, public(make_method(_name, _definition), DEFAULTS, ask_all))
+    if not _definition.of_column:  # which is asked for by its name
+        setattr(RankingMethods, _name, make_method(_name, _definition))
+make_public(RankingMethods, DEFAULTS, ask_all)

@@ -47,9 +47,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     words = sys.argv[1:] if argv is None else argv
     is_main = threading.current_thread() is threading.main_thread()  # no other may handle signals
-    previous = {number: signal.getsignal(number) for number in ENDING}
+    previous = {number: signal.getsignal(number) for number in ENDING if is_main}
     try:
-        for number in ENDING if is_main else ():  # which leave as few files behind as an error does
+        for number in previous:  # which leave as few files behind as an error does
             signal.signal(number, lambda number, _: sys.exit(TERMINATED + number - signal.SIGTERM))
         return run(words)
     except KeyboardInterrupt:
@@ -69,8 +69,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         else:
             tell(f"unexpected {found}; python -X dev -m recframe shows where")
     finally:
-        for number in ENDING if is_main else ():
-            signal.signal(number, previous[number])
+        for number, handler in previous.items():
+            signal.signal(number, handler)
     return REFUSED
 
 

@@ -145,8 +145,7 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
             known = {str(score): score for score in rec.scores}
             baseline = find_baseline(arguments.baseline, known, "score columns")
             grouping, tables = rec.iter_users(metrics, arguments.by, arguments.weights)
-            columns, about = opened[0].columns, describe_run(arguments, options, opened[0])
-            about["notes"] = notes
+            about = {**describe_run(arguments, options, opened[0]), "notes": notes}
             stack.enter_context(closing(tables))
             if each is not None:
                 tidy = tidy_table if grouping is None else partial(tidy_part, grouping=grouping)
@@ -156,7 +155,7 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
                 result, means = view(tables, arguments, baseline, about)
             else:
                 cells = pd.concat(tables, ignore_index=True)
-                segmented = segment_users(cells, grouping, columns.scores, metrics)
+                segmented = segment_users(cells, grouping, opened[0].columns.scores, metrics)
                 result, means = view_segments(segmented, arguments, baseline, about)
             give(result, arguments, output)
     except RecframeError as error:
@@ -283,8 +282,7 @@ def outputs(
 ) -> Iterator[tuple[IO[bytes] | None, IO[bytes] | None]]:
     """Give the files to write, in place once results are shown; raise where one is read too."""
     paths = [arguments.output, per_user := getattr(arguments, "per_user", None)]
-    asked = [path for path in (arguments.truth, arguments.exclude) if path is not None]
-    beside = [*beside, *asked]
+    beside = [*beside, *filter(None, (arguments.truth, arguments.exclude))]
     read = [*read, *(file for given in beside for file in list_files(given) if any(paths))]
     with ExitStack() as stack:
         names = []

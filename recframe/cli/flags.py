@@ -44,13 +44,12 @@ GROUPS = {
 }
 WITHOUT = {"user": "all rows are one ranking", "relevant": "every pair of truth is relevant"}
 WITHOUT["model"] = "no column names the model of each row"
-FILES = ("truth", "exclude")
 PAPERS = ("latex", "markdown")  # formats of tables that have intervals
 QUIET = ("-q", "--quiet", "--no-progress")
 OUTPUT_ENDINGS = (".csv", ".json", ".parquet")
-HOW = ("interval", "confidence", "n_resamples", "seed", "test", "correction")
+COMPARED_BY = ("interval", "confidence", "n_resamples", "seed", "test", "correction")
 COMPARE = inspect.signature(RankingMethods.compare).parameters
-HOW_DEFAULTS = {name: COMPARE[name].default for name in HOW}
+HOW_DEFAULTS = {name: COMPARE[name].default for name in COMPARED_BY}
 EITHER = Literal[Interval, OfDifferences]
 
 
@@ -144,7 +143,7 @@ def _describe_option(name: str, default: Any) -> dict[str, Any]:
     if name == "like":
         flag["help"] = f"{meaning}: {', '.join(LIKE)}"
         return {**flag, "metavar": "LIBRARY", "choices": list(LIKE)}
-    if name in FILES:
+    if name in ("truth", "exclude"):
         return {**flag, "metavar": "FILE"}
     if isinstance(default, str):
         return {**flag, "metavar": "COLUMN", "action": "append" if name in SEVERAL else "store"}

@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 import shutil
 import sys
 from argparse import Namespace
@@ -219,8 +218,8 @@ def _plain(value: object) -> Any:
         return {str(key): _plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
-    if isinstance(value, str | os.PathLike):
-        return hide(os.fspath(value))
+    if isinstance(value, str):
+        return hide(value)
     if value is None or value is pd.NA or isinstance(value, bool):
         return value if value is not pd.NA else None
     if isinstance(value, int | np.integer):
