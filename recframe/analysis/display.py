@@ -196,10 +196,10 @@ class Inspection:
             head, position = rows.iloc[:n_shown], rows["position"]
             n_ranked = position.count()
             is_shared = position.duplicated(keep=False) & position.notna()
-            places = position.map("{:.1f}".format).str.removesuffix(".0")
-            places = places.mask(is_shared, "=" + places).mask(position.isna(), "not ranked")
+            places = head["position"].map("{:.1f}".format).str.removesuffix(".0")
+            places = places.mask(is_shared.head(n_shown), "=" + places)
             cells = {
-                "position": places.head(n_shown).tolist(),
+                "position": places.mask(head["position"].isna(), "not ranked").tolist(),
                 "": ["✓" if relevant else "" for relevant in head["relevant"]],
             }
             nulls = {**dict.fromkeys(self.labels, ""), "grade": UNJUDGED}
