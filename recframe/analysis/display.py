@@ -67,13 +67,6 @@ def title_of(metric: object) -> str:
     return TITLES.get(name, name.replace("_", " ")) + text[len(name) :]
 
 
-def value_of(metric: object, value: float) -> str:
-    """Return a mean of a metric as text, in percent where values lie in [0, 1]."""
-    if math.isnan(value):
-        return "undefined"
-    return f"{value:.2%}" if is_share(metric) else f"{value:.4g}"
-
-
 class WideTable(pd.DataFrame):
     """A DataFrame whose text has all columns, in blocks where the display is too narrow."""
 
@@ -196,14 +189,17 @@ class Inspection:
         k, n_shown = self.k, max(N_SHOWN, self.k + N_BEYOND_K)
         metrics = self.metrics.to_dict("records")
         for (score, rows), values in zip(self.tables.items(), metrics, strict=True):
-            captions = [f"{title_of(one)}: {value_of(one, mean)}" for one, mean in values.items()]
+            captions = []
+            for metric, mean in values.items():
+                text = f"{mean:.2%}" if is_share(metric) else f"{mean:.4g}"
+                captions.append(f"{title_of(metric)}: {'undefined' if math.isnan(mean) else text}")
             head, position = rows.iloc[:n_shown], rows["position"]
             n_ranked = position.count()
             is_shared = position.duplicated(keep=False) & position.notna()
-            places = position.map("{:.1f}".format).str.removesuffix(".0")
-            places = places.mask(is_shared, "=" + places).mask(position.isna(), "not ranked")
+            places = head["position"].map("{:.1f}".format).str.removesuffix(".0")
+            places = places.mask(is_shared.head(n_shown), "=" + places)
             cells = {
-                "position": places.head(n_shown).tolist(),
+                "position": places.mask(head["position"].isna(), "not ranked").tolist(),
                 "": ["✓" if relevant else "" for relevant in head["relevant"]],
             }
             nulls = {**dict.fromkeys(self.labels, ""), "grade": UNJUDGED}

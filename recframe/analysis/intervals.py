@@ -81,7 +81,7 @@ def find_sign(label: object) -> float:
 
 
 def has_limits(label: object, values: Array) -> bool:
-    """Return whether values of a metric, known to be these, lie between 0 and 1."""
+    """Return whether a metric lies between 0 and 1, by these values and its definition, if any."""
     definition = DEFINITIONS.get(find_name(label))
     is_inside = bool(((values >= 0) & (values <= 1)).all())
     return is_inside and (definition is None or definition.is_bounded)

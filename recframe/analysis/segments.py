@@ -140,16 +140,12 @@ def measure_with_own(
 def tidy_part(part: pd.DataFrame, grouping: Grouping) -> pd.DataFrame:
     """Return the per-user table of such a cell as plain columns, segments behind the users."""
     per_user, own = part["cell"].iloc[0]
-    users = per_user.index
-    levels = [users.get_level_values(number) for number in range(users.nlevels)]
-    levels += [
+    levels = [
         pd.Index(own[number].array, name=one.label)
         for number, one in enumerate(grouping.by)
-        if one.label not in users.names  # which are there already
+        if one.label not in per_user.index.names  # which are there already
     ]
-    if len(levels) > users.nlevels:
-        per_user = per_user.set_axis(pd.MultiIndex.from_arrays(levels))
-    return tidy_table(per_user)
+    return tidy_table(per_user.set_index(levels, append=True) if levels else per_user)
 
 
 class Segmented(NamedTuple):

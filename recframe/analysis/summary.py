@@ -117,10 +117,8 @@ def summary_table(
 ) -> pd.DataFrame:
     """Return the mean of every column of a per-user table with its interval over users."""
     per_user, counted = count_users(per_user, weights, unit)
-    rows = []
-    for metric, values in zip(
-        per_user.columns.get_level_values("metric"), per_user.to_numpy().T, strict=True
-    ):
+    metrics, rows = per_user.columns.get_level_values("metric"), []
+    for metric, values in zip(metrics, per_user.to_numpy().T, strict=True):
         spread, known = pd.Series(spread_by(*counted.join(values))), values[~np.isnan(values)]
         is_limited = has_limits(metric, known)
         low, high, interval = mean_interval(spread.to_numpy(), is_limited, resampling)
