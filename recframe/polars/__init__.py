@@ -16,9 +16,9 @@ from recframe.analysis.ranks import list_ranks, rank_options, top_columns
 from recframe.errors import RecframeError, quote
 from recframe.foreign import TruthLike, read_frame
 from recframe.frames.columns import Columns, find_columns, get_column
-from recframe.frames.tables import Make, make_of_table, measure_table, plain_table
+from recframe.frames.tables import Make, MakeTable, make_of_table, measure_table, plain_table
 from recframe.frames.truth import judge_frame, read_judged
-from recframe.methods import MakeTable, RankingMethods
+from recframe.methods import RankingMethods
 from recframe.metrics.names import Metric
 from recframe.options import Options
 from recframe.polars.columns import (
