@@ -58,7 +58,7 @@ from recframe.frames.duplicates import find_models
 from recframe.frames.ids import ALL_USERS
 from recframe.frames.names import check_label, is_infer
 from recframe.frames.questions import ask_all
-from recframe.frames.tables import Make, mean_table, measure_table
+from recframe.frames.tables import Make, MakeTable, mean_table, measure_table
 from recframe.metrics.definitions import DEFAULT_METRICS, DEFINITIONS, Definition, list_arguments
 from recframe.metrics.names import Metric, check_k, find_meant, make_metric, parse_metrics
 from recframe.notes import taking_notes, warning_of_notes
@@ -73,7 +73,6 @@ from recframe.options import (
 )
 
 Table = TypeVar("Table")
-MakeTable = Callable[[pd.DataFrame], pd.DataFrame]
 Join = Callable[[Sequence[Any]], Any]
 
 
@@ -222,8 +221,8 @@ class RankingMethods(ABC, Generic[Table]):
         self, make: Make, columns: Columns, options: Options, make_table: MakeTable
     ) -> Table:
         """Return what is made of the per-user table, in one piece and with its users sorted."""
-        per_user: Any = self._map(make, columns, options)
-        return make_table(per_user)  # type: ignore[return-value]  # where tables are of pandas
+        # Where tables are of pandas.
+        return make_table(self._map(make, columns, options))  # type: ignore[arg-type,return-value]
 
     def _collect(self, table: Any) -> pd.DataFrame:
         """Return a table of this engine as one of pandas."""

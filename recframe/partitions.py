@@ -30,12 +30,19 @@ from recframe.frames.overlap import (
     add_counts,
     match,
 )
-from recframe.frames.tables import Make, in_cells, join_tables, mean_of_sums, sum_and_count
+from recframe.frames.tables import (
+    Make,
+    MakeTable,
+    in_cells,
+    join_tables,
+    mean_of_sums,
+    sum_and_count,
+)
 from recframe.frames.truth import Judge
-from recframe.methods import MakeTable, RankingMethods
 from recframe.notes import say_notes, taking_notes
 from recframe.options import Options
 
+MakeWhole = Callable[..., tuple[pd.DataFrame, list[str]]]  # with sentences to warn of
 N_USERS = 1 << 13  # named as examples by a partition without a user in common
 
 
@@ -72,21 +79,6 @@ class Lookups(NamedTuple):
 
     judgments: Judgments | None = None
     excluded: Pairs | None = None
-
-
-class PartitionedMethods(RankingMethods[Any]):
-    """The methods on partitions; means are made of the sums of each."""
-
-    _partitioned = False
-
-    def _mean(self, make: Make, columns: Columns, options: Options, make_table: MakeTable) -> Any:
-        def add_up(interactions: Interactions, options: Options) -> pd.DataFrame:
-            return in_cells([sum_and_count(make(interactions, options))])
-
-        def make_of_sums(cells: pd.DataFrame) -> pd.DataFrame:
-            return make_table(mean_of_sums(pd.concat(cells["cell"].tolist())))
-
-        return self._whole(add_up, columns, options, make_of_sums)
 
 
 def check_bound(engine: str, partitioned: object, options: Options) -> None:
@@ -149,13 +141,13 @@ def take_notes(
 
 
 def make_of_partitions(
-    parts: Sequence[PartitionResult],
-    lookups: Lookups,
-    sample: pd.DataFrame,
     make: Make,
     columns: Columns,
     options: Options,
     make_table: MakeTable,
+    sample: pd.DataFrame,
+    parts: Sequence[PartitionResult],
+    lookups: Lookups = Lookups(),  # noqa: B008 - which is a tuple
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return the table made of all partitions, checked, and the notes of it as sentences."""
     made = [part.made for part in parts] or [make_empty(make, sample, columns, options)]
@@ -169,6 +161,18 @@ def make_of_partitions(
                 made.append(make(absent, options))
     # Sums depend on the order of what is summed: in this one they are those of pandas.
     return make_table(join_tables(made)), say_notes(notes)
+
+
+def make_by_sums(make: Make, make_table: MakeTable) -> tuple[Make, MakeTable]:
+    """Return what adds up the values of a partition, and what makes a table of their means."""
+
+    def add_up(interactions: Interactions, options: Options) -> pd.DataFrame:
+        return in_cells([sum_and_count(make(interactions, options))])
+
+    def make_of_sums(cells: pd.DataFrame) -> pd.DataFrame:
+        return make_table(mean_of_sums(pd.concat(cells["cell"].tolist())))
+
+    return add_up, make_of_sums
 
 
 def count_partition(

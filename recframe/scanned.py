@@ -32,9 +32,9 @@ from recframe.files.sources import find_files, stage
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.interactions import Interactions, read_interactions
 from recframe.frames.overlap import UserCounts
-from recframe.frames.tables import Make, in_cells, join_tables
+from recframe.frames.tables import Make, MakeTable, in_cells, join_tables
 from recframe.frames.truth import open_candidates, open_judge
-from recframe.methods import Join, MakeTable, RankingMethods
+from recframe.methods import Join, RankingMethods
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import Metric, parse_metrics
 from recframe.notes import DROPPED, ROWS, note

@@ -20,10 +20,9 @@ from recframe.frames.columns import Columns, get_column, other_labels
 from recframe.frames.interactions import read_interactions
 from recframe.frames.judgments import check_given_columns
 from recframe.frames.names import is_same
-from recframe.frames.tables import Make, in_cells, sort_table
-from recframe.methods import MakeTable
+from recframe.frames.tables import Make, MakeTable, in_cells, sort_table
+from recframe.methods import RankingMethods
 from recframe.options import OptionArguments, Options, spell_options
-from recframe.partitions import Lookups, PartitionedMethods, check_bound
 
 __all__ = ["DaskRecAccessor"]
 
@@ -47,7 +46,7 @@ normalize_token.register(pd.DataFrame, _token_of_frame)
 
 
 @register_dataframe_accessor("rec")  # type: ignore[no-untyped-call]  # Dask has none
-class DaskRecAccessor(PartitionedMethods):
+class DaskRecAccessor(RankingMethods[Any]):
     """
     Ranking metrics of a Dask DataFrame of interactions, as ``ddf.rec``.
 
@@ -80,6 +79,7 @@ class DaskRecAccessor(PartitionedMethods):
     2           1.0
     """
 
+    _partitioned = False
     _call = "ddf.rec"
 
     def __init__(self, frame: Any) -> None:
@@ -130,7 +130,7 @@ class DaskRecAccessor(PartitionedMethods):
         1           0.0
         """
         bound = super().__call__(**options)
-        check_bound("Dask", partitioned, bound._options)
+        partitions.check_bound("Dask", partitioned, bound._options)
         for name in ("min_relevance", "min_score"):
             check_named(name, getattr(bound._options, name))
         bound._partitioned = partitioned
@@ -171,19 +171,23 @@ class DaskRecAccessor(PartitionedMethods):
 
     def _whole(self, make: Make, columns: Columns, options: Options, make_table: MakeTable) -> Any:
         frame, lookups = self._open(columns, options)
-        sample, others = frame._meta, other_labels(self._sample, columns)
+        others = other_labels(self._sample, columns)
         roles: dict[str, Any] = {"make": make, "columns": columns, "options": options}
-        lists_users = self._partitioned or lookups is not None
         read = partial(partitions.make_partition, others=others, **roles)
+        lists_users = self._partitioned or lookups is not None
         read = partial(partitions.take_notes, read, lists_users=lists_users)
         results = frame.map_partitions(in_cell, lookups, read, meta=ANY_CELL)
-        # To make it of no user checks what is left to check. What is undefined has columns only
-        # where there is any, which the data tells.
-        meta = make_table(partitions.make_empty(sample=sample, **roles))
-        roles |= {"make_table": make_table, "meta": meta, "enforce_metadata": False}
+        given = make, columns, options, make_table, frame._meta
+        make_whole = partial(partitions.make_of_partitions, *given)
+        meta = make_of_all(in_cells([]), None, make_whole)  # which checks what is left to check
+        # What is undefined has columns only where there is any, which the data tells.
         return results.repartition(npartitions=1).map_partitions(
-            make_of_all, lookups, sample, **roles
+            make_of_all, lookups, make_whole, meta=meta, enforce_metadata=False
         )
+
+    def _mean(self, make: Make, columns: Columns, options: Options, make_table: MakeTable) -> Any:
+        add_up, make_of_sums = partitions.make_by_sums(make, make_table)
+        return self._whole(add_up, columns, options, make_of_sums)
 
     def _collect(self, table: Any) -> pd.DataFrame:
         computed: pd.DataFrame = table.compute()
@@ -301,11 +305,10 @@ def describe(results: pd.DataFrame, lookups: pd.DataFrame | None, **roles: Any) 
 
 @public
 def make_of_all(
-    results: pd.DataFrame, lookups: pd.DataFrame | None, sample: pd.DataFrame, **roles: Any
+    results: pd.DataFrame, lookups: pd.DataFrame | None, make_whole: partitions.MakeWhole
 ) -> pd.DataFrame:
     """Return the table made of all partitions; warn of what is noted of it."""
-    parts = results["cell"].tolist()
-    table, sentences = partitions.make_of_partitions(parts, _open(lookups), sample, **roles)
+    table, sentences = make_whole(results["cell"].tolist(), _open(lookups))
     # A worker of a cluster warns in the user's process too.
     warn = getattr(sys.modules.get("distributed.worker"), "warn", warnings.warn)
     for sentence in sentences:
@@ -318,6 +321,6 @@ def distinct_values(frame: pd.DataFrame, label: Hashable) -> pd.Series:
     return get_column(frame, label).drop_duplicates()
 
 
-def _open(lookups: pd.DataFrame | None) -> Lookups:
+def _open(lookups: pd.DataFrame | None) -> partitions.Lookups:
     """Return the pairs that rows are looked up in, if any."""
-    return Lookups() if lookups is None else lookups["cell"].iloc[0]
+    return partitions.Lookups() if lookups is None else lookups["cell"].iloc[0]

@@ -28,6 +28,7 @@ from recframe.metrics.supplements import Ideal, JudgedRows, rank_ideal, rank_jud
 from recframe.options import Options
 
 Make = Callable[[Interactions, Options], pd.DataFrame]
+MakeTable = Callable[[pd.DataFrame], pd.DataFrame]
 
 
 def read_judged(frame: pd.DataFrame, columns: Columns, options: Options) -> Interactions:

@@ -20,6 +20,7 @@ from recframe.foreign import TruthLike, read_frame
 from recframe.frames.columns import Columns, find_columns, get_column
 from recframe.frames.tables import (
     Make,
+    MakeTable,
     make_of_table,
     measure_table,
     plain_table,
@@ -27,7 +28,7 @@ from recframe.frames.tables import (
     tidy_columns,
 )
 from recframe.frames.truth import judge_frame
-from recframe.methods import MakeTable, RankingMethods
+from recframe.methods import RankingMethods
 from recframe.metrics.names import Metric
 from recframe.options import Options
 

@@ -16,17 +16,10 @@ from recframe.calls import public
 from recframe.errors import RecframeError
 from recframe.foreign import frame_error
 from recframe.frames.columns import Columns, find_columns
-from recframe.frames.tables import Make, make_columns, sort_table
-from recframe.methods import MakeTable
+from recframe.frames.tables import Make, MakeTable, make_columns, sort_table
+from recframe.methods import RankingMethods
 from recframe.metrics.names import Metric
 from recframe.options import OptionArguments, Options, spell_options
-from recframe.partitions import (
-    Lookups,
-    PartitionedMethods,
-    check_bound,
-    describe_partitions,
-    read_lookups,
-)
 from recframe.spark import lazy, tasks
 from recframe.spark.columns import (
     BESIDE,
@@ -41,7 +34,7 @@ from recframe.spark.columns import (
 __all__ = ["SparkRecAccessor", "rec"]
 
 
-class SparkRecAccessor(PartitionedMethods):
+class SparkRecAccessor(RankingMethods[Any]):
     """
     Ranking metrics of a Spark DataFrame of interactions, as ``recframe.spark.rec(sdf)``.
 
@@ -101,6 +94,7 @@ class SparkRecAccessor(PartitionedMethods):
     <BLANKLINE>
     """
 
+    _partitioned = False
     _call = "recframe.spark.rec(sdf)"
 
     def __init__(self, frame: Any) -> None:
@@ -152,7 +146,7 @@ class SparkRecAccessor(PartitionedMethods):
         samples: Any = {name: make_sample(one) for name, one in given.items()}
         options |= samples
         bound = super().__call__(**options)
-        check_bound("Spark", partitioned, bound._options)
+        partitions.check_bound("Spark", partitioned, bound._options)
         bound._partitioned, bound._given = partitioned, given
         return bound
 
@@ -213,17 +207,14 @@ class SparkRecAccessor(PartitionedMethods):
         beside, options = self._open(columns, options)
         keeps = self._partitioned
         source = lazy.bring_together(self._frame, beside, columns, options, keeps=keeps)
-        sample = self._sample
-        empty = partitions.make_empty(make, sample, columns, options)
         task = tasks.Task(source.layout, make, columns, options, source.ids, [], is_checked=True)
         read = partial(tasks.read_part, task=task, lists_users=keeps)
-        roles: dict[str, Any] = {"make": make, "columns": columns, "options": options}
-        roles |= {"lookups": Lookups(), "sample": sample, "make_table": make_table}
-        of_all = partial(partitions.make_of_partitions, **roles)
+        given = make, columns, options, make_table, self._sample
+        make_whole = partial(partitions.make_of_partitions, *given)
         # To make it of no user checks what is left to check.
-        labels = lazy.list_labels(make_table(empty))
+        labels = lazy.list_labels(make_whole([])[0])
         own = lazy.find_kinds(self._by, source, columns)
-        return lazy.make_of_partitions(source.rows, read, of_all, labels, own)
+        return lazy.make_of_partitions(source.rows, read, make_whole, labels, own)
 
     def _by_segment(self, grouping: Grouping, *asked: Any) -> Any:
         bound = copy(self)
@@ -233,6 +224,10 @@ class SparkRecAccessor(PartitionedMethods):
     def _read_values(self, label: Hashable) -> pd.Series:
         rows = lazy.select(self._frame, [label]).distinct().toArrow()
         return as_frame(rows, [label])[label]
+
+    def _mean(self, make: Make, columns: Columns, options: Options, make_table: MakeTable) -> Any:
+        add_up, make_of_sums = partitions.make_by_sums(make, make_table)
+        return self._whole(add_up, columns, options, make_of_sums)
 
     def _collect(self, table: Any) -> pd.DataFrame:
         if isinstance(table, pd.DataFrame):
@@ -251,10 +246,10 @@ class SparkRecAccessor(PartitionedMethods):
 
     def _describe(self, columns: Columns, k: int, options: Options) -> Any:
         beside, options = self._open(columns, options)
-        lookups = Lookups()
+        lookups = partitions.Lookups()
         if "truth" in beside:  # of which the driver tells which items no partition has
             read: Any = {name: as_frame(one.toArrow(), one.columns) for name, one in beside.items()}
-            lookups = read_lookups(columns, replace(options, **read))
+            lookups = partitions.read_lookups(columns, replace(options, **read))
             del beside["truth"]
         keeps = self._partitioned
         source = lazy.bring_together(self._frame, beside, columns, options, keeps=keeps)
@@ -262,7 +257,7 @@ class SparkRecAccessor(PartitionedMethods):
         layout, judgments = source.layout, lookups.judgments
         count = partial(tasks.count_rows, layout=layout, judgments=judgments, **roles)
         parts = tasks.read_cells(lazy.make_cells(source.rows, count).toArrow())
-        return describe_partitions(parts, lookups, self._sample, **roles)
+        return partitions.describe_partitions(parts, lookups, self._sample, **roles)
 
     def _options_for(self, user: Hashable, columns: Columns) -> Options:
         beside, options = self._open(columns, self._options)

@@ -10,6 +10,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that all give it
 from pyspark.sql import types as kinds
 from pyspark.sql.utils import is_remote
 
+from recframe import partitions
 from recframe.analysis.compare import UNDEFINED
 from recframe.analysis.ranks import N_IDS_NAMED
 from recframe.analysis.segments import Own
@@ -174,7 +175,7 @@ def make_cells(rows: Any, read: Callable[[pa.Table], pa.Table]) -> Any:
 def make_of_partitions(
     rows: Any,
     read: Callable[[pa.Table], pa.Table],
-    make: Callable[[list[Any]], tuple[pd.DataFrame, list[str]]],
+    make: partitions.MakeWhole,
     labels: list[str],
     own: Mapping[str, Any],
 ) -> Any:
@@ -189,8 +190,7 @@ def make_of_partitions(
     arrow_types = {label: arrow_type(kind) for label, kind in types.items()}
     said = None
     if not is_remote():  # where the driver is not this process
-        param = tasks.WarningsOfTasks()
-        said = rows.sparkSession.sparkContext.accumulator([], param)
+        said = rows.sparkSession.sparkContext.accumulator([], tasks.WarningsOfTasks([]))
     make_one = partial(tasks.make_of_cells, make=make, types=arrow_types, said=said)
     return _map(made.repartition(1), make_one, kinds.StructType(fields))
 

@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark import Accumulator, AccumulatorParam, TaskContext
+from pyspark import TaskContext
+from pyspark.accumulators import AddingAccumulatorParam
 
 from recframe.analysis.ranks import is_user
 from recframe.calls import public
@@ -22,6 +23,7 @@ from recframe.frames.tables import Make, plain_table
 from recframe.options import Options
 from recframe.partitions import (
     Lookups,
+    MakeWhole,
     PartitionResult,
     check_common,
     count_partition,
@@ -58,15 +60,14 @@ class PartitionLayout(NamedTuple):
 
     def split(self, table: pa.Table, options: Options) -> tuple[pa.Table, pd.DataFrame, Options]:
         """Return the rows of the frame, as such too, and options with the others' rows."""
-        rows, given = table, {}
+        rows, given = table, dict[str, Any]()
         if self.beside:
             rows = table.filter(pc.equal(table[SIDE], 0))
             for number, (other, names) in enumerate(self.beside.items(), 1):
                 side = table.filter(pc.equal(table[SIDE], number)).select(list(names))
                 given[other] = as_frame(side, list(names.values()))
         rows = rows.select(list(self.frame))
-        found: dict[str, Any] = given
-        return rows, as_frame(rows, list(self.frame.values())), replace(options, **found)
+        return rows, as_frame(rows, list(self.frame.values())), replace(options, **given)
 
 
 class Task(NamedTuple):
@@ -173,30 +174,21 @@ def finish(table: pa.Table, names: list[str], users: list[str]) -> pa.Table:
 # What is said of all users: made of one cell of each partition.
 
 
-class WarningsOfTasks(AccumulatorParam):  # type: ignore[misc]  # Spark has no types
+class WarningsOfTasks(AddingAccumulatorParam):  # type: ignore[misc]  # Spark has no types
     """Adds up sentences that tasks say; the driver warns of them."""
 
-    def zero(self, value: list[str]) -> list[str]:
-        """Return none."""
-        return []
-
     def addInPlace(self, value1: list[str], value2: list[str]) -> list[str]:  # noqa: N802
-        """Return those of a task with others; the driver keeps none."""
-        if TaskContext.get() is not None:
-            return [*value1, *value2]
-        # In a thread of its own an error that is made of a warning does not end Spark's.
-        for sentence in value2:
+        """Return both."""
+        for sentence in value2 if TaskContext.get() is None else ():
+            # In a thread of its own an error that is made of a warning does not end Spark's.
             thread = Thread(target=warnings.warn, args=(sentence, RecframeWarning))
             thread.start()
             thread.join()
-        return []
+        return [*value1, *value2]
 
 
 def make_of_cells(
-    table: pa.Table,
-    make: Callable[[list[Any]], tuple[pd.DataFrame, list[str]]],
-    types: dict[str, pa.DataType],
-    said: Accumulator[list[str]] | None,
+    table: pa.Table, make: MakeWhole, types: dict[str, pa.DataType], said: Any
 ) -> pa.Table:
     """Return the table made from the cells of all partitions, in tidy form."""
     whole, sentences = make(read_cells(table))
