@@ -344,8 +344,8 @@ def _cast(ids: pd.Index[Any], dtype: Any) -> pd.Index[Any] | None:
 def plain(ids: pd.Index[Any]) -> pd.Index[Any]:
     """Return ids out of what only stores them: categories, nullable and Arrow arrays."""
     dtype = ids.dtype
-    if isinstance(dtype, pd.CategoricalDtype):
-        return plain(pd.Index(ids.astype(dtype.categories.dtype)))
+    if isinstance(ids, pd.CategoricalIndex):
+        return plain(ids.categories.take(ids.codes))
     numpy_dtype = getattr(dtype, "numpy_dtype", None)
     if numpy_dtype is not None and np.dtype(numpy_dtype).kind in "iufb":
         ids = pd.Index(ids.to_numpy(numpy_dtype))

@@ -194,7 +194,7 @@ def group_offsets(sizes: Array) -> Array:
 def number_members(sizes: Array) -> tuple[Array, Array]:
     """Return the group of each member of groups of these sizes, and its number there from 0."""
     group = np.repeat(np.arange(len(sizes)), sizes)
-    return group, np.arange(len(group)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return group, np.arange(len(group)) - (np.cumsum(sizes) - sizes)[group]
 
 
 def count_flags(flags: Array, offsets: Array) -> Array:
@@ -276,19 +276,23 @@ class SortedPairs:
         """
         n_item_bits = self._n_item_bits
         known = np.flatnonzero((user >= 0) & (item >= 0) & (item < 1 << n_item_bits))
-        user, item = user[known].astype(np.int64), item[known]
-        order = argsort((user << n_item_bits) | item)  # a search of keys in order is fast
-        known, user, item = known[order], user[order], item[order]
+        pairs = (user[known].astype(np.int64) << n_item_bits) | item[known]
+        order = argsort(pairs)  # a search of keys in order is fast
+        known, pairs = known[order], pairs[order]
 
         def find(first: int, stop: int) -> tuple[Array, Array]:
             keys, n_bits = self._sort(first, stop)
-            own = slice(*np.searchsorted(user, (first, stop)).tolist())
-            asked = ((user[own] - first) << n_item_bits) | item[own]
-            begin = np.searchsorted(keys, asked << n_bits)
-            n_found = np.searchsorted(keys, (asked + 1) << n_bits) - begin
-            which, number = number_members(n_found)
-            found = keys[begin[which] + number]
-            return known[own.start + which], self._rows_of(first, found, n_bits)
+            bounds = np.array([first, stop]) << n_item_bits
+            own = slice(*np.searchsorted(pairs, bounds).tolist())
+            asked, of_rows = pairs[own] - bounds[0], keys >> n_bits
+            heads = run_starts(of_rows)
+            distinct, sizes = of_rows[heads], np.diff(heads, append=len(keys))
+            at = np.searchsorted(distinct, asked)
+            is_found = distinct.take(at, mode="clip") == asked
+            at = at[is_found]
+            which, number = number_members(sizes[at])
+            found = keys[heads[at][which] + number]
+            return known[own][is_found][which], self._rows_of(first, found, n_bits)
 
         found = zip((NONE, NONE), *in_threads(find, self._slices()), strict=True)
         pair, row = map(np.concatenate, found)
