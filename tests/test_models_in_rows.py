@@ -73,6 +73,13 @@ def test_a_null_beside_a_name_is_another():
         frame.rec(user=None, duplicates="keep").recall(k=1)
 
 
+def test_null_categories_are_no_model():
+    """They are asked about as nulls of text are."""
+    models = pd.Categorical(["a", None, "b", "b"])
+    with pytest.raises(RecframeError, match="model='model': must not be null"):
+        ROWS.assign(model=models).rec(model="model").recall(k=1)
+
+
 @pytest.mark.parametrize("method", ["mean", "rank", "top", "summary", "catalogue", "judge"])
 def test_every_method_refuses(method):
     """Each that ranks; `describe` shows what there is."""

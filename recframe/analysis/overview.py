@@ -19,7 +19,7 @@ INDENT = 23  # before what a role is
 IDS = ("truth_user", "truth_item")
 N_LINES = 5  # of what is to be done
 UNBROKEN = "\xa0"  # a blank at which no line ends
-HOW = {"none": "not found", "several": "ambiguous"}
+UNFOUND = {"none": "not found", "several": "ambiguous"}
 # Colours are those of the page, light or dark.
 TABLE_STYLE = "border-collapse: collapse; margin: 0.4em 0; border-top: 1px solid currentColor; "
 TABLE_STYLE += "border-bottom: 1px solid currentColor"
@@ -105,7 +105,7 @@ def _describe_role(name: str, roles: Roles, options: Options, truth: Roles) -> t
         is_low = given if isinstance(given, list) else [given] * len(texts)
         low = [" (lowest first)" if ascending else "" for ascending in is_low]
         texts = [text + mark for text, mark in zip(texts, low, strict=False)]
-    return HOW.get(how, how), _enumerate(texts)
+    return UNFOUND.get(how, how), _enumerate(texts)
 
 
 def _describe_truth(truth: Any, roles: Roles) -> str:

@@ -140,8 +140,8 @@ def find_models(label: Hashable, column: pd.Series, options: Options) -> Models:
             f"duplicates='keep' with model={quote(label)}: one row of a user, item and model "
             f"counts; pass {option('duplicates', 'max')} for the best"
         )
-    found = plain(pd.Index(column.drop_duplicates(), tupleize_cols=False))
-    present = found.dropna()
+    found = pd.Index(column.drop_duplicates(), tupleize_cols=False)
+    present = plain(found.dropna())
     if len(present) < len(found) and options.missing == "raise":
         raise RecframeError(
             f"model={quote(label)}: must not be null, found null in some rows; pass "

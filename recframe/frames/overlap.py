@@ -342,7 +342,7 @@ def _cast(ids: pd.Index[Any], dtype: Any) -> pd.Index[Any] | None:
 
 
 def plain(ids: pd.Index[Any]) -> pd.Index[Any]:
-    """Return ids out of what only stores them: categories, nullable and Arrow arrays."""
+    """Return ids, none null, out of what stores them: categories, nullable and Arrow arrays."""
     dtype = ids.dtype
     if isinstance(ids, pd.CategoricalIndex):
         return plain(ids.categories.take(ids.codes))
