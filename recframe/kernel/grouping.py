@@ -286,13 +286,15 @@ class SortedPairs:
             own = slice(*np.searchsorted(pairs, bounds).tolist())
             asked, of_rows = pairs[own] - bounds[0], keys >> n_bits
             heads = run_starts(of_rows)
-            distinct, sizes = of_rows[heads], np.diff(heads, append=len(keys))
+            distinct = of_rows[heads]
             at = np.searchsorted(distinct, asked)
-            is_found = distinct.take(at, mode="clip") == asked
-            at = at[is_found]
-            which, number = number_members(sizes[at])
-            found = keys[heads[at][which] + number]
-            return known[own][is_found][which], self._rows_of(first, found, n_bits)
+            which = np.flatnonzero(distinct.take(at, mode="clip") == asked)
+            at = at[which]
+            begin = heads[at]
+            if len(heads) < len(keys):  # rows repeat, so a pair may have several
+                own_pair, number = number_members(np.diff(heads, append=len(keys))[at])
+                which, begin = which[own_pair], begin[own_pair] + number
+            return known[own][which], self._rows_of(first, keys[begin], n_bits)
 
         found = zip((NONE, NONE), *in_threads(find, self._slices()), strict=True)
         pair, row = map(np.concatenate, found)
