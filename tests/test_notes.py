@@ -85,6 +85,22 @@ def test_ids_written_differently(engine, tmp_path):
         rec.mean("recall@1")
 
 
+def test_ids_written_in_two_ways():
+    """An id of truth may differ from one that other pairs of truth write as the frame does."""
+    truth = pd.DataFrame({"user": ["ann", "ann", "Bob"], "item": ["x", "X", "x"]})
+    frame = WRITTEN[WRITTEN["item"] == "x"]
+    with pytest.warns(RecframeWarning, match="1 id of truth would match one of the frame"):
+        frame.rec(truth=truth).mean("recall@1")
+
+
+def test_ids_told_apart_by_case():
+    """Where ids of the frame differ in case alone, others of truth do so on purpose."""
+    truth = pd.DataFrame({"user": ["ann", "ann"], "item": ["aB", "ab"]})
+    frame = pd.DataFrame({"user": ["ann", "ann"], "item": ["AB", "ab"], "score": [2, 1]})
+
+    assert [] == warnings_of(lambda: frame.rec(truth=truth).mean("recall@1"))
+
+
 @pytest.mark.parametrize("engine", ["frame", "files", "Dask"])
 def test_figures_of_notes(engine, tmp_path):
     """A description has the same figures, and says what they mean."""

@@ -146,22 +146,25 @@ class Overlap:
         return UserCounts(n_users, examples, difference)
 
     def note_near(self) -> None:
-        """Note how many ids of truth match none of the frame, but for case, blanks or zeros."""
+        """Note how many ids of truth match none of the frame, but for case, blanks or zeros.
+
+        Where these tell ids of the frame apart, they are no mistake.
+        """
         if not is_noting():
             return
-        _, known, listed = self.items
-        items = self.other_items[~np.asarray(listed)], known
+        _, examples, listed = self.items
+        items = self.other_items, np.asarray(listed), examples
         n_near = 0
-        for sides in (items, (self.other_users[~self.is_listed], self.unknown)):
-            ids, others = (
-                None if isinstance(one, pd.MultiIndex) else read_text(plain(one)) for one in sides
-            )
-            if ids is not None and others is not None:
+        for ids, is_listed, unknown in (items, (self.other_users, self.is_listed, self.unknown)):
+            sides = [ids[~is_listed], unknown.append(ids[is_listed])]
+            texts = [None] * 2 if ids.nlevels > 1 else [read_text(plain(one)) for one in sides]
+            if texts[0] is not None and texts[1] is not None:
                 simple, among = (
                     pc.utf8_ltrim(pc.utf8_lower(pc.utf8_trim_whitespace(text)), "0")
-                    for text in (ids, others)
+                    for text in texts
                 )
-                n_near += pc.is_in(simple, value_set=among).sum().as_py() or 0
+                if len(pc.unique(among)) == len(among):
+                    n_near += pc.is_in(simple, value_set=among).sum().as_py() or 0
         note(**{NEAR: n_near})
 
     def check(self) -> None:
