@@ -6,54 +6,33 @@ from recframe.metrics.measure import FUNCTIONS, recall
 
 if TYPE_CHECKING:
     # The functions of metrics are made of their definitions; this is for editors.
-    from typing import Protocol
-
     from numpy.typing import ArrayLike
 
-    class _Whole(Protocol):
-        def __call__(self, relevant: ArrayLike, score: ArrayLike) -> float: ...
+    def precision(relevant: ArrayLike, score: ArrayLike, k: int) -> float: ...
 
-    class _At(Protocol):
-        def __call__(self, relevant: ArrayLike, score: ArrayLike, k: int) -> float: ...
+    all_relevant = capped_recall = f1 = fall_out = hit_rate = judged = precision
+    precision_at_k = recall_at_k = precision
 
-    class _Optionally(Protocol):
-        def __call__(
-            self, relevant: ArrayLike, score: ArrayLike, k: int | None = None
-        ) -> float: ...
+    def reciprocal_rank(relevant: ArrayLike, score: ArrayLike, k: int | None = None) -> float: ...
 
-    class _WithOffset(Protocol):
-        def __call__(
-            self, relevant: ArrayLike, score: ArrayLike, k: int | None = None, *, offset: float = 1
-        ) -> float: ...
+    average_precision = reciprocal_rank
 
-    class _WithMax(Protocol):
-        def __call__(
-            self, relevant: ArrayLike, score: ArrayLike, k: int | None = None, *, max: float
-        ) -> float: ...
+    def ndcg(
+        relevant: ArrayLike, score: ArrayLike, k: int | None = None, *, offset: float = 1
+    ) -> float: ...
 
-    class _WithP(Protocol):
-        def __call__(
-            self, relevant: ArrayLike, score: ArrayLike, k: int | None = None, *, p: float
-        ) -> float: ...
+    dcg = ndcg
 
-    all_relevant: _At
-    auc: _Whole
-    average_precision: _Optionally
-    bpref: _Whole
-    capped_recall: _At
-    dcg: _WithOffset
-    err: _WithMax
-    f1: _At
-    fall_out: _At
-    hit_rate: _At
-    judged: _At
-    ndcg: _WithOffset
-    precision: _At
-    precision_at_k: _At
-    r_precision: _Whole
-    rbp: _WithP
-    recall_at_k: _At
-    reciprocal_rank: _Optionally
+    def r_precision(relevant: ArrayLike, score: ArrayLike) -> float: ...
+
+    auc = bpref = r_precision
+
+    def err(
+        relevant: ArrayLike, score: ArrayLike, k: int | None = None, *, max: float
+    ) -> float: ...
+
+    def rbp(relevant: ArrayLike, score: ArrayLike, k: int | None = None, *, p: float) -> float: ...
+
 
 globals().update(FUNCTIONS)
 __all__ = ["recall"]
