@@ -10,6 +10,7 @@ from unicodedata import normalize
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from recframe.errors import RecframeError, option, quote
@@ -156,15 +157,12 @@ class Overlap:
         items = self.other_items, np.asarray(listed), examples
         n_near = 0
         for ids, is_listed, unknown in (items, (self.other_users, self.is_listed, self.unknown)):
-            sides = [ids[~is_listed], unknown.append(ids[is_listed])]
-            texts = [None] * 2 if ids.nlevels > 1 else [read_text(plain(one)) for one in sides]
-            if texts[0] is not None and texts[1] is not None:
-                simple, among = (
-                    pc.utf8_ltrim(pc.utf8_lower(pc.utf8_trim_whitespace(text)), "0")
-                    for text in texts
-                )
-                if len(pc.unique(among)) == len(among):
-                    n_near += pc.is_in(simple, value_set=among).sum().as_py() or 0
+            sides = ids[~is_listed], ids[is_listed], unknown
+            texts = [text for text in map(_simplify_text, sides) if text is not None]
+            if len(texts) == len(sides):
+                among = pa.concat_arrays(texts[1:])
+                if len(among.unique()) == len(among):
+                    n_near += pc.is_in(texts[0], value_set=among).sum().as_py() or 0
         note(**{NEAR: n_near})
 
     def check(self) -> None:
@@ -262,6 +260,17 @@ def _find_difference(ids: pd.Index[Any], other_ids: pd.Index[Any], other: str) -
                 f"; they differ in {' and '.join(what)} ({pair}): convert both with {''.join(how)}"
             )
     return ""
+
+
+def _simplify_text(ids: pd.Index[Any]) -> pa.Array | None:
+    """Return ids of text without case, blanks at the ends and zeros at the front."""
+    if len(ids) == 0:
+        return pa.array([], pa.large_string())
+    text = None if ids.nlevels > 1 else read_text(plain(ids))
+    if text is None:
+        return None
+    simple = pc.utf8_ltrim(pc.utf8_lower(pc.utf8_trim_whitespace(text)), "0")
+    return simple.cast(pa.large_string())
 
 
 def _simplify(id_: Any, differences: Sequence[Difference]) -> Any:
