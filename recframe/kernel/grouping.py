@@ -284,17 +284,11 @@ class SortedPairs:
             keys, n_bits = self._sort(first, stop)
             bounds = np.array([first, stop]) << n_item_bits
             own = slice(*np.searchsorted(pairs, bounds).tolist())
-            asked, of_rows = pairs[own] - bounds[0], keys >> n_bits
-            heads = run_starts(of_rows)
-            distinct = of_rows[heads]
-            at = np.searchsorted(distinct, asked)
-            which = np.flatnonzero(distinct.take(at, mode="clip") == asked)
-            at = at[which]
-            begin = heads[at]
-            if len(heads) < len(keys):  # rows repeat, so a pair may have several
-                own_pair, number = number_members(np.diff(heads, append=len(keys))[at])
-                which, begin = which[own_pair], begin[own_pair] + number
-            return known[own][which], self._rows_of(first, keys[begin], n_bits)
+            asked = pairs[own] - bounds[0]
+            begin = np.searchsorted(keys, asked << n_bits)
+            which, number = number_members(np.searchsorted(keys, (asked + 1) << n_bits) - begin)
+            found = keys[begin[which] + number]
+            return known[own][which], self._rows_of(first, found, n_bits)
 
         found = zip((NONE, NONE), *in_threads(find, self._slices()), strict=True)
         pair, row = map(np.concatenate, found)
