@@ -47,15 +47,19 @@ def check_dtype(column: pd.Series | pd.Index[Any], role: str) -> None:
     problem = ""
     if pa.types.is_nested(of_arrow):
         problem = (
-            f"must be one value in a cell, found {shorten(str(dtype))}; take one field of it, "
+            f"must be one value in a cell, found {shorten(str(dtype))}; take one field of it, or "
+            "convert it with .astype(str)"
         )
-        problem += "or convert it with .astype(str)"
     elif dtype == np.longdouble and np.dtype(np.longdouble).itemsize > 8:
-        problem = f"must not be {dtype}: pandas has no index for it; convert them, for example "
-        problem += "with .astype('int64')"
+        problem = (
+            f"must not be {dtype}: pandas has no index for it; convert them, for example with "
+            ".astype('int64')"
+        )
     elif dtype == np.float16 or pa.types.is_float16(of_arrow):
-        problem = "must not be float16, which has whole numbers to 2048 only; read them as "
-        problem += "integers in the first place"
+        problem = (
+            "must not be float16, which has whole numbers to 2048 only; read them as integers in "
+            "the first place"
+        )
     if problem:
         raise RecframeError(f"{role}={quote(column.name)}: ids {problem}")
 

@@ -253,8 +253,9 @@ def _read_cells(name: str, cells: Iterable[tuple[Any, Any]]) -> tuple[list[Any],
             required = "a set or list" if as_sets else "a sequence, best first"
             remedy = "" if is_list_like(items) else "; pass [item] where a user has one"
             if isinstance(items, Set):
-                remedy = "; where these are the relevant items, recframe.truth_from takes a dict"
-                remedy += " of them"
+                remedy = (
+                    "; where these are the relevant items, recframe.truth_from takes a dict of them"
+                )
             elif isinstance(items, Mapping):
                 remedy = "; where these are scores, recframe.from_runs(lists) keeps them, and ties"
             raise RecframeError(

@@ -161,8 +161,8 @@ class Overlap:
             texts = [text for text in map(_simplify_text, sides) if text is not None]
             if len(texts) == len(sides):
                 among = pa.concat_arrays(texts[1:])
-                if len(among.unique()) == len(among):
-                    n_near += pc.is_in(texts[0], value_set=among).sum().as_py() or 0
+                n_found = pc.is_in(texts[0], value_set=among).sum().as_py() or 0
+                n_near += n_found if n_found and len(among.unique()) == len(among) else 0
         note(**{NEAR: n_near})
 
     def check(self) -> None:

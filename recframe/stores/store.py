@@ -58,7 +58,7 @@ class Store:
             with self.guarded():
                 yield
         except OSError as error:
-            message = shorten(first_line(error))
+            message = shorten(first_line(error), len(INSTALL))  # which may be at the end
             raise RecframeError(f"cannot {act} {show_path(self.show(key))}: {message}") from error
 
     @contextmanager

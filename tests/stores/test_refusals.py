@@ -197,6 +197,18 @@ def test_a_library_that_is_missing(monkeypatch):
     )
 
 
+def test_the_remedy_behind_a_long_message(monkeypatch):
+    """However much a library says, how to install it stays."""
+    fsspec = pytest.importorskip("fsspec")
+
+    def fail(uri):
+        raise ImportError("no module " * 100)
+
+    monkeypatch.setattr(fsspec.core, "url_to_fs", fail)
+    match = r"install it with pip install 'recframe\[cloud\]'$"
+    refusal(lambda: recframe.scan("memory://x"), match)
+
+
 def test_storage_options_are_never_shown(kept):
     """Not where they are refused, nor by what displays them."""
     options = {"key": SECRET, "more": [{"secret": SECRET}]}
