@@ -163,9 +163,12 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
     def _map(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
     ) -> pd.DataFrame:
-        if isinstance(self._frame, pa.Table) and not reads_all:
-            return make_of_table(lambda _: self._frame, make, columns, options)
-        return make(read_judged(self._read(), columns, options), options)
+        frame = self._frame
+        if isinstance(frame, pa.Table):
+            if not reads_all:
+                return make_of_table(lambda _: frame, make, columns, options)
+            frame = read_frame(frame)
+        return make(read_judged(frame, columns, options), options)
 
     def _describe(self, columns: Columns, k: int, options: Options) -> pd.DataFrame:
         judge = open_judge(columns, options)

@@ -18,11 +18,12 @@ from recframe.analysis.describe import Description
 from recframe.analysis.ranks import rank_options
 from recframe.analysis.segments import segment_users, tidy_part
 from recframe.cli.flags import (
+    CUT_OFF,
+    FILES,
+    LIMITS,
     PAPERS,
     WITHOUT,
-    add_files,
-    add_k,
-    add_limits,
+    add_flags,
     add_metrics,
     add_options,
     add_output,
@@ -47,6 +48,7 @@ from recframe.scanned import ScannedRecAccessor, scan_source
 from recframe.stores import find_ending, is_uri, show_uri
 from recframe.stores.store import whole_file
 
+METRICS = describe_metrics()
 NOT_SHOWN = ("gain", "population")  # which no figure of the catalogue depends on
 NOT_DESCRIBED = ("ties", "zero_division", "gain")  # which no figure depends on
 
@@ -58,7 +60,7 @@ def add_evaluate(command: argparse.ArgumentParser) -> None:
         "Print the mean over users of ranking metrics, a row for each score column."
     )
     command.usage = "%(prog)s [--metric NAME ...] [OPTION ...] PATH [PATH ...]"
-    command.epilog = f"""{describe_metrics()}
+    command.epilog = f"""{METRICS}
 
 examples:
   recframe evaluate run.parquet
@@ -66,7 +68,7 @@ examples:
   recframe evaluate runs/ --score knn --score als --ties worst --format csv
   recframe evaluate runs/ --truth test.parquet --short pad --population both
   recframe evaluate runs/ --output means.json --per-user users.parquet -q"""
-    add_files(command)
+    add_flags(command, FILES)
     add_metrics(command, DEFAULT_METRICS)
     add_options(command, DEFAULTS)
     group = command.add_argument_group("segments")
@@ -84,7 +86,7 @@ examples:
     )
     add_views(command, "score", "users")
     add_output(command, "the means", "user", papers=PAPERS)
-    add_limits(command)
+    add_flags(command.add_argument_group("limits"), LIMITS)
 
 
 def add_describe(command: argparse.ArgumentParser) -> None:
@@ -99,11 +101,11 @@ def add_describe(command: argparse.ArgumentParser) -> None:
   recframe describe run.parquet
   recframe describe runs/ --k 4 --truth test.parquet
   recframe describe @options.txt runs/ --format json"""
-    add_files(command)
-    add_k(command, "the cut-off to look at")
+    add_flags(command, FILES)
+    command.add_argument("-k", "--k", help="the cut-off to look at (default: 10)", **CUT_OFF)
     add_options(command, {name: DEFAULTS[name] for name in DEFAULTS if name not in NOT_DESCRIBED})
     add_output(command, "the figures")
-    add_limits(command)
+    add_flags(command.add_argument_group("limits"), LIMITS)
 
 
 def add_catalogue(command: argparse.ArgumentParser) -> None:
@@ -117,8 +119,8 @@ def add_catalogue(command: argparse.ArgumentParser) -> None:
     command.epilog = """examples:
   recframe catalogue run.parquet --items 5000
   recframe catalogue runs/ --k 4 --items items.parquet --short pad"""
-    add_files(command)
-    add_k(command, "the length of the lists")
+    add_flags(command, FILES)
+    command.add_argument("-k", "--k", help="the length of the lists (default: 10)", **CUT_OFF)
     command.add_argument(
         "--items",
         type=read_whole,
@@ -128,7 +130,7 @@ def add_catalogue(command: argparse.ArgumentParser) -> None:
     )
     add_options(command, {name: DEFAULTS[name] for name in DEFAULTS if name not in NOT_SHOWN})
     add_output(command, "the figures")
-    add_limits(command)
+    add_flags(command.add_argument_group("limits"), LIMITS)
 
 
 def run_evaluate(arguments: Namespace) -> tuple[int, str]:
@@ -142,8 +144,10 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
             taking_notes() as notes,
             ExitStack() as stack,
         ):
-            known = {str(score): score for score in rec.scores}
-            baseline = find_baseline(arguments.baseline, known, "score columns")
+            baseline = arguments.baseline
+            if baseline is not None:
+                known = {str(score): score for score in rec.scores}
+                baseline = find_baseline(baseline, known, "score columns")
             grouping, tables = rec.iter_users(metrics, arguments.by, arguments.weights)
             about = {**describe_run(arguments, options, opened[0]), "notes": notes}
             stack.enter_context(closing(tables))

@@ -2,6 +2,7 @@
 
 import argparse
 import math
+from typing import get_args
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from recframe.analysis.intervals import is_share
 from recframe.analysis.resampling import OfDifferences
 from recframe.analysis.segments import segment_given
 from recframe.cli.commands import outputs
-from recframe.cli.flags import PAPERS, add_how, add_metrics, add_output, read_how
+from recframe.cli.flags import HOW, PAPERS, UNIT, add_flags, add_metrics, add_output, read_how
 from recframe.cli.parser import read_number
 from recframe.cli.results import give, join_results, list_segments, result_of_pairs
 from recframe.console import DONE, FAILED, USAGE, tell
@@ -119,7 +120,10 @@ examples:
             help=f"a {other} of this metric is no loss; for judged and means of a column, a "
             "gate needs --lower-is-better or --higher-is-better",
         )
-    add_how(command.add_argument_group("intervals"), OfDifferences)
+    group = command.add_argument_group("intervals")
+    of_differences = HOW["--interval"] | {"choices": get_args(OfDifferences)}
+    add_flags(group, HOW | {"--interval": of_differences})
+    add_flags(group.add_mutually_exclusive_group(), UNIT)
     add_output(command, "the differences", papers=PAPERS)
 
 

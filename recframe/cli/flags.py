@@ -11,8 +11,8 @@ from recframe.analysis.compare import Comparison, Correction, Test, make_compari
 from recframe.analysis.resampling import Interval, OfDifferences
 from recframe.cli.parser import (
     METRIC_FLAGS,
+    read_checked,
     read_metrics,
-    read_number,
     read_target,
     read_term,
     read_whole,
@@ -45,50 +45,85 @@ GROUPS = {
 WITHOUT = {"user": "all rows are one ranking", "relevant": "every pair of truth is relevant"}
 WITHOUT["model"] = "no column names the model of each row"
 PAPERS = ("latex", "markdown")  # formats of tables that have intervals
-QUIET = ("-q", "--quiet", "--no-progress")
 OUTPUT_ENDINGS = (".csv", ".json", ".parquet")
 COMPARED_BY = ("interval", "confidence", "n_resamples", "seed", "test", "correction")
 COMPARE = inspect.signature(RankingMethods.compare).parameters
 HOW_DEFAULTS = {name: COMPARE[name].default for name in COMPARED_BY}
-EITHER = Literal[Interval, OfDifferences]
+CORRECTIONS = (*get_args(Correction), "none")
+make_how = partial(make_comparison, **HOW_DEFAULTS)
+Flags = dict[str, dict[str, Any]]  # by their spellings, what each takes
 
-
-def add_files(command: argparse.ArgumentParser) -> None:
-    """Add the files that are read, and the conditions on their rows."""
-    command.add_argument(
-        "paths",
-        nargs="+",
-        metavar="PATH",
-        help="a file, a folder or a pattern, also in a store (s3://): parquet, csv, tsv, jsonl, "
+# Those that several commands have alike.
+FILES: Flags = {
+    "paths": {
+        "nargs": "+",
+        "metavar": "PATH",
+        "help": "a file, a folder or a pattern, also in a store (s3://): parquet, csv, tsv, jsonl, "
         "feather",
-    )
-    command.add_argument(
-        "--filter",
-        action="append",
-        default=[],
-        type=lambda text: (text, read_term(text)),
-        metavar="TEXT",
-        help="read only rows that match, such as 'day >= 2026-11-01' or 'country in (NL, BE)': a "
-        "column, one of = != < <= > >= in, not in, and a value; quote names and values that have "
+    },
+    "--filter": {
+        "action": "append",
+        "default": [],
+        "type": lambda text: (text, read_term(text)),
+        "metavar": "TEXT",
+        "help": "read only rows that match, such as 'day >= 2026-11-01' or 'country in (NL, BE)': "
+        "a column, one of = != < <= > >= in, not in, and a value; quote names and values that have "
         "blanks. All must match if repeated. Row groups that cannot match are not read",
+    },
+    "--union-by-name": {
+        "action": "store_true",
+        "help": "columns that only some of the files have are null in the others",
+    },
+}
+# Of -k.
+CUT_OFF: Any = {"type": lambda number: check_k(read_whole(number)), "default": 10, "metavar": "K"}
+HOW: Flags = {
+    f"--{name}": {
+        "help": f"{what} (default: {HOW_DEFAULTS[name]})",
+        "choices": choices,
+        "metavar": None if choices else "NUMBER",
+        "type": None if choices else partial(read_checked, make_how, name),
+    }
+    for name, what, choices in (
+        ("interval", "how intervals are made", get_args(Literal[Interval, OfDifferences])),
+        ("confidence", "confidence level of the intervals, between 0 and 1", None),
+        ("seed", "seed of the random numbers", None),
+        ("test", "test that gives p-values of differences", get_args(Test)),
+        ("correction", "how p-values are corrected for multiple tests", CORRECTIONS),
     )
-    command.add_argument(
-        "--union-by-name",
-        action="store_true",
-        help="columns that only some of the files have are null in the others",
-    )
+}
+# Who is independent where several columns tell users apart.
+UNIT: Flags = {
+    "--unit": {
+        "default": INFER,
+        "metavar": "COLUMN",
+        "help": "which of several --user columns holds independent users: intervals and tests take "
+        "all rankings of a user together; required if a user comes again in a table",
+    },
+    "--no-unit": {"dest": "unit", "action": "store_const", "help": "rankings are independent"},
+}
+SAID: Flags = {
+    "-q --quiet --no-progress": {"action": "store_true", "help": "no progress bar, no notes"},
+    "-v --verbose": {
+        "action": "store_true",
+        "help": "also report input, rows, users and seconds on standard error",
+    },
+}
+LIMITS: Flags = {
+    "--memory": {
+        "type": lambda text: check_memory(read_whole(text[:100])),
+        "default": MEMORY,
+        "metavar": "SIZE",
+        "help": "memory to work in, such as 512MiB; without a unit, bytes (default: %(default)s)",
+    },
+    "--tmp": {"metavar": "FOLDER", "help": "where a temporary file may be made if one is needed"},
+}
 
 
-def add_k(command: argparse.ArgumentParser, what: str) -> None:
-    """Add the cut-off of a command."""
-    command.add_argument(
-        "-k",
-        "--k",
-        type=lambda number: check_k(read_whole(number)),
-        default=10,
-        metavar="K",
-        help=f"{what} (default: %(default)s)",
-    )
+def add_flags(group: argparse._ActionsContainer, flags: Flags) -> None:
+    """Add flags, given by their spellings with what each takes."""
+    for spellings, takes in flags.items():
+        group.add_argument(*spellings.split(), **takes)
 
 
 def add_metrics(
@@ -147,7 +182,7 @@ def _describe_option(name: str, default: Any) -> dict[str, Any]:
         return {**flag, "metavar": "FILE"}
     if isinstance(default, str):
         return {**flag, "metavar": "COLUMN", "action": "append" if name in SEVERAL else "store"}
-    return {**flag, "metavar": "NUMBER", "type": partial(_read_checked, Options, name)}
+    return {**flag, "metavar": "NUMBER", "type": partial(read_checked, Options, name)}
 
 
 def add_views(command: argparse.ArgumentParser, what: str, whose: str) -> None:
@@ -166,7 +201,9 @@ def add_views(command: argparse.ArgumentParser, what: str, whose: str) -> None:
         help=f"print how every other {what} differs from this one, with intervals and p-values "
         f"over {whose}",
     )
-    add_how(group, has_units=whose == "users")
+    add_flags(group, HOW)
+    if whose == "users":
+        add_flags(group.add_mutually_exclusive_group(), UNIT)
 
 
 def check_views(arguments: argparse.Namespace) -> None:
@@ -189,52 +226,6 @@ def check_views(arguments: argparse.Namespace) -> None:
         )
 
 
-def add_how(
-    group: argparse._ArgumentGroup, intervals: object = EITHER, *, has_units: bool = True
-) -> None:
-    """Add how intervals and p-values are made, and who is independent in several columns."""
-    for name, what, choices in (
-        ("interval", "how intervals are made", get_args(intervals)),
-        ("confidence", "confidence level of the intervals, between 0 and 1", None),
-        ("seed", "seed of the random numbers", None),
-        ("test", "test that gives p-values of differences", get_args(Test)),
-        (
-            "correction",
-            "how p-values are corrected for multiple tests",
-            (*get_args(Correction), "none"),
-        ),
-    ):
-        takes: dict[str, Any] = {"choices": choices}
-        if choices is None:
-            make = partial(make_comparison, **HOW_DEFAULTS)
-            takes = {"type": partial(_read_checked, make, name), "metavar": "NUMBER"}
-        group.add_argument(f"--{name}", help=f"{what} (default: {HOW_DEFAULTS[name]})", **takes)
-    if has_units:
-        add_unit(group)
-
-
-def add_unit(group: argparse._ArgumentGroup) -> None:
-    """Add who is independent where several columns tell users apart."""
-    either = group.add_mutually_exclusive_group()
-    either.add_argument(
-        "--unit",
-        default=INFER,
-        metavar="COLUMN",
-        help="which of several --user columns holds independent users: intervals and tests take "
-        "all rankings of a user together; required if a user comes again in a table",
-    )
-    either.add_argument(
-        "--no-unit", dest="unit", action="store_const", const=None, help="rankings are independent"
-    )
-
-
-def _read_checked(make: Callable[..., object], name: str, text: str) -> object:
-    """Return a number, or raise where what is made of it under a name refuses it."""
-    number = read_number(text)
-    make(**{name: number})
-    return number
-
-
 def read_how(arguments: argparse.Namespace, intervals: Any) -> Comparison:
     """Return how intervals and p-values are made; raise where the flags do not go together."""
     given = {name: getattr(arguments, name, None) for name in HOW_DEFAULTS}
@@ -248,7 +239,7 @@ def add_output(
     command: argparse.ArgumentParser,
     what: str,
     whose: str = "",
-    quiet: Sequence[str] = QUIET,
+    said: Flags = SAID,
     papers: Sequence[str] = (),
 ) -> argparse._ArgumentGroup:
     """Add where results go, and the values of every user or query; return the group."""
@@ -268,7 +259,7 @@ def add_output(
         metavar="FILE",
         help=f"also write {what} to FILE ({', '.join(OUTPUT_ENDINGS)}), whole or not at all",
     )
-    add_said(group, quiet)
+    add_flags(group.add_mutually_exclusive_group(), said)
     if whose:
         group.add_argument(
             "--per-user",
@@ -277,30 +268,3 @@ def add_output(
             help=f"also write the values of every {whose} to FILE ({' or '.join(FILE_ENDINGS)})",
         )
     return group
-
-
-def add_said(group: argparse._ArgumentGroup, quiet: Sequence[str] = QUIET) -> None:
-    """Add how much is said on standard error."""
-    said = group.add_mutually_exclusive_group()
-    said.add_argument(*quiet, dest="quiet", action="store_true", help="no progress bar, no notes")
-    said.add_argument(
-        "-v",
-        "--verbose",
-        action="store_true",
-        help="also report input, rows, users and seconds on standard error",
-    )
-
-
-def add_limits(command: argparse.ArgumentParser) -> None:
-    """Add what work may take."""
-    limits = command.add_argument_group("limits")
-    limits.add_argument(
-        "--memory",
-        type=lambda text: check_memory(read_whole(text[:100])),
-        default=MEMORY,
-        metavar="SIZE",
-        help="memory to work in, such as 512MiB; without a unit, bytes (default: %(default)s)",
-    )
-    limits.add_argument(
-        "--tmp", metavar="FOLDER", help="where a temporary file may be made if one is needed"
-    )

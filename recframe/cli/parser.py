@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -142,6 +142,13 @@ def read_number(text: str) -> float:
         return int(text)
     except ValueError:
         return number
+
+
+def read_checked(make: Callable[..., object], name: str, text: str) -> object:
+    """Return a number, or raise where what is made of it under a name refuses it."""
+    number = read_number(text)
+    make(**{name: number})
+    return number
 
 
 def read_whole(text: str) -> int | str:

@@ -12,12 +12,13 @@ from recframe.analysis.report import Findings, Report, check_title, make_page
 from recframe.analysis.segments import make_each, segment_given
 from recframe.cli.commands import outputs, read_options, scan_asked
 from recframe.cli.flags import (
-    add_files,
-    add_limits,
+    FILES,
+    LIMITS,
+    SAID,
+    UNIT,
+    add_flags,
     add_metrics,
     add_options,
-    add_said,
-    add_unit,
 )
 from recframe.cli.parser import read_target
 from recframe.cli.results import find_baseline
@@ -46,7 +47,7 @@ of two nights, which the page compares."""
   recframe report runs/ --metric ndcg@10 recall@10 --baseline knn --by country \\
     --title "Candidates of November" -o report.html
   recframe report monday.parquet tuesday.parquet -o nights.html"""
-    add_files(command)
+    add_flags(command, FILES)
     add_metrics(command, DEFAULT_METRICS)
     add_options(command, DEFAULTS)
     group = command.add_argument_group("page")
@@ -59,7 +60,7 @@ of two nights, which the page compares."""
         help="segments of users: a column that does not vary within a user's rows, or before the "
         "score in saved values; for several repeat it",
     )
-    add_unit(group)
+    add_flags(group.add_mutually_exclusive_group(), UNIT)
     group = command.add_argument_group("output")
     group.add_argument(
         "-o",
@@ -69,8 +70,8 @@ of two nights, which the page compares."""
         metavar="FILE",
         help=f"the page ({' or '.join(PAGE_ENDINGS)}), written whole or not at all",
     )
-    add_said(group)
-    add_limits(command)
+    add_flags(group.add_mutually_exclusive_group(), SAID)
+    add_flags(command.add_argument_group("limits"), LIMITS)
 
 
 def run_report(arguments: Namespace) -> tuple[int, str]:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from recframe import __version__
 from recframe.cli.commands import outputs
-from recframe.cli.flags import QUIET, add_metrics, add_options, add_output, add_views
+from recframe.cli.flags import SAID, add_metrics, add_options, add_output, add_views
 from recframe.cli.parser import read_metrics
 from recframe.cli.results import Result, as_text, find_baseline, give, printable, view
 from recframe.console import DONE, tell
@@ -77,7 +77,8 @@ examples:
         "-J", dest="unjudged", action="store_const", const="drop", help="--unjudged drop"
     )
     add_views(command, "run", "queries")
-    add_output(command, "the means", "query", QUIET[1:]).add_argument(  # -q is that of trec_eval
+    said = {spellings.removeprefix("-q "): takes for spellings, takes in SAID.items()}
+    add_output(command, "the means", "query", said).add_argument(  # -q is that of trec_eval
         "-q",
         "--per-query",
         action="store_true",
