@@ -37,7 +37,7 @@ from recframe.errors import RecframeError, count_of, in_flags, shorten, show_pat
 from recframe.files.blocks import ROUTES, plan_blocks
 from recframe.files.budget import check_limits
 from recframe.files.footers import Files
-from recframe.files.output import check_apart, list_files, write_each
+from recframe.files.saved import write_each
 from recframe.frames.judgments import load_frame
 from recframe.frames.tables import tidy_table
 from recframe.metrics.definitions import DEFAULT_METRICS
@@ -46,6 +46,7 @@ from recframe.notes import say_notes, taking_notes
 from recframe.options import DEFAULTS, MEANINGS, Options, list_changed, make_options
 from recframe.scanned import ScannedRecAccessor, scan_source
 from recframe.stores import find_ending, is_uri, show_uri
+from recframe.stores.listings import check_apart, list_files
 from recframe.stores.store import whole_file
 
 METRICS = describe_metrics()

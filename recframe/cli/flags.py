@@ -22,7 +22,7 @@ from recframe.console import DONE, FAILED, INTERRUPTED, REFUSED, TERMINATED, USA
 from recframe.conventions import LIKE
 from recframe.errors import RecframeError, as_flag
 from recframe.files.budget import MEMORY, check_memory
-from recframe.files.output import FILE_ENDINGS
+from recframe.files.saved import FILE_ENDINGS
 from recframe.methods import RankingMethods
 from recframe.metrics.names import check_k
 from recframe.options import CHOICES, INFER, MEANINGS, SEVERAL, Options
@@ -112,9 +112,9 @@ SAID: Flags = {
 LIMITS: Flags = {
     "--memory": {
         "type": lambda text: check_memory(read_whole(text[:100])),
-        "default": MEMORY,
+        "default": check_memory(MEMORY),
         "metavar": "SIZE",
-        "help": "memory to work in, such as 512MiB; without a unit, bytes (default: %(default)s)",
+        "help": f"memory to work in, such as 512MiB; without a unit, bytes (default: {MEMORY})",
     },
     "--tmp": {"metavar": "FOLDER", "help": "where a temporary file may be made if one is needed"},
 }

@@ -19,7 +19,7 @@ from recframe.console import DONE, tell
 from recframe.conventions import TREC, read_table
 from recframe.disk import identify
 from recframe.errors import RecframeError, shorten, show_path
-from recframe.files.output import write_each
+from recframe.files.saved import write_each
 from recframe.files.trec import QRELS_LINES, RUN_LINES, read_lines
 from recframe.frames.columns import Columns
 from recframe.frames.interactions import read_interactions

@@ -1,28 +1,55 @@
-"""Tables of values of users that were saved, read and joined by user."""
+"""Tables of values of users: saved block by block, read and joined by user."""
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import ExitStack
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from recframe.disk import reason
 from recframe.errors import DAMAGE, RecframeError, quote, show_path
-from recframe.files.output import FILE_ENDINGS
 from recframe.foreign import PathLike, frame_error
 from recframe.frames.ids import as_users, list_levels
 from recframe.frames.judgments import naming
-from recframe.frames.tables import sort_table
+from recframe.frames.tables import sort_table, tidy_table
 from recframe.frames.user_values import LEVELS
 from recframe.metrics.names import find_alike
 from recframe.options import is_path
 from recframe.stores import ENVIRONMENT, find_ending, is_uri, show_uri, without_file
 from recframe.stores.remote import Reader, Remote
 from recframe.stores.store import find_place
+
+FILE_ENDINGS = (".parquet", ".csv")
+
+
+def write_each(
+    parts: Iterable[pd.DataFrame],
+    file: IO[bytes],
+    ending: str,
+    tidy: Callable[[pd.DataFrame], pd.DataFrame] = tidy_table,
+) -> Generator[pd.DataFrame, None, None]:
+    """Yield per-user tables, or parts that hold one; add each to a file in an ending's format."""
+    writer: pq.ParquetWriter | None = None  # whose schema the first table decides
+    with ExitStack() as stack:
+        for number, part in enumerate(parts):
+            rows = tidy(part)
+            if ending == ".csv":
+                rows.to_csv(file, mode="wb", index=False, header=number == 0)
+            else:
+                schema = None if writer is None else writer.schema
+                encoded = pa.Table.from_pandas(rows, schema=schema, preserve_index=False)
+                if writer is None:  # pages have checksums, which are verified when they are read
+                    new = pq.ParquetWriter(file, encoded.schema, write_page_checksum=True)
+                    writer = stack.enter_context(new)
+                writer.write_table(encoded)
+            yield part
+    file.flush()  # what has no room is known before the means are shown
 
 
 def read_joined(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:

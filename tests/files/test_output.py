@@ -13,13 +13,9 @@ import pytest
 
 import recframe
 from layouts import FEW
-from recframe.files.output import (
-    FILE_ENDINGS,
-    check_apart,
-    list_files,
-    write_each,
-)
+from recframe.files.saved import FILE_ENDINGS, write_each
 from recframe.frames.tables import tidy_table
+from recframe.stores.listings import check_apart, list_files
 from recframe.stores.store import whole_file
 
 
