@@ -177,13 +177,15 @@ def _compare_pair(
     if counted.units is not None:  # means of the same values in another order differ by rounding
         differences[np.abs(differences) < 1e-12] = 0
     spread = spread_by(differences, weights)
-    tested = (differences * weights)[weights > 0] if how.test == "permutation" else spread
     mean, base_mean = pd.Series(spread).mean(), pd.Series(spread_by(*counted.join(base))).mean()
     deviation = deviation_of(spread)
     known = np.array([values, base])[:, ~(undefined | base_undefined)]
     is_limited = has_limits(label, known)
     low, high, interval = mean_interval(spread, is_limited, how.resampling, are_differences=True)
-    p, test = p_value(tested, how.test, how.resampling)
+    if how.test == "permutation":
+        p, test = sign_flip_test((differences * weights)[weights > 0], how.resampling)
+    else:
+        p, test = scipy_test(spread, how.test)
     return {
         "difference": mean,
         "low": low,
@@ -205,10 +207,8 @@ def _compare_pair(
     }
 
 
-def p_value(differences: Array, test: Test, resampling: Resampling) -> tuple[float, str]:
+def scipy_test(differences: Array, test: Test) -> tuple[float, str]:
     """Return the two-sided p-value of no difference, NaN for too few users, and how it is found."""
-    if test == "permutation":
-        return sign_flip_test(differences, resampling)
     stats = import_extra("scipy.stats", "stats", f"test={quote(test)}")
     if len(differences) < 2:
         return np.nan, "none"

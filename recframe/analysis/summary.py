@@ -24,7 +24,7 @@ from recframe.metrics.names import (
     parse_name,
     required_parameters,
 )
-from recframe.notes import LONGER, NO_VALUE, NONE_RANKED, RANKINGS, is_noting, note
+from recframe.notes import LONGER, NO_VALUE, NONE_RANKED, RANKINGS, note
 from recframe.options import Options
 
 LAST_K = 50  # of a curve, where no cut-off is given
@@ -57,14 +57,14 @@ def measure_noted(
     """Return the metrics of every user; note what makes their means other than they look."""
     table, (_, groups, _) = measure_table(interactions, options, metrics), interactions.users
     n_rows, are_all_ranked = np.diff(groups.offsets), True
-    for score, (_, is_ranked) in interactions.scores.items() if is_noting() else ():
+    for score, (_, is_ranked) in interactions.scores.items():
         if is_ranked is not None and not is_ranked.all():
             are_all_ranked = False
             n_empty = np.count_nonzero((groups.count(is_ranked) == 0) & (n_rows > 0))
             is_said = options.short in ("pad", "nan")  # what short lists count
             if n_empty and len(interactions.scores) > 1 and not is_said:
                 note(**{f"{NONE_RANKED}{as_text(score)}": int(n_empty)})
-    if not is_noting() or not are_all_ranked:
+    if not are_all_ranked:
         return table
     deepest = max((metric.k or 0 for metric in metrics if metric.name == "recall"), default=0)
     if deepest and not options.has_truth:

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import recframe
-from recframe.analysis.compare import correct, p_value
+from recframe.analysis.compare import correct, scipy_test
 from recframe.analysis.resampling import Resampling, max_t_test, sign_flip_test
 
 COLUMNS = [
@@ -201,7 +201,7 @@ def test_wilcoxon_ties_differences_that_differ_by_rounding():
     differences = np.array([0.3 - 0.2, 0.2 - 0.1, 0.1 - 0.2, 0.5, 0.7, -0.9, 0.4])
 
     expected = stats.wilcoxon(differences.round(12)).pvalue
-    assert (expected, "wilcoxon") == p_value(differences, "wilcoxon", DRAWS)
+    assert (expected, "wilcoxon") == scipy_test(differences, "wilcoxon")
 
 
 @pytest.mark.parametrize("test", ["permutation", "ttest", "wilcoxon"])
@@ -209,9 +209,14 @@ def test_degenerate_differences(test):
     """No difference is p = 1; the same difference for all has a p-value too; none has none."""
     pytest.importorskip("scipy.stats")
 
-    assert 1.0 == p_value(np.zeros(5), test, DRAWS)[0]
-    assert 0 <= p_value(np.full(8, 0.25), test, DRAWS)[0] < 0.01
-    assert np.isnan(p_value(np.array([]), test, DRAWS)[0])
+    def find_p_value(differences):
+        scores = pd.DataFrame({"a": 0.0, "b": differences}, dtype=float)
+        table = recframe.compare(scores.rename_axis(columns="score"), test=test)
+        return table["p_value"].iloc[0]
+
+    assert 1.0 == find_p_value(np.zeros(5))
+    assert 0 <= find_p_value(np.full(8, 0.25)) < 0.01
+    assert np.isnan(find_p_value([]))
 
 
 def test_corrections_by_hand():
