@@ -168,10 +168,13 @@ def parse_metrics(labels: str | Iterable[str]) -> list[Metric]:
     """Return the metrics that labels name, or raise `RecframeError` for none or a repeated one."""
     required = "a name such as 'recall@4' or a list of names"
     given = [labels] if isinstance(labels, str) else list_given("metrics", required, labels)
-    unknown = [label for label in given if not isinstance(label, Metric) and not find_name(label)]
-    if len(unknown) > 1:
-        raise _unknown_error(unknown)
-    metrics = [parse_metric(label) for label in given]
+    try:
+        metrics = [parse_metric(label) for label in given]
+    except RecframeError:
+        unknown = [one for one in given if not isinstance(one, Metric) and not find_name(one)]
+        if len(unknown) > 1:
+            raise _unknown_error(unknown) from None
+        raise
     if not metrics:
         raise RecframeError(f"metrics must name at least one metric: {list_names()}")
     first: dict[Hashable, str] = {}
