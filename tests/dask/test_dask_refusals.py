@@ -1,0 +1,53 @@
+"""ddf.rec: what all partitions together refuse is said as for pandas."""
+
+import re
+
+import dask.dataframe as dd
+import pandas as pd
+import pytest
+
+import dask
+import recframe
+import recframe.dask
+
+
+@pytest.fixture(autouse=True)
+def threads():
+    """Dask's scheduler of threads, with ids of text as pandas has them."""
+    with dask.config.set({"scheduler": "threads", "dataframe.convert-string": False}):
+        yield
+
+
+FRAME = pd.DataFrame(
+    {
+        "day": [1, 2, 3, 3],
+        "user": ["a", "b", "c", "d"],
+        "item": ["p", "q", "p", "r"],
+        "score": [0.1, 0.2, 0.3, 0.4],
+        "relevant": True,
+    }
+)
+OTHERS = pd.DataFrame({"day": [3, 4, 5], "user": ["x", "y", "z"], "item": ["p", "q", "r"]})
+REFUSED = {
+    "no such user": {"exclude": OTHERS[["user", "item"]]},
+    "no such item": {"exclude": FRAME[["user"]].assign(item=["s", "t", "u", "v"])},
+    "users of days": {"user": ["day", "user"], "exclude": OTHERS},
+    "days of users": {"user": ["day", "user"], "exclude": OTHERS.assign(day=9, user="a")},
+    "no row of truth": {"truth": OTHERS[:0]},
+    "no row of truth for one": {"truth": OTHERS[["item"]][:0], "user": None},
+}
+
+
+@pytest.mark.parametrize("options", REFUSED.values(), ids=REFUSED)
+@pytest.mark.parametrize("n", [1, 3])
+def test_what_pandas_refuses(options, n):
+    """Is refused in its words, of one partition and of several; examples are any of the frame."""
+    options = {"short": "pad"} | options
+    ours = dd.from_pandas(FRAME, npartitions=n).rec(**options)
+    with pytest.raises(recframe.RecframeError) as expected:
+        FRAME.rec(**options).recall(k=1)
+    for make in (ours.recall, ours.mean, ours.describe):
+        with pytest.raises(recframe.RecframeError) as refused:
+            make().compute()
+        said = [re.sub("'[a-d]'", "any", str(one.value)) for one in (expected, refused)]
+        assert said[0] == said[1]
