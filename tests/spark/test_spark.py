@@ -378,6 +378,18 @@ def test_what_is_refused_at_once(spark):
         "'doc' must have one value in a cell, found Spark's array<string>; make a row": lambda: rec(
             lists, **ROLES
         ).evaluate(),
+        "'doc' must have one value in a cell, found Spark's struct<.*>; take one field": lambda: (
+            rec(sdf.withColumn("doc", F.struct("doc")), **ROLES).evaluate()
+        ),
+        "exclude: .* null": lambda: rec(
+            sdf, **ROLES, exclude=frame.assign(doc=frame["doc"].mask(frame.index == 3))
+        ).evaluate(),
+        "the column 'doc' must have one value in a cell": lambda: rec(
+            sdf, **ROLES, exclude=lists
+        ).evaluate(),
+        "truth: relevant='grade': must be boolean, 0/1 or numbers, found dtype": lambda: rec(
+            sdf, **OF_TRUTH, truth=on_spark(spark, truth).withColumn("grade", F.lit("x"))
+        ).evaluate(),
         "truth_user='nobody': no such column": lambda: rec(
             sdf, **{**OF_TRUTH, "truth": truth, "truth_user": "nobody"}
         ).evaluate(),
