@@ -69,7 +69,7 @@ class PartitionResult(NamedTuple):
     made: Any
     users: "pd.Index[Any]"
     common: list[Common]
-    items: Items = Items(False)
+    items: Items
     counts: UserCounts | None = None  # where truth is that of its users, which must be the same
     notes: Counter[str] | None = None  # where a table of all users is made
 

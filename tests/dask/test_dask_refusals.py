@@ -22,7 +22,7 @@ FRAME = pd.DataFrame(
     {
         "day": [1, 2, 3, 3],
         "user": ["a", "b", "c", "d"],
-        "item": ["p", "q", "p", "r"],
+        "item": ["p", "q", "r", "s"],
         "score": [0.1, 0.2, 0.3, 0.4],
         "relevant": True,
     }
@@ -30,9 +30,10 @@ FRAME = pd.DataFrame(
 OTHERS = pd.DataFrame({"day": [3, 4, 5], "user": ["x", "y", "z"], "item": ["p", "q", "r"]})
 REFUSED = {
     "no such user": {"exclude": OTHERS[["user", "item"]]},
-    "no such item": {"exclude": FRAME[["user"]].assign(item=["s", "t", "u", "v"])},
+    "no such item": {"exclude": FRAME[["user"]].assign(item=["t", "u", "v", "w"])},
     "users of days": {"user": ["day", "user"], "exclude": OTHERS},
     "days of users": {"user": ["day", "user"], "exclude": OTHERS.assign(day=9, user="a")},
+    "no such item in one ranking": {"user": None, "exclude": pd.DataFrame({"item": ["P", "Q"]})},
     "no row of truth": {"truth": OTHERS[:0]},
     "no row of truth for one": {"truth": OTHERS[["item"]][:0], "user": None},
 }
@@ -49,5 +50,5 @@ def test_what_pandas_refuses(options, n):
     for make in (ours.recall, ours.mean, ours.describe):
         with pytest.raises(recframe.RecframeError) as refused:
             make().compute()
-        said = [re.sub("'[a-d]'", "any", str(one.value)) for one in (expected, refused)]
+        said = [re.sub("'[a-s]'", "any", str(one.value)) for one in (expected, refused)]
         assert said[0] == said[1]

@@ -246,6 +246,11 @@ def test_a_broken_promise_is_refused(spark):
             make_table().toPandas()
     with pytest.raises(recframe.RecframeError, match=r"partitioned=True: .* \d+ of \d+ users"):
         rec.describe()
+    given = frame[["User.Id", "knn_score", "relevant"]].set_axis(
+        ["user", "score", "relevant"], axis=1
+    )
+    unpromised = recframe.spark.SparkRecAccessor(on_spark(spark, given))
+    assert given["user"].nunique() == unpromised.top(1).count()
 
 
 @pytest.mark.parametrize("kind", [None, "pandas", "Spark"])
