@@ -34,6 +34,7 @@ REFUSED = {
     "users of days": {"user": ["day", "user"], "exclude": OTHERS},
     "days of users": {"user": ["day", "user"], "exclude": OTHERS.assign(day=9, user="a")},
     "no such item in one ranking": {"user": None, "exclude": pd.DataFrame({"item": ["P", "Q"]})},
+    "items in capitals": {"truth": FRAME[["user"]].assign(item=["P", "Q", "R", "S"])},
     "no row of truth": {"truth": OTHERS[:0]},
     "no row of truth for one": {"truth": OTHERS[["item"]][:0], "user": None},
 }
@@ -52,3 +53,11 @@ def test_what_pandas_refuses(options, n):
             make().compute()
         said = [re.sub("'[a-s]'", "any", str(one.value)) for one in (expected, refused)]
         assert said[0] == said[1]
+
+
+def test_users_of_truth_who_are_those_of_the_frame():
+    """Are so in all partitions together, whatever users each has."""
+    options = {"truth": FRAME[["user", "item"]], "population": "raise", "short": "pad"}
+    ours = dd.from_pandas(FRAME, npartitions=3).rec(**options).recall(k=1).compute()
+
+    pd.testing.assert_frame_equal(FRAME.rec(**options).recall(k=1), ours.sort_index())
