@@ -35,6 +35,7 @@ REFUSED = {
     "days of users": {"user": ["day", "user"], "exclude": OTHERS.assign(day=9, user="a")},
     "no such item in one ranking": {"user": None, "exclude": pd.DataFrame({"item": ["P", "Q"]})},
     "items in capitals": {"truth": FRAME[["user"]].assign(item=["P", "Q", "R", "S"])},
+    "capitals in one ranking": {"user": None, "truth": pd.DataFrame({"item": ["P", "Q"]})},
     "no row of truth": {"truth": OTHERS[:0]},
     "no row of truth for one": {"truth": OTHERS[["item"]][:0], "user": None},
 }

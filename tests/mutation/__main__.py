@@ -53,7 +53,7 @@ COVERED_BY = {
     "methods": "test_calls test_accessor test_notes",
     "notes": "test_population test_let_pass",
     "options": "test_like test_calls",
-    "partitions": "dask files/test_beside",
+    "partitions": "dask files/test_beside test_hostile",
     "kernel": "test_ties test_long_frames test_units",
     "metrics": "test_ties test_properties test_reference test_functions cli/test_compare",
     "polars": "test_methods test_arrow_tables test_units test_questions",

@@ -92,12 +92,17 @@ def test_truth_of_wider_integers_keeps_them(spark):
 
 
 def test_truth_of_all_sorts(spark):
-    """Categories, unsigned and nullable integers of pandas are what they stand for."""
+    """Categories, unsigned and nullable integers of pandas are what they stand for, NaN is null."""
     frame, truth = make()
-    odd = truth.astype({"who": "uint32", "what": "category", "grade": "Int8"})
-    result = recframe.spark.rec(on_spark(spark, frame), truth=odd, **OF_TRUTH).recall(k=2)
+    gaps = truth.astype({"what": object})
+    gaps.loc[3, "what"] = np.nan
+    odd = gaps.astype({"who": "uint32", "what": "category", "grade": "Int8"})
+    asked = {**OF_TRUTH, "missing": "drop"}
+    expected = frame.rec(truth=gaps, **asked).evaluate("recall@2")
 
-    assert_same(frame.rec(truth=truth, **OF_TRUTH).evaluate("recall@2"), result)
+    for given in (odd, gaps):
+        rec = recframe.spark.rec(on_spark(spark, frame), truth=given, **asked)
+        assert_same(expected, rec.recall(k=2))
 
 
 def test_one_ranking(spark):
