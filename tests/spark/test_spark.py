@@ -250,7 +250,7 @@ def test_a_broken_promise_is_refused(spark):
         ["user", "score", "relevant"], axis=1
     )
     unpromised = recframe.spark.SparkRecAccessor(on_spark(spark, given))
-    assert given["user"].nunique() == unpromised.top(1).count()
+    assert given["user"].nunique() == unpromised.recall(k=1).count()
 
 
 @pytest.mark.parametrize("kind", [None, "pandas", "Spark"])
