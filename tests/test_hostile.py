@@ -196,6 +196,7 @@ DDF = dd.from_pandas(FRAME, npartitions=1)
             "frame must be a pandas DataFrame or an Arrow table",
         ),
         (lambda: recframe.dask.DaskRecAccessor(FRAME), "frame must be a Dask DataFrame, found"),
+        (lambda: recframe.dask.DaskRecAccessor(7), "frame must be a Dask DataFrame, found 7$"),
         (lambda: DDF.rec(partitioned=1), "partitioned must be True or False, found 1"),
         (lambda: DDF.rec(min_score=10**5000), "min_score must be a value that Dask can token"),
         (lambda: DDF.rec.inspect(object(), 1), "user must be a value that Dask can token"),

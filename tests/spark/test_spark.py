@@ -68,11 +68,13 @@ def test_tables_of_all_users(spark):
     )
     curve = ours.curve("precision", k=[1, 3]).toPandas()
     assert ["score", "k", "precision@k"] == list(curve)
+    assert np.int64 == curve["k"].dtype
     expected = theirs.curve("precision", k=[1, 3]).to_numpy().ravel()
     np.testing.assert_allclose(expected, curve["precision@k"], rtol=1e-12)
     summary = ours.summary("recall@2", n_resamples=99).toPandas()
     expected = theirs.summary("recall@2", n_resamples=99).reset_index()
     pd.testing.assert_frame_equal(expected, summary, check_exact=True, check_dtype=False)
+    assert {np.dtype("int64")} == set(summary.filter(regex="^n_").dtypes)
     compared = ours.compare("recall@2", n_resamples=99).toPandas()
     expected = theirs.compare("recall@2", n_resamples=99).reset_index()
     assert ["knn_score"] == compared["baseline"].tolist()
