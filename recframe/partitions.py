@@ -69,7 +69,7 @@ class PartitionResult(NamedTuple):
     made: Any
     users: "pd.Index[Any]"
     common: list[Common]
-    items: Items = Items(False)
+    items: Items
     counts: UserCounts | None = None  # where truth is that of its users, which must be the same
     notes: Counter[str] | None = None  # where a table of all users is made
 
@@ -280,7 +280,7 @@ def _find_common(overlap: Overlap) -> Common:
 
 def join_ids(parts: Sequence["pd.Index[Any]"]) -> "pd.Index[Any]":
     """Return the ids of several partitions, those of each level joined."""
-    parts = [part for part in parts if len(part)] or [*parts[:1], pd.Index([])][:1]
+    parts = [part for part in parts if len(part)] or parts[:1] or [pd.Index([])]
     of_parts = zip(*map(list_levels, parts), strict=True)
     levels = [pd.concat(list(map(pd.Series, of_level))) for of_level in of_parts]
     return as_users([pd.Index(ids, dtype=ids.dtype) for ids in levels])

@@ -4,20 +4,66 @@ import pandas as pd
 import pytest
 
 import recframe
-from recframe.frames.overlap import Items
+from recframe.frames.overlap import Items, UserCounts
 from recframe.partitions import N_USERS, Common, check_common
 
 
-def test_no_column_is_blamed_by_examples_alone():
-    """Of parts with more users than they name, others may have the ids of a column in common."""
-    users, others = (
-        pd.MultiIndex.from_product([[day], range(N_USERS)], names=["day", "user"]) for day in (1, 2)
-    )
-    items, no_ids = Items(True), pd.Index([])
-    for n_named, blamed in (
-        (N_USERS - 1, "user='day': no 'day' is"),
-        (None, "user: no user"),
-    ):
-        part = Common("truth", False, users[:n_named], others[:n_named], items, no_ids)
-        with pytest.raises(recframe.RecframeError, match=blamed):
-            check_common([part], [])
+def share(other="exclude", *, users=(1, 2), others=(1, 2), of_frame=None, of_other=(), known=True):
+    """Return what a partition has in common: items, unless some of either side are given."""
+    users, others = (pd.Index(ids) if isinstance(ids, tuple) else ids for ids in (users, others))
+    items = Items(True) if of_frame is None else Items(False, pd.Index(of_frame))
+    return Common(other, known, users, others, items, pd.Index(of_other))
+
+
+def days_of_users(day):
+    """Return the most users that a partition names, of one day."""
+    return pd.MultiIndex.from_product([[day], range(N_USERS)], names=["day", "user"])
+
+
+USERS, OTHERS = days_of_users(1), days_of_users(2)
+CHECKED = {
+    "users in common, of one": [share("truth"), share("truth", users=(3,), others=(), known=False)],
+    "items in common, of one": [share(), share(users=(3, 4), of_frame=["a"], of_other=["b"])],
+    "an item in common, of two": [
+        share(of_frame=["a", "b"]),
+        share(users=(3, 4), of_frame=["c"], of_other=["a", "d"]),
+    ],
+    "nothing is excluded": [share(users=(), others=(), of_frame=[], known=False)],
+}
+REFUSED = {
+    "truth: there are no rows": [share("truth", others=(), known=False)],
+    "user: no user is in both the frame and exclude": [share(others=(3, 4), known=False)],
+    "item: no item is in both the frame and exclude; the frame has str (such as 'a')": [
+        share(of_frame=["a"], of_other=["b"]),
+        share(users=(3,), of_frame=["c"]),
+    ],
+    # Of parts with more users than they name, others may have the ids of a column in common.
+    "user='day': no 'day' is": [share(users=USERS[1:], others=OTHERS[1:], known=False)],
+    "user: no user is": [
+        share(users=USERS, others=OTHERS[:5], known=False),
+        share(users=USERS[:0], others=OTHERS[5:9], known=False),
+    ],
+    "user: no user": [share(users=USERS[:5], others=OTHERS, known=False)],
+}
+
+
+@pytest.mark.parametrize("parts", CHECKED.values(), ids=CHECKED)
+def test_one_partition_is_enough(parts):
+    """Users and items are in common where they are so anywhere."""
+    check_common(parts, [None])
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_nothing_in_common_anywhere(message):
+    """Is refused, with examples; a column is blamed only if all users are known."""
+    with pytest.raises(recframe.RecframeError) as refused:
+        check_common(REFUSED[message], [])
+    assert str(refused.value).startswith(message)
+
+
+def test_users_who_differ_are_counted():
+    """In the partitions that have counted them."""
+    counts = [UserCounts((1, 2, 0), ([7], []), ""), None, UserCounts((1, 0, 3), ([], [8]), "")]
+    found = r"found 2 in both, 2 only in the frame \(such as 7\) and 3 only in truth \(such as 8\)"
+    with pytest.raises(recframe.RecframeError, match=found):
+        check_common([], counts)

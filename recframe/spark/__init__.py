@@ -207,7 +207,7 @@ class SparkRecAccessor(RankingMethods[Any]):
         beside, options = self._open(columns, options)
         keeps = self._partitioned
         source = lazy.bring_together(self._frame, beside, columns, options, keeps=keeps)
-        task = tasks.Task(source.layout, make, columns, options, source.ids, [], is_checked=True)
+        task = tasks.Task(source.layout, make, columns, options, source.ids)
         read = partial(tasks.read_part, task=task, lists_users=keeps)
         given = make, columns, options, make_table, self._sample
         make_whole = partial(partitions.make_of_partitions, *given)

@@ -74,7 +74,7 @@ def check_kinds(frame: Any, columns: Columns) -> None:
 def as_frame(table: pa.Table, labels: Sequence[Hashable]) -> pd.DataFrame:
     """Return a table as a frame with these labels; nulls round no integer."""
     frame = pd.DataFrame(dict(enumerate(map(as_series, table.columns))), copy=False)
-    return frame.set_axis(pd.Index(labels, tupleize_cols=False), axis=1)
+    return frame.set_axis(list(labels), axis=1)
 
 
 def as_series(column: pa.ChunkedArray) -> pd.Series:
@@ -175,13 +175,11 @@ def hand_over(name: str, given: Mapping[str, pd.Series], frame: Any, instead: st
         ) from error
 
 
-def _as_array(column: pd.Series) -> pa.Array:
+def _as_array(column: pd.Series) -> pa.Array | pa.ChunkedArray:
     """Return a column of pandas in a type that Spark has."""
     array = pa.array(column.array, from_pandas=True)
-    if isinstance(array, pa.ChunkedArray):
-        array = array.combine_chunks()
     if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
+        array = array.cast(array.type.value_type)
     if pa.types.is_unsigned_integer(array.type):
         array = array.cast(pa.int64())
     if pa.types.is_timestamp(array.type):

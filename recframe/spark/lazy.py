@@ -119,9 +119,8 @@ def _find_key(rows: Any, users: list[str]) -> Any:
     users = list(dict.fromkeys(users))
     if len(users) == 1:
         return F.col(users[0])
-    types, common = [rows.schema[user].dataType for user in users], "string"
-    if all(isinstance(kind, kinds.NumericType) for kind in types):
-        common = "long" if all(isinstance(kind, INTEGERS) for kind in types) else "double"
+    types = [rows.schema[user].dataType for user in users]
+    common = "double" if all(isinstance(kind, kinds.NumericType) for kind in types) else "string"
     return F.coalesce(*(F.col(user).cast(common) for user in users))
 
 

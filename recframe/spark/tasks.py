@@ -2,7 +2,7 @@
 
 import pickle
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from threading import Thread
 from typing import Any, NamedTuple
@@ -81,8 +81,8 @@ class Task(NamedTuple):
     columns: Columns
     options: Options
     ids: list[str]
-    names: list[str]
-    is_checked: bool
+    names: Sequence[str] = ()
+    is_checked: bool = False
 
     def run(self, table: pa.Table) -> tuple[pa.Table, PartitionResult]:
         """Return rows of the frame, and their result."""
@@ -101,7 +101,7 @@ class Task(NamedTuple):
 
 def make_result(table: pa.Table, task: Task, *, reads_all: bool) -> pa.Table:
     """Return the per-user table of a partition in tidy form, or its rows with their ranks."""
-    said: Any = None
+    said: Any
     try:
         rows, result = task.run(table)
         said = result._replace(made=None, users=result.users[:0])
@@ -124,8 +124,8 @@ def make_result(table: pa.Table, task: Task, *, reads_all: bool) -> pa.Table:
         number, nulls = _in_cell(None)[PARTITION][0], pa.nulls(len(made), CELL_TYPES[CELL])
         made = made.append_column(PARTITION, pa.repeat(number, len(made)))
         made = made.append_column(CELL, nulls)
-        if said:  # in a row without a user, all of which meet in one partition
-            made = pa.concat_tables([made, _in_cell(said)], promote_options="default")
+        # In a row without a user, all of which meet in one partition.
+        made = pa.concat_tables([made, _in_cell(said)], promote_options="default")
     return made
 
 

@@ -256,8 +256,10 @@ def test_inspect_reads_the_rows_of_one_user(threads):
 
 def test_inspect_refuses_an_unknown_user(threads):
     """The refusal names ids that are there."""
+    ddf = parts(interactions())
+    ddf = dd.concat([ddf[ddf["knn_score"] > 99], ddf])
     with pytest.raises(recframe.RecframeError, match=r"user=99: no row .* are such as \d+, \d+"):
-        parts(interactions()).rec.inspect(99, 3)
+        ddf.rec.inspect(99, 3)
 
 
 @pytest.mark.parametrize("user", ["int", "nobody"])
@@ -418,6 +420,7 @@ def test_one_ranking(threads):
     frame = interactions()
 
     assert_all_same(frame, parts(frame), user=None)
+    assert_same(frame.rec(user=None).recall(k=9), parts(frame).rec(user=None).recall(k=9))
     assert repr(frame.rec(user=None).inspect(k=3)) == repr(parts(frame).rec(user=None).inspect(k=3))
 
 

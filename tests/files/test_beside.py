@@ -77,6 +77,13 @@ def test_exclude(rows, truth, tmp_path):
     compare(rows, tmp_path, given, short="pad", min_relevance=2, population="all")
 
 
+def test_blocks_without_pairs(rows, tmp_path):
+    """Users of a block may have no pair of either side."""
+    pairs = pd.MultiIndex.from_product([range(8), range(150)], names=["user", "item"])
+    given = {"truth": pairs.to_frame(index=False), "exclude": pairs[::3].to_frame(index=False)}
+    compare(rows, tmp_path, given, short="pad", population="all")
+
+
 def test_judged_rows_only(rows, truth, tmp_path):
     """Rows that truth does not hold are left out."""
     options = {"unjudged": "drop", "short": "pad", "population": "all", "min_relevance": 1}

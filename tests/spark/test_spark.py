@@ -68,11 +68,13 @@ def test_tables_of_all_users(spark):
     )
     curve = ours.curve("precision", k=[1, 3]).toPandas()
     assert ["score", "k", "precision@k"] == list(curve)
+    assert np.int64 == curve["k"].dtype
     expected = theirs.curve("precision", k=[1, 3]).to_numpy().ravel()
     np.testing.assert_allclose(expected, curve["precision@k"], rtol=1e-12)
     summary = ours.summary("recall@2", n_resamples=99).toPandas()
     expected = theirs.summary("recall@2", n_resamples=99).reset_index()
     pd.testing.assert_frame_equal(expected, summary, check_exact=True, check_dtype=False)
+    assert {np.dtype("int64")} == set(summary.filter(regex="^n_").dtypes)
     compared = ours.compare("recall@2", n_resamples=99).toPandas()
     expected = theirs.compare("recall@2", n_resamples=99).reset_index()
     assert ["knn_score"] == compared["baseline"].tolist()
@@ -246,6 +248,11 @@ def test_a_broken_promise_is_refused(spark):
             make_table().toPandas()
     with pytest.raises(recframe.RecframeError, match=r"partitioned=True: .* \d+ of \d+ users"):
         rec.describe()
+    given = frame[["User.Id", "knn_score", "relevant"]].set_axis(
+        ["user", "score", "relevant"], axis=1
+    )
+    unpromised = recframe.spark.SparkRecAccessor(on_spark(spark, given))
+    assert given["user"].nunique() == unpromised.recall(k=1).count()
 
 
 @pytest.mark.parametrize("kind", [None, "pandas", "Spark"])
@@ -377,6 +384,18 @@ def test_what_is_refused_at_once(spark):
         ).compare(),
         "'doc' must have one value in a cell, found Spark's array<string>; make a row": lambda: rec(
             lists, **ROLES
+        ).evaluate(),
+        "'doc' must have one value in a cell, found Spark's struct<.*>; take one field": lambda: (
+            rec(sdf.withColumn("doc", F.struct("doc")), **ROLES).evaluate()
+        ),
+        "exclude: .* null": lambda: rec(
+            sdf, **ROLES, exclude=frame.assign(doc=frame["doc"].mask(frame.index == 3))
+        ).evaluate(),
+        "the column 'doc' must have one value in a cell": lambda: rec(
+            sdf, **ROLES, exclude=lists
+        ).evaluate(),
+        "truth: relevant='grade': must be boolean, 0/1 or numbers, found dtype": lambda: rec(
+            sdf, **OF_TRUTH, truth=on_spark(spark, truth).withColumn("grade", F.lit("x"))
         ).evaluate(),
         "truth_user='nobody': no such column": lambda: rec(
             sdf, **{**OF_TRUTH, "truth": truth, "truth_user": "nobody"}

@@ -66,6 +66,15 @@ def test_silence(spark, case):
     assert [] == warnings_of(table.collect)
 
 
+def test_a_driver_elsewhere(spark, monkeypatch):
+    """Where the driver is another process it warns of nothing, and the table is the same."""
+    monkeypatch.setattr("recframe.spark.lazy.is_remote", lambda: True)
+    table = recframe.spark.rec(spark.createDataFrame(FRAME), missing="drop").mean("recall@1")
+
+    assert [] == warnings_of(table.collect)
+    assert [1.0] == [row["recall@1"] for row in table.collect()]
+
+
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_warnings_that_are_errors(spark):
     """They end neither the table nor what Spark tells the driver next."""

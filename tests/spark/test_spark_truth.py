@@ -85,15 +85,24 @@ def test_truth_of_wider_integers_keeps_them(spark):
 
     assert ("User.Id", "bigint") == result.dtypes[0]
     assert_same(frame.rec(truth=truth, **OF_TRUTH).evaluate("recall@2"), result)
+    excluded = on_spark(spark, make_excluded(frame))  # whose users have no row
+    for given in (ROLES, {**OF_TRUTH, "truth": on_spark(spark, make("int")[1], "int")}):
+        result = recframe.spark.rec(sdf, exclude=excluded, **given).recall(k=2)
+        assert ("User.Id", "int") == result.dtypes[0]
 
 
 def test_truth_of_all_sorts(spark):
-    """Categories, unsigned and nullable integers of pandas are what they stand for."""
+    """Categories, unsigned and nullable integers of pandas are what they stand for, NaN is null."""
     frame, truth = make()
-    odd = truth.astype({"who": "uint32", "what": "category", "grade": "Int8"})
-    result = recframe.spark.rec(on_spark(spark, frame), truth=odd, **OF_TRUTH).recall(k=2)
+    gaps = truth.astype({"what": object})
+    gaps.loc[3, "what"] = np.nan
+    odd = gaps.astype({"who": "uint32", "what": "category", "grade": "Int8"})
+    asked = {**OF_TRUTH, "missing": "drop"}
+    expected = frame.rec(truth=gaps, **asked).evaluate("recall@2")
 
-    assert_same(frame.rec(truth=truth, **OF_TRUTH).evaluate("recall@2"), result)
+    for given in (odd, gaps):
+        rec = recframe.spark.rec(on_spark(spark, frame), truth=given, **asked)
+        assert_same(expected, rec.recall(k=2))
 
 
 def test_one_ranking(spark):
@@ -106,12 +115,15 @@ def test_one_ranking(spark):
     for asked in (alone, judged):
         table = frame.rec(**asked).evaluate(METRICS).rename_axis(index="user")
         assert_same(table, recframe.spark.rec(sdf, **asked).evaluate(METRICS))
+    short = recframe.spark.rec(sdf, **judged | {"short": "raise"})
+    assert "k=99 is more than the ranked rows" in refusal(lambda: short.recall(99))
 
 
 def test_items_that_no_partition_shares_with_its_truth(spark):
     """Items are in common with truth wherever they are: hits are none, and nothing is refused."""
     frame = pd.DataFrame({"user": range(8), "item": range(8), "score": 1.0})
     truth = frame[["user"]].assign(item=lambda rows: 7 - rows["user"])
+    truth = truth.assign(timestamp=1.5, item_id="x", born=START)  # which mark no pair
     sdf = on_spark(spark, frame)
     result = recframe.spark.rec(sdf, truth=truth).recall(k=1)
 
