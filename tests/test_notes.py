@@ -32,7 +32,7 @@ from noted import (
     warnings_of,
 )
 from recframe import RecframeWarning
-from recframe.analysis.describe import EXCLUDED, NEAR_IDS
+from recframe.analysis.describe import EXCLUDED, NEAR_PAIRS
 from recframe.cli import main
 
 
@@ -73,13 +73,14 @@ def make_written(tmp_path):
         "frame": WRITTEN.rec,
         "Polars": pl.from_pandas(WRITTEN).rec,
         "files": recframe.scan(tmp_path / "rows.parquet", memory="64KiB"),  # which holds truth
+        "parted": recframe.scan(tmp_path / "rows.parquet", memory=1),  # by user, as truth is
         "Dask": dd.from_pandas(WRITTEN, npartitions=2, sort=False).rec,
     }
 
 
-@pytest.mark.parametrize("engine", ["frame", "Polars", "files"])
+@pytest.mark.parametrize("engine", ["frame", "Polars", "files", "parted"])
 def test_ids_written_differently(engine, tmp_path):
-    """How many ids of truth match but for case, blanks and zeros: bob, y and z."""
+    """How many pairs of truth match but for case, blanks and zeros: all but that of ann and x."""
     rec = make_written(tmp_path)[engine](truth=ALIKE, population="all")
     with pytest.warns(RecframeWarning, match=NEAR):
         rec.mean("recall@1")
@@ -89,7 +90,7 @@ def test_ids_written_in_two_ways():
     """An id of truth may differ from one that other pairs of truth write as the frame does."""
     truth = pd.DataFrame({"user": ["ann", "ann", "Bob"], "item": ["x", "X", "x"]})
     frame = WRITTEN[WRITTEN["item"] == "x"]
-    with pytest.warns(RecframeWarning, match="1 id of truth would match one of the frame"):
+    with pytest.warns(RecframeWarning, match="1 pair of truth would match the frame"):
         frame.rec(truth=truth).mean("recall@1")
 
 
@@ -101,7 +102,7 @@ def test_ids_told_apart_by_case():
     assert [] == warnings_of(lambda: frame.rec(truth=truth).mean("recall@1"))
 
 
-@pytest.mark.parametrize("engine", ["frame", "files", "Dask"])
+@pytest.mark.parametrize("engine", ["frame", "files", "parted", "Dask"])
 def test_figures_of_notes(engine, tmp_path):
     """A description has the same figures, and says what they mean."""
     seen = pd.DataFrame({"user": ["ann"], "item": ["x"]})
@@ -109,9 +110,9 @@ def test_figures_of_notes(engine, tmp_path):
     table = rec.describe(1)
     table = table.compute() if engine == "Dask" else table
 
-    assert [3, 1] == table.loc[[NEAR_IDS, EXCLUDED], "score"].tolist()
+    assert [3, 1] == table.loc[[NEAR_PAIRS, EXCLUDED], "score"].tolist()
     if engine != "Dask":
-        assert any(line.startswith(f"{NEAR_IDS}: 3; none in the frame") for line in table.warnings)
+        assert any(line.startswith(f"{NEAR_PAIRS}: 3; not in the frame") for line in table.warnings)
 
 
 @pytest.mark.parametrize("engine", ["frame", "Polars", "LazyFrame", "files"])

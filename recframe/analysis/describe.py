@@ -2,6 +2,7 @@
 
 import math
 import textwrap
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from html import escape
@@ -32,8 +33,8 @@ NO_RELEVANT, UNFOUND = "users without relevant rows", "truth items not in the fr
 ONLY_ROWS, ONLY_TRUTH = "users only in the frame", "users only in truth"
 NULL_USERS, NULL_RELEVANCE, NULL_SCORES = "null users", "null relevance", "null scores"
 DUPLICATES = "duplicate pairs"
-NEAR_IDS, EXCLUDED = "truth ids written differently", "relevant pairs excluded"
-NOTED = {NEAR_IDS: NEAR, EXCLUDED: LOST}
+NEAR_PAIRS, EXCLUDED = "truth pairs written differently", "relevant pairs excluded"
+NOTED = {NEAR_PAIRS: NEAR, EXCLUDED: LOST}
 JUDGED_ROWS, JUDGED = "judged rows", "judged@"  # and then k
 FEW_JUDGED = 0.5  # of the first k rows
 N_IN_WARNING = 3  # score columns in a warning that is not of all, and such warnings of a figure
@@ -63,7 +64,7 @@ WORRIES = {
     ONLY_ROWS: ("", UNCOUNTED, ["population"]),
     ONLY_TRUTH: ("", UNCOUNTED, ["population"]),
     UNFOUND: ("", "no ranking finds them: never listed, or ids of another kind", []),
-    NEAR_IDS: ("", "none in the frame, but for case, blanks at the ends or zeros at the front", []),
+    NEAR_PAIRS: ("", "not in the frame, but for case, blanks or zeros at the front of ids", []),
     EXCLUDED: ("", "they count in R, and no row can find them", []),
 }
 
@@ -207,15 +208,17 @@ def describe_figures(
     options: Options,
     judge: Judge | None,
     excluded: Pairs | None,
+    notes: Counter[str],
 ) -> Description:
     """Return the description that figures of parts add up to, and users of truth in none."""
     rows = read_interactions(empty, columns, options, lenient=True)
     figures = join_figures(parts or [count_figures(rows, options, k, judge)])
     n_repeated, counts = figures[0].numbers.get(DUPLICATES, 0), None
     if judge is not None and columns.user is not None and is_unique(options, n_repeated):
-        with taking_notes() as notes:
+        with taking_notes() as of_all:
             absent = count_figures(rows, options, k, judge, of_absent=True)
             judge.note_lost(excluded)
+        notes.update(of_all)
         figures = join_figures([figures, absent])
         counts = judge.overlap.count_users()
     described = []

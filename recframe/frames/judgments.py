@@ -228,7 +228,7 @@ class Candidates:
             is_found = np.zeros(len(ids), bool)
             is_found[matches.row] = True
             is_out |= is_found != (overlap.other == "truth")
-            pairs.note(overlap, matches, users.ids, items)
+            pairs.note(overlap, matches, users.ids, items, sorted_pairs)
         if is_all:
             self.check()
         if not is_out.any():

@@ -40,6 +40,8 @@ class Judge:
         matches = self.find(interactions)
         if is_all:
             self.check()
+        elif adds_absent:
+            self.overlap.note_near(self.judgments.pairs.users.groups)
         if self.options.population in ("truth", "both"):
             is_known = matches.are_known(len(interactions.users.ids))
             if not is_known.all():
@@ -59,7 +61,7 @@ class Judge:
         rows = interactions.pairs or SortedPairs(users.groups, items.codes)
         matches = pairs.match(users, items, rows, "truth")
         self.n_found += int(np.count_nonzero(matches.are_listed()))
-        pairs.note(self.overlap, matches, users.ids, items)
+        pairs.note(self.overlap, matches, users.ids, items, rows)
         return matches
 
     def check(self) -> None:
@@ -71,7 +73,7 @@ class Judge:
             self.overlap.check()
         if self.options.population == "raise":
             self.overlap.count_users().check()
-        self.overlap.note_near()
+        self.overlap.note_near(self.judgments.pairs.users.groups)
 
     def find_relevant(self, interactions: Interactions) -> Array:
         """Return which of the distinct items that truth calls relevant are in a frame."""

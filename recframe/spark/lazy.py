@@ -115,14 +115,19 @@ def _find_widest(rows: Any, users: list[str]) -> str:
 
 
 def _find_key(rows: Any, users: list[str]) -> Any:
-    """Return a key that equal ids in columns of users share, whatever their types."""
+    """Return a key that equal ids in columns of users share, whatever their types.
+
+    Texts share it that differ in case, blanks at the ends or zeros at the front, which is noted.
+    """
     users = list(dict.fromkeys(users))
-    if len(users) == 1:
-        return F.col(users[0])
-    types, common = [rows.schema[user].dataType for user in users], "string"
+    types = [rows.schema[user].dataType for user in users]
     if all(isinstance(kind, kinds.NumericType) for kind in types):
         common = "long" if all(isinstance(kind, INTEGERS) for kind in types) else "double"
-    return F.coalesce(*(F.col(user).cast(common) for user in users))
+        return F.coalesce(*(F.col(user).cast(common) for user in users))
+    if len(users) == 1 and types != [kinds.StringType()]:
+        return F.col(users[0])
+    text = F.coalesce(*(F.col(user).cast("string") for user in users))
+    return F.ltrim(F.lower(F.trim(text)), F.lit("0"))
 
 
 def name_results(
