@@ -243,6 +243,15 @@ class Candidates:
             overlap.check()
 
 
+def find_parted_columns(
+    name: str, given: pd.DataFrame, columns: Columns, options: Options
+) -> Columns:
+    """Return the columns of truth or exclude that are parted, with times that each part checks."""
+    own = find_given_columns(name, given, columns, options)
+    times = find_shared_times(given, own, columns, options) if name == "truth" else ()
+    return own._replace(of_users=tuple(times))
+
+
 def find_shared_times(
     truth: pd.DataFrame, own: Columns, columns: Columns, options: Options
 ) -> list[Hashable]:
