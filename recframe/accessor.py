@@ -28,7 +28,6 @@ from recframe.frames.names import as_labels
 from recframe.frames.tables import Make, make_of_table, read_judged
 from recframe.frames.truth import judge_frame, open_candidates, open_judge
 from recframe.methods import RankingMethods
-from recframe.notes import taking_notes
 from recframe.options import DEFAULTS, LOADED, OptionArguments, Options, spell_options
 
 
@@ -169,13 +168,12 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
         return make(read_judged(self._read(), columns, options), options)
 
     def _describe(self, columns: Columns, k: int, options: Options) -> pd.DataFrame:
-        with taking_notes() as notes:
-            judge = open_judge(columns, options)
-            candidates = open_candidates(columns, options, judge)
-            frame = candidates.among(self._read(columns.labels), is_all=True)
-            rows = read_interactions(frame, columns, options, lenient=True)
-            figures = count_figures(rows, options, k, judge)
-        lookups = judge, candidates.excluded, notes
+        judge = open_judge(columns, options)
+        candidates = open_candidates(columns, options, judge)
+        frame = candidates.among(self._read(columns.labels), is_all=True)
+        rows = read_interactions(frame, columns, options, lenient=True)
+        figures = count_figures(rows, options, k, judge)
+        lookups = judge, candidates.excluded
         return describe_figures([figures], frame.iloc[:0], columns, k, options, *lookups)
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:

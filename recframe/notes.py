@@ -44,6 +44,11 @@ def is_noting() -> bool:
     return _notes.get() is not None
 
 
+def number_noted(name: str) -> int:
+    """Return what the notes that are taken add up to, 0 where there is nothing of the name."""
+    return (_notes.get() or Counter())[name]
+
+
 def say_notes(notes: Mapping[str, int]) -> list[str]:
     """Return the notes as sentences."""
     sentences = []

@@ -197,11 +197,12 @@ def describe_partitions(
     options: Options,
 ) -> Description:
     """Return the description that the figures of partitions add up to, given a frame of no row."""
-    figures, notes = [part.made for part in parts], Counter[str]()
-    for part in parts:
-        notes.update(part.notes)
-    others = check_partitions(parts, lookups, columns, options), lookups.excluded, notes
-    return describe_figures(figures, empty, columns, k, options, *others)
+    figures = [part.made for part in parts]
+    with taking_notes() as notes:
+        for part in parts:
+            notes.update(part.notes)
+        others = check_partitions(parts, lookups, columns, options), lookups.excluded
+        return describe_figures(figures, empty, columns, k, options, *others)
 
 
 def check_partitions(

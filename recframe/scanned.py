@@ -37,7 +37,7 @@ from recframe.frames.truth import open_candidates, open_judge
 from recframe.methods import Join, RankingMethods
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import Metric, parse_metrics
-from recframe.notes import DROPPED, ROWS, note, taking_notes
+from recframe.notes import DROPPED, ROWS, note
 from recframe.options import DEFAULTS, Options
 from recframe.partitions import Common, check_common, make_partition, read_lookups
 from recframe.stores import ENVIRONMENT, Access
@@ -289,14 +289,14 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
             return count_figures(rows, options, k, judge)
 
         parts: list[list[Figures]] = []
-        with showing(limits.progress, files.n_rows) as progress, taking_notes() as notes:
+        with showing(limits.progress, files.n_rows) as progress:
             for figures in make_each(files, limits, progress, count):
                 parts = [join_figures([*parts, figures])]  # which stays small
         candidates.check()
         if not parts:
             parts = [count(files.sample)]
         add_dropped(parts[0], columns, progress.n_dropped, progress.nulls_dropped)
-        lookups = judge, candidates.excluded, notes
+        lookups = judge, candidates.excluded
         return describe_figures(parts, files.sample, columns, k, options, *lookups)
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:

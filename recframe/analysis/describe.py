@@ -2,7 +2,6 @@
 
 import math
 import textwrap
-from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from html import escape
@@ -25,7 +24,7 @@ from recframe.kernel.threads import Array
 from recframe.metrics.measure import measure_one
 from recframe.metrics.names import make_metric
 from recframe.metrics.statistics import RankStatistics
-from recframe.notes import LOST, NEAR, taking_notes
+from recframe.notes import LOST, NEAR, number_noted
 from recframe.options import Options
 
 SHORT_USERS, CUT_USERS = "users with fewer than ", "users with a tie across "  # and then k
@@ -208,17 +207,17 @@ def describe_figures(
     options: Options,
     judge: Judge | None,
     excluded: Pairs | None,
-    notes: Counter[str],
 ) -> Description:
-    """Return the description that figures of parts add up to, and users of truth in none."""
+    """Return the description that figures of parts add up to, and users of truth in none.
+
+    The notes that are taken hold those of the parts.
+    """
     rows = read_interactions(empty, columns, options, lenient=True)
     figures = join_figures(parts or [count_figures(rows, options, k, judge)])
     n_repeated, counts = figures[0].numbers.get(DUPLICATES, 0), None
     if judge is not None and columns.user is not None and is_unique(options, n_repeated):
-        with taking_notes() as of_all:
-            absent = count_figures(rows, options, k, judge, of_absent=True)
-            judge.note_lost(excluded)
-        notes.update(of_all)
+        absent = count_figures(rows, options, k, judge, of_absent=True)
+        judge.note_lost(excluded)
         figures = join_figures([figures, absent])
         counts = judge.overlap.count_users()
     described = []
@@ -228,7 +227,7 @@ def describe_figures(
             shown[UNFOUND] = int(np.count_nonzero(~is_found))
         if counts is not None:
             shown |= dict(zip((ONLY_ROWS, ONLY_TRUTH), counts.n_users[1:], strict=True))
-            shown |= {name: notes[one] for name, one in NOTED.items() if notes[one]}
+            shown |= {name: n for name, noted in NOTED.items() if (n := number_noted(noted))}
         for name, users in histograms.items():
             shown[name] = float(np.average(users.index, weights=users)) if len(users) else np.nan
         described.append(shown)

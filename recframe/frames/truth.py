@@ -40,8 +40,6 @@ class Judge:
         matches = self.find(interactions)
         if is_all:
             self.check()
-        elif adds_absent:
-            self.overlap.note_near(self.judgments.pairs.users.groups)
         if self.options.population in ("truth", "both"):
             is_known = matches.are_known(len(interactions.users.ids))
             if not is_known.all():
@@ -73,7 +71,6 @@ class Judge:
             self.overlap.check()
         if self.options.population == "raise":
             self.overlap.count_users().check()
-        self.overlap.note_near(self.judgments.pairs.users.groups)
 
     def find_relevant(self, interactions: Interactions) -> Array:
         """Return which of the distinct items that truth calls relevant are in a frame."""
@@ -100,10 +97,10 @@ class Judge:
 
     def _add_absent(self, interactions: Interactions, matches: Matches) -> Interactions:
         """Return judged interactions, with the users of truth added that no frame had, if asked."""
-        index, groups, _ = interactions.users
+        (index, groups, _), pairs = interactions.users, self.judgments.pairs
+        self.overlap.note_near(pairs.users.groups)
         is_absent = ~self.overlap.is_listed
         if self.options.population not in ("both", "rows") and is_absent.any():
-            pairs = self.judgments.pairs
             added, own = pairs.users.ids[is_absent], pairs.users.groups.codes
             users = interactions.users._replace(
                 ids=append(index, added), groups=groups.extend(len(added)), sorted_by=None

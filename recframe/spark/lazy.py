@@ -119,15 +119,11 @@ def _find_key(rows: Any, users: list[str]) -> Any:
 
     Texts share it that differ in case, blanks at the ends or zeros at the front, which is noted.
     """
-    users = list(dict.fromkeys(users))
-    types = [rows.schema[user].dataType for user in users]
+    types, common = [rows.schema[user].dataType for user in users], "string"
     if all(isinstance(kind, kinds.NumericType) for kind in types):
         common = "long" if all(isinstance(kind, INTEGERS) for kind in types) else "double"
-        return F.coalesce(*(F.col(user).cast(common) for user in users))
-    if len(users) == 1 and types != [kinds.StringType()]:
-        return F.col(users[0])
-    text = F.coalesce(*(F.col(user).cast("string") for user in users))
-    return F.ltrim(F.lower(F.trim(text)), F.lit("0"))
+    key = F.coalesce(*(F.col(user).cast(common) for user in users))
+    return F.ltrim(F.lower(F.trim(key)), F.lit("0")) if common == "string" else key
 
 
 def name_results(
