@@ -163,7 +163,9 @@ def make_frame(batches: Iterable[pa.RecordBatch], files: Files) -> pd.DataFrame:
     del table  # each column is given back as soon as it is in the frame
     for label, name in zip(files.columns.labels, files.types, strict=True):
         column = columns.pop(name)
-        if files.types[name] in TEXTS:
+        if pa.types.is_string(column.type):
+            arrays[label] = pd.array(column, dtype="string[pyarrow]")
+        elif files.types[name] in TEXTS:
             # Arrow's own way to categories takes four times as long.
             codes, texts = join_codes(column.dictionary_encode())
             dtype = pd.CategoricalDtype(texts.to_pandas())
