@@ -660,7 +660,7 @@ class RankingMethods(ABC, Generic[Table]):
         options = self._options
         if options.population == "raise":  # which the figures are to tell about
             options = replace(options, population="all")
-        with taking_notes():  # which the figures have too
+        with taking_notes():  # of which some are figures
             described = self._describe(self._find_columns(with_item=True), k, options)
         if not isinstance(described, Description):  # as of lazy engines
             return described

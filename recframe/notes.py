@@ -14,7 +14,7 @@ from recframe.errors import RecframeWarning, count_of
 
 DROPPED, ROWS = "rows_dropped", "rows_read"
 LOST, RELEVANT = "relevant_pairs_excluded", "relevant_pairs"
-NEAR = "ids_written_differently"
+NEAR = "truth_pairs_written_differently"
 RANKINGS, LONGER = "rankings", "rankings_longer_than_recall"
 NO_VALUE = "undefined_"  # and then the metric
 NONE_RANKED = "users_without_ranked_rows_"  # and then the score
@@ -44,6 +44,11 @@ def is_noting() -> bool:
     return _notes.get() is not None
 
 
+def number_noted(name: str) -> int:
+    """Return what the notes that are taken add up to, 0 where there is nothing of the name."""
+    return (_notes.get() or Counter())[name]
+
+
 def say_notes(notes: Mapping[str, int]) -> list[str]:
     """Return the notes as sentences."""
     sentences = []
@@ -60,9 +65,9 @@ def say_notes(notes: Mapping[str, int]) -> list[str]:
         )
     if n_near := notes.get(NEAR, 0):
         sentences.append(
-            f"{count_of(n_near, 'id')} of truth would match one of the frame but for "
-            "differences in case, blanks at the ends or zeros at the front; write both alike, as "
-            "with .str.strip().str.casefold()"
+            f"{count_of(n_near, 'pair')} of truth would match the frame but for differences in "
+            "case, blanks at the ends or zeros at the front of ids; write both alike, as with "
+            ".str.strip().str.casefold()"
         )
     if notes.get(RANKINGS, 0) and not notes[LONGER]:
         sentences.append(

@@ -71,7 +71,7 @@ class PartitionResult(NamedTuple):
     common: list[Common]
     items: Items
     counts: UserCounts | None = None  # where truth is that of its users, which must be the same
-    notes: Counter[str] | None = None  # where a table of all users is made
+    notes: Counter[str] | None = None  # where figures of all users are made
 
 
 class Lookups(NamedTuple):
@@ -179,13 +179,13 @@ def count_partition(
     frame: pd.DataFrame, lookups: Lookups, columns: Columns, k: int, options: Options
 ) -> PartitionResult:
     """Return the figures of a partition, given all of truth."""
-    left, judge, overlaps = _leave_candidates(frame, lookups, columns, options)
-    interactions = read_interactions(left, columns, options, lenient=True)
-    with taking_notes():
+    with taking_notes() as notes:
+        left, judge, overlaps = _leave_candidates(frame, lookups, columns, options)
+        interactions = read_interactions(left, columns, options, lenient=True)
         figures = count_figures(interactions, options, k, judge)
     items = Items(False) if judge is None else judge.overlap.items
     common = [] if columns.user is None else list(map(_find_common, overlaps))
-    return PartitionResult(figures, interactions.users.ids, common, items)
+    return PartitionResult(figures, interactions.users.ids, common, items, notes=notes)
 
 
 def describe_partitions(
@@ -198,8 +198,11 @@ def describe_partitions(
 ) -> Description:
     """Return the description that the figures of partitions add up to, given a frame of no row."""
     figures = [part.made for part in parts]
-    others = check_partitions(parts, lookups, columns, options), lookups.excluded
-    return describe_figures(figures, empty, columns, k, options, *others)
+    with taking_notes() as notes:
+        for part in parts:
+            notes.update(part.notes)
+        others = check_partitions(parts, lookups, columns, options), lookups.excluded
+        return describe_figures(figures, empty, columns, k, options, *others)
 
 
 def check_partitions(

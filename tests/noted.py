@@ -22,7 +22,7 @@ WRITTEN = pd.DataFrame(
 ALIKE = pd.DataFrame({"user": ["ann", "ann", "bob", "eve"], "item": ["x", "y", "z", "z"]})
 DROPPED = r"missing='drop' removed 2 of 5 rows \(40%\)"
 LOST = "exclude holds 1 of 3 relevant pairs of truth"
-NEAR = "3 ids of truth would match one of the frame"  # bob, y and z
+NEAR = "3 pairs of truth would match the frame"  # y, z and those of bob
 CUT = "no ranking is longer than the cut-off of recall"
 OF_FEWER = "auc is undefined for 1 user with relevant"
 NONE_RANKED = "b ranks no row of 1 user, whom others rank"

@@ -3,6 +3,7 @@
 import json
 import re
 import warnings
+from random import Random
 
 import dask.dataframe as dd
 import pandas as pd
@@ -32,7 +33,7 @@ from noted import (
     warnings_of,
 )
 from recframe import RecframeWarning
-from recframe.analysis.describe import EXCLUDED, NEAR_IDS
+from recframe.analysis.describe import EXCLUDED, NEAR_PAIRS
 from recframe.cli import main
 
 
@@ -66,30 +67,72 @@ def test_relevant_pairs_excluded(engine, tmp_path):
         make_recs(tmp_path)[engine](**options).mean("recall@1")
 
 
-def make_written(tmp_path):
+def make_written(tmp_path, rows=WRITTEN):
     """Return rows some of whose ids truth writes differently, as each engine has them."""
-    WRITTEN.to_parquet(tmp_path / "rows.parquet", row_group_size=2)
+    rows.to_parquet(tmp_path / "rows.parquet", row_group_size=2)
     return {
-        "frame": WRITTEN.rec,
-        "Polars": pl.from_pandas(WRITTEN).rec,
+        "frame": rows.rec,
+        "Polars": pl.from_pandas(rows).rec,
         "files": recframe.scan(tmp_path / "rows.parquet", memory="64KiB"),  # which holds truth
-        "Dask": dd.from_pandas(WRITTEN, npartitions=2, sort=False).rec,
+        "parted": recframe.scan(tmp_path / "rows.parquet", memory=1),  # by user, as truth is
+        "Dask": dd.from_pandas(rows, npartitions=2, sort=False).rec,
     }
 
 
-@pytest.mark.parametrize("engine", ["frame", "Polars", "files"])
+@pytest.mark.parametrize("engine", ["frame", "Polars", "files", "parted"])
 def test_ids_written_differently(engine, tmp_path):
-    """How many ids of truth match but for case, blanks and zeros: bob, y and z."""
+    """How many pairs of truth match but for case, blanks and zeros: all but that of ann and x."""
     rec = make_written(tmp_path)[engine](truth=ALIKE, population="all")
     with pytest.warns(RecframeWarning, match=NEAR):
         rec.mean("recall@1")
+
+
+def write_differently(id_, random):
+    """Return an id, or in one of three times the same with another case, blank or zero."""
+    return random.choice([id_.upper(), f" {id_}", f"{id_} ", f"0{id_}"] + 8 * [id_])
+
+
+def plain(id_):
+    """Return an id without what it may be written differently in."""
+    return id_.strip().casefold().lstrip("0")
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("engine", ["frame", "Polars", "files", "parted", "Dask"])
+def test_figure_of_pairs_written_differently(engine, seed, tmp_path):
+    """It is that of pair after pair, whatever parts rows and truth are in."""
+    random = Random(seed)
+    users, items = ([f"{role}{n}" for n in range(20)] for role in ("u", "i"))
+    written = {id_: write_differently(id_, random) for id_ in [*users, *items]}
+    pairs = [(user, item) for user in users for item in random.sample(items, 6)]
+    rows = pd.DataFrame([(written[user], written[item]) for user, item in pairs])
+    rows = rows.set_axis(["user", "item"], axis=1).assign(score=range(len(pairs)))
+    truth = [
+        (
+            random.choice([written[user], write_differently(user, random)]),
+            random.choice([written[item], item]),
+        )
+        for user, item in random.sample(pairs, 50)
+    ]
+    own, of_frame = set(zip(rows["user"], rows["item"], strict=True)), list(written.values())
+    by_plain = {plain(id_): id_ for id_ in of_frame}
+    n_near = 0
+    for user, item in truth:
+        near = by_plain[plain(user)], by_plain[plain(item)]
+        n_near += user not in of_frame or (item not in of_frame and (user, near[1]) in own)
+    rec = make_written(tmp_path, rows)[engine](
+        truth=pd.DataFrame(truth, columns=["user", "item"]), population="all"
+    )
+    table = rec.describe(1)
+
+    assert n_near == (table.compute() if engine == "Dask" else table).loc[NEAR_PAIRS, "score"]
 
 
 def test_ids_written_in_two_ways():
     """An id of truth may differ from one that other pairs of truth write as the frame does."""
     truth = pd.DataFrame({"user": ["ann", "ann", "Bob"], "item": ["x", "X", "x"]})
     frame = WRITTEN[WRITTEN["item"] == "x"]
-    with pytest.warns(RecframeWarning, match="1 id of truth would match one of the frame"):
+    with pytest.warns(RecframeWarning, match="1 pair of truth would match the frame"):
         frame.rec(truth=truth).mean("recall@1")
 
 
@@ -101,7 +144,7 @@ def test_ids_told_apart_by_case():
     assert [] == warnings_of(lambda: frame.rec(truth=truth).mean("recall@1"))
 
 
-@pytest.mark.parametrize("engine", ["frame", "files", "Dask"])
+@pytest.mark.parametrize("engine", ["frame", "files", "parted", "Dask"])
 def test_figures_of_notes(engine, tmp_path):
     """A description has the same figures, and says what they mean."""
     seen = pd.DataFrame({"user": ["ann"], "item": ["x"]})
@@ -109,9 +152,9 @@ def test_figures_of_notes(engine, tmp_path):
     table = rec.describe(1)
     table = table.compute() if engine == "Dask" else table
 
-    assert [3, 1] == table.loc[[NEAR_IDS, EXCLUDED], "score"].tolist()
+    assert [3, 1] == table.loc[[NEAR_PAIRS, EXCLUDED], "score"].tolist()
     if engine != "Dask":
-        assert any(line.startswith(f"{NEAR_IDS}: 3; none in the frame") for line in table.warnings)
+        assert any(line.startswith(f"{NEAR_PAIRS}: 3; not in the frame") for line in table.warnings)
 
 
 @pytest.mark.parametrize("engine", ["frame", "Polars", "LazyFrame", "files"])

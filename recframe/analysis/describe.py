@@ -24,7 +24,7 @@ from recframe.kernel.threads import Array
 from recframe.metrics.measure import measure_one
 from recframe.metrics.names import make_metric
 from recframe.metrics.statistics import RankStatistics
-from recframe.notes import LOST, NEAR, taking_notes
+from recframe.notes import LOST, NEAR, number_noted
 from recframe.options import Options
 
 SHORT_USERS, CUT_USERS = "users with fewer than ", "users with a tie across "  # and then k
@@ -32,8 +32,8 @@ NO_RELEVANT, UNFOUND = "users without relevant rows", "truth items not in the fr
 ONLY_ROWS, ONLY_TRUTH = "users only in the frame", "users only in truth"
 NULL_USERS, NULL_RELEVANCE, NULL_SCORES = "null users", "null relevance", "null scores"
 DUPLICATES = "duplicate pairs"
-NEAR_IDS, EXCLUDED = "truth ids written differently", "relevant pairs excluded"
-NOTED = {NEAR_IDS: NEAR, EXCLUDED: LOST}
+NEAR_PAIRS, EXCLUDED = "truth pairs written differently", "relevant pairs excluded"
+NOTED = {NEAR_PAIRS: NEAR, EXCLUDED: LOST}
 JUDGED_ROWS, JUDGED = "judged rows", "judged@"  # and then k
 FEW_JUDGED = 0.5  # of the first k rows
 N_IN_WARNING = 3  # score columns in a warning that is not of all, and such warnings of a figure
@@ -63,7 +63,7 @@ WORRIES = {
     ONLY_ROWS: ("", UNCOUNTED, ["population"]),
     ONLY_TRUTH: ("", UNCOUNTED, ["population"]),
     UNFOUND: ("", "no ranking finds them: never listed, or ids of another kind", []),
-    NEAR_IDS: ("", "none in the frame, but for case, blanks at the ends or zeros at the front", []),
+    NEAR_PAIRS: ("", "not in the frame, but for case, blanks or zeros at the front of ids", []),
     EXCLUDED: ("", "they count in R, and no row can find them", []),
 }
 
@@ -208,14 +208,16 @@ def describe_figures(
     judge: Judge | None,
     excluded: Pairs | None,
 ) -> Description:
-    """Return the description that figures of parts add up to, and users of truth in none."""
+    """Return the description that figures of parts add up to, and users of truth in none.
+
+    The notes that are taken hold those of the parts.
+    """
     rows = read_interactions(empty, columns, options, lenient=True)
     figures = join_figures(parts or [count_figures(rows, options, k, judge)])
     n_repeated, counts = figures[0].numbers.get(DUPLICATES, 0), None
     if judge is not None and columns.user is not None and is_unique(options, n_repeated):
-        with taking_notes() as notes:
-            absent = count_figures(rows, options, k, judge, of_absent=True)
-            judge.note_lost(excluded)
+        absent = count_figures(rows, options, k, judge, of_absent=True)
+        judge.note_lost(excluded)
         figures = join_figures([figures, absent])
         counts = judge.overlap.count_users()
     described = []
@@ -225,7 +227,7 @@ def describe_figures(
             shown[UNFOUND] = int(np.count_nonzero(~is_found))
         if counts is not None:
             shown |= dict(zip((ONLY_ROWS, ONLY_TRUTH), counts.n_users[1:], strict=True))
-            shown |= {name: notes[one] for name, one in NOTED.items() if notes[one]}
+            shown |= {name: n for name, noted in NOTED.items() if (n := number_noted(noted))}
         for name, users in histograms.items():
             shown[name] = float(np.average(users.index, weights=users)) if len(users) else np.nan
         described.append(shown)

@@ -17,8 +17,8 @@ from recframe.files.footers import Files, make_sample, open_files, read_schema
 from recframe.files.found import Found, naming_file, open_file
 from recframe.files.sources import find_files, stage
 from recframe.formats import GivenRows
-from recframe.frames.columns import Columns, find_given_columns, get_column
-from recframe.frames.judgments import check_no_grades, find_shared_times, naming
+from recframe.frames.columns import Columns, get_column
+from recframe.frames.judgments import check_no_grades, find_parted_columns, naming
 from recframe.frames.names import is_infer
 from recframe.options import Options
 from recframe.stores import ENVIRONMENT, Placed
@@ -53,7 +53,7 @@ def _open(
     """Return the value of an option as files; None if their footers are not known."""
     is_frame = isinstance(given, pd.DataFrame)
     if is_frame:
-        own = _find_columns(name, given, columns, options)
+        own = find_parted_columns(name, given, columns, options)
         try:
             table = pa.table({str(one): pa.array(get_column(given, one)) for one in own.labels})
         except (pa.ArrowException, TypeError):  # ids that no file has either
@@ -67,19 +67,12 @@ def _open(
         if any(one.rows is not None for one in found):
             return None
         schema = read_schema(found[0], limits.memory)
-        own = _find_columns(name, make_sample(schema, found[0].path), columns, options)
+        own = find_parted_columns(name, make_sample(schema, found[0].path), columns, options)
     if name == "truth" and own.relevant is None and is_infer(options.relevant):
         ends = [given] if is_frame else [_read_head(one) for one in (found[0], found[-1])]
         check_no_grades(pd.concat(ends), own)
     reading = replace(NAMED, relevant=options.relevant, missing=options.missing)
     return open_files(found, own, reading, limits.memory)
-
-
-def _find_columns(name: str, given: pd.DataFrame, columns: Columns, options: Options) -> Columns:
-    """Return the columns of truth or exclude that are parted, with times that each part checks."""
-    own = find_given_columns(name, given, columns, options)
-    times = find_shared_times(given, own, columns, options) if name == "truth" else ()
-    return own._replace(of_users=tuple(times))
 
 
 def _read_head(found: Found) -> pd.DataFrame:

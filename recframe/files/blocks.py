@@ -41,6 +41,7 @@ MAX_LEVEL = 3  # of spilling again what is still too large; MAX_BUCKETS ** 4 in 
 # lock. For that all threads queue: of 16 scans at 4 MiB it was more than half of the time.
 LEAST_PIECE = 1 << 20  # bytes, where there is as much memory
 HASHED_BYTES = 64  # of a text, the last, in which ids differ as a rule
+NO_CASE = np.uint64(0xDFDFDFDFDFDFDFDF)  # all bits but the one that small letters and blanks have
 ARE_NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
 MIX = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio's bits, as in Knuth's multiplicative hash
 
@@ -162,7 +163,9 @@ def make_frame(batches: Iterable[pa.RecordBatch], files: Files) -> pd.DataFrame:
     del table  # each column is given back as soon as it is in the frame
     for label, name in zip(files.columns.labels, files.types, strict=True):
         column = columns.pop(name)
-        if files.types[name] in TEXTS:
+        if pa.types.is_string(column.type):
+            arrays[label] = pd.array(column, dtype="string[pyarrow]")
+        elif files.types[name] in TEXTS:
             # Arrow's own way to categories takes four times as long.
             codes, texts = join_codes(column.dictionary_encode())
             dtype = pd.CategoricalDtype(texts.to_pandas())
@@ -337,7 +340,11 @@ def hash_users(*columns: pa.Array) -> Array:
 
 
 def _hash(ids: pa.Array) -> Array:
-    """Return 64 bits of each id that are equal where ids are equal, whatever type they have."""
+    """Return 64 bits of each id that are equal where ids are equal, whatever type they have.
+
+    So they are where texts differ in case, blanks at the ends or zeros at the front, which is noted
+    of users of truth.
+    """
     if ids.type not in TEXTS:
         if pa.types.is_date(ids.type) or pa.types.is_timestamp(ids.type):
             ids = ids.cast(pa.timestamp("us"), safe=False)
@@ -346,13 +353,14 @@ def _hash(ids: pa.Array) -> Array:
             ids = pc.add(ids.cast(pa.float64(), safe=False), 0.0)
         return pd.util.hash_pandas_object(ids.to_pandas(), index=False).to_numpy()
     # Of texts the last of their bytes are taken as integers, multiplied and added up.
-    last = pc.binary_slice(ids.view(pa.binary()), -HASHED_BYTES, None)
+    trimmed = pc.ascii_ltrim(pc.ascii_trim_whitespace(ids.view(pa.string())), "0")
+    last = pc.binary_slice(trimmed.view(pa.binary()), -HASHED_BYTES, None)
     n_words = 1 + (pc.max(pc.binary_length(last)).as_py() or 0) // 8
     padded = pc.ascii_rpad(last.view(pa.string()), 8 * n_words, padding="\0")
     words = np.frombuffer(padded.buffers()[2], np.uint64, n_words * len(ids))
     bits = np.zeros(len(ids), np.uint64)
     for number in range(n_words):  # those of nothing but zeros, in other batches, add nothing
-        bits += words[number::n_words] * MIX ** np.uint64(number + 1)
+        bits += (words[number::n_words] & NO_CASE) * MIX ** np.uint64(number + 1)
     bits ^= bits >> np.uint64(32)
     bits *= MIX
     bits ^= bits >> np.uint64(29)

@@ -228,7 +228,7 @@ class Candidates:
             is_found = np.zeros(len(ids), bool)
             is_found[matches.row] = True
             is_out |= is_found != (overlap.other == "truth")
-            pairs.note(overlap, matches, users.ids, items)
+            pairs.note(overlap, matches, users.ids, items, sorted_pairs)
         if is_all:
             self.check()
         if not is_out.any():
@@ -241,6 +241,15 @@ class Candidates:
         """Raise if no user, or no item, of one of the sides was in any frame."""
         for overlap in self.overlaps:
             overlap.check()
+
+
+def find_parted_columns(
+    name: str, given: pd.DataFrame, columns: Columns, options: Options
+) -> Columns:
+    """Return the columns of truth or exclude that are parted, with times that each part checks."""
+    own = find_given_columns(name, given, columns, options)
+    times = find_shared_times(given, own, columns, options) if name == "truth" else ()
+    return own._replace(of_users=tuple(times))
 
 
 def find_shared_times(

@@ -24,7 +24,7 @@ from recframe.frames.kinds import (
     show_sides,
 )
 from recframe.frames.names import is_time
-from recframe.kernel.grouping import SortedPairs, combine
+from recframe.kernel.grouping import Groups, SortedPairs, combine
 from recframe.kernel.threads import Array
 from recframe.notes import NEAR, is_noting, note
 
@@ -47,12 +47,11 @@ class Items(NamedTuple):
     """What the items of a part of a frame have in common with those of truth, or of exclude.
 
     `are_common` says whether these have any. `examples` are of those that they have not, where that
-    is none or notes are taken. `listed` says which of the other side's items the part has.
+    is none.
     """
 
     are_common: bool
     examples: pd.Index[Any] = pd.Index([])
-    listed: Array | bool = False
 
 
 class UserCounts(NamedTuple):
@@ -100,7 +99,7 @@ class Overlap:
         self.is_listed = np.zeros(len(users), bool)
         self.users = users[:0]  # examples of those of the frame
         self.unknown = users[:0]  # examples of those that the other side has not
-        self.items = Items(False, listed=np.zeros(len(items), bool))
+        self.items = Items(False)
         self._n_users = 0
 
     def note(
@@ -122,12 +121,12 @@ class Overlap:
                 :N_EXAMPLES
             ]
         for part in items:
-            are_common, known, listed = self.items
+            are_common, known = self.items
             if len(known) == 0:  # whose dtype is none
                 known = part.examples
             elif len(part.examples) > 0 and len(known) < N_EXAMPLES:
                 known = known.append(part.examples).unique()[:N_EXAMPLES]
-            self.items = Items(are_common or part.are_common, known, listed | part.listed)
+            self.items = Items(are_common or part.are_common, known)
 
     def count_users(self) -> UserCounts:
         """Return how many users the parts noted and the other side have, and each alone."""
@@ -146,24 +145,16 @@ class Overlap:
                 return UserCounts(n_users, examples, difference, "both")
         return UserCounts(n_users, examples, difference)
 
-    def note_near(self) -> None:
-        """Note how many ids of truth match none of the frame, but for case, blanks or zeros.
+    def note_near(self, users: Groups) -> None:
+        """Note how many pairs are of users who are in no part noted, but for how they are written.
 
-        Where these tell ids of the frame apart, they are no mistake.
+        `users` are those of the pairs.
         """
-        if not is_noting():
-            return
-        _, examples, listed = self.items
-        items = self.other_items, np.asarray(listed), examples
-        n_near = 0
-        for ids, is_listed, unknown in (items, (self.other_users, self.is_listed, self.unknown)):
-            sides = ids[~is_listed], ids[is_listed], unknown
-            texts = [text for text in map(_simplify_text, sides) if text is not None]
-            if len(texts) == len(sides):
-                among = pa.concat_arrays(texts[1:])
-                n_found = pc.is_in(texts[0], value_set=among).sum().as_py() or 0
-                n_near += n_found if n_found and len(among.unique()) == len(among) else 0
-        note(**{NEAR: n_near})
+        if is_noting() and not self.is_listed.all():
+            known = self.other_users[self.is_listed].append(self.unknown)
+            near = match_near(self.other_users[~self.is_listed], known)
+            absent = np.flatnonzero(~self.is_listed)[near >= 0]
+            note(**{NEAR: int(np.isin(users.codes, absent).sum())})
 
     def check(self) -> None:
         """Raise where no user of the other side was in any part, or no item and it looks odd."""
@@ -228,19 +219,29 @@ class Pairs(NamedTuple):
         place = match(self.item.ids, item.ids, "item", other)
         return Matches(user, place, *rows.match(user, place[self.item.codes]))
 
-    def note(self, overlap: Overlap, matches: Matches, users: pd.Index[Any], item: Ids) -> None:
+    def note(
+        self, overlap: Overlap, matches: Matches, users: pd.Index[Any], item: Ids, rows: SortedPairs
+    ) -> None:
         """Take note of what these pairs and a part of a frame have in common, given its ids."""
         position = np.full(len(self.users.ids), -1)
         position[self.users.groups.codes] = matches.user
         common, unknown = matches.item[matches.item >= 0], pd.Index([])
         # As a rule some pair is found. Ids may be in no row.
         are_common = len(matches.row) > 0 or bool(np.isin(common, item.codes).any())
-        if not are_common or (is_noting() and not isinstance(item.ids, pd.RangeIndex)):
+        if not are_common:
             is_unknown = np.bincount(item.codes, minlength=len(item.ids))[: len(item.ids)] > 0
             is_unknown[common] = False
             unknown = item.restore(np.flatnonzero(is_unknown)[:N_EXAMPLES])
-        items = Items(are_common, unknown, matches.item >= 0)
-        overlap.note(users, [items], position)
+        overlap.note(users, [Items(are_common, unknown)], position)
+        if is_noting() and overlap.other == "truth":
+            note(**{NEAR: self._count_near(matches, item, rows)})
+
+    def _count_near(self, matches: Matches, item: Ids, rows: SortedPairs) -> int:
+        """Return how many pairs have a row, but for how the item is written."""
+        pair = np.flatnonzero((matches.user >= 0) & (matches.item[self.item.codes] < 0))
+        codes, place = np.unique(self.item.codes[pair], return_inverse=True)
+        near = match_near(self.item.ids[codes], item.ids)[place]
+        return len(np.unique(rows.match(matches.user[pair], near)[0]))
 
 
 def _find_difference(ids: pd.Index[Any], other_ids: pd.Index[Any], other: str) -> str:
@@ -262,11 +263,22 @@ def _find_difference(ids: pd.Index[Any], other_ids: pd.Index[Any], other: str) -
     return ""
 
 
+def match_near(ids: pd.Index[Any], among: pd.Index[Any]) -> Array:
+    """Return where each id is among others but for case, blanks or zeros, -1 for nowhere.
+
+    Where these tell the others apart, they are no mistake.
+    """
+    nowhere = np.full(len(ids), -1)
+    text, others = _simplify_text(ids), _simplify_text(among)
+    if text is None or others is None:
+        return nowhere
+    position = np.asarray(pc.index_in(text, value_set=others).fill_null(-1))
+    return position if position.max() >= 0 and len(others.unique()) == len(others) else nowhere
+
+
 def _simplify_text(ids: pd.Index[Any]) -> pa.Array | None:
     """Return ids of text without case, blanks at the ends and zeros at the front."""
-    if len(ids) == 0:
-        return pa.array([], pa.large_string())
-    text = None if ids.nlevels > 1 else read_text(plain(ids))
+    text = None if ids.nlevels > 1 or len(ids) == 0 else read_text(plain(ids))
     if text is None:
         return None
     simple = pc.utf8_ltrim(pc.utf8_lower(pc.utf8_trim_whitespace(text)), "0")

@@ -59,7 +59,7 @@ class Judge:
         rows = interactions.pairs or SortedPairs(users.groups, items.codes)
         matches = pairs.match(users, items, rows, "truth")
         self.n_found += int(np.count_nonzero(matches.are_listed()))
-        pairs.note(self.overlap, matches, users.ids, items)
+        pairs.note(self.overlap, matches, users.ids, items, rows)
         return matches
 
     def check(self) -> None:
@@ -71,7 +71,6 @@ class Judge:
             self.overlap.check()
         if self.options.population == "raise":
             self.overlap.count_users().check()
-        self.overlap.note_near()
 
     def find_relevant(self, interactions: Interactions) -> Array:
         """Return which of the distinct items that truth calls relevant are in a frame."""
@@ -98,10 +97,10 @@ class Judge:
 
     def _add_absent(self, interactions: Interactions, matches: Matches) -> Interactions:
         """Return judged interactions, with the users of truth added that no frame had, if asked."""
-        index, groups, _ = interactions.users
+        (index, groups, _), pairs = interactions.users, self.judgments.pairs
+        self.overlap.note_near(pairs.users.groups)
         is_absent = ~self.overlap.is_listed
         if self.options.population not in ("both", "rows") and is_absent.any():
-            pairs = self.judgments.pairs
             added, own = pairs.users.ids[is_absent], pairs.users.groups.codes
             users = interactions.users._replace(
                 ids=append(index, added), groups=groups.extend(len(added)), sorted_by=None

@@ -10,8 +10,14 @@ from pyspark.sql import types as kinds
 
 from recframe.errors import RecframeError, quote, shorten
 from recframe.foreign import NULLABLE
-from recframe.frames.columns import Columns, find_given_columns, get_column
-from recframe.frames.judgments import load_frame, naming, read_excluded, read_judgments
+from recframe.frames.columns import Columns, get_column
+from recframe.frames.judgments import (
+    find_parted_columns,
+    load_frame,
+    naming,
+    read_excluded,
+    read_judgments,
+)
 from recframe.frames.names import find_role, is_infer, is_time
 from recframe.frames.tables import tidy_table
 from recframe.options import Options
@@ -109,7 +115,7 @@ def as_tidy(per_user: pd.DataFrame, ids: Sequence[pa.DataType]) -> list[pa.Array
 def find_roles(other: str, columns: Columns, options: Options) -> Columns:
     """Return the label of each role in truth, or in exclude, where it is a frame."""
     with naming(other):
-        return find_given_columns(other, getattr(options, other), columns, options)
+        return find_parted_columns(other, getattr(options, other), columns, options)
 
 
 def open_beside(

@@ -115,13 +115,14 @@ def _find_widest(rows: Any, users: list[str]) -> str:
 
 
 def _find_key(rows: Any, users: list[str]) -> Any:
-    """Return a key that equal ids in columns of users share, whatever their types."""
-    users = list(dict.fromkeys(users))
-    if len(users) == 1:
-        return F.col(users[0])
-    types = [rows.schema[user].dataType for user in users]
-    common = "double" if all(isinstance(kind, kinds.NumericType) for kind in types) else "string"
-    return F.coalesce(*(F.col(user).cast(common) for user in users))
+    """Return a key that equal ids in columns of users share, whatever their types.
+
+    Texts share it that differ in case, blanks at the ends or zeros at the front, which is noted.
+    """
+    are_numbers = all(isinstance(rows.schema[user].dataType, kinds.NumericType) for user in users)
+    columns = [F.col(user).cast("double" if are_numbers else "string") for user in users]
+    key = F.coalesce(*columns)
+    return key if are_numbers else F.ltrim(F.lower(F.trim(key)), F.lit("0"))
 
 
 def name_results(

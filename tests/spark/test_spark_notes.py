@@ -15,7 +15,7 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case != "written differently"])
+@pytest.mark.parametrize("case", CASES)
 def test_notes_of_partitions(spark, case):
     """What workers note is said once, as in pandas."""
     frame, options, metrics, match = CASES[case]
@@ -35,13 +35,16 @@ def test_truth_and_exclude_of_spark(spark):
     assert said.startswith("exclude holds 1 of 3 relevant pairs of truth")
 
 
-def test_ids_written_differently(spark):
-    """No worker has all ids: means are silent, and a description has the figure."""
-    frame, options, metrics, _ = CASES["written differently"]
+def test_figures_of_pairs_written_differently(spark):
+    """A description has the figure too; so has a table where truth is of Spark."""
+    frame, options, metrics, match = CASES["written differently"]
     rec = recframe.spark.rec(spark.createDataFrame(frame), **options)
 
-    assert [] == warnings_of(rec.mean(metrics).collect)
-    assert any("ids written differently: 3" in line for line in rec.describe(1).warnings)
+    assert any("pairs written differently: 3" in line for line in rec.describe(1).warnings)
+    options = options | {"truth": spark.createDataFrame(options["truth"])}
+    rec = recframe.spark.rec(spark.createDataFrame(frame), **options)
+    (said,) = warnings_of(rec.mean(metrics).collect)
+    assert re.match(match, said)
 
 
 @pytest.mark.parametrize("name", AGGREGATES)

@@ -10,6 +10,7 @@ from pyspark.errors import PythonException
 
 import recframe
 import recframe.spark
+import test_times_of_truth
 from sparkly import (
     METRICS,
     OF_GRADES,
@@ -156,6 +157,20 @@ def test_others_of_other_ids_are_refused(spark, message):
         assert_same(frame.rec(**ROLES).evaluate("recall@2"), rec.recall(k=2))
         return
     assert message in refusal(rec.mean if "item" in message else rec.top)
+
+
+def test_days_of_truth(spark):
+    """A day that rows and truth both have is asked about, as in pandas."""
+    rows, truth = test_times_of_truth.ROWS[:6], test_times_of_truth.TRUTH
+    other_days = truth["day"].to_numpy()[::-1]  # so that no item has its own, in any partition
+    given = {"truth": spark.createDataFrame(pd.concat([truth, truth.assign(day=other_days)]))}
+    table = recframe.spark.rec(spark.createDataFrame(rows), **given).recall(k=1)
+    with pytest.raises(PythonException, match="the rows have 'day' too, and it parts the pairs of"):
+        table.collect()
+
+    given["truth_user"] = "user"
+    table = recframe.spark.rec(spark.createDataFrame(rows), **given).recall(k=1)
+    assert [0.5, 0.5] == [row["recall@1"] for row in table.collect()]
 
 
 def test_users_that_differ_are_refused(spark):
