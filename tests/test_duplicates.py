@@ -123,6 +123,7 @@ def test_frames_equal_the_reference(kind_and_rows, options, duplicates):
     assert_table(expected, recframe.evaluate(frame, LABELS, **options))
 
 
+@settings(max_examples=15)  # for what a file and a graph cost
 @given(
     repeated_rows(nulls=()),
     strategies.options(has_items=True, short="pad", missing="raise", min_relevance=None),
@@ -146,7 +147,7 @@ def test_every_door_is_that_of_frames(tmp_path_factory, kind_and_rows, options, 
         pd.testing.assert_frame_equal(expected, table, check_exact=True)
 
 
-@settings(max_examples=12)  # of many users, for what a file and a graph cost
+@settings(max_examples=12)  # likewise, of many users
 @given(
     repeated_rows(nulls=(), users=(0, 3, 5, -1, 2**53, 2**53 + 1), least=8),
     strategies.options(

@@ -47,7 +47,7 @@ def same(expected, found):
 
 
 @pytest.mark.parametrize("door", DOORS)
-@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("metric", ["ndcg@3", "average_precision"])
 def test_it_is_the_pivot(door, metric, tmp_path):
     """On every door, with grades and ties."""
     long = make_long()

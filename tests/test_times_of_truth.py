@@ -45,7 +45,7 @@ def test_the_answer_keeps_days_apart(relevance):
     assert [1.0, 0.0] == one.rec(**of_days, **no.value.answers).recall(k=1)["score"].tolist()
 
 
-@pytest.mark.parametrize("memory", ["1GiB", 1 << 14])
+@pytest.mark.parametrize("memory", ["1GiB", 1 << 17])
 def test_days_far_apart_in_a_file(memory, tmp_path):
     """Truth that is parted by user is looked at whole, not at its first rows."""
     pairs = pd.DataFrame({"user": range(6_000), "item": 1})

@@ -110,7 +110,7 @@ def hostile():
         "user": np.repeat([f"{i} {SCRIPT * 4}" for i in range(n_users)], n_items),
         "item": [f"{i} {SCRIPT * 9}" for i in range(n_items)] * n_users,
         "relevant": rng.integers(0, 2, n),
-        f"by {SCRIPT}": np.repeat([f"{i} {'<&>' * 200}" for i in range(n_users)], n_items),
+        f"by {SCRIPT}": np.repeat([f"{i} {'<&>' * 200}" for i in range(7)], n // 7),
     }
     return pd.DataFrame(rows | scores)
 
@@ -286,7 +286,7 @@ def test_names_are_harmless_and_pages_small(hostile):
     page = Page(report.html)
     assert [] == page.open
     assert any(SCRIPT[:20] in text for text in page.text)
-    assert 70 * 29 - len(page.tables["segments"][0]) + 1 == int(
+    assert 7 * 29 - len(page.tables["segments"][0]) + 1 == int(
         re.search(r"([\d,]+) more rows, which summary\(by", report.html)[1].replace(",", "")
     )
     assert "<script" not in report._repr_html_()

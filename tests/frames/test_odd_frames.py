@@ -25,6 +25,7 @@ DOORS = {
     "truth": lambda frame, truth, user: frame.rec(truth=truth, score=SCORES).recall(1),
     "judge": lambda frame, truth, user: frame.rec.judge(truth),
 }
+OF_TRUTH = ("describe", "truth", "judge")  # the others do not see it
 NESTED = {
     "list": (pa.list_(pa.int64()), [[1], [2]]),
     "struct": (pa.struct([("a", pa.int64())]), [{"a": 1}, {"a": 2}]),
@@ -112,7 +113,8 @@ def find_refusals(calls):
 def test_odd_columns_end_in_a_table_or_a_refusal(name, role):
     """Whatever a column holds, no call ends in what pandas, Arrow or an object raises."""
     given = put(role, COLUMNS[name])
-    refused = find_refusals(partial(call, *given) for call in DOORS.values())
+    doors = OF_TRUTH if role.startswith("truth") else DOORS
+    refused = find_refusals(partial(DOORS[door], *given) for door in doors)
 
     assert all(len(message) <= 1200 for message in refused)
 

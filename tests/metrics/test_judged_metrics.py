@@ -178,10 +178,7 @@ def make_frames(seed):
     return recs, truth.assign(relevant=rng.random(len(truth)) < 0.4)
 
 
-@pytest.mark.parametrize(
-    ("ties", "unjudged"),
-    [("expected", "drop"), ("best", "nonrelevant"), ("worst", "drop"), ("item", "nonrelevant")],
-)
+@pytest.mark.parametrize(("ties", "unjudged"), [("expected", "drop"), ("item", "nonrelevant")])
 def test_every_door_gives_the_same(ties, unjudged, tmp_path, monkeypatch):
     """Rows in any order, files in any memory, Dask and threads: the same bits."""
     recs, truth = make_frames(0)

@@ -36,7 +36,7 @@ def chance_of_none(n_rows, n_relevant, k):
     return math.prod(factors, start=Fraction(1))
 
 
-@pytest.mark.parametrize("n_above", [0, 7, 10**5])
+@pytest.mark.parametrize("n_above", [0, 10**5])
 @pytest.mark.parametrize(("n_rows", "n_relevant"), [(10**6, 1), (10**5, 5), (3000, 40), (90, 80)])
 def test_chances_in_a_large_tie(n_rows, n_relevant, n_above):
     """They are hypergeometric, exact to 1e-12 where they are next to nothing too."""
