@@ -157,9 +157,10 @@ def iter_frames(
 
 
 def make_frame(batches: Iterable[pa.RecordBatch], files: Files) -> pd.DataFrame:
-    """Return rows as a frame with the labels of the columns, text as categories."""
+    """Return rows as a frame with the labels of the columns; encoded text is categories."""
     table = pa.Table.from_batches(batches)
-    columns, arrays = dict(zip(table.column_names, table.columns, strict=True)), {}
+    columns = dict(zip(table.column_names, table.columns, strict=True))
+    arrays: dict[Hashable, Any] = {}
     del table  # each column is given back as soon as it is in the frame
     for label, name in zip(files.columns.labels, files.types, strict=True):
         column = columns.pop(name)
