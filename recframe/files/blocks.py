@@ -21,8 +21,7 @@ from recframe.files.batches import MOST_ROWS, Read, batch_bytes, gather, next_ah
 from recframe.files.budget import Limits, Progress, TemporaryRows, writing_to
 from recframe.files.footers import FREE, SCORE_BYTES, Files
 from recframe.files.found import TEXTS, RowGroup
-from recframe.foreign import NULLABLE
-from recframe.frames.ids import join_codes
+from recframe.foreign import read_column
 from recframe.frames.judgments import naming
 from recframe.kernel.threads import Array, n_processors
 from recframe.stores.remote import run_ahead
@@ -157,23 +156,12 @@ def iter_frames(
 
 
 def make_frame(batches: Iterable[pa.RecordBatch], files: Files) -> pd.DataFrame:
-    """Return rows as a frame with the labels of the columns; encoded text is categories."""
+    """Return rows as a frame with the labels of the columns."""
     table = pa.Table.from_batches(batches)
     columns = dict(zip(table.column_names, table.columns, strict=True))
-    arrays: dict[Hashable, Any] = {}
     del table  # each column is given back as soon as it is in the frame
-    for label, name in zip(files.columns.labels, files.types, strict=True):
-        column = columns.pop(name)
-        if pa.types.is_string(column.type):
-            arrays[label] = pd.array(column, dtype="string[pyarrow]")
-        elif files.types[name] in TEXTS:
-            # Arrow's own way to categories takes four times as long.
-            codes, texts = join_codes(column.dictionary_encode())
-            dtype = pd.CategoricalDtype(texts.to_pandas())
-            arrays[label] = pd.Categorical.from_codes(codes, dtype=dtype, validate=False)
-        else:
-            mapper = NULLABLE.get if column.null_count else None
-            arrays[label] = column.to_pandas(types_mapper=mapper)
+    roles = zip(files.columns.labels, files.types, strict=True)
+    arrays = {label: read_column(columns.pop(name)) for label, name in roles}
     return pd.DataFrame(arrays, copy=False)
 
 
