@@ -34,12 +34,20 @@ from recframe.frames.interactions import Interactions, read_interactions
 from recframe.frames.overlap import UserCounts
 from recframe.frames.tables import Make, MakeTable, in_cells, join_tables
 from recframe.frames.truth import open_candidates, open_judge
+from recframe.kernel.threads import n_processors
 from recframe.methods import Join, RankingMethods
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import Metric, parse_metrics
 from recframe.notes import DROPPED, ROWS, note
 from recframe.options import DEFAULTS, Options
-from recframe.partitions import Common, check_common, make_partition, read_lookups
+from recframe.partitions import (
+    Common,
+    PartitionResult,
+    check_common,
+    make_partition,
+    read_lookups,
+    take_notes,
+)
 from recframe.stores import ENVIRONMENT, Access
 
 __all__ = ["ScannedRecAccessor"]
@@ -323,22 +331,25 @@ def _iter_parted(
     def make_block(interactions: Interactions, _: Options) -> pd.DataFrame:
         return make(dtypes.restore_users(interactions), options)
 
-    def make_part(block: pd.DataFrame, *beside: pd.DataFrame) -> pd.DataFrame:
+    def make_part(block: pd.DataFrame, *beside: pd.DataFrame) -> PartitionResult:
         given: dict[str, Any] = dict(zip(files.beside, beside, strict=True))
         own = replace(options, **given)
         lookups = read_lookups(columns, own, is_all=False)
         block = dtypes.restore(block)
-        result = make_partition(block, lookups, make_block, columns, own, [], is_apart=True)
-        for one in result.common:
-            key = one.other, one.are_users, one.items.are_common
-            known = common.get(key, one), one
-            common[key] = max(known, key=lambda each: min(len(each.users), len(each.other_users)))
-        counts.append(result.counts)
-        made: pd.DataFrame = result.made
-        return made
+        return make_partition(block, lookups, make_block, columns, own, [], is_apart=True)
 
+    make_noted = partial(take_notes, make_part, lists_users=False)
     with showing(limits.progress, files.n_rows) as progress:
-        yield from make_each(files, limits, progress, make_part)
+        for result in make_each(files, limits, progress, make_noted, n_processors()):
+            for one in result.common:
+                key = one.other, one.are_users, one.items.are_common
+                known = common.get(key, one), one
+                common[key] = max(
+                    known, key=lambda each: min(len(each.users), len(each.other_users))
+                )
+            counts.append(result.counts)
+            note(**(result.notes or {}))
+            yield result.made
     if progress.n_dropped:  # for want of a user
         note(**{DROPPED: progress.n_dropped, ROWS: progress.n_dropped})
     check_common([*common.values()], counts)

@@ -25,6 +25,7 @@ from recframe.frames.tables import Make
 from recframe.frames.truth import open_candidates, open_judge
 from recframe.notes import DROPPED, ROWS, note
 from recframe.options import Options
+from recframe.stores.remote import run_ahead
 
 LOOKUP_ROWS = 1 << 16  # of all columns, that are read at a time to look a pair up
 
@@ -72,16 +73,17 @@ def iter_parts(
 
 
 def make_each(
-    files: Files, limits: Limits, progress: Progress, make: Callable[..., Made]
+    files: Files, limits: Limits, progress: Progress, make: Callable[..., Made], n_threads: int = 0
 ) -> Iterator[Made]:
-    """Yield the result for each block of whole users and the rows beside it.
+    """Yield the result for each block of whole users and the rows beside it; threads make later.
 
     A refusal names the part that it is for.
     """
-    progress.report()
-    for block, *beside in iter_blocks(files, limits, progress):
+
+    def make_one(frames: list[pd.DataFrame]) -> tuple[int, Made]:
+        block, *beside = frames
         try:
-            made = make(block, *beside)
+            return len(block), make(block, *beside)
         except RecframeError as error:
             part = f"in a part of {len(block):,} of the {files.rows_said} rows: "
             part = "" if len(block) == files.n_rows else part
@@ -91,7 +93,12 @@ def make_each(
                 raise RepeatedPairError(message, answers=answers) from error
             say_where(part, error)
             raise
-        progress.n_evaluated += len(block)
+
+    progress.report()
+    blocks = iter_blocks(files, limits, progress)
+    results = run_ahead(make_one, blocks, n_threads) if n_threads else map(make_one, blocks)
+    for n_rows, made in results:
+        progress.n_evaluated += n_rows
         progress.report()
         yield made
         pa.default_memory_pool().release_unused()  # else the pool grows with the blocks
