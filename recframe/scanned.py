@@ -38,7 +38,7 @@ from recframe.kernel.threads import n_processors
 from recframe.methods import Join, RankingMethods
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import Metric, parse_metrics
-from recframe.notes import DROPPED, ROWS, note
+from recframe.notes import DROPPED, ROWS, is_noting, note
 from recframe.options import DEFAULTS, Options
 from recframe.partitions import (
     Common,
@@ -338,9 +338,9 @@ def _iter_parted(
         block = dtypes.restore(block)
         return make_partition(block, lookups, make_block, columns, own, [], is_apart=True)
 
-    make_noted = partial(take_notes, make_part, lists_users=False)
+    make_result = partial(take_notes, make_part, lists_users=False) if is_noting() else make_part
     with showing(limits.progress, files.n_rows) as progress:
-        for result in make_each(files, limits, progress, make_noted, n_processors()):
+        for result in make_each(files, limits, progress, make_result, n_processors()):
             for one in result.common:
                 key = one.other, one.are_users, one.items.are_common
                 known = common.get(key, one), one
@@ -348,7 +348,8 @@ def _iter_parted(
                     known, key=lambda each: min(len(each.users), len(each.other_users))
                 )
             counts.append(result.counts)
-            note(**(result.notes or {}))
+            if result.notes:
+                note(**result.notes)
             yield result.made
     if progress.n_dropped:  # for want of a user
         note(**{DROPPED: progress.n_dropped, ROWS: progress.n_dropped})

@@ -38,7 +38,7 @@ MAX_BUCKETS = 96  # 10^8 rows in 256 MiB: a bucket and the next, read ahead, hav
 MAX_LEVEL = 3  # of spilling again what is still too large; MAX_BUCKETS ** 4 in all
 # Of smaller pieces a bucket gets few rows at a time, each by calls of Arrow that let go of Python's
 # lock. For that all threads queue: of 16 scans at 4 MiB it was more than half of the time.
-LEAST_PIECE = 1 << 20  # bytes, where there is as much memory
+LEAST_PIECE = 1 << 21  # bytes, where there is as much memory
 HASHED_BYTES = 64  # of a text, the last, in which ids differ as a rule
 NO_CASE = np.uint64(0xDFDFDFDFDFDFDFDF)  # all bits but the one that small letters and blanks have
 ARE_NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
