@@ -243,7 +243,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
     def open(self, columns: Columns, options: Options | None = None) -> Files:
         """Return the files, of which a note is taken, and of options what is beside them."""
         files = self._open(columns)
-        if options is not None:
+        if options is not None and options.needs_item:
             files = files._replace(beside=open_beside(files, options, self._frame.limits))
         if self._frame.note is not None:
             self._frame.note(files)

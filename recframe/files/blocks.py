@@ -149,10 +149,8 @@ def iter_frames(
     If several columns tell users apart, `user` is the id in the first.
     """
     row_groups = [row_group for row_group in files.row_groups if row_group.may_have(user)]
-    for _, batch in read_batches(files, row_groups, memory // 16, progress):
-        frame = make_frame([batch], files)
-        texts = frame.select_dtypes("category")
-        yield frame.astype({label: texts[label].cat.categories.dtype for label in texts})
+    for _, batch in read_batches(files, row_groups, memory // 16, progress, is_plain=True):
+        yield make_frame([batch], files)
 
 
 def make_frame(batches: Iterable[pa.RecordBatch], files: Files) -> pd.DataFrame:
