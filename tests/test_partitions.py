@@ -20,6 +20,7 @@ def days_of_users(day):
     return pd.MultiIndex.from_product([[day], range(N_USERS)], names=["day", "user"])
 
 
+TEXT = pd.Index(["a"]).dtype
 USERS, OTHERS = days_of_users(1), days_of_users(2)
 CHECKED = {
     "users in common, of one": [share("truth"), share("truth", users=(3,), others=(), known=False)],
@@ -33,7 +34,7 @@ CHECKED = {
 REFUSED = {
     "truth: there are no rows": [share("truth", others=(), known=False)],
     "user: no user is in both the frame and exclude": [share(others=(3, 4), known=False)],
-    "item: no item is in both the frame and exclude; the frame has str (such as 'a')": [
+    f"item: no item is in both the frame and exclude; the frame has {TEXT} (such as 'a')": [
         share(of_frame=["a"], of_other=["b"]),
         share(users=(3,), of_frame=["c"]),
     ],
