@@ -88,7 +88,7 @@ def test_ids_written_differently(engine, tmp_path):
 
 
 def write_differently(id_, random):
-    """Return an id, or in one of three times the same with another case, blank or zero."""
+    """Return an id, in a third of all cases in capitals or with a blank or a zero."""
     return random.choice([id_.upper(), f" {id_}", f"{id_} ", f"0{id_}"] + 8 * [id_])
 
 

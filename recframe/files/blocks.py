@@ -329,8 +329,8 @@ def hash_users(*columns: pa.Array) -> Array:
 def _hash(ids: pa.Array) -> Array:
     """Return 64 bits of each id that are equal where ids are equal, whatever type they have.
 
-    So they are where texts differ in case, blanks at the ends or zeros at the front, which is noted
-    of users of truth.
+    Texts have the same ones too if they differ in case, blanks at the ends or zeros at the front:
+    of users of truth that is noted where they meet.
     """
     if ids.type not in TEXTS:
         if pa.types.is_date(ids.type) or pa.types.is_timestamp(ids.type):

@@ -75,9 +75,9 @@ def iter_parts(
 def make_each(
     files: Files, limits: Limits, progress: Progress, make: Callable[..., Made], n_threads: int = 0
 ) -> Iterator[Made]:
-    """Yield the result for each block of whole users and the rows beside it; threads make later.
+    """Yield the result for each block of whole users and the rows beside it.
 
-    A refusal names the part that it is for.
+    With `n_threads` these make later ones meanwhile. A refusal names the part that it is for.
     """
 
     def make_one(frames: list[pd.DataFrame]) -> tuple[int, Made]:

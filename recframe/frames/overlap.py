@@ -152,7 +152,7 @@ class Overlap:
         """
         if is_noting() and not self.is_listed.all():
             known = self.other_users[self.is_listed].append(self.unknown)
-            near = match_near(self.other_users[~self.is_listed], known)
+            near = _match_near(self.other_users[~self.is_listed], known)
             absent = np.flatnonzero(~self.is_listed)[near >= 0]
             note(**{NEAR: int(np.isin(users.codes, absent).sum())})
 
@@ -240,7 +240,7 @@ class Pairs(NamedTuple):
         """Return how many pairs have a row, but for how the item is written."""
         pair = np.flatnonzero((matches.user >= 0) & (matches.item[self.item.codes] < 0))
         codes, place = np.unique(self.item.codes[pair], return_inverse=True)
-        near = match_near(self.item.ids[codes], item.ids)[place]
+        near = _match_near(self.item.ids[codes], item.ids)[place]
         return len(np.unique(rows.match(matches.user[pair], near)[0]))
 
 
@@ -263,7 +263,7 @@ def _find_difference(ids: pd.Index[Any], other_ids: pd.Index[Any], other: str) -
     return ""
 
 
-def match_near(ids: pd.Index[Any], among: pd.Index[Any]) -> Array:
+def _match_near(ids: pd.Index[Any], among: pd.Index[Any]) -> Array:
     """Return where each id is among others but for case, blanks or zeros, -1 for nowhere.
 
     Where these tell the others apart, they are no mistake.

@@ -117,7 +117,8 @@ def _find_widest(rows: Any, users: list[str]) -> str:
 def _find_key(rows: Any, users: list[str]) -> Any:
     """Return a key that equal ids in columns of users share, whatever their types.
 
-    Texts share it that differ in case, blanks at the ends or zeros at the front, which is noted.
+    Texts share it too if they differ in case, blanks at the ends or zeros at the front: of users of
+    truth that is noted where they meet.
     """
     are_numbers = all(isinstance(rows.schema[user].dataType, kinds.NumericType) for user in users)
     columns = [F.col(user).cast("double" if are_numbers else "string") for user in users]
