@@ -191,15 +191,7 @@ def _encode_values(values: pa.Array) -> tuple[Array, pa.Array]:
     slices = in_slices(
         lambda start, stop: pc.dictionary_encode(values[start:stop], memory_pool=pool), len(values)
     )
-    return join_codes(pa.chunked_array(slices))
-
-
-def join_codes(encoded: pa.ChunkedArray) -> tuple[Array, pa.Array]:
-    """Return the code of each row of encoded pieces, -1 for null, and the values of codes."""
-    pieces = encoded.chunks or [pa.array([], encoded.type)]
-    # Arrow would hash the values of every piece, also where all have the same, as of one encoding.
-    if not all(piece.dictionary.equals(pieces[0].dictionary) for piece in pieces[1:]):
-        pieces = encoded.unify_dictionaries(pa.system_memory_pool()).chunks
+    pieces = pa.chunked_array(slices).unify_dictionaries(pool).chunks
     return np.concatenate([piece.indices.fill_null(-1) for piece in pieces]), pieces[0].dictionary
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from recframe.errors import RecframeError
 from recframe.frames import ids as module
-from recframe.frames.ids import encode, find_users, join_codes, sort_ids
+from recframe.frames.ids import encode, find_users, sort_ids
 from recframe.frames.overlap import append, match
 
 # Distinct ids, in their order.
@@ -303,22 +303,3 @@ def test_runs_at_one_end_only(dtype, order, monkeypatch):
     alone = [frame[frame["user"] == user].rec.recall(k=5) for user in sorted(set(frame["user"]))]
 
     pd.testing.assert_frame_equal(pd.concat(alone), frame.rec.recall(k=5))
-
-
-@pytest.mark.parametrize(
-    ("pieces", "codes", "values"),
-    [
-        ([], [], []),
-        ([["a", None, "b"]], [0, -1, 1], ["a", "b"]),
-        ([["a", "b"], ["b", None, "c"]], [0, 1, 1, -1, 2], ["a", "b", "c"]),
-        ([["a", "b"], ["a", "b", "a"]], [0, 1, 0, 1, 0], ["a", "b"]),
-    ],
-    ids=["none", "one", "other values", "the same values"],
-)
-def test_pieces_that_have_codes_of_their_own_get_common_ones(pieces, codes, values):
-    """Whatever pieces they come in, equal values get one code, and nulls get -1."""
-    kind = pa.dictionary(pa.int32(), pa.string())
-    encoded = pa.chunked_array([pa.array(piece).dictionary_encode() for piece in pieces], kind)
-    found, distinct = join_codes(encoded)
-
-    assert (codes, values) == (found.tolist(), distinct.to_pylist())
