@@ -248,8 +248,8 @@ def _spilled(
         row_bytes = np.array([[side.files.row_bytes] for side in sides])
         sizes = np.array([spill.n_bytes for spill in spills]) + rows * row_bytes
         n_held, n_of_bucket = sizes.sum(axis=0), rows.sum(axis=0)
-        # One giant user cannot be parted.
-        again = (n_held > memory) & (n_of_bucket < n_rows) & (level < MAX_LEVEL)
+        # A giant user cannot be parted; it is one that most of the rows are of, in one bucket.
+        again = (n_held > memory) & (2 * n_of_bucket <= n_rows) & (level < MAX_LEVEL)
         whole = np.flatnonzero(~again & (n_of_bucket > 0))
         # Beside the one that is worked on, as many as there is room for.
         n_ahead = min(n_threads, max(1, memory // int(n_held[whole].max(initial=1)) - 1))

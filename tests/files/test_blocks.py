@@ -393,13 +393,22 @@ def test_no_more_buckets_than_so_many(tmp_path, made_spills):
 
 def test_levels_of_a_spill(tmp_path, made_spills, monkeypatch):
     """However little the memory, what is still too large after some levels is taken whole."""
-    bits = np.array([1, 1 << 16, 1 << 32, 1 << 48, 0, 0], np.uint64)
-    monkeypatch.setattr(blocks, "hash_users", lambda ids: bits[ids.to_numpy()])
-    _, frames = spill_users(tmp_path, np.arange(6).repeat(10), 1)
+    bits = np.array([sum(3 * (user >> at & 1) << 16 * at for at in range(4)) for user in range(32)])
+    monkeypatch.setattr(blocks, "hash_users", lambda ids: bits.astype(np.uint64)[ids.to_numpy()])
+    _, frames = spill_users(tmp_path, np.arange(32).repeat(10), 1)
 
     assert {0, 1, 2, 3} == {level for _, level in made_spills}
     parts = sorted(frame["user"].unique().tolist() for frame in frames)
-    assert [[0], [1], [2], [3], [4, 5]] == parts
+    assert [[user, user + 16] for user in range(16)] == parts
+
+
+def test_a_bucket_with_most_rows_is_taken_whole(tmp_path, made_spills):
+    """A giant user, who cannot be parted, is not written down at one level after another."""
+    users = np.append(np.zeros(1000, int), np.random.default_rng(0).permutation(100))
+    _, frames = spill_users(tmp_path, users, 4000)
+
+    assert [0] == [level for _, level in made_spills]
+    assert 1000 < max(map(len, frames)) < 1100
 
 
 def test_categories_are_those_of_the_rows():
