@@ -50,13 +50,13 @@ class Ids(NamedTuple):
             return self
         is_used = np.zeros(len(self.ids), bool)
         in_slices(lambda start, stop: is_used.put(self.codes[start:stop], True), len(self.codes))
-        used = np.flatnonzero(is_used)
-        ids = self.restore(used)
-        if len(used) == len(self.ids):
-            return self._replace(ids=ids)
-        position = np.empty(len(self.ids), np.int32)
-        position[used] = np.arange(len(used), dtype=np.int32)
-        return self._replace(codes=take(position, self.codes), ids=ids)
+        used, codes = np.flatnonzero(is_used), self.codes
+        if len(used) < len(self.ids):
+            position = np.empty(len(self.ids), np.int32)
+            position[used] = np.arange(len(used), dtype=np.int32)
+            codes = take(position, codes)
+            del position  # which may be larger than all else
+        return self._replace(codes=codes, ids=self.restore(used))
 
     def distinct(self) -> pd.Index[Any]:
         """Return the ids that some row has, each once."""
