@@ -252,7 +252,8 @@ def list_fields(frame: pd.DataFrame) -> list[tuple[Hashable, Any]]:
 
 def list_labels(frame: pd.DataFrame, taken: Iterable[Hashable] = ()) -> list[Hashable]:
     """Return the labels of all columns and of the named index levels that are not taken."""
-    return leave_out([label for label, _ in list_fields(frame)], taken)
+    levels = [name for name in frame.index.names if name is not None]
+    return leave_out([*frame.columns, *levels], taken)
 
 
 def check_label(frame: pd.DataFrame, role: str, *given: Hashable) -> None:
