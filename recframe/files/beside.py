@@ -60,7 +60,7 @@ def _open(
             return None
         import pyarrow.dataset as ds  # only datasets need it
 
-        found = stage([Found(name, {}, given=GivenRows(ds.dataset(table)))], own, limits)
+        found = stage([Found(name, {}, rows=GivenRows(ds.dataset(table)))], own, limits)
     else:
         path, access = given if isinstance(given, Placed) else (os.fspath(given), ENVIRONMENT)
         found = find_files(path, access=access if access.leads_away(path) else ENVIRONMENT)

@@ -24,8 +24,8 @@ from recframe.errors import RecframeError, quote, show_path
 from recframe.files.batches import gather
 from recframe.files.budget import Limits, TemporaryRows
 from recframe.files.found import TEXTS, Found, Staged, check_names, naming_file, plain_type
-from recframe.foreign import RELATION, is_of, is_source
-from recframe.formats import PARQUET, GivenRows, find_format
+from recframe.foreign import RELATION, is_of
+from recframe.formats import PARQUET, GivenRows, find_format, open_rows
 from recframe.frames.columns import Columns
 from recframe.frames.judgments import naming
 from recframe.stores import ENVIRONMENT, Access, is_uri, without_file
@@ -46,7 +46,7 @@ def find_files(source: Any, argument: str = "", access: Access = ENVIRONMENT) ->
 
     They are in order; a refusal names the argument.
     """
-    if is_source(source):
+    if not isinstance(source, str | os.PathLike | list | tuple):
         return _find_given(source, argument, access)
     listed = [source] if isinstance(source, str | os.PathLike) else source
     listings, found = Listings(access), list[Found]()
@@ -64,7 +64,8 @@ def find_files(source: Any, argument: str = "", access: Access = ENVIRONMENT) ->
                 if one.log:
                     found += _read_log(one, listings)
                 else:
-                    found.append(Found(one.path, {}, remote=one.remote))
+                    file = Found(one.path, {}, remote=one.remote)
+                    found.append(file._replace(rows=open_rows(file.path, file.open)))
         if not found:
             raise RecframeError("must name at least one file, found an empty list")
         listings.check()
@@ -102,7 +103,7 @@ def _find_given(source: Any, argument: str, access: Access) -> list[Found]:
         dataset, root = as_dataset(name, lambda _: source), without_file(name)
         if not is_uri(name):  # older versions give a path, with blanks as those of URIs are
             root = unquote(root)
-    rows = [Found(name, {}, given=GivenRows(dataset))]
+    rows = [Found(name, {}, rows=GivenRows(dataset))]
     is_of_files = isinstance(dataset, ds.FileSystemDataset)
     if not is_of_files or not isinstance(dataset.format, ds.ParquetFileFormat):
         return rows
@@ -256,7 +257,7 @@ def _stage(
         staging.tell() - start, lambda begin, end: written.read_at(end - begin, start + begin)
     )
     file = pa.PythonFile(Reader(part), "r")
-    return found._replace(given=None, remote=None, staged=Staged(file, footers[0], schema))
+    return found._replace(rows=None, remote=None, staged=Staged(file, footers[0], schema))
 
 
 def _storable(batch: pa.RecordBatch) -> pa.RecordBatch:
