@@ -53,6 +53,15 @@ from recframe.stores import ENVIRONMENT, Access
 __all__ = ["ScannedRecAccessor"]
 
 ROW_SIZED = ("rank", "top", "judge")
+LACKED = {
+    name: ": its table would be as long as the rows, which may not fit in memory; df = "
+    f"pd.read_parquet(path), then df.rec.{name}()"
+    for name in ROW_SIZED
+}
+LACKED["rec"] = (
+    ": it has the methods of df.rec itself, such as mean('recall@10'); pass options as "
+    "scan(ties='worst')"
+)
 MOST_ROWS_ASKED = 10**8  # which are read again for each question
 NO_COLUMNS = Columns(None, [], None)
 
@@ -101,10 +110,11 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
     _frame: ScannedFiles
 
-    rank: Any = property()  # which has no value, so that `__getattr__` says why
+    rank: Any = property()  # which has no value, so that it says why
     top, judge = rank, rank
 
     _takes = DEFAULTS.keys() | {"union_by_name"}
+    _lacks = LACKED
 
     def iter_evaluate(
         self, metrics: str | Iterable[str] = DEFAULT_METRICS
@@ -175,21 +185,6 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
     def __dir__(self) -> list[str]:
         """Return the names to complete."""
         return [name for name in super().__dir__() if name not in ROW_SIZED]
-
-    def __getattr__(self, name: str) -> Any:
-        """Raise for what is left out, and for what is no method."""
-        if name in ROW_SIZED:
-            raise AttributeError(
-                f"{type(self).__name__!r} object has no attribute {name!r}: its table would be as "
-                f"long as the rows, which may not fit in memory; df = pd.read_parquet(path), then "
-                f"df.rec.{name}()"
-            )
-        if name == "rec":
-            raise AttributeError(
-                f"{type(self).__name__!r} object has no attribute 'rec': it has the methods of "
-                "df.rec itself, such as mean('recall@10'); pass options as scan(ties='worst')"
-            )
-        return super().__getattr__(name)  # type: ignore[misc]  # hidden from editors
 
     def _bind(self, options: Options) -> Self:
         access = self._frame.access
