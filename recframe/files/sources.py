@@ -35,7 +35,6 @@ from recframe.stores.store import Store
 
 NULL_VALUE = "__HIVE_DEFAULT_PARTITION__"
 WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")  # of 64 bits, in its usual form ("007" is not)
-KEPT_FOOTERS = 256  # of so few files they are kept, as every call reads them
 STAGED_SHARE = 8  # what part of the memory may hold what is staged
 PIECE_SHARE = 64  # the same of a block of text, which is a row group as well
 LEAST_PIECE, MOST_PIECE = 1 << 18, 1 << 24  # bytes
@@ -69,7 +68,6 @@ def find_files(source: Any, argument: str = "", access: Access = ENVIRONMENT) ->
         if not found:
             raise RecframeError("must name at least one file, found an empty list")
         listings.check()
-        _keep_footers(found)
         _check_one_format(found)
     return _typed(found)
 
@@ -120,7 +118,6 @@ def _find_given(source: Any, argument: str, access: Access) -> list[Found]:
         found = _list_files(dataset, locate)
     except ValueError:  # it is filtered, which only its own reader respects
         return rows
-    _keep_footers(found)
     return found or rows
 
 
@@ -185,13 +182,6 @@ def _check_one_format(found: list[Found]) -> None:
             f"cannot read {show_path(path)} ({one}) and {show_path(also)} ({other}) as one table; "
             f"name the files of one format, for example by a pattern such as '*.{one}'"
         )
-
-
-def _keep_footers(found: list[Found]) -> None:
-    """Have the footers of files in stores kept once they are read, if the files are few."""
-    for file in found if len(found) <= KEPT_FOOTERS else ():
-        if file.remote is not None:
-            file.remote.keeps_footer = True
 
 
 def stage(found: list[Found], columns: Columns, limits: Limits) -> list[Found]:
