@@ -145,11 +145,9 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
             taking_notes() as notes,
             ExitStack() as stack,
         ):
-            baseline = arguments.baseline
-            if baseline is not None:
-                known = {str(score): score for score in rec.scores}
-                baseline = find_baseline(baseline, known, "score columns")
             grouping, tables = rec.iter_users(metrics, arguments.by, arguments.weights)
+            known = {str(score): score for score in opened[0].columns.scores}
+            baseline = find_baseline(arguments.baseline, known, "score columns")
             about = {**describe_run(arguments, options, opened[0]), "notes": notes}
             stack.enter_context(closing(tables))
             if each is not None:

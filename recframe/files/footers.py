@@ -198,11 +198,11 @@ def _read_footer(found: Found, memory: int, names: Sequence[str] = ()) -> File:
         # Columns added later are null in the files that were there before.
         added = [field for field in table_schema if field.name not in schema.names]
         values = {field.name: pa.scalar(None, field.type) for field in added} | values
-        schema = _with_said(table_schema, values)
+        schema = table_schema
     else:
         said_too = {name: value for name, value in values.items() if name in schema.names}
-        schema = _with_said(schema, values)
         values = {name: value for name, value in values.items() if name not in said_too}
+    schema = _with_said(schema, values)
     check_names([*names, *found.looked_at], schema, found.path)
     indexes: Sequence[int] = range(metadata.num_row_groups) if found.only is None else found.only
     if found.condition is not None and found.staged is None:

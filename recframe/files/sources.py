@@ -125,22 +125,18 @@ def _typed(found: list[Found]) -> list[Found]:
     """Return files with the values of folders: numbers if all are whole numbers, else texts."""
     # Of many files Path would take ten times as long.
     folders = [None if file.table_schema else os.path.dirname(file.path) for file in found]  # noqa: PTH120
-    texts: dict[str, dict[str, str | None]] = {}  # None for a null
-    types: dict[str, pa.DataType] = {}
+    values: dict[str, dict[str, pa.Scalar]] = {}
+    are_texts: set[str] = set()
     for folder in filter(None, dict.fromkeys(folders)):
         pairs = dict(name.split("=", 1) for name in Path(folder).parts if "=" in name)
-        texts[folder] = {}
+        values[folder] = {}
         for name, said in pairs.items():
-            texts[folder][name] = text = None if said == NULL_VALUE else unquote(said)
-            types.setdefault(name, pa.int64())
+            text = None if said == NULL_VALUE else unquote(said)  # None for a null
+            values[folder][name] = pa.scalar(text, pa.string())
             if text is not None and not WHOLE_NUMBER.fullmatch(text):
-                types[name] = pa.string()
-    values = {
-        folder: {
-            name: pa.scalar(text, pa.string()).cast(types[name]) for name, text in said.items()
-        }
-        for folder, said in texts.items()
-    }
+                are_texts.add(name)
+    for own in values.values():
+        own |= {name: own[name].cast(pa.int64()) for name in own if name not in are_texts}
     return [
         file._replace(partitions=values[folder]) if folder else file
         for file, folder in zip(found, folders, strict=True)
