@@ -21,14 +21,13 @@ from recframe.analysis.segments import Grouping, find_grouping, measure_with_own
 from recframe.analysis.summary import measure_noted
 from recframe.calls import public_each
 from recframe.errors import count_of
-from recframe.files.beside import open_beside
 from recframe.files.blocks import ROUTES, iter_frames, plan_blocks
 from recframe.files.budget import Limits, showing
 from recframe.files.filters import filter_files
 from recframe.files.footers import Files, make_sample, open_files, read_schema, unite
 from recframe.files.found import Found
 from recframe.files.parts import iter_parts, make_each, read_dtypes
-from recframe.files.sources import find_files, stage
+from recframe.files.sources import find_files, open_beside, stage
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.interactions import Interactions, read_interactions
 from recframe.frames.overlap import UserCounts

@@ -2,12 +2,17 @@
 
 Rows without footers are staged: written once as parquet, which the rest of the engine reads. Small
 staged rows are in memory, others in a temporary file without a name.
+
+Truth and exclude are files of their own, parted by user as the rows are, if they have more pairs
+than a block has rows: to match all of them with each block would take longer than the block. Fewer
+are held in memory, as are pairs that no footers describe.
 """
 
 import os
 import re
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from posixpath import join
@@ -15,20 +20,24 @@ from typing import Any
 from urllib.parse import unquote
 from weakref import finalize
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recframe.cells import Known, read_until_known
 from recframe.disk import as_dataset, check_named, open_delta
 from recframe.errors import RecframeError, quote, show_path
-from recframe.files.batches import gather
+from recframe.files.batches import MOST_ROWS, gather
 from recframe.files.budget import Limits, TemporaryRows
+from recframe.files.footers import Files, make_sample, open_files, read_head, read_schema
 from recframe.files.found import TEXTS, Found, Staged, check_names, naming_file, plain_type
 from recframe.foreign import RELATION, is_of
 from recframe.formats import PARQUET, GivenRows, find_format, open_rows
-from recframe.frames.columns import Columns
-from recframe.frames.judgments import naming
-from recframe.stores import ENVIRONMENT, Access, is_uri, without_file
+from recframe.frames.columns import Columns, get_column
+from recframe.frames.judgments import check_no_grades, find_parted_columns, naming
+from recframe.frames.names import is_infer
+from recframe.options import Options
+from recframe.stores import ENVIRONMENT, Access, Placed, is_uri, without_file
 from recframe.stores.listings import Listed, Listings
 from recframe.stores.remote import FilePart, Reader, Remote
 from recframe.stores.store import Store
@@ -38,6 +47,8 @@ WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")  # of 64 bits, in its usual fo
 STAGED_SHARE = 8  # what part of the memory may hold what is staged
 PIECE_SHARE = 64  # the same of a block of text, which is a row group as well
 LEAST_PIECE, MOST_PIECE = 1 << 18, 1 << 24  # bytes
+PAIR_BYTES = 128  # that a pair takes in memory, with what finds it
+NAMED = Options(user="user", item="item", score="score")  # of which no column is inferred
 
 
 def find_files(source: Any, argument: str = "", access: Access = ENVIRONMENT) -> list[Found]:
@@ -252,3 +263,48 @@ def _storable(batch: pa.RecordBatch) -> pa.RecordBatch:
         if pa.types.is_string_view(field.type):
             batch = batch.set_column(at, field.name, batch.column(at).cast(pa.large_string()))
     return batch
+
+
+def open_beside(files: Files, options: Options, limits: Limits) -> dict[str, Files]:
+    """Return truth and exclude as files, by option, where they are to be parted by user."""
+    both: dict[str, Any] = {"truth": options.truth, "exclude": options.exclude}
+    given = {name: one for name, one in both.items() if one is not None}
+    most = min(MOST_ROWS, files.memory // (2 * PAIR_BYTES))
+    are_frames = all(isinstance(one, pd.DataFrame) for one in given.values())
+    if not files.users or files.n_rows == 0:
+        return {}
+    if are_frames and sum(map(len, given.values())) <= most:  # which needs no look at them
+        return {}
+    beside = dict[str, Files]()
+    for name, one in given.items():
+        with naming(name):
+            if (opened := _open(name, one, files.columns, options, limits)) is None:
+                return {}
+            beside[name] = opened
+    return beside if sum(one.n_rows for one in beside.values()) > most else {}
+
+
+def _open(
+    name: str, given: Any, columns: Columns, options: Options, limits: Limits
+) -> Files | None:
+    """Return the value of an option as files; None if their footers are not known."""
+    is_frame = isinstance(given, pd.DataFrame)
+    if is_frame:
+        own = find_parted_columns(name, given, columns, options)
+        try:
+            table = pa.table({str(one): pa.array(get_column(given, one)) for one in own.labels})
+        except (pa.ArrowException, TypeError):  # ids that no file has either
+            return None
+        found = stage([Found(name, {}, rows=GivenRows(table.to_reader()))], own, limits)
+    else:
+        path, access = given if isinstance(given, Placed) else (os.fspath(given), ENVIRONMENT)
+        found = find_files(path, access=access if access.leads_away(path) else ENVIRONMENT)
+        if any(one.rows is not None for one in found):
+            return None
+        schema = read_schema(found[0], limits.memory)
+        own = find_parted_columns(name, make_sample(schema, found[0].path), columns, options)
+    if name == "truth" and own.relevant is None and is_infer(options.relevant):
+        ends = [given] if is_frame else [read_head(one) for one in (found[0], found[-1])]
+        check_no_grades(pd.concat(ends), own)
+    reading = replace(NAMED, relevant=options.relevant, missing=options.missing)
+    return open_files(found, own, reading, limits.memory)
