@@ -22,7 +22,7 @@ from recframe.analysis.summary import measure_noted
 from recframe.calls import public_each
 from recframe.errors import count_of
 from recframe.files.blocks import ROUTES, iter_frames, plan_blocks
-from recframe.files.budget import Limits, showing
+from recframe.files.budget import Limits, Progress, showing
 from recframe.files.filters import filter_files
 from recframe.files.footers import Files, make_sample, open_files, read_schema, unite
 from recframe.files.found import Found
@@ -245,9 +245,8 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
     def _read_values(self, label: Hashable) -> pd.Series:
         files, values = self._open(NO_COLUMNS._replace(of_users=(label,))), list[pd.Series]()
-        with showing(False, files.n_rows) as progress:
-            for frame in iter_frames(files, files.memory, progress, None):
-                values = [pd.concat([*values, frame[label].drop_duplicates()]).drop_duplicates()]
+        for frame in iter_frames(files, files.memory, Progress(files.n_rows), None):
+            values = [pd.concat([*values, frame[label].drop_duplicates()]).drop_duplicates()]
         return next(iter(values), get_column(files.sample, label))
 
     def _iter_parts(
@@ -295,8 +294,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
             for figures in make_each(files, limits, progress, count):
                 parts = [join_figures([*parts, figures])]  # which stays small
         candidates.check()
-        if not parts:
-            parts = [count(files.sample)]
+        parts = parts or [count(files.sample)]
         add_dropped(parts[0], columns, progress.n_dropped, progress.nulls_dropped)
         lookups = judge, candidates.excluded
         return describe_figures(parts, files.sample, columns, k, options, *lookups)
@@ -304,10 +302,10 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         # Others without a user are no matter here.
         files, limits = self.open(columns)._replace(drop_nulls=True), self._frame.limits
-        found, own = list[pd.DataFrame](), next(iter(split_user(user, columns).values()), None)
+        own = next(iter(split_user(user, columns).values()), None)
         with showing(limits.progress, files.n_rows) as progress:
-            for frame in iter_frames(files, limits.memory, progress, own):
-                found.append(frame[is_user(frame, user, columns)])
+            frames = iter_frames(files, limits.memory, progress, own)
+            found = [frame[is_user(frame, user, columns)] for frame in frames]
             rows = pd.concat(found, ignore_index=True) if found else files.sample
             if len(rows) == 0 and not self._options.has_truth:  # ids for a refusal to name
                 rows = next(iter_frames(files, limits.memory, progress, None), rows).head()
