@@ -270,10 +270,9 @@ def open_beside(files: Files, options: Options, limits: Limits) -> dict[str, Fil
     both: dict[str, Any] = {"truth": options.truth, "exclude": options.exclude}
     given = {name: one for name, one in both.items() if one is not None}
     most = min(MOST_ROWS, files.memory // (2 * PAIR_BYTES))
-    are_frames = all(isinstance(one, pd.DataFrame) for one in given.values())
-    if not files.users or files.n_rows == 0:
-        return {}
-    if are_frames and sum(map(len, given.values())) <= most:  # which needs no look at them
+    # Frames need no look at them; of files the footers say how many pairs they have.
+    n_known = sum(len(one) if isinstance(one, pd.DataFrame) else most + 1 for one in given.values())
+    if not files.users or files.n_rows == 0 or n_known <= most:
         return {}
     beside = dict[str, Files]()
     for name, one in given.items():
