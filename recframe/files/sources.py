@@ -233,22 +233,22 @@ def _stage(
         check_names((name for name in names if name not in found.partitions), schema, found.path)
         n_bytes = 2 * known.n_bytes
         batches = gather(map(_storable, rows.iter_batches(stored, known)), n_bytes)
-        none = pa.RecordBatch.from_pylist([], pa.schema(map(schema.field, stored)))
-        first = next(batches, none)
-        texts = [field.name for field in first.schema if plain_type(field.type) in TEXTS]
+        first = next(batches, None)
+        own = pa.schema(map(schema.field, stored)) if first is None else first.schema
+        texts = [field.name for field in own if plain_type(field.type) in TEXTS]
         footers: list[pq.FileMetaData] = []
         start = staging.tell()
         with pq.ParquetWriter(
             pa.PythonFile(staging, "w"),
-            first.schema,
+            own,
             compression="lz4",
             use_dictionary=texts,
             metadata_collector=footers,
         ) as writer:
-            for batch in chain([first], batches):
+            for batch in () if first is None else chain([first], batches):
                 n_rows = max(1, batch.num_rows * n_bytes // max(1, batch.nbytes))
                 writer.write_batch(batch, row_group_size=n_rows)
-    for field in first.schema:  # in the types of all rows
+    for field in own:  # in the types of all rows
         schema = schema.set(schema.get_field_index(field.name), field)
     part = FilePart(
         staging.tell() - start, lambda begin, end: written.read_at(end - begin, start + begin)
