@@ -34,7 +34,6 @@ from recframe.files.saved import read_saved
 from recframe.metrics.names import find_alike
 from recframe.stores import is_uri, show_uri, without_file
 
-SIDES = ("old", "new")
 RULES: dict[Rule, str] = {
     "max_drop": "fail where a mean fell by more than D and its interval excludes 0",
     "non_inferior": "fail unless the low end of every interval is above -D",
@@ -183,7 +182,7 @@ def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
             "paths": list(map(show_uri, names)),
             "options": {"test": how.test, "correction": how.correction, "unit": how.unit}
             | how.resampling._asdict(),
-            "only": dict(zip(SIDES, matched.only, strict=True)),
+            "only": dict(zip(("old", "new"), matched.only, strict=True)),
         }
         results, shared, gone, failures = [], [], [], list[str]()
         missing = list_missing(matched, names)
