@@ -49,6 +49,7 @@ from recframe.stores import find_ending, is_uri, show_uri
 from recframe.stores.listings import check_apart, list_files
 from recframe.stores.store import whole_file
 
+METRICS_HELP = describe_metrics()
 NOT_SHOWN = ("gain", "population")  # which no figure of the catalogue depends on
 NOT_DESCRIBED = ("ties", "zero_division", "gain")  # which no figure depends on
 
@@ -60,7 +61,7 @@ def add_evaluate(command: argparse.ArgumentParser) -> None:
         "Print the mean over users of ranking metrics, a row for each score column."
     )
     command.usage = "%(prog)s [--metric NAME ...] [OPTION ...] PATH [PATH ...]"
-    command.epilog = f"""{describe_metrics()}
+    command.epilog = f"""{METRICS_HELP}
 
 examples:
   recframe evaluate run.parquet
