@@ -94,6 +94,10 @@ class RankingMethods(ABC, Generic[Table]):
     _written = ""  # the call as it was written, where that is not `_call`
     _made: Mapping[str, str] = MappingProxyType({})  # how options that are tables were made
     _takes: Set[str] = DEFAULTS.keys()  # the answers to a refusal that a call can be repeated with
+    # What is no method, and why or what to do.
+    _lacks: Mapping[str, str] = MappingProxyType(
+        {"judge": "; pass truth= to the call that it should judge"}
+    )
     _asks_all = True  # of a refused call, which is repeated to find what else is open
 
     def __init_subclass__(cls) -> None:
@@ -1082,7 +1086,7 @@ class RankingMethods(ABC, Generic[Table]):
                     near, takes_k = [meant.name], DEFINITIONS[meant.name].cut_off != "none"
                     k = f"k={meant.k}" if meant.k and takes_k else ""
             hint = f"; did you mean {near[0]}({k})?" if near else ""
-            hint = "; pass truth= to the call that it should judge" if name == "judge" else hint
+            hint = self._lacks.get(name, hint)
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 
 

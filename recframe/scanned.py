@@ -21,14 +21,13 @@ from recframe.analysis.segments import Grouping, find_grouping, measure_with_own
 from recframe.analysis.summary import measure_noted
 from recframe.calls import public_each
 from recframe.errors import count_of
-from recframe.files.beside import open_beside
 from recframe.files.blocks import ROUTES, iter_frames, plan_blocks
-from recframe.files.budget import Limits, showing
+from recframe.files.budget import Limits, Progress, showing
 from recframe.files.filters import filter_files
 from recframe.files.footers import Files, make_sample, open_files, read_schema, unite
 from recframe.files.found import Found
 from recframe.files.parts import iter_parts, make_each, read_dtypes
-from recframe.files.sources import find_files, stage
+from recframe.files.sources import find_files, open_beside, stage
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.interactions import Interactions, read_interactions
 from recframe.frames.overlap import UserCounts
@@ -53,6 +52,15 @@ from recframe.stores import ENVIRONMENT, Access
 __all__ = ["ScannedRecAccessor"]
 
 ROW_SIZED = ("rank", "top", "judge")
+LACKED = {
+    name: ": its table would be as long as the rows, which may not fit in memory; df = "
+    f"pd.read_parquet(path), then df.rec.{name}()"
+    for name in ROW_SIZED
+}
+LACKED["rec"] = (
+    ": it has the methods of df.rec itself, such as mean('recall@10'); pass options as "
+    "scan(ties='worst')"
+)
 MOST_ROWS_ASKED = 10**8  # which are read again for each question
 NO_COLUMNS = Columns(None, [], None)
 
@@ -101,10 +109,11 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
     _frame: ScannedFiles
 
-    rank: Any = property()  # which has no value, so that `__getattr__` says why
+    rank: Any = property()  # which has no value, so that it says why
     top, judge = rank, rank
 
     _takes = DEFAULTS.keys() | {"union_by_name"}
+    _lacks = LACKED
 
     def iter_evaluate(
         self, metrics: str | Iterable[str] = DEFAULT_METRICS
@@ -176,21 +185,6 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         """Return the names to complete."""
         return [name for name in super().__dir__() if name not in ROW_SIZED]
 
-    def __getattr__(self, name: str) -> Any:
-        """Raise for what is left out, and for what is no method."""
-        if name in ROW_SIZED:
-            raise AttributeError(
-                f"{type(self).__name__!r} object has no attribute {name!r}: its table would be as "
-                f"long as the rows, which may not fit in memory; df = pd.read_parquet(path), then "
-                f"df.rec.{name}()"
-            )
-        if name == "rec":
-            raise AttributeError(
-                f"{type(self).__name__!r} object has no attribute 'rec': it has the methods of "
-                "df.rec itself, such as mean('recall@10'); pass options as scan(ties='worst')"
-            )
-        return super().__getattr__(name)  # type: ignore[misc]  # hidden from editors
-
     def _bind(self, options: Options) -> Self:
         access = self._frame.access
         if access != ENVIRONMENT:
@@ -251,9 +245,8 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
     def _read_values(self, label: Hashable) -> pd.Series:
         files, values = self._open(NO_COLUMNS._replace(of_users=(label,))), list[pd.Series]()
-        with showing(False, files.n_rows) as progress:
-            for frame in iter_frames(files, files.memory, progress, None):
-                values = [pd.concat([*values, frame[label].drop_duplicates()]).drop_duplicates()]
+        for frame in iter_frames(files, files.memory, Progress(files.n_rows), None):
+            values = [pd.concat([*values, frame[label].drop_duplicates()]).drop_duplicates()]
         return next(iter(values), get_column(files.sample, label))
 
     def _iter_parts(
@@ -301,8 +294,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
             for figures in make_each(files, limits, progress, count):
                 parts = [join_figures([*parts, figures])]  # which stays small
         candidates.check()
-        if not parts:
-            parts = [count(files.sample)]
+        parts = parts or [count(files.sample)]
         add_dropped(parts[0], columns, progress.n_dropped, progress.nulls_dropped)
         lookups = judge, candidates.excluded
         return describe_figures(parts, files.sample, columns, k, options, *lookups)
@@ -310,10 +302,10 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         # Others without a user are no matter here.
         files, limits = self.open(columns)._replace(drop_nulls=True), self._frame.limits
-        found, own = list[pd.DataFrame](), next(iter(split_user(user, columns).values()), None)
+        own = next(iter(split_user(user, columns).values()), None)
         with showing(limits.progress, files.n_rows) as progress:
-            for frame in iter_frames(files, limits.memory, progress, own):
-                found.append(frame[is_user(frame, user, columns)])
+            frames = iter_frames(files, limits.memory, progress, own)
+            found = [frame[is_user(frame, user, columns)] for frame in frames]
             rows = pd.concat(found, ignore_index=True) if found else files.sample
             if len(rows) == 0 and not self._options.has_truth:  # ids for a refusal to name
                 rows = next(iter_frames(files, limits.memory, progress, None), rows).head()

@@ -145,11 +145,9 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
             taking_notes() as notes,
             ExitStack() as stack,
         ):
-            baseline = arguments.baseline
-            if baseline is not None:
-                known = {str(score): score for score in rec.scores}
-                baseline = find_baseline(baseline, known, "score columns")
             grouping, tables = rec.iter_users(metrics, arguments.by, arguments.weights)
+            known = {str(score): score for score in opened[0].columns.scores}
+            baseline = find_baseline(arguments.baseline, known, "score columns")
             about = {**describe_run(arguments, options, opened[0]), "notes": notes}
             stack.enter_context(closing(tables))
             if each is not None:
@@ -235,9 +233,8 @@ def scan_asked(arguments: Namespace, options: Options) -> tuple[ScannedRecAccess
         if not arguments.verbose or len(opened) > 1:
             return
         paths, columns = found.paths, found.columns
-        which = f": {paths[0]}" if paths else ""
-        which += f" … {paths[-1]}" if len(paths) > 1 else ""
-        tell(f"{found.size}{shorten(which)}")
+        ends = " … ".join(dict.fromkeys([*paths[:1], *paths[-1:]]))
+        tell(f"{found.size}{shorten(f': {ends}') if ends else ''}")
         roles = {"user": columns.user, "item": columns.item, "relevant": columns.relevant}
         said = [f"{role} {label!r}" for role, label in roles.items() if label is not None]
         scores = ", ".join(map(repr, columns.scores))

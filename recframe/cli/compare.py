@@ -2,6 +2,7 @@
 
 import argparse
 import math
+from functools import partial
 from typing import get_args
 
 import numpy as np
@@ -28,12 +29,15 @@ from recframe.cli.parser import read_number
 from recframe.cli.results import give, join_results, list_segments, result_of_pairs
 from recframe.console import DONE, FAILED, USAGE, tell
 from recframe.disk import check_named, identify
-from recframe.errors import RecframeError, count_of, quote, shorten, show_path
+from recframe.errors import RecframeError, as_flag, count_of, quote, shorten, show_path
 from recframe.files.saved import read_saved
 from recframe.metrics.names import find_alike
 from recframe.stores import is_uri, show_uri, without_file
 
-SIDES = ("old", "new")
+RULES: dict[Rule, str] = {
+    "max_drop": "fail where a mean fell by more than D and its interval excludes 0",
+    "non_inferior": "fail unless the low end of every interval is above -D",
+}
 MIN_USERS = 0.95  # of those with a value in the old file
 DEFAULT_RULE: tuple[Rule, float] = ("max_drop", math.inf)  # which all pass
 
@@ -77,20 +81,9 @@ examples:
     add_metrics(command, ["all that both files have"])
     group = command.add_argument_group("gate")
     rule = group.add_mutually_exclusive_group()
-    rule.add_argument(
-        "--max-drop",
-        dest="gate",
-        type=lambda text: ("max_drop", check_limit(read_number(text))),
-        metavar="D",
-        help="fail where a mean fell by more than D and its interval excludes 0",
-    )
-    rule.add_argument(
-        "--non-inferior",
-        dest="gate",
-        type=lambda text: ("non_inferior", check_limit(read_number(text))),
-        metavar="D",
-        help="fail unless the low end of every interval is above -D",
-    )
+    for name, what in RULES.items():
+        read = partial(_read_rule, name)
+        rule.add_argument(as_flag(name), dest="gate", type=read, metavar="D", help=what)
     group.add_argument(
         "--at-least",
         action="append",
@@ -131,11 +124,16 @@ def check_gate(arguments: argparse.Namespace) -> None:
     """Raise where something is said of a gate that is not asked for, or what does not go."""
     arguments.how = read_how(arguments, OfDifferences)
     of_gate = ("lower_is_better", "higher_is_better", "min_users", "allow_missing")
-    given = [name.replace("_", "-") for name in of_gate if getattr(arguments, name)]
+    given = [as_flag(name) for name in of_gate if getattr(arguments, name)]
     if given and not (arguments.gate or arguments.at_least):
         raise RecframeError(
-            f"--{given[0]} belongs to a gate; add --max-drop, --non-inferior or --at-least"
+            f"{given[0]} belongs to a gate; add --max-drop, --non-inferior or --at-least"
         )
+
+
+def _read_rule(rule: Rule, text: str) -> tuple[Rule, float]:
+    """Return a rule, and its limit as a text says it."""
+    return rule, check_limit(read_number(text))
 
 
 def _read_floor(text: str) -> tuple[str, float]:
@@ -154,7 +152,7 @@ def _read_gate(arguments: argparse.Namespace, metrics: list[str]) -> Gate | None
     shares = [metric for metric in metrics if is_share(metric)]
     if shares and 1 <= limit < math.inf:
         tell(
-            f"--{rule.replace('_', '-')} must be below 1 for {shorten(shares[0])}, which lies "
+            f"{as_flag(rule)} must be below 1 for {shorten(shares[0])}, which lies "
             f"between 0 and 1, found {limit:g}; pass a difference of means such as 0.05"
         )
         raise SystemExit(USAGE)
@@ -184,7 +182,7 @@ def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
             "paths": list(map(show_uri, names)),
             "options": {"test": how.test, "correction": how.correction, "unit": how.unit}
             | how.resampling._asdict(),
-            "only": dict(zip(SIDES, matched.only, strict=True)),
+            "only": dict(zip(("old", "new"), matched.only, strict=True)),
         }
         results, shared, gone, failures = [], [], [], list[str]()
         missing = list_missing(matched, names)

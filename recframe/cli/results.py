@@ -151,10 +151,8 @@ def join_results(results: list[Result], segmented: Segmented, about: Mapping[str
 def list_segments(segmented: Segmented) -> list[dict[str, Any]]:
     """Return what each segment is: its values by the names of columns."""
     names = [str(one.label) for one in segmented.grouping.by]
-    if not names:
-        return [{}]
     return [
-        dict(zip(names, segmented.keys.iloc[rows[0]].tolist(), strict=True))
+        {name: segmented.keys[n].iloc[rows[:1]].tolist()[0] for n, name in enumerate(names)}
         for rows in segmented.segments
     ]
 

@@ -85,9 +85,11 @@ def read_batches(
     if is_here and n_threads > 1:
         reads = run_ahead(lambda one: (one, list(read_rows(one))), row_groups, n_threads)
     else:
-        in_order = read_ahead(
-            row_groups, lambda one: (one.found.remote, one.ranges), AHEAD * n_bytes
-        )
+        in_order: Iterable[RowGroup] = row_groups
+        if not is_here:
+            in_order = read_ahead(
+                row_groups, lambda one: (one.found.remote, one.ranges), AHEAD * n_bytes
+            )
         reads = ((one, read_rows(one)) for one in in_order)
     for row_group, batches in reads:
         n_left = row_group.n_rows

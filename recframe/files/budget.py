@@ -21,7 +21,6 @@ from recframe.options import is_path
 Report = Callable[[int, int], object]
 
 MEMORY = "1GiB"
-FOLDER = "an existing folder"
 AMOUNT = r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+) *((?:[KMGT]I?)?B)"
 UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS |= {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
@@ -43,7 +42,7 @@ def check_limits(memory: int | str, tmp: PathLike | None, progress: bool | Repor
         )
     # Unlike Path.is_dir, isdir raises nothing of names too long.
     if tmp is not None and not (is_path(tmp) and os.path.isdir(tmp)):  # noqa: PTH112 - see above
-        raise RecframeError(f"tmp must be {FOLDER}, found {quote(tmp)}")
+        raise RecframeError(f"tmp must be an existing folder, found {quote(tmp)}")
     return Limits(check_memory(memory), None if tmp is None else os.fspath(tmp), progress)
 
 

@@ -31,6 +31,7 @@ from recframe.stores.remote import Range, Remote, run_ahead
 
 ROW_BYTES = 64  # for the work on a row: read, joined, grouped, ranked
 SCORE_BYTES = 32  # the same for each score
+HEAD_ROWS = 1 << 12  # of a file, in which columns of grades are looked for
 FREE = 96 << 20  # bytes; so much is beside the memory given, as the libraries are
 FOOTER_COPIES = 10  # a footer that is read takes so many times its bytes in the file
 FILE_ENDS = (b"PAR1", b"PARE")  # behind the length of a footer, plain or encrypted
@@ -198,11 +199,11 @@ def _read_footer(found: Found, memory: int, names: Sequence[str] = ()) -> File:
         # Columns added later are null in the files that were there before.
         added = [field for field in table_schema if field.name not in schema.names]
         values = {field.name: pa.scalar(None, field.type) for field in added} | values
-        schema = _with_said(table_schema, values)
+        schema = table_schema
     else:
         said_too = {name: value for name, value in values.items() if name in schema.names}
-        schema = _with_said(schema, values)
         values = {name: value for name, value in values.items() if name not in said_too}
+    schema = _with_said(schema, values)
     check_names([*names, *found.looked_at], schema, found.path)
     indexes: Sequence[int] = range(metadata.num_row_groups) if found.only is None else found.only
     if found.condition is not None and found.staged is None:
@@ -250,6 +251,14 @@ def make_sample(schema: pa.Schema, path: str) -> pd.DataFrame:
             f"({type(error).__name__}: {shorten(str(error))}); write the file anew, without the "
             "index and dtypes of pandas, for example with pyarrow"
         ) from error
+
+
+def read_head(found: Found) -> pd.DataFrame:
+    """Return the first rows of a file, with the values in its folders' names."""
+    said = {name: one.as_py() for name, one in found.partitions.items()}
+    with naming_file(found.path), open_file(found) as file:
+        head = next(file.iter_batches(HEAD_ROWS), file.schema_arrow.empty_table())
+        return pd.DataFrame(head.to_pandas()).assign(**said)
 
 
 def _list_row_groups(

@@ -19,7 +19,7 @@ from recframe.errors import (
 )
 from recframe.files.trec import find_trec
 from recframe.foreign import find_reader
-from recframe.formats import PARQUET, Rows, find_format, open_rows
+from recframe.formats import PARQUET, Rows, find_format
 from recframe.frames.names import shown
 from recframe.stores.remote import FilePart, Range, Reader, Remote
 
@@ -49,19 +49,12 @@ class Found(NamedTuple):
     path: str
     partitions: PartitionValues  # that its folders or the log of its table say, or null
     table_schema: pa.Schema | None = None  # of the Delta table or dataset that names it
-    given: Rows | None = None  # what gives its rows, where it is no file
+    rows: Rows | None = None  # where no footer describes them, until they are staged
     staged: Staged | None = None
     only: tuple[int, ...] | None = None  # its row groups, where not all are meant
     condition: Any = None  # an expression of Arrow; rows of others are as if they were not there
     looked_at: tuple[str, ...] = ()  # the columns that it reads
     remote: Remote | None = None  # where it is, if not on this machine
-
-    @property
-    def rows(self) -> Rows | None:
-        """Its rows where no footer describes them, until they are staged."""
-        if self.given is not None or self.staged is not None or self.table_schema is not None:
-            return self.given
-        return open_rows(self.path, self.open)
 
     def open(self) -> Any:
         """Return it opened to be read."""

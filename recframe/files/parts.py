@@ -10,12 +10,12 @@ import pandas as pd
 import pyarrow as pa
 
 from recframe.errors import RecframeError, RepeatedPairError, say_where
-from recframe.files.beside import PAIR_BYTES
 from recframe.files.blocks import iter_blocks
 from recframe.files.budget import Limits, Progress, showing
 from recframe.files.filters import FILTERS, matching
 from recframe.files.footers import Files
 from recframe.files.found import TEXTS, RowGroup, naming_file, open_file
+from recframe.files.sources import PAIR_BYTES
 from recframe.frames.columns import get_column
 from recframe.frames.duplicates import advise, find_telling
 from recframe.frames.ids import as_users, list_levels

@@ -2,12 +2,17 @@
 
 Rows without footers are staged: written once as parquet, which the rest of the engine reads. Small
 staged rows are in memory, others in a temporary file without a name.
+
+Truth and exclude are files of their own, parted by user as the rows are, if they have more pairs
+than a block has rows: to match all of them with each block would take longer than the block. Fewer
+are held in memory, as are pairs that no footers describe.
 """
 
 import os
 import re
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from posixpath import join
@@ -15,30 +20,35 @@ from typing import Any
 from urllib.parse import unquote
 from weakref import finalize
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recframe.cells import Known, read_until_known
 from recframe.disk import as_dataset, check_named, open_delta
 from recframe.errors import RecframeError, quote, show_path
-from recframe.files.batches import gather
+from recframe.files.batches import MOST_ROWS, gather
 from recframe.files.budget import Limits, TemporaryRows
+from recframe.files.footers import Files, make_sample, open_files, read_head, read_schema
 from recframe.files.found import TEXTS, Found, Staged, check_names, naming_file, plain_type
-from recframe.foreign import RELATION, is_of, is_source
-from recframe.formats import PARQUET, GivenRows, find_format
-from recframe.frames.columns import Columns
-from recframe.frames.judgments import naming
-from recframe.stores import ENVIRONMENT, Access, is_uri, without_file
+from recframe.foreign import RELATION, is_of
+from recframe.formats import PARQUET, GivenRows, find_format, open_rows
+from recframe.frames.columns import Columns, get_column
+from recframe.frames.judgments import check_no_grades, find_parted_columns, naming
+from recframe.frames.names import is_infer
+from recframe.options import Options
+from recframe.stores import ENVIRONMENT, Access, Placed, is_uri, without_file
 from recframe.stores.listings import Listed, Listings
 from recframe.stores.remote import FilePart, Reader, Remote
 from recframe.stores.store import Store
 
 NULL_VALUE = "__HIVE_DEFAULT_PARTITION__"
 WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")  # of 64 bits, in its usual form ("007" is not)
-KEPT_FOOTERS = 256  # of so few files they are kept, as every call reads them
 STAGED_SHARE = 8  # what part of the memory may hold what is staged
 PIECE_SHARE = 64  # the same of a block of text, which is a row group as well
 LEAST_PIECE, MOST_PIECE = 1 << 18, 1 << 24  # bytes
+PAIR_BYTES = 128  # that a pair takes in memory, with what finds it
+NAMED = Options(user="user", item="item", score="score")  # of which no column is inferred
 
 
 def find_files(source: Any, argument: str = "", access: Access = ENVIRONMENT) -> list[Found]:
@@ -46,7 +56,7 @@ def find_files(source: Any, argument: str = "", access: Access = ENVIRONMENT) ->
 
     They are in order; a refusal names the argument.
     """
-    if is_source(source):
+    if not isinstance(source, str | os.PathLike | list | tuple):
         return _find_given(source, argument, access)
     listed = [source] if isinstance(source, str | os.PathLike) else source
     listings, found = Listings(access), list[Found]()
@@ -64,11 +74,11 @@ def find_files(source: Any, argument: str = "", access: Access = ENVIRONMENT) ->
                 if one.log:
                     found += _read_log(one, listings)
                 else:
-                    found.append(Found(one.path, {}, remote=one.remote))
+                    file = Found(one.path, {}, remote=one.remote)
+                    found.append(file._replace(rows=open_rows(file.path, file.open)))
         if not found:
             raise RecframeError("must name at least one file, found an empty list")
         listings.check()
-        _keep_footers(found)
         _check_one_format(found)
     return _typed(found)
 
@@ -102,7 +112,7 @@ def _find_given(source: Any, argument: str, access: Access) -> list[Found]:
         dataset, root = as_dataset(name, lambda _: source), without_file(name)
         if not is_uri(name):  # older versions give a path, with blanks as those of URIs are
             root = unquote(root)
-    rows = [Found(name, {}, given=GivenRows(dataset))]
+    rows = [Found(name, {}, rows=GivenRows(dataset))]
     is_of_files = isinstance(dataset, ds.FileSystemDataset)
     if not is_of_files or not isinstance(dataset.format, ds.ParquetFileFormat):
         return rows
@@ -119,7 +129,6 @@ def _find_given(source: Any, argument: str, access: Access) -> list[Found]:
         found = _list_files(dataset, locate)
     except ValueError:  # it is filtered, which only its own reader respects
         return rows
-    _keep_footers(found)
     return found or rows
 
 
@@ -127,22 +136,18 @@ def _typed(found: list[Found]) -> list[Found]:
     """Return files with the values of folders: numbers if all are whole numbers, else texts."""
     # Of many files Path would take ten times as long.
     folders = [None if file.table_schema else os.path.dirname(file.path) for file in found]  # noqa: PTH120
-    texts: dict[str, dict[str, str | None]] = {}  # None for a null
-    types: dict[str, pa.DataType] = {}
+    values: dict[str, dict[str, pa.Scalar]] = {}
+    are_texts: set[str] = set()
     for folder in filter(None, dict.fromkeys(folders)):
         pairs = dict(name.split("=", 1) for name in Path(folder).parts if "=" in name)
-        texts[folder] = {}
+        values[folder] = {}
         for name, said in pairs.items():
-            texts[folder][name] = text = None if said == NULL_VALUE else unquote(said)
-            types.setdefault(name, pa.int64())
+            text = None if said == NULL_VALUE else unquote(said)  # None for a null
+            values[folder][name] = pa.scalar(text, pa.string())
             if text is not None and not WHOLE_NUMBER.fullmatch(text):
-                types[name] = pa.string()
-    values = {
-        folder: {
-            name: pa.scalar(text, pa.string()).cast(types[name]) for name, text in said.items()
-        }
-        for folder, said in texts.items()
-    }
+                are_texts.add(name)
+    for own in values.values():
+        own |= {name: own[name].cast(pa.int64()) for name in own if name not in are_texts}
     return [
         file._replace(partitions=values[folder]) if folder else file
         for file, folder in zip(found, folders, strict=True)
@@ -184,13 +189,6 @@ def _check_one_format(found: list[Found]) -> None:
             f"cannot read {show_path(path)} ({one}) and {show_path(also)} ({other}) as one table; "
             f"name the files of one format, for example by a pattern such as '*.{one}'"
         )
-
-
-def _keep_footers(found: list[Found]) -> None:
-    """Have the footers of files in stores kept once they are read, if the files are few."""
-    for file in found if len(found) <= KEPT_FOOTERS else ():
-        if file.remote is not None:
-            file.remote.keeps_footer = True
 
 
 def stage(found: list[Found], columns: Columns, limits: Limits) -> list[Found]:
@@ -256,7 +254,7 @@ def _stage(
         staging.tell() - start, lambda begin, end: written.read_at(end - begin, start + begin)
     )
     file = pa.PythonFile(Reader(part), "r")
-    return found._replace(given=None, remote=None, staged=Staged(file, footers[0], schema))
+    return found._replace(rows=None, remote=None, staged=Staged(file, footers[0], schema))
 
 
 def _storable(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -265,3 +263,47 @@ def _storable(batch: pa.RecordBatch) -> pa.RecordBatch:
         if pa.types.is_string_view(field.type):
             batch = batch.set_column(at, field.name, batch.column(at).cast(pa.large_string()))
     return batch
+
+
+def open_beside(files: Files, options: Options, limits: Limits) -> dict[str, Files]:
+    """Return truth and exclude as files, by option, where they are to be parted by user."""
+    both: dict[str, Any] = {"truth": options.truth, "exclude": options.exclude}
+    given = {name: one for name, one in both.items() if one is not None}
+    most = min(MOST_ROWS, files.memory // (2 * PAIR_BYTES))
+    # Frames need no look at them; of files the footers say how many pairs they have.
+    n_known = sum(len(one) if isinstance(one, pd.DataFrame) else most + 1 for one in given.values())
+    if not files.users or files.n_rows == 0 or n_known <= most:
+        return {}
+    beside = dict[str, Files]()
+    for name, one in given.items():
+        with naming(name):
+            if (opened := _open(name, one, files.columns, options, limits)) is None:
+                return {}
+            beside[name] = opened
+    return beside if sum(one.n_rows for one in beside.values()) > most else {}
+
+
+def _open(
+    name: str, given: Any, columns: Columns, options: Options, limits: Limits
+) -> Files | None:
+    """Return the value of an option as files; None if their footers are not known."""
+    is_frame = isinstance(given, pd.DataFrame)
+    if is_frame:
+        own = find_parted_columns(name, given, columns, options)
+        try:
+            table = pa.table({str(one): pa.array(get_column(given, one)) for one in own.labels})
+        except (pa.ArrowException, TypeError):  # ids that no file has either
+            return None
+        found = stage([Found(name, {}, rows=GivenRows(table.to_reader()))], own, limits)
+    else:
+        path, access = given if isinstance(given, Placed) else (os.fspath(given), ENVIRONMENT)
+        found = find_files(path, access=access if access.leads_away(path) else ENVIRONMENT)
+        if any(one.rows is not None for one in found):
+            return None
+        schema = read_schema(found[0], limits.memory)
+        own = find_parted_columns(name, make_sample(schema, found[0].path), columns, options)
+    if name == "truth" and own.relevant is None and is_infer(options.relevant):
+        ends = [given] if is_frame else [read_head(one) for one in (found[0], found[-1])]
+        check_no_grades(pd.concat(ends), own)
+    reading = replace(NAMED, relevant=options.relevant, missing=options.missing)
+    return open_files(found, own, reading, limits.memory)

@@ -208,8 +208,7 @@ def _regular(data: bytes) -> bytes:
     # One byte is looked for twenty times as fast as two, the first of which is in every line.
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    if b"\t" in data:
-        data = data.replace(b"\t", b" ")
+    data = data.replace(b"\t", b" ")
     is_blank = np.frombuffer(data, np.uint8) <= ord(" ")
     if is_blank[:1].any() or (is_blank[1:] & is_blank[:-1]).any():
         data = re.sub(rb" {2,}", b" ", data)

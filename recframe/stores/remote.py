@@ -22,6 +22,7 @@ from recframe.stores.store import Store
 TIMEOUT = "RECFRAME_STORE_TIMEOUT"  # the environment variable of the seconds of a request
 TAIL = 8 << 10, 64 << 10  # bytes that are read first of the end of a file; most footers are in it
 TAIL_SHARE = 64  # of the file, as large ones have large footers
+KEPT_FOOTERS = 256  # of so few files of a store they are kept
 END = 8  # bytes behind the footer: how many it has, and what kind of file it is
 BLOCK = 512 << 10  # bytes; what is not held is read in blocks
 N_FOLLOWING, N_BLOCKS = 4, 64  # blocks that are fetched ahead of a large part, and kept in all
@@ -46,7 +47,12 @@ class Remote:
         self._footer_bytes = 0  # as far as it is known
         self._tail = b""  # the end of it, once that is read
         self.ends: set[int] = set()  # where columns end, each of which is read on and on
-        self.keeps_footer = False  # as it is read again and again
+        store.n_files += 1
+
+    @property
+    def keeps_footer(self) -> bool:
+        """Whether its footer is kept once it is read, as every call reads it."""
+        return self._store.n_files <= KEPT_FOOTERS
 
     @property
     def size(self) -> int:
@@ -163,16 +169,10 @@ class Reader(io.RawIOBase):
         self._pool = ThreadPoolExecutor(REQUESTS)
 
     def readable(self) -> bool:
-        """Return that it is read."""
+        """Return that any part of it can be read."""
         return True
 
-    def seekable(self) -> bool:
-        """Return that any part of it can be."""
-        return True
-
-    def tell(self) -> int:
-        """Return where it is read next."""
-        return self._at
+    seekable = readable
 
     def seek(self, offset: int, whence: int = 0) -> int:
         """Go to a place."""

@@ -40,6 +40,7 @@ class Store:
         secrets: frozenset[str] = frozenset(),
     ) -> None:
         self.filesystem, self.root, self._shown, self._secrets = filesystem, root, shown, secrets
+        self.n_files = 0  # of it that are read
         handler = getattr(filesystem, "handler", None)
         self.of_fsspec = getattr(handler, "fs", None)  # None where Arrow has its own
         protocols = getattr(self.of_fsspec, "protocol", ()) or getattr(filesystem, "type_name", "")

@@ -90,6 +90,17 @@ def test_segments_as_json(frame, capsys):
     assert expected.iloc[1, 0] == first["scores"]["KNN scores"]["recall@4"]["mean"]
 
 
+def test_integers_that_part_users_are_integers_beside_floats(frame, capsys):
+    """In a document each value of a segment is of its own column's type."""
+    frame.assign(share=frame["clicks"] / 2).to_parquet("runs.parquet")
+    document = json.loads(run(capsys, "--by", "clicks", "--by", "share", "--format", "json"))
+
+    assert [(n, n / 2) for n in range(4)] == [
+        tuple(segment["segment"].values()) for segment in document["segments"]
+    ]
+    assert all(isinstance(one["segment"]["clicks"], int) for one in document["segments"])
+
+
 def test_segments_in_a_file(frame, capsys):
     """A file of results has what parts users as it is in the data, nulls too."""
     run(capsys, "--by", "country", "--by", "day", "-o", "means.parquet")

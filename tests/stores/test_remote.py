@@ -8,7 +8,15 @@ import pyarrow.fs
 import pytest
 
 import recframe
-from recframe.stores.remote import HOLE, LARGEST, Reader, Remote, read_ahead, run_ahead
+from recframe.stores.remote import (
+    HOLE,
+    KEPT_FOOTERS,
+    LARGEST,
+    Reader,
+    Remote,
+    read_ahead,
+    run_ahead,
+)
 from recframe.stores.store import Store
 
 SIZE = 40 << 20
@@ -39,7 +47,6 @@ def fetched(monkeypatch):
 
 def test_no_more_is_held_than_there_is_room_for(remote, fetched):
     """What is read makes room for what is next, and all of it is fetched once."""
-    remote.keeps_footer = True
     reader = Reader(remote)
     for number in read_ahead(range(30), lambda n: (remote, [(n << 20, (n + 1) << 20)]), 1):
         reader.seek(number << 20)
@@ -66,6 +73,7 @@ def test_what_has_no_room_is_read_on_and_on(remote, fetched):
 
 def test_a_footer_is_fetched_with_what_is_read(remote, fetched):
     """Unless it is kept; it is found in the end of the file, and fetched whole if it is larger."""
+    remote._store.n_files = KEPT_FOOTERS + 1
     parts = remote.hold([(SIZE - (1 << 20), SIZE - 10)], pool := ThreadPoolExecutor())
     pool.shutdown()
     assert parts == fetched == [(SIZE - (1 << 20), SIZE)]
@@ -91,7 +99,6 @@ def test_what_is_not_foreseen_is_fetched(remote):
 
 def test_ranges_are_merged(remote):
     """Those with little between them, in any order, up to so many bytes."""
-    remote.keeps_footer = True
     far, full = HOLE + 10, LARGEST + 1
     with ThreadPoolExecutor() as pool:
         apart = remote.hold([(far, far + 2), (0, 3), (2, 5), (4, 5)], pool)
