@@ -219,7 +219,7 @@ def find_truth_roles(
     """Return what is known of each role in truth, where the frame has these labels of ids."""
     named = _list_named(truth)
     roles = _find_ids(truth, users, item, options)
-    taken = {label for role in roles.values() for label in role.found}
+    taken = {label for role in roles.values() for label in role.labels}
     if not is_infer(options.relevant):
         if options.relevant is not None:
             roles["relevant"] = _read_given(truth, "relevant", options.relevant)

@@ -152,7 +152,8 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
     truth = load_frame("truth", options.truth)
     with naming("truth"):
         of_rows, columns = columns, find_given_columns("truth", truth, columns, options)
-        check_no_times(truth, columns, of_rows, options)
+        for label in find_shared_times(truth, columns, of_rows, options):
+            check_time(label, truth, columns, of_rows)
         if columns.relevant is None and options.min_relevance is not None:
             raise RecframeError(
                 "min_relevance needs a column of relevance, found none; pass "
@@ -261,28 +262,27 @@ def find_shared_times(
     return [one for one in list_labels(truth, own.labels) if one in columns.times]
 
 
-def check_no_times(truth: pd.DataFrame, own: Columns, columns: Columns, options: Options) -> None:
+def check_time(label: Hashable, truth: pd.DataFrame, own: Columns, columns: Columns) -> None:
     """Raise where a time that rows have too parts a user's pairs, as it may part the rows.
 
     It parts none where each item has its own, such as a year of release.
     """
-    for label in find_shared_times(truth, own, columns, options):
-        users = [f"user {number}" for number in range(len(own.users))]
-        labels = zip(["time", "item", *users], [label, own.item, *own.users], strict=True)
-        cells = pd.DataFrame({name: get_column(truth, one).array for name, one in labels})
-        with suppress(TypeError):  # ids that no set holds are refused where they are read
-            n_of_item = cells.groupby("item", observed=True)["time"].nunique()
-            n_of_user = cells.groupby(users, observed=True)["time"].nunique()
-            if n_of_user.max() > 1 and n_of_item.max() > 1:
-                parted = n_of_user.index[n_of_user > 1]
-                others = {"truth_user": [label, *own.users]} if own.users != columns.users else {}
-                by_time = option("user", [label, *columns.users], **others)
-                raise RecframeError(
-                    f"the rows have {quote(label)} too, and it parts the pairs of "
-                    f"{count_of(len(parted), 'user')} (such as {quote(parted[:1].tolist()[0])}); "
-                    f"pass {by_time} if a pair belongs to the rows of one {label}, or "
-                    f"{option('truth_user', own.user)} if it belongs to all"
-                )  # neither of which is an answer to paste
+    users = [f"user {number}" for number in range(len(own.users))]
+    labels = zip(["time", "item", *users], [label, own.item, *own.users], strict=True)
+    cells = pd.DataFrame({name: get_column(truth, one).array for name, one in labels})
+    with suppress(TypeError):  # ids that no set holds are refused where they are read
+        n_of_item = cells.groupby("item", observed=True)["time"].nunique()
+        n_of_user = cells.groupby(users, observed=True)["time"].nunique()
+        if n_of_user.max() > 1 and n_of_item.max() > 1:
+            parted = n_of_user.index[n_of_user > 1]
+            others = {"truth_user": [label, *own.users]} if own.users != columns.users else {}
+            by_time = option("user", [label, *columns.users], **others)
+            raise RecframeError(
+                f"the rows have {quote(label)} too, and it parts the pairs of "
+                f"{count_of(len(parted), 'user')} (such as {quote(parted[:1].tolist()[0])}); "
+                f"pass {by_time} if a pair belongs to the rows of one {label}, or "
+                f"{option('truth_user', own.user)} if it belongs to all"
+            )  # neither of which is an answer to paste
 
 
 def check_no_grades(truth: pd.DataFrame, columns: Columns) -> None:

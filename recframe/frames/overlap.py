@@ -310,22 +310,13 @@ def match(ids: pd.Index[Any], among: pd.Index[Any], role: str, other: str = "tru
         position, is_own = np.full(len(ids), -1), is_known[len(among) :]
         position[is_own] = numbers[: len(among)].get_indexer(numbers[len(among) :])
         return position
-    if _is_signed(ids) and _is_signed(among):
-        return np.asarray(among.astype(np.int64).get_indexer(ids.astype(np.int64)))
-    check_comparable(ids, among, role, other)
-    own, others = plain(ids), plain(among)
-    if _is_signed(own) and _is_signed(others):
-        own, others = own.astype(np.int64), others.astype(np.int64)
-    text, of_others = read_text(own), read_text(others)
-    if text is not None and of_others is not None and text.type == of_others.type:
-        return np.asarray(pc.index_in(text, value_set=of_others).fill_null(-1), np.int64)
-    return np.asarray(others.get_indexer(own))
-
-
-def _is_signed(ids: pd.Index[Any]) -> bool:
-    """Return whether ids are integers that 64 bits hold with a sign."""
-    dtype = ids.dtype
-    return isinstance(dtype, np.dtype) and dtype.kind in "iu" and np.can_cast(dtype, np.int64)
+    if not all(isinstance(of.dtype, np.dtype) and of.dtype.kind in "iu" for of in (ids, among)):
+        check_comparable(ids, among, role, other)
+        ids, among = plain(ids), plain(among)
+        text, others = read_text(ids), read_text(among)
+        if text is not None and others is not None and text.type == others.type:
+            return np.asarray(pc.index_in(text, value_set=others).fill_null(-1), np.int64)
+    return np.asarray(among.get_indexer(ids))
 
 
 def append(ids: pd.Index[Any], others: pd.Index[Any]) -> pd.Index[Any]:

@@ -36,12 +36,15 @@ def read_judged(frame: pd.DataFrame, columns: Columns, options: Options) -> Inte
     if not options.has_truth and options.exclude is None:
         return read_interactions(frame, columns, options)
     judge = Judge(read_judgments(columns, options), options) if options.has_truth else None
-    candidates = open_candidates(columns, options, judge)
-    interactions = read_interactions(candidates.among(frame, is_all=True), columns, options)
+    excluded = None
+    if options.exclude is not None or options.is_condensed:
+        candidates = open_candidates(columns, options, judge)
+        frame, excluded = candidates.among(frame, is_all=True), candidates.excluded
+    interactions = read_interactions(frame, columns, options)
     if judge is None:
         return interactions
     judged = judge.judge(interactions, is_all=True)
-    judge.note_lost(candidates.excluded)
+    judge.note_lost(excluded)
     return judged
 
 
