@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from contextlib import nullcontext, suppress
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -66,16 +65,16 @@ class Interactions(NamedTuple):
         Relevant items of each user that have no row.
     is_judged : bool
         Whether it is known which rows are relevant; where not, none is.
-    find_gains : callable, default None
-        Returns what the rows, and items without one, add to nDCG; None: 1 where relevant.
+    grades : ndarray of shape (n_rows,), default None
+        The relevance that nDCG reads of each row; None: 1 where relevant.
     n_repeated : int, default 0
         How many rows of the frame repeat the user and item of one before, as far as looked for.
     folded : Folded, default None
         The rows before those of one pair became one, where they did.
     averaged : tuple of ndarray of shape (n_rows,), float
         The values of the columns that metrics are of.
-    find_judged : callable, default None
-        Returns which rows truth holds; None: every one.
+    find_gains, find_judged : callable, default None
+        Return what truth says of the rows, and of items without one: gains and who is judged.
     pairs : SortedPairs, default None
         The pairs of the rows, for truth to look up, where they are sorted.
     """
@@ -89,12 +88,22 @@ class Interactions(NamedTuple):
     items: Ids | None
     n_unlisted: Array
     is_judged: bool
-    find_gains: Callable[[], Gains] | None = None
+    grades: Array | None = None
     n_repeated: int = 0
     folded: Folded | None = None
     averaged: tuple[Array, ...] = ()
+    find_gains: Callable[[], Gains] | None = None
     find_judged: Callable[[], Judged] | None = None
     pairs: SortedPairs | None = None
+
+    def gains(self, gain: str) -> Gains | None:
+        """Return what rows, and items without one, add to nDCG; None: 1 where relevant."""
+        if self.find_gains is not None:
+            return self.find_gains()
+        if self.grades is None:
+            return None
+        gains = read_gains(self.grades, self.columns.relevant, gain)
+        return Gains(gains, np.empty(0, np.int64), np.empty(0))
 
     def judged(self) -> Judged:
         """Return what truth holds; without truth that is every row."""
@@ -124,14 +133,9 @@ class Interactions(NamedTuple):
 
     def take(self, rows: Array) -> Interactions:
         """Return interactions with these of their rows, which ascend."""
-        find_gains, items = self.find_gains, self.items
+        grades, items = self.grades, self.items
         kept = np.arange(len(self.relevant)) if self.rows is None else self.rows
         users = self.users._replace(groups=self.users.groups.take(rows))
-
-        def take_gains() -> Gains:
-            gains = find_gains()  # type: ignore[misc]  # only where there are some
-            return gains._replace(gain=gains.gain[rows])
-
         return self._replace(
             rows=kept[rows],
             users=users,
@@ -141,7 +145,7 @@ class Interactions(NamedTuple):
                 for label, (values, is_ranked) in self.scores.items()
             },
             items=None if items is None else items._replace(codes=items.codes[rows]),
-            find_gains=None if find_gains is None else take_gains,
+            grades=None if grades is None else grades[rows],
             averaged=tuple(column[rows] for column in self.averaged),
             pairs=None,
         )
@@ -212,9 +216,6 @@ def read_interactions(
     items = None
     if columns.item is not None and (reads_items or lenient):
         items = encode(get_column(frame, columns.item, rows), "item", lenient=lenient)
-    find_gains = None
-    if grades is not None and options.gain != "binary":
-        find_gains = partial(read_gains, grades, columns.relevant, options.gain)
     n_rows = len(frame) if rows is None else len(rows)
     interactions = Interactions(
         frame,
@@ -226,7 +227,7 @@ def read_interactions(
         items,
         np.zeros(len(users.ids), np.int64),
         relevant is not None,
-        find_gains,
+        grades,
         averaged=tuple(averaged),
     )
     settled = interactions
@@ -314,14 +315,7 @@ def _fold(interactions: Interactions, repeats: Repeats, *, is_best: bool) -> Int
     folded = Folded(interactions.find_rows()[0], place, interactions.scores)
     labels = [label for _, label in interactions.columns.averaged]
     averaged = zip(interactions.averaged, labels, strict=True)
-    find_gains = interactions.find_gains
-
-    def best_gains() -> Gains:
-        gains = find_gains()  # type: ignore[misc]  # only where there are some
-        gain = gains.gain.copy()
-        np.maximum.at(gain, repeats.first, gain[repeats.rows])
-        return gains._replace(gain=gain)
-
+    grades = interactions.grades
     best = interactions._replace(
         folded=folded,
         relevant=_fold_flags(interactions.relevant, repeats),
@@ -329,7 +323,7 @@ def _fold(interactions: Interactions, repeats: Repeats, *, is_best: bool) -> Int
             label: _fold_scores(*values, repeats) for label, values in interactions.scores.items()
         },
         averaged=tuple(_fold_values(values, repeats, label) for values, label in averaged),
-        find_gains=None if find_gains is None else best_gains,
+        grades=None if grades is None else _fold_scores(grades, None, repeats)[0],
     )
     return best.take(first)
 

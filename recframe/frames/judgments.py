@@ -33,7 +33,7 @@ from recframe.frames.ids import encode, find_users
 from recframe.frames.interactions import complete_rows, read_interactions
 from recframe.frames.names import find_role, is_infer, is_time, list_labels, shown
 from recframe.frames.overlap import Overlap, Pairs
-from recframe.frames.values import Gains
+from recframe.frames.values import read_gains
 from recframe.kernel.grouping import SortedPairs
 from recframe.kernel.threads import Array
 from recframe.options import Duplicates, Options
@@ -60,7 +60,7 @@ class Judgments(NamedTuple):
 
     pairs: Pairs
     relevant: Array
-    find_gains: Callable[[], Gains] | None = None
+    find_gains: Callable[[], Array] | None = None
     find_grades: Callable[[], pd.Series] | None = None
 
 
@@ -176,7 +176,10 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
     relevant = rows.relevant if rows.is_judged else np.ones(len(rows.relevant), bool)
     find_grades = partial(rows.get_column, columns.relevant) if rows.is_judged else None
     pairs = Pairs(rows.users, rows.items.used())  # type: ignore[union-attr]  # truth has items
-    return Judgments(pairs, relevant, rows.find_gains, find_grades)
+    find_gains = None
+    if rows.grades is not None:
+        find_gains = partial(read_gains, rows.grades, columns.relevant, options.gain)
+    return Judgments(pairs, relevant, find_gains, find_grades)
 
 
 def read_excluded(columns: Columns, options: Options, *, is_all: bool = True) -> Pairs | None:

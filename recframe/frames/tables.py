@@ -65,8 +65,7 @@ def measure_table(
     order = users.sort()
     position = invert(order)
     ideal = None
-    if plan.needs_gains and interactions.find_gains is not None:
-        gains = interactions.find_gains()
+    if plan.needs_gains and (gains := interactions.gains(options.gain)) is not None:
         ideal = rank_ideal(users.groups.codes, users.groups.n_groups, *gains)
     judged = interactions.judged() if plan.needs_judged else None
     cells = np.empty((len(interactions.scores), len(metrics), len(order)))

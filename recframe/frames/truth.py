@@ -141,7 +141,7 @@ def judge_rows(interactions: Interactions, judgments: Judgments, matches: Matche
 
     def match_gains() -> Gains:
         with naming("truth"):
-            of_pairs = find_gains().gain  # type: ignore[misc]  # only where there are some
+            of_pairs = find_gains()  # type: ignore[misc]  # only where there are some
         gain = np.zeros(n_rows, of_pairs.dtype)
         gain[matches.row] = of_pairs[matches.pair]
         gaining = is_unlisted & (of_pairs > 0)

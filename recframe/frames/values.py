@@ -57,7 +57,8 @@ def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array
         return _spread(flags, ~nulls), None if grades is None else _spread(grades, ~nulls)
     values = _numbers(relevance, "relevant")
     if options.min_relevance is not None:
-        return at_least(values, options.min_relevance), values
+        relevant = at_least(values, options.min_relevance)
+        return relevant, None if options.gain == "binary" else values
     if values.dtype.kind == "b":
         return values, None
     is_whole = values.dtype.kind in "iu"
@@ -77,7 +78,7 @@ def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array
     return values.view(bool) if values.itemsize == 1 else values.astype(bool), None
 
 
-def read_gains(grades: Array, label: Hashable, gain: str) -> Gains:
+def read_gains(grades: Array, label: Hashable, gain: str) -> Array:
     """Return the gains of rows, none where grades are below 0, or raise for one too large."""
     if grades.dtype.kind == "b":
         grades = grades.view(np.uint8)
@@ -93,8 +94,8 @@ def read_gains(grades: Array, label: Hashable, gain: str) -> Gains:
     if grades.min(initial=0) < 0:
         grades = np.maximum(grades, 0)
     if gain == "exponential":
-        grades = np.exp2(grades.astype(np.float64)) - 1
-    return Gains(grades, np.empty(0, np.int64), np.empty(0))
+        return np.asarray(np.exp2(grades.astype(np.float64)) - 1)
+    return grades
 
 
 def read_scores(
