@@ -117,15 +117,11 @@ class Interactions(NamedTuple):
         values, is_ranked = self.scores[score]
         tie_order = None
         if options.tie_rule.by_item:  # by the item as text, the last one lowest
-            items = self.read_items().used()
+            items = self.items.used()  # type: ignore[union-attr]  # which the rule has read
             rank = rank_as_text(items.ids, self.columns.item)
             tie_order = (len(rank) - 1 - rank)[items.codes]
         grades = self.relevant.view(np.uint8) if grades is None else grades
         return Rankings(self.users.groups, values, grades, is_ranked, tie_order)
-
-    def read_items(self) -> Ids:
-        """Return the items of the rows."""
-        return self.items or encode(self.get_column(self.columns.item), "item")
 
     def get_column(self, label: Hashable) -> pd.Series:
         """Return a column of the rows kept."""

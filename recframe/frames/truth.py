@@ -9,7 +9,7 @@ import pandas as pd
 
 from recframe.errors import RecframeError
 from recframe.frames.columns import Columns, find_columns
-from recframe.frames.ids import encode
+from recframe.frames.ids import Ids, encode
 from recframe.frames.interactions import Interactions, Judged, read_interactions
 from recframe.frames.judgments import Candidates, Judgments, naming, read_excluded, read_judgments
 from recframe.frames.names import is_same
@@ -27,7 +27,6 @@ class Judge:
     def __init__(self, judgments: Judgments, options: Options) -> None:
         self.judgments, self.options, pairs = judgments, options, judgments.pairs
         self.overlap = Overlap(pairs.users.ids, pairs.item.ids)
-        self.n_found = 0  # pairs of truth that were in a frame
 
     def judge(
         self, interactions: Interactions, *, is_all: bool = False, adds_absent: bool = False
@@ -54,11 +53,10 @@ class Judge:
 
     def find(self, interactions: Interactions) -> Matches:
         """Return where the pairs of truth are in a frame."""
-        pairs = self.judgments.pairs
-        users, items = interactions.users, interactions.read_items()
+        pairs, users = self.judgments.pairs, interactions.users
+        items: Ids = interactions.items  # type: ignore[assignment]  # which truth has read
         rows = interactions.pairs or SortedPairs(users.groups, items.codes)
         matches = pairs.match(users, items, rows, "truth")
-        self.n_found += int(np.count_nonzero(matches.are_listed()))
         pairs.note(self.overlap, matches, users.ids, items, rows)
         return matches
 
