@@ -152,8 +152,9 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
     truth = load_frame("truth", options.truth)
     with naming("truth"):
         of_rows, columns = columns, find_given_columns("truth", truth, columns, options)
-        for label in find_shared_times(truth, columns, of_rows, options):
-            check_time(label, truth, columns, of_rows)
+        for label in list_labels(truth, columns.labels):
+            if label in of_rows.times:
+                check_time(label, truth, columns, of_rows)
         if columns.relevant is None and options.min_relevance is not None:
             raise RecframeError(
                 "min_relevance needs a column of relevance, found none; pass "
@@ -252,17 +253,8 @@ def find_parted_columns(
 ) -> Columns:
     """Return the columns of truth or exclude that are parted, with times that each part checks."""
     own = find_given_columns(name, given, columns, options)
-    times = find_shared_times(given, own, columns, options) if name == "truth" else ()
-    return own._replace(of_users=tuple(times))
-
-
-def find_shared_times(
-    truth: pd.DataFrame, own: Columns, columns: Columns, options: Options
-) -> list[Hashable]:
-    """Return the times without a role that truth and rows have, unless `truth_user` is given."""
-    if not own.users or not is_infer(options.truth_user):
-        return []
-    return [one for one in list_labels(truth, own.labels) if one in columns.times]
+    others = list_labels(given, own.labels) if name == "truth" else ()
+    return own._replace(of_users=tuple(one for one in others if one in columns.times))
 
 
 def check_time(label: Hashable, truth: pd.DataFrame, own: Columns, columns: Columns) -> None:

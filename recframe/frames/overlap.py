@@ -150,7 +150,7 @@ class Overlap:
 
         `users` are those of the pairs.
         """
-        if is_noting() and not self.is_listed.all():
+        if not self.is_listed.all():
             known = self.other_users[self.is_listed].append(self.unknown)
             near = _match_near(self.other_users[~self.is_listed], known)
             absent = np.flatnonzero(~self.is_listed)[near >= 0]

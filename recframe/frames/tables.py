@@ -33,18 +33,16 @@ MakeTable = Callable[[pd.DataFrame], pd.DataFrame]
 
 def read_judged(frame: pd.DataFrame, columns: Columns, options: Options) -> Interactions:
     """Return the arrays of a frame, with the relevance that truth gives where there is one."""
-    if not options.has_truth and options.exclude is None:
-        return read_interactions(frame, columns, options)
     judge = Judge(read_judgments(columns, options), options) if options.has_truth else None
-    excluded = None
-    if options.exclude is not None or options.is_condensed:
-        candidates = open_candidates(columns, options, judge)
-        frame, excluded = candidates.among(frame, is_all=True), candidates.excluded
-    interactions = read_interactions(frame, columns, options)
+    if options.exclude is None and (judge is None or not options.is_condensed):
+        interactions = read_interactions(frame, columns, options)
+        return interactions if judge is None else judge.judge(interactions, is_all=True)
+    candidates = open_candidates(columns, options, judge)
+    interactions = read_interactions(candidates.among(frame, is_all=True), columns, options)
     if judge is None:
         return interactions
     judged = judge.judge(interactions, is_all=True)
-    judge.note_lost(excluded)
+    judge.note_lost(candidates.excluded)
     return judged
 
 
