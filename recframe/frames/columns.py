@@ -153,15 +153,12 @@ def find_columns(
 
 def find_given_columns(name: str, given: Any, columns: Columns, options: Options) -> Columns:
     """Return the label of each role in truth or exclude: given, that of the frame, or inferred."""
-    if name == "truth":
-        roles = find_given_roles(given, columns.users, columns.item, options)
-        check_roles(given, roles, options)
-        return _name_columns(roles)
-    roles = find_given_roles(given, columns.users, columns.item)
-    own = {"user": columns.user, "item": columns.item}
-    wrong = [own[name] for name, role in roles.items() if role.problem]
-    remedy = f"name one {shown(wrong)}, as that of the frame evaluated"
-    check_roles(given, roles, Options(), remedy=remedy)
+    of_truth, remedy = options if name == "truth" else None, ""
+    roles = find_given_roles(given, columns.users, columns.item, of_truth)
+    if of_truth is None:
+        wrong = [getattr(columns, name) for name, role in roles.items() if role.problem]
+        remedy = f"name one {shown(wrong)}, as that of the frame evaluated"
+    check_roles(given, roles, options, remedy=remedy)
     return _name_columns(roles)
 
 

@@ -229,11 +229,10 @@ class Candidates:
         items, is_out = encode(ids, "item"), np.zeros(len(ids), bool)
         sorted_pairs = SortedPairs(users.groups, items.codes)
         for pairs, overlap in self._sides:
-            matches = pairs.match(users, items, sorted_pairs, overlap.other)
+            matches = overlap.find(pairs, users, items, sorted_pairs)
             is_found = np.zeros(len(ids), bool)
             is_found[matches.row] = True
             is_out |= is_found != (overlap.other == "truth")
-            pairs.note(overlap, matches, users.ids, items, sorted_pairs)
         if is_all:
             self.check()
         if not is_out.any():

@@ -102,6 +102,29 @@ class Overlap:
         self.items = Items(False)
         self._n_users = 0
 
+    def find(self, pairs: Pairs, users: Users, item: Ids, rows: SortedPairs) -> Matches:
+        """Return where the other side's pairs are in a part of a frame, and take note of the part.
+
+        The part is given by its users, its items and its pairs.
+        """
+        position = match(pairs.users.ids, users.ids, "user", self.other)
+        place = match(pairs.item.ids, item.ids, "item", self.other)
+        user, common, unknown = position[pairs.users.groups.codes], place[place >= 0], pd.Index([])
+        matches = Matches(user, *rows.match(user, place[pairs.item.codes]))
+        # As a rule some pair is found. Ids may be in no row.
+        are_common = len(matches.row) > 0 or bool(np.isin(common, item.codes).any())
+        if not are_common:
+            is_unknown = np.bincount(item.codes, minlength=len(item.ids))[: len(item.ids)] > 0
+            is_unknown[common] = False
+            unknown = item.restore(np.flatnonzero(is_unknown)[:N_EXAMPLES])
+        self.note(users.ids, [Items(are_common, unknown)], position)
+        if is_noting() and self.other == "truth":
+            near = np.full(len(place), -1)
+            near[place < 0] = _match_near(pairs.item.ids[place < 0], item.ids)
+            # Pairs that have a row, but for how the item is written.
+            note(**{NEAR: len(np.unique(rows.match(user, near[pairs.item.codes])[0]))})
+        return matches
+
     def note(
         self, users: pd.Index[Any], items: Sequence[Items], position: Array | None = None
     ) -> None:
@@ -186,11 +209,10 @@ class Overlap:
 class Matches(NamedTuple):
     """Where pairs are in a frame: for each match a pair, and a row of the frame that has it.
 
-    `user` is the user of each pair among those of the frame, -1 for none, and `item` each item.
+    `user` is the user of each pair among those of the frame, -1 for none.
     """
 
     user: Array
-    item: Array
     pair: Array
     row: Array
 
@@ -212,36 +234,6 @@ class Pairs(NamedTuple):
 
     users: Users
     item: Ids
-
-    def match(self, users: Users, item: Ids, rows: SortedPairs, other: str) -> Matches:
-        """Return where the pairs are in rows of these users and items; `other` names them."""
-        user = match(self.users.ids, users.ids, "user", other)[self.users.groups.codes]
-        place = match(self.item.ids, item.ids, "item", other)
-        return Matches(user, place, *rows.match(user, place[self.item.codes]))
-
-    def note(
-        self, overlap: Overlap, matches: Matches, users: pd.Index[Any], item: Ids, rows: SortedPairs
-    ) -> None:
-        """Take note of what these pairs and a part of a frame have in common, given its ids."""
-        position = np.full(len(self.users.ids), -1)
-        position[self.users.groups.codes] = matches.user
-        common, unknown = matches.item[matches.item >= 0], pd.Index([])
-        # As a rule some pair is found. Ids may be in no row.
-        are_common = len(matches.row) > 0 or bool(np.isin(common, item.codes).any())
-        if not are_common:
-            is_unknown = np.bincount(item.codes, minlength=len(item.ids))[: len(item.ids)] > 0
-            is_unknown[common] = False
-            unknown = item.restore(np.flatnonzero(is_unknown)[:N_EXAMPLES])
-        overlap.note(users, [Items(are_common, unknown)], position)
-        if is_noting() and overlap.other == "truth":
-            note(**{NEAR: self._count_near(matches, item, rows)})
-
-    def _count_near(self, matches: Matches, item: Ids, rows: SortedPairs) -> int:
-        """Return how many pairs have a row, but for how the item is written."""
-        pair = np.flatnonzero((matches.user >= 0) & (matches.item[self.item.codes] < 0))
-        codes, place = np.unique(self.item.codes[pair], return_inverse=True)
-        near = _match_near(self.item.ids[codes], item.ids)[place]
-        return len(np.unique(rows.match(matches.user[pair], near)[0]))
 
 
 def _find_difference(ids: pd.Index[Any], other_ids: pd.Index[Any], other: str) -> str:

@@ -56,9 +56,7 @@ class Judge:
         pairs, users = self.judgments.pairs, interactions.users
         items: Ids = interactions.items  # type: ignore[assignment]  # which truth has read
         rows = interactions.pairs or SortedPairs(users.groups, items.codes)
-        matches = pairs.match(users, items, rows, "truth")
-        pairs.note(self.overlap, matches, users.ids, items, rows)
-        return matches
+        return self.overlap.find(pairs, users, items, rows)
 
     def check(self) -> None:
         """Raise where no user, or no item, of truth was in the frames judged, all there are.
@@ -82,7 +80,8 @@ class Judge:
         (users, item), relevant = self.judgments.pairs, self.judgments.relevant
         if excluded is not None and is_noting():
             rows = SortedPairs(users.groups, item.codes)
-            found = excluded.match(users, item, rows, "exclude").row
+            overlap = Overlap(excluded.users.ids, excluded.item.ids, "exclude")
+            found = overlap.find(excluded, users, item, rows).row
             n_lost = np.count_nonzero(relevant[np.unique(found)])
             note(**{LOST: int(n_lost), RELEVANT: int(np.count_nonzero(relevant))})
 
@@ -91,7 +90,7 @@ class Judge:
         self.check()
         none = np.empty(0, np.int64)
         nowhere = np.full(len(self.judgments.relevant), -1)
-        return self._add_absent(empty, Matches(nowhere, none, none, none))
+        return self._add_absent(empty, Matches(nowhere, none, none))
 
     def _add_absent(self, interactions: Interactions, matches: Matches) -> Interactions:
         """Return judged interactions, with the users of truth added that no frame had, if asked."""
