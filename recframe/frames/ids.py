@@ -163,12 +163,11 @@ def _encode(column: pd.Series | pd.Index[Any], role: str, n_rows: int = 0) -> Id
             subtract = partial(np.subtract, dtype=np.int32, casting="unsafe")
             in_slices(lambda a, b: subtract(values[a:b], lowest, out=codes[a:b]), len(codes))
             return Ids(codes, pd.RangeIndex(low, high + 1), dtype, is_sorted=True)
-        codes, distinct = _encode_values(pa.array(values))
-        return Ids(codes, pd.Index(pd.array(distinct.to_numpy(), dtype)), dtype, is_sorted=False)
-    text = read_text(column)
-    if text is not None:
-        codes, distinct = _encode_values(text)
-        known = distinct.to_numpy(zero_copy_only=False) if column.dtype == object else distinct
+    arrow = read_text(column) if values is None else pa.array(values)
+    if arrow is not None:
+        codes, distinct = _encode_values(arrow)
+        is_text = values is None and column.dtype != object  # which pandas takes of Arrow as it is
+        known = distinct if is_text else distinct.to_numpy(zero_copy_only=False)
         return Ids(codes, pd.Index(pd.array(known, dtype), dtype=dtype), dtype, is_sorted=False)
     try:
         codes, distinct = pd.factorize(column)
@@ -261,8 +260,7 @@ def as_users(columns: Sequence[pd.Index[Any]]) -> pd.Index[Any]:
         order = sort_ids(found.ids)
         levels.append(found.ids.take(order))
         codes.append(invert(order)[found.codes])
-    names = [ids.name for ids in columns]
-    return pd.MultiIndex(levels, codes, names=names, verify_integrity=False)
+    return pd.MultiIndex(levels, codes, names=[ids.name for ids in columns], verify_integrity=False)
 
 
 def list_levels(ids: pd.Index[Any]) -> list[pd.Index[Any]]:

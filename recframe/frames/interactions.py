@@ -92,14 +92,14 @@ class Interactions(NamedTuple):
     n_repeated: int = 0
     folded: Folded | None = None
     averaged: tuple[Array, ...] = ()
-    find_gains: Callable[[], Gains] | None = None
+    find_gains: Callable[[str], Gains] | None = None
     find_judged: Callable[[], Judged] | None = None
     pairs: SortedPairs | None = None
 
     def gains(self, gain: str) -> Gains | None:
         """Return what rows, and items without one, add to nDCG; None: 1 where relevant."""
         if self.find_gains is not None:
-            return self.find_gains()
+            return self.find_gains(gain)
         if self.grades is None:
             return None
         gains = read_gains(self.grades, self.columns.relevant, gain)
@@ -131,10 +131,9 @@ class Interactions(NamedTuple):
         """Return interactions with these of their rows, which ascend."""
         grades, items = self.grades, self.items
         kept = np.arange(len(self.relevant)) if self.rows is None else self.rows
-        users = self.users._replace(groups=self.users.groups.take(rows))
         return self._replace(
             rows=kept[rows],
-            users=users,
+            users=self.users._replace(groups=self.users.groups.take(rows)),
             relevant=self.relevant[rows],
             scores={
                 label: (values[rows], None if is_ranked is None else is_ranked[rows])
@@ -286,8 +285,7 @@ def _settle_repeats(
         n_repeated=len(repeats.rows), pairs=pairs if options.has_truth else None
     )
     if len(repeats.rows) and is_checked:
-        rows = interactions.find_rows()[0]
-        raise repeated_error(interactions.frame, columns, rows, repeats)
+        raise repeated_error(interactions.frame, columns, interactions.find_rows()[0], repeats)
     if len(of_pairs.rows) == 0:
         return interactions
     if models is not None and is_checked and columns.relevant is not None:
@@ -309,8 +307,7 @@ def _fold(interactions: Interactions, repeats: Repeats, *, is_best: bool) -> Int
     place = np.cumsum(is_first) - 1
     place[repeats.rows] = place[repeats.first]
     folded = Folded(interactions.find_rows()[0], place, interactions.scores)
-    labels = [label for _, label in interactions.columns.averaged]
-    averaged = zip(interactions.averaged, labels, strict=True)
+    averaged = zip(interactions.averaged, interactions.columns.averaged, strict=True)
     grades = interactions.grades
     best = interactions._replace(
         folded=folded,
@@ -318,7 +315,7 @@ def _fold(interactions: Interactions, repeats: Repeats, *, is_best: bool) -> Int
         scores={
             label: _fold_scores(*values, repeats) for label, values in interactions.scores.items()
         },
-        averaged=tuple(_fold_values(values, repeats, label) for values, label in averaged),
+        averaged=tuple(_fold_values(values, repeats, label) for values, (_, label) in averaged),
         grades=None if grades is None else _fold_scores(grades, None, repeats)[0],
     )
     return best.take(first)

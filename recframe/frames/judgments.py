@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -30,10 +30,9 @@ from recframe.errors import (
 from recframe.foreign import find_reader
 from recframe.frames.columns import Columns, find_given_columns, get_column
 from recframe.frames.ids import encode, find_users
-from recframe.frames.interactions import complete_rows, read_interactions
+from recframe.frames.interactions import Interactions, complete_rows, read_interactions
 from recframe.frames.names import find_role, is_infer, is_time, list_labels, shown
 from recframe.frames.overlap import Overlap, Pairs
-from recframe.frames.values import read_gains
 from recframe.kernel.grouping import SortedPairs
 from recframe.kernel.threads import Array
 from recframe.options import Duplicates, Options
@@ -54,14 +53,13 @@ SPLITS = ("train", "training", "test", "testing", "valid", "validation", "val", 
 class Judgments(NamedTuple):
     """Truth: distinct pairs of a user and an item, and whether each is relevant.
 
-    `find_gains` returns what pairs add to nDCG (None: 1 where relevant), `find_grades` the
-    relevance of each pair, as truth has it (None: every pair is relevant).
+    `rows` are the rows of truth, one for each pair, where they have relevance; None: every pair is
+    relevant.
     """
 
     pairs: Pairs
     relevant: Array
-    find_gains: Callable[[], Array] | None = None
-    find_grades: Callable[[], pd.Series] | None = None
+    rows: Interactions | None
 
 
 def load_frame(name: str, given: Any) -> pd.DataFrame:
@@ -174,13 +172,10 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
             ) from None
         if is_all and len(rows.relevant) == 0:
             raise RecframeError(NO_ROWS)
-    relevant = rows.relevant if rows.is_judged else np.ones(len(rows.relevant), bool)
-    find_grades = partial(rows.get_column, columns.relevant) if rows.is_judged else None
     pairs = Pairs(rows.users, rows.items.used())  # type: ignore[union-attr]  # truth has items
-    find_gains = None
-    if rows.grades is not None:
-        find_gains = partial(read_gains, rows.grades, columns.relevant, options.gain)
-    return Judgments(pairs, relevant, find_gains, find_grades)
+    if rows.is_judged:
+        return Judgments(pairs, rows.relevant, rows)
+    return Judgments(pairs, np.ones(len(rows.relevant), bool), None)
 
 
 def read_excluded(columns: Columns, options: Options, *, is_all: bool = True) -> Pairs | None:

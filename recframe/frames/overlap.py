@@ -140,9 +140,8 @@ class Overlap:
         self.users = self.users if len(self.users) else users[:N_EXAMPLES]
         if len(found) < len(users) and len(self.unknown) < N_EXAMPLES:
             unknown = users[np.bincount(found, minlength=len(users)) == 0]
-            self.unknown = (append(self.unknown, unknown) if len(self.unknown) else unknown)[
-                :N_EXAMPLES
-            ]
+            unknown = append(self.unknown, unknown) if len(self.unknown) else unknown
+            self.unknown = unknown[:N_EXAMPLES]
         for part in items:
             are_common, known = self.items
             if len(known) == 0:  # whose dtype is none
@@ -218,9 +217,7 @@ class Matches(NamedTuple):
 
     def are_known(self, n_users: int) -> Array:
         """Return which users of the frame have a pair."""
-        is_known = np.zeros(n_users, bool)
-        is_known[self.user[self.user >= 0]] = True
-        return is_known
+        return np.asarray(np.bincount(self.user + 1, minlength=n_users + 1)[1:] > 0)
 
     def are_listed(self) -> Array:
         """Return which pairs some row has."""

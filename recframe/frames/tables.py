@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -151,13 +151,12 @@ def check_lengths(
         )
 
 
-def make_columns(scores: Sequence[Hashable], metrics: Sequence[str]) -> pd.MultiIndex:
+def make_columns(scores: Collection[Any], metrics: Collection[Any]) -> pd.MultiIndex:
     """Return the columns of a per-user table."""
     levels: list[Any] = [pd.Index(labels, tupleize_cols=False) for labels in (scores, metrics)]
     codes: Any = np.divmod(np.arange(len(scores) * len(metrics)), len(metrics))
     # from_product gives the same, but sorts its levels by way of categoricals.
-    names = ["score", "metric"]
-    return pd.MultiIndex(levels, codes, names=names, verify_integrity=False)
+    return pd.MultiIndex(levels, codes, names=["score", "metric"], verify_integrity=False)
 
 
 def tidy_table(per_user: pd.DataFrame) -> pd.DataFrame:

@@ -125,7 +125,6 @@ def judge_rows(interactions: Interactions, judgments: Judgments, matches: Matche
     """Return interactions with the relevance of their rows, and of items not among them."""
     n_rows, n_users = len(interactions.relevant), len(interactions.users.ids)
     is_unlisted = (matches.user >= 0) & ~matches.are_listed()
-    unlisted = np.flatnonzero(judgments.relevant & is_unlisted)
     relevant = np.zeros(n_rows, bool)
     relevant[matches.row] = judgments.relevant[matches.pair]
 
@@ -135,23 +134,21 @@ def judge_rows(interactions: Interactions, judgments: Judgments, matches: Matche
         others = matches.user[is_unlisted & ~judgments.relevant]
         return Judged(rows, np.bincount(others, minlength=n_users))
 
-    find_gains = judgments.find_gains
-
-    def match_gains() -> Gains:
+    def match_gains(gain: str) -> Gains:
         with naming("truth"):
-            of_pairs = find_gains()  # type: ignore[misc]  # only where there are some
-        gain = np.zeros(n_rows, of_pairs.dtype)
-        gain[matches.row] = of_pairs[matches.pair]
+            of_pairs = judgments.rows.gains(gain).gain  # type: ignore[union-attr]  # has grades
+        of_rows = np.zeros(n_rows, of_pairs.dtype)
+        of_rows[matches.row] = of_pairs[matches.pair]
         gaining = is_unlisted & (of_pairs > 0)
-        return Gains(gain, matches.user[gaining], of_pairs[gaining])
+        return Gains(of_rows, matches.user[gaining], of_pairs[gaining])
 
     return interactions._replace(
         relevant=relevant,
-        n_unlisted=np.bincount(matches.user[unlisted], minlength=n_users),
+        n_unlisted=np.bincount(matches.user[is_unlisted & judgments.relevant], minlength=n_users),
         is_judged=True,
         find_judged=find_judged,
         pairs=None,
-        find_gains=None if find_gains is None else match_gains,
+        find_gains=match_gains if judgments.rows and judgments.rows.grades is not None else None,
     )
 
 
@@ -190,8 +187,7 @@ def judge_frame(
         has_known = is_known[interactions.users.groups.codes][place]
         rows, place = rows[has_known], place[has_known]
     kept = frame if len(rows) == len(frame) else frame.iloc[rows]
-    ids = (*columns.users, columns.item)
-    in_index = [name for name in ids if name in frame.index.names]
+    in_index = [one for one in (*columns.users, columns.item) if one in frame.index.names]
     kept = kept.reset_index([name for name in in_index if name is not None])
     judged = [
         _extend(kept.iloc[:, position], columns, judgments, added)
@@ -200,12 +196,12 @@ def judge_frame(
     ]
     flags = judge_rows(interactions, judgments, matches).relevant[place]
     judged.append(pd.Series(np.append(flags, judgments.relevant[added]), name="relevant"))
-    if judgments.find_grades is None:
+    if judgments.rows is None:
         return pd.concat(judged, axis=1), None
     pair = np.full(len(interactions.relevant), -1)
     pair[matches.row] = matches.pair
-    grades = _take(judgments.find_grades(), np.append(pair[place], added))
-    return pd.concat(judged, axis=1), grades
+    grades = judgments.rows.get_column(judgments.rows.columns.relevant)
+    return pd.concat(judged, axis=1), _take(grades, np.append(pair[place], added))
 
 
 def _take(column: pd.Series, rows: Array) -> pd.Series:
