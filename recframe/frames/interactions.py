@@ -277,7 +277,8 @@ def _settle_repeats(
     """
     groups, codes = interactions.users.groups, interactions.items.codes  # type: ignore[union-attr]  # which have been read
     columns, is_checked = interactions.columns, options.duplicates == "raise" and not lenient
-    pairs = SortedPairs(groups, codes, is_kept=options.has_truth)
+    # Truth, which has no score, is looked up in the pairs of the frame, nothing in its own.
+    pairs = SortedPairs(groups, codes, is_kept=options.has_truth and len(columns.scores) > 0)
     of_pairs = repeats = pairs.find_repeats()
     if models is not None:
         repeats = SortedPairs(groups, combine(codes, models + 1)).find_repeats()
