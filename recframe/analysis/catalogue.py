@@ -61,7 +61,7 @@ def count_shown(
     interactions: Interactions, options: Options, k: int, *, with_items: bool
 ) -> pd.DataFrame:
     """Return what the lists of all users of interactions show, in one cell."""
-    item = interactions.read_items().used()
+    item = interactions.items.used()  # type: ignore[union-attr]  # which a catalogue has read
     rows, n_lists = [], []
     for score in interactions.scores:
         rankings = interactions.rankings(score, options)

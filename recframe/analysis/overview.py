@@ -10,7 +10,7 @@ import pandas as pd
 from recframe.analysis.display import TEXT_WIDTH, as_html
 from recframe.conventions import LEFT
 from recframe.errors import RecframeError, count_of, plain, quote
-from recframe.frames.columns import find_columns, find_roles, find_truth_roles
+from recframe.frames.columns import find_columns, find_given_roles, find_roles
 from recframe.frames.judgments import check_given_columns
 from recframe.frames.names import NAMES, Roles, find_remedy
 from recframe.options import Options, list_changed, spell_arguments
@@ -61,7 +61,7 @@ def make_overview(call: str, size: str, frame: pd.DataFrame, options: Options) -
     truth: Roles = {}  # of a frame; of a file nothing is known
     if isinstance(options.truth, pd.DataFrame):
         item = next(iter(roles["item"].found), None)
-        truth = find_truth_roles(options.truth, roles["user"].found, item, options)
+        truth = find_given_roles(options.truth, roles["user"].found, item, options)
     rows = [(name, *_describe_role(name, roles, options, truth)) for name in NAMES]
     if options.has_truth:
         rows.append(("truth", "given", _describe_truth(options.truth, truth)))

@@ -202,9 +202,10 @@ def _measure_judged(
     judge = Judge(read_judgments(columns, options), options)
     rows = open_candidates(columns, options, judge).among(rows, is_all=False)
     judged = judge.judge(read_interactions(rows, columns, options), adds_absent=rows.empty)
-    ids = judged.users.ids.to_frame(index=False)
+    per_user = measure_table(judged, options, metrics)
+    ids = per_user.index.to_frame(index=False)
     ids.columns = pd.Index(columns.users or ids.columns, tupleize_cols=False)
-    return measure_table(judged.keep_users(is_user(ids, user, columns)), options, metrics)
+    return per_user[is_user(ids, user, columns)]
 
 
 def split_user(user: Hashable, columns: Columns) -> dict[Hashable, Hashable]:

@@ -207,7 +207,7 @@ def read_run(
     only = {
         "unjudged_queries": len(unjudged),
         "unranked_queries": int((~is_ranked).sum()),
-        "unjudged_documents": n_rows - judge.n_found,
+        "unjudged_documents": n_rows - int(judged.judged().rows.sum()),
     }
     return Run(name, table, len(whole), only)
 

@@ -145,22 +145,20 @@ def find_columns(
             scores=models.names, ascending=ascending, model=models.label, score=score
         )
     others = leave_out(other_labels(frame, columns), [options.item])
-    times = [one for one in others if options.has_truth and is_time(one) and not is_of_row(one)]
+    asks_times = options.has_truth and columns.users and is_infer(options.truth_user)
+    times = [one for one in others if asks_times and is_time(one) and not is_of_row(one)]
     doubtful = [one for one in others if options.model is not None and find_role(one) == "model"]
     return columns._replace(times=times, doubtful=doubtful)
 
 
 def find_given_columns(name: str, given: Any, columns: Columns, options: Options) -> Columns:
     """Return the label of each role in truth or exclude: given, that of the frame, or inferred."""
-    if name == "truth":
-        roles = find_truth_roles(given, columns.users, columns.item, options)
-        check_roles(given, roles, options)
-        return _name_columns(roles)
-    roles = _find_ids(given, columns.users, columns.item)
-    own = {"user": columns.user, "item": columns.item}
-    wrong = [own[name] for name, role in roles.items() if role.problem]
-    remedy = f"name one {shown(wrong)}, as that of the frame evaluated"
-    check_roles(given, roles, Options(), remedy=remedy)
+    of_truth, remedy = options if name == "truth" else None, ""
+    roles = find_given_roles(given, columns.users, columns.item, of_truth)
+    if of_truth is None:
+        wrong = [getattr(columns, name) for name, role in roles.items() if role.problem]
+        remedy = f"name one {shown(wrong)}, as that of the frame evaluated"
+    check_roles(given, roles, options, remedy=remedy)
     return _name_columns(roles)
 
 
@@ -213,30 +211,15 @@ def find_roles(
     return {name: roles[name] for name in NAMES if name in roles}
 
 
-def find_truth_roles(
-    truth: pd.DataFrame, users: list[Hashable], item: Hashable, options: Options
-) -> Roles:
-    """Return what is known of each role in truth, where the frame has these labels of ids."""
-    named = _list_named(truth)
-    roles = _find_ids(truth, users, item, options)
-    taken = {label for role in roles.values() for label in role.found}
-    if not is_infer(options.relevant):
-        if options.relevant is not None:
-            roles["relevant"] = _read_given(truth, "relevant", options.relevant)
-    elif not taken.issuperset(named["relevant"]):
-        roles["relevant"] = _infer("relevant", named, taken)
-    return roles
-
-
-def _find_ids(
+def find_given_roles(
     frame: pd.DataFrame, users: list[Hashable], item: Hashable, options: Options | None = None
 ) -> Roles:
-    """Return what is known of ids: given, those of the frame evaluated, or inferred.
+    """Return what is known of each role in truth, as options have it, or among excluded pairs.
 
-    The frame is truth, as options have it, or of excluded pairs. What is said of a user cannot be
+    Ids are given, those of the frame evaluated, or inferred. What is said of a user cannot be
     guessed to hold for each of the user's rankings.
     """
-    roles = {}
+    named, roles = _list_named(frame), {}
     for name, labels in (("user", users), ("item", [item])):
         role = f"truth_{name}" if options else name
         given = getattr(options, role, INFER)
@@ -248,7 +231,7 @@ def _find_ids(
         elif not missing:
             roles[role] = _read_given(frame, role, labels)
         elif len(labels) == 1:
-            roles[role] = _infer(role, _list_named(frame))
+            roles[role] = _infer(role, named)
         else:
             other = "truth" if options else "exclude"
             also = f", or {option_with('truth_user', 'others')}" if options else ""
@@ -261,6 +244,13 @@ def _find_ids(
                 f"{spell(merged, one)}{also}"
             )
             roles[role] = Role("refused", [], error=error)
+    taken = {label for role in roles.values() for label in role.labels}
+    if options is None or options.relevant is None:
+        return roles
+    if not is_infer(options.relevant):
+        roles["relevant"] = _read_given(frame, "relevant", options.relevant)
+    elif not taken.issuperset(named["relevant"]):
+        roles["relevant"] = _infer("relevant", named, taken)
     return roles
 
 

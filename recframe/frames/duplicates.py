@@ -12,7 +12,7 @@ from pandas.api.types import is_float_dtype
 from recframe.errors import RecframeError, RepeatedPairError, option, quote, spell
 from recframe.frames.columns import Columns, get_column, other_labels
 from recframe.frames.ids import sort_ids
-from recframe.frames.names import find_role, is_of_row, leave_out, shown
+from recframe.frames.names import find_role, is_of_row, shown
 from recframe.frames.overlap import plain
 from recframe.frames.values import Scores
 from recframe.kernel.grouping import Repeats
@@ -106,7 +106,7 @@ def rank_apart(label: Hashable, columns: Columns) -> str:
     """Return what to pass where each value of a column has rankings of its own."""
     if find_role(label) == "model" and columns.item is not None:
         return f"pass {option('model', label)} to evaluate each of its values as a model"
-    both = [label, *leave_out(columns.users, [label])] if columns.users else label
+    both = [label, *columns.users] if columns.users else label
     return f"pass {option('user', both)} to {APART}"
 
 

@@ -104,24 +104,17 @@ def find_users(frame: pd.DataFrame, labels: Sequence[Hashable], rows: Array | No
     if not columns:
         n_rows = len(frame) if rows is None else len(rows)
         return Users(pd.Index([ALL_USERS]), Groups(1, offsets=np.array([0, n_rows])))
-    for column in columns:
-        check_dtype(column, "user")
     offsets = _find_runs(columns)
-    heads = columns if offsets is None else [column.take(offsets[:-1]) for column in columns]
-    for head, column in zip(heads, columns, strict=True):
-        if has_nulls(head):
-            raise null_error(f"user={quote(column.name)}: ids", find_nulls(column))
-    encoded = [_encode(head, "user", len(columns[0])).used() for head in heads]
-    for found, column in zip(encoded, columns, strict=True):
-        if may_be_mixed(column.dtype):
-            check_ids(found.ids, column, "user")
+    heads = None if offsets is None else offsets[:-1]
+    encoded = [encode(column, "user", heads).used() for column in columns]
     if len(columns) == 1:
         codes, index, _, is_sorted = encoded[0]
         index = index.rename(columns[0].name)
     else:
         both = combine(*(found.codes for found in encoded))
         _, first, codes = np.unique(both, return_index=True, return_inverse=True)
-        index, is_sorted = as_users([head.take(first) for head in map(pd.Index, heads)]), False
+        first = first if heads is None else heads[first]
+        index, is_sorted = as_users([pd.Index(column.take(first)) for column in columns]), False
     if offsets is not None and len(index) == len(codes):  # each user is one run
         sorted_by = invert(codes) if is_sorted else None
         return Users(index.take(codes), Groups(len(index), offsets=offsets), sorted_by)
@@ -131,17 +124,21 @@ def find_users(frame: pd.DataFrame, labels: Sequence[Hashable], rows: Array | No
     return Users(index, Groups(len(index), codes=codes), sorted_by)
 
 
-def encode(column: pd.Series, role: str, *, lenient: bool = False) -> Ids:
+def encode(
+    column: pd.Series, role: str, heads: Array | None = None, *, lenient: bool = False
+) -> Ids:
     """Return a column of ids as codes, or raise where one is null, or cannot be an id.
 
-    Where reading is lenient, each null has a code of its own.
+    Of runs of one id the codes are those of `heads`, their first rows. Where reading is lenient,
+    each null has a code of its own.
     """
     check_dtype(column, role)
-    found = _encode(column, role)
-    nulls = found.codes < 0 if has_nulls(column) else np.zeros(0, bool)
-    if nulls.any():
-        if not lenient:
-            raise null_error(f"{role}={quote(column.name)}: ids", nulls)
+    of_runs = column if heads is None else column.take(heads)
+    if (any_null := has_nulls(of_runs)) and not lenient:
+        raise null_error(f"{role}={quote(column.name)}: ids", find_nulls(column))
+    found = _encode(of_runs, role, len(column))
+    if any_null:
+        nulls = found.codes < 0
         codes = found.codes.astype(np.int64)
         codes[nulls] = len(found.ids) + np.arange(nulls.sum())
         return found._replace(codes=codes)
@@ -166,12 +163,11 @@ def _encode(column: pd.Series | pd.Index[Any], role: str, n_rows: int = 0) -> Id
             subtract = partial(np.subtract, dtype=np.int32, casting="unsafe")
             in_slices(lambda a, b: subtract(values[a:b], lowest, out=codes[a:b]), len(codes))
             return Ids(codes, pd.RangeIndex(low, high + 1), dtype, is_sorted=True)
-        codes, distinct = _encode_values(pa.array(values))
-        return Ids(codes, pd.Index(pd.array(distinct.to_numpy(), dtype)), dtype, is_sorted=False)
-    text = read_text(column)
-    if text is not None:
-        codes, distinct = _encode_values(text)
-        known = distinct.to_numpy(zero_copy_only=False) if column.dtype == object else distinct
+    arrow = read_text(column) if values is None else pa.array(values)
+    if arrow is not None:
+        codes, distinct = _encode_values(arrow)
+        is_text = values is None and column.dtype != object  # which pandas takes of Arrow as it is
+        known = distinct if is_text else distinct.to_numpy(zero_copy_only=False)
         return Ids(codes, pd.Index(pd.array(known, dtype), dtype=dtype), dtype, is_sorted=False)
     try:
         codes, distinct = pd.factorize(column)
@@ -264,8 +260,7 @@ def as_users(columns: Sequence[pd.Index[Any]]) -> pd.Index[Any]:
         order = sort_ids(found.ids)
         levels.append(found.ids.take(order))
         codes.append(invert(order)[found.codes])
-    names = [ids.name for ids in columns]
-    return pd.MultiIndex(levels, codes, names=names, verify_integrity=False)
+    return pd.MultiIndex(levels, codes, names=[ids.name for ids in columns], verify_integrity=False)
 
 
 def list_levels(ids: pd.Index[Any]) -> list[pd.Index[Any]]:

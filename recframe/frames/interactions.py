@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from contextlib import nullcontext, suppress
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -66,16 +65,16 @@ class Interactions(NamedTuple):
         Relevant items of each user that have no row.
     is_judged : bool
         Whether it is known which rows are relevant; where not, none is.
-    find_gains : callable, default None
-        Returns what the rows, and items without one, add to nDCG; None: 1 where relevant.
+    grades : ndarray of shape (n_rows,), default None
+        The relevance that nDCG reads of each row; None: 1 where relevant.
     n_repeated : int, default 0
         How many rows of the frame repeat the user and item of one before, as far as looked for.
     folded : Folded, default None
         The rows before those of one pair became one, where they did.
     averaged : tuple of ndarray of shape (n_rows,), float
         The values of the columns that metrics are of.
-    find_judged : callable, default None
-        Returns which rows truth holds; None: every one.
+    find_gains, find_judged : callable, default None
+        Return what truth says of the rows, and of items without one: gains and who is judged.
     pairs : SortedPairs, default None
         The pairs of the rows, for truth to look up, where they are sorted.
     """
@@ -89,12 +88,22 @@ class Interactions(NamedTuple):
     items: Ids | None
     n_unlisted: Array
     is_judged: bool
-    find_gains: Callable[[], Gains] | None = None
+    grades: Array | None = None
     n_repeated: int = 0
     folded: Folded | None = None
     averaged: tuple[Array, ...] = ()
+    find_gains: Callable[[str], Gains] | None = None
     find_judged: Callable[[], Judged] | None = None
     pairs: SortedPairs | None = None
+
+    def gains(self, gain: str) -> Gains | None:
+        """Return what rows, and items without one, add to nDCG; None: 1 where relevant."""
+        if self.find_gains is not None:
+            return self.find_gains(gain)
+        if self.grades is None:
+            return None
+        gains = read_gains(self.grades, self.columns.relevant, gain)
+        return Gains(gains, np.empty(0, np.int64), np.empty(0))
 
     def judged(self) -> Judged:
         """Return what truth holds; without truth that is every row."""
@@ -108,15 +117,11 @@ class Interactions(NamedTuple):
         values, is_ranked = self.scores[score]
         tie_order = None
         if options.tie_rule.by_item:  # by the item as text, the last one lowest
-            items = self.read_items().used()
+            items = self.items.used()  # type: ignore[union-attr]  # which the rule has read
             rank = rank_as_text(items.ids, self.columns.item)
             tie_order = (len(rank) - 1 - rank)[items.codes]
         grades = self.relevant.view(np.uint8) if grades is None else grades
         return Rankings(self.users.groups, values, grades, is_ranked, tie_order)
-
-    def read_items(self) -> Ids:
-        """Return the items of the rows."""
-        return self.items or encode(self.get_column(self.columns.item), "item")
 
     def get_column(self, label: Hashable) -> pd.Series:
         """Return a column of the rows kept."""
@@ -124,24 +129,18 @@ class Interactions(NamedTuple):
 
     def take(self, rows: Array) -> Interactions:
         """Return interactions with these of their rows, which ascend."""
-        find_gains, items = self.find_gains, self.items
+        grades, items = self.grades, self.items
         kept = np.arange(len(self.relevant)) if self.rows is None else self.rows
-        users = self.users._replace(groups=self.users.groups.take(rows))
-
-        def take_gains() -> Gains:
-            gains = find_gains()  # type: ignore[misc]  # only where there are some
-            return gains._replace(gain=gains.gain[rows])
-
         return self._replace(
             rows=kept[rows],
-            users=users,
+            users=self.users._replace(groups=self.users.groups.take(rows)),
             relevant=self.relevant[rows],
             scores={
                 label: (values[rows], None if is_ranked is None else is_ranked[rows])
                 for label, (values, is_ranked) in self.scores.items()
             },
             items=None if items is None else items._replace(codes=items.codes[rows]),
-            find_gains=None if find_gains is None else take_gains,
+            grades=None if grades is None else grades[rows],
             averaged=tuple(column[rows] for column in self.averaged),
             pairs=None,
         )
@@ -212,9 +211,6 @@ def read_interactions(
     items = None
     if columns.item is not None and (reads_items or lenient):
         items = encode(get_column(frame, columns.item, rows), "item", lenient=lenient)
-    find_gains = None
-    if grades is not None and options.gain != "binary":
-        find_gains = partial(read_gains, grades, columns.relevant, options.gain)
     n_rows = len(frame) if rows is None else len(rows)
     interactions = Interactions(
         frame,
@@ -226,7 +222,7 @@ def read_interactions(
         items,
         np.zeros(len(users.ids), np.int64),
         relevant is not None,
-        find_gains,
+        grades,
         averaged=tuple(averaged),
     )
     settled = interactions
@@ -281,7 +277,8 @@ def _settle_repeats(
     """
     groups, codes = interactions.users.groups, interactions.items.codes  # type: ignore[union-attr]  # which have been read
     columns, is_checked = interactions.columns, options.duplicates == "raise" and not lenient
-    pairs = SortedPairs(groups, codes, is_kept=options.has_truth)
+    # Truth, which has no score, is looked up in the pairs of the frame, nothing in its own.
+    pairs = SortedPairs(groups, codes, is_kept=options.has_truth and len(columns.scores) > 0)
     of_pairs = repeats = pairs.find_repeats()
     if models is not None:
         repeats = SortedPairs(groups, combine(codes, models + 1)).find_repeats()
@@ -289,8 +286,7 @@ def _settle_repeats(
         n_repeated=len(repeats.rows), pairs=pairs if options.has_truth else None
     )
     if len(repeats.rows) and is_checked:
-        rows = interactions.find_rows()[0]
-        raise repeated_error(interactions.frame, columns, rows, repeats)
+        raise repeated_error(interactions.frame, columns, interactions.find_rows()[0], repeats)
     if len(of_pairs.rows) == 0:
         return interactions
     if models is not None and is_checked and columns.relevant is not None:
@@ -312,24 +308,16 @@ def _fold(interactions: Interactions, repeats: Repeats, *, is_best: bool) -> Int
     place = np.cumsum(is_first) - 1
     place[repeats.rows] = place[repeats.first]
     folded = Folded(interactions.find_rows()[0], place, interactions.scores)
-    labels = [label for _, label in interactions.columns.averaged]
-    averaged = zip(interactions.averaged, labels, strict=True)
-    find_gains = interactions.find_gains
-
-    def best_gains() -> Gains:
-        gains = find_gains()  # type: ignore[misc]  # only where there are some
-        gain = gains.gain.copy()
-        np.maximum.at(gain, repeats.first, gain[repeats.rows])
-        return gains._replace(gain=gain)
-
+    averaged = zip(interactions.averaged, interactions.columns.averaged, strict=True)
+    grades = interactions.grades
     best = interactions._replace(
         folded=folded,
         relevant=_fold_flags(interactions.relevant, repeats),
         scores={
             label: _fold_scores(*values, repeats) for label, values in interactions.scores.items()
         },
-        averaged=tuple(_fold_values(values, repeats, label) for values, label in averaged),
-        find_gains=None if find_gains is None else best_gains,
+        averaged=tuple(_fold_values(values, repeats, label) for values, (_, label) in averaged),
+        grades=None if grades is None else _fold_scores(grades, None, repeats)[0],
     )
     return best.take(first)
 

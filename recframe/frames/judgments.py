@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -30,10 +30,9 @@ from recframe.errors import (
 from recframe.foreign import find_reader
 from recframe.frames.columns import Columns, find_given_columns, get_column
 from recframe.frames.ids import encode, find_users
-from recframe.frames.interactions import complete_rows, read_interactions
+from recframe.frames.interactions import Interactions, complete_rows, read_interactions
 from recframe.frames.names import find_role, is_infer, is_time, list_labels, shown
 from recframe.frames.overlap import Overlap, Pairs
-from recframe.frames.values import Gains
 from recframe.kernel.grouping import SortedPairs
 from recframe.kernel.threads import Array
 from recframe.options import Duplicates, Options
@@ -54,14 +53,13 @@ SPLITS = ("train", "training", "test", "testing", "valid", "validation", "val", 
 class Judgments(NamedTuple):
     """Truth: distinct pairs of a user and an item, and whether each is relevant.
 
-    `find_gains` returns what pairs add to nDCG (None: 1 where relevant), `find_grades` the
-    relevance of each pair, as truth has it (None: every pair is relevant).
+    `rows` are the rows of truth, one for each pair, where they have relevance; None: every pair is
+    relevant.
     """
 
     pairs: Pairs
     relevant: Array
-    find_gains: Callable[[], Gains] | None = None
-    find_grades: Callable[[], pd.Series] | None = None
+    rows: Interactions | None
 
 
 def load_frame(name: str, given: Any) -> pd.DataFrame:
@@ -152,7 +150,9 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
     truth = load_frame("truth", options.truth)
     with naming("truth"):
         of_rows, columns = columns, find_given_columns("truth", truth, columns, options)
-        check_no_times(truth, columns, of_rows, options)
+        for label in list_labels(truth, columns.labels):
+            if label in of_rows.times:
+                check_time(label, truth, columns, of_rows)
         if columns.relevant is None and options.min_relevance is not None:
             raise RecframeError(
                 "min_relevance needs a column of relevance, found none; pass "
@@ -172,10 +172,10 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
             ) from None
         if is_all and len(rows.relevant) == 0:
             raise RecframeError(NO_ROWS)
-    relevant = rows.relevant if rows.is_judged else np.ones(len(rows.relevant), bool)
-    find_grades = partial(rows.get_column, columns.relevant) if rows.is_judged else None
     pairs = Pairs(rows.users, rows.items.used())  # type: ignore[union-attr]  # truth has items
-    return Judgments(pairs, relevant, rows.find_gains, find_grades)
+    if rows.is_judged:
+        return Judgments(pairs, rows.relevant, rows)
+    return Judgments(pairs, np.ones(len(rows.relevant), bool), None)
 
 
 def read_excluded(columns: Columns, options: Options, *, is_all: bool = True) -> Pairs | None:
@@ -224,11 +224,10 @@ class Candidates:
         items, is_out = encode(ids, "item"), np.zeros(len(ids), bool)
         sorted_pairs = SortedPairs(users.groups, items.codes)
         for pairs, overlap in self._sides:
-            matches = pairs.match(users, items, sorted_pairs, overlap.other)
+            matches = overlap.find(pairs, users, items, sorted_pairs)
             is_found = np.zeros(len(ids), bool)
             is_found[matches.row] = True
             is_out |= is_found != (overlap.other == "truth")
-            pairs.note(overlap, matches, users.ids, items, sorted_pairs)
         if is_all:
             self.check()
         if not is_out.any():
@@ -248,41 +247,31 @@ def find_parted_columns(
 ) -> Columns:
     """Return the columns of truth or exclude that are parted, with times that each part checks."""
     own = find_given_columns(name, given, columns, options)
-    times = find_shared_times(given, own, columns, options) if name == "truth" else ()
-    return own._replace(of_users=tuple(times))
+    others = list_labels(given, own.labels) if name == "truth" else ()
+    return own._replace(of_users=tuple(one for one in others if one in columns.times))
 
 
-def find_shared_times(
-    truth: pd.DataFrame, own: Columns, columns: Columns, options: Options
-) -> list[Hashable]:
-    """Return the times without a role that truth and rows have, unless `truth_user` is given."""
-    if not own.users or not is_infer(options.truth_user):
-        return []
-    return [one for one in list_labels(truth, own.labels) if one in columns.times]
-
-
-def check_no_times(truth: pd.DataFrame, own: Columns, columns: Columns, options: Options) -> None:
+def check_time(label: Hashable, truth: pd.DataFrame, own: Columns, columns: Columns) -> None:
     """Raise where a time that rows have too parts a user's pairs, as it may part the rows.
 
     It parts none where each item has its own, such as a year of release.
     """
-    for label in find_shared_times(truth, own, columns, options):
-        users = [f"user {number}" for number in range(len(own.users))]
-        labels = zip(["time", "item", *users], [label, own.item, *own.users], strict=True)
-        cells = pd.DataFrame({name: get_column(truth, one).array for name, one in labels})
-        with suppress(TypeError):  # ids that no set holds are refused where they are read
-            n_of_item = cells.groupby("item", observed=True)["time"].nunique()
-            n_of_user = cells.groupby(users, observed=True)["time"].nunique()
-            if n_of_user.max() > 1 and n_of_item.max() > 1:
-                parted = n_of_user.index[n_of_user > 1]
-                others = {"truth_user": [label, *own.users]} if own.users != columns.users else {}
-                by_time = option("user", [label, *columns.users], **others)
-                raise RecframeError(
-                    f"the rows have {quote(label)} too, and it parts the pairs of "
-                    f"{count_of(len(parted), 'user')} (such as {quote(parted[:1].tolist()[0])}); "
-                    f"pass {by_time} if a pair belongs to the rows of one {label}, or "
-                    f"{option('truth_user', own.user)} if it belongs to all"
-                )  # neither of which is an answer to paste
+    users = [f"user {number}" for number in range(len(own.users))]
+    labels = zip(["time", "item", *users], [label, own.item, *own.users], strict=True)
+    cells = pd.DataFrame({name: get_column(truth, one).array for name, one in labels})
+    with suppress(TypeError):  # ids that no set holds are refused where they are read
+        n_of_item = cells.groupby("item", observed=True)["time"].nunique()
+        n_of_user = cells.groupby(users, observed=True)["time"].nunique()
+        if n_of_user.max() > 1 and n_of_item.max() > 1:
+            parted = n_of_user.index[n_of_user > 1]
+            others = {"truth_user": [label, *own.users]} if own.users != columns.users else {}
+            by_time = option("user", [label, *columns.users], **others)
+            raise RecframeError(
+                f"the rows have {quote(label)} too, and it parts the pairs of "
+                f"{count_of(len(parted), 'user')} (such as {quote(parted[:1].tolist()[0])}); "
+                f"pass {by_time} if a pair belongs to the rows of one {label}, or "
+                f"{option('truth_user', own.user)} if it belongs to all"
+            )  # neither of which is an answer to paste
 
 
 def check_no_grades(truth: pd.DataFrame, columns: Columns) -> None:

@@ -102,6 +102,29 @@ class Overlap:
         self.items = Items(False)
         self._n_users = 0
 
+    def find(self, pairs: Pairs, users: Users, item: Ids, rows: SortedPairs) -> Matches:
+        """Return where the other side's pairs are in a part of a frame, and take note of the part.
+
+        The part is given by its users, its items and its pairs.
+        """
+        position = match(pairs.users.ids, users.ids, "user", self.other)
+        place = match(pairs.item.ids, item.ids, "item", self.other)
+        user, common, unknown = position[pairs.users.groups.codes], place[place >= 0], pd.Index([])
+        matches = Matches(user, *rows.match(user, place[pairs.item.codes]))
+        # As a rule some pair is found. Ids may be in no row.
+        are_common = len(matches.row) > 0 or bool(np.isin(common, item.codes).any())
+        if not are_common:
+            is_unknown = np.bincount(item.codes, minlength=len(item.ids))[: len(item.ids)] > 0
+            is_unknown[common] = False
+            unknown = item.restore(np.flatnonzero(is_unknown)[:N_EXAMPLES])
+        self.note(users.ids, [Items(are_common, unknown)], position)
+        if is_noting() and self.other == "truth":
+            near = np.full(len(place), -1)
+            near[place < 0] = _match_near(pairs.item.ids[place < 0], item.ids)
+            # Pairs that have a row, but for how the item is written.
+            note(**{NEAR: len(np.unique(rows.match(user, near[pairs.item.codes])[0]))})
+        return matches
+
     def note(
         self, users: pd.Index[Any], items: Sequence[Items], position: Array | None = None
     ) -> None:
@@ -117,9 +140,8 @@ class Overlap:
         self.users = self.users if len(self.users) else users[:N_EXAMPLES]
         if len(found) < len(users) and len(self.unknown) < N_EXAMPLES:
             unknown = users[np.bincount(found, minlength=len(users)) == 0]
-            self.unknown = (append(self.unknown, unknown) if len(self.unknown) else unknown)[
-                :N_EXAMPLES
-            ]
+            unknown = append(self.unknown, unknown) if len(self.unknown) else unknown
+            self.unknown = unknown[:N_EXAMPLES]
         for part in items:
             are_common, known = self.items
             if len(known) == 0:  # whose dtype is none
@@ -150,7 +172,7 @@ class Overlap:
 
         `users` are those of the pairs.
         """
-        if is_noting() and not self.is_listed.all():
+        if not self.is_listed.all():
             known = self.other_users[self.is_listed].append(self.unknown)
             near = _match_near(self.other_users[~self.is_listed], known)
             absent = np.flatnonzero(~self.is_listed)[near >= 0]
@@ -186,19 +208,16 @@ class Overlap:
 class Matches(NamedTuple):
     """Where pairs are in a frame: for each match a pair, and a row of the frame that has it.
 
-    `user` is the user of each pair among those of the frame, -1 for none, and `item` each item.
+    `user` is the user of each pair among those of the frame, -1 for none.
     """
 
     user: Array
-    item: Array
     pair: Array
     row: Array
 
     def are_known(self, n_users: int) -> Array:
         """Return which users of the frame have a pair."""
-        is_known = np.zeros(n_users, bool)
-        is_known[self.user[self.user >= 0]] = True
-        return is_known
+        return np.asarray(np.bincount(self.user + 1, minlength=n_users + 1)[1:] > 0)
 
     def are_listed(self) -> Array:
         """Return which pairs some row has."""
@@ -212,36 +231,6 @@ class Pairs(NamedTuple):
 
     users: Users
     item: Ids
-
-    def match(self, users: Users, item: Ids, rows: SortedPairs, other: str) -> Matches:
-        """Return where the pairs are in rows of these users and items; `other` names them."""
-        user = match(self.users.ids, users.ids, "user", other)[self.users.groups.codes]
-        place = match(self.item.ids, item.ids, "item", other)
-        return Matches(user, place, *rows.match(user, place[self.item.codes]))
-
-    def note(
-        self, overlap: Overlap, matches: Matches, users: pd.Index[Any], item: Ids, rows: SortedPairs
-    ) -> None:
-        """Take note of what these pairs and a part of a frame have in common, given its ids."""
-        position = np.full(len(self.users.ids), -1)
-        position[self.users.groups.codes] = matches.user
-        common, unknown = matches.item[matches.item >= 0], pd.Index([])
-        # As a rule some pair is found. Ids may be in no row.
-        are_common = len(matches.row) > 0 or bool(np.isin(common, item.codes).any())
-        if not are_common:
-            is_unknown = np.bincount(item.codes, minlength=len(item.ids))[: len(item.ids)] > 0
-            is_unknown[common] = False
-            unknown = item.restore(np.flatnonzero(is_unknown)[:N_EXAMPLES])
-        overlap.note(users, [Items(are_common, unknown)], position)
-        if is_noting() and overlap.other == "truth":
-            note(**{NEAR: self._count_near(matches, item, rows)})
-
-    def _count_near(self, matches: Matches, item: Ids, rows: SortedPairs) -> int:
-        """Return how many pairs have a row, but for how the item is written."""
-        pair = np.flatnonzero((matches.user >= 0) & (matches.item[self.item.codes] < 0))
-        codes, place = np.unique(self.item.codes[pair], return_inverse=True)
-        near = _match_near(self.item.ids[codes], item.ids)[place]
-        return len(np.unique(rows.match(matches.user[pair], near)[0]))
 
 
 def _find_difference(ids: pd.Index[Any], other_ids: pd.Index[Any], other: str) -> str:
@@ -310,22 +299,13 @@ def match(ids: pd.Index[Any], among: pd.Index[Any], role: str, other: str = "tru
         position, is_own = np.full(len(ids), -1), is_known[len(among) :]
         position[is_own] = numbers[: len(among)].get_indexer(numbers[len(among) :])
         return position
-    if _is_signed(ids) and _is_signed(among):
-        return np.asarray(among.astype(np.int64).get_indexer(ids.astype(np.int64)))
-    check_comparable(ids, among, role, other)
-    own, others = plain(ids), plain(among)
-    if _is_signed(own) and _is_signed(others):
-        own, others = own.astype(np.int64), others.astype(np.int64)
-    text, of_others = read_text(own), read_text(others)
-    if text is not None and of_others is not None and text.type == of_others.type:
-        return np.asarray(pc.index_in(text, value_set=of_others).fill_null(-1), np.int64)
-    return np.asarray(others.get_indexer(own))
-
-
-def _is_signed(ids: pd.Index[Any]) -> bool:
-    """Return whether ids are integers that 64 bits hold with a sign."""
-    dtype = ids.dtype
-    return isinstance(dtype, np.dtype) and dtype.kind in "iu" and np.can_cast(dtype, np.int64)
+    if not all(isinstance(of.dtype, np.dtype) and of.dtype.kind in "iu" for of in (ids, among)):
+        check_comparable(ids, among, role, other)
+        ids, among = plain(ids), plain(among)
+        text, others = read_text(ids), read_text(among)
+        if text is not None and others is not None and text.type == others.type:
+            return np.asarray(pc.index_in(text, value_set=others).fill_null(-1), np.int64)
+    return np.asarray(among.get_indexer(ids))
 
 
 def append(ids: pd.Index[Any], others: pd.Index[Any]) -> pd.Index[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,9 +33,10 @@ MakeTable = Callable[[pd.DataFrame], pd.DataFrame]
 
 def read_judged(frame: pd.DataFrame, columns: Columns, options: Options) -> Interactions:
     """Return the arrays of a frame, with the relevance that truth gives where there is one."""
-    if not options.has_truth and options.exclude is None:
-        return read_interactions(frame, columns, options)
     judge = Judge(read_judgments(columns, options), options) if options.has_truth else None
+    if options.exclude is None and (judge is None or not options.is_condensed):
+        interactions = read_interactions(frame, columns, options)
+        return interactions if judge is None else judge.judge(interactions, is_all=True)
     candidates = open_candidates(columns, options, judge)
     interactions = read_interactions(candidates.among(frame, is_all=True), columns, options)
     if judge is None:
@@ -62,8 +63,7 @@ def measure_table(
     order = users.sort()
     position = invert(order)
     ideal = None
-    if plan.needs_gains and interactions.find_gains is not None:
-        gains = interactions.find_gains()
+    if plan.needs_gains and (gains := interactions.gains(options.gain)) is not None:
         ideal = rank_ideal(users.groups.codes, users.groups.n_groups, *gains)
     judged = interactions.judged() if plan.needs_judged else None
     cells = np.empty((len(interactions.scores), len(metrics), len(order)))
@@ -151,13 +151,12 @@ def check_lengths(
         )
 
 
-def make_columns(scores: Sequence[Hashable], metrics: Sequence[str]) -> pd.MultiIndex:
+def make_columns(scores: Collection[Any], metrics: Collection[Any]) -> pd.MultiIndex:
     """Return the columns of a per-user table."""
     levels: list[Any] = [pd.Index(labels, tupleize_cols=False) for labels in (scores, metrics)]
     codes: Any = np.divmod(np.arange(len(scores) * len(metrics)), len(metrics))
     # from_product gives the same, but sorts its levels by way of categoricals.
-    names = ["score", "metric"]
-    return pd.MultiIndex(levels, codes, names=names, verify_integrity=False)
+    return pd.MultiIndex(levels, codes, names=["score", "metric"], verify_integrity=False)
 
 
 def tidy_table(per_user: pd.DataFrame) -> pd.DataFrame:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from recframe.errors import RecframeError
 from recframe.frames.columns import Columns, find_columns
-from recframe.frames.ids import encode
+from recframe.frames.ids import Ids, encode
 from recframe.frames.interactions import Interactions, Judged, read_interactions
 from recframe.frames.judgments import Candidates, Judgments, naming, read_excluded, read_judgments
 from recframe.frames.names import is_same
@@ -27,7 +27,6 @@ class Judge:
     def __init__(self, judgments: Judgments, options: Options) -> None:
         self.judgments, self.options, pairs = judgments, options, judgments.pairs
         self.overlap = Overlap(pairs.users.ids, pairs.item.ids)
-        self.n_found = 0  # pairs of truth that were in a frame
 
     def judge(
         self, interactions: Interactions, *, is_all: bool = False, adds_absent: bool = False
@@ -54,13 +53,10 @@ class Judge:
 
     def find(self, interactions: Interactions) -> Matches:
         """Return where the pairs of truth are in a frame."""
-        pairs = self.judgments.pairs
-        users, items = interactions.users, interactions.read_items()
+        pairs, users = self.judgments.pairs, interactions.users
+        items: Ids = interactions.items  # type: ignore[assignment]  # which truth has read
         rows = interactions.pairs or SortedPairs(users.groups, items.codes)
-        matches = pairs.match(users, items, rows, "truth")
-        self.n_found += int(np.count_nonzero(matches.are_listed()))
-        pairs.note(self.overlap, matches, users.ids, items, rows)
-        return matches
+        return self.overlap.find(pairs, users, items, rows)
 
     def check(self) -> None:
         """Raise where no user, or no item, of truth was in the frames judged, all there are.
@@ -84,7 +80,8 @@ class Judge:
         (users, item), relevant = self.judgments.pairs, self.judgments.relevant
         if excluded is not None and is_noting():
             rows = SortedPairs(users.groups, item.codes)
-            found = excluded.match(users, item, rows, "exclude").row
+            overlap = Overlap(excluded.users.ids, excluded.item.ids, "exclude")
+            found = overlap.find(excluded, users, item, rows).row
             n_lost = np.count_nonzero(relevant[np.unique(found)])
             note(**{LOST: int(n_lost), RELEVANT: int(np.count_nonzero(relevant))})
 
@@ -93,12 +90,13 @@ class Judge:
         self.check()
         none = np.empty(0, np.int64)
         nowhere = np.full(len(self.judgments.relevant), -1)
-        return self._add_absent(empty, Matches(nowhere, none, none, none))
+        return self._add_absent(empty, Matches(nowhere, none, none))
 
     def _add_absent(self, interactions: Interactions, matches: Matches) -> Interactions:
         """Return judged interactions, with the users of truth added that no frame had, if asked."""
         (index, groups, _), pairs = interactions.users, self.judgments.pairs
-        self.overlap.note_near(pairs.users.groups)
+        if is_noting():
+            self.overlap.note_near(pairs.users.groups)
         is_absent = ~self.overlap.is_listed
         if self.options.population not in ("both", "rows") and is_absent.any():
             added, own = pairs.users.ids[is_absent], pairs.users.groups.codes
@@ -127,7 +125,6 @@ def judge_rows(interactions: Interactions, judgments: Judgments, matches: Matche
     """Return interactions with the relevance of their rows, and of items not among them."""
     n_rows, n_users = len(interactions.relevant), len(interactions.users.ids)
     is_unlisted = (matches.user >= 0) & ~matches.are_listed()
-    unlisted = np.flatnonzero(judgments.relevant & is_unlisted)
     relevant = np.zeros(n_rows, bool)
     relevant[matches.row] = judgments.relevant[matches.pair]
 
@@ -137,23 +134,21 @@ def judge_rows(interactions: Interactions, judgments: Judgments, matches: Matche
         others = matches.user[is_unlisted & ~judgments.relevant]
         return Judged(rows, np.bincount(others, minlength=n_users))
 
-    find_gains = judgments.find_gains
-
-    def match_gains() -> Gains:
+    def match_gains(gain: str) -> Gains:
         with naming("truth"):
-            of_pairs = find_gains().gain  # type: ignore[misc]  # only where there are some
-        gain = np.zeros(n_rows, of_pairs.dtype)
-        gain[matches.row] = of_pairs[matches.pair]
+            of_pairs = judgments.rows.gains(gain).gain  # type: ignore[union-attr]  # has grades
+        of_rows = np.zeros(n_rows, of_pairs.dtype)
+        of_rows[matches.row] = of_pairs[matches.pair]
         gaining = is_unlisted & (of_pairs > 0)
-        return Gains(gain, matches.user[gaining], of_pairs[gaining])
+        return Gains(of_rows, matches.user[gaining], of_pairs[gaining])
 
     return interactions._replace(
         relevant=relevant,
-        n_unlisted=np.bincount(matches.user[unlisted], minlength=n_users),
+        n_unlisted=np.bincount(matches.user[is_unlisted & judgments.relevant], minlength=n_users),
         is_judged=True,
         find_judged=find_judged,
         pairs=None,
-        find_gains=None if find_gains is None else match_gains,
+        find_gains=match_gains if judgments.rows and judgments.rows.grades is not None else None,
     )
 
 
@@ -192,8 +187,7 @@ def judge_frame(
         has_known = is_known[interactions.users.groups.codes][place]
         rows, place = rows[has_known], place[has_known]
     kept = frame if len(rows) == len(frame) else frame.iloc[rows]
-    ids = (*columns.users, columns.item)
-    in_index = [name for name in ids if name in frame.index.names]
+    in_index = [one for one in (*columns.users, columns.item) if one in frame.index.names]
     kept = kept.reset_index([name for name in in_index if name is not None])
     judged = [
         _extend(kept.iloc[:, position], columns, judgments, added)
@@ -202,12 +196,12 @@ def judge_frame(
     ]
     flags = judge_rows(interactions, judgments, matches).relevant[place]
     judged.append(pd.Series(np.append(flags, judgments.relevant[added]), name="relevant"))
-    if judgments.find_grades is None:
+    if judgments.rows is None:
         return pd.concat(judged, axis=1), None
     pair = np.full(len(interactions.relevant), -1)
     pair[matches.row] = matches.pair
-    grades = _take(judgments.find_grades(), np.append(pair[place], added))
-    return pd.concat(judged, axis=1), grades
+    grades = judgments.rows.get_column(judgments.rows.columns.relevant)
+    return pd.concat(judged, axis=1), _take(grades, np.append(pair[place], added))
 
 
 def _take(column: pd.Series, rows: Array) -> pd.Series:

@@ -14,6 +14,7 @@ from recframe.frames.columns import get_column
 from recframe.frames.ids import as_users
 from recframe.frames.interactions import Interactions
 from recframe.frames.names import find_role, is_infer, is_of_row, is_same, is_time
+from recframe.frames.tables import make_columns
 from recframe.kernel.threads import Array
 from recframe.metrics.names import find_alike, is_metric
 
@@ -149,15 +150,13 @@ def read_given(per_user: Any, n_scores: int = 1) -> pd.DataFrame:
             )
     cells = [_read_values(label, per_user.iloc[:, i]) for i, label in enumerate(columns)]
     table = pd.DataFrame(np.transpose(cells), per_user.index, columns)
-    levels: list[Any] = [columns.unique(level) for level in LEVELS]
-    scores, metrics = levels
+    scores, metrics = (columns.unique(level) for level in LEVELS)
     if len(scores) < n_scores:
         raise RecframeError(
             f"per_user must have {n_scores} scores or more to compare, found "
             f"{quote(scores.tolist())}"
         )
-    codes = np.indices((len(scores), len(metrics))).reshape(2, -1).tolist()
-    return table.reindex(columns=pd.MultiIndex(levels, codes, names=LEVELS))
+    return table.reindex(columns=make_columns(scores, metrics))
 
 
 def _find_columns(per_user: pd.DataFrame) -> pd.MultiIndex:
@@ -195,8 +194,7 @@ def _find_columns(per_user: pd.DataFrame) -> pd.MultiIndex:
             "axis=1)"
         )
     metric = "value" if columns.name in (None, "score") else columns.name
-    levels: list[Any] = [pd.Index(columns, tupleize_cols=False), pd.Index([metric])]
-    return pd.MultiIndex(levels, [list(range(len(columns))), [0] * len(columns)], names=LEVELS)
+    return make_columns(columns, [metric])
 
 
 def _read_values(label: object, column: pd.Series) -> Any:

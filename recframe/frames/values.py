@@ -57,12 +57,11 @@ def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array
         return _spread(flags, ~nulls), None if grades is None else _spread(grades, ~nulls)
     values = _numbers(relevance, "relevant")
     if options.min_relevance is not None:
-        return at_least(values, options.min_relevance), values
+        return at_least(values, options.min_relevance), None if options.gain == "binary" else values
     if values.dtype.kind == "b":
         return values, None
-    is_whole = values.dtype.kind in "iu"
     is_flag = values.min(initial=0) >= 0 and values.max(initial=0) <= 1
-    if not is_flag or not (is_whole or np.isin(values, (0, 1)).all()):
+    if not is_flag or not (values.dtype.kind in "iu" or np.isin(values, (0, 1)).all()):
         # Proposed is the first grade above 0, of a scale from 1 the first above its middle. Where
         # all are higher they are what is left of such a scale, and all are relevant.
         low, high = values.min().item(), values.max().item()
@@ -77,7 +76,7 @@ def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array
     return values.view(bool) if values.itemsize == 1 else values.astype(bool), None
 
 
-def read_gains(grades: Array, label: Hashable, gain: str) -> Gains:
+def read_gains(grades: Array, label: Hashable, gain: str) -> Array:
     """Return the gains of rows, none where grades are below 0, or raise for one too large."""
     if grades.dtype.kind == "b":
         grades = grades.view(np.uint8)
@@ -93,8 +92,8 @@ def read_gains(grades: Array, label: Hashable, gain: str) -> Gains:
     if grades.min(initial=0) < 0:
         grades = np.maximum(grades, 0)
     if gain == "exponential":
-        grades = np.exp2(grades.astype(np.float64)) - 1
-    return Gains(grades, np.empty(0, np.int64), np.empty(0))
+        return np.asarray(np.exp2(grades.astype(np.float64)) - 1)
+    return grades
 
 
 def read_scores(
@@ -140,9 +139,8 @@ def read_values(column: pd.Series, scores: Scores, options: Options) -> Array:
     A null in a row that no score ranks stays one, under ``missing="unranked"``.
     """
     nulls = find_nulls(column) if has_nulls(column) else None
-    is_checked = options.missing != "unranked"
     if nulls is not None and (
-        is_checked
+        options.missing != "unranked"
         or any(is_ranked is None or (nulls & is_ranked).any() for _, is_ranked in scores.values())
     ):
         remedy = (
@@ -150,8 +148,7 @@ def read_values(column: pd.Series, scores: Scores, options: Options) -> Array:
             f"{option('missing', 'drop')} removes these rows, for every score"
         )
         raise null_error(f"{OF_MEAN}={quote(column.name)}:", nulls, remedy)
-    present = column if nulls is None else column[~nulls]
-    numbers = _numbers(present, OF_MEAN).astype(np.float64)
+    numbers = _numbers(column if nulls is None else column[~nulls], OF_MEAN).astype(np.float64)
     beyond = np.flatnonzero(~(np.abs(numbers) <= MAX_GAIN))
     if len(beyond):
         raise RecframeError(
@@ -259,10 +256,8 @@ def find_missing(score: pd.Series, options: Options, is_low_best: bool) -> Array
     if isinstance(dtype, np.dtype) and dtype.kind in "iub":
         return np.zeros(len(score), bool)
     missing = find_nulls(score)
-    if options.min_score is not None:
-        return missing
     are_objects = is_object_dtype(dtype) and infer_dtype(score) in NUMBER_OBJECTS
-    if dtype.kind == "f" or are_objects or _is_numbered(dtype):
+    if options.min_score is None and (dtype.kind == "f" or are_objects or _is_numbered(dtype)):
         present = score if not missing.any() else score[~missing]
         masks = (present == (math.inf if is_low_best else -math.inf)).to_numpy(bool)
         if masks.any():

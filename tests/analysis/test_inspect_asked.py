@@ -103,6 +103,17 @@ def test_a_user_of_truth_alone(frame, truth):
     assert [True] == shown.tables["a_score"]["title"].isna().tolist()
 
 
+def test_a_user_of_truth_alone_with_nothing_relevant(frame, truth):
+    """Who has no row and no gain has no nDCG, whatever other users of truth gain."""
+    added = pd.DataFrame({"user": ["zoe"], "item": [1], "rating": [0]})
+    truth = pd.concat([truth, added], ignore_index=True)
+    shown = frame.rec(truth=truth, **BOUND).inspect("zoe", 3, None, ["ndcg@3", "judged@3"])
+
+    assert [[None, 0.0]] * 2 == shown.metrics.astype(object).replace(
+        {np.nan: None}
+    ).to_numpy().tolist()
+
+
 def test_only_a_column_is_averaged(frame):
     """Relevance is shown also where no metric asked for reads it."""
     shown = frame.assign(relevant=1).rec.inspect("ann", 2, metrics="mean(price)@2")
