@@ -1,6 +1,7 @@
 """ddf.rec: what pandas gives, bit for bit, lazily, on threads and on a cluster."""
 
 import pickle
+import re
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
@@ -274,6 +275,15 @@ def test_inspect_with_truth(user, threads):
     )
 
     assert repr(expected) == repr(actual)
+
+
+def test_a_report_names_users_in_order(threads):
+    """Of users whose metric changes alike, a report lists those that pandas sorts first."""
+    frame = interactions().assign(item=range(400))
+    pages = [data.rec.report("precision@1").html for data in (frame, parts(frame))]
+
+    for page in pages:
+        assert ["User 8", "User 11"] == re.findall(r"User \d+", page)
 
 
 @pytest.mark.parametrize("partitioned", [False, True])
