@@ -265,13 +265,14 @@ def test_inspect_refuses_an_unknown_user(threads):
 
 @pytest.mark.parametrize("user", ["int", "nobody"])
 def test_inspect_with_truth(user, threads):
-    """Items that truth names are shown, of users with rows and without."""
-    frame = interactions().drop(columns="relevant").assign(item=range(400))
+    """Items that truth names are shown, with rows and without; rows of others are not read."""
+    frame = interactions().drop(columns="relevant").assign(item=pd.array(range(400), "Int64"))
     others = pd.DataFrame({"user": [60, 61], "item": [1, 500]})
     truth = pd.concat([frame.loc[::7, ["user", "item"]], others])
     asked = 60 if user == "nobody" else frame["user"].iloc[7]
+    wrong = frame.assign(item=frame["item"].where(frame["user"] == asked))
     expected, actual = (
-        data.rec(truth=truth, short="pad").inspect(asked, k=2) for data in (frame, parts(frame))
+        data.rec(truth=truth, short="pad").inspect(asked, k=2) for data in (frame, parts(wrong))
     )
 
     assert repr(expected) == repr(actual)
