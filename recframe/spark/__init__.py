@@ -10,7 +10,7 @@ import pandas as pd
 from pyspark.sql import DataFrame
 
 from recframe import partitions
-from recframe.analysis.ranks import list_ranks, rank_options, top_columns
+from recframe.analysis.ranks import is_user, list_ranks, rank_options, top_columns
 from recframe.analysis.segments import Grouping, Own
 from recframe.calls import public
 from recframe.errors import RecframeError
@@ -269,7 +269,9 @@ class SparkRecAccessor(RankingMethods[Any]):
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         check_kinds(self._frame, columns)
-        return lazy.find_user(self._frame, user, columns, columns.labels), False
+        rows = lazy.find_user(self._frame, user, columns, columns.labels)
+        # Rows of others may be wrong, and with truth they are read.
+        return rows[is_user(rows, user, columns)] if self._options.has_truth else rows, False
 
 
 @spell_options

@@ -120,7 +120,7 @@ def _find_key(rows: Any, users: list[str]) -> Any:
     Texts share it too if they differ in case, blanks at the ends or zeros at the front: of users of
     truth that is noted where they meet.
     """
-    are_numbers = all(isinstance(rows.schema[user].dataType, kinds.NumericType) for user in users)
+    are_numbers = isinstance(rows.schema[users[0]].dataType, kinds.NumericType)  # or none is
     columns = [F.col(user).cast("double" if are_numbers else "string") for user in users]
     key = F.coalesce(*columns)
     return key if are_numbers else F.ltrim(F.lower(F.trim(key)), F.lit("0"))

@@ -121,11 +121,10 @@ def make_result(table: pa.Table, task: Task, *, reads_all: bool) -> pa.Table:
         columns = as_tidy(result.made, types or [pa.string()])
     made = pa.table(columns, task.names)
     if task.is_checked:
-        number, nulls = _in_cell(None)[PARTITION][0], pa.nulls(len(made), CELL_TYPES[CELL])
-        made = made.append_column(PARTITION, pa.repeat(number, len(made)))
-        made = made.append_column(CELL, nulls)
+        cell = _in_cell(said)
+        made = made.append_column(PARTITION, pa.repeat(cell[PARTITION][0], len(made)))
         # In a row without a user, all of which meet in one partition.
-        made = pa.concat_tables([made, _in_cell(said)], promote_options="default")
+        made = pa.concat_tables([made, cell], promote_options="default")
     return made
 
 

@@ -1,6 +1,7 @@
 """ddf.rec: what pandas gives, bit for bit, lazily, on threads and on a cluster."""
 
 import pickle
+import re
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
@@ -264,16 +265,26 @@ def test_inspect_refuses_an_unknown_user(threads):
 
 @pytest.mark.parametrize("user", ["int", "nobody"])
 def test_inspect_with_truth(user, threads):
-    """Items that truth names are shown, of users with rows and without."""
-    frame = interactions().drop(columns="relevant").assign(item=range(400))
+    """Items that truth names are shown, with rows and without; rows of others are not read."""
+    frame = interactions().drop(columns="relevant").assign(item=pd.array(range(400), "Int64"))
     others = pd.DataFrame({"user": [60, 61], "item": [1, 500]})
     truth = pd.concat([frame.loc[::7, ["user", "item"]], others])
     asked = 60 if user == "nobody" else frame["user"].iloc[7]
+    wrong = frame.assign(item=frame["item"].where(frame["user"] == asked))
     expected, actual = (
-        data.rec(truth=truth, short="pad").inspect(asked, k=2) for data in (frame, parts(frame))
+        data.rec(truth=truth, short="pad").inspect(asked, k=2) for data in (frame, parts(wrong))
     )
 
     assert repr(expected) == repr(actual)
+
+
+def test_a_report(threads):
+    """Scores are in the order of columns, users whose metric changes alike in that of their ids."""
+    frame = interactions().iloc[:, [0, 2, 1, 3]].assign(item=range(400))
+    pages = [data.rec.report("precision@2").html for data in (frame, parts(frame))]
+    expected, actual = (re.sub("<dt>data</dt>.*", "", page) for page in pages)
+
+    assert expected == actual
 
 
 @pytest.mark.parametrize("partitioned", [False, True])

@@ -40,7 +40,8 @@ COVERED_BY = {
     "cli": "test_options test_models_in_rows test_questions test_docs",
     "console": "cli test_errors",
     "conventions": "test_like",
-    "dask": "test_partitions test_methods test_foreign test_hostile analysis/test_report",
+    "dask": "test_partitions test_methods test_foreign test_hostile test_notes test_engines_page "
+    "analysis/test_report",
     "disk": "files/test_paths files/test_sources stores",
     "errors": "test_tracebacks cli/test_arguments",
     "files": "test_scanned test_population formats stores/test_outputs",

@@ -397,6 +397,9 @@ def test_what_is_refused_at_once(spark):
         "truth: relevant='grade': must be boolean, 0/1 or numbers, found dtype": lambda: rec(
             sdf, **OF_TRUTH, truth=on_spark(spark, truth).withColumn("grade", F.lit("x"))
         ).evaluate(),
+        "truth: Spark cannot hold its columns .* lose data": lambda: rec(
+            sdf, **OF_TRUTH, truth=truth.assign(who=pd.to_datetime(truth.index, unit="ns"))
+        ).evaluate(),
         "truth_user='nobody': no such column": lambda: rec(
             sdf, **{**OF_TRUTH, "truth": truth, "truth_user": "nobody"}
         ).evaluate(),

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from pyspark.errors import PythonException
+from pyspark.sql import functions as F  # noqa: N812 - the name that all give it
 
 import recframe
 import recframe.spark
@@ -104,6 +105,22 @@ def test_truth_of_all_sorts(spark):
     for given in (odd, gaps):
         rec = recframe.spark.rec(on_spark(spark, frame), truth=given, **asked)
         assert_same(expected, rec.recall(k=2))
+
+
+def test_inspect_reads_no_row_of_others(spark):
+    """A user of truth without rows is shown, whatever is wrong with the rows of others."""
+    frame, truth = make()
+    user = next(iter({*truth["who"]} - {*frame["User.Id"]}))
+    wrong = on_spark(spark, frame).withColumn("doc", F.lit(None).cast("string"))
+    expected, actual = (
+        rec.inspect(user, 3)
+        for rec in (
+            frame.rec(truth=truth, **OF_TRUTH),
+            recframe.spark.rec(wrong, truth=on_spark(spark, truth), **OF_TRUTH),
+        )
+    )
+
+    pd.testing.assert_frame_equal(expected.metrics, actual.metrics)
 
 
 def test_one_ranking(spark):
