@@ -35,6 +35,7 @@ ROUTES: dict[Route, str] = {
 }
 BUCKET_ROWS = 3 << 17  # with more of them the cache does not hold a bucket
 MAX_BUCKETS = 96  # 10^8 rows in 256 MiB: a bucket and the next, read ahead, have room in it
+RELEASED_PIECES = 8  # of so many the pool gives back the memory, which costs as much as one
 MAX_LEVEL = 3  # of spilling again what is still too large; MAX_BUCKETS ** 4 in all
 # Of smaller pieces a bucket gets few rows at a time, each by calls of Arrow that let go of Python's
 # lock. For that all threads queue: of 16 scans at 4 MiB it was more than half of the time.
@@ -240,9 +241,11 @@ def _spilled(
             spill = Spill(limits.folder, schema, side.files.users, n_buckets, level)
             spills.append(stack.enter_context(closing(spill)))
             pieces = next_ahead(gather(side.batches, _piece_bytes(memory)))
-            for parts in run_ahead(spill.divide, pieces, n_threads):
+            for number, parts in enumerate(run_ahead(spill.divide, pieces, n_threads)):
                 spill.add(parts)
                 progress.report()
+                if number % RELEASED_PIECES == 0:
+                    pa.default_memory_pool().release_unused()  # else it keeps what was parted
         pa.default_memory_pool().release_unused()  # else the pool keeps what was parted
         rows = np.array([spill.n_rows for spill in spills])
         row_bytes = np.array([[side.files.row_bytes] for side in sides])
