@@ -109,7 +109,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
     _frame: ScannedFiles
 
-    rank: Any = property()  # which has no value, so that it says why
+    rank: Any = property()  # which has no value, so that `_lacks` is read
     top, judge = rank, rank
 
     _takes = DEFAULTS.keys() | {"union_by_name"}

@@ -35,7 +35,7 @@ ROUTES: dict[Route, str] = {
 }
 BUCKET_ROWS = 3 << 17  # with more of them the cache does not hold a bucket
 MAX_BUCKETS = 96  # 10^8 rows in 256 MiB: a bucket and the next, read ahead, have room in it
-RELEASED_PIECES = 8  # of so many the pool gives back the memory, which costs as much as one
+RELEASED_PIECES = 8  # are parted, then unused memory is released, which takes as long as one
 MAX_LEVEL = 3  # of spilling again what is still too large; MAX_BUCKETS ** 4 in all
 # Of smaller pieces a bucket gets few rows at a time, each by calls of Arrow that let go of Python's
 # lock. For that all threads queue: of 16 scans at 4 MiB it was more than half of the time.
@@ -245,13 +245,13 @@ def _spilled(
                 spill.add(parts)
                 progress.report()
                 if number % RELEASED_PIECES == 0:
-                    pa.default_memory_pool().release_unused()  # else it keeps what was parted
+                    pa.default_memory_pool().release_unused()  # else the pool grows with them
         pa.default_memory_pool().release_unused()  # else the pool keeps what was parted
         rows = np.array([spill.n_rows for spill in spills])
         row_bytes = np.array([[side.files.row_bytes] for side in sides])
         sizes = np.array([spill.n_bytes for spill in spills]) + rows * row_bytes
         n_held, n_of_bucket = sizes.sum(axis=0), rows.sum(axis=0)
-        # A giant user cannot be parted; it is one that most of the rows are of, in one bucket.
+        # A giant user cannot be parted: a bucket with most of the rows is taken to be of one.
         again = (n_held > memory) & (2 * n_of_bucket <= n_rows) & (level < MAX_LEVEL)
         whole = np.flatnonzero(~again & (n_of_bucket > 0))
         # Beside the one that is worked on, as many as there is room for.
