@@ -17,7 +17,6 @@ SIZES = {
     "SLICE": [16, 20, 48],
     "BATCH": [3],
     "ROWS_PER_THREAD": [1, 5],
-    "BUCKET": [2, 9],
     "RUN": [16],
     "MOST_USERS": [2],
     "LEAST": [(4, 4), (99, 20), (99, 99)],

@@ -16,7 +16,7 @@ from recframe.errors import RecframeError, quote, shorten
 from recframe.frames.columns import get_column
 from recframe.frames.kinds import NO_IDS, check_dtype, check_ids, may_be_mixed
 from recframe.frames.values import find_nulls, has_nulls, null_error
-from recframe.kernel.grouping import Groups, combine, find_range, invert, take
+from recframe.kernel.grouping import Groups, are_used, combine, find_range, invert, take
 from recframe.kernel.threads import Array, in_slices
 
 ALL_USERS = "all"  # the index label where the frame is one ranking
@@ -48,9 +48,7 @@ class Ids(NamedTuple):
         """Return the same with only those ids that some row has."""
         if not self.is_sorted:
             return self
-        is_used = np.zeros(len(self.ids), bool)
-        in_slices(lambda start, stop: is_used.put(self.codes[start:stop], True), len(self.codes))
-        used, codes = np.flatnonzero(is_used), self.codes
+        used, codes = np.flatnonzero(are_used(len(self.ids), self.codes)), self.codes
         if len(used) < len(self.ids):
             position = np.empty(len(self.ids), np.int32)
             position[used] = np.arange(len(used), dtype=np.int32)
@@ -218,7 +216,8 @@ def _find_changes(column: pd.Series) -> Array:
         ids, last = values[start + 1 : stop + 1], values[start : min(stop, len(values) - 1)]
         if isinstance(values, np.ndarray):
             return np.flatnonzero(ids != last) + (start + 1)
-        return np.flatnonzero(pc.not_equal(ids, last).fill_null(True)) + (start + 1)
+        changes = pc.indices_nonzero(pc.not_equal(ids, last).fill_null(True))
+        return changes.to_numpy().view(np.int64) + (start + 1)
 
     return np.concatenate(in_slices(find, len(values)))
 

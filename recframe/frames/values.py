@@ -17,6 +17,7 @@ import pyarrow as pa
 from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_object_dtype
 
 from recframe.errors import RecframeError, option, option_with, quote, spell
+from recframe.kernel.grouping import find_range
 from recframe.kernel.threads import Array
 from recframe.options import Options
 
@@ -252,8 +253,11 @@ def find_missing(score: pd.Series, options: Options, is_low_best: bool) -> Array
 
     Where `min_score` says which rows are recommended, none does.
     """
-    dtype = score.dtype
-    if isinstance(dtype, np.dtype) and dtype.kind in "iub":
+    dtype, is_whole = score.dtype, False
+    if isinstance(dtype, np.dtype) and len(score):
+        is_whole = dtype.kind == "f" and np.isfinite(find_range(score.to_numpy())).all()
+        is_whole |= dtype.kind in "iub"
+    if is_whole:
         return np.zeros(len(score), bool)
     missing = find_nulls(score)
     are_objects = is_object_dtype(dtype) and infer_dtype(score) in NUMBER_OBJECTS

@@ -12,9 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from recframe.kernel.threads import ROWS_PER_THREAD, Array, in_slices, in_threads
+from recframe.kernel.threads import (
+    ROWS_PER_THREAD,
+    Array,
+    in_slices,
+    in_threads,
+    n_processors,
+)
 
-BUCKET = 1 << 19  # keys that two sorted parts are merged into at a time
 SLICE = 1 << 17  # rows of whole users that the cache holds while they are sorted and counted
 MOST_BITS = 63 - 2 * (SLICE - 1).bit_length()  # of items, beside users and places of a slice
 NONE = np.empty(0, np.int64)
@@ -96,37 +101,16 @@ class Groups:
 
 
 def sort(keys: Array) -> Array:
-    """Return integers sorted, many of them in threads; those given may be overwritten.
+    """Return integers sorted where they are, many of them in threads.
 
-    Each thread sorts a part; then buckets of neighbouring values of all parts are merged.
+    Parts are halved, the lowest keys first, until there is one for each thread to sort.
     """
-    if len(keys) <= ROWS_PER_THREAD:
-        keys.sort()
-        return keys
-
-    def sort_part(start: int, stop: int) -> tuple[int, int]:
-        keys[start:stop].sort()
-        return start, stop
-
-    parts = in_slices(sort_part, len(keys))
-    if len(parts) == 1:
-        return keys
-    n_buckets = -(-len(keys) // BUCKET)
-    sample = np.sort(keys[:: max(1, BUCKET // 512)])
-    edges = sample[np.arange(1, n_buckets) * len(sample) // n_buckets]
-    cuts = [
-        [start, *(start + np.searchsorted(keys[start:stop], edges)), stop] for start, stop in parts
-    ]
-    offsets = np.append(0, np.diff(cuts, axis=1).sum(axis=0).cumsum())
-    merged = np.empty_like(keys)
-
-    def merge(bucket: int) -> None:
-        own = merged[offsets[bucket] : offsets[bucket + 1]]
-        np.concatenate([keys[cut[bucket] : cut[bucket + 1]] for cut in cuts], out=own)
-        own.sort(kind="stable")  # which merges what is in order
-
-    in_threads(merge, [(bucket,) for bucket in range(n_buckets)])
-    return merged
+    parts = [keys]
+    while len(parts[0]) >= 2 * ROWS_PER_THREAD and len(parts) < n_processors():
+        in_threads(lambda part: part.partition(len(part) // 2), [(part,) for part in parts])
+        parts = [half for part in parts for half in np.split(part, [len(part) // 2])]
+    in_threads(lambda part: part.sort(), [(part,) for part in parts])
+    return keys
 
 
 def argsort(codes: Array) -> Array:
@@ -160,10 +144,23 @@ def take(values: Array, rows: Array) -> Array:
     return taken
 
 
+def are_used(n_codes: int, codes: Array) -> Array:
+    """Return which of so many codes some row has."""
+    is_used = np.zeros(n_codes, bool)
+
+    def mark(start: int, stop: int) -> None:
+        for first in range(start, stop, SLICE):
+            own = codes[first : min(first + SLICE, stop)].astype(np.intp)
+            is_used[own[~is_used[own]]] = True  # writes of one thread make the others wait
+
+    in_slices(mark, len(codes))
+    return is_used
+
+
 def find_range(values: Array) -> tuple[Any, Any]:
     """Return the lowest and the highest of one or more values."""
     found = in_slices(lambda a, b: (values[a:b].min(), values[a:b].max()), len(values))
-    return min(low for low, _ in found), max(high for _, high in found)
+    return np.min([low for low, _ in found]), np.max([high for _, high in found])
 
 
 def invert(order: Array) -> Array:

@@ -27,7 +27,7 @@ from recframe.kernel.grouping import (
     sort,
 )
 from recframe.kernel.scores import BATCH, find_bits, rank_densely, rankable
-from recframe.kernel.threads import Array, in_slices, n_processors
+from recframe.kernel.threads import Array, in_slices, in_threads, n_processors
 
 SHORT, LONG, DENSE = range(3)  # keys of 32 and 64 bits; of the ranks of scores
 RUN = 1 << 22  # rows whose metrics one thread computes at a time
@@ -149,9 +149,8 @@ class RankedSlice(NamedTuple):
 
     def find_users(self, places: Array) -> tuple[Array, Array]:
         """Return the users of the rows at these places, and how many each has of them."""
-        n_users = len(self.offsets) - 1
-        user: Array = np.repeat(np.arange(n_users), np.diff(self.offsets)).take(places)
-        return user, np.bincount(user, minlength=n_users)
+        n_found = np.diff(np.searchsorted(places, self.offsets))
+        return np.repeat(np.arange(len(n_found)), n_found), n_found
 
 
 # What a `RankedSlice` holds of rows: marks, is_tied, is_unranked; how many were ranked again.
@@ -220,13 +219,16 @@ class Ranker:
             for first in range(start, stop, BATCH):
                 own = slice(first, min(first + BATCH, stop))
                 bits = _cut(self._bits.read(self._scores[own]), layout.n_lost)
-                keys[own] = self._join(layout, bits, own)
-                keys[own] |= codes[own].astype(layout.dtype) << layout.dtype(layout.user)
+                users = codes[own].astype(layout.dtype)
+                users <<= layout.dtype(layout.user)
+                np.bitwise_or(self._join(layout, bits, own), users, out=keys[own])
 
         in_slices(write, len(keys))
         keys = sort(keys)
-        users = np.arange(self._groups.n_groups, dtype=keys.dtype) << keys.dtype.type(layout.user)
-        self._groups.offsets = np.append(np.searchsorted(keys, users), len(keys))
+        first = np.arange(self._groups.n_groups, dtype=keys.dtype) << keys.dtype.type(layout.user)
+        parts = [(part,) for part in np.array_split(first, n_processors())]
+        found = in_threads(lambda part: np.searchsorted(keys, part), parts)
+        self._groups.offsets = np.concatenate([*found, [len(keys)]])
         return keys, layout
 
     def _rank(self, places: slice | Array, offsets: Array, step: int) -> _Found:
@@ -344,11 +346,9 @@ class Ranker:
 def _cut(bits: Array, n_lost: int) -> Array:
     """Return integers without so many of their bits; the lowest one left says if any was set."""
     if n_lost:
-        lost = np.uint64((1 << n_lost) - 1)
-        rest = bits & lost
-        rest += lost
-        rest >>= np.uint64(n_lost)
-        bits >>= np.uint64(n_lost)
-        bits <<= np.uint64(1)
-        bits |= rest
+        below = np.uint64((1 << n_lost - 1) - 1)
+        carry = bits & below
+        carry += below  # into the highest bit that is lost
+        bits |= carry
+        bits >>= np.uint64(n_lost - 1)
     return bits
