@@ -289,7 +289,9 @@ def _list_named(
         is_score = label not in others and may_be_score(label)
         if role := find_role(label) or ("score" if is_score else None):
             named[role].append(label)
-    named["score"] = leave_out(named["score"], list_lists(frame) if named["score"] else [])
+    named["score"] = leave_out(
+        named["score"], [] if others.isdisjoint(named["score"]) else list_lists(frame)
+    )
     for role, labels in named.items():
         free = leave_out(labels, taken)
         if free and all(plain_name(label) in WEAK for label in free):

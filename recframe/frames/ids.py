@@ -66,9 +66,8 @@ class Ids(NamedTuple):
         if isinstance(self.dtype, pd.CategoricalDtype) and self.ids.dtype != self.dtype:
             return pd.Index(pd.Categorical.from_codes(codes, dtype=self.dtype))
         ids: pd.Index[Any] = self.ids.take(codes)
-        if isinstance(self.ids, pd.RangeIndex):  # of integers, of whatever dtype
-            ids = pd.Index(pd.array(ids.to_numpy(), self.dtype))
-        return ids
+        is_range = isinstance(self.ids, pd.RangeIndex)  # of integers, of whatever dtype
+        return pd.Index(ids.to_numpy(), dtype=self.dtype) if is_range else ids
 
 
 class Users(NamedTuple):
@@ -192,7 +191,7 @@ def _encode_values(values: pa.Array) -> tuple[Array, pa.Array]:
 def _find_runs(columns: Sequence[pd.Series]) -> Array | None:
     """Return where runs of rows of one user begin and, last, the end; None if rows have no runs."""
     starts, n_rows = np.empty(0, np.int64), len(columns[0])
-    for n_first in (min(n_rows, N_FIRST_ROWS), n_rows):  # as the first rows are, so are most
+    for n_first in sorted({min(n_rows, N_FIRST_ROWS), n_rows}):  # as the first are, so are most
         changes = [_find_changes(column.iloc[:n_first]) for column in columns]
         starts = changes[0] if len(columns) == 1 else np.unique(np.concatenate(changes))
         if 2 * len(starts) >= n_first:
@@ -216,8 +215,8 @@ def _find_changes(column: pd.Series) -> Array:
         ids, last = values[start + 1 : stop + 1], values[start : min(stop, len(values) - 1)]
         if isinstance(values, np.ndarray):
             return np.flatnonzero(ids != last) + (start + 1)
-        changes = pc.indices_nonzero(pc.not_equal(ids, last).fill_null(True))
-        return changes.to_numpy().view(np.int64) + (start + 1)
+        changes: Array = pc.indices_nonzero(pc.not_equal(ids, last).fill_null(True)).to_numpy()
+        return changes.view(np.int64) + (start + 1)
 
     return np.concatenate(in_slices(find, len(values)))
 

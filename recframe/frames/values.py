@@ -253,11 +253,9 @@ def find_missing(score: pd.Series, options: Options, is_low_best: bool) -> Array
 
     Where `min_score` says which rows are recommended, none does.
     """
-    dtype, is_whole = score.dtype, False
-    if isinstance(dtype, np.dtype) and len(score):
-        is_whole = dtype.kind == "f" and np.isfinite(find_range(score.to_numpy())).all()
-        is_whole |= dtype.kind in "iub"
-    if is_whole:
+    dtype = score.dtype
+    is_plain = isinstance(dtype, np.dtype) and dtype.kind in "iubf" and len(score)
+    if is_plain and np.isfinite(find_range(score.to_numpy())).all():
         return np.zeros(len(score), bool)
     missing = find_nulls(score)
     are_objects = is_object_dtype(dtype) and infer_dtype(score) in NUMBER_OBJECTS

@@ -212,8 +212,8 @@ def cut_users(offsets: Array, users: slice, n_rows: int) -> list[int]:
     """Return where to cut users into runs of about so many rows, or of one user with more."""
     first, stop = users.start, users.stop
     marks = np.arange(offsets[first], offsets[stop], n_rows)
-    cuts = first + np.searchsorted(offsets[first:stop], marks)
-    return [first, *np.unique(cuts[(cuts > first) & (cuts < stop)]).tolist(), stop]
+    cuts = (first + np.searchsorted(offsets[first:stop], marks)).tolist()
+    return [first, *sorted({*cuts} - {first, stop}), stop]
 
 
 class Repeats(NamedTuple):
