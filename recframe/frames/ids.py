@@ -16,7 +16,7 @@ from recframe.errors import RecframeError, quote, shorten
 from recframe.frames.columns import get_column
 from recframe.frames.kinds import NO_IDS, check_dtype, check_ids, may_be_mixed
 from recframe.frames.values import find_nulls, has_nulls, null_error
-from recframe.kernel.grouping import Groups, are_used, combine, find_range, invert, take
+from recframe.kernel.grouping import SLICE, Groups, combine, find_range, invert, take
 from recframe.kernel.threads import Array, in_slices
 
 ALL_USERS = "all"  # the index label where the frame is one ranking
@@ -48,7 +48,15 @@ class Ids(NamedTuple):
         """Return the same with only those ids that some row has."""
         if not self.is_sorted:
             return self
-        used, codes = np.flatnonzero(are_used(len(self.ids), self.codes)), self.codes
+        codes, is_used = self.codes, np.zeros(len(self.ids), bool)
+
+        def mark(start: int, stop: int) -> None:
+            for first in range(start, stop, SLICE):
+                own = codes[first : min(first + SLICE, stop)].astype(np.intp)
+                is_used[own[~is_used[own]]] = True  # writes of one thread make the others wait
+
+        in_slices(mark, len(codes))
+        used = np.flatnonzero(is_used)
         if len(used) < len(self.ids):
             position = np.empty(len(self.ids), np.int32)
             position[used] = np.arange(len(used), dtype=np.int32)

@@ -144,19 +144,6 @@ def take(values: Array, rows: Array) -> Array:
     return taken
 
 
-def are_used(n_codes: int, codes: Array) -> Array:
-    """Return which of so many codes some row has."""
-    is_used = np.zeros(n_codes, bool)
-
-    def mark(start: int, stop: int) -> None:
-        for first in range(start, stop, SLICE):
-            own = codes[first : min(first + SLICE, stop)].astype(np.intp)
-            is_used[own[~is_used[own]]] = True  # writes of one thread make the others wait
-
-    in_slices(mark, len(codes))
-    return is_used
-
-
 def find_range(values: Array) -> tuple[Any, Any]:
     """Return the lowest and the highest of one or more values."""
     found = in_slices(lambda a, b: (values[a:b].min(), values[a:b].max()), len(values))

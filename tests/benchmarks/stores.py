@@ -213,7 +213,7 @@ def none_ahead(uri, memory):
 def pre_buffered(uri, memory):
     """Evaluate with every row group fetched as a whole by Arrow, in as much memory as it takes."""
 
-    def open_file(found, as_codes=(), footer=None):
+    def open_file(found, as_codes=(), footer=None, _buffer=0):
         return pq.ParquetFile(
             found.remote._open(), metadata=footer, read_dictionary=as_codes, pre_buffer=True
         )
