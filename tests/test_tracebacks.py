@@ -19,6 +19,8 @@ import recframe.dask
 from recframe.calls import public, public_each
 
 PACKAGE = str(Path(recframe.__file__).parent)
+# Of one in the folder and one installed, a process in another folder imports this one too.
+THIS_ONE = {**os.environ, "PYTHONPATH": str(Path(PACKAGE).parent)}
 FRAME = pd.DataFrame({"user": [1, 1], "item": [1, 2], "score": [2, 1], "relevant": [0, 1]})
 
 
@@ -95,8 +97,8 @@ def test_ipython_shows_the_callers_frames_and_the_sentence(tmp_path):
     """The last frame, which it never hides, is left out; the whole is shown where asked for."""
     run = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", IN_IPYTHON],
-        env={**os.environ, "IPYTHONDIR": str(tmp_path)},
-        cwd=tmp_path,  # from where recframe is the one installed, as here
+        env=THIS_ONE | {"IPYTHONDIR": str(tmp_path)},
+        cwd=tmp_path,
         capture_output=True,
         text=True,
     )
@@ -112,7 +114,7 @@ def test_development_mode_has_the_whole(tmp_path):
     """Python's development mode asks for it too."""
     code = "import recframe; recframe.evaluate(5)"
     command = [sys.executable, "-X", "dev", "-W", "ignore", "-c", code]
-    run = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    run = subprocess.run(command, capture_output=True, text=True, env=THIS_ONE, cwd=tmp_path)
 
     assert 3 == run.stderr.count(PACKAGE)
 
