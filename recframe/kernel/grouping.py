@@ -105,8 +105,11 @@ def sort(keys: Array) -> Array:
 
     Parts are halved, the lowest keys first, until there is one for each thread to sort.
     """
-    parts = [keys]
-    while len(parts[0]) >= 2 * ROWS_PER_THREAD and len(parts) < n_processors():
+    if len(keys) < 2 * ROWS_PER_THREAD:
+        keys.sort()
+        return keys
+    parts, n_parts = [keys], min(n_processors(), len(keys) // ROWS_PER_THREAD)
+    while len(parts) < n_parts:
         in_threads(lambda part: part.partition(len(part) // 2), [(part,) for part in parts])
         parts = [half for part in parts for half in np.split(part, [len(part) // 2])]
     in_threads(lambda part: part.sort(), [(part,) for part in parts])
