@@ -8,7 +8,7 @@ import numpy as np
 from recframe.kernel.grouping import find_range
 from recframe.kernel.threads import Array, in_slices
 
-BATCH = 1 << 15  # scores that one pass after the other leaves in the cache
+BATCH = 1 << 16  # scores that one pass after the other leaves in the cache
 SCALES = tuple(10.0**n_decimals for n_decimals in range(7))
 N_SAMPLED = 1 << 12  # scores that are tried first
 MOST_DISTINCT = 512  # scores that are looked up in a table

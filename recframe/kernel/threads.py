@@ -31,13 +31,21 @@ def in_slices(function: Callable[[int, int], Result], n_rows: int) -> list[Resul
 
 
 def in_threads(function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]) -> list[Result]:
-    """Call a function with each tuple of arguments, in threads where there is more than one."""
+    """Call a function with each tuple of arguments, in threads where there is more than one.
+
+    This thread is one of them and takes the last ones: others take a while to begin.
+    """
     tasks = list(tasks)
     n_threads = len(tasks) if len(tasks) < 2 else min(len(tasks), n_processors())
     if n_threads < 2:
         return [function(*task) for task in tasks]
-    with ThreadPoolExecutor(n_threads) as pool:
-        return list(pool.map(lambda task: function(*task), tasks))
+    with ThreadPoolExecutor(n_threads - 1) as pool:
+        begun = [pool.submit(function, *task) for task in tasks]
+        last: list[Result] = []
+        while begun and begun[-1].cancel():
+            begun.pop()
+            last.append(function(*tasks[len(begun)]))
+        return [one.result() for one in begun] + last[::-1]
 
 
 def n_processors() -> int:
