@@ -189,11 +189,13 @@ def _encode_values(values: pa.Array) -> tuple[Array, pa.Array]:
     """Return the code of each value, -1 for null, and the values that have them."""
     pool = pa.system_memory_pool()  # Arrow's own keeps twice the memory of what has grown
     # Slices are encoded in threads, each with codes of its own, which are then made one.
-    slices = in_slices(
+    pieces: Any = in_slices(
         lambda start, stop: pc.dictionary_encode(values[start:stop], memory_pool=pool), len(values)
     )
-    pieces = pa.chunked_array(slices).unify_dictionaries(pool).chunks
-    return np.concatenate([piece.indices.fill_null(-1) for piece in pieces]), pieces[0].dictionary
+    pieces = pa.chunked_array(pieces).unify_dictionaries(pool).chunks
+    # Without nulls too Arrow's fill_null would copy.
+    codes = [one.indices.fill_null(-1) if one.null_count else one.indices for one in pieces]
+    return np.concatenate(codes), pieces[0].dictionary
 
 
 def _find_runs(columns: Sequence[pd.Series]) -> Array | None:
