@@ -39,13 +39,20 @@ def in_threads(function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]
     n_threads = len(tasks) if len(tasks) < 2 else min(len(tasks), n_processors())
     if n_threads < 2:
         return [function(*task) for task in tasks]
-    with ThreadPoolExecutor(n_threads - 1) as pool:
-        begun = [pool.submit(function, *task) for task in tasks]
-        last: list[Result] = []
+    pool = ThreadPoolExecutor(n_threads - 1)
+    begun = [pool.submit(function, *task) for task in tasks]
+    last: list[Result] = []
+    try:
         while begun and begun[-1].cancel():
             begun.pop()
             last.append(function(*tasks[len(begun)]))
         return [one.result() for one in begun] + last[::-1]
+    except Exception:
+        for one in begun:
+            one.result()  # of several errors that of the first task is raised
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def n_processors() -> int:

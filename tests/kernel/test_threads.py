@@ -108,6 +108,21 @@ def test_the_first_error_is_raised(n_threads):
         in_threads(fail, [(number,) for number in range(9)])
 
 
+def test_an_interruption_begins_no_more_tasks(n_threads):
+    """The calling thread works too, and is the one that Ctrl-C interrupts."""
+    caller, done = get_ident(), []
+
+    def work(number: int) -> None:
+        if get_ident() == caller:
+            raise KeyboardInterrupt
+        sleep(0.05)
+        done.append(number)
+
+    with pytest.raises(KeyboardInterrupt):
+        in_threads(work, [(number,) for number in range(99)])
+    assert len(done) <= 2 * n_threads
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_the_share_of_a_container(case, tmp_path):
     """The least that its control groups say, of either version."""
