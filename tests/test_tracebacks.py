@@ -19,7 +19,7 @@ import recframe.dask
 from recframe.calls import public, public_each
 
 PACKAGE = str(Path(recframe.__file__).parent)
-# Of one in the folder and one installed, a process in another folder imports this one too.
+# For processes that must import the recframe under test, where another one is installed.
 THIS_ONE = {**os.environ, "PYTHONPATH": str(Path(PACKAGE).parent)}
 FRAME = pd.DataFrame({"user": [1, 1], "item": [1, 2], "score": [2, 1], "relevant": [0, 1]})
 

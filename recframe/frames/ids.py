@@ -53,7 +53,8 @@ class Ids(NamedTuple):
         def mark(start: int, stop: int) -> None:
             for first in range(start, stop, SLICE):
                 own = codes[first : min(first + SLICE, stop)].astype(np.intp)
-                is_used[own[~is_used[own]]] = True  # writes of one thread make the others wait
+                # Each is set once: threads that write to one place wait for each other.
+                is_used[own[~is_used[own]]] = True
 
         in_slices(mark, len(codes))
         used = np.flatnonzero(is_used)
@@ -192,8 +193,8 @@ def _encode_values(values: pa.Array) -> tuple[Array, pa.Array]:
     pieces: Any = in_slices(
         lambda start, stop: pc.dictionary_encode(values[start:stop], memory_pool=pool), len(values)
     )
-    pieces = pa.chunked_array(pieces).unify_dictionaries(pool).chunks
-    # Without nulls too Arrow's fill_null would copy.
+    pieces = pa.chunked_array(pieces).unify_dictionaries(pool).chunks  # the first are let go
+    # Arrow's fill_null copies codes even if none is null.
     codes = [one.indices.fill_null(-1) if one.null_count else one.indices for one in pieces]
     return np.concatenate(codes), pieces[0].dictionary
 

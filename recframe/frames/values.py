@@ -254,7 +254,7 @@ def find_missing(score: pd.Series, options: Options, is_low_best: bool) -> Array
     Where `min_score` says which rows are recommended, none does.
     """
     dtype = score.dtype
-    is_plain = isinstance(dtype, np.dtype) and dtype.kind in "iubf" and len(score)
+    is_plain = isinstance(dtype, np.dtype) and dtype.kind in "iubf" and len(score) > 0
     if is_plain and np.isfinite(find_range(score.to_numpy())).all():
         return np.zeros(len(score), bool)
     missing = find_nulls(score)

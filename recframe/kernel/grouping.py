@@ -12,13 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from recframe.kernel.threads import (
-    ROWS_PER_THREAD,
-    Array,
-    in_slices,
-    in_threads,
-    n_processors,
-)
+from recframe.kernel.threads import ROWS_PER_THREAD, Array, in_slices, in_threads, n_processors
 
 SLICE = 1 << 17  # rows of whole users that the cache holds while they are sorted and counted
 MOST_BITS = 63 - 2 * (SLICE - 1).bit_length()  # of items, beside users and places of a slice
@@ -103,7 +97,7 @@ class Groups:
 def sort(keys: Array) -> Array:
     """Return integers sorted where they are, many of them in threads.
 
-    Parts are halved, the lowest keys first, until there is one for each thread to sort.
+    Parts are halved, the lowest keys first, until each thread has one to sort.
     """
     if len(keys) < 2 * ROWS_PER_THREAD:
         keys.sort()
@@ -148,7 +142,7 @@ def take(values: Array, rows: Array) -> Array:
 
 
 def find_range(values: Array) -> tuple[Any, Any]:
-    """Return the lowest and the highest of one or more values."""
+    """Return the lowest and the highest of one or more values; NaN where one of them is."""
     found = in_slices(lambda a, b: (values[a:b].min(), values[a:b].max()), len(values))
     return np.min([low for low, _ in found]), np.max([high for _, high in found])
 

@@ -27,7 +27,7 @@ from recframe.kernel.grouping import (
     sort,
 )
 from recframe.kernel.scores import BATCH, find_bits, rank_densely, rankable
-from recframe.kernel.threads import Array, in_slices, in_threads, n_processors
+from recframe.kernel.threads import Array, in_slices, n_processors
 
 SHORT, LONG, DENSE = range(3)  # keys of 32 and 64 bits; of the ranks of scores
 RUN = 1 << 22  # rows whose metrics one thread computes at a time
@@ -225,9 +225,8 @@ class Ranker:
 
         in_slices(write, len(keys))
         keys = sort(keys)
-        first = np.arange(self._groups.n_groups, dtype=keys.dtype) << keys.dtype.type(layout.user)
-        parts = [(part,) for part in np.array_split(first, n_processors())]
-        found = in_threads(lambda part: np.searchsorted(keys, part), parts)
+        users = np.arange(self._groups.n_groups, dtype=keys.dtype) << keys.dtype.type(layout.user)
+        found = in_slices(lambda a, b: np.searchsorted(keys, users[a:b]), len(users))
         self._groups.offsets = np.concatenate([*found, [len(keys)]])
         return keys, layout
 

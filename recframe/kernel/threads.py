@@ -33,22 +33,22 @@ def in_slices(function: Callable[[int, int], Result], n_rows: int) -> list[Resul
 def in_threads(function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]) -> list[Result]:
     """Call a function with each tuple of arguments, in threads where there is more than one.
 
-    This thread is one of them and takes the last ones: others take a while to begin.
+    This thread takes tasks too, from the last one back, as others need a while to start.
     """
     tasks = list(tasks)
     n_threads = len(tasks) if len(tasks) < 2 else min(len(tasks), n_processors())
     if n_threads < 2:
         return [function(*task) for task in tasks]
     pool = ThreadPoolExecutor(n_threads - 1)
-    begun = [pool.submit(function, *task) for task in tasks]
+    submitted = [pool.submit(function, *task) for task in tasks]
     last: list[Result] = []
     try:
-        while begun and begun[-1].cancel():
-            begun.pop()
-            last.append(function(*tasks[len(begun)]))
-        return [one.result() for one in begun] + last[::-1]
+        while submitted and submitted[-1].cancel():
+            submitted.pop()
+            last.append(function(*tasks[len(submitted)]))
+        return [one.result() for one in submitted] + last[::-1]
     except Exception:
-        for one in begun:
+        for one in submitted:
             one.result()  # of several errors that of the first task is raised
         raise
     finally:

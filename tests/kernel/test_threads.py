@@ -108,6 +108,29 @@ def test_the_first_error_is_raised(n_threads):
         in_threads(fail, [(number,) for number in range(9)])
 
 
+def test_small_frames_start_no_thread(monkeypatch):
+    """Their rows are done sooner than another thread has started, whatever order they are in."""
+    monkeypatch.setenv(VARIABLE, "8")
+    monkeypatch.setattr(threads, "ThreadPoolExecutor", None)
+    frame = pd.DataFrame(
+        {"user": [1, 2, 3] * 100, "score": range(300), "relevant": [1, 0, 0] * 100}
+    )
+
+    for ordered in (frame, frame.sort_values("user")):
+        assert [1, 0, 0] == ordered.rec.recall(k=100)["score"].fillna(0).tolist()
+
+
+@pytest.mark.parametrize("row", [0, -1])
+def test_a_null_score_is_seen_in_every_slice(row, n_threads):
+    """Scores are looked through in threads, of which any may meet it."""
+    n_rows = 5 * ROWS_PER_THREAD
+    frame = pd.DataFrame({"user": 1, "score": np.arange(n_rows, dtype=float), "relevant": 1})
+    frame.iloc[row, 1] = np.nan
+
+    with pytest.raises(recframe.RecframeError, match="found 1 null"):
+        frame.rec.recall(k=1)
+
+
 def test_an_interruption_begins_no_more_tasks(n_threads):
     """The calling thread works too, and is the one that Ctrl-C interrupts."""
     caller, done = get_ident(), []
