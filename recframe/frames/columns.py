@@ -337,12 +337,11 @@ def other_labels(frame: pd.DataFrame, columns: Columns) -> list[Hashable]:
 
 def get_column(frame: pd.DataFrame, label: Hashable, rows: Array | None = None) -> pd.Series:
     """Return the column, or index level, of a label that has been checked; of these rows only."""
-    names = [*frame.columns, *frame.index.names]
-    position = {name: number for number, name in enumerate(names)}[label]
-    if position < frame.shape[1]:
-        column = frame.iloc[:, position]
+    levels = {name: at for at, name in enumerate(frame.index.names) if name is not None}
+    if label in levels:
+        column = pd.Series(frame.index.get_level_values(levels[label]), name=label)
     else:
-        column = pd.Series(frame.index.get_level_values(position - frame.shape[1]), name=label)
+        column = frame[label]
     if isinstance(column.dtype, pd.SparseDtype):
         column = column.astype(column.dtype.subtype)
     if isinstance(column.dtype, np.dtype) and not column.dtype.isnative:

@@ -74,9 +74,9 @@ class Ids(NamedTuple):
         """Return the ids of codes in the dtype of the column."""
         if isinstance(self.dtype, pd.CategoricalDtype) and self.ids.dtype != self.dtype:
             return pd.Index(pd.Categorical.from_codes(codes, dtype=self.dtype))
-        ids: pd.Index[Any] = self.ids.take(codes)
-        is_range = isinstance(self.ids, pd.RangeIndex)  # of integers, of whatever dtype
-        return pd.Index(ids.to_numpy(), dtype=self.dtype) if is_range else ids
+        if isinstance(self.ids, pd.RangeIndex):  # of integers, of whatever dtype
+            return pd.Index(codes + self.ids.start, dtype=self.dtype)
+        return self.ids.take(codes)
 
 
 class Users(NamedTuple):
