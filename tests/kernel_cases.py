@@ -15,6 +15,7 @@ from recframe.kernel.grouping import Groups, group_offsets
 MODULES = (grouping, ranking, scores, threads)
 SIZES = {
     "SLICE": [16, 20, 48],
+    "COUNTED": [16, 90],
     "BATCH": [3],
     "ROWS_PER_THREAD": [1, 5],
     "RUN": [16],

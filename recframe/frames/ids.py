@@ -74,9 +74,12 @@ class Ids(NamedTuple):
         """Return the ids of codes in the dtype of the column."""
         if isinstance(self.dtype, pd.CategoricalDtype) and self.ids.dtype != self.dtype:
             return pd.Index(pd.Categorical.from_codes(codes, dtype=self.dtype))
+        ids: pd.Index[Any]
         if isinstance(self.ids, pd.RangeIndex):  # of integers, of whatever dtype
-            return pd.Index(codes + self.ids.start, dtype=self.dtype)
-        return self.ids.take(codes)
+            ids = pd.Index(codes + self.ids.start, dtype=self.dtype)
+        else:
+            ids = self.ids.take(codes)
+        return ids
 
 
 class Users(NamedTuple):
@@ -161,8 +164,10 @@ def _encode(column: pd.Series | pd.Index[Any], role: str, n_rows: int = 0) -> Id
     values = _integers(column)
     if values is not None and len(values):
         low, high = map(int, find_range(values))
-        most = SPREAD * max(n_rows, len(values)) + N_FIRST_ROWS
-        if high - low < min(most, 1 << 31) and high < 1 << 62:
+        most = min(SPREAD * max(n_rows, len(values)) + N_FIRST_ROWS, 1 << 31)
+        if values.dtype == np.int32 and low >= 0 and high < most:  # which are codes as they are
+            return Ids(values, pd.RangeIndex(high + 1), dtype, is_sorted=True)
+        if high - low < most and high < 1 << 62:
             lowest = values.dtype.type(low)
             codes: Array = np.empty(len(values), np.int32)
             # In the type of codes: in their own the difference of small integers may overflow.

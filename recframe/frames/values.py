@@ -17,8 +17,7 @@ import pyarrow as pa
 from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_object_dtype
 
 from recframe.errors import RecframeError, option, option_with, quote, spell
-from recframe.kernel.grouping import find_range
-from recframe.kernel.threads import Array
+from recframe.kernel.threads import Array, in_slices
 from recframe.options import Options
 
 MAX_GAIN = 2.0**900  # what a user's gains or values add up to is far from overflow
@@ -255,8 +254,10 @@ def find_missing(score: pd.Series, options: Options, is_low_best: bool) -> Array
     """
     dtype = score.dtype
     is_plain = isinstance(dtype, np.dtype) and dtype.kind in "iubf" and len(score) > 0
-    if is_plain and np.isfinite(find_range(score.to_numpy())).all():
-        return np.zeros(len(score), bool)
+    if is_plain:
+        values, worst = score.to_numpy(), np.max if is_low_best else np.min  # NaN if one is null
+        if np.isfinite(in_slices(lambda a, b: worst(values[a:b]), len(values))).all():
+            return np.zeros(len(score), bool)
     missing = find_nulls(score)
     are_objects = is_object_dtype(dtype) and infer_dtype(score) in NUMBER_OBJECTS
     if options.min_score is None and (dtype.kind == "f" or are_objects or _is_numbered(dtype)):

@@ -233,8 +233,7 @@ class SortedPairs:
         def find(first: int, stop: int) -> tuple[Array, Array]:
             # Without places keys are short, and as a rule no two are equal.
             keys, n_bits = self._sort(first, stop, has_places=self._is_kept)
-            is_same = keys[1:] ^ keys[:-1] < 1 << n_bits
-            if not is_same.any():
+            if (keys[1:] ^ keys[:-1]).min(initial=1 << n_bits) == 1 << n_bits:
                 return NONE, NONE
             keys, n_bits = self._sort(first, stop)
             is_same = np.append(False, keys[1:] ^ keys[:-1] < 1 << n_bits)
@@ -293,8 +292,8 @@ class SortedPairs:
         places = slice(*groups.offsets[[first, stop]].tolist())
         items = self._items[groups.rows(places)]
         n_bits = (len(items) - 1).bit_length() if has_places else 0
-        is_short = not has_places and (stop - first - 1).bit_length() + n_item_bits <= 32
-        dtype: type[np.integer[Any]] = np.uint32 if is_short else np.int64
+        is_short = not has_places and (stop - first - 1).bit_length() + n_item_bits <= 31
+        dtype: type[np.integer[Any]] = np.int32 if is_short else np.int64
         users = np.arange(stop - first, dtype=dtype) << dtype(n_item_bits)
         keys = np.repeat(users, np.diff(groups.offsets[first : stop + 1]))
         keys |= items.astype(dtype, copy=False)

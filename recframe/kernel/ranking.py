@@ -30,6 +30,7 @@ from recframe.kernel.scores import BATCH, find_bits, rank_densely, rankable
 from recframe.kernel.threads import Array, in_slices, n_processors
 
 SHORT, LONG, DENSE = range(3)  # keys of 32 and 64 bits; of the ranks of scores
+COUNTED = 1 << 20  # rows counted at a time: between short calls threads wait for one another
 RUN = 1 << 22  # rows whose metrics one thread computes at a time
 MOST_USERS = 1 << 16  # in such a run
 LEAST = (12, 20)  # bits of scores in these: with fewer too many rows would look tied
@@ -153,10 +154,6 @@ class RankedSlice(NamedTuple):
         return np.repeat(np.arange(len(n_found)), n_found), n_found
 
 
-# What a `RankedSlice` holds of rows: marks, is_tied, is_unranked; how many were ranked again.
-_Found = tuple[Array, Array, Array | None, int]
-
-
 class Ranker:
     """Ranks rows, slices of whole users one after the other.
 
@@ -192,18 +189,11 @@ class Ranker:
 
     def slices(self, users: slice) -> Iterator[RankedSlice]:
         """Yield the users of a run, a slice of some rows at a time."""
-        offsets, step = self._groups.offsets, SHORT
-        for first, stop in pairwise(cut_users(offsets, users, SLICE)):
+        offsets, step = self._groups.offsets, SHORT if self._sorted is None else LONG
+        for first, stop in pairwise(cut_users(offsets, users, COUNTED)):
             own = offsets[first : stop + 1] - offsets[first]
             places = slice(int(offsets[first]), int(offsets[stop]))
-            if self._sorted is None:
-                found = self._rank(places, own, step)
-            else:
-                keys, layout = self._sorted
-                found = self._read_off(keys[places], layout, places, own, LONG)
-            # Where short keys decide too little they are no longer tried.
-            step = LONG if 2 * found[3] > own[-1] else step
-            yield RankedSlice(slice(first, stop), own, *found[:3])
+            yield RankedSlice(slice(first, stop), own, *self._rank(places, own, step))
 
     def _sort_all(self) -> tuple[Array, Layout] | None:
         """Return the keys of all rows in order, and their layout; None where slices are sorted."""
@@ -230,15 +220,59 @@ class Ranker:
         self._groups.offsets = np.concatenate([*found, [len(keys)]])
         return keys, layout
 
-    def _rank(self, places: slice | Array, offsets: Array, step: int) -> _Found:
+    def _rank(
+        self, places: slice | Array, offsets: Array, step: int
+    ) -> tuple[Array, Array, Array | None]:
         """Return the marks of whole users' rows in ranked order, and which are tied or unranked.
 
-        The step says by which keys: short, long or dense ones.
+        The step says by which keys they are sorted first: short, long or dense ones.
         """
+        n_rows, doubtful = int(offsets[-1]), []
+        marks = np.empty(n_rows, np.int64 if self._by_row else self._grades.dtype)
+        is_tied = np.zeros(n_rows, bool)
+        is_unranked = None if self._is_ranked is None else np.empty(n_rows, bool)
+        for first, stop in pairwise(cut_users(offsets, slice(0, len(offsets) - 1), SLICE)):
+            own = slice(int(offsets[first]), int(offsets[stop]))
+            if isinstance(places, slice):
+                within: slice | Array = slice(places.start + own.start, places.start + own.stop)
+            else:
+                within = places[own]
+            keys, layout, step = self._sort(within, offsets[first : stop + 1] - own.start, step)
+            mark, tied = marks[own], is_tied[own]
+            mark[:] = keys
+            mark &= mark.dtype.type((1 << layout.mark) - 1)
+            if self._by_row:
+                mark[:] = self._order_tied(self._groups.rows(within))[mark] + own.start
+            elif self._rule.relevant_first is not False:
+                np.subtract(mark.dtype.type(self._highest), mark, out=mark)
+            np.less(keys[1:] ^ keys[:-1], layout.dtype(1 << layout.score), out=tied[1:])
+            if is_unranked is not None:
+                is_unranked[own] = keys & layout.dtype(1 << layout.unranked) != 0
+            if layout.n_lost:
+                found = np.flatnonzero(tied)
+                if step == LONG:
+                    found = found[keys[found] & layout.dtype(1 << layout.score) != 0]
+                elif 2 * len(found) > stop - first:  # short keys leave too much open
+                    step = LONG
+                doubtful.append(found + own.start)
+        if sum(map(len, doubtful)):
+            again = np.unique(np.searchsorted(offsets, np.concatenate(doubtful), side="right") - 1)
+            sizes = np.diff(offsets)[again]
+            user, number = number_members(sizes)
+            rows = offsets[again][user] + number
+            within = places[rows] if isinstance(places, np.ndarray) else rows + places.start
+            ranked, is_tied[rows], _ = self._rank(within, group_offsets(sizes), step + 1)
+            marks[rows] = rows[ranked] if self._by_row else ranked
+        return marks, is_tied, is_unranked
+
+    def _sort(self, places: slice | Array, offsets: Array, step: int) -> tuple[Array, Layout, int]:
+        """Return the sorted keys of whole users, their layout, and the step that these are of."""
+        if self._sorted is not None and isinstance(places, slice):
+            return self._sorted[0][places], self._sorted[1], step
         n_users, n_rows = len(offsets) - 1, int(offsets[-1])
         layout = self._lay_out(n_users, n_rows, step)
         if layout is None:
-            return self._rank(places, offsets, step + 1)
+            return self._sort(places, offsets, step + 1)
         index = self._groups.rows(places)
         scores, tie = self._scores[index], self._read_ties(index) if layout.tie else None
         if step == DENSE:
@@ -252,38 +286,7 @@ class Ranker:
         keys = self._join(layout, bits, index, tie)
         users = np.arange(n_users, dtype=layout.dtype) << layout.dtype(layout.user)
         keys |= np.repeat(users, np.diff(offsets))
-        return self._read_off(sort(keys), layout, places, offsets, step)
-
-    def _read_off(
-        self, keys: Array, layout: Layout, places: slice | Array, offsets: Array, step: int
-    ) -> _Found:
-        """Return the result of `_rank` from sorted keys; users that these leave open are ranked."""
-        marks = keys.astype(np.uint8) if layout.mark <= 8 else keys.copy()
-        marks &= marks.dtype.type((1 << layout.mark) - 1)
-        if self._by_row:
-            marks = self._order_tied(self._groups.rows(places))[marks]
-        elif self._rule.relevant_first is not False:
-            np.subtract(marks.dtype.type(self._highest), marks, out=marks)
-        is_tied = np.zeros(len(keys), bool)
-        np.less(keys[1:] ^ keys[:-1], layout.dtype(1 << layout.score), out=is_tied[1:])
-        is_unranked = None
-        if self._is_ranked is not None:
-            is_unranked = keys & layout.dtype(1 << layout.unranked) != 0
-        n_again = 0
-        if layout.n_lost:
-            found = np.flatnonzero(is_tied)
-            if step == LONG:
-                found = found[keys[found] & layout.dtype(1 << layout.score) != 0]
-            if len(found):
-                again = np.unique(np.searchsorted(offsets, found, side="right") - 1)
-                sizes = np.diff(offsets)[again]
-                user, number = number_members(sizes)
-                own = offsets[again][user] + number
-                within = places.start + own if isinstance(places, slice) else places[own]
-                ranked, is_tied[own], *_ = self._rank(within, group_offsets(sizes), step + 1)
-                marks[own] = own[ranked] if self._by_row else ranked
-                n_again = len(own)
-        return marks, is_tied, is_unranked, n_again
+        return sort(keys), layout, step
 
     def _lay_out(self, n_users: int, n_rows: int, step: int) -> Layout | None:
         """Return the layout of the keys of so many users and rows; None where room is too little.
