@@ -193,7 +193,8 @@ class Ranker:
         for first, stop in pairwise(cut_users(offsets, users, COUNTED)):
             own = offsets[first : stop + 1] - offsets[first]
             places = slice(int(offsets[first]), int(offsets[stop]))
-            yield RankedSlice(slice(first, stop), own, *self._rank(places, own, step))
+            marks, is_tied, is_unranked, step = self._rank(places, own, step)
+            yield RankedSlice(slice(first, stop), own, marks, is_tied, is_unranked)
 
     def _sort_all(self) -> tuple[Array, Layout] | None:
         """Return the keys of all rows in order, and their layout; None where slices are sorted."""
@@ -222,12 +223,13 @@ class Ranker:
 
     def _rank(
         self, places: slice | Array, offsets: Array, step: int
-    ) -> tuple[Array, Array, Array | None]:
+    ) -> tuple[Array, Array, Array | None, int]:
         """Return the marks of whole users' rows in ranked order, and which are tied or unranked.
 
-        The step says by which keys they are sorted first: short, long or dense ones.
+        The step says by which keys they are sorted first: short, long or dense ones. That for users
+        after them is returned.
         """
-        n_rows, doubtful = int(offsets[-1]), []
+        n_rows, doubtful, weakest = int(offsets[-1]), [], DENSE
         marks = np.empty(n_rows, np.int64 if self._by_row else self._grades.dtype)
         is_tied = np.zeros(n_rows, bool)
         is_unranked = None if self._is_ranked is None else np.empty(n_rows, bool)
@@ -237,7 +239,7 @@ class Ranker:
                 within: slice | Array = slice(places.start + own.start, places.start + own.stop)
             else:
                 within = places[own]
-            keys, layout, step = self._sort(within, offsets[first : stop + 1] - own.start, step)
+            keys, layout, used = self._sort(within, offsets[first : stop + 1] - own.start, step)
             mark, tied = marks[own], is_tied[own]
             mark[:] = keys
             mark &= mark.dtype.type((1 << layout.mark) - 1)
@@ -250,20 +252,22 @@ class Ranker:
                 is_unranked[own] = keys & layout.dtype(1 << layout.unranked) != 0
             if layout.n_lost:
                 found = np.flatnonzero(tied)
-                if step == LONG:
+                if used == LONG:
                     found = found[keys[found] & layout.dtype(1 << layout.score) != 0]
                 elif 2 * len(found) > stop - first:  # short keys leave too much open
                     step = LONG
-                doubtful.append(found + own.start)
-        if sum(map(len, doubtful)):
+                if len(found):
+                    doubtful.append(found + own.start)
+                    weakest = min(weakest, used)
+        if doubtful:
             again = np.unique(np.searchsorted(offsets, np.concatenate(doubtful), side="right") - 1)
             sizes = np.diff(offsets)[again]
             user, number = number_members(sizes)
             rows = offsets[again][user] + number
             within = places[rows] if isinstance(places, np.ndarray) else rows + places.start
-            ranked, is_tied[rows], _ = self._rank(within, group_offsets(sizes), step + 1)
+            ranked, is_tied[rows], *_ = self._rank(within, group_offsets(sizes), weakest + 1)
             marks[rows] = rows[ranked] if self._by_row else ranked
-        return marks, is_tied, is_unranked
+        return marks, is_tied, is_unranked, step
 
     def _sort(self, places: slice | Array, offsets: Array, step: int) -> tuple[Array, Layout, int]:
         """Return the sorted keys of whole users, their layout, and the step that these are of."""
