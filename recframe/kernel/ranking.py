@@ -282,7 +282,7 @@ class Ranker:
         if step == DENSE:
             bits = -rank_densely(scores) - 1 + len(scores)
             bits = (bits if tie is None else rank_densely(combine(bits, tie))).view(np.uint64)
-            layout, tie = layout._replace(tie=0), None
+            tie = None
         elif step == SHORT and layout.n_lost:
             bits = self._bits.shorten(scores, layout.unranked - layout.score)
         else:

@@ -71,6 +71,8 @@ def test_counts_are_those_of_rows_in_order(name, drawn, cuts, depth):
             rank_by(rankings, name), TIE_RULES[name], n_unlisted, depth and Depth(*depth)
         )
 
+    assert [numbers[0] for numbers, _ in found] == rankings.n_ranked.tolist()
+
     def depth_of(n_relevant):
         k, at_n_relevant = (len(rows), False) if depth is None else depth
         return max(k, n_relevant * at_n_relevant)
@@ -122,6 +124,15 @@ def test_positions_of_rows(name, drawn, cuts, k):
     )
 
 
+def test_positions_of_more_rows_than_a_grade_has_numbers():
+    """Places of rows are not cut to the size of grades."""
+    scores, rows = np.arange(300.0), np.arange(300)
+    rankings = Rankings(Groups(1, offsets=np.array([0, 300])), -scores, np.zeros(300, np.uint8))
+    found = find_positions(rankings, TieRule())
+
+    assert rows.tolist() == found.row.tolist() == (found.first - 1).tolist()
+
+
 @pytest.mark.parametrize("name", ["expected", "first", "last", "item"])
 @pytest.mark.parametrize(("n_rows", "highest"), [(1 << 12, 1 << 19), (1 << 17, 1 << 14)])
 @pytest.mark.parametrize("score", [3, 0.1, 0.1234567])
@@ -170,6 +181,29 @@ def test_users_of_like_scores_beside_one_whose_scores_are_far_apart():
     for rankings in (together, mixed):
         found = count_all(rankings, TIE_RULES["expected"], np.zeros(999, int), None)
         assert expected == [[row[:2] for row in rows] for _, rows in found]
+
+
+@pytest.mark.parametrize("highest", [1, 1 << 10, 1 << 20])
+@pytest.mark.parametrize("are_together", [True, False])
+def test_scores_that_are_close(highest, are_together):
+    """Whichever bits differ, and however many a key has room for, only equal ones are a tie."""
+    bits = 1 << np.arange(1, 52)
+    pairs = [[0], [1]], [0 * bits, bits], [0 * bits + 1, bits + 1], [bits - 1, bits]
+    below = np.concatenate(pairs, axis=1).T
+    one = np.float64(1).view(np.int64)
+    scores = np.append((one - below).view(np.float64), [[1e300, 1e-300]], axis=0)
+    n_users = len(scores)
+    scores = np.concatenate([scores, scores[:, [0, 0]], scores[:, [1, 1]]]).ravel()
+    grades = np.full(len(scores), highest, np.min_scalar_type(highest))
+    groups = Groups(3 * n_users, offsets=np.arange(0, len(scores) + 1, 2))
+    if not are_together:
+        order = np.random.default_rng(6).permutation(len(scores))
+        groups, scores = Groups(groups.n_groups, codes=groups.codes[order]), scores[order]
+    rankings = Rankings(groups, scores, grades)
+    found = count_all(rankings, TIE_RULES["expected"], np.zeros(groups.n_groups, int), None)
+
+    differ, same = [(0, 1, highest), (1, 1, highest)], [(0, 2, highest)] * 2
+    assert [differ] * n_users + [same] * 2 * n_users == [rows for _, rows in found]
 
 
 @pytest.mark.parametrize("name", TIE_RULES)
