@@ -94,6 +94,14 @@ def test_what_looks_like_grades_is_refused(kind, recs, truth):
     assert ALL == recall(recs, graded, relevant=None)
 
 
+def test_grades_of_a_column_without_a_name(recs, truth):
+    """An index has no name either, and is not taken for the column."""
+    graded = truth.assign(stars=GRADES["negative"])
+    graded.columns = pd.Index([*truth.columns, None], dtype=object)
+    with pytest.raises(recframe.RecframeError, match=r"None holds few distinct values \(-1, 0, 1"):
+        recall(recs, graded)
+
+
 def test_what_is_found_is_shown(recs, truth):
     """The message shows the numbers of the first column and names the others."""
     graded = truth.assign(stars=[2.5, 1.0, np.nan, 1.0], score=[0, 1, 0, 0], flag=True)
