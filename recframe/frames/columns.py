@@ -336,12 +336,13 @@ def other_labels(frame: pd.DataFrame, columns: Columns) -> list[Hashable]:
 
 
 def get_column(frame: pd.DataFrame, label: Hashable, rows: Array | None = None) -> pd.Series:
-    """Return the column, or index level, of a label that has been checked; of these rows only."""
+    """Return the column, or index level, of a label, the last of several; of these rows only."""
     levels = {name: at for at, name in enumerate(frame.index.names) if name is not None}
     if label in levels:
         column = pd.Series(frame.index.get_level_values(levels[label]), name=label)
     else:
-        column = frame[label]
+        found: Any = frame[label]
+        column = found.iloc[:, -1] if isinstance(found, pd.DataFrame) else found
     if isinstance(column.dtype, pd.SparseDtype):
         column = column.astype(column.dtype.subtype)
     if isinstance(column.dtype, np.dtype) and not column.dtype.isnative:

@@ -102,6 +102,16 @@ def test_grades_of_a_column_without_a_name(recs, truth):
         recall(recs, graded)
 
 
+def test_grades_of_columns_of_one_name(recs, truth):
+    """They are looked for there too."""
+    graded = truth.assign(stars=1, grade=GRADES["negative"])
+    graded.columns = [*truth.columns, "stars", "stars"]
+    with pytest.raises(
+        recframe.RecframeError, match=r"'stars' holds few distinct values \(-1, 0, "
+    ):
+        recall(recs, graded)
+
+
 def test_what_is_found_is_shown(recs, truth):
     """The message shows the numbers of the first column and names the others."""
     graded = truth.assign(stars=[2.5, 1.0, np.nan, 1.0], score=[0, 1, 0, 0], flag=True)
