@@ -49,6 +49,7 @@ CASES = {
     "shuffled far apart": Case({"shuffled": True, "ids": "far apart"}),
     "shuffled text": Case({"shuffled": True, "ids": "str"}),
     "shuffled long text": Case({"shuffled": True, "ids": "path"}),
+    "shuffled shared objects": Case({"shuffled": True, "ids": "shared"}),
     "shuffled objects": Case({"shuffled": True, "ids": "distinct"}),
     "truth int": Case({"ids": "int"}, kind="truth"),
     "truth text": Case({"ids": "str"}, kind="truth"),

@@ -1,5 +1,6 @@
 """Ids: grouped, found in each other, joined and sorted by value, whatever holds them."""
 
+import pickle
 from datetime import date
 
 import numpy as np
@@ -122,6 +123,21 @@ def test_ids_as_codes(kind, order):
     assert len(IDS[kind]) == len(found.distinct())
     if found.is_sorted:
         assert sorted(code_of.values()) == [code_of[number] for number in sorted(code_of)]
+
+
+@pytest.mark.usefixtures("is_cut")
+@pytest.mark.parametrize("ids", [["user1", "é10"], [2**70, 2.5], [(1, "a"), (1, "b")]], ids=str)
+@pytest.mark.parametrize("copied", [slice(0), slice(100), slice(None)], ids=["no", "some", "all"])
+def test_objects_that_rows_share(ids, copied):
+    """Whether rows share objects or have their own, codes are one where ids are."""
+    objects = ids * 300
+    objects[copied] = [pickle.loads(pickle.dumps(one)) for one in objects[copied]]
+    found = encode(pd.Series(objects, dtype=object, name="item"), "item")
+
+    assert [0, 1] * 300 == found.codes.tolist()
+    assert ids == found.ids.tolist()
+    with pytest.raises(RecframeError, match="found 2 null of 602 rows"):
+        encode(pd.Series([*objects, None, None], dtype=object, name="item"), "item")
 
 
 @pytest.mark.usefixtures("is_cut")
