@@ -22,7 +22,7 @@ from recframe.kernel.threads import Array, in_slices
 ALL_USERS = "all"  # the index label where the frame is one ranking
 SPREAD = 4  # integers for each row, up to which they are codes themselves
 N_FIRST_ROWS = 1 << 16  # rows in which runs of ids are looked for first, and shared objects
-MOST_DISTINCT = 0.99  # objects for each of these rows, where rows share them
+UNSHARED = 0.99  # objects for each of these rows, from which on too few are shared
 
 
 class Ids(NamedTuple):
@@ -206,7 +206,7 @@ def _find_shared(column: pd.Series | pd.Index[Any]) -> tuple[Array, Array] | Non
     """
     addresses = _find_addresses(column.to_numpy())
     sample = addresses[:N_FIRST_ROWS]
-    if len(np.unique(sample)) >= MOST_DISTINCT * len(sample):
+    if len(np.unique(sample)) >= UNSHARED * len(sample):
         return None
     codes, distinct = _encode_values(pa.array(addresses))
     rows = np.empty(len(distinct), np.intp)
