@@ -336,7 +336,7 @@ def other_labels(frame: pd.DataFrame, columns: Columns) -> list[Hashable]:
 
 
 def get_column(frame: pd.DataFrame, label: Hashable, rows: Array | None = None) -> pd.Series:
-    """Return the column, or index level, of a label, the last of several; of these rows only."""
+    """Return the column or index level of a label, the last one of several; only these rows."""
     levels = {name: at for at, name in enumerate(frame.index.names) if name is not None}
     if label in levels:
         column = pd.Series(frame.index.get_level_values(levels[label]), name=label)

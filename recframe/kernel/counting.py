@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recframe.kernel.grouping import count_flags
-from recframe.kernel.ranking import RankedSlice, Ranker, Rankings, TieRule
+from recframe.kernel.ranking import RankedRows, Ranker, Rankings, TieRule
 from recframe.kernel.threads import Array, in_threads
 
 
@@ -58,7 +58,7 @@ def count(
     out. `n_unlisted` are the relevant items of each user of all that have no row.
     """
     counts = [
-        _count(ranked, rule, n_unlisted[ranked.users], depth) for ranked in ranker.slices(users)
+        _count(ranked, rule, n_unlisted[ranked.users], depth) for ranked in ranker.rank(users)
     ]
     if len(counts) == 1:
         return counts[0]
@@ -68,8 +68,8 @@ def count(
     return joined
 
 
-def _count(ranked: RankedSlice, rule: TieRule, n_unlisted: Array, depth: Depth | None) -> Counts:
-    """Return the counts of a slice."""
+def _count(ranked: RankedRows, rule: TieRule, n_unlisted: Array, depth: Depth | None) -> Counts:
+    """Return the counts of some users."""
     _, offsets, marks, is_tied, is_unranked = ranked
     n_users = len(offsets) - 1
     places = np.flatnonzero(marks != 0)
@@ -119,11 +119,11 @@ class TieCounts(NamedTuple):
 def count_ties(rankings: Rankings, k: int) -> TieCounts:
     """Return what ties there are in every user's ranking."""
     ranker = Ranker(rankings._replace(tie_order=None), TieRule())
-    return TieCounts(*_join_slices(ranker, lambda ranked: _count_ties(ranked, k)))
+    return TieCounts(*_join_ranked(ranker, lambda ranked: _count_ties(ranked, k)))
 
 
-def _count_ties(ranked: RankedSlice, k: int) -> TieCounts:
-    """Return what ties there are in a slice."""
+def _count_ties(ranked: RankedRows, k: int) -> TieCounts:
+    """Return what ties some users have."""
     starts, offsets, n_users = tie_starts(ranked.is_tied), ranked.offsets, len(ranked.offsets) - 1
     (user, _), size = ranked.find_users(starts[:-1]), np.diff(starts)
     is_in = np.ones(len(user), bool)
@@ -166,7 +166,7 @@ def find_positions(rankings: Rankings, rule: TieRule, k: int | None = None) -> P
     where relevance decides) share positions.
     """
 
-    def find(ranked: RankedSlice) -> Positions:
+    def find(ranked: RankedRows) -> Positions:
         groups, is_alike = rankings.groups, ranked.is_tied
         rows = groups.rows(ranked.marks + groups.offsets[ranked.users.start])
         if rule.reads_relevance:
@@ -184,15 +184,15 @@ def find_positions(rankings: Rankings, rule: TieRule, k: int | None = None) -> P
         of_rows = (np.repeat(each, size[kept]) for each in of_groups)
         return Positions(rows[np.repeat(kept, size)], *of_rows)
 
-    return Positions(*_join_slices(Ranker(rankings, rule, by_row=True), find))
+    return Positions(*_join_ranked(Ranker(rankings, rule, by_row=True), find))
 
 
-def _join_slices(
-    ranker: Ranker, find: Callable[[RankedSlice], tuple[Array, ...]]
+def _join_ranked(
+    ranker: Ranker, find: Callable[[RankedRows], tuple[Array, ...]]
 ) -> Iterator[Array]:
-    """Return what is found in each slice, joined array by array."""
+    """Return what is found in ranked rows, those of all users joined array by array."""
     runs = in_threads(
-        lambda users: [find(ranked) for ranked in ranker.slices(users)],
+        lambda users: [find(ranked) for ranked in ranker.rank(users)],
         [(users,) for users in ranker.runs()],
     )
     return map(np.concatenate, zip(*chain.from_iterable(runs), strict=True))

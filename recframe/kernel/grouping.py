@@ -14,7 +14,7 @@ import numpy as np
 
 from recframe.kernel.threads import ROWS_PER_THREAD, Array, in_slices, in_threads, n_processors
 
-SLICE = 1 << 17  # rows of whole users that the cache holds while they are sorted and counted
+SLICE = 1 << 17  # rows of whole users that the cache holds while they are sorted
 MOST_BITS = 63 - 2 * (SLICE - 1).bit_length()  # of items, beside users and places of a slice
 NONE = np.empty(0, np.int64)
 

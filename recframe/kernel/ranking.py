@@ -30,7 +30,7 @@ from recframe.kernel.scores import BATCH, find_bits, rank_densely, rankable
 from recframe.kernel.threads import Array, in_slices, n_processors
 
 SHORT, LONG, DENSE = range(3)  # keys of 32 and 64 bits; of the ranks of scores
-COUNTED = 1 << 20  # rows counted at a time: between short calls threads wait for one another
+COUNTED = 1 << 20  # rows counted at a time: between calls of NumPy threads wait for one another
 RUN = 1 << 22  # rows whose metrics one thread computes at a time
 MOST_USERS = 1 << 16  # in such a run
 LEAST = (12, 20)  # bits of scores in these: with fewer too many rows would look tied
@@ -125,7 +125,7 @@ class Layout(NamedTuple):
     dtype: type[np.unsignedinteger[Any]]
 
 
-class RankedSlice(NamedTuple):
+class RankedRows(NamedTuple):
     """The rows of whole users in ranked order, those that are not ranked last.
 
     Parameters
@@ -135,7 +135,7 @@ class RankedSlice(NamedTuple):
     offsets : ndarray of shape (n_users + 1,), int
         The rows of the i-th of them are ``offsets[i]:offsets[i + 1]``.
     marks : ndarray of shape (n_rows,), int
-        The mark of each row: its grade, or its place in the slice.
+        The mark of each row: its grade, or its place among these rows.
     is_tied : ndarray of shape (n_rows,), bool
         Whether a row's score is that of the one before.
     is_unranked : ndarray of shape (n_rows,), bool, or None
@@ -155,7 +155,7 @@ class RankedSlice(NamedTuple):
 
 
 class Ranker:
-    """Ranks rows, slices of whole users one after the other.
+    """Ranks rows, those of some whole users at a time.
 
     Parameters
     ----------
@@ -187,14 +187,14 @@ class Ranker:
         cuts = cut_users(groups.offsets, slice(0, groups.n_groups), groups.n_rows // n_runs + 1)
         return [slice(*each) for each in pairwise(cuts)]
 
-    def slices(self, users: slice) -> Iterator[RankedSlice]:
-        """Yield the users of a run, a slice of some rows at a time."""
+    def rank(self, users: slice) -> Iterator[RankedRows]:
+        """Yield the rows of a run of users in ranked order, those of some users at a time."""
         offsets, step = self._groups.offsets, SHORT if self._sorted is None else LONG
         for first, stop in pairwise(cut_users(offsets, users, COUNTED)):
             own = offsets[first : stop + 1] - offsets[first]
             places = slice(int(offsets[first]), int(offsets[stop]))
             marks, is_tied, is_unranked, step = self._rank(places, own, step)
-            yield RankedSlice(slice(first, stop), own, marks, is_tied, is_unranked)
+            yield RankedRows(slice(first, stop), own, marks, is_tied, is_unranked)
 
     def _sort_all(self) -> tuple[Array, Layout] | None:
         """Return the keys of all rows in order, and their layout; None where slices are sorted."""
@@ -226,8 +226,8 @@ class Ranker:
     ) -> tuple[Array, Array, Array | None, int]:
         """Return the marks of whole users' rows in ranked order, and which are tied or unranked.
 
-        The step says by which keys they are sorted first: short, long or dense ones. That for users
-        after them is returned.
+        The step says which keys are tried first: short, long or dense ones. The step for the users
+        that follow comes last.
         """
         n_rows, doubtful, weakest = int(offsets[-1]), [], DENSE
         marks = np.empty(n_rows, np.int64 if self._by_row else self._grades.dtype)

@@ -121,7 +121,7 @@ def _find_scale(scores: Array, largest: Any) -> float | None:
         return None
     sample = scores[:: max(1, len(scores) // N_SAMPLED)]
     scales = [scale for scale in SCALES if largest < (1 << 30) / scale]
-    if not scales or not are_decimals(sample, scales[-1]):  # as by the highest, so by all below
+    if not scales or not are_decimals(sample, scales[-1]):  # by none of them then
         return None
     scale = next(scale for scale in scales if are_decimals(sample, scale))
     is_right = in_slices(lambda start, stop: are_decimals(scores[start:stop], scale), len(scores))

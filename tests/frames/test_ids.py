@@ -2,6 +2,7 @@
 
 import pickle
 from datetime import date
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -298,6 +299,15 @@ def test_objects_that_are_equal_and_lie_apart_are_one_user(null):
     assert {"id1": 0.0, "id2": 1.0} == frame.rec.recall(k=1)["score"].to_dict()
     frame.loc[2, "user"] = null
     with pytest.raises(RecframeError, match="ids must not be null, found 1 null of 4 rows"):
+        frame.rec.recall(k=1)
+
+
+@pytest.mark.parametrize("role", ["user", "item"])
+def test_a_signaling_nan_is_no_id(role):
+    """It is refused as what it is, although it has no hash either."""
+    frame = pd.DataFrame({"user": [1, 1], "item": [1, 2], "score": [2, 1], "relevant": [0, 1]})
+    frame[role] = pd.Series([Decimal("sNaN"), Decimal(1)], dtype=object)
+    with pytest.raises(RecframeError, match=f"'{role}' must hold comparable values, found a sig"):
         frame.rec.recall(k=1)
 
 
