@@ -73,7 +73,7 @@ def _end(*_: object) -> "NoReturn":
 
 def escape(text: str, kept: str = "", encoding: str = "utf-8") -> str:
     """Return text with what does not print, or an encoding lacks, written out; `kept` stays."""
-    if text.isascii() and text.isprintable():
+    if text.isascii() and text.translate(str.maketrans("", "", kept)).isprintable():
         return text
     shown = "".join(one if one in kept or one.isprintable() else _spell(one) for one in text)
     return shown.encode(encoding, "spelled").decode(encoding)
@@ -109,6 +109,11 @@ def write(stream: "TextIO | None", text: str, kept: str = "\n") -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         finally:
             raise error if isinstance(error, OSError) else OSError("it is closed") from error
+
+
+def shows_bar(*, is_quiet: bool) -> bool:
+    """Return whether progress is shown: on a terminal, unless it is to be quiet."""
+    return sys.stderr is not None and sys.stderr.isatty() and not is_quiet  # None if it was closed
 
 
 def show(text: str, kept: str = "\n") -> None:

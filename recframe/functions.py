@@ -352,7 +352,8 @@ def scan(
         ``s3://bucket/runs``: pyarrow opens s3, gs, abfs and hdfs with the credentials of the
         environment, fsspec opens https and others (``pip install 'recframe[cloud]'``).
     memory, tmp, progress : int or str, path, bool or callable
-        As in `evaluate`.
+        As in `evaluate`. ``progress=True`` also shows how many segments `summary` and `compare`
+        have done.
     storage_options : dict, default None
         Options for fsspec, as in pandas: ``{"key": …, "secret": …}`` for s3. They open URIs of
         `truth` and `exclude` too. No message shows them.

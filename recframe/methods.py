@@ -39,8 +39,10 @@ from recframe.analysis.segments import (
     By,
     Grouping,
     MakeWeighted,
+    Segmented,
     find_grouping,
     make_each,
+    mean_each,
     measure_with_own,
     segment_users,
 )
@@ -98,6 +100,7 @@ class RankingMethods(ABC, Generic[Table]):
     _lacks: Mapping[str, str] = MappingProxyType(
         {"judge": "; pass truth= to the call that it should judge"}
     )
+    _shows_bar = False  # while segments are taken one by one
     _asks_all = True  # of a refused call, which is repeated to find what else is open
 
     def __init_subclass__(cls) -> None:
@@ -292,8 +295,9 @@ class RankingMethods(ABC, Generic[Table]):
                 finish = self._mean if of_means else self._whole
                 return finish(make, columns, self._options, make_table)
             grouping = find_grouping(self._sample, by, weights, columns.users)
-            of_each = (lambda *own: make_table(mean_table(*own))) if of_means else make_table
-            return self._by_segment(grouping, columns, metrics, make, of_each)
+            of_each = mean_each if of_means else partial(make_each, shows_bar=self._shows_bar)
+            make_all = partial(of_each, make_table=make_table)
+            return self._by_segment(grouping, columns, metrics, make, make_all)
 
     def _by_segment(
         self,
@@ -301,17 +305,15 @@ class RankingMethods(ABC, Generic[Table]):
         columns: Columns,
         metrics: list[Metric],
         measure: Make,
-        make_table: MakeWeighted,
+        make_all: Callable[[Segmented], pd.DataFrame],
     ) -> Table:
-        """Return what is made of the per-user table of each segment."""
+        """Return what is made of the per-user table in segments."""
         read = columns._replace(of_users=tuple(grouping.labels))
         make = partial(measure_with_own, measure=measure, grouping=grouping)
         segment = partial(segment_users, grouping=grouping, scores=columns.scores, metrics=metrics)
         bound = copy(self)
         bound._frame = grouping.add_rows(self._frame)
-        return bound._add_up(
-            make, read, self._options, lambda parts: make_each(segment(parts), make_table)
-        )
+        return bound._add_up(make, read, self._options, lambda parts: make_all(segment(parts)))
 
     # The methods.
 
@@ -854,7 +856,9 @@ class RankingMethods(ABC, Generic[Table]):
             "t" without, "bootstrap" the percentile bootstrap; the last two are too narrow for few
             users. "auto" takes "wilson" where it can, else "skewed".
         by, weights : label, Series or list of them, default None
-            As in `mean`; intervals assume that users are drawn with their weights.
+            As in `mean`; intervals assume that users are drawn with their weights. Segments are
+            taken one by one: each row of the table takes about half a millisecond, with
+            "bootstrap" 4. Files show a bar if ``progress=True``.
         unit : label or None, default "infer"
             With several `user` columns: which of them holds independent users, such as "user" of
             ["date", "user"]. Each is one value, the mean of its rankings, with their number as
@@ -938,6 +942,7 @@ class RankingMethods(ABC, Generic[Table]):
             it where it can, otherwise "skewed".
         by, weights : label, Series or list of them, default None
             As in `summary`; each segment is corrected by itself, and "wilcoxon" takes no weights.
+            A row takes about 2 milliseconds in a segment of 10 users, and 40 in one of 1,000.
         unit : label or None, default "infer"
             As in `summary`, for users' differences; "wilcoxon" takes None only.
 

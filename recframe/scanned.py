@@ -367,5 +367,5 @@ def scan_source(
     if filters is not None:
         found = filter_files(found, filters, read_schema(found[0], limits.memory))
     accessor = ScannedRecAccessor(ScannedFiles(found, limits, access, note))
-    accessor._call = call
+    accessor._call, accessor._shows_bar = call, limits.progress is True
     return accessor._bind(options)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -13,7 +14,7 @@ from recframe.errors import RecframeError, quote
 from recframe.frames.ids import sort_ids
 from recframe.frames.interactions import Interactions
 from recframe.frames.names import as_labels, check_label
-from recframe.frames.tables import in_cells, make_columns, tidy_table
+from recframe.frames.tables import MakeTable, in_cells, make_columns, mean_table, tidy_table
 from recframe.frames.user_values import find_level, of_users, read_own
 from recframe.kernel.threads import Array
 from recframe.metrics.names import Metric
@@ -154,8 +155,32 @@ class Segmented(NamedTuple):
     grouping: Grouping
     per_user: pd.DataFrame
     weights: pd.Series | None
-    keys: pd.DataFrame  # what each user's segment is by, a column for each, numbered
-    segments: list[Array]  # the positions of each one's users, in order of the segments
+    keys: pd.DataFrame  # what each segment is by, a column for each, numbered
+    order: Array  # the positions of users, segment by segment
+    offsets: Array  # where segments begin and end in it
+
+    def each(self, *, shows_bar: bool) -> Iterator[tuple[Array, pd.DataFrame, pd.Series | None]]:
+        """Yield the positions, values and weights of each segment's users."""
+        bounds: Iterable[Any] = list(pairwise(self.offsets))
+        if shows_bar and len(self.keys) > 1:
+            from tqdm.auto import tqdm  # which takes a tenth of a second to load
+
+            bounds = tqdm(bounds, unit=" segments", leave=False)
+        for start, end in bounds:
+            rows = self.order[start:end]
+            own = None if self.weights is None else self.weights.iloc[rows]
+            yield rows, self.per_user.iloc[rows], own
+
+    def add_up(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return the sums of each segment of a table of users, a row for each; NaN is left out.
+
+        Bit for bit they are ``table.iloc[positions].sum()``, which groupby's are not. NumPy adds
+        the sum of pairs of rows to a 0. `reduceat` adds it to the first row: here that is a 0 too.
+        """
+        values, starts = table.iloc[self.order].fillna(0).to_numpy(float).T, self.offsets[:-1]
+        values = np.insert(values, starts, 0.0, axis=1)
+        sums = np.add.reduceat(values, starts + np.arange(len(starts)), axis=1)
+        return pd.DataFrame(sums.T, columns=table.columns)
 
 
 def segment_users(
@@ -197,26 +222,31 @@ def _segment(per_user: pd.DataFrame, own: pd.DataFrame, grouping: Grouping) -> S
     weights = None
     if grouping.weights is not None:
         weights = _check_weights(values.pop(), per_user.index, grouping.weights)
-    keys = pd.DataFrame({n: own.reset_index(drop=True) for n, own in enumerate(values)})
-    segments = [np.arange(len(per_user))]
-    if values:
-        segments = [
-            of_key.index.to_numpy()
-            for _, of_key in keys.groupby(list(keys), dropna=False, observed=True)
-        ]
-    return Segmented(grouping, per_user, weights, keys, segments)
+    columns = {n: own.reset_index(drop=True) for n, own in enumerate(values)}
+    keys = pd.DataFrame(columns, range(len(per_user)))
+    by: Any = list(keys) or np.zeros(len(keys))
+    number = keys.groupby(by, dropna=False, observed=True).ngroup().to_numpy()
+    order, offsets = np.argsort(number, kind="stable"), np.append(0, np.bincount(number).cumsum())
+    return Segmented(grouping, per_user, weights, keys.iloc[order[offsets[:-1]]], order, offsets)
 
 
-def make_each(segmented: Segmented, make_table: MakeWeighted) -> pd.DataFrame:
+def make_each(
+    segmented: Segmented, make_table: MakeWeighted, *, shows_bar: bool = False
+) -> pd.DataFrame:
     """Return what is made of the users of each segment, whose values are the outer levels."""
-    grouping, per_user, weights, _, segments = segmented
+    grouping, per_user, weights, *_ = segmented
     if not grouping.by:
         return make_table(per_user, weights)
-    made = [
-        make_table(per_user.iloc[rows], None if weights is None else weights.iloc[rows])
-        for rows in segments
-    ]
+    made = [make_table(*own) for _, *own in segmented.each(shows_bar=shows_bar)]
     return join_segments(made or [make_table(per_user, weights).iloc[:0]], segmented)
+
+
+def mean_each(segmented: Segmented, make_table: MakeTable = pd.DataFrame) -> pd.DataFrame:
+    """Return what is made of the means of all segments, which are added up in one step."""
+    if segmented.keys.empty:  # as without segments, and of no user
+        return make_each(segmented, lambda *own: make_table(mean_table(*own)))
+    means = mean_table(segmented.per_user, segmented.weights, segmented.add_up)
+    return make_table(_label_segments(means, len(means) // len(segmented.keys), segmented))
 
 
 def join_segments(made: list[pd.DataFrame], segmented: Segmented) -> pd.DataFrame:
@@ -225,13 +255,17 @@ def join_segments(made: list[pd.DataFrame], segmented: Segmented) -> pd.DataFram
     for label in joined:  # numbers of users, which a table leaves out where all are 0
         if any(label not in table for table in made):
             joined[label] = joined[label].fillna(0).astype(np.int64)
-    sizes = [len(table) for table in made if len(table)]
-    first = np.repeat([rows[0] for rows in segmented.segments], sizes).astype(int)
-    outer = [segmented.keys[n].iloc[first].array for n in segmented.keys]
-    inner = [joined.index.get_level_values(n) for n in range(joined.index.nlevels)]
-    names = [one.label for one in segmented.grouping.by]
-    joined.index = pd.MultiIndex.from_arrays([*outer, *inner], names=[*names, *joined.index.names])
-    return joined
+    return _label_segments(joined, [len(table) for table in made if len(table)], segmented)
+
+
+def _label_segments(table: pd.DataFrame, n_rows: Any, segmented: Segmented) -> pd.DataFrame:
+    """Return a table with segments as outer index levels; `n_rows` of each, or of all alike."""
+    keys = segmented.keys
+    which = np.arange(len(keys)).repeat(np.array(n_rows, int))
+    outer = [keys[n].iloc[which].array for n in keys]
+    inner = [table.index.get_level_values(n) for n in range(table.index.nlevels)]
+    names = [*(one.label for one in segmented.grouping.by), *table.index.names]
+    return table.set_axis(pd.MultiIndex.from_arrays([*outer, *inner], names=names))
 
 
 def _check_weights(values: pd.Series, users: pd.Index[Any], own: Own) -> pd.Series:

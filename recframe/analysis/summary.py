@@ -100,15 +100,22 @@ def measure_curve(
         n_ranked = n_ranked[order, None]
         # Only a user of truth has none: an empty list, as long as any.
         beyond.append((n_ranked < cut_offs) & (n_ranked > 0))
-    is_beyond = np.concatenate(beyond, axis=1)
+    # In the order of the table's cells, which their sums depend on in their last bits.
+    is_beyond = np.asfortranarray(np.concatenate(beyond, axis=1))
     return table.mask(is_beyond, np.inf) if is_beyond.any() else table
 
 
 def curve_table(means: pd.DataFrame, metrics: list[Metric]) -> pd.DataFrame:
-    """Return means as a row for each cut-off that all rankings reach, a column for each score."""
-    ks = pd.Index([metric.k for metric in metrics], name="k")
-    written = metrics[0].label.rpartition("@")[0]
-    curve = means.T.set_axis(ks).rename_axis(columns=f"{written}@k")
+    """Return means as a row for each cut-off that all rankings reach, a column for each score.
+
+    Those of segments, whose values are outer levels of the index, have these rows for each.
+    """
+    scores, ks = means.index.unique("score"), pd.Index([metric.k for metric in metrics], name="k")
+    values = means.to_numpy().reshape(-1, len(scores), len(ks)).swapaxes(1, 2)
+    of_each = means.index[:: len(scores)].repeat(len(ks))
+    curve = pd.DataFrame(values.reshape(-1, len(scores)), of_each, scores)
+    curve = curve.set_index(ks.take(np.arange(len(curve)) % len(ks)), append=True)
+    curve = curve.droplevel("score").rename_axis(columns=f"{metrics[0].label.rpartition('@')[0]}@k")
     return CurveTable(curve[~np.isinf(curve).any(axis=1)])
 
 

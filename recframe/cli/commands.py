@@ -3,7 +3,6 @@
 import argparse
 import os
 import shlex
-import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
@@ -31,7 +30,7 @@ from recframe.cli.flags import (
 )
 from recframe.cli.parser import read_whole
 from recframe.cli.results import Means, find_baseline, give, result_of_figures, view, view_segments
-from recframe.console import DONE, tell
+from recframe.console import DONE, shows_bar, tell
 from recframe.conventions import LEFT
 from recframe.errors import RecframeError, count_of, in_flags, shorten, show_path, spell_flags
 from recframe.files.blocks import ROUTES, plan_blocks
@@ -242,8 +241,8 @@ def scan_asked(arguments: Namespace, options: Options) -> tuple[ScannedRecAccess
         if found.n_rows:
             tell(f"read {ROUTES[plan_blocks(found).route]}, within {found.memory:,} bytes")
 
-    is_terminal = sys.stderr is not None and sys.stderr.isatty()  # None where it was closed
-    limits = check_limits(arguments.memory, arguments.tmp, is_terminal and not arguments.quiet)
+    has_bar = shows_bar(is_quiet=arguments.quiet)
+    limits = check_limits(arguments.memory, arguments.tmp, has_bar)
     filters = [term for _, term in arguments.filter] or None
     accessor = scan_source(
         "",

@@ -27,7 +27,7 @@ from recframe.cli.commands import outputs
 from recframe.cli.flags import HOW, PAPERS, UNIT, add_flags, add_metrics, add_output, read_how
 from recframe.cli.parser import read_number
 from recframe.cli.results import give, join_results, list_segments, result_of_pairs
-from recframe.console import DONE, FAILED, USAGE, tell
+from recframe.console import DONE, FAILED, USAGE, shows_bar, tell
 from recframe.disk import check_named, identify
 from recframe.errors import RecframeError, as_flag, count_of, quote, shorten, show_path
 from recframe.files.saved import read_saved
@@ -184,15 +184,15 @@ def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
             | how.resampling._asdict(),
             "only": dict(zip(("old", "new"), matched.only, strict=True)),
         }
-        results, shared, gone, failures = [], [], [], list[str]()
+        results, is_shared, gone, failures = [], [], [], list[str]()
         missing = list_missing(matched, names)
-        for rows, segment in zip(segmented.segments, list_segments(segmented), strict=True):
-            of_segment = matched._replace(
-                per_user=matched.per_user.iloc[rows], sides=matched.sides[:, rows]
-            )
+        each = segmented.each(shows_bar=shows_bar(is_quiet=arguments.quiet))
+        for (rows, users, _), segment in zip(each, list_segments(segmented), strict=True):
+            of_segment = matched._replace(per_user=users, sides=matched.sides[:, rows])
             said = [f"{shorten(name)} is {quote(value)}" for name, value in segment.items()]
             where = f" where {' and '.join(said)}" if said else ""
-            if of_segment.shared.empty:
+            is_shared.append(not of_segment.shared.empty)
+            if not is_shared[-1]:
                 if of_segment.sides[0].any():
                     gone.append(segment)
                     missing.append(f"no user{where} is in both files")
@@ -218,11 +218,11 @@ def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
             # Figures of all users of each file are in the document only.
             plain = result.shown.drop(columns=["n_old", "new_mean"])
             results.append(result._replace(shown=plain, by_score=plain))
-            shared.append(rows)
         result = results[0]
         if by:
             about |= {"users": n_users, "segments_gone": gone}
-            result = join_results(results, segmented._replace(segments=shared), about)
+            segmented = segmented._replace(keys=segmented.keys[is_shared])
+            result = join_results(results, segmented, about)
         give(result, arguments, output)
     if not arguments.quiet:
         _tell_matched(matched, names)

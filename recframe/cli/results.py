@@ -5,7 +5,7 @@ import math
 import shutil
 import sys
 from argparse import Namespace
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from textwrap import fill
 from typing import IO, Any, NamedTuple
 
@@ -16,9 +16,9 @@ from recframe.analysis.compare import compare_table
 from recframe.analysis.describe import Description
 from recframe.analysis.display import TEXT_WIDTH
 from recframe.analysis.results import READ, ResultTable
-from recframe.analysis.segments import Segmented, join_segments
+from recframe.analysis.segments import Segmented, join_segments, mean_each
 from recframe.analysis.summary import summary_table
-from recframe.console import escape, show
+from recframe.console import escape, show, shows_bar
 from recframe.errors import RecframeError, hide, quote
 from recframe.frames.tables import add_up, join_tables, mean_of_sums, mean_table, sum_and_count
 from recframe.stores import find_ending
@@ -97,27 +97,31 @@ def view(
     weights: pd.Series | None = None,
 ) -> tuple[Result, Means]:
     """Return what is asked for of per-user tables that come one by one, and their means."""
-    # For means alone the tables need not all be held.
-    if arguments.summary or baseline is not None or weights is not None:
+    is_resampled = arguments.summary or baseline is not None
+    if is_resampled or weights is not None:  # for means alone the tables need not all be held
         per_user = join_tables(list(tables))
         tables = [per_user]
     means = mean_of_tables(tables)
+    if is_resampled:
+        return _resample(per_user, weights, arguments, baseline, about), means
+    if weights is not None:
+        means = means._replace(means=mean_table(per_user, weights))
+    by_score, n_users, n_all = means
+    (document,) = describe_means(by_score, n_users, [n_all])
+    return Result(by_score.rename_axis(columns=None), by_score, {**about, **document}), means
+
+
+def _resample(
+    per_user: pd.DataFrame, weights: Any, arguments: Namespace, baseline: Any, about: Any
+) -> Result:
+    """Return the intervals of users' means, or of their differences from a baseline."""
     if arguments.summary:
         how = {"resampling": arguments.how.resampling, "unit": arguments.how.unit}
         table = summary_table(per_user, weights, **how)
-    elif baseline is not None:
+    else:
         table = compare_table(per_user, weights, baseline=baseline, how=arguments.how)
         about = {**about, "baseline": baseline}
-    else:
-        if weights is not None:
-            means = means._replace(means=mean_table(per_user, weights))
-        by_score, n_users, n_all = means
-        table = pd.DataFrame({"mean": by_score.to_numpy().ravel(), "users": n_users})
-        table["undefined"] = n_all - n_users
-        shown = by_score.rename_axis(columns=None)
-        result = result_of_pairs(table, n_all, about)
-        return result._replace(shown=shown, by_score=by_score), means
-    return result_of_pairs(table, means.n_all, about), means
+    return result_of_pairs(table, len(per_user), about)
 
 
 def view_segments(
@@ -127,34 +131,52 @@ def view_segments(
     about: Mapping[str, Any],
 ) -> tuple[Result, Means]:
     """Return what is asked for of the users of each segment, and the means of all."""
-    grouping, per_user, weights, _, segments = segmented
-    if not grouping.by or not segments:  # as of no user
+    _, per_user, weights, keys, *_ = segmented
+    if keys.empty:  # as of no user
         return view([per_user], arguments, baseline, about, weights)
-    results = []
-    for rows in segments:
-        own = None if weights is None else weights.iloc[rows]
-        results.append(view([per_user.iloc[rows]], arguments, baseline, {}, own)[0])
     means = mean_of_tables([per_user])
-    return join_results(results, segmented, {**about, "users": means.n_all}), means
+    about = {**about, "users": means.n_all}
+    if not arguments.summary and baseline is None:
+        shown = mean_each(segmented).rename_axis(columns=None)
+        if arguments.format == "json" or find_ending(arguments.output or "") == ".json":
+            n_users, n_all = segmented.add_up(per_user.notna()), np.diff(segmented.offsets).tolist()
+            documents = describe_means(shown, n_users.astype(int), n_all)
+            about["segments"] = join_documents(documents, segmented)
+        return Result(shown, shown, about), means
+    each = segmented.each(shows_bar=shows_bar(is_quiet=arguments.quiet))
+    results = [_resample(users, own, arguments, baseline, {}) for _, users, own in each]
+    return join_results(results, segmented, about), means
+
+
+def describe_means(means: pd.DataFrame, n_users: Any, n_all: Sequence[int]) -> Iterator[Any]:
+    """Yield the document of each segment's means, of its users with a value, and of its users."""
+    scores, metrics = ([*map(str, one)] for one in (means.index.unique("score"), means.columns))
+    n_undefined = np.repeat(n_all, len(scores) * len(metrics)) - np.ravel(n_users)
+    cells = zip(*(np.ravel(one).tolist() for one in (means, n_users, n_undefined)), strict=True)
+    figures = ({"mean": mean, "users": n, "undefined": m} for mean, n, m in cells)
+    for n in n_all:
+        found = {score: {metric: next(figures) for metric in metrics} for score in scores}
+        yield {"users": n, "metrics": metrics, "scores": found}
 
 
 def join_results(results: list[Result], segmented: Segmented, about: Mapping[str, Any]) -> Result:
     """Return the results of segments as one."""
     shown = join_segments([result.shown for result in results], segmented)
-    found = [
-        {"segment": segment, **result.document}
-        for segment, result in zip(list_segments(segmented), results, strict=True)
-    ]
-    return Result(shown, shown, {**about, "segments": found})
+    documents = (result.document for result in results)
+    return Result(shown, shown, {**about, "segments": join_documents(documents, segmented)})
+
+
+def join_documents(documents: Iterable[Any], segmented: Segmented) -> list[dict[str, Any]]:
+    """Return what each segment is, with its document."""
+    found = zip(list_segments(segmented), documents, strict=True)
+    return [{"segment": segment, **document} for segment, document in found]
 
 
 def list_segments(segmented: Segmented) -> list[dict[str, Any]]:
     """Return what each segment is: its values by the names of columns."""
     names = [str(one.label) for one in segmented.grouping.by]
-    return [
-        {name: segmented.keys[n].iloc[rows[:1]].tolist()[0] for n, name in enumerate(names)}
-        for rows in segmented.segments
-    ]
+    keys = segmented.keys.itertuples(name=None)
+    return [dict(zip(names, key, strict=True)) for _, *key in keys]
 
 
 def give(
@@ -212,19 +234,19 @@ def as_text(result: Result, text_format: str) -> str:
 
 def _plain(value: object) -> Any:
     """Return a value made of what JSON has: NaN is null, infinities are "inf" and "-inf"."""
+    if isinstance(value, float):  # the commonest first
+        return value if math.isfinite(value) else None if math.isnan(value) else str(value)
+    if isinstance(value, int):
+        return value
+    if isinstance(value, str):
+        return hide(value)
     if isinstance(value, Mapping):
         return {str(key): _plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
-    if isinstance(value, str):
-        return hide(value)
-    if value is None or value is pd.NA or isinstance(value, bool):
-        return value if value is not pd.NA else None
-    if isinstance(value, int | np.integer):
-        return int(value)
-    if isinstance(value, float):
-        return None if math.isnan(value) else value if math.isfinite(value) else str(value)
-    return str(value)  # a label of another kind
+    if value is None or value is pd.NA:
+        return None
+    return int(value) if isinstance(value, np.integer) else str(value)  # a label of another kind
 
 
 def printable(label: Any) -> Any:

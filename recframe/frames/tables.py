@@ -29,6 +29,7 @@ from recframe.options import Options
 
 Make = Callable[[Interactions, Options], pd.DataFrame]
 MakeTable = Callable[[pd.DataFrame], pd.DataFrame]
+AddUp = Callable[[pd.DataFrame], Any]
 
 
 def read_judged(frame: pd.DataFrame, columns: Columns, options: Options) -> Interactions:
@@ -201,15 +202,20 @@ def plain_table(table: pd.DataFrame) -> pd.DataFrame:
     return plain
 
 
-def mean_table(per_user: pd.DataFrame, weights: pd.Series | None = None) -> pd.DataFrame:
-    """Return the means of a per-user table: a row for each score, a column for each metric."""
+def mean_table(
+    per_user: pd.DataFrame, weights: pd.Series | None = None, add_up: AddUp = pd.DataFrame.sum
+) -> pd.DataFrame:
+    """Return the means of a per-user table: a row for each score, a column for each metric.
+
+    If `add_up` returns a row of sums for each segment of users, each segment has these rows.
+    """
     scores, metrics = (per_user.columns.unique(level) for level in ("score", "metric"))
-    if weights is None:
-        means = per_user.mean().to_numpy()
-    else:  # over the users who have a value, each with its weight
-        total = per_user.notna().mul(weights, axis=0).sum()
-        means = (per_user.mul(weights, axis=0).sum() / total.where(total > 0)).to_numpy()
-    return pd.DataFrame(means.reshape(len(scores), len(metrics)), scores, metrics)
+    known = per_user.notna()
+    if weights is not None:  # each user who has a value counts with its weight
+        per_user, known = per_user.mul(weights, axis=0), known.mul(weights, axis=0)
+    sums, total = add_up(per_user), add_up(known)
+    means = (sums / total.where(total > 0)).to_numpy().reshape(-1, len(metrics))
+    return pd.DataFrame(means, scores.take(np.arange(len(means)) % len(scores)), metrics)
 
 
 def sum_and_count(per_user: pd.DataFrame) -> pd.DataFrame:

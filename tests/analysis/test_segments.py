@@ -1,5 +1,7 @@
 """Segments and weights of users: each segment is a frame of its own, weights are repeated users."""
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -60,6 +62,69 @@ def test_segments_are_frames_of_their_own(method, countries):
     pd.testing.assert_frame_equal(expected, actual, check_exact=True)
     found = table.index.get_level_values("country")[:: len(tables[0])]
     assert pd.Series(keys).equals(pd.Series(found, dtype=pd.Series(keys).dtype))
+
+
+@pytest.mark.parametrize("weights", [None, "clicks"])
+def test_means_of_segments_are_those_of_pandas(weights):
+    """The mean of a segment of any size has the bits of its users' mean in pandas, NaN left out."""
+    sizes = [1, 2, 7, 8, 9, 15, 16, 17, 127, 128, 129, 300, 1025]
+    rng = np.random.default_rng(0)
+    segments = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
+    frame = pd.DataFrame({"user": range(len(segments)), "segment": segments, "relevant": 0})
+    frame["score"], frame["clicks"] = 1.0, rng.random(len(frame))
+    frame["price"] = rng.normal(size=len(frame)) * 10.0 ** rng.integers(-8, 8, len(frame))
+    frame["relevant"] = rng.random(len(frame)) < 0.5
+    metrics = ["mean(price)@1", "recall@1"]
+    actual = frame.rec.mean(metrics, by="segment", weights=weights)
+
+    per_user, of_users = frame.rec.evaluate(metrics), frame.set_index("user")[["clicks"]]
+    for segment, users in frame.groupby("segment")["user"]:
+        values = per_user.loc[users]
+        expected = values.mean()
+        if weights is not None:
+            own = of_users.loc[users, "clicks"]
+            known = values.notna().mul(own, axis=0).sum()
+            expected = values.mul(own, axis=0).sum() / known.where(known > 0)
+        np.testing.assert_array_equal(expected, actual.loc[segment].iloc[0])
+
+
+@pytest.mark.parametrize("weights", [None, "clicks"])
+@pytest.mark.parametrize("source", ["frame", "file"])
+@pytest.mark.parametrize("asked", [{"metrics": "recall@1"}, {"metric": "recall", "k": 1}])
+def test_segments_of_means_take_no_step_each(asked, source, weights, tmp_path):
+    """A thousand segments need about as many calls of Python as ten: they are summed together."""
+    frame = pd.DataFrame({"user": range(2000), "score": 1.0, "relevant": 1, "clicks": 2.0})
+    frame["ten"], frame["thousand"] = frame["user"] % 10, frame["user"] % 1000
+    frame.to_parquet(tmp_path / "run.parquet")
+    rec = frame.rec if source == "frame" else recframe.scan(tmp_path / "run.parquet")
+    method, n_calls = "curve" if "k" in asked else "mean", dict[str, int]()
+
+    def count(_, event, __):
+        n_calls[by] += event == "call"
+
+    for by in ("ten", "ten", "thousand"):  # the first call imports
+        n_calls[by] = 0
+        sys.setprofile(count)
+        try:
+            table = getattr(rec, method)(**asked, by=by, weights=weights)
+        finally:
+            sys.setprofile(None)
+        assert len(table) == len(set(frame[by]))
+    assert n_calls["thousand"] < n_calls["ten"] + 500
+
+
+@pytest.mark.parametrize("weights", [None, "clicks"])
+def test_a_curve_has_the_bits_of_means(weights):
+    """Cut-offs found in the data have the means of those named, in segments and without."""
+    frame, _ = interactions(n_rows=3000, n_users=100)
+    rec, ks = frame.rec(score=["score", "b_score"]), [1, 2, 3, 7, 9, 11]
+    for by in (None, "country"):
+        curve = rec.curve("precision", by=by, weights=weights)
+        means = rec.mean([f"precision@{k}" for k in ks], by=by, weights=weights)
+        for k in ks:
+            expected = means[f"precision@{k}"].to_numpy()
+            actual = curve[curve.index.get_level_values("k") == k].to_numpy().ravel()
+            np.testing.assert_array_equal(expected, actual)
 
 
 @pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")

@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -112,6 +113,28 @@ def test_segments_in_a_file(frame, capsys):
         table["country"].fillna("nothing").astype(object) for table in (expected, written)
     )
     pd.testing.assert_frame_equal(expected, written, check_dtype=False, check_names=False)
+
+
+@pytest.mark.parametrize("text_format", ["table", "csv", "json"])
+def test_means_of_many_segments(text_format, tmp_path, capsys):
+    """A further segment costs the calls of Python that print its lines, not those of a table."""
+    path, n_calls = tmp_path / "runs.parquet", dict[int, int]()
+    frame = pd.DataFrame({"user": range(2000), "score": 1.0, "relevant": 1})
+
+    def count(_, event, __):
+        n_calls[n_segments] += event == "call"
+
+    for n_segments in (10, 10, 1000):  # the first call imports
+        frame.assign(part=frame["user"] % n_segments).to_parquet(path)
+        words = ["--by", "part", "--metric", "recall@1", "r_precision", "--format", text_format]
+        n_calls[n_segments] = 0
+        sys.setprofile(count)
+        try:
+            main(["evaluate", str(path), *words])
+        finally:
+            sys.setprofile(None)
+        capsys.readouterr()
+    assert n_calls[1000] - n_calls[10] < 500 * 990
 
 
 def test_segments_of_no_user(frame, capsys):

@@ -55,6 +55,15 @@ def test_progress_on_a_terminal(large):
     assert "\n" not in shown[:-1]
 
 
+def test_progress_of_segments_on_a_terminal(large):
+    """Segments that are taken one by one have a bar of their own, which is gone at the end."""
+    words = ["--metric", "recall@3", "--by", "user", "--summary"]
+    status, shown = run_on_terminal(large, *words)
+
+    assert (0, True) == (status, "/900 [" in shown)
+    assert "segments" not in shown.rpartition("\r")[2]
+
+
 def test_quiet_on_a_terminal(large, capsys):
     """It shows no bar and no note; the flag has other names."""
     assert (0, "") == run_on_terminal(large, "--metric", "recall@3", "--quiet")

@@ -112,6 +112,20 @@ def test_progress_bar(large, tmp_path, capsys):
     assert "0.00/300 [" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("method", ["summary", "compare"])
+def test_a_bar_of_segments(frame, tmp_path, capsys, method):
+    """True draws a bar of the segments that are taken one by one; a function is told of rows."""
+    frame.assign(b_score=frame["score"], is_ann=frame["user"] == "ann").to_parquet(tmp_path / "a")
+    calls = []
+    for progress in (True, False, lambda *given: calls.append(given)):
+        rec = recframe.scan(tmp_path / "a", progress=progress, short="pad")
+        getattr(rec, method)(FEW, by="is_ann")
+        expected = ["0.00/8.00", "0/2"] if progress is True else []
+        assert expected == re.findall(r"\b0(?:\.00)?/\S+", capsys.readouterr().err)
+
+    assert {8} == {total for _, total in calls}
+
+
 def test_progress_of_a_row():
     """Reading a row and evaluating it are half of its progress each."""
     calls = []
