@@ -27,7 +27,7 @@ from recframe.files.found import (
 from recframe.frames.columns import Columns
 from recframe.frames.names import find_role, is_infer, may_be_score
 from recframe.options import Options
-from recframe.stores.remote import Range, Remote, run_ahead
+from recframe.stores.remote import Range, Remote, find_version, run_ahead
 
 ROW_BYTES = 64  # for the work on a row: read, joined, grouped, ranked
 SCORE_BYTES = 32  # the same for each score
@@ -190,6 +190,7 @@ def _read_footer(found: Found, memory: int, names: Sequence[str] = ()) -> File:
         _, metadata, schema = found.staged
     else:
         with naming_file(found.path):
+            found = found._replace(version=find_version(found))
             size = _check_footer(found, memory)
             with open_file(found) as opened:
                 schema, metadata = opened.schema_arrow, opened.metadata

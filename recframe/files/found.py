@@ -55,6 +55,7 @@ class Found(NamedTuple):
     condition: Any = None  # an expression of Arrow; rows of others are as if they were not there
     looked_at: tuple[str, ...] = ()  # the columns that it reads
     remote: Remote | None = None  # where it is, if not on this machine
+    version: object = None  # its size and time of change when it was opened
 
     def open(self) -> Any:
         """Return it opened to be read."""
