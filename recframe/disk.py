@@ -74,7 +74,6 @@ class Entry(NamedTuple):
     path: str
     is_folder: bool
     key: str = ""  # of a file in a store
-    size: int | None = None  # the same, in bytes, if its store has said it
 
 
 class Table(NamedTuple):

@@ -10,6 +10,7 @@ import re
 import threading
 import time
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -156,11 +157,13 @@ def list_objects(bucket, asked):
         if not is_deep and "/" in rest:
             folders.add(prefix + rest.partition("/")[0] + "/")
         else:
-            files.append((key, path.stat().st_size))
+            found = path.stat()
+            changed = datetime.fromtimestamp(found.st_mtime, UTC).isoformat(timespec="milliseconds")
+            files.append((key, found.st_size, changed.replace("+00:00", "Z")))
     contents = "".join(
         f"<Contents><Key>{escape(key)}</Key><Size>{size}</Size>"
-        '<LastModified>2026-01-01T00:00:00.000Z</LastModified><ETag>"0"</ETag></Contents>'
-        for key, size in sorted(files)
+        f'<LastModified>{changed}</LastModified><ETag>"0"</ETag></Contents>'
+        for key, size, changed in sorted(files)
     )
     common = "".join(
         f"<CommonPrefixes><Prefix>{escape(folder)}</Prefix></CommonPrefixes>"

@@ -22,7 +22,7 @@ from recframe.files.footers import LONG_TEXT, ROW_BYTES, TEXT_COPIES, Files
 from recframe.files.found import LEAST_BUFFER, MOST_BUFFER, TEXTS, RowGroup, naming_file, open_file
 from recframe.frames.values import REMOVE_ROWS
 from recframe.kernel.threads import n_processors
-from recframe.stores.remote import read_ahead, run_ahead
+from recframe.stores.remote import check_unchanged, read_ahead, run_ahead
 
 MAX_OPEN = 32  # files; a sweep over files that all have the same users alternates between them
 OPEN_BYTES = 16 << 20  # that footers of open files take at most, but one; that columns always may
@@ -108,6 +108,7 @@ def read_batches(
                     f"row group {row_group.number} must have the {row_group.n_rows} rows that the "
                     f"footer counts, found {row_group.n_rows - n_left}; write the file anew"
                 )
+    check_unchanged([*found_at.values()], [found.version for found in found_at.values()])
 
 
 def _read_turned(

@@ -10,6 +10,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from contextlib import ExitStack, closing, nullcontext
 from operator import le, lt
 from typing import Any, Literal, NamedTuple
+from weakref import proxy
 
 import numpy as np
 import pandas as pd
@@ -284,7 +285,8 @@ class Spill(TemporaryRows):
         self._places: list[list[tuple[int, int]]] = [[] for _ in range(n_buckets)]
         self.n_rows = np.zeros(n_buckets, np.int64)
         self.n_bytes = np.zeros(n_buckets, np.int64)  # in memory
-        self._read = pa.PythonFile(self, "r")  # which several threads may read
+        # Several threads may read it. It holds its file unseen by the collector of garbage.
+        self._read = pa.PythonFile(proxy(self), "r")
 
     def divide(self, batch: pa.RecordBatch) -> list[Part]:
         """Return the rows of a batch by bucket, ready to be added; in any thread."""

@@ -27,7 +27,7 @@ from recframe.files.found import (
 from recframe.frames.columns import Columns
 from recframe.frames.names import find_role, is_infer, may_be_score
 from recframe.options import Options
-from recframe.stores.remote import Range, Remote, run_ahead
+from recframe.stores.remote import Range, Remote, find_version, run_ahead
 
 ROW_BYTES = 64  # for the work on a row: read, joined, grouped, ranked
 SCORE_BYTES = 32  # the same for each score
@@ -41,6 +41,7 @@ UNKNOWN_TEXT = 1 << 10  # bytes that a text may have of which nothing is known
 TEXT_COPIES = 4  # of distinct texts: of the rows and of their block, and of the block to follow
 DICTIONARY_COPIES = 12  # of a dictionary of texts in a file: read, and in batches and blocks
 CODED_SHARE = 32  # what part of the memory texts may have that Arrow reads as codes
+NOT_CODED = {"DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"}  # which Arrow reads as texts only
 
 Read = TypeVar("Read")
 
@@ -189,6 +190,7 @@ def _read_footer(found: Found, memory: int, names: Sequence[str] = ()) -> File:
         _, metadata, schema = found.staged
     else:
         with naming_file(found.path):
+            found = found._replace(version=find_version(found))
             size = _check_footer(found, memory)
             with open_file(found) as opened:
                 schema, metadata = opened.schema_arrow, opened.metadata
@@ -299,7 +301,8 @@ def _list_row_groups(
                 low, high = statistics.min, statistics.max
         if low != low or high != high:
             low = high = None  # writers should leave NaN out of statistics; here they did not
-        coded = tuple(name for name in texts if CODED_SHARE * sizes[name] <= memory)
+        codable = [name for name in texts if NOT_CODED.isdisjoint(columns[name].encodings)]
+        coded = tuple(name for name in codable if CODED_SHARE * sizes[name] <= memory)
         remote = file.found.remote
         ranges = _find_ranges(remote, columns.values()) if remote is not None else ()
         others = low, high, ranges, text_bytes, open_bytes

@@ -1,9 +1,9 @@
 """Files that were found: opened and checked, with facts on their columns from beside them."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -55,6 +55,7 @@ class Found(NamedTuple):
     condition: Any = None  # an expression of Arrow; rows of others are as if they were not there
     looked_at: tuple[str, ...] = ()  # the columns that it reads
     remote: Remote | None = None  # where it is, if not on this machine
+    version: object = None  # its size and time of change when it was opened
 
     def open(self) -> Any:
         """Return it opened to be read."""
@@ -111,23 +112,22 @@ def open_file(
     )
 
 
-def _leave_unread(start: int, stop: int) -> NoReturn:
-    """Raise, as nothing is to be read."""
-    raise EOFError
-
-
 def check_columns(metadata: pq.FileMetaData, size: int, names: Sequence[str]) -> None:
     """Raise if a footer's description of these columns is damaged, for a file of this size.
 
     To ask such a footer of them, or of their statistics, ends the process. To begin to read checks
-    all but the types of statistics; no byte is read.
+    all but the types of statistics before the first byte is asked for; none is given.
     """
     groups = range(metadata.num_row_groups)
     types = {at: one.physical_type for at, one in enumerate(metadata.schema) if one.path in names}
-    unread = pa.PythonFile(Reader(FilePart(size, _leave_unread)), "r")
-    file = pq.ParquetFile(unread, metadata=metadata, pre_buffer=True)
-    with suppress(EOFError):
+    asked: dict[int, bytes] = {}  # by place; an error in place of no bytes would be kept alive
+    unread = Reader(FilePart(size, lambda start, _: asked.setdefault(start, b"")))
+    file = pq.ParquetFile(pa.PythonFile(unread, "r"), metadata=metadata, pre_buffer=True)
+    try:
         next(file.reader.iter_batches(1, groups, [*types], use_threads=False), None)
+    except OSError:
+        if not asked:
+            raise
     for row_group in map(metadata.row_group, groups):
         if any(row_group.column(at).physical_type != kind for at, kind in types.items()):
             raise OSError("its footer gives one column two types; write it anew")

@@ -39,7 +39,7 @@ from recframe.frames.names import is_infer
 from recframe.options import Options
 from recframe.stores import ENVIRONMENT, Access, Placed, is_uri, without_file
 from recframe.stores.listings import Listed, Listings
-from recframe.stores.remote import FilePart, Reader, Remote
+from recframe.stores.remote import FilePart, Reader, Remote, unchanged
 from recframe.stores.store import Store
 
 NULL_VALUE = "__HIVE_DEFAULT_PARTITION__"
@@ -213,7 +213,8 @@ def stage(found: list[Found], columns: Columns, limits: Limits) -> list[Found]:
             staging.close()
             raise
 
-    return read_until_known(stage_all, known)
+    with unchanged(found):
+        return read_until_known(stage_all, known)
 
 
 def _stage(

@@ -71,12 +71,12 @@ def load_frame(name: str, given: Any) -> pd.DataFrame:
     from recframe.formats import open_rows
     from recframe.stores import ENVIRONMENT, Placed, without_file
     from recframe.stores.listings import Listings
-    from recframe.stores.remote import Reader
+    from recframe.stores.remote import Reader, unchanged
 
     path, access = given if isinstance(given, Placed) else (os.fspath(given), ENVIRONMENT)
     listings = Listings(access)
     with naming(name):
-        first, *others = listings.find(path)
+        first, *others = listed = listings.find(path)
         if first.log and not others:
             table = open_delta(first.log)
             try:
@@ -93,21 +93,22 @@ def load_frame(name: str, given: Any) -> pd.DataFrame:
             # A web server may not send parts of files.
             is_one = store.is_web or first.is_given
             source, filesystem = (open_file(), None) if is_one else (key, store.filesystem)
-            with store.reaching(key):
+            with unchanged(listed), store.reaching(key):
                 return _read_all(rows, source, filesystem)
         path = without_file(path)
-    try:
-        return _read_all(rows, path)
-    except (pa.ArrowException, *DAMAGE) as error:
-        is_missing = isinstance(error, FileNotFoundError)  # as a pattern is
-        call = "" if rows or is_missing else find_reader(path, quote(path))
-        remedy = f"; pass {spell(f'{name}={call}', 'it as a parquet file')}" if call else ""
-        said = "no such file" if is_missing else str(error).partition("\n")[0].rstrip(".")
-        if not isinstance(error, OSError | ValueError):  # of what it holds for pandas
-            said = f"{type(error).__name__}: {said}"
-        raise RecframeError(
-            f"{name}: cannot read {show_path(path)}: {shorten(said)}{remedy}"
-        ) from error
+        with unchanged(listed):
+            try:
+                return _read_all(rows, path)
+            except (pa.ArrowException, *DAMAGE) as error:
+                is_missing = isinstance(error, FileNotFoundError)  # as a pattern is
+                call = "" if rows or is_missing else find_reader(path, quote(path))
+                remedy = f"; pass {spell(f'{name}={call}', 'it as a parquet file')}" if call else ""
+                said = "no such file" if is_missing else str(error).partition("\n")[0].rstrip(".")
+                if not isinstance(error, OSError | ValueError):  # of what it holds for pandas
+                    said = f"{type(error).__name__}: {said}"
+                raise RecframeError(
+                    f"cannot read {show_path(path)}: {shorten(said)}{remedy}"
+                ) from error
 
 
 def _read_all(rows: Any, source: Any, filesystem: Any = None) -> pd.DataFrame:

@@ -101,12 +101,14 @@ def check_access(storage_options: Any, filesystem: Any) -> Access:
 
 def as_arrow(filesystem: Any) -> Any:
     """Return a filesystem of either library as Arrow's, or raise for any other object."""
-    from pyarrow.fs import FileSystem, FSSpecHandler, PyFileSystem
+    from pyarrow.fs import FileSystem, PyFileSystem
+
+    from recframe.stores.store import Handler
 
     if isinstance(filesystem, FileSystem):
         return filesystem
     if all(hasattr(filesystem, name) for name in ("cat_file", "find", "protocol")):
-        return PyFileSystem(FSSpecHandler(filesystem))
+        return PyFileSystem(Handler(filesystem))
     raise RecframeError(
         "filesystem must be a filesystem of pyarrow or fsspec, such as pyarrow.fs.S3FileSystem(…), "
         f"found an object of type {type(filesystem).__name__}"

@@ -41,10 +41,10 @@ class StoreFolders:
             return Entry("", path, is_folder=False)
         with store.reaching(path):
             if not steps and not store.is_web:
-                info = store.filesystem.get_file_info([folder])[0]
-                if info.type.name == "File":
-                    return Entry("", path, is_folder=False, size=info.size)
-                if info.type.name != "Directory":
+                kind = store.list_infos([folder])[0].type.name
+                if kind == "File":
+                    return Entry("", path, is_folder=False)
+                if kind != "Directory":
                     raise FileNotFoundError
             if folder not in self._folders:
                 self._list(folder, is_deep=len(steps) != 1 or store.is_web)
@@ -102,7 +102,7 @@ class StoreFolders:
                 above, _, name = below.rpartition("/")
                 parent = _below(folder, above) if above else folder
                 is_new = parent not in self._folders
-                entry = Entry(name, _below(parent, name), not is_file, info.path, info.size)
+                entry = Entry(name, _below(parent, name), not is_file, info.path)
                 self._folders.setdefault(parent, {}).setdefault((name, is_file), entry)
                 below, is_file = above, False
 
@@ -113,7 +113,7 @@ class StoreFolders:
         if self.store.of_fsspec is not None and self.store.is_web:  # pages name what they link to
             urls = self.store.of_fsspec.find(f"{folder}/")
             return [(unquote(url[len(folder) + 1 :]), FileInfo(url, FileType.File)) for url in urls]
-        infos = self.store.filesystem.get_file_info(FileSelector(folder, recursive=is_deep))
+        infos = self.store.list_infos(FileSelector(folder, recursive=is_deep))
         n_before = len(folder.strip("/")) + 1 if folder.strip("/") else 0
         return [(info.path.strip("/")[n_before:], info) for info in infos]
 
@@ -236,7 +236,7 @@ class Listings:
                 raise RecframeError(f"cannot read {where}: no file in that folder")
             for file in files:
                 folder = os.path.dirname(file.path)  # noqa: PTH120 - a tenth of the time
-                named = self.name(tree, file.key or file.path, file.size)
+                named = self.name(tree, file.key or file.path)
                 found.append(named._replace(folder=folder, is_given=file is given))
         self._found += [one for one in found if not one.log]
         return found
@@ -245,7 +245,7 @@ class Listings:
         """Return where a path in a store leads."""
         return find_place(path, self._access, self._stores)
 
-    def name(self, tree: Tree, path: str, size: int | None = None) -> Listed:
+    def name(self, tree: Tree, path: str) -> Listed:
         """Return a file by a name of its own, or raise where it was found before."""
         identity, shown = tree.identify(path), tree.show(path)
         if (first := self._shown.get(identity)) is not None:
@@ -258,7 +258,7 @@ class Listings:
             shown = next(f"{shown} ({n})" for n in count(2) if f"{shown} ({n})" not in self._names)
         self._shown[identity] = shown
         self._names.add(shown)
-        remote = Remote(*identity, size) if isinstance(identity, Place) else None
+        remote = Remote(*identity) if isinstance(identity, Place) else None
         return Listed(shown, remote, tree)
 
     def check(self) -> None:

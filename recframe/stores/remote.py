@@ -11,11 +11,12 @@ import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
 from threading import Lock, Thread, get_ident
 from typing import Any, NamedTuple, TypeVar
 from weakref import finalize
 
-from recframe.errors import RecframeError, quote
+from recframe.errors import RecframeError, quote, show_path
 from recframe.stores import REQUEST
 from recframe.stores.store import Store
 
@@ -39,8 +40,9 @@ Range = tuple[int, int]  # the first byte, and the first behind it
 class Remote:
     """A file in a store, opened at its first use; several threads may read it."""
 
-    def __init__(self, store: Store, key: str, size: int | None = None) -> None:
-        self._store, self._key, self._size = store, key, size
+    def __init__(self, store: Store, key: str) -> None:
+        self.store, self.key, self.version = store, key, store.versions.get(key)
+        self._size: int | None = self.version and self.version[0]
         self._held: dict[Range, Future[bytes]] = {}
         self._opened: Any = None
         self._lock = Lock()
@@ -52,13 +54,13 @@ class Remote:
     @property
     def keeps_footer(self) -> bool:
         """Whether its footer is kept once it is read, as every call reads it."""
-        return self._store.n_files <= KEPT_FOOTERS
+        return self.store.n_files <= KEPT_FOOTERS
 
     @property
     def size(self) -> int:
         """Its bytes."""
         if self._size is None:
-            with self._store.guarded():
+            with self.store.guarded():
                 self._size = int(self._open().size())
         return self._size
 
@@ -66,16 +68,16 @@ class Remote:
         """Return the file as its library opens it, with `size` and `read_at`."""
         with self._lock:  # cached_property has one for all files
             if self._opened is None:
-                of_fsspec = self._store.of_fsspec
+                of_fsspec = self.store.of_fsspec
                 if of_fsspec is None:
-                    self._opened = self._store.filesystem.open_input_file(self._key)
+                    self._opened = self.store.filesystem.open_input_file(self.key)
                 else:
-                    self._opened = OfFsspec(of_fsspec, self._key, is_web=self._store.is_web)
+                    self._opened = OfFsspec(of_fsspec, self.key, is_web=self.store.is_web)
             return self._opened
 
     def fetch(self, start: int, stop: int) -> bytes:
         """Return bytes of it, by one request."""
-        with self._store.guarded():
+        with self.store.guarded():
             read = in_time(lambda: bytes(self._open().read_at(stop - start, start)))
             if len(read) != stop - start:
                 raise OSError(f"{len(read):,} of {stop - start:,} bytes came from {start:,} on")
@@ -149,6 +151,36 @@ def in_time(ask: Callable[[], bytes]) -> bytes:
     if not wait([answered], float(given)).done:
         raise TimeoutError(f"a request took more than {given} s; set {TIMEOUT} higher")
     return answered.result()
+
+
+def find_version(file: Any) -> object:
+    """Return the size and time of change of a file that is listed; None where nothing tells it."""
+    if file.remote is not None:
+        return file.remote.version
+    with suppress(OSError):  # objects that are no paths have names too
+        found = os.stat(file.path)  # noqa: PTH116 - of many files it takes half the time
+        return found.st_size, found.st_mtime_ns
+    return None
+
+
+def check_unchanged(files: Sequence[Any], versions: Sequence[object]) -> None:
+    """Raise where a file, or else its store's listing, has another version by now."""
+    stores = {one.remote.store for one in files if one.remote}
+    listed = {store: store.list_again() for store in stores}
+    for file, version in zip(files, versions, strict=True):
+        remote = file.remote
+        now = listed[remote.store].get(remote.key) if remote else find_version(file)
+        if version not in (None, now):
+            message = "it changed while it was read; pass its path again once it is written"
+            raise RecframeError(f"cannot read {show_path(file.path)}: {message}")
+
+
+@contextmanager
+def unchanged(files: Sequence[Any]) -> Iterator[None]:
+    """Raise if a file changes while this is open."""
+    versions = [*map(find_version, files)]
+    yield
+    check_unchanged(files, versions)
 
 
 class FilePart(NamedTuple):

@@ -9,10 +9,13 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple
 from urllib.parse import quote as quote_url
 from urllib.parse import unquote
+
+from pyarrow.fs import FSSpecHandler
 
 from recframe.disk import check_kind
 from recframe.errors import QUERY, USER, RecframeError, hide, quote, shorten, show_path
@@ -22,11 +25,21 @@ from recframe.stores import ENVIRONMENT, Access, as_arrow, is_uri, show_uri
 WEB = ("http", "https")  # whose addresses have no patterns with question marks
 # Where what is written is there once it is whole, and not before.
 OBJECT_STORES = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "oss", "oci", "memory"}
+CHANGED = ("mtime", "LastModified", "last_modified", "updated", "created")  # times, in fsspec
 OF_ARROW = ("s3", "gs", "gcs", "abfs", "abfss", "hdfs", "viewfs")
 LEAST_SECRET = 4  # characters; a shorter value would be cut out of other words
 IN_URLS = "%/:=&?~#+!$,;'@()*[]"  # characters that stay as they are
 INSTALL = "install it with pip install 'recframe[cloud]'"
 CHUNK = 8 << 20  # bytes
+
+
+class Handler(FSSpecHandler):  # type: ignore[misc]  # pyarrow has no types
+    """A filesystem of fsspec to Arrow, with times of change, which each library names its way."""
+
+    def _create_file_info(self, path: str, info: dict[str, Any]) -> Any:
+        """Return Arrow's description of a file."""
+        times = (one for one in map(info.get, CHANGED) if isinstance(one, datetime | float))
+        return super()._create_file_info(path, info | {"mtime": next(times, None)})
 
 
 class Store:
@@ -41,6 +54,8 @@ class Store:
     ) -> None:
         self.filesystem, self.root, self._shown, self._secrets = filesystem, root, shown, secrets
         self.n_files = 0  # of it that are read
+        self.versions: dict[str, tuple[Any, Any]] = {}  # size and time of change of what is listed
+        self._asked: list[Any] = []
         handler = getattr(filesystem, "handler", None)
         self.of_fsspec = getattr(handler, "fs", None)  # None where Arrow has its own
         protocols = getattr(self.of_fsspec, "protocol", ()) or getattr(filesystem, "type_name", "")
@@ -51,6 +66,23 @@ class Store:
     def show(self, key: str) -> str:
         """Return the name of a path in it, without secrets."""
         return show_uri(f"{self._shown}{key.removeprefix(self.root)}")
+
+    def list_infos(self, asked: Any) -> list[Any]:
+        """Return Arrow's descriptions of paths, or of all that a selector finds."""
+        infos: list[Any] = self.filesystem.get_file_info(asked)
+        self.versions |= {info.path: (info.size, info.mtime_ns) for info in infos}
+        self._asked.append(asked)
+        return infos
+
+    def list_again(self) -> dict[str, tuple[Any, Any]]:
+        """Return the versions that the same requests find now."""
+        now = Store(self.filesystem)
+        with self.reaching(self.root):
+            if self.of_fsspec is not None:
+                self.of_fsspec.invalidate_cache()
+            for asked in self._asked:
+                now.list_infos(asked)
+        return now.versions
 
     @contextmanager
     def reaching(self, key: str, act: str = "read") -> Iterator[None]:

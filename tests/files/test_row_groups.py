@@ -1,9 +1,11 @@
 """Row groups: what footers say of them."""
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import recframe
 from opened import open_files
 from recframe.files.footers import (
     CODE_BYTES,
@@ -126,3 +128,58 @@ def test_columns_are_found_by_name(tmp_path):
     (found,) = open_files(tmp_path, Options(), 1).row_groups
 
     assert (1, 3) == (found.low, found.high)
+
+
+TEXTS = ["PLAIN", "DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY"]
+ENCODINGS = {
+    "dictionary": {},
+    "full dictionary": {"dictionary_pagesize_limit": 1},
+    "byte stream split": {"use_dictionary": ["user"], "use_byte_stream_split": ["item", "score"]},
+    **{
+        f"{text}, {number}": {
+            "use_dictionary": False,
+            "column_encoding": {"user": text, "code": text, "item": number, "score": "PLAIN"},
+        }
+        for text in TEXTS
+        for number in ("PLAIN", "DELTA_BINARY_PACKED", "BYTE_STREAM_SPLIT")
+    },
+}
+COLUMNS = [{"item": "item"}, {"user": "code", "item": "user"}]
+
+
+@pytest.fixture(scope="module")
+def encoded():
+    """40 lists of 15 rows, shuffled: users are texts, items integers, codes bytes of each row."""
+    numbers = [number * 7 % 600 for number in range(600)]
+    columns = {"user": [f"user {n // 15:02}" for n in numbers], "item": [n % 15 for n in numbers]}
+    columns["code"] = [f"{n:03}".encode() for n in numbers]
+    columns["score"] = [n * 7919 % 600 / 8 for n in numbers]
+    return pa.table(columns | {"relevant": [n % 3 == 0 for n in numbers]})
+
+
+def read_as_frame(path, table):
+    """Read a file in much memory and in little, by several columns, as the frame is."""
+    metrics = ["recall@2", "ndcg"]
+    for columns in COLUMNS:
+        expected = table.to_pandas().rec(**columns, short="pad").evaluate(metrics)
+        for memory in ("1GiB", 20_000):
+            scan = recframe.scan(path, memory=memory)(**columns, short="pad")
+            pd.testing.assert_frame_equal(expected, scan.evaluate(metrics))
+
+
+@pytest.mark.parametrize("page", ["1.0", "2.0"])
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_encodings_of_pyarrow(tmp_path, encoded, encoding, page):
+    """All that it writes are read, also of texts that Arrow cannot read as codes."""
+    options = {"data_page_version": page, "row_group_size": 100, **ENCODINGS[encoding]}
+    pq.write_table(encoded, tmp_path / "0.parquet", **options)
+    read_as_frame(tmp_path / "0.parquet", encoded)
+
+
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_encodings_of_duckdb(tmp_path, encoded, version):
+    """Those that it chooses by itself: a dictionary of few users, and none of many codes."""
+    duckdb, path = pytest.importorskip("duckdb"), tmp_path / "0.parquet"
+    copy = f"COPY rows TO '{path}' (PARQUET_VERSION {version}, ROW_GROUP_SIZE 2048)"
+    duckdb.from_arrow(encoded).query("rows", copy)
+    read_as_frame(path, encoded)

@@ -1,6 +1,7 @@
 """Files in stores are read as those of this machine are, bit for bit."""
 
 import logging
+import os
 import subprocess
 import sys
 
@@ -256,11 +257,55 @@ def test_row_groups_that_cannot_match_are_not_fetched(uri, server, folder, rows)
 
 
 def test_requests(uri, server):
-    """A folder is listed at once; of files size and end are asked for, of row groups one part."""
+    """A folder is listed at once, and at the end again; of files size and end are asked for.
+
+    Of row groups it is one part.
+    """
     recframe.evaluate(uri("runs"), METRICS, memory="64MiB")
     lists = [path for _, path, _ in server.requests if "list-type=2&max-keys=1000" in path]
     gets = [path for method, path, part in server.requests if method == "GET" and part]
 
-    assert 1 == len(lists)
+    assert 2 == len(lists)
     assert 4 == sum(method == "HEAD" and "day" in path for method, path, _ in server.requests)
     assert 4 + 16 >= len(gets)
+
+
+CHANGED = "cannot read {}: it changed while it was read; pass its path again once it is written"
+
+
+@pytest.mark.parametrize("below", ["", "/*.parquet", "/0.parquet"])
+def test_files_that_change_in_s3(uri, folder, rows, below):
+    """The listing at the end has another time of change; what a scan holds of a file is old then.
+
+    Thus its later calls are refused too.
+    """
+    path = folder / "bucket" / "nightly" / "0.parquet"
+    path.parent.mkdir(exist_ok=True)
+    rows.to_parquet(path)
+    os.utime(path, (1, 1))
+    scan = recframe.scan(uri(f"nightly{below}"), progress=lambda *_: path.touch())
+    for _ in range(2):
+        with pytest.raises(
+            recframe.RecframeError, match=CHANGED.format("s3://bucket/nightly/0.parquet")
+        ):
+            scan(short="pad").recall(2)
+
+
+@pytest.mark.parametrize("name", ["0.parquet", "0.csv"])
+def test_files_that_change_in_other_stores(kept, rows, monkeypatch, name):
+    """The libraries of fsspec name the time of change each in their way; truth is refused too."""
+    uri, write = f"memory://changing/{name}", rows.to_csv if name == "0.csv" else rows.to_parquet
+    cat_file = type(kept).cat_file
+    write(uri, index=False)
+
+    def read_and_rewrite(self, path, *args, **options):
+        data = cat_file(self, path, *args, **options)
+        self.pipe_file(path, cat_file(self, path))
+        return data
+
+    frame = rows.drop(columns="relevant")
+    monkeypatch.setattr(type(kept), "cat_file", read_and_rewrite)
+    with pytest.raises(recframe.RecframeError, match=CHANGED.format(uri)):
+        recframe.scan(uri)(short="pad").evaluate(METRICS)
+    with pytest.raises(recframe.RecframeError, match=f"truth: {CHANGED.format(uri)}"):
+        frame.rec(truth=uri, truth_user="user", short="pad").recall(2)

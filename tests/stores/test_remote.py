@@ -28,7 +28,7 @@ def remote(tmp_path):
     path = tmp_path / "0"
     path.write_bytes(b"".join(bytes([n]) * (1 << 20) for n in range(40)))
     below = pyarrow.fs.SubTreeFileSystem(str(tmp_path), pyarrow.fs.LocalFileSystem())
-    return Remote(Store(below), "0", SIZE)
+    return Remote(Store(below), "0")
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_what_has_no_room_is_read_on_and_on(remote, fetched):
 
 def test_a_footer_is_fetched_with_what_is_read(remote, fetched):
     """Unless it is kept; it is found in the end of the file, and fetched whole if it is larger."""
-    remote._store.n_files = KEPT_FOOTERS + 1
+    remote.store.n_files = KEPT_FOOTERS + 1
     parts = remote.hold([(SIZE - (1 << 20), SIZE - 10)], pool := ThreadPoolExecutor())
     pool.shutdown()
     assert parts == fetched == [(SIZE - (1 << 20), SIZE)]

@@ -1,0 +1,178 @@
+"""Files that change while they are read, which gives neither the old table nor the new one."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+
+import recframe
+
+CHANGED = r"cannot read {}: it changed while it was read; pass its path again once it is written"
+OPTIONS = {"short": "pad", "population": "both"}
+METHODS = {
+    "evaluate": lambda scan: scan.evaluate("recall@2"),
+    "mean": lambda scan: scan.mean("recall@2"),
+    "describe": lambda scan: scan.describe(2),
+    "inspect": lambda scan: scan.inspect("u7", k=2),
+    "catalogue": lambda scan: scan.catalogue(2),
+    "iter_evaluate": lambda scan: list(scan.iter_evaluate("recall@2")),
+}
+
+
+@pytest.fixture
+def frame():
+    """Rows of 40 users, in random order."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"user": np.repeat([f"u{n}" for n in range(40)], 25)})
+    frame = frame.assign(item=np.tile(range(25), 40), score=rng.random(1000))
+    return frame.assign(relevant=rng.random(1000) < 0.4).sample(frac=1, random_state=0)
+
+
+@pytest.fixture
+def rows(frame, tmp_path):
+    """A file of them, with truth and exclude beside it."""
+    held = frame.loc[frame["relevant"], ["user", "item"]]
+    held.to_parquet(tmp_path / "truth.parquet", row_group_size=50)
+    frame.loc[frame["item"] == 3, ["user", "item"]].to_parquet(tmp_path / "seen.parquet")
+    frame.to_parquet(tmp_path / "rows.parquet", row_group_size=100)
+    return tmp_path / "rows.parquet"
+
+
+@pytest.fixture
+def rewrite(monkeypatch):
+    """What changes a file whenever rows of any are read; by default it is written anew."""
+
+    def write(path):
+        with path.open("r+b") as file:
+            file.write(path.read_bytes())
+
+    def rewrite_when_read(path, change=write):
+        def read(*args, **options):
+            change(path)
+            return iter_batches(*args, **options)
+
+        os.utime(path, (1, 1))
+        iter_batches = pq.ParquetFile.iter_batches
+        monkeypatch.setattr(pq.ParquetFile, "iter_batches", read)
+
+    return rewrite_when_read
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_rows(rows, rewrite, monkeypatch, method):
+    """Every table of a file is refused, and made once the file stays as it is."""
+    scan = recframe.scan(rows)(**OPTIONS)
+    expected = METHODS[method](scan)
+    rewrite(rows)
+    with pytest.raises(recframe.RecframeError, match=CHANGED.format(rows)):
+        METHODS[method](scan)
+    monkeypatch.undo()
+
+    assert repr(expected) == repr(METHODS[method](scan))
+
+
+@pytest.mark.parametrize("memory", ["1GiB", 20_000])
+@pytest.mark.parametrize("is_sorted", [True, False])
+def test_routes(frame, rows, rewrite, memory, is_sorted):
+    """In one piece, in order of users or parted, a file may not even be touched."""
+    if is_sorted:
+        frame.sort_values("user").to_parquet(rows, row_group_size=100)
+    rewrite(rows, Path.touch)
+    with pytest.raises(recframe.RecframeError, match=CHANGED.format(rows)):
+        recframe.evaluate(rows, "recall@2", memory=memory)
+
+
+@pytest.mark.parametrize("memory", ["1GiB", 60_000])
+@pytest.mark.parametrize("option", ["truth", "exclude"])
+def test_companions(rows, rewrite, monkeypatch, memory, option):
+    """Truth and exclude are named with their option, read whole or parted, of a frame too."""
+    paths = {"truth": rows.with_name("truth.parquet"), "exclude": rows.with_name("seen.parquet")}
+    read_parquet = pd.read_parquet
+
+    def touch_and_read(path, **options):
+        paths[option].touch()
+        return read_parquet(path, **options)
+
+    frame = read_parquet(rows)
+    rewrite(paths[option])
+    monkeypatch.setattr(pd, "read_parquet", touch_and_read)
+    match = f"{option}: {CHANGED.format(paths[option])}"
+    with pytest.raises(recframe.RecframeError, match=match):
+        recframe.scan(rows, memory=memory)(**OPTIONS, **paths).recall(2)
+    with pytest.raises(recframe.RecframeError, match=match):
+        frame.rec(**OPTIONS, **{option: paths[option]}).recall(2)
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "jsonl", "arrow"])
+def test_files_without_footers(frame, tmp_path, monkeypatch, ending):
+    """They are refused before the first table, and so is truth in such a file."""
+    path, open_file = tmp_path / f"rows.{ending}", Path.open
+    if ending == "jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    elif ending == "arrow":
+        frame.to_feather(path)
+    else:
+        frame.to_csv(path, index=False)
+
+    def open_and_touch(self, *args):
+        file = open_file(self, *args)
+        os.utime(path, ns=(0, os.stat(path).st_mtime_ns + 1))  # noqa: PTH116
+        return file
+
+    scan, columns = recframe.scan(path), frame.drop(columns="relevant")
+    monkeypatch.setattr(Path, "open", open_and_touch)
+    with pytest.raises(recframe.RecframeError, match=CHANGED.format(path)):
+        scan.iter_evaluate("recall@2")
+    with pytest.raises(recframe.RecframeError, match=f"truth: {CHANGED.format(path)}"):
+        columns.rec(truth=path, **OPTIONS).recall(2)
+
+
+def test_other_files(frame, rows, rewrite, tmp_path):
+    """Of many files the one that changed is named; a file that no row is read from may change."""
+    folder = tmp_path / "days"
+    for day in range(3):
+        (folder / f"day={day}").mkdir(parents=True)
+        frame[day::3].to_parquet(folder / f"day={day}/rows.parquet")
+    changing = folder / "day=1/rows.parquet"
+    others = recframe.scan(folder, filters=[("day", "!=", 1)])(short="pad")
+    expected = others.recall(2)
+    rewrite(changing)
+
+    pd.testing.assert_frame_equal(expected, others.recall(2))
+    with pytest.raises(recframe.RecframeError, match=CHANGED.format(changing)):
+        recframe.scan(folder)(short="pad").recall(2)
+
+
+def test_objects(rows, rewrite):
+    """Files that a dataset of Arrow names are compared as well."""
+    rewrite(rows)
+    with pytest.raises(recframe.RecframeError, match=CHANGED.format(rows)):
+        recframe.evaluate(ds.dataset(rows), "recall@2")
+
+
+def test_files_that_are_replaced(rows, rewrite):
+    """A new file of the same name is a change too, although the old one could be read on."""
+    new = rows.with_suffix(".new")
+    new.write_bytes(rows.read_bytes())
+
+    def replace(path):
+        with suppress(FileNotFoundError):  # another thread that reads has done it
+            new.replace(path)
+
+    rewrite(rows, replace)
+    with pytest.raises(recframe.RecframeError, match=CHANGED.format(rows)):
+        recframe.evaluate(rows, "recall@2")
+
+
+def test_files_that_change_between_calls(frame, rows):
+    """Each call reads the file that is there."""
+    scan = recframe.scan(rows)
+    scan.recall(2)
+    frame.assign(relevant=True).to_parquet(rows)
+
+    assert [1.0] == scan.precision(2)["score"].unique().tolist()
