@@ -71,8 +71,7 @@ def public_each(elements: Iterator[Element]) -> Iterator[Element]:
 
 def raise_of_handler(error: BaseException | None) -> None:
     """Raise the exception of a signal handler, such as `TimeoutError`, that led to an error."""
-    handlers = map(signal.getsignal, signal.valid_signals())
-    codes = {getattr(handler, "__code__", None) for handler in handlers}
+    codes = {getattr(signal.getsignal(one), "__code__", None) for one in signal.valid_signals()}
     while error is not None:
         if any(frame.f_code in codes for frame, _ in walk_tb(error.__traceback__)):
             raise error from error.__cause__

@@ -239,7 +239,7 @@ def parse_lines(
 def infer_lines(text: bytes, number: int, known: Known) -> pa.Table:
     """Return lines of JSON in the types that they show, unless their keys are too many."""
     keys = {found[1] for found in TEXT_OR_KEY.finditer(text) if found[2]}
-    known.check_columns(len(keys), text.count(b"\n"))
+    known.check_columns(len(keys), n_rows=text.count(b"\n"))
     return parse_lines(text, number)
 
 
