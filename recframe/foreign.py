@@ -221,7 +221,8 @@ def read_column(column: pa.ChunkedArray) -> Any:
 
 def read_views(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame with plain text in place of text in views, of which pandas takes no rows."""
-    views = [at for at, dtype in enumerate(frame.dtypes) if str(dtype) == "string_view[pyarrow]"]
+    dtypes = pd.DataFrame(frame).dtypes  # a subclass may raise where it is asked for its columns
+    views = [at for at, dtype in enumerate(dtypes) if str(dtype) == "string_view[pyarrow]"]
     frame = frame.copy(deep=False) if views else frame
     for at in views:
         frame.isetitem(at, read_column(frame.iloc[:, at].array.__arrow_array__()).array)
