@@ -12,15 +12,7 @@ from pandas.api.types import is_integer_dtype
 from recframe.analysis.describe import count_figures, describe_figures
 from recframe.analysis.overview import say_size
 from recframe.calls import public
-from recframe.foreign import (
-    TABLE,
-    TableLike,
-    TruthLike,
-    frame_error,
-    is_table,
-    load_table,
-    read_frame,
-)
+from recframe.foreign import TABLE, TableLike, TruthLike, load_table, read_frame, read_views
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.interactions import read_interactions
 from recframe.frames.lists import from_lists
@@ -60,12 +52,12 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
 
     _takes = DEFAULTS.keys() | {"from_lists", "as_text"}
 
+    @public
     def __init__(self, frame: TableLike) -> None:
-        if not (isinstance(frame, pd.DataFrame) or is_table("frame", frame)):
-            raise frame_error("frame", TABLE, frame)
-        super().__init__(
-            frame if isinstance(frame, pd.DataFrame) else load_table("frame", TABLE, frame)
-        )
+        if isinstance(frame, pd.DataFrame):
+            super().__init__(read_views(frame))
+        else:
+            super().__init__(load_table("frame", TABLE, frame))
 
     def judge(self, truth: TruthLike | None = None) -> pd.DataFrame:
         """

@@ -1,8 +1,10 @@
 """Public calls: where arguments belong that are not taken, and where tracebacks end."""
 
 import inspect
+import signal
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import wraps
+from traceback import walk_tb
 from typing import Any, ParamSpec, TypeVar
 
 from recframe.errors import RecframeError, WrongTypeError, find_near, is_whole, quote
@@ -33,6 +35,7 @@ def public(
         try:
             return function(*args, **kwargs)
         except RecframeError as error:
+            raise_of_handler(error)
             if ask is not None and error.answers:
                 ask(error, function, args, kwargs)
             if is_whole():
@@ -60,9 +63,19 @@ def public_each(elements: Iterator[Element]) -> Iterator[Element]:
     try:
         yield from elements
     except RecframeError as error:
+        raise_of_handler(error)
         if is_whole():
             raise
         raise error.with_traceback(None) from None  # RECFRAME_TRACEBACK=full shows it whole
+
+
+def raise_of_handler(error: BaseException | None) -> None:
+    """Raise the exception of a signal handler, such as `TimeoutError`, that led to an error."""
+    codes = {getattr(signal.getsignal(one), "__code__", None) for one in signal.valid_signals()}
+    while error is not None:
+        if any(frame.f_code in codes for frame, _ in walk_tb(error.__traceback__)):
+            raise error from error.__cause__
+        error = error.__cause__
 
 
 def _find_error(

@@ -11,7 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 MOST_NESTED = 1_000  # objects or lists in one another; Arrow's parser crashes at some 10,000
-STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+# A text that is not closed ends with the lines, so that none of its bytes are read again.
+TEXT_OR_KEY = re.compile(rb'"((?:[^"\\]|\\.)*)"?(\s*:)?', re.DOTALL)
+COLUMN_BYTES = 1 << 13  # that a column of text takes, were it empty
+CELL_BYTES = 1 << 5  # that a cell takes beside, be it null, while its type is found
+COLUMNS, MOST_COLUMNS = 1 << 12, 1 << 17  # so many may be in any memory, and where none is given
 FIRST_BLOCK = 1 << 20  # bytes of text that tell of which types columns are, before all is read
 MOST_ROW = 1 << 24  # bytes of a row of text, where no memory is given
 ROW_SHARE = 8  # what part of the memory a row of text may have, as several copies of it are made
@@ -68,6 +72,16 @@ class Known:
             raise self.refuse(self.n_bytes)
         self.n_bytes = min(4 * self.n_bytes, most)
         return AgainError()
+
+    def check_columns(self, n_columns: int, n_rows: int = 0) -> None:
+        """Raise where so many columns, each with a cell in so many rows, have no room."""
+        most = MOST_COLUMNS if self.memory is None else max(COLUMNS, self.memory // COLUMN_BYTES)
+        most = most * COLUMN_BYTES // (COLUMN_BYTES + CELL_BYTES * n_rows)
+        if n_columns > most:
+            raise pa.ArrowInvalid(
+                f"it must have at most {most:,} columns, found {n_columns:,} or more; write the "
+                "columns that you need as parquet"
+            )
 
     def refuse(self, n_bytes: int) -> pa.ArrowInvalid:
         """Return the error of a row that is longer than this."""
@@ -222,6 +236,13 @@ def parse_lines(
     return table
 
 
+def infer_lines(text: bytes, number: int, known: Known) -> pa.Table:
+    """Return lines of JSON in the types that they show, unless their keys are too many."""
+    keys = {found[1] for found in TEXT_OR_KEY.finditer(text) if found[2]}
+    known.check_columns(len(keys), n_rows=text.count(b"\n"))
+    return parse_lines(text, number)
+
+
 def _check_depth(text: bytes, number: int) -> None:
     """Raise where a line is nested so deep that Arrow's parser, which recurs, may crash."""
     ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))
@@ -230,7 +251,7 @@ def _check_depth(text: bytes, number: int) -> None:
         own = text[cuts[line] : cuts[line + 1]]
         if own.count(b"[") + own.count(b"{") <= MOST_NESTED:
             continue
-        signs = np.frombuffer(STRING.sub(b"", own), np.uint8)
+        signs = np.frombuffer(TEXT_OR_KEY.sub(b"", own), np.uint8)
         steps = np.isin(signs, list(b"[{")).astype(np.int64) - np.isin(signs, list(b"]}"))
         if steps.cumsum().max(initial=0) > MOST_NESTED:
             raise pa.ArrowInvalid(

@@ -172,7 +172,8 @@ def load_table(name: str, required: str, value: Any) -> pa.Table:
     if not is_table(name, value):
         raise frame_error(name, required, value)
     try:
-        return value if isinstance(value, pa.Table) else pa.table(value)
+        table = value if isinstance(value, pa.Table) else pa.table(value)
+        return table.rename_columns(table.column_names)  # which raises where a name is not UTF-8
     except Exception as error:  # whatever its library raises, as where a query fails
         found = find_table(name, value)[0] or quote(value)
         reason = shorten(str(error).partition("\n")[0])
@@ -216,6 +217,16 @@ def read_column(column: pa.ChunkedArray) -> Any:
         return column.to_pandas(types_mapper=mapper)
     except pa.ArrowNotImplementedError:  # as of lists of texts in views
         return pd.Series(column.to_pylist(), dtype=object)
+
+
+def read_views(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame with plain text in place of text in views, of which pandas takes no rows."""
+    dtypes = pd.DataFrame(frame).dtypes  # a subclass may raise where it is asked for its columns
+    views = [at for at, dtype in enumerate(dtypes) if str(dtype) == "string_view[pyarrow]"]
+    frame = frame.copy(deep=False) if views else frame
+    for at in views:
+        frame.isetitem(at, read_column(frame.iloc[:, at].array.__arrow_array__()).array)
+    return frame
 
 
 def _read_categories(column: pa.ChunkedArray, *, in_text_order: bool = False) -> pd.Categorical:

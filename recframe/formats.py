@@ -16,6 +16,7 @@ from recframe.cells import (
     Blocks,
     Known,
     conform,
+    infer_lines,
     parse_lines,
     read_cells,
     read_until_known,
@@ -29,8 +30,6 @@ ARROW_ENDINGS = ("feather", "arrow", "ipc")
 CODECS = {"gz": "gzip", "bz2": "bz2", "zst": "zstd"}  # of text
 BUFFER = 1 << 20  # bytes of a compressed file that are read at once
 PARQUET = "parquet"  # as which files of other endings are read
-COLUMN_BYTES = 1 << 13  # that a column of text takes, were it empty
-COLUMNS, MOST_COLUMNS = 1 << 12, 1 << 17  # so many may be in any memory, and where none is given
 ARROW_FILE = b"ARROW1"  # how a file of Arrow begins, and a stream does not
 
 NULLS = ("None", "<NA>")  # which pandas takes for null, beside those that Arrow does
@@ -124,13 +123,9 @@ class Delimited:
         # What Arrow need not guess the types of: it takes seconds to do so of a long cell.
         line = first.partition(b"\n")[0].decode(errors="replace").strip("\r\ufeff")
         texts = line.replace('"', "").split(self.delimiter)
-        most = MOST_COLUMNS if memory is None else max(COLUMNS, memory // COLUMN_BYTES)
-        if len(texts) > most:
-            raise pa.ArrowInvalid(
-                f"its first row must name at most {most:,} columns, found {len(texts):,} or more; "
-                "write the columns that you need as parquet"
-            )
-        return read_until_known(partial(self._find_types, texts), Known(memory=memory))
+        known = Known(memory=memory)
+        known.check_columns(len(texts))
+        return read_until_known(partial(self._find_types, texts), known)
 
     def _find_types(self, texts: list[str], known: Known) -> pa.Schema:
         """Return the columns, with the types of a block of this length."""
@@ -193,8 +188,9 @@ class JsonLines:
 
     def _read_first(self, memory: int | None) -> pa.Table:
         """Return the first lines."""
-        for number, text in self._iter_lines(Known(memory=memory)):
-            return parse_lines(text, number)
+        known = Known(memory=memory)
+        for number, text in self._iter_lines(known):
+            return infer_lines(text, number, known)
         raise pa.ArrowInvalid("it is empty")
 
     def iter_batches(self, names: Sequence[str], known: Known) -> Iterator[pa.RecordBatch]:
@@ -208,7 +204,7 @@ class JsonLines:
                 table = parse_lines(text, number, schema)
             except pa.ArrowInvalid:
                 # This tells of what types it is, or what is wrong.
-                table = parse_lines(text, number)
+                table = infer_lines(text, number, known)
                 if late := [name for name in table.schema.names if name not in schema.names]:
                     raise pa.ArrowInvalid(
                         f"{late[0]!r} first appears in line {number} or later, behind the first "

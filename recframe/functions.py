@@ -492,6 +492,11 @@ def read_per_user(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
     summary : The means of such a table, with their intervals.
     compare : The differences between its scores.
 
+    Notes
+    -----
+    In parquet, the values have checksums, which are verified. The footer has none: a bit that flips
+    there may change the name or type of a column, or the number of rows. Files of csv have none.
+
     Examples
     --------
     >>> import pandas as pd, recframe, tempfile

@@ -670,7 +670,7 @@ class RankingMethods(ABC, Generic[Table]):
             described = self._describe(self._find_columns(with_item=True), k, options)
         if not isinstance(described, Description):  # as of lazy engines
             return described
-        described.decided = self._options
+        described.warn(self._options)
         if described.is_refused:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")

@@ -15,7 +15,7 @@ import pandas as pd
 from recframe.calls import CUT_OFFS
 from recframe.conventions import LIKE
 from recframe.errors import RecframeError, find_near, hide, is_number, option, quote, spell
-from recframe.foreign import TABLE_OR, TruthLike, load_table, read_frame
+from recframe.foreign import TABLE_OR, TruthLike, load_table, read_frame, read_views
 from recframe.kernel.ranking import TIE_RULES, TieRule
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -192,6 +192,8 @@ class Options:
                 raise RecframeError(f"{name} must be a number or None, found {quote(number)}")
         for name in ("truth", "exclude"):
             given = getattr(self, name)
+            if isinstance(given, pd.DataFrame):
+                object.__setattr__(self, name, read_views(given))
             if given is None or isinstance(given, pd.DataFrame) or is_path(given):
                 continue
             required = f"{TABLE_OR}the path of a file"

@@ -206,6 +206,7 @@ def test_many_texts_in_views(kind, n_chunks):
     cut = n_rows // n_chunks
     chunks = [column[:cut], column[:0], column[cut:]] if n_chunks > 1 else [column]
     table = pa.table({"user": pa.chunked_array(chunks), **rows})
+    views = frame.assign(user=pd.arrays.ArrowExtensionArray(table["user"]))
     half = pd.Series(range(len(set(users))), index=sorted(set(users)), name="half") % 2
     half = half.rename_axis("user")
     for make in (
@@ -217,6 +218,26 @@ def test_many_texts_in_views(kind, n_chunks):
         lambda rec: rec.rank(),
     ):
         pd.testing.assert_frame_equal(make(frame.rec), make(recframe.rec(table)))
+        pd.testing.assert_frame_equal(make(frame.rec), make(views.rec))
+
+
+def test_views_in_all_roles():
+    """Text in views of pandas has ids of rows, truth and exclude; as a score it is refused."""
+    frame = pd.DataFrame({"user": [*"aab"], "item": [*"xyz"], "score": [3, 2, 1]})
+    frame.index = [7, 7, 8]
+    text = pa.chunked_array([frame["item"].tolist()]).cast(pa.string_view())
+    views = frame.assign(item=pd.arrays.ArrowExtensionArray(text))
+    before = views.copy(deep=False)
+    means = [
+        one.rec(truth=other[1:], relevant=None, exclude=other[:1]).mean("precision@1")
+        for one in (frame, views)
+        for other in (frame, views)
+    ]
+
+    assert [means[0].iloc[0, 0]] * 4 == [mean.iloc[0, 0] for mean in means]
+    with pytest.raises(RecframeError, match=r"score='item': must be numbers, found dtype"):
+        views.assign(relevant=1).rec(score="item").mean("recall@1")
+    assert before.dtypes.equals(views.dtypes)
 
 
 @pytest.mark.parametrize("missing", ["drop", "unranked"])
@@ -397,3 +418,24 @@ def test_flags_in_pieces(start):
     for column in (flags[start:], pa.chunked_array(pieces)):
         table = pa.table({"user": frame["user"], "score": frame["score"], "relevant": column})
         assert_alike(lambda rec: rec().evaluate(METRICS), frame, table)
+
+
+ODD = {
+    "table": lambda path: recframe.evaluate(pa.ipc.open_file(path).read_all()),
+    "truth": lambda path: recframe.rec(pd.DataFrame(), truth=pa.ipc.open_file(path).read_all()),
+    "file": lambda path: recframe.evaluate(path),
+}
+
+
+@pytest.mark.parametrize("way", ODD)
+def test_names_that_are_not_utf_8(way, tmp_path):
+    """A table of Arrow, or a file, with such a column is refused in words."""
+    path = tmp_path / "x.arrow"
+    table = pa.table({"user": [1], "score": [1], "relevant": [1], "other": [1]})
+    with pa.ipc.new_file(path, table.schema) as writer:
+        writer.write_table(table)
+    path.write_bytes(path.read_bytes().replace(b"other", b"oth\xffr"))
+    with pytest.raises(
+        RecframeError, match=r"cannot read .*: 'utf-8' codec can't decode byte 0xff"
+    ):
+        ODD[way](path)

@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from html import escape
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -87,32 +87,40 @@ class Figures(NamedTuple):
 class Description(WideTable):
     """The figures as `df.rec.describe` returns them; what is taken from it is a plain table."""
 
-    _metadata = ["refusal", "decided"]  # noqa: RUF012 - as pandas asks for it
+    _metadata = ["refusal", "warnings"]  # noqa: RUF012 - as pandas asks for it
     refusal: RecframeError | None = None
-    decided: Options = Options()
+    # A line each, which begins with the name of its figure.
+    warnings: list[str] = []  # noqa: RUF012 - no list is added to
+
+    def __finalize__(self, other: Any, method: str | None = None, **options: Any) -> Self:
+        """Return this table, made of another one; only a copy has the words of that."""
+        super().__finalize__(other, method, **options)  # type: ignore[misc]  # the stubs have none
+        if method != "copy":
+            self.refusal, self.warnings = None, []
+        return self
 
     @property
     def is_refused(self) -> bool:
         """Whether the figures show something that an evaluation is refused for."""
         return any("refused" in one or UNKNOWN_RELEVANCE in one for one in self.warnings)
 
-    @property
-    def warnings(self) -> list[str]:
-        """Warnings about the figures, a line each that begins with the name of its figure."""
+    def warn(self, decided: Options) -> Self:
+        """Set the warnings, as these options decide what is done, and return the figures."""
         scores = list(map(as_text, self.columns))
-        of_scores = [_find_worries(figures, self.decided) for _, figures in self.items()]
-        warnings = []
+        of_scores = [_find_worries(figures, decided) for _, figures in self.items()]
+        found: list[str] = []
         for name in of_scores[0]:
-            texts = [found[name] for found in of_scores]
+            texts = [worries[name] for worries in of_scores]
             distinct = list(filter(None, dict.fromkeys(texts)))
             for text in distinct[:N_IN_WARNING]:
                 of = [score for score, own in zip(scores, texts, strict=True) if own == text]
                 more = f" and {len(of) - N_IN_WARNING:,} more" if len(of) > N_IN_WARNING else ""
                 named = "" if len(of) == len(scores) else f" ({', '.join(of[:N_IN_WARNING])}{more})"
-                warnings.append(shorten(f"{name}{named}: {text}"))
+                found.append(shorten(f"{name}{named}: {text}"))
             if n_others := sum(map(texts.count, distinct[N_IN_WARNING:])):
-                warnings.append(f"{name}: other numbers of {n_others:,} more score columns")
-        return warnings
+                found.append(f"{name}: other numbers of {n_others:,} more score columns")
+        self.warnings = found
+        return self
 
     def __repr__(self) -> str:
         """Return the figures as text, and the warnings."""
@@ -240,7 +248,7 @@ def describe_figures(
     labels = pd.Index(columns.scores, name="score", tupleize_cols=False)
     names = [name for name in names if name in described[0]]
     # Objects, for whole numbers to be such beside means.
-    return Description(pd.DataFrame(described, labels, names, dtype=object).T)
+    return Description(pd.DataFrame(described, labels, names, dtype=object).T).warn(Options())
 
 
 def _find_worries(figures: pd.Series, decided: Options) -> dict[str, str]:

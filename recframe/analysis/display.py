@@ -73,7 +73,7 @@ class WideTable(pd.DataFrame):
     @property
     def _constructor(self) -> Callable[..., "WideTable"]:
         # What is sorted, selected or rounded is displayed as this is.
-        return WideTable
+        return type(self)
 
     def __repr__(self) -> str:
         """Return the table as pandas prints it, but without leaving out columns for the width."""

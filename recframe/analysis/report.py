@@ -135,8 +135,7 @@ def find_out(rec: Any, metrics: list[Metric], baseline: Any, by: Any) -> Finding
         measured = rec._map(partial(measure_noted, metrics=metrics), columns, rec._options)
         per_user = rec._collect(measured)
     curves, catalogue = _measure_curves(rec, metrics), None
-    described = Description(rec._collect(rec.describe(deepest or 1)))
-    described.decided = rec._options
+    described = Description(rec._collect(rec.describe(deepest or 1))).warn(rec._options)
     with suppress(RecframeError):  # as where there is no item, or lists need not be as long as k
         catalogue = _plain(rec._collect(rec.catalogue(deepest or K)))
     roles = make_overview(rec._call, rec._size, rec._sample, rec._options).rows

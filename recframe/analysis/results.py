@@ -87,10 +87,6 @@ class ResultTable(WideTable):
     Of a comparison, text and HTML have the columns that one reads; the frame has all.
     """
 
-    @property
-    def _constructor(self) -> Callable[..., "ResultTable"]:
-        return ResultTable
-
     def __repr__(self) -> str:
         """Return the columns that one reads, and how they were made."""
         if not self.is_wide:

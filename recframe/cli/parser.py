@@ -103,14 +103,15 @@ def _read_options(path: str) -> list[str]:
     words: list[str] = []
     for number, line in enumerate(text.splitlines(), 1):
         try:
-            words += shlex.split(line, comments=True)
+            own = shlex.split(line, comments=True)
         except ValueError as error:
             raise RecframeError(f"@{path}, line {number}: {error}, found {quote(line)}") from error
-        if nested := [word for word in words if word.startswith("@")]:
+        if nested := [word for word in own if word.startswith("@")]:
             raise RecframeError(
                 f"@{path}, line {number}: {quote(nested[0])} names another file of options; name "
                 "it on the command line"
             )
+        words += own
     return words
 
 

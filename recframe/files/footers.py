@@ -96,8 +96,7 @@ def read_schema(found: Found, memory: int) -> pa.Schema:
     if found.rows is None:
         return _read_footer(found, memory).schema
     with naming_file(found.path):
-        schema = found.rows.read_schema(memory)
-    return _with_said(schema, found.partitions)
+        return _with_said(found.rows.read_schema(memory), found.partitions)
 
 
 def _read_each(found: list[Found], read: Callable[[Found], Read]) -> Iterator[Read]:

@@ -1,5 +1,6 @@
 """Columns: which plays which role in a frame, in truth and among excluded pairs; their values."""
 
+import re
 from collections import Counter
 from collections.abc import Hashable, Sequence, Set
 from typing import Any, NamedTuple
@@ -46,6 +47,8 @@ from recframe.kernel.threads import Array
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import Metric
 from recframe.options import INFER, Models, Options
+
+LONE_SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which no table's labels hold
 
 
 class Columns(NamedTuple):
@@ -144,6 +147,10 @@ def find_columns(
         columns = columns._replace(
             scores=models.names, ascending=ascending, model=models.label, score=score
         )
+    role = "score" if columns.model is None else "model"
+    for score in columns.scores:
+        if isinstance(score, str) and LONE_SURROGATE.search(score):
+            raise RecframeError(f"{role}={quote(score)}: a name must be text of UTF-8; rename it")
     others = leave_out(other_labels(frame, columns), [options.item])
     asks_times = options.has_truth and columns.users and is_infer(options.truth_user)
     times = [one for one in others if asks_times and is_time(one) and not is_of_row(one)]

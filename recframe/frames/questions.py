@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from recframe.calls import raise_of_handler
 from recframe.errors import COMMAND, RecframeError, as_flag, quote, spell, spell_flags
 from recframe.options import CHOICES, DEFAULTS, list_changed, spell_arguments
 
@@ -49,12 +50,13 @@ def ask_all(
                     bound = accessor._answer(answers)
                     function(bound, *args[1:], **kwargs)
             break
-        except RecframeError as other:
+        except Exception as other:
+            raise_of_handler(other)
+            if not isinstance(other, RecframeError):
+                break  # what else there is to say, a call with the answers says
             is_done = other.answers.items() <= answers.items() or not other.answers.keys() <= takes
             answers |= {} if is_done else other.answers
             said = [*(one for one in said if one != other._message), other._message]
-        except Exception:  # what else there is to say, a call with the answers says
-            break
     error.answers = answers
     if len(said) > 1:
         lines = [f"{len(said)} questions are open:"]

@@ -1,5 +1,6 @@
 """df.rec.describe: every figure against a count by hand or by plain pandas."""
 
+import copy
 import math
 import pickle
 from collections import Counter
@@ -420,7 +421,26 @@ def test_what_is_taken_from_it_is_a_table():
 
     assert 5 == described.loc["rows", "score"]
     assert "- " not in repr(described.iloc[:3])
-    assert repr(described) == repr(pickle.loads(pickle.dumps(described)))
+
+
+COPIES = {
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "method": pd.DataFrame.copy,
+    "pickle": lambda table: pickle.loads(pickle.dumps(table)),
+}
+
+
+@pytest.mark.parametrize("way", COPIES)
+def test_a_copy_has_the_words(way):
+    """Warnings and the refusal are those of the figures that are copied."""
+    described = WELL.assign(relevant=[0, None, 0, 1, 0]).rec.describe(k=1)
+    copied = COPIES[way](described)
+
+    assert repr(described) == repr(copied)
+    assert described.warnings == copied.warnings != []
+    assert str(described.refusal) == str(copied.refusal)
+    assert "- " not in repr(copied.rename(index={"rows": "n"}))
 
 
 def test_users_without_rows_do_not_count_among_judged_rows():

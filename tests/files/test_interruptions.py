@@ -389,3 +389,52 @@ def test_damaged_metadata_of_pandas(changed, tmp_path):
     pq.write_table(table.replace_schema_metadata({"pandas": pandas}), path)
     with pytest.raises(recframe.RecframeError, match="its pandas metadata is damaged"):
         recframe.evaluate(path, ["recall@1"])
+
+
+@pytest.fixture
+def alarm():
+    """A signal whose handler raises the error that Python has for time that is up."""
+
+    def end(number, frame):
+        raise TimeoutError("time is up")
+
+    previous = signal.signal(signal.SIGALRM, end)
+    yield
+    signal.signal(signal.SIGALRM, previous)
+
+
+def call_until(name, call):
+    """Call, with a signal as a function of this name is entered."""
+
+    def enter(frame, event, argument):
+        if event == "call" and frame.f_code.co_name == name:
+            sys.setprofile(None)
+            signal.raise_signal(signal.SIGALRM)
+
+    sys.setprofile(enter)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+
+
+ROWS = pd.DataFrame({"user": [1], "item": [1], "score": [1], "relevant": [1]})
+# Where an error of the system, or of a library, is reworded.
+ENTERED = {
+    "open_file": lambda path: recframe.scan(path / "runs").mean("recall@1"),
+    "table_to_dataframe": lambda path: recframe.scan(path / "runs").mean("recall@1"),
+    "rollover": lambda path: list(recframe.iter_evaluate(path / "runs", memory="1MiB")),
+    "read_whole": lambda path: recframe.evaluate(ROWS, truth=path / "truth.csv"),
+    "_read_csv": lambda path: recframe.read_per_user(path / "users.csv"),
+    "_answer": lambda _: ROWS.rec.recall(k=9),
+}
+
+
+@pytest.mark.usefixtures("alarm")
+@pytest.mark.parametrize("name", ENTERED)
+def test_what_a_handler_raises_passes(name, folders):
+    """An error that a signal's handler raises is that of the call."""
+    for path in ("truth.csv", "users.csv"):
+        (folders / path).touch()
+    with pytest.raises(TimeoutError, match=r"^time is up$"):
+        call_until(name, lambda: ENTERED[name](folders))

@@ -77,6 +77,10 @@ DAMAGED = {
         "x.jsonl",
         b'{"a": 1}\n{"a": "x"}\n',
     ): r"\(/a\) changed from number to string, in line 2",
+    (
+        "x.jsonl",
+        b"".join(b'{"%d": 1}\n' % number for number in range(8000)),
+    ): "it must have at most 4,064 columns, found 8,000 or more; write",
     ("x.jsonl", b"[1]\n"): "changed from object to array, in line 1",
     ("x.feather", b"FEA1 of old"): "metadata",
 }

@@ -343,3 +343,19 @@ def test_names_by_which_less_is_better():
         two.rec(**options).precision(k=1)
     assert [0, 1] == two.rec(**options, ascending=[False, True]).precision(k=1).iloc[0].tolist()
     assert [0] == one.rec(score="distance", ascending=False).precision(k=1).iloc[0].tolist()
+
+
+@pytest.mark.parametrize("role", ["score", "model"])
+def test_a_name_that_is_not_utf_8(role):
+    """The name of a score or model with a lone surrogate is refused: no table can have it."""
+    frame = pd.DataFrame({"user": [1], "item": [1], "score": [1], "model": [1], "relevant": [1]})
+    odd = pd.Series(["\ud800"], dtype=object)
+    if role == "model":
+        frame["model"], given = odd, "model"
+    else:
+        given = odd[0]
+        names = [given if name == "score" else name for name in frame]
+        frame.columns = pd.Index(names, dtype=object)
+    message = rf"{role}='\\ud800': a name must be text of UTF-8; rename it"
+    with pytest.raises(recframe.RecframeError, match=message):
+        frame.rec(**{role: given}).mean("recall@1")
