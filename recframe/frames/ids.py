@@ -21,6 +21,7 @@ from recframe.kernel.threads import Array, in_slices
 
 ALL_USERS = "all"  # the index label where the frame is one ranking
 SPREAD = 4  # integers for each row, up to which they are codes themselves
+N_CODES = 1 << 22  # codes in all, of which each row may have four times as many
 N_FIRST_ROWS = 1 << 16  # rows in which runs of ids are looked for first, and shared objects
 UNSHARED = 0.99  # objects for each of these rows, from which on too few are shared
 
@@ -168,7 +169,8 @@ def _encode(column: pd.Series | pd.Index[Any], role: str, n_rows: int = 0) -> Id
     values = _integers(column)
     if values is not None and len(values):
         low, high = map(int, find_range(values))
-        most = min(SPREAD * max(n_rows, len(values)) + N_FIRST_ROWS, 1 << 31)
+        n_spread = SPREAD * max(n_rows, len(values))
+        most = min(n_spread + max(N_FIRST_ROWS, min(4 * n_spread, N_CODES)), 1 << 31)
         if values.dtype == np.int32 and low >= 0 and high < most:  # which are codes as they are
             return Ids(values, pd.RangeIndex(high + 1), dtype, is_sorted=True)
         if high - low < most and high < 1 << 62:

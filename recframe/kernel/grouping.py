@@ -57,6 +57,11 @@ class Groups:
         )
         return group_offsets(np.sum(counts, axis=0))
 
+    @property
+    def has_order(self) -> bool:
+        """Whether the grouped order of rows is known by now."""
+        return self.are_together or "order" in vars(self)
+
     @cached_property
     def order(self) -> Array | None:
         """The rows in grouped order, those of a group as they stand; None: all as they stand."""
@@ -112,8 +117,11 @@ def sort(keys: Array) -> Array:
 
 def argsort(codes: Array) -> Array:
     """Return the order that sorts integers of 0 or more, equal ones as they stand."""
+    highest = int(codes.max(initial=0))
+    if highest < 1 << 16:  # NumPy sorts these by counting, in a third of the time
+        return np.argsort(codes.astype(np.uint16), kind="stable")
     n_bits = max(1, len(codes) - 1).bit_length()
-    if n_bits + int(codes.max(initial=0)).bit_length() > 63:
+    if n_bits + highest.bit_length() > 63:
         return np.argsort(codes, kind="stable")
     keys = np.empty(len(codes), np.int64)
 

@@ -198,7 +198,7 @@ class Ranker:
 
     def _sort_all(self) -> tuple[Array, Layout] | None:
         """Return the keys of all rows in order, and their layout; None where slices are sorted."""
-        if self._groups.are_together or self._by_row or self._rule.row_order or self._tie_bits:
+        if self._groups.has_order or self._by_row or self._rule.row_order or self._tie_bits:
             return None
         layout = self._lay_out(self._groups.n_groups, self._groups.n_rows, LONG)
         if layout is None:
