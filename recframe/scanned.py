@@ -22,7 +22,7 @@ from recframe.analysis.summary import measure_noted
 from recframe.calls import public_each
 from recframe.errors import count_of
 from recframe.files.blocks import ROUTES, iter_frames, plan_blocks
-from recframe.files.budget import Limits, Progress, showing
+from recframe.files.budget import ROOM, Limits, Progress, room_error, showing
 from recframe.files.filters import filter_files
 from recframe.files.footers import Files, make_sample, open_files, read_schema, unite
 from recframe.files.found import Found
@@ -31,7 +31,7 @@ from recframe.files.sources import find_files, open_beside, stage
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.interactions import Interactions, read_interactions
 from recframe.frames.overlap import UserCounts
-from recframe.frames.tables import Make, MakeTable, in_cells, join_tables
+from recframe.frames.tables import Make, MakeTable, in_cells, join_tables, mean_of_parts
 from recframe.frames.truth import open_candidates, open_judge
 from recframe.kernel.threads import n_processors
 from recframe.methods import Join, RankingMethods
@@ -61,6 +61,7 @@ LACKED["rec"] = (
     ": it has the methods of df.rec itself, such as mean('recall@10'); pass options as "
     "scan(ties='worst')"
 )
+HELD_COPIES = 9  # of counts where they are joined, as three quarters of the memory hold them
 MOST_ROWS_ASKED = 10**8  # which are read again for each question
 NO_COLUMNS = Columns(None, [], None)
 
@@ -254,7 +255,13 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
     ) -> Generator[pd.DataFrame, None, None]:
         """Return an iterator over what is made of blocks; footers are read at once."""
         # By these options, as a catalogue reads no truth.
-        files, limits = self.open(columns, options), self._frame.limits
+        return self._iter_files(self.open(columns, options), make, options)
+
+    def _iter_files(
+        self, files: Files, make: Make, options: Options
+    ) -> Generator[pd.DataFrame, None, None]:
+        """Return an iterator over what is made of blocks of open files."""
+        limits = self._frame.limits
         if files.beside:
             return _iter_parted(files, make, options, limits)
         return iter_parts(files, make, options, limits)
@@ -264,6 +271,11 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
     ) -> pd.DataFrame:
         return join_tables(list(self._iter_parts(make, columns, options)))
 
+    def _mean(
+        self, make: Make, columns: Columns, options: Options, make_table: MakeTable
+    ) -> pd.DataFrame:
+        return make_table(mean_of_parts(self._iter_parts(make, columns, options)))
+
     def _add_up(
         self,
         make: Make,
@@ -272,11 +284,21 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         make_table: MakeTable,
         join: Join | None = None,
     ) -> pd.DataFrame:
-        cells: list[Any] = []
-        for part in self._iter_parts(make, columns, options):
+        if join is None:
+            parts = self._iter_parts(make, columns, options)
+            return make_table(pd.concat(parts, ignore_index=True))
+        # The cells that are joined grow with the items: most of the memory is for them.
+        bound, limits = copy(self), self._frame.limits
+        bound._frame = self._frame._replace(limits=limits._replace(memory=limits.memory // 4))
+        cells, n_joined, files = list[Any](), 0, bound.open(columns, options)
+        for part in bound._iter_files(files, make, options):
             cells += part["cell"].tolist()
-            if join is not None:
-                cells = [join(cells)]  # which stays small
+            if sum(cell.n_bytes for cell in cells) > 2 * n_joined:
+                cells = [join(cells)]
+                n_joined = cells[0].n_bytes
+                if HELD_COPIES * n_joined > limits.memory + ROOM:
+                    most = HELD_COPIES * n_joined * files.n_rows // max(1, cells[0].n_rows)
+                    raise room_error("the counts for all items", most, limits.memory)
         return make_table(in_cells(cells))
 
     def _describe(self, columns: Columns, k: int, options: Options) -> pd.DataFrame:

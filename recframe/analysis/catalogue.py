@@ -39,6 +39,13 @@ class Shown(NamedTuple):
     rows: list[pd.DataFrame]
     n_lists: list[int]  # of each score the users who have a list
     items: pd.Series | None  # the distinct ones of all rows; None where the catalogue is known
+    n_rows: int  # that are counted
+
+    @property
+    def n_bytes(self) -> int:
+        """How many bytes all of it takes."""
+        held: list[Any] = [*self.rows, *([] if self.items is None else [self.items.to_frame()])]
+        return sum(int(one.memory_usage(deep=True).sum()) for one in held)
 
 
 def catalogue_columns(frame: pd.DataFrame, options: Options, call: str) -> Columns:
@@ -80,7 +87,8 @@ def count_shown(
         cells = [item.ids.take(code), *values, np.bincount(number, minlength=len(code))]
         rows.append(pd.DataFrame(dict(zip([*KEYS, "n"], cells, strict=True)), copy=False))
         n_lists.append(int(has_list.sum()))
-    return in_cells([Shown(rows, n_lists, pd.Series(item.distinct()) if with_items else None)])
+    items = pd.Series(item.distinct()) if with_items else None
+    return in_cells([Shown(rows, n_lists, items, len(interactions.relevant))])
 
 
 def join_shown(parts: Sequence[Shown]) -> Shown:
@@ -93,7 +101,8 @@ def join_shown(parts: Sequence[Shown]) -> Shown:
     ]
     n_lists = [sum(of_score) for of_score in zip(*(part.n_lists for part in parts), strict=True)]
     items = [part.items for part in parts if part.items is not None]
-    return Shown(rows, n_lists, pd.concat(items).drop_duplicates() if items else None)
+    distinct = pd.concat(items).drop_duplicates() if items else None
+    return Shown(rows, n_lists, distinct, sum(part.n_rows for part in parts))
 
 
 def catalogue_table(
@@ -106,7 +115,7 @@ def catalogue_table(
     """Return the figures that parts, a cell of each, add up to, a row for each score."""
     figures = [[math.nan] * len(FIGURES)] * len(scores)
     if len(parts):
-        rows, n_lists, items = join_shown(parts["cell"].tolist())
+        rows, n_lists, items, _ = join_shown(parts["cell"].tolist())
         n_items = catalogue.n_items if catalogue is not None else len(items)  # type: ignore[arg-type]  # one is there
         figures = [
             _figures(of_score, n, n_items, k, catalogue, zero_division)

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from recframe.errors import RecframeError, quote, shorten, show_path
-from recframe.files.budget import Progress, TemporaryRows
+from recframe.files.budget import POOL, Progress, TemporaryRows
 from recframe.files.filters import matching
 from recframe.files.footers import LONG_TEXT, ROW_BYTES, TEXT_COPIES, Files
 from recframe.files.found import LEAST_BUFFER, MOST_BUFFER, TEXTS, RowGroup, naming_file, open_file
@@ -64,6 +64,7 @@ def read_batches(
         stored = [name for name in names if name not in row_group.found.partitions]
         own_bytes = row_group.n_bytes + is_plain * row_group.n_rows * row_group.text_bytes
         n_rows = max(1, min(MOST_ROWS, n_bytes * row_group.n_rows // own_bytes))
+        n_rows = MOST_ROWS if in_threads else n_rows
         own_sizes = row_group.n_bytes - row_group.n_rows * files.row_bytes
         n_held = LEAST_BUFFER + 2 * min(MOST_PAGE, own_sizes // len(names))
         n_at_once = max(1, max(OPEN_BYTES, COLUMNS_SHARE * n_bytes) // n_held)
@@ -74,7 +75,9 @@ def read_batches(
             if row_group.found.staged is None and n_at_once < len(stored):
                 yield from _read_turned(file, row_group.number, stored, n_rows, n_at_once, folder)
             else:
-                yield from file.iter_batches(n_rows, [row_group.number], stored)
+                yield from file.iter_batches(
+                    n_rows, [row_group.number], stored, use_threads=not in_threads
+                )
 
     found_at = {row_group.found.path: row_group.found for row_group in row_groups}
     reads: Iterator[tuple[RowGroup, Iterable[pa.RecordBatch]]]
@@ -82,7 +85,8 @@ def read_batches(
     sizes = [one.n_bytes - one.n_rows * files.row_bytes for one in row_groups]
     # Those that are read, one that has been and one that is worked on have room.
     n_threads = min(n_processors(), AHEAD * n_bytes // max([1, *sizes]) - 2)
-    if is_here and n_threads > 1:
+    in_threads = is_here and n_threads > 1  # each reads whole row groups
+    if in_threads:
         reads = run_ahead(lambda one: (one, list(read_rows(one))), row_groups, n_threads)
     else:
         in_order: Iterable[RowGroup] = row_groups
@@ -207,7 +211,7 @@ def gather(batches: Iterator[pa.RecordBatch], n_bytes: int) -> Iterator[pa.Recor
             held.append(batch)
             n_rows += batch.num_rows
             n_held += batch_bytes(batch, ROW_BYTES)
-        yield from pa.Table.from_batches(held).combine_chunks().to_batches()
+        yield from pa.Table.from_batches(held).combine_chunks(POOL).to_batches()
 
 
 def batch_bytes(batch: pa.RecordBatch, row_bytes: int) -> int:

@@ -19,7 +19,15 @@ import pyarrow.compute as pc
 
 from recframe.errors import RecframeError, quote, show_path
 from recframe.files.batches import MOST_ROWS, Read, batch_bytes, gather, next_ahead, read_batches
-from recframe.files.budget import Limits, Progress, TemporaryRows, writing_to
+from recframe.files.budget import (
+    POOL,
+    ROOM,
+    Limits,
+    Progress,
+    TemporaryRows,
+    room_error,
+    writing_to,
+)
 from recframe.files.footers import FREE, SCORE_BYTES, Files
 from recframe.files.found import TEXTS, RowGroup
 from recframe.foreign import read_column
@@ -121,6 +129,8 @@ def iter_blocks(files: Files, limits: Limits, progress: Progress) -> Iterator[li
         sides += [_read_side(name, one, limits, Progress(0)) for name, one in files.beside.items()]
         yield from _spilled(sides, limits, progress)
     else:
+        if (n_bytes := sum(one.n_bytes for one in row_groups)) > memory + ROOM:
+            raise room_error("all rows of the one ranking", n_bytes, memory)
         if len(frame := make_frame((batch for _, batch in reads), files)):
             pa.default_memory_pool().release_unused()  # else the pool keeps what the batches took
             yield [frame]
@@ -188,6 +198,9 @@ def _sweep(files: Files, reads: Iterator[Read], memory: int) -> Iterator[list[pa
                 yield _in_order_of_files(done)
         held.append((row_group, batch))
         n_held += batch_bytes(batch, row_bytes)
+        if n_held > memory + ROOM:  # of one user, as the plan left others room
+            of_user = [one.n_bytes for one in files.row_groups if one.may_have(row_group.low)]
+            raise room_error("all rows of each user", sum(of_user), memory)
     if n_held:
         yield _in_order_of_files(held)
 
@@ -262,6 +275,8 @@ def _spilled(
             parted = zip(spills, sides, strict=True)
             return [make_frame(spill.read_bucket(bucket), side.files) for spill, side in parted]
 
+        if (most := int(n_held[whole].max(initial=0))) > memory + ROOM:
+            raise room_error("all rows of each user", most, memory)
         yield from run_ahead(read, whole.tolist(), n_ahead)
         for bucket in np.flatnonzero(again).tolist():
             smaller = [
@@ -293,20 +308,20 @@ class Spill(TemporaryRows):
         bits = hash_users(*(batch[user] for user in self._users)) >> np.uint64(16 * self._level)
         bucket = (bits % np.uint64(len(self.n_rows))).astype(np.uint8)
         # NumPy sorts bytes by counting them; being stable, that keeps the order of rows.
-        rows = batch.take(pa.array(np.argsort(bucket, kind="stable")))
+        rows = pc.take(batch, pa.array(np.argsort(bucket, kind="stable")), memory_pool=POOL)
         parts, start = [], 0
         for number, n_rows in enumerate(np.bincount(bucket).tolist()):
             if n_rows:
                 own = rows.slice(start, n_rows)
-                parts.append((number, n_rows, own.nbytes, own.serialize()))
+                parts.append((number, n_rows, own.nbytes, own.serialize(memory_pool=POOL)))
                 start += n_rows
         return parts
 
     def add(self, parts: list[Part]) -> None:
         """Add the rows of a batch."""
         start = self.seek(0, 2)
-        self.write(b"".join(written for *_, written in parts))
         for bucket, n_rows, n_bytes, written in parts:
+            self.write(written)
             self.n_rows[bucket] += n_rows
             self.n_bytes[bucket] += n_bytes
             self._places[bucket].append((start, written.size))
@@ -346,8 +361,10 @@ def _hash(ids: pa.Array) -> Array:
         return pd.util.hash_pandas_object(ids.to_pandas(), index=False).to_numpy()
     # Of texts the last of their bytes are taken as integers, multiplied and added up.
     trimmed = pc.ascii_ltrim(pc.ascii_trim_whitespace(ids.view(pa.string())), "0")
-    last = pc.binary_slice(trimmed.view(pa.binary()), -HASHED_BYTES, None)
-    n_words = 1 + (pc.max(pc.binary_length(last)).as_py() or 0) // 8
+    n_bytes = pc.max(pc.binary_length(trimmed)).as_py() or 0
+    last = trimmed.view(pa.binary())
+    last = pc.binary_slice(last, -HASHED_BYTES, None) if n_bytes > HASHED_BYTES else last
+    n_words = max(1, -(-min(n_bytes, HASHED_BYTES) // 8))
     padded = pc.ascii_rpad(last.view(pa.string()), 8 * n_words, padding="\0")
     words = np.frombuffer(padded.buffers()[2], np.uint64, n_words * len(ids))
     bits = np.zeros(len(ids), np.uint64)

@@ -14,13 +14,15 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recframe.errors import RecframeError, is_number, option_with, quote
+from recframe.errors import RecframeError, is_number, option, option_with, quote
 from recframe.foreign import PathLike
 from recframe.options import is_path
 
 Report = Callable[[int, int], object]
 
 MEMORY = "1GiB"
+POOL = pa.system_memory_pool()  # Arrow's own keeps memory that other threads have freed
+ROOM = 24 << 20  # bytes that such data may take beyond the memory, as some is free for them
 AMOUNT = r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+) *((?:[KMGT]I?)?B)"
 UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS |= {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
@@ -58,6 +60,14 @@ def check_memory(memory: object) -> int:
     raise RecframeError(
         "memory must be a number of bytes above 0 or a text such as '512MiB', "
         f"found {quote(memory)}"
+    )
+
+
+def room_error(what: str, n_bytes: int, memory: int) -> RecframeError:
+    """Return the refusal of data that must be held at a time and do not fit in a memory."""
+    return RecframeError(
+        f"memory must hold {what}, which take about {n_bytes:,} bytes, found {memory:,}; pass "
+        f"{option('memory', f'{-(-n_bytes // 10**6)}MB')} or more"
     )
 
 

@@ -36,9 +36,11 @@ FREE = 96 << 20  # bytes; so much is beside the memory given, as the libraries a
 FOOTER_COPIES = 10  # a footer that is read takes so many times its bytes in the file
 FILE_ENDS = (b"PAR1", b"PARE")  # behind the length of a footer, plain or encrypted
 CODE_BYTES = 4  # of a text in a row
-LONG_TEXT = 64  # bytes for each row; of shorter texts the copies do not matter beside the rows
+LONG_TEXT = 64  # bytes; shorter texts are read as they are where they need not be codes
+SHORT_TEXT = 16  # bytes for each row; copies of such texts do not matter beside the rows
+FEW_ROWS = 1 << 10  # one of so many texts may have all their bytes, if statistics do not show it
 UNKNOWN_TEXT = 1 << 10  # bytes that a text may have of which nothing is known
-TEXT_COPIES = 4  # of distinct texts: of the rows and of their block, and of the block to follow
+TEXT_COPIES = 6  # of distinct texts: of the rows and of their block, and of the block to follow
 DICTIONARY_COPIES = 12  # of a dictionary of texts in a file: read, and in batches and blocks
 CODED_SHARE = 32  # what part of the memory texts may have that Arrow reads as codes
 NOT_CODED = {"DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"}  # which Arrow reads as texts only
@@ -275,15 +277,15 @@ def _list_row_groups(
         sizes = {name: column.total_uncompressed_size for name, column in columns.items()}
         n_bytes, text_bytes, open_bytes = n_rows * row_bytes + sum(sizes.values()), 0, 0
         for name in texts:
-            n_copied = TEXT_COPIES - 1 if sizes[name] > LONG_TEXT * n_rows else 0
+            n_copied = TEXT_COPIES - 1 if sizes[name] > SHORT_TEXT * n_rows else 0
             n_bytes += CODE_BYTES * n_rows + n_copied * sizes[name]
-            n_dictionary = _dictionary_bytes(columns[name])
-            least = max(0, DICTIONARY_COPIES * n_dictionary - FREE)
+            n_distinct = _bytes_held_whole(columns[name])
+            least = max(0, DICTIONARY_COPIES * n_distinct - FREE)
             n_bytes, open_bytes = n_bytes + least, open_bytes + least
             if least > memory:
                 raise RecframeError(
                     f"memory: row group {index} of {show_path(file.found.path)} has about "
-                    f"{n_dictionary:,} bytes of distinct {quote(name)}, and reading takes up to "
+                    f"{n_distinct:,} bytes of distinct {quote(name)}, and reading takes up to "
                     f"{DICTIONARY_COPIES} times as many, found memory of {memory:,}; "
                     f"pass {option('memory', f'{-(-least // 10**6)}MB')} or more, or write the "
                     "file with shorter ids or smaller row groups"
@@ -308,12 +310,16 @@ def _list_row_groups(
         yield RowGroup(0, file.found, index, n_rows, n_bytes, coded, *others)
 
 
-def _dictionary_bytes(column: pq.ColumnChunkMetaData) -> int:
-    """Return about how many bytes the dictionary of a column takes, which is held whole."""
+def _bytes_held_whole(column: pq.ColumnChunkMetaData) -> int:
+    """Return about how many bytes the dictionary of a column of text takes, or one long text."""
     start, size = column.dictionary_page_offset, column.total_compressed_size
     stored = column.data_page_offset - start if start else 0
     whole: int = column.total_uncompressed_size
-    return whole * min(max(0, stored), size) // size if size > 0 else 0
+    n_bytes = whole * min(max(0, stored), size) // size if size > 0 else 0
+    statistics = column.statistics  # which writers leave out if they would be long
+    if statistics is None or not statistics.has_min_max:
+        n_bytes = max(n_bytes, whole * FEW_ROWS // max(FEW_ROWS, column.num_values))
+    return n_bytes
 
 
 def _find_ranges(remote: Remote, columns: Iterable[pq.ColumnChunkMetaData]) -> tuple[Range, ...]:

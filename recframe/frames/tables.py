@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,8 @@ from recframe.options import Options
 Make = Callable[[Interactions, Options], pd.DataFrame]
 MakeTable = Callable[[pd.DataFrame], pd.DataFrame]
 AddUp = Callable[[pd.DataFrame], Any]
+
+MOST_JOINED = 1 << 16  # users whose values are held at a time where only means are asked for
 
 
 def read_judged(frame: pd.DataFrame, columns: Columns, options: Options) -> Interactions:
@@ -232,6 +235,23 @@ def mean_of_sums(parts: pd.DataFrame) -> pd.DataFrame:
     """Return the means of a per-user table from the sums and counts of its parts, joined."""
     totals = add_up(parts)
     return mean_table((totals["sum"] / totals["count"]).to_frame().T)
+
+
+def mean_of_parts(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """Return the means of per-user tables of different users that come one by one.
+
+    Many users are added up part by part, which needs no table of all. The last digit of a mean may
+    then differ, as sums depend on their order.
+    """
+    held, sums = list[pd.DataFrame](), list[pd.DataFrame]()
+    for table in tables:
+        held.append(table)
+        if sum(map(len, held)) > MOST_JOINED:
+            sums = [reduce(pd.DataFrame.add, map(sum_and_count, held), *sums)]
+            held = []
+    if sums:
+        return mean_of_sums(reduce(pd.DataFrame.add, map(sum_and_count, held), *sums))
+    return mean_table(join_tables(held))
 
 
 def in_cells(values: Sequence[Any]) -> pd.DataFrame:

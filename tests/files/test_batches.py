@@ -163,7 +163,7 @@ def test_users_of_folders_are_in_every_row(tmp_path, user):
     """What a folder says is said of all rows of its files."""
     (tmp_path / f"user={user}").mkdir()
     rows = pa.table({"score": range(9), "relevant": [True] * 9})
-    pq.write_table(rows, tmp_path / f"user={user}" / "0.parquet")
+    pq.write_table(rows, tmp_path / f"user={user}" / "0.parquet", row_group_size=5)
     found, _ = read(tmp_path, 5 * ROW_BYTES)
 
     assert 1 < len(found)

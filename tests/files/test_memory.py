@@ -2,6 +2,7 @@
 
 import gzip
 import re
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ import pytest
 
 import recframe
 from layouts import evaluate_as_in_memory, one_sorted_file, shuffled_file
+from recframe import scanned
 from recframe.files import batches, blocks, footers
 from recframe.files.batches import batch_bytes
 from recframe.files.footers import ROW_BYTES, SCORE_BYTES
@@ -147,3 +149,74 @@ def test_one_long_row_of_text(frame, tmp_path, ending, argument):
     match = rf"long.{ending}: a row has more than {most} bytes, or a quote .* closed; {remedy}$"
     with pytest.raises(recframe.RecframeError, match=match):
         recframe.evaluate(run, "recall@1", memory="16MiB", **given)
+
+
+@pytest.mark.parametrize("user", ["user", None])
+@pytest.mark.parametrize("is_shuffled", [False, True])
+def test_rows_of_one_user_that_have_no_room(tmp_path, monkeypatch, user, is_shuffled):
+    """Rows that must be held together are refused with the memory in which they are read."""
+    monkeypatch.setattr(blocks, "ROOM", 0)
+    number = np.arange(4_000)
+    frame = pd.DataFrame({"user": number // 3_900, "item": number, "score": number % 97})
+    frame["relevant"] = number % 7 == 0
+    frame = frame.sample(frac=1, random_state=0) if is_shuffled else frame
+    path = tmp_path / "0.parquet"
+    frame.to_parquet(path, row_group_size=100)
+    expected = recframe.evaluate(frame, "recall@1", user=user)
+
+    with pytest.raises(recframe.RecframeError, match="memory must hold all rows of") as refusal:
+        recframe.evaluate(path, "recall@1", user=user, memory=100_000)
+    (least,) = re.findall(r"pass memory='([0-9]+MB)' or more", str(refusal.value))
+    pd.testing.assert_frame_equal(
+        expected, recframe.evaluate(path, "recall@1", user=user, memory=least)
+    )
+
+
+def test_a_long_id_without_statistics(tmp_path, monkeypatch):
+    """Text that may be as long as all of its column is refused before it is read."""
+    monkeypatch.setattr(footers, "FREE", 1 << 20)
+    path = tmp_path / "0.parquet"
+    table = pa.table({"user": ["x" * 300_000, "a", "b"], "score": [3, 2, 1], "relevant": [1, 1, 0]})
+    pq.write_table(table, path, use_dictionary=False)
+
+    with pytest.raises(
+        recframe.RecframeError, match=r"has about 300,.* bytes of .* 'user'"
+    ) as error:
+        recframe.evaluate(path, "recall@1", memory="1MB")
+    (least,) = re.findall(r"pass memory='([0-9]+MB)' or more", str(error.value))
+    assert 3 == len(recframe.evaluate(path, "recall@1", memory=least))
+
+
+def test_a_mean_holds_no_table_of_users(tmp_path):
+    """A mean of a file takes less than the ids and values of its users."""
+    n_users = 200_000
+    frame = pd.DataFrame({"user": np.random.default_rng(0).permutation(n_users), "score": 1.0})
+    path = tmp_path / "0.parquet"
+    frame.assign(relevant=1).to_parquet(path, row_group_size=20_000)
+    accessor = recframe.scan(path, memory="1MB")(short="pad")
+    accessor.mean("recall@1")
+    tracemalloc.start()
+    try:
+        found = accessor.mean("recall@1")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert 1 == found.loc["score", "recall@1"]
+    assert peak < n_users * 16
+
+
+def test_a_catalogue_that_has_no_room(tmp_path, monkeypatch):
+    """Counts for items beyond the memory are refused with the memory in which they fit."""
+    monkeypatch.setattr(scanned, "ROOM", 0)
+    number = np.random.default_rng(0).permutation(20_000)
+    frame = pd.DataFrame({"user": number // 10, "item": number, "score": number % 97})
+    path = tmp_path / "0.parquet"
+    frame.to_parquet(path, row_group_size=2_000)
+
+    with pytest.raises(recframe.RecframeError, match="memory must hold the counts for") as refusal:
+        recframe.scan(path, memory="1MB").catalogue(5)
+    (least,) = re.findall(r"pass memory='([0-9]+MB)' or more", str(refusal.value))
+    pd.testing.assert_frame_equal(
+        frame.rec.catalogue(5), recframe.scan(path, memory=least).catalogue(5)
+    )
