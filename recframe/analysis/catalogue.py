@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from recframe.analysis.display import NotedTable
+from recframe.analysis.summary import count_ranked
 from recframe.errors import RecframeError, is_number, option, quote, spell
 from recframe.foreign import frame_error, is_table, load_table, read_frame
 from recframe.frames.columns import Columns, find_columns, find_label, get_column
@@ -63,9 +65,10 @@ def count_shown(
     """Return what the lists of all users of interactions show, in one cell."""
     item = interactions.items.used()  # type: ignore[union-attr]  # which a catalogue has read
     rows, n_lists = [], []
-    for score in interactions.scores:
+    for score, n_ranked in zip(
+        interactions.scores, count_ranked(interactions, options), strict=True
+    ):
         rankings = interactions.rankings(score, options)
-        n_ranked = rankings.n_ranked
         if options.short == "raise":
             check_lengths(n_ranked, interactions.users.ids, score, k, options)
         has_list = n_ranked >= (k if options.short == "nan" else 1)
@@ -114,7 +117,7 @@ def catalogue_table(
         ]
     labels = pd.Index(scores, name="score", tupleize_cols=False)
     names = pd.Index([f"{name}@{k}" for name in FIGURES], name="metric")
-    return pd.DataFrame(figures, labels, names, dtype=float)
+    return NotedTable(figures, labels, names, dtype=float)
 
 
 def _find_kinds(*columns: Array) -> list[Array]:

@@ -17,6 +17,7 @@ from recframe.frames.tables import in_cells, make_columns, tidy_table
 from recframe.frames.user_values import find_level, of_users, read_own
 from recframe.kernel.threads import Array
 from recframe.metrics.names import Metric
+from recframe.notes import SEGMENTLESS, note
 from recframe.options import Options
 
 RESULTS = ("baseline", "score", "metric", "k")  # index levels beside the segments
@@ -129,6 +130,9 @@ def measure_with_own(
 ) -> pd.DataFrame:
     """Return the per-user table, and what users have beside it, in one cell that travels."""
     order = interactions.users.sort()
+    if any(one.column is not None and one.given is None for one in grouping.by):
+        n_rows = np.diff(interactions.users.groups.offsets)
+        note(**{SEGMENTLESS: len(n_rows) - int(np.count_nonzero(n_rows))})
     own = {
         number: read_own(interactions, *one[:3]).iloc[order].array
         for number, one in enumerate(grouping.all)
@@ -221,7 +225,8 @@ def make_each(segmented: Segmented, make_table: MakeWeighted) -> pd.DataFrame:
 
 def join_segments(made: list[pd.DataFrame], segmented: Segmented) -> pd.DataFrame:
     """Return the tables of segments as one, whose outer index levels say which each is of."""
-    joined = pd.concat(made)
+    joined = type(made[0])(pd.concat(made))
+    joined.attrs = made[0].attrs
     for label in joined:  # numbers of users, which a table leaves out where all are 0
         if any(label not in table for table in made):
             joined[label] = joined[label].fillna(0).astype(np.int64)

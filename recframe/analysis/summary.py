@@ -1,6 +1,8 @@
 """Means over users: by cut-off, and with how sure they are."""
 
+from collections import Counter
 from dataclasses import replace
+from itertools import product
 from numbers import Integral
 from typing import Any
 
@@ -12,8 +14,10 @@ from recframe.analysis.intervals import count_users, has_limits, mean_interval, 
 from recframe.analysis.resampling import Resampling
 from recframe.analysis.results import ResultTable
 from recframe.errors import RecframeError, as_text, quote
+from recframe.frames.duplicates import find_repeated
 from recframe.frames.interactions import Interactions
 from recframe.frames.tables import check_lengths, measure_table
+from recframe.kernel.threads import Array
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import (
     Metric,
@@ -24,10 +28,27 @@ from recframe.metrics.names import (
     parse_name,
     required_parameters,
 )
-from recframe.notes import LONGER, NO_VALUE, NONE_RANKED, RANKINGS, note
+from recframe.notes import (
+    BARE,
+    EQUAL,
+    HITS,
+    LONGER,
+    MISSES,
+    NO_VALUE,
+    NONE_RANKED,
+    RANKINGS,
+    REPEATED,
+    SCORED,
+    UNRANKED,
+    USERS,
+    VARIED,
+    is_noting,
+    note,
+)
 from recframe.options import Options
 
 LAST_K = 50  # of a curve, where no cut-off is given
+ROWS_SEEN = 1 << 14  # at a time, until relevant and other rows are seen
 
 
 def curve_metrics(name: object, k: object) -> list[Metric]:
@@ -52,33 +73,105 @@ def curve_metrics(name: object, k: object) -> list[Metric]:
 
 
 def measure_noted(
-    interactions: Interactions, options: Options, metrics: list[Metric]
+    interactions: Interactions,
+    options: Options,
+    metrics: list[Metric],
+    *,
+    is_single: bool = False,
+    is_curve: bool = False,
 ) -> pd.DataFrame:
-    """Return the metrics of every user; note what makes their means other than they look."""
-    table, (_, groups, _) = measure_table(interactions, options, metrics), interactions.users
-    n_rows, are_all_ranked = np.diff(groups.offsets), True
-    for score, (_, is_ranked) in interactions.scores.items():
-        if is_ranked is not None and not is_ranked.all():
-            are_all_ranked = False
-            n_empty = np.count_nonzero((groups.count(is_ranked) == 0) & (n_rows > 0))
-            is_said = options.short in ("pad", "nan")  # what short lists count
-            if n_empty and len(interactions.scores) > 1 and not is_said:
-                note(**{f"{NONE_RANKED}{as_text(score)}": int(n_empty)})
-    if not are_all_ranked:
-        return table
-    deepest = max((metric.k or 0 for metric in metrics if metric.name == "recall"), default=0)
-    if deepest and not options.has_truth:
-        note(**{RANKINGS: groups.n_groups, LONGER: int(np.count_nonzero(n_rows > deepest))})
-    if len(metrics) > 1 and options.short != "nan":
-        n_relevant = groups.count(interactions.relevant) + interactions.n_unlisted
-        has_some = ((n_relevant > 0) & (n_rows > 0))[interactions.users.sort()]
-        shape = len(table), len(interactions.scores), len(metrics)
-        by_metric = np.isnan(table.to_numpy()).reshape(shape).any(axis=1)
-        n_undefined = np.count_nonzero(by_metric & has_some[:, None], axis=0)
-        for metric, n_users in zip(metrics, n_undefined, strict=True):
-            if n_users > n_undefined.min():
-                note(**{f"{NO_VALUE}{metric.label}": int(n_users)})
+    """Return the metrics of every user; note facts that change the meaning of their values.
+
+    A curve to the end of the rankings shows that they are cut.
+    """
+    table = measure_table(interactions, options, metrics, is_single=is_single)
+    if is_noting(mistakes=True):
+        note_relevance(interactions)
+        lengths = count_ranked(interactions, options)
+        if not options.has_truth and not is_curve:
+            note_cut(interactions, metrics, lengths)
+        if is_noting():
+            note_undefined(table)
+            if interactions.columns.item is None and options.duplicates != "keep":
+                note_repeated(interactions)
     return table
+
+
+def note_relevance(interactions: Interactions) -> None:
+    """Note whether relevant rows and others are ranked; as a rule the first ones tell."""
+    if not interactions.is_judged:
+        return
+    n_rows, hits, misses = len(interactions.relevant), 0, 0
+    masks = [is_ranked for _, is_ranked in interactions.scores.values()]
+    masks = [None] if any(mask is None for mask in masks) else masks
+    for is_ranked, start in product(masks, range(0, n_rows, ROWS_SEEN)):
+        rows = slice(start, start + ROWS_SEEN)
+        relevant = interactions.relevant[rows]
+        relevant = relevant if is_ranked is None else relevant[is_ranked[rows]]
+        hits += int(np.count_nonzero(relevant))
+        misses += len(relevant) - int(np.count_nonzero(relevant))
+        if hits and misses:
+            break
+    note(**{HITS: hits, MISSES: misses})
+
+
+def count_ranked(interactions: Interactions, options: Options) -> list[Array]:
+    """Return how many rows of each user every score ranks; note empty lists."""
+    groups, lengths, counts = interactions.users.groups, list[Array](), Counter[str]()
+    is_wide = interactions.columns.model is None  # else each model ranks its own rows
+    for score, (_, is_ranked) in interactions.scores.items():
+        if is_ranked is None:
+            lengths.append(np.diff(groups.offsets))
+        else:
+            lengths.append(groups.count(is_ranked))
+            if options.missing == "unranked" and options.min_score is None and is_wide:
+                counts[SCORED] += len(is_ranked)
+                counts[UNRANKED] += len(is_ranked) - int(np.count_nonzero(is_ranked))
+        if (is_ranked is not None or options.has_truth) and is_noting():
+            n_empty = len(lengths[-1]) - int(np.count_nonzero(lengths[-1]))
+            counts[f"{NONE_RANKED}{as_text(score)}"] = n_empty
+    note(**{USERS: groups.n_groups, **counts})
+    return lengths
+
+
+def note_cut(interactions: Interactions, metrics: list[Metric], lengths: list[Array]) -> None:
+    """Note whether rankings reach beyond the cut-offs of metrics that ask for all relevant items.
+
+    Those of recall, whose value then is 1; and of others if rankings are equally long.
+    """
+    asked = [metric for metric in metrics if not DEFINITIONS[metric.name].zero_without_relevant]
+    deepest = max((metric.k or 0 for metric in metrics), default=0)
+    of_recall = max((metric.k or 0 for metric in asked if metric.name == "recall"), default=0)
+    counts = {}
+    if of_recall:
+        counts[RANKINGS] = sum(map(len, lengths))
+        counts[LONGER] = sum(int(np.count_nonzero(of_score > of_recall)) for of_score in lengths)
+    if asked and deepest and len(lengths[0]):
+        longest = max(of_score.max() for of_score in lengths)
+        if longest <= deepest and all(of_score.min() == longest for of_score in lengths):
+            n_hits = interactions.users.groups.count(interactions.relevant)
+            counts |= {f"{EQUAL}{longest}": len(n_hits), BARE: int(np.count_nonzero(n_hits == 0))}
+        else:
+            counts[VARIED] = len(lengths[0])
+    note(**counts)
+
+
+def note_repeated(interactions: Interactions) -> None:
+    """Note which column seems to hold items, where none is known, and repeats some for a user."""
+    users, rows = interactions.users.groups.codes, interactions.rows
+    label = find_repeated(interactions.frame, interactions.columns, rows, users)
+    if label is not None:
+        note(**{f"{REPEATED}{quote(label)}": 1})
+
+
+def note_undefined(per_user: pd.DataFrame) -> None:
+    """Note how many users have no value in each metric, by one score or another."""
+    labels = per_user.columns.unique("metric")
+    n_scores = per_user.shape[1] // len(labels)
+    cells = per_user.to_numpy().T.reshape(n_scores, len(labels), len(per_user))
+    n_undefined = np.count_nonzero(np.isnan(cells).any(axis=0), axis=1).tolist()
+    undefined = zip(labels, n_undefined, strict=True)
+    note(**{f"{NO_VALUE}{as_text(label)}": n for label, n in undefined})
 
 
 def measure_curve(
@@ -90,8 +183,8 @@ def measure_curve(
     show it: they are infinite at the cut-offs that some user's ranking does not reach.
     """
     if options.short != "raise":
-        return measure_table(interactions, options, metrics)
-    table = measure_table(interactions, replace(options, short="pad"), metrics)
+        return measure_noted(interactions, options, metrics, is_curve=True)
+    table = measure_noted(interactions, replace(options, short="pad"), metrics, is_curve=True)
     order, cut_offs = interactions.users.sort(), np.array([metric.k for metric in metrics])
     beyond = []
     for score in interactions.scores:

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_float_dtype
+from pandas.api.types import is_float_dtype, is_integer_dtype, is_numeric_dtype
 
 from recframe.errors import RecframeError, RepeatedPairError, option, quote, spell
 from recframe.frames.columns import Columns, get_column, other_labels
 from recframe.frames.ids import sort_ids
-from recframe.frames.names import find_role, is_of_row, shown
+from recframe.frames.names import find_role, is_of_row, is_time, means_ids, shown
 from recframe.frames.overlap import plain
 from recframe.frames.values import Scores
 from recframe.kernel.grouping import Repeats
@@ -20,7 +20,8 @@ from recframe.kernel.threads import Array
 from recframe.options import Models, Options
 
 MAX_MODELS = 1_000  # more are rather ids
-N_COMPARED = 1_000  # repeated rows in which a column that tells them apart is looked for
+N_COMPARED = 1_000  # rows in which a column that tells them apart is looked for
+MOST_REPEATED = 0.4  # of the rows of rankings, where a column may hold items
 APART = "evaluate each of its values by itself, or make score columns of models by a pivot"
 KEEP = spell("'keep'", "--duplicates keep")
 REMEDY = (
@@ -81,6 +82,44 @@ def find_telling(
             told[label] = pd.Index(values).tolist()
     # Of several columns that with fewest values: rather a model or a day than a time of day.
     return min(told.items(), key=lambda column: len(column[1]), default=None)
+
+
+def find_repeated(
+    frame: pd.DataFrame, columns: Columns, rows: Array | None, users: Array
+) -> Hashable | None:
+    """Return the column that seems to hold the items of rows, but repeats some for a user.
+
+    It has text or, by its name, ids, most of them once in a ranking. None: there is none, or one
+    that repeats nothing. A sample of rows tells.
+    """
+    labels, found = other_labels(frame, columns), dict[Hashable, float]()
+    if not labels or len(users) == 0:
+        return None
+    first = np.linspace(0, max(0, len(users) - N_COMPARED), 3).astype(
+        int
+    )  # of rows in three places
+    sample = np.unique(np.minimum(first[:, None] + np.arange(N_COMPARED), len(users) - 1))
+    user = users[sample]
+    is_long = np.bincount(user)[user] > 2
+    user, rows = user[is_long], (sample if rows is None else rows[sample])[is_long]
+    for label in labels:
+        column = get_column(frame, label, rows)
+        is_number = is_numeric_dtype(column.dtype)
+        if is_time(label) or (is_number and not (is_integer_dtype(column) and means_ids(label))):
+            continue
+        try:
+            codes, values = pd.factorize(column)
+        except TypeError:
+            continue  # lists and the like
+        is_repeated = pd.DataFrame({"user": user, "item": codes})[codes >= 0].duplicated()
+        n_repeated = int(is_repeated.sum())
+        if n_repeated == 0 and 0 < len(values) < len(codes):
+            return None
+        n_users = len(np.unique(user[is_repeated.index[is_repeated]]))
+        if n_users > 1 or (n_users == 1 and len(np.unique(user)) == 1):
+            found[label] = n_repeated / len(codes)
+    label = min(found, key=lambda one: found[one], default=None)
+    return label if found.get(label, 1) < MOST_REPEATED else None
 
 
 def advise(told: tuple[Hashable, list[Any]] | None, columns: Columns) -> tuple[str, dict[str, Any]]:

@@ -95,8 +95,9 @@ class Judge:
     def _add_absent(self, interactions: Interactions, matches: Matches) -> Interactions:
         """Return judged interactions, with the users of truth added that no frame had, if asked."""
         (index, groups, _), pairs = interactions.users, self.judgments.pairs
-        if is_noting():
+        if is_noting(mistakes=True):
             self.overlap.note_near(pairs.users.groups)
+            self.overlap.note_left_out(self.options.population)
         is_absent = ~self.overlap.is_listed
         if self.options.population not in ("both", "rows") and is_absent.any():
             added, own = pairs.users.ids[is_absent], pairs.users.groups.codes
