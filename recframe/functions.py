@@ -9,10 +9,10 @@ import pandas as pd
 import recframe  # where the result of `scan` is found by who asks for its type
 from recframe.accessor import RecAccessor
 from recframe.analysis.compare import Correction, Test, compare_table, make_comparison, plan_table
-from recframe.analysis.display import NotedTable
+from recframe.analysis.display import with_notes
 from recframe.analysis.resampling import Interval, OfDifferences, make_resampling
-from recframe.analysis.segments import By, MakeWeighted, make_each, segment_given
-from recframe.analysis.summary import note_undefined, summary_table
+from recframe.analysis.segments import By, make_each, segment_given
+from recframe.analysis.summary import summary_table
 from recframe.calls import public
 from recframe.errors import RecframeError, quote
 from recframe.files.budget import MEMORY, Report, check_limits
@@ -31,7 +31,7 @@ from recframe.foreign import (
 from recframe.frames.questions import ask_all, write
 from recframe.frames.user_values import read_given
 from recframe.metrics.definitions import DEFAULT_METRICS
-from recframe.notes import USERS, list_notes, note, taking_notes
+from recframe.notes import list_notes, taking_notes
 from recframe.options import INFER, OptionArguments, is_path, make_options, spell_options
 
 if TYPE_CHECKING:
@@ -569,7 +569,9 @@ def summary(
     """
     resampling = make_resampling(confidence, n_resamples, seed, interval)
     make_table = partial(summary_table, resampling=resampling, unit=unit)
-    return _make_noted(read_given(per_user), by, weights, make_table)
+    with taking_notes() as facts:
+        table = make_each(segment_given(read_given(per_user), by, weights), make_table)
+    return with_notes(table, list_notes(facts))
 
 
 @public
@@ -640,20 +642,9 @@ def compare(
     draws = confidence, n_resamples, seed, interval
     how = make_comparison(test, correction, *draws, weights=weights, unit=unit)
     make_table = partial(compare_table, baseline=baseline, how=how)
-    return _make_noted(read_given(per_user, 2), by, weights, make_table)
-
-
-def _make_noted(
-    per_user: pd.DataFrame, by: Any, weights: Any, make_table: MakeWeighted
-) -> pd.DataFrame:
-    """Return the table made of users' values, in segments if there are any, with its notes."""
     with taking_notes() as facts:
-        table = make_each(segment_given(per_user, by, weights), make_table)
-        note_undefined(per_user)
-        note(**{USERS: len(per_user)})
-    if isinstance(table, NotedTable):  # as both are
-        table.notes = list_notes(facts)
-    return table
+        table = make_each(segment_given(read_given(per_user, 2), by, weights), make_table)
+    return with_notes(table, list_notes(facts))
 
 
 @public

@@ -22,7 +22,7 @@ from recframe.analysis.catalogue import (
 )
 from recframe.analysis.compare import Correction, Test, compare_table, make_comparison
 from recframe.analysis.describe import Description
-from recframe.analysis.display import Inspection, NotedTable
+from recframe.analysis.display import Inspection, NotedTable, with_notes
 from recframe.analysis.overview import Overview, make_overview
 from recframe.analysis.ranks import (
     check_shown,
@@ -281,10 +281,8 @@ class RankingMethods(ABC, Generic[Table]):
         """Return a table with the notes that facts amount to, and warn of mistakes."""
         notes = list_notes(facts, self._options)
         warn_of(notes)
-        if isinstance(table, NotedTable):
-            table.notes = notes
-        made: Table = table
-        return made
+        told: Table = with_notes(table, notes)
+        return told
 
     def _of_users(
         self,
@@ -298,16 +296,13 @@ class RankingMethods(ABC, Generic[Table]):
     ) -> Table:
         """Return what is made of the per-user table or its means, of each segment if any."""
         columns, make = self._find_columns(metrics=metrics), partial(measure, metrics=metrics)
-        table: Any
         with taking_notes() as facts:
             if by is None and weights is None:
                 finish = self._mean if of_means else self._whole
-                table = finish(make, columns, self._options, make_table)
-            else:
-                grouping = find_grouping(self._sample, by, weights, columns.users)
-                of_each = (lambda *own: make_table(mean_table(*own))) if of_means else make_table
-                table = self._by_segment(grouping, columns, metrics, make, of_each)
-        return self._tell(table, facts)
+                return self._tell(finish(make, columns, self._options, make_table), facts)
+            grouping = find_grouping(self._sample, by, weights, columns.users)
+            of_each = (lambda *own: make_table(mean_table(*own))) if of_means else make_table
+            return self._tell(self._by_segment(grouping, columns, metrics, make, of_each), facts)
 
     def _by_segment(
         self,

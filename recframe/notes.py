@@ -1,7 +1,7 @@
-"""Notes: facts about the making of a table that its readers should know, and their sentences.
+"""Notes: what readers of a table should know of how it was made, and the sentences that say it.
 
-Code that leaves rows or users out notes how many; figures of blocks and partitions add up. `KINDS`
-has every sentence, and names the option that changes it.
+Code that leaves something out notes how much; the numbers of blocks and partitions add up. `KINDS`
+has every sentence, which names the option that changes it.
 """
 
 import re
@@ -15,29 +15,17 @@ from typing import Any, NamedTuple
 
 from recframe.errors import RecframeWarning, count_of
 
-DROPPED, ROWS = "rows_dropped", "rows_read"
-UNRANKED, SCORED = "scores_not_ranked", "scores_read"
-EXCLUDED, UNJUDGED, CANDIDATES = "rows_excluded", "rows_unjudged", "rows_looked_up"
-LOST, RELEVANT = "relevant_pairs_excluded", "relevant_pairs"
-NEAR = "truth_pairs_written_differently"
-ONLY_FRAME, ONLY_TRUTH = "users_left_out_of_frame", "users_left_out_of_truth"
-USERS, SEGMENTLESS = "users", "users_without_segment"
-RANKINGS, LONGER = "rankings", "rankings_longer_than_recall"
-EQUAL, VARIED, BARE = "rankings_of_", "rankings_that_vary", "rankings_without_relevant_rows"
-HITS, MISSES = "relevant_rows_seen", "other_rows_seen"
-TIED = "lists_longer_for_ties"
-# And then the metric, the score, the column, or the metric and score.
-NO_VALUE, NONE_RANKED = "undefined_", "users_without_ranked_rows_"
-REPEATED, DISAGREES = "repeats_in_column_", "interval_and_test_disagree_"
-
+MISTAKES = ("cut", "all_relevant", "written_differently")  # which users are warned of too
+TOTALS = {"rows_read", "rows_looked_up", "relevant_pairs", "users"}  # beside which others stand
+SEEN = {"ranked_rows_relevant", "ranked_rows_not_relevant"}  # which are news where one is alone
 FEW_LONGER = 0.05  # of the rankings: the others may all be cut
-N_NAMED = 3  # metrics or rows in a sentence
+N_NAMED = 3  # metrics, scores or rows in a sentence
 IN_R = "they count in R, and no row can find them"
 ALIKE = (
     "but for differences in case, blanks at the ends or zeros at the front of ids; write both "
     "alike, as with .str.strip().str.casefold()"
 )
-# Where users have no value, by metric; all others need a relevant row.
+# Why users have no value in a metric. All others need a relevant row.
 WHY = {"auc": "no relevant row, or no other", "fall_out": "only relevant rows"}
 WHY |= dict.fromkeys(("precision", "judged", "mean"), "no ranked row")
 
@@ -68,7 +56,7 @@ class Note(NamedTuple):
     >>> import pandas as pd, recframe
     >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [3, 2, 1], "relevant": [0, 1, 0]})
     >>> df.rec.mean("auc").notes[0].figures
-    {'users': 2, 'undefined_auc': 1}
+    {'users': 2, 'undefined:auc': 1}
     """
 
     kind: str
@@ -77,9 +65,16 @@ class Note(NamedTuple):
 
 
 class Facts(Counter[str]):
-    """What was noted: numbers by name, or only those that show mistakes."""
+    """Numbers that are noted, by name, or only those that show mistakes.
+
+    The name of a number of one metric, score or column ends with a colon and its label.
+    """
 
     only_mistakes = False
+
+    def find(self, name: str) -> list[tuple[str, int]]:
+        """Return the labels of a name, with their numbers above 0."""
+        return [(one[len(name) :], n) for one, n in self.items() if n and one.startswith(name)]
 
 
 _facts: ContextVar[Facts | None] = ContextVar("_facts", default=None)
@@ -99,8 +94,7 @@ def taking_notes(facts: Facts | None = None, *, only_mistakes: bool = False) -> 
 
 def note(**numbers: int) -> None:
     """Add numbers to the facts, where some are collected."""
-    facts = _facts.get()
-    if facts is not None:
+    if (facts := _facts.get()) is not None:
         facts.update(numbers)
 
 
@@ -115,23 +109,14 @@ def facts_noted() -> Facts:
     return _facts.get() or Facts()
 
 
-def say_population(facts: Facts, options: Any) -> str:
-    """Return how many users are on one side only, and left out."""
-    sides = {"the frame": facts[ONLY_FRAME], "truth": facts[ONLY_TRUTH]}
-    shown = " and ".join(f"{count_of(n, 'user')} of {side}" for side, n in sides.items() if n)
-    return f"population={options.population!r} leaves out {shown}"
-
-
 def say_cut(facts: Facts, _: Any) -> str:
     """Return how few rankings reach beyond the cut-off, so that truth may be missing."""
-    n_rankings, n_longer = facts[RANKINGS], facts[LONGER]
-    are_few = LONGER in facts and n_longer <= FEW_LONGER * n_rankings
-    n_lengths = sum(name.startswith(EQUAL) for name in facts)
-    if not are_few and (n_lengths != 1 or facts[VARIED] or not facts[BARE]):
+    n_rankings, n_longer = facts["rankings"], facts["rankings_longer_than_recall"]
+    are_few = n_rankings > 0 and n_longer <= FEW_LONGER * n_rankings
+    are_equal = len(facts.find("rankings_of:")) == 1 and not facts["rankings_that_vary"]
+    if not are_few and not (are_equal and facts["rankings_without_relevant_rows"]):
         return ""
-    longer = "no ranking is"
-    if are_few and n_longer:
-        longer = f"only {n_longer:,} of {n_rankings:,} rankings {'is' if n_longer == 1 else 'are'}"
+    longer = f"only {n_longer:,} of {n_rankings:,} rankings are" if n_longer else "no ranking is"
     return (
         f"{longer} longer than the cut-off; if rankings were cut there, relevant items beyond it "
         "are missing, and recall, ndcg and other metrics that ask for them are too high: pass all "
@@ -139,123 +124,85 @@ def say_cut(facts: Facts, _: Any) -> str:
     )
 
 
-def say_relevance(facts: Facts, options: Any) -> str:
-    """Return that every ranked row is relevant."""
-    if facts[USERS] < 2 or facts[MISSES]:
-        return ""
-    least = "" if options.min_relevance is None else f" by min_relevance={options.min_relevance}"
-    return (
-        f"every ranked row is relevant{least}, so precision is 1 in any order; add the rows that "
-        "are not, which a merge with relevant items loses, or pass min_relevance or truth"
-    )
-
-
-def say_no_relevance(facts: Facts, _: Any) -> str:
-    """Return that no ranked row is relevant."""
-    if facts[USERS] < 2 or facts[HITS]:
-        return ""
-    return "no ranked row is relevant; check relevant, min_relevance, or the ids of truth"
-
-
 def say_undefined(facts: Facts, options: Any) -> str:
     """Return how many users have no value in which metrics, and why."""
     labels = defaultdict[tuple[int, str], list[str]](list)
     is_nan = options is not None and options.zero_division != options.zero_division
-    for label, n in find(facts, NO_VALUE):
-        why = []
-        if is_nan:
-            why.append(WHY.get(re.split(r"[(@]", label)[0].casefold(), "no relevant row"))
+    for label, n in facts.find("undefined:"):
+        name = re.split(r"[(@]", label)[0].casefold()
+        why = [WHY.get(name, "no relevant row")] if is_nan else []
         if options is not None and options.short == "nan" and "@" in label:
             why.append("fewer rows than k")
         labels[n, f" ({' or '.join(why)})" if why else ""].append(label)
     shown = [f"{n:,} in {join(names)}{why}" for (n, why), names in labels.items()]
     remedy = "; zero_division=0 counts them as 0" if is_nan else ""
-    return f"of {count_of(facts[USERS], 'user')}, means leave out {', '.join(shown)}{remedy}"
-
-
-def say_empty(facts: Facts, options: Any) -> str:
-    """Return how many users have an empty list, by model."""
-    shown = join([f"{score} ranks no row of {n:,}" for score, n in find(facts, NONE_RANKED)])
-    remedy = "; population='both' leaves out users without any row" if options.has_truth else ""
-    return f"{shown} of {count_of(facts[USERS], 'user')}, whose lists are empty{remedy}"
-
-
-def find(facts: Facts, beginning: str) -> list[tuple[str, int]]:
-    """Return the labels behind a beginning of names, and their numbers above 0."""
-    found = ((name.partition(beginning), n) for name, n in facts.items() if n)
-    return [(label, n) for (before, is_so, label), n in found if is_so and not before]
+    return f"of {count_of(facts['users'], 'user')}, means leave out {', '.join(shown)}{remedy}"
 
 
 def join(names: list[str]) -> str:
     """Return the first names, and how many others there are."""
     shown = names[:N_NAMED] + [f"{len(names) - N_NAMED:,} more"] * (len(names) > N_NAMED)
-    return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
+    return " and ".join(filter(None, (", ".join(shown[:-1]), *shown[-1:])))
 
 
-class Kind(NamedTuple):
-    """Facts one of which must be above 0, the sentence, other facts, and whether it warns.
-
-    In a sentence facts stand by their names, and `labels` are those behind the first name.
-    """
-
-    when: tuple[str, ...]
-    sentence: str | Callable[[Facts, Any], str]
-    others: tuple[str, ...] = ()
-    is_mistake: bool = False
-
-
-KINDS = {
-    "cut": Kind((RANKINGS, EQUAL), say_cut, (LONGER, BARE), is_mistake=True),
-    "all_relevant": Kind((HITS,), say_relevance, (MISSES, USERS), is_mistake=True),
-    "written_differently": Kind(
-        (NEAR,), f"{{{NEAR}:,}} of the pairs of truth would match the frame {ALIKE}", (), True
+# Of each kind the names of its facts, and its sentence, in which their numbers stand in this order.
+# {labels} are those of the first name, {counts} these with their numbers.
+KINDS: dict[str, tuple[str, str | Callable[[Facts, Any], str]]] = {
+    "cut": (
+        "rankings rankings_longer_than_recall rankings_of rankings_without_relevant_rows",
+        say_cut,
     ),
-    "none_relevant": Kind((MISSES,), say_no_relevance, (HITS, USERS)),
-    "missing": Kind(
-        (DROPPED,),
-        f"missing='drop' removed {{{DROPPED}:,}} of {{{ROWS}:,}} rows, and with them their "
-        "relevance",
-        (ROWS,),
+    "all_relevant": (
+        "ranked_rows_relevant users",
+        "every ranked row is relevant, so precision is 1 in any order; add the rows that are not, "
+        "which a merge with relevant items loses, or pass min_relevance or truth",
     ),
-    "unranked": Kind(
-        (UNRANKED,),
-        f"missing='unranked' ranks {{{UNRANKED}:,}} of {{{SCORED}:,}} rows nowhere, but counts "
-        "them in R",
-        (SCORED,),
+    "written_differently": (
+        "truth_pairs_written_differently",
+        "{:,} of the pairs of truth would match the frame " + ALIKE,
     ),
-    "exclude": Kind(
-        (EXCLUDED,), f"exclude removed {{{EXCLUDED}:,}} of {{{CANDIDATES}:,}} rows", (CANDIDATES,)
+    "none_relevant": (
+        "ranked_rows_not_relevant users",
+        "no ranked row is relevant; check relevant, min_relevance, or the ids of truth",
     ),
-    "excluded_relevant": Kind(
-        (LOST,),
-        f"exclude holds {{{LOST}:,}} of {{{RELEVANT}:,}} relevant pairs of truth: {IN_R}",
-        (RELEVANT,),
+    "missing": (
+        "rows_dropped rows_read",
+        "missing='drop' removed {:,} of {:,} rows, and with them their relevance",
     ),
-    "unjudged": Kind(
-        (UNJUDGED,),
-        f"unjudged='drop' removed {{{UNJUDGED}:,}} of {{{CANDIDATES}:,}} rows, which truth does "
-        "not hold",
-        (CANDIDATES,),
+    "exclude": ("rows_excluded rows_looked_up", "exclude removed {:,} of {:,} rows"),
+    "excluded_relevant": (
+        "relevant_pairs_excluded relevant_pairs",
+        "exclude holds {:,} of {:,} relevant pairs of truth: " + IN_R,
     ),
-    "population": Kind((ONLY_FRAME, ONLY_TRUTH), say_population),
-    "undefined": Kind((NO_VALUE,), say_undefined, (USERS,)),
-    "empty": Kind((NONE_RANKED,), say_empty, (USERS,)),
-    "segments": Kind(
-        (SEGMENTLESS,),
-        f"{{{SEGMENTLESS}:,}} of the users of truth have no row that names their segment, and are "
-        "in that of nan; pass by= a Series indexed by user",
+    "unjudged": (
+        "rows_unjudged rows_looked_up",
+        "unjudged='drop' removed {:,} of {:,} rows, which truth does not hold",
     ),
-    "items": Kind(
-        (REPEATED,),
+    "population": (
+        "users_only_in_frame users_only_in_truth",
+        "population leaves out users, {:,} of the frame and {:,} of truth",
+    ),
+    "undefined": ("undefined users", say_undefined),
+    "empty": (
+        "empty users",
+        "of {1:,} users some have an empty list, {counts} (options population and short)",
+    ),
+    "segments": (
+        "users_without_segment",
+        "{:,} of the users of truth have no row that names their segment, and are in that of nan; "
+        "pass by= a Series indexed by user",
+    ),
+    "items": (
+        "repeats",
         "no item column is known, so repeated items were not looked for, but {labels} repeats "
         "values within a ranking; pass item={labels} if it holds the items",
     ),
-    "ties": Kind(
-        (TIED,),
-        f"ties at the cut make {{{TIED}:,}} of the lists longer than k; ties='first' breaks them",
+    "ties": (
+        "lists_longer_for_ties",
+        "ties at the cut make {:,} of the lists longer than k; ties='first' breaks them",
     ),
-    "disagreement": Kind(
-        (DISAGREES,),
+    "disagreement": (
+        "disagreement",
         "interval and p_corrected disagree on {labels}: they are different methods, and only "
         "p-values are corrected for the number of rows (option correction)",
     ),
@@ -264,35 +211,36 @@ KINDS = {
 
 def list_notes(facts: Facts, options: Any = None) -> list[Note]:
     """Return the notes that facts amount to, mistakes first; without options no remedy."""
-    notes, known = [], {name: n for name, n in facts.items() if n}
-    for name, (when, sentence, others, _) in KINDS.items():
-        if not any(is_of(fact, when) for fact in known):
+    notes, known = [], {fact: fact.partition(":")[0] for fact, n in facts.items() if n}
+    noted = {*known.values()} - TOTALS
+    if facts["users"] < 2 or noted >= SEEN:  # one ranking may well be so
+        noted -= SEEN
+    for kind, (names, sentence) in KINDS.items():
+        first, *others = names.split()
+        if noted.isdisjoint([first, *others]):
             continue
         if isinstance(sentence, str):
-            labels = join([label for label, _ in find(facts, when[0])])
-            text = sentence.format(labels=labels, **facts)
+            found = facts.find(f"{first}:")
+            labels, counts = [label for label, _ in found], [f"{n:,} by {one}" for one, n in found]
+            numbers = [facts[name] for name in (first, *others)]
+            text = sentence.format(*numbers, labels=join(labels), counts=join(counts))
         else:
             text = sentence(facts, options)
         if text:
-            figures = {fact: n for fact, n in known.items() if is_of(fact, (*when, *others))}
-            notes.append(Note(name, text, figures))
+            figures = {fact: facts[fact] for fact, name in known.items() if name in names.split()}
+            notes.append(Note(kind, text, figures))
     return notes
 
 
-def is_of(fact: str, names: tuple[str, ...]) -> bool:
-    """Return whether a fact has one of these names, or begins with one that ends with _."""
-    return any(fact == name or (name[-1] == "_" and fact.startswith(name)) for name in names)
-
-
-def is_mistake(note: Note) -> bool:
-    """Return whether a note is of what is almost surely a mistake, of which users are warned."""
-    return KINDS[note.kind].is_mistake
+def list_mistakes(notes: Iterable[Note]) -> list[str]:
+    """Return the sentences of notes on what is almost surely a mistake."""
+    return [note.text for note in notes if note.kind in MISTAKES]
 
 
 def warn_of(notes: Iterable[Note], warn: Callable[..., object] = warnings.warn) -> None:
     """Warn of mistakes at the line that called recframe."""
-    for each in filter(is_mistake, notes):
+    for text in list_mistakes(notes):
         frame, level = sys._getframe(), 1
         while frame.f_back and str(frame.f_globals.get("__name__")).startswith("recframe."):
             frame, level = frame.f_back, level + 1
-        warn(each.text, RecframeWarning, stacklevel=level)
+        warn(text, RecframeWarning, stacklevel=level)

@@ -37,7 +37,7 @@ from recframe.kernel.threads import n_processors
 from recframe.methods import Join, RankingMethods
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import Metric, parse_metrics
-from recframe.notes import DROPPED, ROWS, Facts, is_noting, list_notes, note, taking_notes, warn_of
+from recframe.notes import Facts, is_noting, list_notes, note, taking_notes, warn_of
 from recframe.options import DEFAULTS, Options
 from recframe.partitions import (
     Common,
@@ -357,7 +357,7 @@ def _iter_parted(
             note(**dict(result.facts or {}))
             yield result.made
     if progress.n_dropped:  # for want of a user
-        note(**{DROPPED: progress.n_dropped, ROWS: progress.n_dropped})
+        note(rows_dropped=progress.n_dropped, rows_read=progress.n_dropped)
     check_common([*common.values()], counts)
 
 

@@ -64,12 +64,6 @@ MISTAKES = {  # by kind: rows, options, metrics, and how the sentence begins
 FACTS = {
     "none_relevant": (NOTHING, {}, ["precision@1"], "no ranked row is relevant; check relevant"),
     "missing": (FRAME, {"missing": "drop"}, ["recall@1"], DROPPED),
-    "unranked": (
-        FRAME,
-        {"missing": "unranked"},
-        ["recall@1"],
-        "missing='unranked' ranks 2 of 5 rows nowhere",
-    ),
     "exclude": (
         FRAME,
         WITH_TRUTH | {"exclude": SEEN},
@@ -87,7 +81,7 @@ FACTS = {
         WHOLE,
         {"truth": TRUTH.replace({"user": {2: 3}}), "population": "both"},
         ["recall@1"],
-        "population='both' leaves out 1 user of the frame and 1 user of truth",
+        "population leaves out users, 1 of the frame and 1 of truth",
     ),
     "undefined": (
         EQUAL,
@@ -100,7 +94,7 @@ FACTS = {
         TWO_MODELS,
         {"score": ["a", "b"], "missing": "unranked", "short": "shrink"},
         ["precision@1"],
-        "b ranks no row of 1 of 2 users, whose lists are empty",
+        "of 2 users some have an empty list, 1 by b (options population and short)",
     ),
 }
 CASES = MISTAKES | FACTS

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from recframe.analysis.display import NotedTable
-from recframe.analysis.summary import count_ranked
+from recframe.analysis.summary import note_rankings
 from recframe.errors import RecframeError, is_number, option, quote, spell
 from recframe.foreign import frame_error, is_table, load_table, read_frame
 from recframe.frames.columns import Columns, find_columns, find_label, get_column
@@ -65,10 +65,10 @@ def count_shown(
     """Return what the lists of all users of interactions show, in one cell."""
     item = interactions.items.used()  # type: ignore[union-attr]  # which a catalogue has read
     rows, n_lists = [], []
-    for score, n_ranked in zip(
-        interactions.scores, count_ranked(interactions, options), strict=True
-    ):
+    note_rankings(interactions, [])
+    for score in interactions.scores:
         rankings = interactions.rankings(score, options)
+        n_ranked = rankings.n_ranked
         if options.short == "raise":
             check_lengths(n_ranked, interactions.users.ids, score, k, options)
         has_list = n_ranked >= (k if options.short == "nan" else 1)

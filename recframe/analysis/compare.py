@@ -30,7 +30,7 @@ from recframe.analysis.results import ResultTable
 from recframe.errors import RecframeError, as_text, is_number, option, quote, spell
 from recframe.frames.names import is_infer, is_same
 from recframe.kernel.threads import Array
-from recframe.notes import DISAGREES, note
+from recframe.notes import note
 from recframe.options import INFER
 
 Test = Literal["permutation", "ttest", "wilcoxon"]
@@ -170,7 +170,7 @@ def compare_pairs(pairs: ScorePairs, weights: pd.Series | None, how: Comparison)
     odd = holds_0[is_known & (holds_0 == is_shown)]
     for (*_, score, metric), holds in zip(odd.index, odd, strict=True):
         row = f"{as_text(metric)} of {as_text(score)}"
-        note(**{f"{DISAGREES}{row} (its interval {'holds' if holds else 'excludes'} 0)": 1})
+        note(**{f"disagreement:{row} (its interval {'holds' if holds else 'excludes'} 0)": 1})
     table.attrs = {"confidence": how.resampling.confidence, "correction": how.correction}
     return table
 

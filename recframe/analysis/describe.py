@@ -25,7 +25,7 @@ from recframe.kernel.threads import Array
 from recframe.metrics.measure import measure_one
 from recframe.metrics.names import make_metric
 from recframe.metrics.statistics import RankStatistics
-from recframe.notes import ALIKE, IN_R, LOST, NEAR, USERS, facts_noted, list_notes, note
+from recframe.notes import ALIKE, IN_R, facts_noted, list_notes, note
 from recframe.options import Options
 
 SHORT_USERS, CUT_USERS = "users with fewer than ", "users with a tie across "  # and then k
@@ -34,7 +34,7 @@ ONLY_ROWS, ONLY_TRUTH = "users only in the frame", "users only in truth"
 NULL_USERS, NULL_RELEVANCE, NULL_SCORES = "null users", "null relevance", "null scores"
 DUPLICATES = "duplicate pairs"
 NEAR_PAIRS, EXCLUDED = "truth pairs written differently", "relevant pairs excluded"
-NOTED = {NEAR_PAIRS: NEAR, EXCLUDED: LOST}
+NOTED = {NEAR_PAIRS: "truth_pairs_written_differently", EXCLUDED: "relevant_pairs_excluded"}
 JUDGED_ROWS, JUDGED = "judged rows", "judged@"  # and then k
 UNSEEN = ("all_relevant", "exclude", "unjudged")  # notes that no figure has
 FEW_JUDGED = 0.5  # of the first k rows
@@ -162,7 +162,7 @@ def count_figures(
     elif judge is not None and is_unique(options, interactions.n_repeated):
         interactions = judge.judge(interactions, is_all=columns.user is None)
     note_relevance(interactions)
-    note(**{USERS: len(interactions.users.ids)})
+    note(users=len(interactions.users.ids))
     figures = [
         Figures(*_count_ranking(interactions, score, k, options, common), is_found)
         for score in columns.scores

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from html import escape
 from itertools import zip_longest
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
 from pandas.plotting import PlotAccessor
@@ -19,6 +19,8 @@ from recframe.analysis.intervals import is_share
 from recframe.errors import as_text, printable
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.notes import Note
+
+Shown = TypeVar("Shown")
 
 TEXT_WIDTH = 80  # where no terminal says otherwise
 MAX_SHOWN = 20  # columns, as pandas shows outside a terminal; in one it leaves middle ones out
@@ -119,6 +121,13 @@ class NotedTable(pd.DataFrame):
         """Return the same as HTML."""
         html: str | None = super()._repr_html_()  # type: ignore[misc]  # the stubs have none
         return html and "\n".join([html, *(f"<p>{escape(one.text)}</p>" for one in self.notes)])
+
+
+def with_notes(table: Shown, notes: Sequence[Note]) -> Shown:
+    """Return a table with its notes, where it is one that carries some."""
+    if isinstance(table, NotedTable):
+        table.notes = notes
+    return table
 
 
 def as_plain(table: pd.DataFrame) -> pd.DataFrame:

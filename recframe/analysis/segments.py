@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
+from recframe.analysis.summary import note_undefined
 from recframe.errors import RecframeError, quote
 from recframe.frames.ids import sort_ids
 from recframe.frames.interactions import Interactions
@@ -17,7 +18,7 @@ from recframe.frames.tables import in_cells, make_columns, tidy_table
 from recframe.frames.user_values import find_level, of_users, read_own
 from recframe.kernel.threads import Array
 from recframe.metrics.names import Metric
-from recframe.notes import SEGMENTLESS, note
+from recframe.notes import note
 from recframe.options import Options
 
 RESULTS = ("baseline", "score", "metric", "k")  # index levels beside the segments
@@ -132,7 +133,7 @@ def measure_with_own(
     order = interactions.users.sort()
     if any(one.column is not None and one.given is None for one in grouping.by):
         n_rows = np.diff(interactions.users.groups.offsets)
-        note(**{SEGMENTLESS: len(n_rows) - int(np.count_nonzero(n_rows))})
+        note(users_without_segment=int(np.count_nonzero(n_rows == 0)))
     own = {
         number: read_own(interactions, *one[:3]).iloc[order].array
         for number, one in enumerate(grouping.all)
@@ -187,6 +188,8 @@ def segment_given(per_user: pd.DataFrame, by: Any, weights: Any) -> Segmented:
                 "table of users' values has no other columns"
             )
     grouping = find_grouping(per_user, several or by, weights, per_user.index.names)
+    note_undefined(per_user)
+    note(users=len(per_user))
     return _segment(per_user, pd.DataFrame(), grouping)
 
 

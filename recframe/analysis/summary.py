@@ -1,8 +1,6 @@
 """Means over users: by cut-off, and with how sure they are."""
 
-from collections import Counter
 from dataclasses import replace
-from itertools import product
 from numbers import Integral
 from typing import Any
 
@@ -28,27 +26,11 @@ from recframe.metrics.names import (
     parse_name,
     required_parameters,
 )
-from recframe.notes import (
-    BARE,
-    EQUAL,
-    HITS,
-    LONGER,
-    MISSES,
-    NO_VALUE,
-    NONE_RANKED,
-    RANKINGS,
-    REPEATED,
-    SCORED,
-    UNRANKED,
-    USERS,
-    VARIED,
-    is_noting,
-    note,
-)
+from recframe.notes import is_noting, note
 from recframe.options import Options
 
 LAST_K = 50  # of a curve, where no cut-off is given
-ROWS_SEEN = 1 << 14  # at a time, until relevant and other rows are seen
+N_ROWS_SEEN = 1_000  # at each of three places, of columns without a role
 
 
 def curve_metrics(name: object, k: object) -> list[Metric]:
@@ -78,90 +60,66 @@ def measure_noted(
     metrics: list[Metric],
     *,
     is_single: bool = False,
-    is_curve: bool = False,
+    is_whole: bool = False,
 ) -> pd.DataFrame:
     """Return the metrics of every user; note facts that change the meaning of their values.
 
-    A curve to the end of the rankings shows that they are cut.
+    A curve of `is_whole` rankings shows by itself where they end.
     """
     table = measure_table(interactions, options, metrics, is_single=is_single)
-    if is_noting(mistakes=True):
-        note_relevance(interactions)
-        lengths = count_ranked(interactions, options)
-        if not options.has_truth and not is_curve:
-            note_cut(interactions, metrics, lengths)
-        if is_noting():
-            note_undefined(table)
-            if interactions.columns.item is None and options.duplicates != "keep":
-                note_repeated(interactions)
+    note_rankings(interactions, [] if options.has_truth or is_whole else metrics)
+    if is_noting():
+        note_undefined(table)
+        if interactions.columns.item is None and options.duplicates != "keep":
+            note_repeated(interactions)
     return table
 
 
 def note_relevance(interactions: Interactions) -> None:
-    """Note whether relevant rows and others are ranked; as a rule the first ones tell."""
-    if not interactions.is_judged:
-        return
-    n_rows, hits, misses = len(interactions.relevant), 0, 0
-    masks = [is_ranked for _, is_ranked in interactions.scores.values()]
-    masks = [None] if any(mask is None for mask in masks) else masks
-    for is_ranked, start in product(masks, range(0, n_rows, ROWS_SEEN)):
-        rows = slice(start, start + ROWS_SEEN)
-        relevant = interactions.relevant[rows]
-        relevant = relevant if is_ranked is None else relevant[is_ranked[rows]]
-        hits += int(np.count_nonzero(relevant))
-        misses += len(relevant) - int(np.count_nonzero(relevant))
-        if hits and misses:
-            break
-    note(**{HITS: hits, MISSES: misses})
+    """Note how many of the ranked rows are relevant, and how many others."""
+    relevant: Array = interactions.relevant
+    masks: list[Any] = [mask for _, mask in interactions.scores.values()]
+    n_rows = len(relevant)
+    if not any(mask is None for mask in masks):
+        is_ranked = np.logical_or.reduce(masks)
+        relevant, n_rows = relevant & is_ranked, int(np.count_nonzero(is_ranked))
+    if interactions.is_judged:
+        n_relevant = int(np.count_nonzero(relevant))
+        note(ranked_rows_relevant=n_relevant, ranked_rows_not_relevant=n_rows - n_relevant)
 
 
-def count_ranked(interactions: Interactions, options: Options) -> list[Array]:
-    """Return how many rows of each user every score ranks; note empty lists."""
-    groups, lengths, counts = interactions.users.groups, list[Array](), Counter[str]()
-    is_wide = interactions.columns.model is None  # else each model ranks its own rows
-    for score, (_, is_ranked) in interactions.scores.items():
-        if is_ranked is None:
-            lengths.append(np.diff(groups.offsets))
-        else:
-            lengths.append(groups.count(is_ranked))
-            if options.missing == "unranked" and options.min_score is None and is_wide:
-                counts[SCORED] += len(is_ranked)
-                counts[UNRANKED] += len(is_ranked) - int(np.count_nonzero(is_ranked))
-        if (is_ranked is not None or options.has_truth) and is_noting():
-            n_empty = len(lengths[-1]) - int(np.count_nonzero(lengths[-1]))
-            counts[f"{NONE_RANKED}{as_text(score)}"] = n_empty
-    note(**{USERS: groups.n_groups, **counts})
-    return lengths
+def note_rankings(interactions: Interactions, metrics: list[Metric]) -> None:
+    """Note empty lists, and whether lists reach beyond cut-offs of metrics.
 
-
-def note_cut(interactions: Interactions, metrics: list[Metric], lengths: list[Array]) -> None:
-    """Note whether rankings reach beyond the cut-offs of metrics that ask for all relevant items.
-
-    Those of recall, whose value then is 1; and of others if rankings are equally long.
+    Those of recall, which then is 1; and others if lists are equally long, and metrics ask for
+    relevant items that may be missing.
     """
-    asked = [metric for metric in metrics if not DEFINITIONS[metric.name].zero_without_relevant]
+    if not is_noting(mistakes=True):
+        return
+    note_relevance(interactions)
+    groups, scores = interactions.users.groups, interactions.scores
+    lengths = [
+        np.diff(groups.offsets) if is_ranked is None else groups.count(is_ranked)
+        for _, is_ranked in scores.values()
+    ]
+    n_empty = [len(of_score) - int(np.count_nonzero(of_score)) for of_score in lengths]
+    numbers = {f"empty:{as_text(one)}": n for one, n in zip(scores, n_empty, strict=True)}
     deepest = max((metric.k or 0 for metric in metrics), default=0)
-    of_recall = max((metric.k or 0 for metric in asked if metric.name == "recall"), default=0)
-    counts = {}
-    if of_recall:
-        counts[RANKINGS] = sum(map(len, lengths))
-        counts[LONGER] = sum(int(np.count_nonzero(of_score > of_recall)) for of_score in lengths)
-    if asked and deepest and len(lengths[0]):
-        longest = max(of_score.max() for of_score in lengths)
-        if longest <= deepest and all(of_score.min() == longest for of_score in lengths):
-            n_hits = interactions.users.groups.count(interactions.relevant)
-            counts |= {f"{EQUAL}{longest}": len(n_hits), BARE: int(np.count_nonzero(n_hits == 0))}
+    asked = [metric for metric in metrics if not DEFINITIONS[metric.name].zero_without_relevant]
+    if of_recall := max((metric.k or 0 for metric in asked if metric.name == "recall"), default=0):
+        n_longer = [int(np.count_nonzero(of_score > of_recall)) for of_score in lengths]
+        numbers |= {
+            "rankings": sum(map(len, lengths)),
+            "rankings_longer_than_recall": sum(n_longer),
+        }
+    if asked and deepest and groups.n_groups:
+        longest = int(lengths[0].max())
+        if longest <= deepest and all((of_score == longest).all() for of_score in lengths):
+            n_bare = int(np.count_nonzero(groups.count(interactions.relevant) == 0))
+            numbers |= {f"rankings_of:{longest}": 1, "rankings_without_relevant_rows": n_bare}
         else:
-            counts[VARIED] = len(lengths[0])
-    note(**counts)
-
-
-def note_repeated(interactions: Interactions) -> None:
-    """Note which column seems to hold items, where none is known, and repeats some for a user."""
-    users, rows = interactions.users.groups.codes, interactions.rows
-    label = find_repeated(interactions.frame, interactions.columns, rows, users)
-    if label is not None:
-        note(**{f"{REPEATED}{quote(label)}": 1})
+            numbers["rankings_that_vary"] = 1
+    note(users=groups.n_groups, **numbers)
 
 
 def note_undefined(per_user: pd.DataFrame) -> None:
@@ -170,8 +128,19 @@ def note_undefined(per_user: pd.DataFrame) -> None:
     n_scores = per_user.shape[1] // len(labels)
     cells = per_user.to_numpy().T.reshape(n_scores, len(labels), len(per_user))
     n_undefined = np.count_nonzero(np.isnan(cells).any(axis=0), axis=1).tolist()
-    undefined = zip(labels, n_undefined, strict=True)
-    note(**{f"{NO_VALUE}{as_text(label)}": n for label, n in undefined})
+    numbers = zip(labels, n_undefined, strict=True)
+    note(**{f"undefined:{as_text(label)}": n for label, n in numbers})
+
+
+def note_repeated(interactions: Interactions) -> None:
+    """Note which column seems to hold items, where none is known, and repeats some for a user."""
+    frame, columns, rows, (_, groups, _), *_ = interactions
+    places = np.linspace(0, groups.n_rows, 3, endpoint=False, dtype=int)
+    sample = np.unique(np.add.outer(places, np.arange(N_ROWS_SEEN)))
+    sample = sample[sample < groups.n_rows]
+    of_frame = sample if rows is None else rows[sample]
+    if (label := find_repeated(frame, columns, of_frame, groups.codes[sample])) is not None:
+        note(**{f"repeats:{quote(label)}": 1})
 
 
 def measure_curve(
@@ -182,9 +151,10 @@ def measure_curve(
     That is where ``short="raise"`` refuses, which it does here for a user without any row. Means
     show it: they are infinite at the cut-offs that some user's ranking does not reach.
     """
+    padded = replace(options, short="pad") if options.short == "raise" else options
+    table = measure_noted(interactions, padded, metrics, is_whole=True)
     if options.short != "raise":
-        return measure_noted(interactions, options, metrics, is_curve=True)
-    table = measure_noted(interactions, replace(options, short="pad"), metrics, is_curve=True)
+        return table
     order, cut_offs = interactions.users.sort(), np.array([metric.k for metric in metrics])
     beyond = []
     for score in interactions.scores:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_float_dtype, is_integer_dtype, is_numeric_dtype
+from pandas.api.types import is_float_dtype, is_numeric_dtype
 
 from recframe.errors import RecframeError, RepeatedPairError, option, quote, spell
 from recframe.frames.columns import Columns, get_column, other_labels
@@ -21,7 +22,7 @@ from recframe.options import Models, Options
 
 MAX_MODELS = 1_000  # more are rather ids
 N_COMPARED = 1_000  # rows in which a column that tells them apart is looked for
-MOST_REPEATED = 0.4  # of the rows of rankings, where a column may hold items
+MOST_REPEATED = 0.6  # of the rows that can, where a column may hold items
 APART = "evaluate each of its values by itself, or make score columns of models by a pivot"
 KEEP = spell("'keep'", "--duplicates keep")
 REMEDY = (
@@ -84,42 +85,25 @@ def find_telling(
     return min(told.items(), key=lambda column: len(column[1]), default=None)
 
 
-def find_repeated(
-    frame: pd.DataFrame, columns: Columns, rows: Array | None, users: Array
-) -> Hashable | None:
-    """Return the column that seems to hold the items of rows, but repeats some for a user.
+def find_repeated(frame: pd.DataFrame, columns: Columns, rows: Array, user: Array) -> Any:
+    """Return the column of text or ids that has most values once for a user, but repeats some.
 
-    It has text or, by its name, ids, most of them once in a ranking. None: there is none, or one
-    that repeats nothing. A sample of rows tells.
+    Return None where there is none, or one that repeats nothing. The rows are a sample.
     """
-    labels, found = other_labels(frame, columns), dict[Hashable, float]()
-    if not labels or len(users) == 0:
-        return None
-    first = np.linspace(0, max(0, len(users) - N_COMPARED), 3).astype(
-        int
-    )  # of rows in three places
-    sample = np.unique(np.minimum(first[:, None] + np.arange(N_COMPARED), len(users) - 1))
-    user = users[sample]
-    is_long = np.bincount(user)[user] > 2
-    user, rows = user[is_long], (sample if rows is None else rows[sample])[is_long]
-    for label in labels:
+    # Where a column has one value for each user, all rows but the first repeat it.
+    most = 1 - len(np.unique(user)) / max(1, len(user))
+    shares: dict[Any, float] = {None: MOST_REPEATED * most}
+    for label in other_labels(frame, columns):
         column = get_column(frame, label, rows)
-        is_number = is_numeric_dtype(column.dtype)
-        if is_time(label) or (is_number and not (is_integer_dtype(column) and means_ids(label))):
-            continue
-        try:
-            codes, values = pd.factorize(column)
-        except TypeError:
-            continue  # lists and the like
-        is_repeated = pd.DataFrame({"user": user, "item": codes})[codes >= 0].duplicated()
-        n_repeated = int(is_repeated.sum())
-        if n_repeated == 0 and 0 < len(values) < len(codes):
-            return None
-        n_users = len(np.unique(user[is_repeated.index[is_repeated]]))
-        if n_users > 1 or (n_users == 1 and len(np.unique(user)) == 1):
-            found[label] = n_repeated / len(codes)
-    label = min(found, key=lambda one: found[one], default=None)
-    return label if found.get(label, 1) < MOST_REPEATED else None
+        is_number = is_numeric_dtype(column.dtype) and not means_ids(label)
+        with suppress(TypeError):  # lists and the like
+            if not (is_number or is_float_dtype(column.dtype) or is_time(label)):
+                item, values = pd.factorize(column, use_na_sentinel=False)
+                if len(values) < len(item):  # else a text or a number of its own for each row
+                    share = pd.DataFrame({"user": user, "item": item}).duplicated().mean()
+                    shares[label] = float(share)
+    found = min(shares, key=lambda label: shares[label])
+    return found if shares[found] > 0 else None
 
 
 def advise(told: tuple[Hashable, list[Any]] | None, columns: Columns) -> tuple[str, dict[str, Any]]:

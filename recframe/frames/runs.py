@@ -73,7 +73,6 @@ def from_runs(runs: Mapping[Any, Any]) -> pd.DataFrame:
     score
     bm25               0.75
     dense              1.00
-    note: missing='unranked' ranks 2 of 8 rows nowhere, but counts them in R
     """
     given: Any = runs
     required = "a dict of {query: {doc: score}}"

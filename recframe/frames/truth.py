@@ -17,7 +17,7 @@ from recframe.frames.overlap import Matches, Overlap, Pairs, append, match
 from recframe.frames.values import Gains
 from recframe.kernel.grouping import SortedPairs
 from recframe.kernel.threads import Array
-from recframe.notes import LOST, RELEVANT, is_noting, note
+from recframe.notes import is_noting, note
 from recframe.options import Options
 
 
@@ -83,7 +83,8 @@ class Judge:
             overlap = Overlap(excluded.users.ids, excluded.item.ids, "exclude")
             found = overlap.find(excluded, users, item, rows).row
             n_lost = np.count_nonzero(relevant[np.unique(found)])
-            note(**{LOST: int(n_lost), RELEVANT: int(np.count_nonzero(relevant))})
+            n_relevant = int(np.count_nonzero(relevant))
+            note(relevant_pairs_excluded=int(n_lost), relevant_pairs=n_relevant)
 
     def judge_absent(self, empty: Interactions) -> Interactions:
         """Return the arrays of a frame without rows, with the users added that none judged had."""
