@@ -224,7 +224,7 @@ def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
         if by:
             about |= {"users": n_users, "segments_gone": gone}
             result = join_results(results, segmented._replace(segments=shared), about)
-        notes = list_notes(facts)
+        notes = [one for one in list_notes(facts) if one.kind == "disagreement"]  # others are told
         result = result._replace(document={**result.document, "notes": notes})
         give(result, arguments, output)
     if not arguments.quiet:
