@@ -114,7 +114,8 @@ def say_cut(facts: Facts, _: Any) -> str:
     n_rankings, n_longer = facts["rankings"], facts["rankings_longer_than_recall"]
     are_few = n_rankings > 0 and n_longer <= FEW_LONGER * n_rankings
     are_equal = len(facts.find("rankings_of:")) == 1 and not facts["rankings_that_vary"]
-    if not are_few and not (are_equal and facts["rankings_without_relevant_rows"]):
+    is_cut = are_few or (are_equal and facts["rankings_without_relevant_rows"])
+    if facts["users"] < 2 or not is_cut:  # one ranking may well be whole
         return ""
     longer = f"only {n_longer:,} of {n_rankings:,} rankings are" if n_longer else "no ranking is"
     return (
