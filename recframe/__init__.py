@@ -30,12 +30,14 @@ with Importing(for_command=is_command()):
         summary,
         users_needed,
     )
+    from recframe.notes import Note
 
     __version__: str  # found when it is asked for
     pd.api.extensions.register_dataframe_accessor("rec")(RecAccessor)
 
 __all__ = [
     "MissingColumnError",
+    "Note",
     "RecAccessor",
     "RecframeError",
     "RecframeWarning",

@@ -189,24 +189,25 @@ class RecframeError(ValueError):
 
 class RecframeWarning(UserWarning):
     """
-    Warns that means leave something out, and how much.
+    Warns of what is almost surely a mistake in the data.
 
-    Aggregates warn once for each table; those of Dask and Spark, which are lazy, when computed.
-    `df.rec.describe` has the figures.
+    There are three: lists are cut at k and truth is missing, every ranked row is relevant, and ids
+    of truth match but for case, blanks or zeros. Each call warns once of each; tables of all users
+    of Dask and Spark, which are lazy, when computed. Other facts are notes.
 
     See Also
     --------
-    recframe.RecAccessor.describe : Check the data before you trust a number.
+    Note : A fact about a table of all users.
 
     Examples
     --------
     >>> import pandas as pd, recframe, warnings
-    >>> df = pd.DataFrame({"user": [1, 1], "score": [0.5, None], "relevant": [0, 1]})
+    >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [3, 2, 1], "relevant": [1, 1, 1]})
     >>> with warnings.catch_warnings(record=True) as said:
     ...     warnings.simplefilter("always")
-    ...     means = df.rec(missing="drop").mean("precision@1")
-    >>> print(said[0].message)
-    missing='drop' removed 1 of 2 rows (50%), and with them their relevance
+    ...     values = df.rec.precision(1)
+    >>> str(said[0].message)[:29]
+    'every ranked row is relevant,'
     """
 
 

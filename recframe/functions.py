@@ -9,6 +9,7 @@ import pandas as pd
 import recframe  # where the result of `scan` is found by who asks for its type
 from recframe.accessor import RecAccessor
 from recframe.analysis.compare import Correction, Test, compare_table, make_comparison, plan_table
+from recframe.analysis.display import with_notes
 from recframe.analysis.resampling import Interval, OfDifferences, make_resampling
 from recframe.analysis.segments import By, make_each, segment_given
 from recframe.analysis.summary import summary_table
@@ -30,6 +31,7 @@ from recframe.foreign import (
 from recframe.frames.questions import ask_all, write
 from recframe.frames.user_values import read_given
 from recframe.metrics.definitions import DEFAULT_METRICS
+from recframe.notes import list_notes, taking_notes
 from recframe.options import INFER, OptionArguments, is_path, make_options, spell_options
 
 if TYPE_CHECKING:
@@ -573,7 +575,9 @@ def summary(
     """
     resampling = make_resampling(confidence, n_resamples, seed, interval)
     make_table = partial(summary_table, resampling=resampling, unit=unit)
-    return make_each(segment_given(read_given(per_user), by, weights), make_table)
+    with taking_notes() as facts:
+        table = make_each(segment_given(read_given(per_user), by, weights), make_table)
+    return with_notes(table, list_notes(facts))
 
 
 @public
@@ -644,7 +648,9 @@ def compare(
     draws = confidence, n_resamples, seed, interval
     how = make_comparison(test, correction, *draws, weights=weights, unit=unit)
     make_table = partial(compare_table, baseline=baseline, how=how)
-    return make_each(segment_given(read_given(per_user, 2), by, weights), make_table)
+    with taking_notes() as facts:
+        table = make_each(segment_given(read_given(per_user, 2), by, weights), make_table)
+    return with_notes(table, list_notes(facts))
 
 
 @public

@@ -22,7 +22,7 @@ from recframe.analysis.catalogue import (
 )
 from recframe.analysis.compare import Correction, Test, compare_table, make_comparison
 from recframe.analysis.describe import Description
-from recframe.analysis.display import Inspection
+from recframe.analysis.display import Inspection, NotedTable, with_notes
 from recframe.analysis.overview import Overview, make_overview
 from recframe.analysis.ranks import (
     check_shown,
@@ -60,10 +60,10 @@ from recframe.frames.duplicates import find_models
 from recframe.frames.ids import ALL_USERS
 from recframe.frames.names import check_label, is_infer
 from recframe.frames.questions import ask_all
-from recframe.frames.tables import Make, MakeTable, mean_table, measure_table
+from recframe.frames.tables import Make, MakeTable, mean_table
 from recframe.metrics.definitions import DEFAULT_METRICS, DEFINITIONS, Definition, list_arguments
 from recframe.metrics.names import Metric, check_k, find_meant, make_metric, parse_metrics
-from recframe.notes import taking_notes, warning_of_notes
+from recframe.notes import Facts, list_notes, taking_notes, warn_of
 from recframe.options import (
     DEFAULTS,
     INFER,
@@ -275,8 +275,17 @@ class RankingMethods(ABC, Generic[Table]):
     def _per_user(self, metrics: list[Metric], *, is_single: bool = False) -> Table:
         """Return the metrics of every user; a single one may have a plain column for each score."""
         columns = self._find_columns(metrics=metrics)
-        make = partial(measure_table, metrics=metrics, is_single=is_single)
-        return self._map(make, columns, self._options)
+        make = partial(measure_noted, metrics=metrics, is_single=is_single)
+        with taking_notes(only_mistakes=True) as facts:
+            table = self._map(make, columns, self._options)
+        return self._tell(table, facts)
+
+    def _tell(self, table: Any, facts: Facts) -> Table:
+        """Return a table with the notes that facts amount to, and warn of mistakes."""
+        notes = list_notes(facts, self._options)
+        warn_of(notes)
+        told: Table = with_notes(table, notes)
+        return told
 
     def _of_users(
         self,
@@ -290,14 +299,15 @@ class RankingMethods(ABC, Generic[Table]):
     ) -> Table:
         """Return what is made of the per-user table or its means, of each segment if any."""
         columns, make = self._find_columns(metrics=metrics), partial(measure, metrics=metrics)
-        with warning_of_notes():
+        with taking_notes() as facts:
             if by is None and weights is None:
                 finish = self._mean if of_means else self._whole
-                return finish(make, columns, self._options, make_table)
+                return self._tell(finish(make, columns, self._options, make_table), facts)
             grouping = find_grouping(self._sample, by, weights, columns.users)
             of_each = mean_each if of_means else partial(make_each, shows_bar=self._shows_bar)
             make_all = partial(of_each, make_table=make_table)
-            return self._by_segment(grouping, columns, metrics, make, make_all)
+            table = self._by_segment(grouping, columns, metrics, make, make_all)
+            return self._tell(table, facts)
 
     def _by_segment(
         self,
@@ -437,7 +447,7 @@ class RankingMethods(ABC, Generic[Table]):
         FR      score       1.0
         NL      score       0.0
         """
-        return self._of_users(parse_metrics(metrics), pd.DataFrame, by, weights, of_means=True)
+        return self._of_users(parse_metrics(metrics), NotedTable, by, weights, of_means=True)
 
     def rank(self) -> Table:
         """
@@ -518,7 +528,9 @@ class RankingMethods(ABC, Generic[Table]):
         k = check_k(k)
         options = rank_options(self._options)
         columns = top_columns(self._sample, score, options, self._call)
-        return self._map(partial(top_table, k=k), columns, options, reads_all=True)
+        with taking_notes() as facts:
+            table: Any = self._map(partial(top_table, k=k), columns, options, reads_all=True)
+        return self._tell(NotedTable(table) if type(table) is pd.DataFrame else table, facts)
 
     def inspect(
         self,
@@ -767,8 +779,9 @@ class RankingMethods(ABC, Generic[Table]):
             catalogue=known,
             zero_division=float(options.zero_division),
         )
-        with warning_of_notes(5):
-            return self._add_up(count, columns, options, make_table, join_shown)
+        with taking_notes() as facts:
+            table = self._add_up(count, columns, options, make_table, join_shown)
+        return self._tell(table, facts)
 
     def curve(
         self,
@@ -821,7 +834,7 @@ class RankingMethods(ABC, Generic[Table]):
         """
         metrics = curve_metrics(metric, k)
         make_table = partial(curve_table, metrics=metrics)
-        measure = measure_curve if k is None else measure_table
+        measure = measure_curve if k is None else measure_noted
         return self._of_users(metrics, make_table, by, weights, measure, of_means=True)
 
     def summary(

@@ -1,97 +1,247 @@
-"""Notes: how much was left out while a table was made, which whoever reads its means should know.
+"""Notes: what readers of a table should know of how it was made, and the sentences that say it.
 
-What takes rows away notes it wherever it does so; aggregates collect the notes of one table and say
-them once, and nobody else asks for them.
+Code that leaves something out notes how much; the numbers of blocks and partitions add up. `KINDS`
+has every sentence, which names the option that changes it.
 """
 
+import re
+import sys
 import warnings
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any, NamedTuple
 
 from recframe.errors import RecframeWarning, count_of
 
-DROPPED, ROWS = "rows_dropped", "rows_read"
-LOST, RELEVANT = "relevant_pairs_excluded", "relevant_pairs"
-NEAR = "truth_pairs_written_differently"
-RANKINGS, LONGER = "rankings", "rankings_longer_than_recall"
-NO_VALUE = "undefined_"  # and then the metric
-NONE_RANKED = "users_without_ranked_rows_"  # and then the score
-_notes: ContextVar["Counter[str] | None"] = ContextVar("_notes", default=None)
+MISTAKES = ("cut", "all_relevant", "written_differently")  # which users are warned of too
+TOTALS = {"rows_read", "rows_looked_up", "relevant_pairs", "users"}  # beside which others stand
+SEEN = {"ranked_rows_relevant", "ranked_rows_not_relevant"}  # which are news where one is alone
+FEW_LONGER = 0.05  # of the rankings: the others may all be cut
+N_NAMED = 3  # metrics, scores or rows in a sentence
+IN_R = "they count in R, and no row can find them"
+ALIKE = (
+    "but for differences in case, blanks at the ends or zeros at the front of ids; write both "
+    "alike, as with .str.strip().str.casefold()"
+)
+# Why users have no value in a metric. All others need a relevant row.
+WHY = {"auc": "no relevant row, or no other", "fall_out": "only relevant rows"}
+WHY |= dict.fromkeys(("precision", "judged", "mean"), "no ranked row")
+
+
+class Note(NamedTuple):
+    """
+    A fact about a table that its readers should know.
+
+    Tables of all users (`mean`, `summary`, `compare`, `curve`, `catalogue`) and `top` list them as
+    ``notes`` and show them below. Selecting and copying keep notes; arithmetic, transposing and
+    reshaping give plain DataFrames.
+
+    Parameters
+    ----------
+    kind : str
+        The kind of the note, such as "undefined" or "cut".
+    text : str
+        A sentence with the figures and the option that changes them.
+    figures : dict
+        The figures by name, whole numbers.
+
+    See Also
+    --------
+    recframe.RecAccessor.mean : A table with notes.
+
+    Examples
+    --------
+    >>> import pandas as pd, recframe
+    >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [3, 2, 1], "relevant": [0, 1, 0]})
+    >>> df.rec.mean("auc").notes[0].figures
+    {'users': 2, 'undefined:auc': 1}
+    """
+
+    kind: str
+    text: str
+    figures: dict[str, int]
+
+
+class Facts(Counter[str]):
+    """Numbers that are noted, by name, or only those that show mistakes.
+
+    The name of a number of one metric, score or column ends with a colon and its label.
+    """
+
+    only_mistakes = False
+
+    def find(self, name: str) -> list[tuple[str, int]]:
+        """Return the labels of a name, with their numbers above 0."""
+        return [(one[len(name) :], n) for one, n in self.items() if n and one.startswith(name)]
+
+
+_facts: ContextVar[Facts | None] = ContextVar("_facts", default=None)
 
 
 @contextmanager
-def taking_notes() -> Iterator["Counter[str]"]:
-    """Collect what is noted meanwhile, as numbers by their names."""
-    notes = Counter[str]()
-    token = _notes.set(notes)
+def taking_notes(facts: Facts | None = None, *, only_mistakes: bool = False) -> Iterator[Facts]:
+    """Collect the numbers that are noted meanwhile."""
+    facts = Facts() if facts is None else facts
+    facts.only_mistakes = only_mistakes
+    token = _facts.set(facts)
     try:
-        yield notes
+        yield facts
     finally:
-        _notes.reset(token)
+        _facts.reset(token)
 
 
 def note(**numbers: int) -> None:
-    """Add numbers to the notes, where some are taken."""
-    notes = _notes.get()
-    if notes is not None:
-        notes.update(numbers)
+    """Add numbers to the facts, where some are collected."""
+    if (facts := _facts.get()) is not None:
+        facts.update(numbers)
 
 
-def is_noting() -> bool:
-    """Return whether notes are taken, for what is not counted anyway."""
-    return _notes.get() is not None
+def is_noting(*, mistakes: bool = False) -> bool:
+    """Return whether facts are collected, for numbers that are not counted anyway."""
+    facts = _facts.get()
+    return facts is not None and (mistakes or not facts.only_mistakes)
 
 
-def number_noted(name: str) -> int:
-    """Return what the notes that are taken add up to, 0 where there is nothing of the name."""
-    return (_notes.get() or Counter())[name]
+def facts_noted() -> Facts:
+    """Return the facts that are collected, none where nobody collects them."""
+    return _facts.get() or Facts()
 
 
-def say_notes(notes: Mapping[str, int]) -> list[str]:
-    """Return the notes as sentences."""
-    sentences = []
-    if n_dropped := notes.get(DROPPED, 0):
-        n_rows = notes[ROWS]
-        sentences.append(
-            f"missing='drop' removed {n_dropped:,} of {n_rows:,} rows ({n_dropped / n_rows:.0%}), "
-            "and with them their relevance"
-        )
-    if n_lost := notes.get(LOST, 0):
-        sentences.append(
-            f"exclude holds {n_lost:,} of {notes[RELEVANT]:,} relevant pairs of truth: they count "
-            "in R, and no row can find them"
-        )
-    if n_near := notes.get(NEAR, 0):
-        sentences.append(
-            f"{count_of(n_near, 'pair')} of truth would match the frame but for differences in "
-            "case, blanks at the ends or zeros at the front of ids; write both alike, as with "
-            ".str.strip().str.casefold()"
-        )
-    if notes.get(RANKINGS, 0) and not notes[LONGER]:
-        sentences.append(
-            "no ranking is longer than the cut-off of recall, so recall is 1 for every user "
-            "with a relevant row; if rankings were cut off there, pass all relevant items as truth"
-        )
-    for name, n_users in notes.items():
-        if name.startswith(NONE_RANKED):
-            sentences.append(
-                f"{name.removeprefix(NONE_RANKED)} ranks no row of {count_of(n_users, 'user')}, "
-                "whom others rank: an empty list, which counts in its means"
-            )
-        if name.startswith(NO_VALUE):
-            sentences.append(
-                f"{name.removeprefix(NO_VALUE)} is undefined for {count_of(n_users, 'user')} with "
-                "relevant rows, so its mean covers fewer users than the others"
-            )
-    return sentences
+def say_cut(facts: Facts, _: Any) -> str:
+    """Return how few rankings reach beyond the cut-off, so that truth may be missing."""
+    n_rankings, n_longer = facts["rankings"], facts["rankings_longer_than_recall"]
+    are_few = n_rankings > 0 and n_longer <= FEW_LONGER * n_rankings
+    are_equal = len(facts.find("rankings_of:")) == 1 and not facts["rankings_that_vary"]
+    is_cut = are_few or (are_equal and facts["rankings_without_relevant_rows"])
+    if facts["users"] < 2 or not is_cut:  # one ranking may well be whole
+        return ""
+    longer = f"only {n_longer:,} of {n_rankings:,} rankings are" if n_longer else "no ranking is"
+    return (
+        f"{longer} longer than the cut-off; if rankings were cut there, relevant items beyond it "
+        "are missing, and recall, ndcg and other metrics that ask for them are too high: pass all "
+        "relevant items as truth"
+    )
 
 
-@contextmanager
-def warning_of_notes(stacklevel: int = 6) -> Iterator[None]:
-    """Warn of what is noted meanwhile, once for each kind, at the line of a public call."""
-    with taking_notes() as notes:
-        yield
-    for sentence in say_notes(notes):
-        warnings.warn(sentence, RecframeWarning, stacklevel=stacklevel)
+def say_undefined(facts: Facts, options: Any) -> str:
+    """Return how many users have no value in which metrics, and why."""
+    labels = defaultdict[tuple[int, str], list[str]](list)
+    is_nan = options is not None and options.zero_division != options.zero_division
+    for label, n in facts.find("undefined:"):
+        name = re.split(r"[(@]", label)[0].casefold()
+        why = [WHY.get(name, "no relevant row")] if is_nan else []
+        if options is not None and options.short == "nan" and "@" in label:
+            why.append("fewer rows than k")
+        labels[n, f" ({' or '.join(why)})" if why else ""].append(label)
+    shown = [f"{n:,} in {join(names)}{why}" for (n, why), names in labels.items()]
+    remedy = "; zero_division=0 counts them as 0" if is_nan else ""
+    return f"of {count_of(facts['users'], 'user')}, means leave out {', '.join(shown)}{remedy}"
+
+
+def join(names: list[str]) -> str:
+    """Return the first names, and how many others there are."""
+    shown = names[:N_NAMED] + [f"{len(names) - N_NAMED:,} more"] * (len(names) > N_NAMED)
+    return " and ".join(filter(None, (", ".join(shown[:-1]), *shown[-1:])))
+
+
+# Of each kind the names of its facts, and its sentence, in which their numbers stand in this order.
+# {labels} are those of the first name, {counts} these with their numbers.
+KINDS: dict[str, tuple[str, str | Callable[[Facts, Any], str]]] = {
+    "cut": (
+        "rankings rankings_longer_than_recall rankings_of rankings_without_relevant_rows",
+        say_cut,
+    ),
+    "all_relevant": (
+        "ranked_rows_relevant users",
+        "every ranked row is relevant, so precision is 1 in any order; add the rows that are not, "
+        "which a merge with relevant items loses, or pass min_relevance or truth",
+    ),
+    "written_differently": (
+        "truth_pairs_written_differently",
+        "{:,} of the pairs of truth would match the frame " + ALIKE,
+    ),
+    "none_relevant": (
+        "ranked_rows_not_relevant users",
+        "no ranked row is relevant; check relevant, min_relevance, or the ids of truth",
+    ),
+    "missing": (
+        "rows_dropped rows_read",
+        "missing='drop' removed {:,} of {:,} rows, and with them their relevance",
+    ),
+    "exclude": ("rows_excluded rows_looked_up", "exclude removed {:,} of {:,} rows"),
+    "excluded_relevant": (
+        "relevant_pairs_excluded relevant_pairs",
+        "exclude holds {:,} of {:,} relevant pairs of truth: " + IN_R,
+    ),
+    "unjudged": (
+        "rows_unjudged rows_looked_up",
+        "unjudged='drop' removed {:,} of {:,} rows, which truth does not hold",
+    ),
+    "population": (
+        "users_only_in_frame users_only_in_truth",
+        "population leaves out users, {:,} of the frame and {:,} of truth",
+    ),
+    "undefined": ("undefined users", say_undefined),
+    "empty": (
+        "empty users",
+        "of {1:,} users some have an empty list, {counts} (options population and short)",
+    ),
+    "segments": (
+        "users_without_segment",
+        "{:,} of the users of truth have no row that names their segment, and are in that of nan; "
+        "pass by= a Series indexed by user",
+    ),
+    "items": (
+        "repeats",
+        "no item column is known, so repeated items were not looked for, but {labels} repeats "
+        "values within a ranking; pass item={labels} if it holds the items",
+    ),
+    "ties": (
+        "lists_longer_for_ties",
+        "ties at the cut make {:,} of the lists longer than k; ties='first' breaks them",
+    ),
+    "disagreement": (
+        "disagreement",
+        "interval and p_corrected disagree on {labels}: they are different methods, and only "
+        "p-values are corrected for the number of rows (option correction)",
+    ),
+}
+
+
+def list_notes(facts: Facts, options: Any = None) -> list[Note]:
+    """Return the notes that facts amount to, mistakes first; without options no remedy."""
+    notes, known = [], {fact: fact.partition(":")[0] for fact, n in facts.items() if n}
+    noted = {*known.values()} - TOTALS
+    if facts["users"] < 2 or noted >= SEEN:  # one ranking may well be so
+        noted -= SEEN
+    for kind, (names, sentence) in KINDS.items():
+        first, *others = names.split()
+        if noted.isdisjoint([first, *others]):
+            continue
+        if isinstance(sentence, str):
+            found = facts.find(f"{first}:")
+            labels, counts = [label for label, _ in found], [f"{n:,} by {one}" for one, n in found]
+            numbers = [facts[name] for name in (first, *others)]
+            text = sentence.format(*numbers, labels=join(labels), counts=join(counts))
+        else:
+            text = sentence(facts, options)
+        if text:
+            figures = {fact: facts[fact] for fact, name in known.items() if name in names.split()}
+            notes.append(Note(kind, text, figures))
+    return notes
+
+
+def list_mistakes(notes: Iterable[Note]) -> list[str]:
+    """Return the sentences of notes on what is almost surely a mistake."""
+    return [note.text for note in notes if note.kind in MISTAKES]
+
+
+def warn_of(notes: Iterable[Note], warn: Callable[..., object] = warnings.warn) -> None:
+    """Warn of mistakes at the line that called recframe."""
+    for text in list_mistakes(notes):
+        frame, level = sys._getframe(), 1
+        while frame.f_back and str(frame.f_globals.get("__name__")).startswith("recframe."):
+            frame, level = frame.f_back, level + 1
+        warn(text, RecframeWarning, stacklevel=level)

@@ -1,6 +1,5 @@
 """Partitions: the result for each, on Dask and Spark, and the checks of all of them together."""
 
-from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -39,10 +38,10 @@ from recframe.frames.tables import (
     sum_and_count,
 )
 from recframe.frames.truth import Judge
-from recframe.notes import say_notes, taking_notes
+from recframe.notes import Facts, Note, list_notes, taking_notes
 from recframe.options import Options
 
-MakeWhole = Callable[..., tuple[pd.DataFrame, list[str]]]  # with sentences to warn of
+MakeWhole = Callable[..., tuple[pd.DataFrame, list[Note]]]
 N_USERS = 1 << 13  # named as examples by a partition without a user in common
 
 
@@ -71,7 +70,7 @@ class PartitionResult(NamedTuple):
     common: list[Common]
     items: Items
     counts: UserCounts | None = None  # where truth is that of its users, which must be the same
-    notes: Counter[str] | None = None  # where figures of all users are made
+    facts: Facts | None = None  # where figures of all users are made
 
 
 class Lookups(NamedTuple):
@@ -131,13 +130,16 @@ def make_partition(
 
 
 def take_notes(
-    make_result: Callable[..., PartitionResult], *given: Any, lists_users: bool
+    make_result: Callable[..., PartitionResult],
+    *given: Any,
+    lists_users: bool,
+    only_mistakes: bool = False,
 ) -> PartitionResult:
-    """Return the result for a partition with its notes, and its users if they are listed."""
-    with taking_notes() as notes:
+    """Return the result for a partition with its facts, and its users if they are listed."""
+    with taking_notes(only_mistakes=only_mistakes) as facts:
         result = make_result(*given)
     users = result.users if lists_users else result.users[:0]
-    return result._replace(users=users, notes=notes)
+    return result._replace(users=users, facts=facts)
 
 
 def make_of_partitions(
@@ -148,19 +150,20 @@ def make_of_partitions(
     sample: pd.DataFrame,
     parts: Sequence[PartitionResult],
     lookups: Lookups = Lookups(),  # noqa: B008 - which is a tuple
-) -> tuple[pd.DataFrame, list[str]]:
-    """Return the table made of all partitions, checked, and the notes of it as sentences."""
+) -> tuple[pd.DataFrame, list[Note]]:
+    """Return the table made of all partitions, checked, and its notes."""
     made = [part.made for part in parts] or [make_empty(make, sample, columns, options)]
-    with taking_notes() as notes:
+    with taking_notes() as facts:
         for part in parts:
-            notes.update(part.notes)
+            facts.update(part.facts)
         if judge := check_partitions(parts, lookups, columns, options):
             judge.note_lost(lookups.excluded)
             if columns.user is not None:
                 absent = judge.judge_absent(read_interactions(sample, columns, options))
                 made.append(make(absent, options))
-    # Sums depend on the order of what is summed: in this one they are those of pandas.
-    return make_table(join_tables(made)), say_notes(notes)
+        # Sums depend on the order of what is summed: in this one they are those of pandas.
+        table = make_table(join_tables(made))
+    return table, list_notes(facts, options)
 
 
 def make_by_sums(make: Make, make_table: MakeTable) -> tuple[Make, MakeTable]:
@@ -179,13 +182,13 @@ def count_partition(
     frame: pd.DataFrame, lookups: Lookups, columns: Columns, k: int, options: Options
 ) -> PartitionResult:
     """Return the figures of a partition, given all of truth."""
-    with taking_notes() as notes:
+    with taking_notes() as facts:
         left, judge, overlaps = _leave_candidates(frame, lookups, columns, options)
         interactions = read_interactions(left, columns, options, lenient=True)
         figures = count_figures(interactions, options, k, judge)
     items = Items(False) if judge is None else judge.overlap.items
     common = [] if columns.user is None else list(map(_find_common, overlaps))
-    return PartitionResult(figures, interactions.users.ids, common, items, notes=notes)
+    return PartitionResult(figures, interactions.users.ids, common, items, facts=facts)
 
 
 def describe_partitions(
@@ -198,9 +201,9 @@ def describe_partitions(
 ) -> Description:
     """Return the description that the figures of partitions add up to, given a frame of no row."""
     figures = [part.made for part in parts]
-    with taking_notes() as notes:
+    with taking_notes() as facts:
         for part in parts:
-            notes.update(part.notes)
+            facts.update(part.facts)
         others = check_partitions(parts, lookups, columns, options), lookups.excluded
         return describe_figures(figures, empty, columns, k, options, *others)
 
@@ -294,5 +297,5 @@ def make_empty(
 ) -> pd.DataFrame:
     """Return the table for no row."""
     # Without rows user=None is one short ranking, which only the data may be refused for.
-    with taking_notes():  # and which nothing is said of
+    with taking_notes(only_mistakes=True):  # and which nothing is said of
         return make(read_interactions(sample, columns, options), replace(options, short="pad"))

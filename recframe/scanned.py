@@ -37,7 +37,7 @@ from recframe.kernel.threads import n_processors
 from recframe.methods import Join, RankingMethods
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import Metric, parse_metrics
-from recframe.notes import DROPPED, ROWS, is_noting, note
+from recframe.notes import Facts, is_noting, list_notes, note, taking_notes, warn_of
 from recframe.options import DEFAULTS, Options
 from recframe.partitions import (
     Common,
@@ -155,7 +155,18 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         0           0.000000   0.307692
         1           0.190476   0.095238
         """
-        return public_each(self.iter_users(parse_metrics(metrics))[1])
+        return public_each(self._warn_at_end(self.iter_users(parse_metrics(metrics))[1]))
+
+    def _warn_at_end(self, tables: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        """Yield tables; warn of mistakes that are noted of all."""
+        facts = Facts()
+        while True:
+            with taking_notes(facts, only_mistakes=True):  # not of what is called between tables
+                table = next(tables, None)
+            if table is None:
+                break
+            yield table
+        warn_of(list_notes(facts, self._options))
 
     def iter_users(
         self, metrics: list[Metric], by: Any = None, weights: Any = None
@@ -352,7 +363,10 @@ def _iter_parted(
         block = dtypes.restore(block)
         return make_partition(block, lookups, make_block, columns, own, [], is_apart=True)
 
-    make_result = partial(take_notes, make_part, lists_users=False) if is_noting() else make_part
+    make_result: Callable[..., PartitionResult] = make_part
+    if is_noting(mistakes=True):
+        how = {"lists_users": False, "only_mistakes": not is_noting()}
+        make_result = partial(take_notes, make_part, **how)
     with showing(limits.progress, files.n_rows) as progress:
         for result in make_each(files, limits, progress, make_result, n_processors()):
             for one in result.common:
@@ -362,11 +376,10 @@ def _iter_parted(
                     known, key=lambda each: min(len(each.users), len(each.other_users))
                 )
             counts.append(result.counts)
-            if result.notes:
-                note(**result.notes)
+            note(**dict(result.facts or {}))
             yield result.made
     if progress.n_dropped:  # for want of a user
-        note(**{DROPPED: progress.n_dropped, ROWS: progress.n_dropped})
+        note(rows_dropped=progress.n_dropped, rows_read=progress.n_dropped)
     check_common([*common.values()], counts)
 
 

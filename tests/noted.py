@@ -1,7 +1,8 @@
-"""Rows of which something is left out, and what the means of them are to be warned of."""
+"""Rows of every kind of note: what their tables say, and which of it is a mistake."""
 
 import warnings
 
+import numpy as np
 import pandas as pd
 
 from recframe import RecframeWarning
@@ -20,14 +21,34 @@ WRITTEN = pd.DataFrame(
     {"user": ["ann", "ann", "Bob", "eve"], "item": ["x", "Y", "x", " z"], "score": [3, 2, 1, 4]}
 )
 ALIKE = pd.DataFrame({"user": ["ann", "ann", "bob", "eve"], "item": ["x", "y", "z", "z"]})
-DROPPED = r"missing='drop' removed 2 of 5 rows \(40%\)"
+WHOLE = FRAME.assign(score=range(5))
+RELEVANT = WHOLE.assign(relevant=1)
+NOTHING = WHOLE.assign(relevant=0)
+EQUAL = pd.DataFrame(
+    {
+        "user": np.repeat(range(4), 3),
+        "item": range(12),
+        "score": [3, 2, 1] * 4,
+        "relevant": [0, 1, 0] * 3 + [0] * 3,
+    }
+)
+TWO_MODELS = pd.DataFrame(
+    {"user": [1, 2, 1], "relevant": [1, 1, 0], "a": [1.0, 1.0, 0.5], "b": [1.0, None, 0.5]}
+)
+NO_ITEM = pd.DataFrame(
+    {
+        "user": np.repeat(["a", "b"], 4),
+        "tomo": [*"pqqr", *"sqpp"],
+        "haut": "x",
+        "score": [3, 2, 2, 1] * 2,
+        "relevant": [0, 1, 1, 0] * 2,
+    }
+)
+DROPPED = "missing='drop' removed 2 of 5 rows, and with them"
 LOST = "exclude holds 1 of 3 relevant pairs of truth"
-NEAR = "3 pairs of truth would match the frame"  # y, z and those of bob
-CUT = "no ranking is longer than the cut-off of recall"
-OF_FEWER = "auc is undefined for 1 user with relevant"
-NONE_RANKED = "b ranks no row of 1 user, whom others rank"
-ALL_RELEVANT = pd.DataFrame({"user": [1, 1, 2], "score": [2, 1, 1], "relevant": [1, 0, 1]})
-TWO_MODELS = pd.DataFrame({"user": [1, 2], "relevant": [1, 1], "a": [1.0, 1.0], "b": [1.0, None]})
+NEAR = "3 of the pairs of truth would match the frame"  # y, z and those of bob
+CUT = "no ranking is longer than the cut-off"
+WITH_TRUTH = {"truth": TRUTH, "missing": "unranked"}
 AGGREGATES = {
     "mean": lambda rec: rec.mean("recall@1"),
     "summary": lambda rec: rec.summary("recall@1"),
@@ -35,28 +56,52 @@ AGGREGATES = {
     "catalogue": lambda rec: rec.catalogue(1),
     "by": lambda rec: rec.mean("recall@1", by="user"),
 }
-CASES = {  # by kind: rows, options, metrics, and the warning
-    "dropped": (FRAME, {"missing": "drop"}, "recall@1", DROPPED),
-    "excluded": (
+MISTAKES = {  # by kind: rows, options, metrics, and how the sentence begins
+    "cut": (WHOLE, {"short": "pad"}, ["recall@3"], CUT),
+    "all_relevant": (RELEVANT, {}, ["precision@1"], "every ranked row is relevant, so precision"),
+    "written_differently": (WRITTEN, {"truth": ALIKE, "population": "all"}, ["recall@1"], NEAR),
+}
+FACTS = {
+    "none_relevant": (NOTHING, {}, ["precision@1"], "no ranked row is relevant; check relevant"),
+    "missing": (FRAME, {"missing": "drop"}, ["recall@1"], DROPPED),
+    "exclude": (
         FRAME,
-        {"truth": TRUTH, "exclude": SEEN, "missing": "unranked"},
-        "recall@1",
-        LOST,
+        WITH_TRUTH | {"exclude": SEEN},
+        ["recall@1"],
+        "exclude removed 2 of 5 rows",
     ),
-    "written differently": (WRITTEN, {"truth": ALIKE, "population": "all"}, "recall@1", NEAR),
-    "cut at k": (FRAME.assign(score=range(5)), {"short": "pad"}, "recall@3", CUT),
-    "of fewer users": (ALL_RELEVANT, {}, ["auc", "precision@1"], OF_FEWER),
-    "none ranked": (
+    "excluded_relevant": (FRAME, WITH_TRUTH | {"exclude": SEEN}, ["recall@1"], LOST),
+    "unjudged": (
+        FRAME,
+        WITH_TRUTH | {"unjudged": "drop"},
+        ["recall@1"],
+        "unjudged='drop' removed 2 of 5 rows, which truth",
+    ),
+    "population": (
+        WHOLE,
+        {"truth": TRUTH.replace({"user": {2: 3}}), "population": "both"},
+        ["recall@1"],
+        "population leaves out users, 1 of the frame and 1 of truth",
+    ),
+    "undefined": (
+        EQUAL,
+        {},
+        ["recall@1", "auc", "precision@1"],
+        "of 4 users, means leave out 1 in recall@1 (no relevant row), 1 in auc (no relevant row, "
+        "or no other); zero_division=0 counts them as 0",
+    ),
+    "empty": (
         TWO_MODELS,
         {"score": ["a", "b"], "missing": "unranked", "short": "shrink"},
-        "precision@1",
-        NONE_RANKED,
+        ["precision@1"],
+        "of 2 users some have an empty list, 1 by b (options population and short)",
     ),
 }
+CASES = MISTAKES | FACTS
 SILENT = {  # rows, options, and the call
     "unranked": (FRAME, {"missing": "unranked"}, lambda rec: rec.mean("recall@1")),
-    "of each user": (FRAME, {"missing": "drop"}, lambda rec: rec.evaluate("recall@1")),
-    "clean": (FRAME.dropna(), {"missing": "drop"}, lambda rec: rec.mean("recall@1")),
+    "of each user": (FRAME, {"missing": "drop"}, lambda rec: rec.evaluate("precision@1")),
+    "clean": (WHOLE, {"missing": "drop"}, lambda rec: rec.mean("recall@1")),
     "one short ranking": (
         FRAME[:3].assign(score=range(3)),
         {"user": None},
@@ -76,3 +121,8 @@ def warnings_of(call):
         warnings.simplefilter("always")
         call()
     return [str(one.message) for one in said if one.category is RecframeWarning]
+
+
+def texts_of(table):
+    """Return the sentences of the notes of a table, by kind."""
+    return {note.kind: note.text for note in table.notes}

@@ -1,35 +1,39 @@
-"""RecframeWarning: what aggregates say of what was left out, once for a table."""
+"""Notes: what tables of all users say, and the three mistakes that are warned of, everywhere."""
 
+import io
 import json
-import re
 import warnings
+from contextlib import redirect_stderr, redirect_stdout
 from random import Random
 
 import dask.dataframe as dd
+import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
-import noted
 import recframe
 import recframe.dask
 import recframe.polars
+from doors import DOORS
 from noted import (
     AGGREGATES,
     ALIKE,
-    ALL_RELEVANT,
     CASES,
+    CUT,
     DROPPED,
+    EQUAL,
+    FACTS,
     FRAME,
-    LOST,
-    NEAR,
-    NONE_RANKED,
-    OF_FEWER,
-    SEEN,
+    MISTAKES,
+    NO_ITEM,
+    RELEVANT,
     SILENT,
-    TRUTH,
     TWO_MODELS,
+    WHOLE,
     WRITTEN,
+    texts_of,
     warnings_of,
 )
 from recframe import RecframeWarning
@@ -37,34 +41,294 @@ from recframe.analysis.describe import EXCLUDED, NEAR_PAIRS
 from recframe.cli import main
 
 
-def make_recs(tmp_path):
-    """Return the rows as each engine of this process has them, in blocks too."""
-    FRAME.to_parquet(tmp_path / "rows.parquet", row_group_size=2)
-    return {
-        "frame": FRAME.rec,
-        "Polars": pl.from_pandas(FRAME).rec,
-        "LazyFrame": pl.from_pandas(FRAME).lazy().rec,
-        "files": recframe.scan(tmp_path / "rows.parquet", memory=1),
-    }
+def scan(frame, folder, options, memory):
+    """Return the methods of a file of rows."""
+    frame.to_parquet(folder / "rows.parquet", row_group_size=2)
+    return recframe.scan(folder / "rows.parquet", memory=memory, **options)
 
 
-@pytest.mark.parametrize("engine", ["frame", "Polars", "LazyFrame", "files"])
+OPENED = {  # the engines whose tables carry notes
+    "frame": lambda frame, options, _: frame.rec(**options),
+    "Arrow": lambda frame, options, _: recframe.rec(pa.Table.from_pandas(frame), **options),
+    "files": lambda frame, options, folder: scan(frame, folder, options, "64KiB"),
+    "parted": lambda frame, options, folder: scan(frame, folder, options, 1),  # by user
+}
+
+
+def run_evaluate(frame, options, metrics, folder, *words):
+    """Return what the command line prints of rows: on standard output, and on standard error."""
+    frame.to_parquet(folder / "given.parquet", index=False)
+    asked = ["evaluate", str(folder / "given.parquet"), *words]
+    for name, value in options.items():
+        if isinstance(value, pd.DataFrame):
+            value.to_parquet(folder / f"{name}.parquet", index=False)
+            value = folder / f"{name}.parquet"
+        several = value if isinstance(value, list) else [value]
+        asked += [f"--{name}={one}" for one in several]
+    out, said = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(said):
+        assert 0 == main([*asked, "--metric", *metrics])
+    return out.getvalue(), said.getvalue()
+
+
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
+@pytest.mark.parametrize("engine", OPENED)
+@pytest.mark.parametrize("kind", CASES)
+def test_kinds(kind, engine, tmp_path):
+    """Each is a sentence that begins with its figures, on every engine whose tables carry notes."""
+    frame, options, metrics, start = CASES[kind]
+    table = OPENED[engine](frame, options, tmp_path).mean(metrics)
+
+    assert texts_of(table)[kind].startswith(start)
+    assert all(n > 0 for note in table.notes for n in note.figures.values())
+
+
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
+@pytest.mark.parametrize("kind", CASES)
+def test_kinds_on_the_command_line(kind, tmp_path):
+    """It says the same sentences below the table, has them in JSON, and is silent where asked."""
+    frame, options, metrics, _ = CASES[kind]
+    notes = frame.rec(**options).mean(metrics).notes
+    _, said = run_evaluate(frame, options, metrics, tmp_path)
+    out, other = run_evaluate(frame, options, metrics, tmp_path, "--format", "json")
+
+    assert "".join(f"recframe: note: {note.text}\n" for note in notes) == said
+    assert ([note._asdict() for note in notes], "") == (json.loads(out)["notes"], other)
+    assert "" == run_evaluate(frame, options, metrics, tmp_path, "--quiet")[1]
+
+
 @pytest.mark.parametrize("name", AGGREGATES)
-def test_dropped_rows(name, engine, tmp_path):
-    """How many rows `missing` has removed, at the caller's line."""
-    rec = make_recs(tmp_path)[engine](missing="drop")
-    with pytest.warns(RecframeWarning, match=DROPPED) as said:
-        AGGREGATES[name](rec)
+@pytest.mark.parametrize("engine", OPENED)
+def test_every_table_of_all_users(engine, name, tmp_path):
+    """It has notes as an attribute, and shows them below as text and HTML."""
+    table = AGGREGATES[name](OPENED[engine](FRAME, {"missing": "drop"}, tmp_path))
 
-    assert [noted.__file__] == [warning.filename for warning in said]
+    assert texts_of(table)["missing"].startswith(DROPPED)
+    assert f"note: {DROPPED}" in repr(table)
+    assert "<p>missing=&#x27;drop&#x27; removed 2 of 5 rows" in table._repr_html_()
 
 
-@pytest.mark.parametrize("engine", ["frame", "Polars", "files"])
-def test_relevant_pairs_excluded(engine, tmp_path):
-    """How many relevant pairs `exclude` holds, which count in R."""
-    options = {"truth": TRUTH, "exclude": SEEN, "missing": "unranked"}
-    with pytest.warns(RecframeWarning, match=LOST):
-        make_recs(tmp_path)[engine](**options).mean("recall@1")
+@pytest.mark.parametrize("kind", MISTAKES)
+@pytest.mark.parametrize("door", DOORS)
+def test_mistakes_in_values_of_users(door, kind, tmp_path):
+    """They are warned of once, but by Dask, which is lazy, and the command line, which notes."""
+    frame, options, (metric,), start = MISTAKES[kind]
+    said = warnings_of(lambda: DOORS[door](frame, metric, options, tmp_path))
+
+    is_silent = door in ("Dask", "command line")
+    assert ([] if is_silent else [start]) == [one[: len(start)] for one in said]
+
+
+@pytest.mark.parametrize("kind", MISTAKES)
+def test_mistakes_in_methods(kind, tmp_path):
+    """Methods of metrics warn at the line of the call, and so does the end of `iter_evaluate`."""
+    frame, options, (metric,), start = MISTAKES[kind]
+    name, _, k = metric.partition("@")
+    with pytest.warns(RecframeWarning, match=start) as said:
+        getattr(frame.rec(**options), name)(int(k))
+    assert [__file__] == [warning.filename for warning in said]
+    with pytest.warns(RecframeWarning, match=start) as said:
+        list(scan(frame, tmp_path, options, 1).iter_evaluate(metric))
+    assert [__file__] == [warning.filename for warning in said]
+
+
+@pytest.mark.parametrize("kind", FACTS)
+def test_facts_are_no_alarm(kind):
+    """What an option asks for, and what may well be so, is noted and not warned of."""
+    frame, options, metrics, start = FACTS[kind]
+    said = warnings_of(lambda: frame.rec(**options).mean(metrics))
+
+    assert not [one for one in said if one.startswith(start)]
+
+
+@pytest.mark.parametrize("kind", MISTAKES)
+def test_mistakes_of_tables_without_notes(kind):
+    """Polars warns of them; Dask does once, when the table is computed."""
+    frame, options, metrics, start = MISTAKES[kind]
+    tables = pl.from_pandas(frame), pl.from_pandas(frame).lazy()
+    said = [warnings_of(lambda table=table: table.rec(**options).mean(metrics)) for table in tables]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        table = dd.from_pandas(frame, npartitions=2, sort=False).rec(**options).mean(metrics)
+    said.append(warnings_of(table.compute))
+
+    assert [[start]] * 3 == [[one[: len(start)] for one in own] for own in said]
+
+
+@pytest.mark.parametrize("case", SILENT)
+def test_silence(case):
+    """Nothing is warned of on clean data, or of rows that options leave out."""
+    frame, options, call = SILENT[case]
+
+    assert [] == warnings_of(lambda: call(frame.rec(**options)))
+    ddf = dd.from_pandas(frame, npartitions=2, sort=False)
+    assert [] == warnings_of(lambda: call(ddf.rec(**options)).compute())
+
+
+def test_clean_data():
+    """Whole rankings, some without a relevant row, have the note of users left out, no other."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"user": np.repeat(range(50), 30), "item": np.tile(range(30), 50)})
+    frame = frame.assign(score=rng.random(1500), relevant=rng.random(1500) < 0.05)
+    metrics = ["recall@10", "ndcg@10", "reciprocal_rank", "average_precision", "precision@10"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        table = frame.rec.mean(metrics)
+
+    assert ["undefined"] == list(texts_of(table))
+    assert [] == frame.rec(zero_division=0).mean(metrics).notes
+    assert [] == frame.rec.mean("precision@10").notes
+
+
+def test_users_left_out_for_short_rankings():
+    """`short` leaves users out too, as asked."""
+    table = WHOLE.rec(short="nan", zero_division=0).mean("precision@3")
+
+    assert (
+        "of 2 users, means leave out 1 in precision@3 (fewer rows than k)"
+        in (texts_of(table)["undefined"])
+    )
+
+
+def test_more_metrics_than_a_sentence_names():
+    """The first three are named, the others counted."""
+    table = EQUAL.rec.mean([f"recall@{k}" for k in (1, 2)] + ["ndcg@1", "ndcg@2", "hit_rate@1"])
+
+    assert (
+        "1 in recall@1, recall@2, ndcg@1 and 2 more (no relevant row)"
+        in (texts_of(table)["undefined"])
+    )
+
+
+@pytest.mark.parametrize("short", ["pad", "nan"])
+def test_lists_cut_with_several_scores(short):
+    """Scores and models that rank no more than k rows warn as one score does."""
+    models = pd.concat([EQUAL.assign(model="a"), EQUAL.assign(model="b")])
+    for rec in (
+        EQUAL.assign(other_score=1.0).rec(short=short),
+        models.rec(model="model", short=short),
+    ):
+        assert [CUT] == [one[: len(CUT)] for one in warnings_of(lambda rec=rec: rec.recall(3))]
+
+
+def test_few_longer_lists():
+    """For recall 5 % of lists may be longer than k; with more of them nothing is said."""
+    frame = pd.DataFrame({"user": np.repeat(range(40), 2), "item": range(80), "score": 1.0})
+    frame["relevant"] = np.arange(80) % 2
+    longer = pd.DataFrame({"user": [0, 1], "item": 99, "score": 0.5, "relevant": 0})
+    more = pd.concat([frame, longer.assign(user=[2, 3])])
+    (said,) = warnings_of(lambda: pd.concat([frame, longer]).rec.recall(2))
+
+    assert said.startswith("only 2 of 40 rankings are longer than the cut-off; if")
+    assert [] == warnings_of(lambda: pd.concat([more, longer]).rec.recall(2))
+
+
+@pytest.mark.parametrize(
+    "metric", ["ndcg@3", "average_precision@3", "hit_rate@3", "mrr@3", "capped_recall@3"]
+)
+def test_equal_lists_cut_at_k(metric):
+    """Metrics that ask for a relevant row warn if some of equally long lists have none."""
+    with_one = EQUAL.assign(relevant=[0, 1, 0] * 4)
+
+    assert [CUT] == [one[: len(CUT)] for one in warnings_of(lambda: EQUAL.rec.evaluate(metric))]
+    assert [] == warnings_of(lambda: with_one.rec.evaluate(metric))
+    assert [] == warnings_of(lambda: EQUAL[1:].rec(short="pad").evaluate(metric))
+    assert [] == warnings_of(lambda: EQUAL.rec.evaluate(metric.replace("3", "2")))
+    assert [] == warnings_of(lambda: EQUAL.rec.evaluate("precision@3"))
+
+
+def test_curves_of_lists():
+    """A curve to the end of the rankings shows that recall ends at 1; one to given k warns."""
+    assert [] == warnings_of(lambda: WHOLE.rec.curve("recall"))
+    assert [CUT] == [one[: len(CUT)] for one in warnings_of(lambda: EQUAL.rec.curve("recall", 3))]
+
+
+def test_relevance_of_one_ranking():
+    """One ranking may well have relevant rows alone, or none; users of truth may find nothing."""
+    for relevant in (0, 1):
+        rec = WHOLE.assign(relevant=relevant).rec(user=None, duplicates="keep")
+        assert [] == rec.mean("precision@1").notes
+
+
+def test_relevance_that_describe_says():
+    """A description says that every ranked row is relevant."""
+    (line,) = [one for one in RELEVANT.rec.describe(1).warnings if one.startswith("every")]
+
+    assert texts_of(RELEVANT.rec.mean("precision@1"))["all_relevant"] == line
+
+
+def test_an_item_column_by_another_name():
+    """A column that repeats values within rankings is named, unless one is known or none does."""
+    text = texts_of(NO_ITEM.rec.mean("precision@1"))["items"]
+
+    assert "'tomo' repeats values within a ranking; pass item='tomo'" in text
+    once = NO_ITEM.assign(tomo=[*"pqrs", *"sqpr"])
+    for rec in (once.rec, NO_ITEM.rec(duplicates="keep"), NO_ITEM.drop(columns="tomo").rec):
+        assert [] == rec.mean("precision@1").notes
+
+
+def test_segments_of_users_without_rows():
+    """A user of truth who has no row is in no segment of a column."""
+    truth = pd.DataFrame({"user": [1, 2, 3], "item": [1, 1, 1]})
+    rec = WHOLE.assign(country="NL").rec(truth=truth, population="truth")
+
+    assert texts_of(rec.mean("recall@1", by="country"))["segments"].startswith(
+        "1 of the users of truth have no row that names their segment"
+    )
+    of_users = pd.Series("NL", pd.Index([1, 2, 3], name="user"))
+    assert "segments" not in texts_of(rec.mean("recall@1", by=of_users))
+
+
+def test_empty_lists_of_each_model():
+    """How many users of truth have an empty list, by model, also in a catalogue."""
+    truth = pd.DataFrame({"user": [1, 2, 3], "item": [1, 1, 1]})
+    rows = WHOLE.assign(b_score=[1, None, 2, None, None])
+    rec = rows.rec(truth=truth, population="truth", missing="unranked")
+
+    assert (
+        "of 3 users some have an empty list, 1 by score and 2 by b_score (options population and "
+        "short)"
+    ) == texts_of(rec.mean("recall@1"))["empty"]
+    catalogue = rows.rec(missing="unranked", short="pad").catalogue(1)
+    assert "1 by b_score" in texts_of(catalogue)["empty"]
+
+
+def test_lists_longer_for_ties():
+    """`top` notes how many lists are longer than k."""
+    top = WHOLE.assign(score=1).rec.top(1)
+
+    assert {
+        "ties": "ties at the cut make 2 of the lists longer than k; ties='first' breaks them"
+    } == (texts_of(top))
+    assert [] == WHOLE.rec.top(1).notes
+
+
+def test_a_table_of_users():
+    """`summary` and `compare` of values note who has none, without a reason."""
+    per_user = pd.DataFrame({"a": [1.0, None, 0.5], "b": [0.5, 0.5, 1.0]})
+    for table in (recframe.summary(per_user), recframe.compare(per_user)):
+        assert "of 3 users, means leave out 1 in value" == texts_of(table)["undefined"]
+
+
+def test_a_model_that_does_not_rank_a_user():
+    """Its empty list is noted, where others rank the user and where it is alone."""
+    for score in (["a", "b"], "b"):
+        rec = TWO_MODELS.rec(score=score, missing="unranked", short="shrink")
+        assert (
+            "of 2 users some have an empty list, 1 by b (options population and short)"
+            == (texts_of(rec.mean("precision@1"))["empty"])
+        )
+
+
+def test_what_pandas_keeps_of_iterators(tmp_path):
+    """Between tables of `iter_evaluate` other calls take their own notes."""
+    tables = scan(RELEVANT, tmp_path, {}, 1).iter_evaluate("precision@1")
+    said = warnings_of(lambda: [texts_of(EQUAL.rec.mean("recall@1")).keys() for _ in tables])
+
+    assert ["every ranked row is relevant"] == [one[:28] for one in said]
+
+
+# Ids that are written in two ways.
 
 
 def make_written(tmp_path, rows=WRITTEN):
@@ -77,14 +341,6 @@ def make_written(tmp_path, rows=WRITTEN):
         "parted": recframe.scan(tmp_path / "rows.parquet", memory=1),  # by user, as truth is
         "Dask": dd.from_pandas(rows, npartitions=2, sort=False).rec,
     }
-
-
-@pytest.mark.parametrize("engine", ["frame", "Polars", "files", "parted"])
-def test_ids_written_differently(engine, tmp_path):
-    """How many pairs of truth match but for case, blanks and zeros: all but that of ann and x."""
-    rec = make_written(tmp_path)[engine](truth=ALIKE, population="all")
-    with pytest.warns(RecframeWarning, match=NEAR):
-        rec.mean("recall@1")
 
 
 def write_differently(id_, random):
@@ -132,7 +388,7 @@ def test_ids_written_in_two_ways():
     """An id of truth may differ from one that other pairs of truth write as the frame does."""
     truth = pd.DataFrame({"user": ["ann", "ann", "Bob"], "item": ["x", "X", "x"]})
     frame = WRITTEN[WRITTEN["item"] == "x"]
-    with pytest.warns(RecframeWarning, match="1 pair of truth would match the frame"):
+    with pytest.warns(RecframeWarning, match="1 of the pairs of truth would match the frame"):
         frame.rec(truth=truth).mean("recall@1")
 
 
@@ -157,100 +413,7 @@ def test_figures_of_notes(engine, tmp_path):
         assert any(line.startswith(f"{NEAR_PAIRS}: 3; not in the frame") for line in table.warnings)
 
 
-@pytest.mark.parametrize("engine", ["frame", "Polars", "LazyFrame", "files"])
-@pytest.mark.parametrize(("k", "is_cut"), [(2, False), (3, True)])
-def test_lists_cut_at_k(k, is_cut, engine, tmp_path):
-    """Where no ranking is longer than k and there is no truth, recall is 1; curves show it."""
-    whole = FRAME.assign(score=range(5))
-    whole.to_parquet(tmp_path / "whole.parquet", row_group_size=2)
-    rec = {
-        "frame": whole.rec,
-        "Polars": pl.from_pandas(whole).rec,
-        "LazyFrame": pl.from_pandas(whole).lazy().rec,
-        "files": recframe.scan(tmp_path / "whole.parquet", memory=1),
-    }[engine](short="pad")
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        rec.mean(["recall@1", f"recall@{k}"])
-        rec.curve("recall", k=[k])
-        rec.evaluate(f"recall@{k}")
-
-    assert is_cut * ["no ranking is"] == [str(one.message)[:13] for one in said]
-
-
-def test_means_of_different_users():
-    """AUC has no value where all rows are relevant, and is averaged over fewer users."""
-    frame = ALL_RELEVANT
-    with pytest.warns(RecframeWarning, match=OF_FEWER):
-        frame.rec.mean(["auc", "precision@1"])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        frame.rec.mean("auc")
-        frame.assign(relevant=[1, 0, 0]).rec.mean(["recall@1", "precision@1"])
-
-
 def test_users_written_differently():
     """A refusal of users who differ says how some are written."""
     with pytest.raises(recframe.RecframeError, match=r"they differ in case \('Bob' in the frame"):
         WRITTEN.rec(truth=ALIKE).mean("recall@1")
-
-
-@pytest.mark.parametrize("case", SILENT)
-def test_silence(case):
-    """Nothing is said on clean data, of what is asked of each user, or where nothing was lost."""
-    frame, options, call = SILENT[case]
-
-    assert [] == warnings_of(lambda: call(frame.rec(**options)))
-    ddf = dd.from_pandas(frame, npartitions=2, sort=False)
-    assert [] == warnings_of(lambda: call(ddf.rec(**options)).compute())
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_notes_of_partitions(case):
-    """What workers of Dask note is said by the last task, once, as in pandas."""
-    frame, options, metrics, match = CASES[case]
-    expected = warnings_of(lambda: frame.rec(**options).mean(metrics))
-    table = dd.from_pandas(frame, npartitions=2, sort=False).rec(**options).mean(metrics)
-
-    assert [True] == [re.match(match, sentence) is not None for sentence in expected]
-    assert expected == warnings_of(table.compute)
-
-
-@pytest.mark.parametrize("name", AGGREGATES)
-def test_rows_that_partitions_dropped(name):
-    """Every aggregate of Dask says so once it is computed, and not before."""
-    ddf = dd.from_pandas(FRAME, npartitions=2, sort=False)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        table = AGGREGATES[name](ddf.rec(missing="drop"))
-    (said,) = warnings_of(table.compute)
-
-    assert re.match(DROPPED, said)
-
-
-def test_the_command_line(tmp_path, capsys):
-    """Notes below the table, figures in JSON, and silence where asked for."""
-    FRAME.to_parquet(tmp_path / "rows.parquet")
-    words = ["evaluate", str(tmp_path / "rows.parquet"), "--metric", "recall@1"]
-    words += ["--missing", "drop"]
-
-    assert 0 == main(words)
-    assert "note: missing='drop' removed 2 of 5 rows (40%)" in capsys.readouterr().err
-    assert 0 == main([*words, "--quiet"])
-    assert "" == capsys.readouterr().err
-    assert 0 == main([*words, "--format", "json"])
-    document = json.loads(capsys.readouterr().out)
-    lists = {"rankings": 2, "rankings_longer_than_recall": 1}
-    assert {"rows_dropped": 2, "rows_read": 5, **lists} == document["notes"]
-
-
-def test_a_model_that_does_not_rank_a_user():
-    """Its empty list counts, where others rank the user; not where `short` says how."""
-    rec = TWO_MODELS.rec(score=["a", "b"], missing="unranked", short="shrink")
-    with pytest.warns(recframe.RecframeWarning, match=NONE_RANKED):
-        rec.mean("precision@1")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        TWO_MODELS.rec(score="b", missing="unranked", short="shrink").mean("precision@1")
-        for short in ("nan", "pad"):
-            rec(score=["a", "b"], missing="unranked", short=short).mean("precision@1")

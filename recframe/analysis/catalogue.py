@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from recframe.analysis.display import NotedTable
+from recframe.analysis.summary import note_rankings
 from recframe.errors import RecframeError, is_number, option, quote, spell
 from recframe.foreign import frame_error, is_table, load_table, read_frame
 from recframe.frames.columns import Columns, find_columns, find_label, get_column
@@ -70,6 +72,7 @@ def count_shown(
     """Return what the lists of all users of interactions show, in one cell."""
     item = interactions.items.used()  # type: ignore[union-attr]  # which a catalogue has read
     rows, n_lists = [], []
+    note_rankings(interactions, [])
     for score in interactions.scores:
         rankings = interactions.rankings(score, options)
         n_ranked = rankings.n_ranked
@@ -123,7 +126,7 @@ def catalogue_table(
         ]
     labels = pd.Index(scores, name="score", tupleize_cols=False)
     names = pd.Index([f"{name}@{k}" for name in FIGURES], name="metric")
-    return pd.DataFrame(figures, labels, names, dtype=float)
+    return NotedTable(figures, labels, names, dtype=float)
 
 
 def _find_kinds(*columns: Array) -> list[Array]:

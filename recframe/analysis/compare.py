@@ -30,6 +30,7 @@ from recframe.analysis.results import ResultTable
 from recframe.errors import RecframeError, as_text, is_number, option, quote, spell
 from recframe.frames.names import is_infer, is_same
 from recframe.kernel.threads import Array
+from recframe.notes import note
 from recframe.options import INFER
 
 Test = Literal["permutation", "ttest", "wilcoxon"]
@@ -163,6 +164,13 @@ def compare_pairs(pairs: ScorePairs, weights: pd.Series | None, how: Comparison)
     else:
         table["p_corrected"] = correct(p_values, how.correction)
     table = ResultTable(table.drop(columns=[one for one in UNDEFINED if not table[one].any()]))
+    holds_0 = (table["low"] <= 0) & (table["high"] >= 0)
+    is_shown = table["p_corrected"] < round(1 - how.resampling.confidence, 12)
+    is_known = table[["low", "high", "p_corrected"]].notna().all(axis=1)
+    odd = holds_0[is_known & (holds_0 == is_shown)]
+    for (*_, score, metric), holds in zip(odd.index, odd, strict=True):
+        row = f"{as_text(metric)} of {as_text(score)}"
+        note(**{f"disagreement:{row} (its interval {'holds' if holds else 'excludes'} 0)": 1})
     table.attrs = {"confidence": how.resampling.confidence, "correction": how.correction}
     return table
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from recframe.analysis.display import TEXT_WIDTH, WideTable
+from recframe.analysis.summary import note_relevance
 from recframe.errors import RecframeError, as_text, printable, shorten
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.interactions import Interactions, complete_rows, read_interactions
@@ -24,7 +25,7 @@ from recframe.kernel.threads import Array
 from recframe.metrics.measure import measure_one
 from recframe.metrics.names import make_metric
 from recframe.metrics.statistics import RankStatistics
-from recframe.notes import LOST, NEAR, number_noted
+from recframe.notes import ALIKE, IN_R, facts_noted, list_notes, note
 from recframe.options import Options
 
 SHORT_USERS, CUT_USERS = "users with fewer than ", "users with a tie across "  # and then k
@@ -33,8 +34,9 @@ ONLY_ROWS, ONLY_TRUTH = "users only in the frame", "users only in truth"
 NULL_USERS, NULL_RELEVANCE, NULL_SCORES = "null users", "null relevance", "null scores"
 DUPLICATES = "duplicate pairs"
 NEAR_PAIRS, EXCLUDED = "truth pairs written differently", "relevant pairs excluded"
-NOTED = {NEAR_PAIRS: NEAR, EXCLUDED: LOST}
+NOTED = {NEAR_PAIRS: "truth_pairs_written_differently", EXCLUDED: "relevant_pairs_excluded"}
 JUDGED_ROWS, JUDGED = "judged rows", "judged@"  # and then k
+UNSEEN = ("all_relevant", "exclude", "unjudged")  # notes that no figure has
 FEW_JUDGED = 0.5  # of the first k rows
 N_IN_WARNING = 3  # score columns in a warning that is not of all, and such warnings of a figure
 
@@ -63,8 +65,8 @@ WORRIES = {
     ONLY_ROWS: ("", UNCOUNTED, ["population"]),
     ONLY_TRUTH: ("", UNCOUNTED, ["population"]),
     UNFOUND: ("", "no ranking finds them: never listed, or ids of another kind", []),
-    NEAR_PAIRS: ("", "not in the frame, but for case, blanks or zeros at the front of ids", []),
-    EXCLUDED: ("", "they count in R, and no row can find them", []),
+    NEAR_PAIRS: ("", f"not in the frame {ALIKE}", []),
+    EXCLUDED: ("", IN_R, []),
 }
 
 TOTALS = {"shortest ranking": np.fmin.reduce, "longest ranking": np.fmax.reduce}  # others are sums
@@ -87,10 +89,11 @@ class Figures(NamedTuple):
 class Description(WideTable):
     """The figures as `df.rec.describe` returns them; what is taken from it is a plain table."""
 
-    _metadata = ["refusal", "warnings"]  # noqa: RUF012 - as pandas asks for it
+    _metadata = ["refusal", "warnings", "noted"]  # noqa: RUF012 - as pandas asks for it
     refusal: RecframeError | None = None
     # A line each, which begins with the name of its figure.
     warnings: list[str] = []  # noqa: RUF012 - no list is added to
+    noted: Sequence[str] = ()  # those that figures do not show
 
     def __finalize__(self, other: Any, method: str | None = None, **options: Any) -> Self:
         """Return this table, made of another one; only a copy has the words of that."""
@@ -119,7 +122,7 @@ class Description(WideTable):
                 found.append(shorten(f"{name}{named}: {text}"))
             if n_others := sum(map(texts.count, distinct[N_IN_WARNING:])):
                 found.append(f"{name}: other numbers of {n_others:,} more score columns")
-        self.warnings = found
+        self.warnings = [*found, *self.noted]
         return self
 
     def __repr__(self) -> str:
@@ -166,6 +169,8 @@ def count_figures(
         interactions = judge.judge_absent(interactions)
     elif judge is not None and is_unique(options, interactions.n_repeated):
         interactions = judge.judge(interactions, is_all=columns.user is None)
+    note_relevance(interactions)
+    note(users=len(interactions.users.ids))
     figures = [
         Figures(*_count_ranking(interactions, score, k, options, common), is_found)
         for score in columns.scores
@@ -235,7 +240,7 @@ def describe_figures(
             shown[UNFOUND] = int(np.count_nonzero(~is_found))
         if counts is not None:
             shown |= dict(zip((ONLY_ROWS, ONLY_TRUTH), counts.n_users[1:], strict=True))
-            shown |= {name: n for name, noted in NOTED.items() if (n := number_noted(noted))}
+            shown |= {name: n for name, noted in NOTED.items() if (n := facts_noted()[noted])}
         for name, users in histograms.items():
             shown[name] = float(np.average(users.index, weights=users)) if len(users) else np.nan
         described.append(shown)
@@ -248,7 +253,10 @@ def describe_figures(
     labels = pd.Index(columns.scores, name="score", tupleize_cols=False)
     names = [name for name in names if name in described[0]]
     # Objects, for whole numbers to be such beside means.
-    return Description(pd.DataFrame(described, labels, names, dtype=object).T).warn(Options())
+    description = Description(pd.DataFrame(described, labels, names, dtype=object).T)
+    notes = list_notes(facts_noted(), options)
+    description.noted = [one.text for one in notes if one.kind in UNSEEN]
+    return description.warn(Options())
 
 
 def _find_worries(figures: pd.Series, decided: Options) -> dict[str, str]:

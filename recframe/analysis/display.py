@@ -4,12 +4,13 @@ import hashlib
 import importlib
 import math
 import re
+import textwrap
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import zip_longest
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
 from pandas.plotting import PlotAccessor
@@ -17,12 +18,17 @@ from pandas.plotting import PlotAccessor
 from recframe.analysis.intervals import is_share
 from recframe.errors import as_text, printable
 from recframe.metrics.definitions import DEFINITIONS
+from recframe.notes import Note
+
+Shown = TypeVar("Shown")
 
 TEXT_WIDTH = 80  # where no terminal says otherwise
 MAX_SHOWN = 20  # columns, as pandas shows outside a terminal; in one it leaves middle ones out
 N_SHOWN = 30  # rows of a longer list; k of them and a few more are shown in any case
 N_BEYOND_K = 5
 UNJUDGED = "–"
+# Methods of pandas, as `__finalize__` is told of them, that leave values and labels what they are.
+KEEPS_NOTES = (None, "copy", "take", "reindex", "rename", "round", "sort_index", "sort_values")
 TITLES = {"r_precision": "R-precision", "ndcg": "nDCG", "f1": "F1", "fall_out": "fall-out"}
 TITLES |= {name: name.upper() for name in ("auc", "dcg", "err", "rbp")}
 
@@ -82,6 +88,63 @@ class WideTable(pd.DataFrame):
             return printable(super().__repr__())
 
 
+class NotedTable(pd.DataFrame):
+    """A DataFrame of all users, which shows notes below it; otherwise that of pandas.
+
+    What is selected, sorted, renamed, rounded or copied keeps them; all else is a plain DataFrame.
+    """
+
+    _metadata = ["notes"]  # noqa: RUF012 - as pandas asks for it
+    notes: Sequence[Note] = ()
+
+    # Of values that are computed; arrays that are selected come by the method after it.
+    _constructor = property(lambda _: pd.DataFrame)
+
+    def _constructor_from_mgr(self, mgr: Any, axes: Any) -> pd.DataFrame:
+        return type(self)(super()._constructor_from_mgr(mgr, axes))  # type: ignore[misc]
+
+    def __finalize__(self, other: Any, method: str | None = None, **kwargs: Any) -> pd.DataFrame:
+        """Return the table with the notes of another, or a plain one where it is not the same."""
+        made: pd.DataFrame = super().__finalize__(other, method, **kwargs)  # type: ignore[misc]
+        return made if method in KEEPS_NOTES and not kwargs else as_plain(made)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        """Return what a function of NumPy makes of the values."""
+        given = [as_plain(one) if isinstance(one, NotedTable) else one for one in inputs]
+        return getattr(ufunc, method)(*given, **kwargs)
+
+    def __repr__(self) -> str:
+        """Return the table as pandas prints it, and the notes."""
+        return "\n".join([super().__repr__(), *fill_notes(self.notes)])
+
+    def _repr_html_(self) -> str | None:
+        """Return the same as HTML."""
+        html: str | None = super()._repr_html_()  # type: ignore[misc]  # the stubs have none
+        return html and "\n".join([html, *(f"<p>{escape(one.text)}</p>" for one in self.notes)])
+
+
+def with_notes(table: Shown, notes: Sequence[Note]) -> Shown:
+    """Return a table with its notes, where it is one that carries some."""
+    if isinstance(table, NotedTable):
+        table.notes = notes
+    return table
+
+
+def as_plain(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table as a DataFrame of pandas."""
+    plain = pd.DataFrame(table, copy=False)
+    plain.attrs = table.attrs
+    return plain
+
+
+def fill_notes(notes: Sequence[Note], width: int = TEXT_WIDTH) -> list[str]:
+    """Return notes as lines of text."""
+    return [
+        textwrap.fill(printable(f"note: {one.text}"), width, subsequent_indent="  ")
+        for one in notes
+    ]
+
+
 def as_html(title: str, tables: list[str], *notes: str) -> str:
     """Return HTML of a title, of tables side by side where they have room, and of notes."""
     beside = "display: flex; flex-wrap: wrap; gap: 1.5em 2em; align-items: start"
@@ -120,12 +183,8 @@ class _CurvePlot(PlotAccessor):
         return PlotAccessor(table)(*args, **kwargs)
 
 
-class CurveTable(pd.DataFrame):
+class CurveTable(NotedTable):
     """A DataFrame of a metric by cut-off, which its columns' name names, on the drawn axis too."""
-
-    @property
-    def _constructor(self) -> Callable[..., "CurveTable"]:
-        return CurveTable
 
     plot: Any = property(_CurvePlot)
 

@@ -21,6 +21,7 @@ from recframe.kernel.counting import find_positions
 from recframe.kernel.grouping import invert, run_starts
 from recframe.kernel.threads import Array
 from recframe.metrics.names import Metric
+from recframe.notes import note
 from recframe.options import INFER, Models, Options, is_key
 
 TAKEN = ("", "position", "relevant", "item", "relevance", "grade", "score")  # of one user's rows
@@ -95,6 +96,7 @@ def top_table(interactions: Interactions, options: Options, k: int) -> pd.DataFr
     for number, score in enumerate(scores):
         rows, (first, mean, user) = _rank(interactions, score, options, k)
         parts.append((rows, first, np.full(len(rows), number), user_rank[user], mean))
+        note(lists_longer_for_ties=int(np.count_nonzero(np.bincount(user) > k)))
     row, *keys, mean = map(np.concatenate, zip(*parts, strict=True))
     order = np.lexsort((row, *keys))
     top = interactions.frame.iloc[row[order]].copy()

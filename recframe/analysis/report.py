@@ -28,7 +28,7 @@ from recframe.errors import RecframeError, as_text, hide, quote, show_path
 from recframe.foreign import PathLike
 from recframe.frames.tables import make_columns, plain_table
 from recframe.metrics.names import Metric, define, is_metric, parse_metric
-from recframe.notes import say_notes, taking_notes
+from recframe.notes import Note, list_notes, taking_notes
 from recframe.options import CHOICES, MEANINGS, is_path
 
 TITLE = "Ranking report"
@@ -38,6 +38,7 @@ N_METRICS, N_MODELS, N_ROWS, N_PAIRS, N_EXTREME, N_LISTED = 6, 6, 60, 3, 5, 10
 N_CUT_OFFS, N_BINS, N_TICKS, N_CHARACTERS = 20, 10, 4, 60
 QUANTILES = [0.1, 0.25, 0.5, 0.75, 0.9]
 Row = dict[Hashable, Any]  # of a table, by its columns
+DESCRIBED = ("all_relevant", "exclude", "excluded_relevant", "unjudged", "written_differently")
 CONVENTIONS = (*CHOICES, "zero_division", "min_relevance", "min_score")
 
 
@@ -95,6 +96,7 @@ class Findings(NamedTuple):
     per_user: pd.DataFrame
     facts: list[tuple[str, str]]
     worries: list[str]
+    notes: list[Note]
     inputs: list[str]
     by_segment: Callable[[Callable[..., pd.DataFrame]], pd.DataFrame] | None = None
     curves: Mapping[str, pd.DataFrame] | None = None  # k by score
@@ -131,7 +133,7 @@ def find_out(rec: Any, metrics: list[Metric], baseline: Any, by: Any) -> Finding
         find_pairs(pd.DataFrame(columns=make_columns(columns.scores, ["any"])), baseline)
     if by is not None:
         find_grouping(rec._sample, by, None, columns.users)
-    with taking_notes() as notes:
+    with taking_notes() as noted:
         measured = rec._map(partial(measure_noted, metrics=metrics), columns, rec._options)
         per_user = rec._collect(measured)
     curves, catalogue = _measure_curves(rec, metrics), None
@@ -154,7 +156,8 @@ def find_out(rec: Any, metrics: list[Metric], baseline: Any, by: Any) -> Finding
     return Findings(
         per_user,
         facts,
-        [*described.warnings, *say_notes(notes)],
+        described.warnings,
+        [one for one in list_notes(noted, rec._options) if one.kind not in DESCRIBED],
         list(map(os.fspath, inputs)),
         None if by is None else by_segment,
         curves,
@@ -194,12 +197,14 @@ def make_page(
         rows = plain_table(table).to_dict("records")
         return sorted(rows, key=lambda row: labels.index(row["metric"]))
 
-    changes = list[Row]()
+    changes, notes = list[Row](), list[Note]()
     if pairs.pairs:
-        table = compare_pairs(pairs._replace(are_several=True), None, how)
+        with taking_notes() as facts:
+            table = compare_pairs(pairs._replace(are_several=True), None, how)
         words = np.where(table["difference"] > 0, "higher", "lower")
         table["finding"] = np.where(table["p_corrected"] < ALPHA, words, "not shown")
         changes = list_rows(table)
+        notes = list_notes(facts)
     segments = pd.DataFrame() if found.by_segment is None else found.by_segment(measure)
     drawn = labels[:N_METRICS]
     context = {
@@ -207,12 +212,14 @@ def make_page(
         "version": version("recframe"),
         "date": date.today().isoformat(),
         "found": found,
+        "worries": [*found.worries, *(one.text for one in found.notes)],
         "scores": scores,
         "labels": labels,
         "compared": [(scores[base], scores[other]) for base, other in pairs.pairs],
         "is_several": pairs.are_several,
         "means": list_rows(summary_table(per_user, resampling=resampling, unit=unit)),
         "changes": changes,
+        "notes": [one.text for one in notes],
         "spreads": list(_draw_spreads(per_user, scores[:N_MODELS], drawn)),
         "quantiles": QUANTILES,
         "by": list(segments)[: list(segments).index("score")] if len(segments) else [],

@@ -15,7 +15,9 @@ from recframe.analysis.display import (
     TEXT_WIDTH,
     UNJUDGED,
     WORDS,
+    NotedTable,
     WideTable,
+    fill_notes,
     import_extra,
     title_of,
 )
@@ -81,24 +83,25 @@ class Cell(NamedTuple):
 Lines = dict[tuple[Group, str], dict[Hashable, Cell]]  # by group and model
 
 
-class ResultTable(WideTable):
+class ResultTable(NotedTable):
     """What `summary` and `compare` return: a DataFrame that can be drawn and set in a paper.
 
     Of a comparison, text and HTML have the columns that one reads; the frame has all.
     """
 
     def __repr__(self) -> str:
-        """Return the columns that one reads, and how they were made."""
-        if not self.is_wide:
-            return super().__repr__()
-        about = textwrap.fill(self.explain(), TEXT_WIDTH, break_on_hyphens=False)
-        return f"{self[READ]!r}\n{about}"
+        """Return the columns that one reads, how they were made, and the notes."""
+        shown = [repr(WideTable(self[READ] if self.is_wide else self))]
+        if self.is_wide:
+            shown.append(textwrap.fill(self.explain(), TEXT_WIDTH, break_on_hyphens=False))
+        return "\n".join([*shown, *fill_notes(self.notes)])
 
     def _repr_html_(self) -> str | None:
         """Return the same as HTML."""
-        shown = pd.DataFrame(self[READ] if self.is_wide else self)
-        html: str | None = shown._repr_html_()  # type: ignore[operator]  # untyped
-        return f"{html}\n<p>{escape(self.explain())}</p>" if html and self.is_wide else html
+        html: str | None = pd.DataFrame(self[READ] if self.is_wide else self)._repr_html_()  # type: ignore[operator]  # untyped
+        said = [self.explain()] if self.is_wide else []
+        said += [one.text for one in self.notes]
+        return html and "\n".join([html, *(f"<p>{escape(one)}</p>" for one in said)])
 
     @property
     def is_wide(self) -> bool:
@@ -314,6 +317,7 @@ class ResultTable(WideTable):
         if any(cell.is_best for cells in lines.values() for cell in cells.values()):
             said += f". Bold: the best {'gain' if self._is_difference else 'mean'}"
         header = [markup.escape(one) for one in (*self._outer, "model", *map(title_of, metrics))]
+        said = ". ".join([said, *(f"{one.text[:1].upper()}{one.text[1:]}" for one in self.notes)])
         return len(self._outer) + 1, header, body, f"{said}."
 
     def _say_interval(self) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
+from recframe.analysis.summary import note_undefined
 from recframe.errors import RecframeError, quote
 from recframe.frames.ids import sort_ids
 from recframe.frames.interactions import Interactions
@@ -18,6 +19,7 @@ from recframe.frames.tables import MakeTable, in_cells, make_columns, mean_table
 from recframe.frames.user_values import find_level, of_users, read_own
 from recframe.kernel.threads import Array
 from recframe.metrics.names import Metric
+from recframe.notes import note
 from recframe.options import Options
 
 RESULTS = ("baseline", "score", "metric", "k")  # index levels beside the segments
@@ -130,6 +132,9 @@ def measure_with_own(
 ) -> pd.DataFrame:
     """Return the per-user table, and what users have beside it, in one cell that travels."""
     order = interactions.users.sort()
+    if any(one.column is not None and one.given is None for one in grouping.by):
+        n_rows = np.diff(interactions.users.groups.offsets)
+        note(users_without_segment=int(np.count_nonzero(n_rows == 0)))
     own = {
         number: read_own(interactions, *one[:3]).iloc[order].array
         for number, one in enumerate(grouping.all)
@@ -208,6 +213,8 @@ def segment_given(per_user: pd.DataFrame, by: Any, weights: Any) -> Segmented:
                 "table of users' values has no other columns"
             )
     grouping = find_grouping(per_user, several or by, weights, per_user.index.names)
+    note_undefined(per_user)
+    note(users=len(per_user))
     return _segment(per_user, pd.DataFrame(), grouping)
 
 
@@ -251,7 +258,8 @@ def mean_each(segmented: Segmented, make_table: MakeTable = pd.DataFrame) -> pd.
 
 def join_segments(made: list[pd.DataFrame], segmented: Segmented) -> pd.DataFrame:
     """Return the tables of segments as one, whose outer index levels say which each is of."""
-    joined = pd.concat(made)
+    joined = type(made[0])(pd.concat(made))
+    joined.attrs = made[0].attrs
     for label in joined:  # numbers of users, which a table leaves out where all are 0
         if any(label not in table for table in made):
             joined[label] = joined[label].fillna(0).astype(np.int64)

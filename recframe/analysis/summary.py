@@ -12,8 +12,10 @@ from recframe.analysis.intervals import count_users, has_limits, mean_interval, 
 from recframe.analysis.resampling import Resampling
 from recframe.analysis.results import ResultTable
 from recframe.errors import RecframeError, as_text, quote
+from recframe.frames.duplicates import find_repeated
 from recframe.frames.interactions import Interactions
 from recframe.frames.tables import check_lengths, measure_table
+from recframe.kernel.threads import Array
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import (
     Metric,
@@ -24,10 +26,11 @@ from recframe.metrics.names import (
     parse_name,
     required_parameters,
 )
-from recframe.notes import LONGER, NO_VALUE, NONE_RANKED, RANKINGS, note
+from recframe.notes import is_noting, note
 from recframe.options import Options
 
 LAST_K = 50  # of a curve, where no cut-off is given
+N_ROWS_SEEN = 1_000  # at each of three places, of columns without a role
 
 
 def curve_metrics(name: object, k: object) -> list[Metric]:
@@ -52,33 +55,92 @@ def curve_metrics(name: object, k: object) -> list[Metric]:
 
 
 def measure_noted(
-    interactions: Interactions, options: Options, metrics: list[Metric]
+    interactions: Interactions,
+    options: Options,
+    metrics: list[Metric],
+    *,
+    is_single: bool = False,
+    is_whole: bool = False,
 ) -> pd.DataFrame:
-    """Return the metrics of every user; note what makes their means other than they look."""
-    table, (_, groups, _) = measure_table(interactions, options, metrics), interactions.users
-    n_rows, are_all_ranked = np.diff(groups.offsets), True
-    for score, (_, is_ranked) in interactions.scores.items():
-        if is_ranked is not None and not is_ranked.all():
-            are_all_ranked = False
-            n_empty = np.count_nonzero((groups.count(is_ranked) == 0) & (n_rows > 0))
-            is_said = options.short in ("pad", "nan")  # what short lists count
-            if n_empty and len(interactions.scores) > 1 and not is_said:
-                note(**{f"{NONE_RANKED}{as_text(score)}": int(n_empty)})
-    if not are_all_ranked:
-        return table
-    deepest = max((metric.k or 0 for metric in metrics if metric.name == "recall"), default=0)
-    if deepest and not options.has_truth:
-        note(**{RANKINGS: groups.n_groups, LONGER: int(np.count_nonzero(n_rows > deepest))})
-    if len(metrics) > 1 and options.short != "nan":
-        n_relevant = groups.count(interactions.relevant) + interactions.n_unlisted
-        has_some = ((n_relevant > 0) & (n_rows > 0))[interactions.users.sort()]
-        shape = len(table), len(interactions.scores), len(metrics)
-        by_metric = np.isnan(table.to_numpy()).reshape(shape).any(axis=1)
-        n_undefined = np.count_nonzero(by_metric & has_some[:, None], axis=0)
-        for metric, n_users in zip(metrics, n_undefined, strict=True):
-            if n_users > n_undefined.min():
-                note(**{f"{NO_VALUE}{metric.label}": int(n_users)})
+    """Return the metrics of every user; note facts that change the meaning of their values.
+
+    A curve of `is_whole` rankings shows by itself where they end.
+    """
+    table = measure_table(interactions, options, metrics, is_single=is_single)
+    note_rankings(interactions, [] if options.has_truth or is_whole else metrics)
+    if is_noting():
+        note_undefined(table)
+        if interactions.columns.item is None and options.duplicates != "keep":
+            note_repeated(interactions)
     return table
+
+
+def note_relevance(interactions: Interactions) -> None:
+    """Note how many of the ranked rows are relevant, and how many others."""
+    relevant: Array = interactions.relevant
+    masks: list[Any] = [mask for _, mask in interactions.scores.values()]
+    n_rows = len(relevant)
+    if not any(mask is None for mask in masks):
+        is_ranked = np.logical_or.reduce(masks)
+        relevant, n_rows = relevant & is_ranked, int(np.count_nonzero(is_ranked))
+    if interactions.is_judged:
+        n_relevant = int(np.count_nonzero(relevant))
+        note(ranked_rows_relevant=n_relevant, ranked_rows_not_relevant=n_rows - n_relevant)
+
+
+def note_rankings(interactions: Interactions, metrics: list[Metric]) -> None:
+    """Note empty lists, and whether lists reach beyond cut-offs of metrics.
+
+    Those of recall, which then is 1; and others if lists are equally long, and metrics ask for
+    relevant items that may be missing.
+    """
+    if not is_noting(mistakes=True):
+        return
+    note_relevance(interactions)
+    groups, scores = interactions.users.groups, interactions.scores
+    lengths = [
+        np.diff(groups.offsets) if is_ranked is None else groups.count(is_ranked)
+        for _, is_ranked in scores.values()
+    ]
+    n_empty = [len(of_score) - int(np.count_nonzero(of_score)) for of_score in lengths]
+    numbers = {f"empty:{as_text(one)}": n for one, n in zip(scores, n_empty, strict=True)}
+    deepest = max((metric.k or 0 for metric in metrics), default=0)
+    asked = [metric for metric in metrics if not DEFINITIONS[metric.name].zero_without_relevant]
+    if of_recall := max((metric.k or 0 for metric in asked if metric.name == "recall"), default=0):
+        n_longer = [int(np.count_nonzero(of_score > of_recall)) for of_score in lengths]
+        numbers |= {
+            "rankings": sum(map(len, lengths)),
+            "rankings_longer_than_recall": sum(n_longer),
+        }
+    if asked and deepest and groups.n_groups:
+        longest = int(lengths[0].max())
+        if longest <= deepest and all((of_score == longest).all() for of_score in lengths):
+            n_bare = int(np.count_nonzero(groups.count(interactions.relevant) == 0))
+            numbers |= {f"rankings_of:{longest}": 1, "rankings_without_relevant_rows": n_bare}
+        else:
+            numbers["rankings_that_vary"] = 1
+    note(users=groups.n_groups, **numbers)
+
+
+def note_undefined(per_user: pd.DataFrame) -> None:
+    """Note how many users have no value in each metric, by one score or another."""
+    labels = per_user.columns.unique("metric")
+    n_scores = per_user.shape[1] // len(labels)
+    cells = per_user.to_numpy().T.reshape(n_scores, len(labels), len(per_user))
+    n_undefined = np.count_nonzero(np.isnan(cells).any(axis=0), axis=1).tolist()
+    numbers = zip(labels, n_undefined, strict=True)
+    note(**{f"undefined:{as_text(label)}": n for label, n in numbers})
+
+
+def note_repeated(interactions: Interactions) -> None:
+    """Note which column seems to hold items, where none is known, and repeats some for a user."""
+    frame, columns, rows, (_, groups, _), *_ = interactions
+    places = np.linspace(0, groups.n_rows, 3, endpoint=False, dtype=int)
+    sample = np.unique(np.add.outer(places, np.arange(N_ROWS_SEEN)))
+    sample = sample[sample < groups.n_rows]
+    of_frame = sample if rows is None else rows[sample]
+    if (label := find_repeated(frame, columns, of_frame, groups.codes[sample])) is not None:
+        note(**{f"repeats:{quote(label)}": 1})
 
 
 def measure_curve(
@@ -89,9 +151,10 @@ def measure_curve(
     That is where ``short="raise"`` refuses, which it does here for a user without any row. Means
     show it: they are infinite at the cut-offs that some user's ranking does not reach.
     """
+    padded = replace(options, short="pad") if options.short == "raise" else options
+    table = measure_noted(interactions, padded, metrics, is_whole=True)
     if options.short != "raise":
-        return measure_table(interactions, options, metrics)
-    table = measure_table(interactions, replace(options, short="pad"), metrics)
+        return table
     order, cut_offs = interactions.users.sort(), np.array([metric.k for metric in metrics])
     beyond = []
     for score in interactions.scores:

@@ -3,8 +3,9 @@
 import argparse
 import os
 import shlex
+import warnings
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from typing import IO, Any
@@ -29,10 +30,17 @@ from recframe.cli.flags import (
     add_views,
 )
 from recframe.cli.parser import read_whole
-from recframe.cli.results import Means, find_baseline, give, result_of_figures, view, view_segments
+from recframe.cli.results import find_baseline, give, result_of_figures, view, view_segments
 from recframe.console import DONE, shows_bar, tell
 from recframe.conventions import LEFT
-from recframe.errors import RecframeError, count_of, in_flags, shorten, show_path, spell_flags
+from recframe.errors import (
+    RecframeError,
+    RecframeWarning,
+    in_flags,
+    shorten,
+    show_path,
+    spell_flags,
+)
 from recframe.files.blocks import ROUTES, plan_blocks
 from recframe.files.budget import check_limits
 from recframe.files.footers import Files
@@ -41,7 +49,7 @@ from recframe.frames.judgments import load_frame
 from recframe.frames.tables import tidy_table
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import describe_metrics, parse_metrics
-from recframe.notes import say_notes, taking_notes
+from recframe.notes import Note, list_notes, taking_notes
 from recframe.options import DEFAULTS, MEANINGS, Options, list_changed, make_options
 from recframe.scanned import ScannedRecAccessor, scan_source
 from recframe.stores import find_ending, is_uri, show_uri
@@ -141,12 +149,13 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
     try:
         with (
             outputs(arguments, rec.paths) as (output, each),
-            taking_notes() as notes,
+            taking_notes() as facts,
             ExitStack() as stack,
         ):
             grouping, tables = rec.iter_users(metrics, arguments.by, arguments.weights)
             known = {str(score): score for score in opened[0].columns.scores}
             baseline = find_baseline(arguments.baseline, known, "score columns")
+            notes = list[Note]()  # which are known once all tables are made
             about = {**describe_run(arguments, options, opened[0]), "notes": notes}
             stack.enter_context(closing(tables))
             if each is not None:
@@ -159,16 +168,13 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
                 cells = pd.concat(tables, ignore_index=True)
                 segmented = segment_users(cells, grouping, opened[0].columns.scores, metrics)
                 result, means = view_segments(segmented, arguments, baseline, about)
+            notes += list_notes(facts, options)
             give(result, arguments, output)
     except RecframeError as error:
         if error.answers:  # the method asks all that is open
             rec.mean([one.label for one in metrics], arguments.by, arguments.weights)
         raise
-    if not arguments.quiet and arguments.format != "json":
-        _tell_undefined(means)
-    if not arguments.quiet:
-        for sentence in [*([LEFT[options.like]] if options.like else []), *say_notes(notes)]:
-            tell(f"note: {sentence}")
+    tell_notes(notes, arguments, [LEFT[options.like]] if options.like else [])
     return DONE, f"{means.n_all:,} users"
 
 
@@ -202,11 +208,14 @@ def run_catalogue(arguments: Namespace) -> tuple[int, str]:
     beside = [items] if isinstance(items, str) else []
     with outputs(arguments, rec.paths, beside) as (output, _):
         items = load_frame("items", items) if beside else items
-        table = rec.catalogue(arguments.k, items)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RecframeWarning)  # as notes say the same
+            table: Any = rec.catalogue(arguments.k, items)
         known = read_catalogue(items, opened[0].columns)
         about = describe_run(arguments, options, opened[0])
         about |= {"k": arguments.k, "items": None if known is None else known.n_items}
-        give(result_of_figures(table, about), arguments, output)
+        give(result_of_figures(table, {**about, "notes": table.notes}), arguments, output)
+    tell_notes(table.notes, arguments)
     return DONE, f"{opened[0].rows_said} rows"
 
 
@@ -296,15 +305,8 @@ def outputs(
         yield files[0], files[1]
 
 
-def _tell_undefined(means: Means) -> None:
-    """Say of how many users a metric has no value, where there are such."""
-    by_metric = (means.n_all - means.n_users).groupby(level="metric", sort=False)
-    n_undefined = by_metric.agg(["min", "max"])[by_metric.max() > 0]
-    if len(n_undefined):
-        most = n_undefined["max"].max()
-        same = "" if n_undefined["min"].min() == most else "up to "
-        tell(
-            f"note: {shorten(', '.join(n_undefined.index))} undefined for {same}{most:,} of "
-            f"{count_of(means.n_all, 'user')}, left out of the mean; --zero-division 0 counts "
-            "them as 0"
-        )
+def tell_notes(notes: Iterable[Note], arguments: Namespace, others: Iterable[str] = ()) -> None:
+    """Say what is to know of a table, unless asked to be quiet; a document has its notes."""
+    texts = [] if arguments.format == "json" else [one.text for one in notes]
+    for sentence in () if arguments.quiet else (*others, *texts):
+        tell(f"note: {sentence}")

@@ -23,7 +23,7 @@ from recframe.analysis.gate import (
 from recframe.analysis.intervals import is_share
 from recframe.analysis.resampling import OfDifferences
 from recframe.analysis.segments import segment_given
-from recframe.cli.commands import outputs
+from recframe.cli.commands import outputs, tell_notes
 from recframe.cli.flags import HOW, PAPERS, UNIT, add_flags, add_metrics, add_output, read_how
 from recframe.cli.parser import read_number
 from recframe.cli.results import give, join_results, list_segments, result_of_pairs
@@ -32,6 +32,7 @@ from recframe.disk import check_named, identify
 from recframe.errors import RecframeError, as_flag, count_of, quote, shorten, show_path
 from recframe.files.saved import read_saved
 from recframe.metrics.names import find_alike
+from recframe.notes import list_notes, taking_notes
 from recframe.stores import is_uri, show_uri, without_file
 
 RULES: dict[Rule, str] = {
@@ -170,7 +171,7 @@ def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
         check_named(role, name)
     if len({show_uri(name) if is_uri(name) else identify(name) for name in names}) == 1:
         raise RecframeError(f"{' and '.join(map(show_path, names))} are one file; name two")
-    with outputs(arguments, names[:]) as (output, _):
+    with outputs(arguments, names[:]) as (output, _), taking_notes() as facts:
         floors = dict(arguments.at_least)
         matched = match_tables(read_saved(names), names, arguments.metrics, floors)
         gate = _read_gate(arguments, list(matched.per_user.columns.unique("metric")))
@@ -223,9 +224,12 @@ def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
             about |= {"users": n_users, "segments_gone": gone}
             segmented = segmented._replace(keys=segmented.keys[is_shared])
             result = join_results(results, segmented, about)
+        notes = [one for one in list_notes(facts) if one.kind == "disagreement"]  # others are told
+        result = result._replace(document={**result.document, "notes": notes})
         give(result, arguments, output)
     if not arguments.quiet:
         _tell_matched(matched, names)
+    tell_notes(notes, arguments)
     if arguments.allow_missing:
         for line in missing:
             tell(f"note: {line}, which --allow-missing lets pass")

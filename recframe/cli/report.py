@@ -125,7 +125,7 @@ def _report_saved(arguments: Namespace, title: str) -> Report:
     def by_segment(make_table: Any) -> pd.DataFrame:
         return plain_table(make_each(segment_given(per_user, by, None), make_table))
 
-    found = Findings(per_user, facts, notes, paths, by_segment if by else None)
+    found = Findings(per_user, facts, notes, [], paths, by_segment if by else None)
     baseline = find_baseline(arguments.baseline, dict(zip(scores, scores, strict=True)), "scores")
     paired = []
     if len(paths) == 2 and baseline is None:  # whose names read_joined puts before scores of both

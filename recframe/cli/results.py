@@ -21,6 +21,7 @@ from recframe.analysis.summary import summary_table
 from recframe.console import escape, show, shows_bar
 from recframe.errors import RecframeError, hide, quote
 from recframe.frames.tables import add_up, join_tables, mean_of_sums, mean_table, sum_and_count
+from recframe.notes import Note
 from recframe.stores import find_ending
 
 UNNAMED_LEVELS = (None, "baseline", "score", "metric")  # of rows, whose names go without saying
@@ -213,6 +214,7 @@ def as_text(result: Result, text_format: str) -> str:
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     table, about = result.shown, list[str]()
     if isinstance(table, ResultTable) and text_format != "table":
+        table.notes = result.document.get("notes", ())
         return (table.to_latex() if text_format == "latex" else table.to_markdown()).rstrip("\n")
     if isinstance(table, ResultTable) and table.is_wide:
         about = [fill(table.explain(), width or TEXT_WIDTH, break_on_hyphens=False)]
@@ -242,6 +244,8 @@ def _plain(value: object) -> Any:
         return hide(value)
     if isinstance(value, Mapping):
         return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, Note):
+        return _plain(value._asdict())
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
     if value is None or value is pd.NA:

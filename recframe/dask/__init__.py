@@ -15,13 +15,14 @@ from dask.dataframe.extensions import register_dataframe_accessor
 from recframe import partitions
 from recframe.analysis.ranks import is_user
 from recframe.calls import public
-from recframe.errors import RecframeError, RecframeWarning, quote
+from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns, get_column, other_labels
 from recframe.frames.interactions import read_interactions
 from recframe.frames.judgments import check_given_columns
 from recframe.frames.names import is_same
 from recframe.frames.tables import Make, MakeTable, in_cells, sort_table
 from recframe.methods import RankingMethods
+from recframe.notes import warn_of
 from recframe.options import OptionArguments, Options, spell_options
 
 __all__ = ["DaskRecAccessor"]
@@ -307,12 +308,10 @@ def describe(results: pd.DataFrame, lookups: pd.DataFrame | None, **roles: Any) 
 def make_of_all(
     results: pd.DataFrame, lookups: pd.DataFrame | None, make_whole: partitions.MakeWhole
 ) -> pd.DataFrame:
-    """Return the table made of all partitions; warn of what is noted of it."""
-    table, sentences = make_whole(results["cell"].tolist(), _open(lookups))
+    """Return the table made of all partitions; warn of mistakes that are noted."""
+    table, notes = make_whole(results["cell"].tolist(), _open(lookups))
     # A worker of a cluster warns in the user's process too.
-    warn = getattr(sys.modules.get("distributed.worker"), "warn", warnings.warn)
-    for sentence in sentences:
-        warn(sentence, RecframeWarning)
+    warn_of(notes, getattr(sys.modules.get("distributed.worker"), "warn", warnings.warn))
     return table
 
 

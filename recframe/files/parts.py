@@ -23,7 +23,7 @@ from recframe.frames.interactions import Interactions, read_interactions
 from recframe.frames.names import leave_out
 from recframe.frames.tables import Make
 from recframe.frames.truth import open_candidates, open_judge
-from recframe.notes import DROPPED, ROWS, note
+from recframe.notes import note
 from recframe.options import Options
 from recframe.stores.remote import run_ahead
 
@@ -58,7 +58,7 @@ def iter_parts(
             yield from make_each(files, limits, progress, make_part)
         candidates.check()
         if progress.n_dropped:  # for want of a user
-            note(**{DROPPED: progress.n_dropped, ROWS: progress.n_dropped})
+            note(rows_dropped=progress.n_dropped, rows_read=progress.n_dropped)
         if judge is not None:
             judge.note_lost(candidates.excluded)
             none = read_interactions(dtypes.restore(files.sample), columns, options)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_float_dtype
+from pandas.api.types import is_float_dtype, is_numeric_dtype
 
 from recframe.errors import RecframeError, RepeatedPairError, option, quote, spell
 from recframe.frames.columns import Columns, get_column, other_labels
 from recframe.frames.ids import sort_ids
-from recframe.frames.names import find_role, is_of_row, shown
+from recframe.frames.names import find_role, is_of_row, is_time, means_ids, shown
 from recframe.frames.overlap import plain
 from recframe.frames.values import Scores
 from recframe.kernel.grouping import Repeats
@@ -20,7 +21,8 @@ from recframe.kernel.threads import Array
 from recframe.options import Models, Options
 
 MAX_MODELS = 1_000  # more are rather ids
-N_COMPARED = 1_000  # repeated rows in which a column that tells them apart is looked for
+N_COMPARED = 1_000  # rows in which a column that tells them apart is looked for
+MOST_REPEATED = 0.6  # of the rows that can, where a column may hold items
 APART = "evaluate each of its values by itself, or make score columns of models by a pivot"
 KEEP = spell("'keep'", "--duplicates keep")
 REMEDY = (
@@ -81,6 +83,27 @@ def find_telling(
             told[label] = pd.Index(values).tolist()
     # Of several columns that with fewest values: rather a model or a day than a time of day.
     return min(told.items(), key=lambda column: len(column[1]), default=None)
+
+
+def find_repeated(frame: pd.DataFrame, columns: Columns, rows: Array, user: Array) -> Any:
+    """Return the column of text or ids that has most values once for a user, but repeats some.
+
+    Return None where there is none, or one that repeats nothing. The rows are a sample.
+    """
+    # Where a column has one value for each user, all rows but the first repeat it.
+    most = 1 - len(np.unique(user)) / max(1, len(user))
+    shares: dict[Any, float] = {None: MOST_REPEATED * most}
+    for label in other_labels(frame, columns):
+        column = get_column(frame, label, rows)
+        is_number = is_numeric_dtype(column.dtype) and not means_ids(label)
+        with suppress(TypeError):  # lists and the like
+            if not (is_number or is_float_dtype(column.dtype) or is_time(label)):
+                item, values = pd.factorize(column, use_na_sentinel=False)
+                if len(values) < len(item):  # else a text or a number of its own for each row
+                    share = pd.DataFrame({"user": user, "item": item}).duplicated().mean()
+                    shares[label] = float(share)
+    found = min(shares, key=lambda label: shares[label])
+    return found if shares[found] > 0 else None
 
 
 def advise(told: tuple[Hashable, list[Any]] | None, columns: Columns) -> tuple[str, dict[str, Any]]:

@@ -29,7 +29,7 @@ from recframe.frames.values import (
 from recframe.kernel.grouping import Repeats, SortedPairs, combine, take
 from recframe.kernel.ranking import Rankings
 from recframe.kernel.threads import Array
-from recframe.notes import DROPPED, ROWS, note
+from recframe.notes import note
 from recframe.options import Options
 
 
@@ -195,7 +195,7 @@ def read_interactions(
     rows = complete_rows(frame, complete, missing)
     if drops and columns.scores:  # which truth has none of
         n_dropped = 0 if rows is None else len(frame) - len(rows)
-        note(**{DROPPED: n_dropped, ROWS: len(frame)})
+        note(rows_dropped=n_dropped, rows_read=len(frame))
     users = find_users(frame, columns.users, rows)
     relevant, grades = None, None
     if columns.relevant is not None:

@@ -35,6 +35,7 @@ from recframe.frames.names import find_role, is_infer, is_time, list_labels, sho
 from recframe.frames.overlap import Overlap, Pairs
 from recframe.kernel.grouping import SortedPairs
 from recframe.kernel.threads import Array
+from recframe.notes import note
 from recframe.options import Duplicates, Options
 
 NO_ROWS = "there are no rows, so no item is relevant to anyone"
@@ -228,7 +229,11 @@ class Candidates:
             matches = overlap.find(pairs, users, items, sorted_pairs)
             is_found = np.zeros(len(ids), bool)
             is_found[matches.row] = True
-            is_out |= is_found != (overlap.other == "truth")
+            is_own = is_found != (overlap.other == "truth")
+            name = "unjudged" if overlap.other == "truth" else "excluded"
+            note(**{f"rows_{name}": int(np.count_nonzero(is_own & ~is_out))})
+            is_out |= is_own
+        note(rows_looked_up=len(ids))
         if is_all:
             self.check()
         if not is_out.any():

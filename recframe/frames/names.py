@@ -124,6 +124,8 @@ OF_SCORES = _names(
 # Words of such names wherever they stand.
 STATISTICS = {*_names("n num count std stddev stderr var variance diff delta upper lower")}
 
+IDS = {*_names("id ids code key no nr number sku ean gtin asin isbn")}
+
 TRUTH = pd.DataFrame()  # stands for a frame under the name of truth
 
 
@@ -188,6 +190,11 @@ def is_likelier(label: Hashable, dtype: Any, role: str) -> bool:
 def is_time(label: Hashable) -> bool:
     """Return whether a word of a name says that it is of times."""
     return not set(TIMES).isdisjoint(_words(label))
+
+
+def means_ids(label: Hashable) -> bool:
+    """Return whether the last word of a name is one of ids."""
+    return not IDS.isdisjoint(_words(label)[-1:])
 
 
 def is_of_row(label: Hashable) -> bool:

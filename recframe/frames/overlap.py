@@ -26,7 +26,7 @@ from recframe.frames.kinds import (
 from recframe.frames.names import is_time
 from recframe.kernel.grouping import Groups, SortedPairs, combine
 from recframe.kernel.threads import Array
-from recframe.notes import NEAR, is_noting, note
+from recframe.notes import is_noting, note
 
 N_EXAMPLES = 1 << 16  # ids of either side among which it is looked for why none is common
 Difference = tuple[str, str, Callable[[Any], Any], str]
@@ -118,11 +118,12 @@ class Overlap:
             is_unknown[common] = False
             unknown = item.restore(np.flatnonzero(is_unknown)[:N_EXAMPLES])
         self.note(users.ids, [Items(are_common, unknown)], position)
-        if is_noting() and self.other == "truth":
+        if is_noting(mistakes=True) and self.other == "truth":
             near = np.full(len(place), -1)
             near[place < 0] = _match_near(pairs.item.ids[place < 0], item.ids)
-            # Pairs that have a row, but for how the item is written.
-            note(**{NEAR: len(np.unique(rows.match(user, near[pairs.item.codes])[0]))})
+            if (near >= 0).any():  # pairs that have a row, but for how the item is written
+                pair, _ = rows.match(user, near[pairs.item.codes])
+                note(truth_pairs_written_differently=len(np.unique(pair)))
         return matches
 
     def note(
@@ -176,7 +177,15 @@ class Overlap:
             known = self.other_users[self.is_listed].append(self.unknown)
             near = _match_near(self.other_users[~self.is_listed], known)
             absent = np.flatnonzero(~self.is_listed)[near >= 0]
-            note(**{NEAR: int(np.isin(users.codes, absent).sum())})
+            note(truth_pairs_written_differently=int(np.isin(users.codes, absent).sum()))
+
+    def note_left_out(self, population: str) -> None:
+        """Note how many users are in the frame alone, or in truth alone, and are left out."""
+        n_listed = int(np.count_nonzero(self.is_listed))
+        if population in ("both", "truth"):
+            note(users_only_in_frame=self._n_users - n_listed)
+        if population in ("both", "rows"):
+            note(users_only_in_truth=len(self.is_listed) - n_listed)
 
     def check(self) -> None:
         """Raise where no user of the other side was in any part, or no item and it looks odd."""

@@ -17,7 +17,7 @@ from recframe.frames.overlap import Matches, Overlap, Pairs, append, match
 from recframe.frames.values import Gains
 from recframe.kernel.grouping import SortedPairs
 from recframe.kernel.threads import Array
-from recframe.notes import LOST, RELEVANT, is_noting, note
+from recframe.notes import is_noting, note
 from recframe.options import Options
 
 
@@ -83,7 +83,8 @@ class Judge:
             overlap = Overlap(excluded.users.ids, excluded.item.ids, "exclude")
             found = overlap.find(excluded, users, item, rows).row
             n_lost = np.count_nonzero(relevant[np.unique(found)])
-            note(**{LOST: int(n_lost), RELEVANT: int(np.count_nonzero(relevant))})
+            n_relevant = int(np.count_nonzero(relevant))
+            note(relevant_pairs_excluded=int(n_lost), relevant_pairs=n_relevant)
 
     def judge_absent(self, empty: Interactions) -> Interactions:
         """Return the arrays of a frame without rows, with the users added that none judged had."""
@@ -95,8 +96,9 @@ class Judge:
     def _add_absent(self, interactions: Interactions, matches: Matches) -> Interactions:
         """Return judged interactions, with the users of truth added that no frame had, if asked."""
         (index, groups, _), pairs = interactions.users, self.judgments.pairs
-        if is_noting():
+        if is_noting(mistakes=True):
             self.overlap.note_near(pairs.users.groups)
+            self.overlap.note_left_out(self.options.population)
         is_absent = ~self.overlap.is_listed
         if self.options.population not in ("both", "rows") and is_absent.any():
             added, own = pairs.users.ids[is_absent], pairs.users.groups.codes

@@ -15,6 +15,7 @@ from recframe.accessor import RecAccessor
 from recframe.analysis.compare import UNDEFINED
 from recframe.analysis.overview import say_size
 from recframe.analysis.ranks import list_ranks, rank_options, top_columns
+from recframe.analysis.summary import measure_noted
 from recframe.errors import RecframeError, quote
 from recframe.foreign import TruthLike, read_frame
 from recframe.frames.columns import Columns, find_columns, get_column
@@ -22,7 +23,6 @@ from recframe.frames.tables import (
     Make,
     MakeTable,
     make_of_table,
-    measure_table,
     plain_table,
     read_judged,
     tidy_columns,
@@ -30,6 +30,7 @@ from recframe.frames.tables import (
 from recframe.frames.truth import judge_frame
 from recframe.methods import RankingMethods
 from recframe.metrics.names import Metric
+from recframe.notes import taking_notes
 from recframe.options import Options
 
 __all__ = ["PolarsRecAccessor"]
@@ -251,9 +252,10 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
 
     def _per_user(self, metrics: list[Metric], *, is_single: bool = False) -> pl.DataFrame:
         columns, options = self._find_columns(metrics=metrics), self._options
-        make, schema = partial(measure_table, metrics=metrics), self._frame.collect_schema()
+        make, schema = partial(measure_noted, metrics=metrics), self._frame.collect_schema()
         # One form for one metric or several.
-        per_user = make_of_table(self._read_table, make, columns, options)
+        with taking_notes(only_mistakes=True) as facts:
+            per_user = make_of_table(self._read_table, make, columns, options)
         # Cells do not tell the type where there is none, and of decimals not the precision.
         names: list[Any] = list(per_user.index.names)
         kinds = {
@@ -266,7 +268,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         scores = pl.Series("score", per_user.columns.unique("score"))
         of_rows = scores.gather(np.tile(np.arange(len(scores)), len(per_user)))
         made = self._finish(tidy_columns(per_user)).cast(kinds)
-        return made.insert_column(per_user.index.nlevels, of_rows)
+        return self._tell(made.insert_column(per_user.index.nlevels, of_rows), facts)
 
     def _whole(
         self, make: Make, columns: Columns, options: Options, make_table: MakeTable

@@ -20,6 +20,7 @@ from recframe.errors import RecframeError, RecframeWarning, count_of, quote, say
 from recframe.frames.columns import Columns
 from recframe.frames.judgments import Judgments, read_excluded
 from recframe.frames.tables import Make, plain_table
+from recframe.notes import list_mistakes
 from recframe.options import Options
 from recframe.partitions import (
     Lookups,
@@ -190,9 +191,9 @@ def make_of_cells(
     table: pa.Table, make: MakeWhole, types: dict[str, pa.DataType], said: Any
 ) -> pa.Table:
     """Return the table made from the cells of all partitions, in tidy form."""
-    whole, sentences = make(read_cells(table))
+    whole, notes = make(read_cells(table))
     if said is not None:
-        said.add(sentences)
+        said.add(list_mistakes(notes))
     made, labels = plain_table(whole).rename(columns=str), list(types)
     columns = [made[label] if label in made else np.zeros(len(made)) for label in labels]
     return pa.table(as_arrays(columns, list(types.values())), labels)

@@ -266,7 +266,12 @@ def test_two_item_columns(frame):
 
 # Two users who are well: rankings longer than k, no tie across it, a relevant row each.
 WELL = pd.DataFrame(
-    {"user": [1, 1, 1, 2, 2], "item": list("abcab"), "score": [5, 4, 3, 2, 1.0], "relevant": 1}
+    {
+        "user": [1, 1, 1, 2, 2],
+        "item": list("abcab"),
+        "score": [5, 4, 3, 2, 1.0],
+        "relevant": [1, 1, 0, 1, 0],
+    }
 )
 
 
@@ -283,13 +288,16 @@ def test_nothing_worries():
     ("frame", "warnings"),
     [
         (WELL.iloc[:0], ["rows: none"]),
-        (WELL.iloc[[0, 3]], ["longest ranking: 1; the first 1 are the whole ranking"]),
         (
-            WELL.assign(user=[1, 1, 1, None, 2]),
+            WELL.iloc[[0, 3]],
+            ["longest ranking: 1; the first 1 are the whole ranking", "every ranked row"],
+        ),
+        (
+            WELL.assign(user=[1, 1, 1, 2, None]),
             ["null users: 1 of 5 rows; refused unless option missing says otherwise"],
         ),
         (
-            WELL.assign(relevant=[1, 1, 1, 1, None]),
+            WELL.assign(relevant=[1, 0, 1, 1, None]),
             ["null relevance: 1 of 5 rows; refused unless option null_relevance or missing sa"],
         ),
         (
@@ -341,10 +349,10 @@ def test_what_worries_is_said_in_words(frame, warnings):
 
 def test_a_tie_that_changes_nothing_does_not_worry():
     """Where all tied rows are relevant, or none is, their order does not count."""
-    described = WELL.assign(score=1.0).rec.describe(k=1)
+    described = WELL.assign(score=1.0, relevant=1).rec.describe(k=1)
 
     assert 2 == described.loc["users with a tie across 1", "score"]
-    assert [] == described.warnings
+    assert ["every ranked row is relevant"] == [one[:28] for one in described.warnings]
 
 
 def test_truth_found_nowhere_is_said(listed):

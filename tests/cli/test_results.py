@@ -185,8 +185,8 @@ def test_users_left_out_are_noted(large, capsys):
     n_without = pd.read_parquet(large).rec.recall(k=3).isna().sum().item()
 
     assert (
-        f"recframe: note: recall@3, auc undefined for {n_without} of 900 users, left out of the "
-        "mean; --zero-division 0 counts them as 0\n"
+        f"recframe: note: of 900 users, means leave out {n_without} in recall@3 (no relevant row), "
+        f"{n_without} in auc (no relevant row, or no other); zero_division=0 counts them as 0\n"
     ) == capsys.readouterr().err
 
 

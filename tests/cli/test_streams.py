@@ -51,7 +51,7 @@ def test_progress_on_a_terminal(large):
     assert 0 == status
     bar, _, note = shown.rpartition("\r")[0].rpartition("\r")
     assert "/20.0k [" in bar
-    assert note.startswith("recframe: note: recall@3 undefined for ")
+    assert note.startswith("recframe: note: of 900 users, means leave out ")
     assert "\n" not in shown[:-1]
 
 
