@@ -15,6 +15,7 @@ import numpy as np
 from recframe.kernel.threads import ROWS_PER_THREAD, Array, in_slices, in_threads, n_processors
 
 SLICE = 1 << 17  # rows of whole users that the cache holds while they are sorted
+PIECE = 1 << 10  # rows of whole users that are sorted at once
 MOST_BITS = 63 - 2 * (SLICE - 1).bit_length()  # of items, beside users and places of a slice
 NONE = np.empty(0, np.int64)
 
@@ -112,6 +113,16 @@ def sort(keys: Array) -> Array:
         in_threads(lambda part: part.partition(len(part) // 2), [(part,) for part in parts])
         parts = [half for part in parts for half in np.split(part, [len(part) // 2])]
     in_threads(lambda part: part.sort(), [(part,) for part in parts])
+    return keys
+
+
+def sort_grouped(keys: Array, offsets: Array) -> Array:
+    """Return sorted keys, which are those of whole users in order, sorted where they are.
+
+    Pieces of few users are sorted one by one: short arrays take half the time for each key.
+    """
+    for first, stop in pairwise(cut_users(offsets, slice(0, len(offsets) - 1), PIECE)):
+        sort(keys[offsets[first] : offsets[stop]])
     return keys
 
 
@@ -303,12 +314,13 @@ class SortedPairs:
         is_short = not has_places and (stop - first - 1).bit_length() + n_item_bits <= 31
         dtype: type[np.integer[Any]] = np.int32 if is_short else np.int64
         users = np.arange(stop - first, dtype=dtype) << dtype(n_item_bits)
-        keys = np.repeat(users, np.diff(groups.offsets[first : stop + 1]))
+        offsets = groups.offsets[first : stop + 1] - groups.offsets[first]
+        keys = np.repeat(users, np.diff(offsets))
         keys |= items.astype(dtype, copy=False)
         if has_places:
             keys <<= n_bits
             keys |= np.arange(len(keys))
-        keys = sort(keys)
+        keys = sort_grouped(keys, offsets)
         if self._is_kept:
             self._kept[first, stop] = keys, n_bits
         return keys, n_bits

@@ -25,6 +25,7 @@ from recframe.kernel.grouping import (
     invert,
     number_members,
     sort,
+    sort_grouped,
 )
 from recframe.kernel.scores import BATCH, find_bits, rank_densely, rankable
 from recframe.kernel.threads import Array, in_slices, n_processors
@@ -290,7 +291,7 @@ class Ranker:
         keys = self._join(layout, bits, index, tie)
         users = np.arange(n_users, dtype=layout.dtype) << layout.dtype(layout.user)
         keys |= np.repeat(users, np.diff(offsets))
-        return sort(keys), layout, step
+        return sort_grouped(keys, offsets), layout, step
 
     def _lay_out(self, n_users: int, n_rows: int, step: int) -> Layout | None:
         """Return the layout of the keys of so many users and rows; None where room is too little.
