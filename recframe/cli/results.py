@@ -240,7 +240,7 @@ def _plain(value: object) -> Any:
         return value
     if isinstance(value, str):
         return hide(value)
-    if isinstance(value, Mapping):
+    if isinstance(value, dict | Mapping):  # an abstract class is slow to ask
         return {str(key): _plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
