@@ -744,8 +744,8 @@ class RankingMethods(ABC, Generic[Table]):
         `short` allows shorter lists: "pad" divides shared items by k all the same, "shrink" by
         √(n n') for lists of n and n' rows, "nan" leaves the user out.
 
-        In addition to `memory`, files and Dask hold a count for each item, and under ties for each
-        of its probabilities. No bit of the result depends on the order of rows or on partitions.
+        Dask holds a count for each item, and under ties for each of its probabilities; files do so
+        within `memory`. No bit of the result depends on the order of rows or on partitions.
 
         Coverage is that of M. Ge, C. Delgado-Battenfeld and D. Jannach, "Beyond accuracy:
         evaluating recommender systems by coverage and serendipity", RecSys 2010; Gini, divided by

@@ -84,9 +84,10 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
     """
     Ranking metrics of files of any size: the result of ``recframe.scan(path)``.
 
-    Methods, options and results are those of ``df.rec``, bit for bit. ``rank``, ``top`` and
+    Methods, options and values of users are those of ``df.rec``, bit for bit. ``rank``, ``top`` and
     ``judge`` are left out, because their tables are as long as the rows. Every call reads the
-    columns that it needs, within `memory`; a table has at most one row for each user.
+    columns that it needs, within `memory`; a table has at most one row for each user. A mean of
+    many users is added up block by block, so its last digit may differ.
 
     Parameters
     ----------

@@ -242,7 +242,7 @@ def _plain(value: object) -> Any:
         return value
     if isinstance(value, str):
         return hide(value)
-    if isinstance(value, Mapping):
+    if isinstance(value, dict | Mapping):  # an abstract class is slow to ask
         return {str(key): _plain(each) for key, each in value.items()}
     if isinstance(value, Note):
         return _plain(value._asdict())

@@ -129,8 +129,8 @@ def iter_blocks(files: Files, limits: Limits, progress: Progress) -> Iterator[li
         sides += [_read_side(name, one, limits, Progress(0)) for name, one in files.beside.items()]
         yield from _spilled(sides, limits, progress)
     else:
-        if (n_bytes := sum(one.n_bytes for one in row_groups)) > memory + ROOM:
-            raise room_error("all rows of the one ranking", n_bytes, memory)
+        if (n_bytes := sum(one.n_bytes for one in row_groups)) > files.memory + ROOM:
+            raise room_error("all rows of the one ranking", n_bytes, files.memory)
         if len(frame := make_frame((batch for _, batch in reads), files)):
             pa.default_memory_pool().release_unused()  # else the pool keeps what the batches took
             yield [frame]
@@ -200,9 +200,10 @@ def _sweep(files: Files, reads: Iterator[Read], memory: int) -> Iterator[list[pa
                 yield _in_order_of_files(done)
         held.append((row_group, batch))
         n_held += batch_bytes(batch, row_bytes)
-        if n_held > memory + ROOM:  # of one user, as the plan left others room
-            of_user = [one.n_bytes for one in files.row_groups if one.may_have(row_group.low)]
-            raise room_error("all rows of each user", sum(of_user), memory)
+        if n_held > files.memory + ROOM:  # of one user, as the plan left others room
+            n_rows = sum(one.n_rows for one in files.row_groups if one.may_have(row_group.low))
+            n_bytes = n_held * n_rows // sum(batch.num_rows for _, batch in held)
+            raise room_error("all rows of each user", max(n_held, n_bytes), files.memory)
     if n_held:
         yield _in_order_of_files(held)
 
@@ -277,8 +278,8 @@ def _spilled(
             parted = zip(spills, sides, strict=True)
             return [make_frame(spill.read_bucket(bucket), side.files) for spill, side in parted]
 
-        if (most := int(n_held[whole].max(initial=0))) > memory + ROOM:
-            raise room_error("all rows of each user", most, memory)
+        if (most := int(n_held[whole].max(initial=0))) > sides[0].files.memory + ROOM:
+            raise room_error("all rows of each user", most, sides[0].files.memory)
         yield from run_ahead(read, whole.tolist(), n_ahead)
         for bucket in np.flatnonzero(again).tolist():
             smaller = [

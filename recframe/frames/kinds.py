@@ -161,9 +161,10 @@ def _floats(ids: pd.Index[Any]) -> Array:
 
 def show_sides(ids: pd.Index[Any], other_ids: pd.Index[Any], other: str) -> str:
     """Return the dtypes and an example of the ids of the frame and of the other side."""
+    dtypes = [getattr(of.dtype, "categories", of).dtype for of in (ids, other_ids)]
     shown = [
-        f"{of.dtype} (such as {quote(of[[0]].tolist()[0])})" if len(of) else "no rows"
-        for of in (ids, other_ids)
+        f"{dtype} (such as {quote(of[[0]].tolist()[0])})" if len(of) else "no rows"
+        for of, dtype in zip((ids, other_ids), dtypes, strict=True)
     ]
     return f"the frame has {shown[0]}, {other} has {shown[1]}"
 
