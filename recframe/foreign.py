@@ -219,10 +219,16 @@ def read_column(column: pa.ChunkedArray) -> Any:
         return pd.Series(column.to_pylist(), dtype=object)
 
 
+def _is_view(dtype: Any) -> bool:
+    """Return whether a dtype is that of text in views."""
+    return isinstance(dtype, pd.ArrowDtype) and pa.types.is_string_view(dtype.pyarrow_dtype)
+
+
 def read_views(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame with plain text in place of text in views, of which pandas takes no rows."""
-    dtypes = pd.DataFrame(frame).dtypes  # a subclass may raise where it is asked for its columns
-    views = [at for at, dtype in enumerate(dtypes) if str(dtype) == "string_view[pyarrow]"]
+    # A subclass may raise where it is asked for its columns.
+    dtypes = (frame if type(frame) is pd.DataFrame else pd.DataFrame(frame)).dtypes.array
+    views = [at for at, dtype in enumerate(dtypes) if _is_view(dtype)]
     frame = frame.copy(deep=False) if views else frame
     for at in views:
         frame.isetitem(at, read_column(frame.iloc[:, at].array.__arrow_array__()).array)

@@ -66,6 +66,8 @@ def check_dtype(column: pd.Series | pd.Index[Any], role: str) -> None:
 
 def may_be_mixed(dtype: Any) -> bool:
     """Return whether ids of a dtype may be of several kinds, or so large that floats err."""
+    if isinstance(dtype, pd.CategoricalDtype):
+        dtype = dtype.categories.dtype
     return dtype.kind in "fO" and not isinstance(dtype, pd.StringDtype)
 
 
