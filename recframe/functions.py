@@ -471,8 +471,9 @@ def read_per_user(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
     ----------
     path : path, or list of paths
         A file or URI, .parquet or .csv, with one or more columns of users under any name, then
-        ``score`` and one column for each metric. In csv, ids are whole numbers if all of them are,
-        unless another file has text ids; otherwise they are text.
+        ``score`` and one column for each metric; before the score, ``weights`` may weigh users. In
+        csv, ids are whole numbers if all of them are, unless another file has text ids; otherwise
+        they are text.
 
     Returns
     -------
@@ -481,13 +482,14 @@ def read_per_user(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
         several columns; the columns are (score, metric). If several files have a score, such as
         two runs of one model on two nights, it is renamed to the file's name; with other scores
         in the file, to both, such as "tuesday: knn". Values are NaN for a user or metric that a
-        file lacks.
+        file lacks. Weights are the last level of the index, those of the last file that has the
+        user: pass ``weights="weights"`` to `summary` or `compare`.
 
     Raises
     ------
     RecframeError
         A file cannot be read, is no such table, repeats a user and score, or shares no user with
-        another file.
+        another file; or only some files have weights.
 
     See Also
     --------
@@ -525,7 +527,7 @@ def summary(
     seed: int = 0,
     interval: Interval = "auto",
     by: By | None = None,
-    weights: pd.Series | None = None,
+    weights: pd.Series | Hashable | None = None,
     unit: Hashable | None = INFER,
 ) -> pd.DataFrame:
     """
@@ -544,8 +546,8 @@ def summary(
         As in `df.rec.summary`. https://github.com/recframe/recframe/blob/main/examples/guide/compare.md
         explains the intervals.
     by, weights : Series, label, or list of them, default None
-        As in `df.rec.mean`: Series with the table's own index, or one named as its users; `by` may
-        be an index level.
+        As in `df.rec.mean`: Series with the table's own index, or one named as its users; or index
+        levels.
     unit : label or None, default "infer"
         As in `df.rec.summary`: which of several levels of users holds independent users.
 
@@ -591,7 +593,7 @@ def compare(
     seed: int = 0,
     interval: OfDifferences = "auto",
     by: By | None = None,
-    weights: pd.Series | None = None,
+    weights: pd.Series | Hashable | None = None,
     unit: Hashable | None = INFER,
 ) -> pd.DataFrame:
     """
@@ -613,8 +615,8 @@ def compare(
         As in `df.rec.compare`. https://github.com/recframe/recframe/blob/main/examples/guide/compare.md
         explains the intervals.
     by, weights : Series, label, or list of them, default None
-        As in `df.rec.mean`: Series with the table's own index, or one named as its users; `by` may
-        be an index level.
+        As in `df.rec.mean`: Series with the table's own index, or one named as its users; or index
+        levels.
     unit : label or None, default "infer"
         As in `df.rec.summary`: which of several levels of users holds independent users.
 
@@ -672,7 +674,7 @@ def users_needed(
     per_user : DataFrame
         A row for each user, as `compare` takes it.
     difference : float
-        The true difference of the means to detect, above 0.
+        The true difference of the means to detect, above 0; below 1 if a metric is at most 1.
     baseline : label, list of labels, or "all", default None
         The score to compare with, as in `compare`.
     power : float, default 0.8

@@ -193,6 +193,15 @@ KINDS: dict[str, tuple[str, str | Callable[[Facts, Any], str]]] = {
         "{:,} of the users of truth have no row that names their segment, and are in that of nan; "
         "pass by= a Series indexed by user",
     ),
+    "weights_unused": (
+        "users_of_weights_unused",
+        "the table holds weights of its users, which are not used; pass weights='weights'",
+    ),
+    "other_users": (
+        "users_of_some_scores users",
+        "of {1:,} users some have a value by some scores only, {counts}: means of scores are over "
+        "different users, differences over those with both values",
+    ),
     "items": (
         "repeats",
         "no item column is known, so repeated items were not looked for, but {labels} repeats "

@@ -96,6 +96,12 @@ FACTS = {
         ["precision@1"],
         "of 2 users some have an empty list, 1 by b (options population and short)",
     ),
+    "other_users": (
+        TWO_MODELS,
+        {"score": ["a", "b"], "missing": "unranked", "short": "nan"},
+        ["precision@1"],
+        "of 2 users some have a value by some scores only, 1 by precision@1: means of scores are",
+    ),
 }
 CASES = MISTAKES | FACTS
 SILENT = {  # rows, options, and the call

@@ -185,9 +185,9 @@ def test_files_are_joined(nights):
         (["--metric", "mrr@2", "Reciprocal_Rank@2"], ["mrr@2"]),
         (["--at-least", "mrr@2=0.1"], ["reciprocal_rank@2", "FALL_OUT@1"]),
         (["--metric", "Mrr@2", "--at-least", "RR@2=0.1"], ["Mrr@2"]),
-        (["--max-drop", "0.1"], ["reciprocal_rank@2", "FALL_OUT@1"]),
+        (["--max-drop", "0.05"], ["reciprocal_rank@2", "FALL_OUT@1"]),
         (
-            ["--max-drop", "0.1", "--higher-is-better", "Fall_out@1"],
+            ["--max-drop", "0.05", "--higher-is-better", "Fall_out@1"],
             ["reciprocal_rank@2", "FALL_OUT@1"],
         ),
     ],

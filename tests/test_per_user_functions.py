@@ -183,6 +183,18 @@ def test_users_needed_refuses(arguments, message):
         recframe.users_needed(TWO, **({"difference": 0.1} | arguments))
 
 
+@pytest.mark.parametrize("difference", [1, 5])
+def test_differences_that_shares_cannot_have(difference):
+    """Users of metrics from 0 to 1 differ by less than 1; others by any number."""
+    named = [
+        TWO.set_axis(pd.MultiIndex.from_product([["old", "new"], [metric]]), axis=1)
+        for metric in ("recall@2", "dcg@2")
+    ]
+    with pytest.raises(recframe.RecframeError, match=f"between 0 and 1, found {difference}"):
+        recframe.users_needed(named[0], difference)
+    assert 2 <= recframe.users_needed(named[1], difference)["n_needed"].item()
+
+
 @pytest.mark.parametrize("name", ["users.csv", "users.parquet"])
 def test_a_saved_table_is_read_as_it_was(bound, save, name):
     """Users, scores, metrics and values to the last bit, undefined ones too."""

@@ -15,6 +15,7 @@ from recframe.analysis.intervals import (
     Counted,
     count_users,
     has_limits,
+    is_share,
     mean_interval,
     spread_by,
     student_bound,
@@ -277,8 +278,9 @@ def plan_table(
     per_user: pd.DataFrame, baseline: Any, difference: Any, power: Any, alpha: Any, unit: Any
 ) -> pd.DataFrame:
     """Return how many users every pair of scores needs, in each metric; raise if out of range."""
+    most = 1 if any(map(is_share, per_user.columns.unique("metric"))) else sys.float_info.max
     for name, number, low, high in (
-        ("difference", difference, 0, sys.float_info.max),
+        ("difference", difference, 0, most),
         ("power", power, 0.5, 1),
         ("alpha", alpha, 0, 0.5),
     ):

@@ -9,8 +9,11 @@ import numpy as np
 import pandas as pd
 
 from recframe.analysis.compare import Comparison, ScorePairs, compare_pairs
+from recframe.analysis.intervals import count_users
 from recframe.errors import RecframeError, quote, show_path
 from recframe.frames.judgments import naming
+from recframe.frames.names import is_infer
+from recframe.frames.tables import mean_table
 from recframe.frames.user_values import LEVELS, read_given
 from recframe.kernel.threads import Array
 from recframe.metrics.definitions import DEFINITIONS
@@ -41,6 +44,7 @@ class Matched(NamedTuple):
     sides: Array  # (2, n_users), which of them each table has
     scores: list[tuple[str, str]]  # that are compared, the old one of each first
     only: list[dict[str, Any]]  # of each table alone: users by number, scores and metrics by name
+    weights: pd.Series | None = None  # of all users
 
     @property
     def shared(self) -> pd.DataFrame:
@@ -119,12 +123,15 @@ def compare_matched(matched: Matched, how: Comparison) -> pd.DataFrame:
 
     The last two columns are of all users of one table: those with an old value, the new mean.
     """
-    n = len(matched.scores)
+    n, weights = len(matched.scores), matched.weights
     pairs = ScorePairs(matched.shared, [(i, n + i) for i in range(n)], are_several=False)
-    table = compare_pairs(pairs, None, how)
-    old, new = np.split(matched.per_user.to_numpy(), 2, axis=1)
-    table["n_old"] = (~np.isnan(old)).sum(axis=0)
-    table["new_mean"] = pd.DataFrame(new).mean().to_numpy()
+    own = None if weights is None else weights[matched.sides.all(axis=0)]
+    table = compare_pairs(pairs, own, how)
+    unit = None if is_infer(how.unit) else how.unit  # where it is inferred, none comes again
+    per_user, counted = count_users(matched.per_user, weights, unit)
+    old = per_user.to_numpy().T[: len(table)]
+    table["n_old"] = [np.count_nonzero(counted.join(values)[1]) for values in old]
+    table["new_mean"] = mean_table(matched.per_user, weights).to_numpy()[n:].ravel()
     named = {n + i: new for i, (_, new) in enumerate(matched.scores)}
     return table.rename(index=named, level="score")
 
@@ -167,9 +174,9 @@ def find_low(metrics: list[str], low: list[str], high: list[str]) -> frozenset[s
 def find_failed(table: pd.DataFrame, gate: Gate, confidence: float) -> tuple[Reasons, Reasons]:
     """Return why metrics of a comparison fail, and which too few users have, by score and metric.
 
-    Those of less than two users always fail. Where all users differ by the same and nothing is
-    known of others, there is no interval: by "max_drop" the mean decides then, "non_inferior"
-    fails.
+    Where no user differs, none fails. Of others those of less than two users always fail. Where
+    all users differ by the same and nothing is known of others, there is no interval: by
+    "max_drop" the mean decides then, "non_inferior" fails.
     """
     failed, missing = Reasons(), Reasons()
     for (score, metric), row in zip(table.index, table.to_dict("records"), strict=True):
@@ -202,6 +209,8 @@ def _find_loss(row: Any, gate: Gate, *, is_low: bool) -> str | None:
     sign = 1 if is_low else -1
     loss, (least, most) = sign * row["difference"], sorted((sign * row["low"], sign * row["high"]))
     is_by_mean = gate.rule == "max_drop"
+    if row.get("n_tied") == row["n_users"] >= min(2, row["n_old"]):
+        return None
     if row["n_users"] < 2 or (math.isnan(most) and not is_by_mean):
         return "cannot be told"
     if not is_by_mean and not most < gate.limit:

@@ -16,7 +16,7 @@ from recframe.frames.ids import sort_ids
 from recframe.frames.interactions import Interactions
 from recframe.frames.names import as_labels, check_label
 from recframe.frames.tables import MakeTable, in_cells, make_columns, mean_table, tidy_table
-from recframe.frames.user_values import find_level, of_users, read_own
+from recframe.frames.user_values import WEIGHTS, find_level, of_users, read_own
 from recframe.kernel.threads import Array
 from recframe.metrics.names import Metric
 from recframe.notes import note
@@ -144,12 +144,15 @@ def measure_with_own(
 
 
 def tidy_part(part: pd.DataFrame, grouping: Grouping) -> pd.DataFrame:
-    """Return the per-user table of such a cell as plain columns, segments behind the users."""
+    """Return the per-user table of such a cell as plain columns: users, segments, weights first."""
     per_user, own = part["cell"].iloc[0]
+    labels: list[Hashable] = [one.label for one in grouping.by]
+    if WEIGHTS in labels:
+        raise RecframeError(f"by={quote(WEIGHTS)} has a name that saved tables use; rename it")
     levels = [
-        pd.Index(own[number].array, name=one.label)
-        for number, one in enumerate(grouping.by)
-        if one.label not in per_user.index.names  # which are there already
+        pd.Index(own[number].array, name=label)
+        for number, label in enumerate([*labels, WEIGHTS][: len(grouping.all)])
+        if label not in per_user.index.names  # which are there already
     ]
     return tidy_table(per_user.set_index(levels, append=True) if levels else per_user)
 
@@ -203,6 +206,7 @@ def segment_users(
 
 def segment_given(per_user: pd.DataFrame, by: Any, weights: Any) -> Segmented:
     """Return users in segments, by values given for users or by levels of their index."""
+    weights = find_level(weights, per_user.index)
     several = [find_level(one, per_user.index) for one in as_labels(by)]
     for argument, given in (("weights", weights), *(("by", one) for one in several)):
         if not isinstance(given, pd.Series | None):
@@ -214,7 +218,8 @@ def segment_given(per_user: pd.DataFrame, by: Any, weights: Any) -> Segmented:
             )
     grouping = find_grouping(per_user, several or by, weights, per_user.index.names)
     note_undefined(per_user)
-    note(users=len(per_user))
+    is_unused = weights is None and WEIGHTS in per_user.index.names
+    note(users=len(per_user), users_of_weights_unused=len(per_user) * is_unused)
     return _segment(per_user, pd.DataFrame(), grouping)
 
 

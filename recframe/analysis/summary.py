@@ -123,13 +123,15 @@ def note_rankings(interactions: Interactions, metrics: list[Metric]) -> None:
 
 
 def note_undefined(per_user: pd.DataFrame) -> None:
-    """Note how many users have no value in each metric, by one score or another."""
+    """Note how many users lack a value in each metric by a score, and by some scores only."""
     labels = per_user.columns.unique("metric")
     n_scores = per_user.shape[1] // len(labels)
     cells = per_user.to_numpy().T.reshape(n_scores, len(labels), len(per_user))
-    n_undefined = np.count_nonzero(np.isnan(cells).any(axis=0), axis=1).tolist()
-    numbers = zip(labels, n_undefined, strict=True)
-    note(**{f"undefined:{as_text(label)}": n for label, n in numbers})
+    are_nan = np.isnan(cells)
+    n_any, n_all = (np.count_nonzero(one(axis=0), axis=1) for one in (are_nan.any, are_nan.all))
+    for name, counts in (("undefined", n_any), ("users_of_some_scores", n_any - n_all)):
+        numbers = zip(labels, counts.tolist(), strict=True)
+        note(**{f"{name}:{as_text(label)}": n for label, n in numbers})
 
 
 def note_repeated(interactions: Interactions) -> None:

@@ -44,7 +44,7 @@ from recframe.errors import (
 from recframe.files.blocks import ROUTES, plan_blocks
 from recframe.files.budget import check_limits
 from recframe.files.footers import Files
-from recframe.files.saved import write_each
+from recframe.files.saved import describe_made, write_each
 from recframe.frames.judgments import load_frame
 from recframe.frames.tables import tidy_table
 from recframe.metrics.definitions import DEFAULT_METRICS
@@ -160,7 +160,9 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
             stack.enter_context(closing(tables))
             if each is not None:
                 tidy = tidy_table if grouping is None else partial(tidy_part, grouping=grouping)
-                tables = write_each(tables, each, find_ending(arguments.per_user), tidy)
+                unit = arguments.unit if len(opened[0].columns.users) > 1 else None
+                made = describe_made(options, weights=arguments.weights, unit=unit)
+                tables = write_each(tables, each, find_ending(arguments.per_user), tidy, made)
                 stack.enter_context(closing(tables))
             if grouping is None:
                 result, means = view(tables, arguments, baseline, about)

@@ -3,7 +3,7 @@
 import argparse
 import math
 from functools import partial
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -30,9 +30,11 @@ from recframe.cli.results import give, join_results, list_segments, result_of_pa
 from recframe.console import DONE, FAILED, USAGE, shows_bar, tell
 from recframe.disk import check_named, identify
 from recframe.errors import RecframeError, as_flag, count_of, quote, shorten, show_path
-from recframe.files.saved import read_saved
+from recframe.files.saved import Saved, join_weights, read_saved
+from recframe.frames.tables import mean_table
 from recframe.metrics.names import find_alike
 from recframe.notes import list_notes, taking_notes
+from recframe.options import INFER
 from recframe.stores import is_uri, show_uri, without_file
 
 RULES: dict[Rule, str] = {
@@ -62,6 +64,8 @@ lacks something that OLD has, and a line on standard error gives the reason."""
   D is a difference of means, such as 0.01 for a mean of 0.30. Each metric and
   score is judged by its own interval; fewer than two users fail. For fall_out,
   lower is better. If a metric lies between 0 and 1, so must D and MEAN.
+  D must be below the old mean, since no loss could be larger. Files made with
+  other options are refused; csv does not record them.
   The gate also fails if NEW lacks something that OLD has. A single score under
   another name counts as missing. A segment that only NEW has is not judged.
 
@@ -145,39 +149,76 @@ def _read_floor(text: str) -> tuple[str, float]:
     return metric, check_limit(read_number(mean), 1 if is_share(metric) else math.inf)
 
 
-def _read_gate(arguments: argparse.Namespace, metrics: list[str]) -> Gate | None:
+def _read_gate(arguments: argparse.Namespace, matched: Matched) -> Gate | None:
     """Return the gate that is asked for, or end where nothing could fail it."""
+    metrics = list(matched.per_user.columns.unique("metric"))
     if not (arguments.gate or arguments.at_least):
         return None
     rule, limit = arguments.gate or DEFAULT_RULE
-    shares = [metric for metric in metrics if is_share(metric)]
-    if shares and 1 <= limit < math.inf:
-        tell(
-            f"{as_flag(rule)} must be below 1 for {shorten(shares[0])}, which lies "
-            f"between 0 and 1, found {limit:g}; pass a difference of means such as 0.05"
-        )
-        raise SystemExit(USAGE)
     low = find_low(metrics, arguments.lower_is_better, arguments.higher_is_better)
+    means = mean_table(matched.per_user, matched.weights).to_dict("records")
+    for (old, _), of_score in zip(matched.scores, means, strict=False):  # the new ones come last
+        for metric in filter(is_share, metrics) if limit < math.inf else ():
+            most, mean, why = 1.0, of_score[metric], "which lies between 0 and 1"
+            if rule == "max_drop" and limit < 1:
+                most = 1 - mean if metric in low else mean
+                why = f"whose old mean by {quote(old)} is {mean:.4g}"
+            if 0 < most <= limit + 1e-12:  # whatever the last digits of floats
+                tell(
+                    f"{as_flag(rule)} must be below {most:.4g} for {shorten(metric)}, {why}, found "
+                    f"{limit:g}; pass a difference of means such as {most / 20:.2g}"
+                )
+                raise SystemExit(USAGE)
     share = MIN_USERS if arguments.min_users is None else arguments.min_users
     alike = find_alike([*metrics, *dict(arguments.at_least)])
     return Gate(rule, limit, low, {alike[name]: mean for name, mean in arguments.at_least}, share)
 
 
+def _tell_made(saved: list[Saved], names: list[str], arguments: argparse.Namespace) -> None:
+    """Say which options files were made with, if with others; raise where there is a gate.
+
+    An option that refuses something has changed no value, whatever the other file has.
+    """
+    has_gate, (old, new) = bool(arguments.gate or arguments.at_least), (one.made for one in saved)
+    pairs = {name: (old.get(name), new.get(name)) for name in old | new}
+    others = [name for name, two in pairs.items() if two[0] != two[1] and "'raise'" not in two]
+    texts, lines = [], []
+    for name, made in zip(names, (old, new), strict=True):
+        texts.append(
+            f"{show_path(name)} with {', '.join(f'{one}={made.get(one)}' for one in others)}"
+        )
+        if has_gate and not made:
+            lines.append(f"{show_path(name)} does not say which options it was made with")
+    if others and old and new:
+        lines.append(f"{' and '.join(texts)} were made with other options")
+        if has_gate:
+            raise RecframeError(f"{lines[0]}; evaluate both with the same")
+    for line in () if arguments.quiet else lines:
+        tell(f"note: {line}")
+
+
 def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
     """Print the differences, and write them if asked; return the exit status and what is done."""
     names = [without_file(arguments.old), without_file(arguments.new)]
-    how = arguments.how
     for role, name in zip(("OLD", "NEW"), names, strict=True):
         check_named(role, name)
     if len({show_uri(name) if is_uri(name) else identify(name) for name in names}) == 1:
         raise RecframeError(f"{' and '.join(map(show_path, names))} are one file; name two")
     with outputs(arguments, names[:]) as (output, _), taking_notes() as facts:
         floors = dict(arguments.at_least)
-        matched = match_tables(read_saved(names), names, arguments.metrics, floors)
-        gate = _read_gate(arguments, list(matched.per_user.columns.unique("metric")))
-        segmented = segment_given(matched.per_user, arguments.by, None)
+        saved = read_saved(names)
+        matched = match_tables([one.table for one in saved], names, arguments.metrics, floors)
+        weights = join_weights(saved, names)
+        segmented = segment_given(matched.per_user, arguments.by, weights)
+        arguments.weights = segmented.weights
+        matched = matched._replace(weights=arguments.weights)
+        gate, how = _read_gate(arguments, matched), read_how(arguments, OfDifferences)
+        old_unit, new_unit = (one.made.pop("unit", INFER) for one in saved)
+        if how.unit == INFER and old_unit == new_unit:
+            how = how._replace(unit=new_unit)
+        _tell_made(saved, names, arguments)
         by, n_users = segmented.grouping.by, len(matched.shared)
-        about = {
+        about: dict[str, Any] = {
             "recframe": __version__,
             "command": "compare",
             "paths": list(map(show_uri, names)),
@@ -188,8 +229,9 @@ def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
         results, is_shared, gone, failures = [], [], [], list[str]()
         missing = list_missing(matched, names)
         each = segmented.each(shows_bar=shows_bar(is_quiet=arguments.quiet))
-        for (rows, users, _), segment in zip(each, list_segments(segmented), strict=True):
-            of_segment = matched._replace(per_user=users, sides=matched.sides[:, rows])
+        for (rows, users, own), segment in zip(each, list_segments(segmented), strict=True):
+            sides = matched.sides[:, rows]
+            of_segment = matched._replace(per_user=users, sides=sides, weights=own)
             said = [f"{shorten(name)} is {quote(value)}" for name, value in segment.items()]
             where = f" where {' and '.join(said)}" if said else ""
             is_shared.append(not of_segment.shared.empty)

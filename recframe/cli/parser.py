@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from recframe.console import USAGE, one_line, show, write
 from recframe.disk import reason
 from recframe.errors import RecframeError, find_near, in_flags, quote
-from recframe.files.filters import Written
+from recframe.files.filters import Quoted, Written
 from recframe.foreign import Term
 from recframe.metrics.names import QUOTED, find_meant, parse_metric
 from recframe.stores import find_ending, is_uri, without_file
@@ -182,11 +182,10 @@ def read_term(text: str) -> Term:
         )
     sign, given = " ".join(found[2].split()), found[3]
     name, *values = [
-        one[1:-1].replace(2 * one[0], one[0]) if re.fullmatch(QUOTED, one) else one
+        Quoted(one[1:-1].replace(2 * one[0], one[0])) if re.fullmatch(QUOTED, one) else Written(one)
         for one in (found[1], *re.findall(FILTER_VALUE, given))
     ]
     if sign.endswith("in") != given.startswith("("):
         takes = "values in brackets, as (1, 2)" if sign.endswith("in") else "one value"
         raise RecframeError(f"{quote(text)}: {sign} takes {takes}")
-    written = list(map(Written, values))
-    return name, sign, written if sign.endswith("in") else written[0]
+    return str(name), sign, values if sign.endswith("in") else values[0]

@@ -26,6 +26,7 @@ from recframe.console import DONE, tell
 from recframe.errors import RecframeError, as_flag, count_of, quote, show_path
 from recframe.files.saved import read_joined
 from recframe.frames.tables import make_columns, plain_table
+from recframe.frames.user_values import WEIGHTS
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import find_alike, is_metric
 from recframe.options import DEFAULTS, list_changed
@@ -119,6 +120,9 @@ def _report_saved(arguments: Namespace, title: str) -> Report:
         for score in scores
         if (n := len(per_user) - len(per_user[[score]].dropna(how="all")))
     ]
+    notes += ["the weights of users are not used: each counts alike"] * (
+        WEIGHTS in per_user.index.names
+    )
     users, files = f"{len(per_user):,}", ", ".join(map(show_path, paths))
     facts = [("files", files), ("users", users), ("metrics", ", ".join(asked))]
 

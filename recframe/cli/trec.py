@@ -19,7 +19,7 @@ from recframe.console import DONE, tell
 from recframe.conventions import TREC, read_table
 from recframe.disk import identify
 from recframe.errors import RecframeError, shorten, show_path
-from recframe.files.saved import write_each
+from recframe.files.saved import describe_made, write_each
 from recframe.files.trec import QRELS_LINES, RUN_LINES, read_lines
 from recframe.frames.columns import Columns
 from recframe.frames.interactions import read_interactions
@@ -129,7 +129,9 @@ def run_trec(arguments: argparse.Namespace) -> tuple[int, str]:
         ]
         per_query = pd.concat([run.per_query for run in runs], axis=1).sort_index()
         if each is not None:
-            deque(write_each([per_query], each, find_ending(arguments.per_user)), maxlen=0)
+            made = describe_made(options, complete=is_complete)
+            ending = find_ending(arguments.per_user)
+            deque(write_each([per_query], each, ending, made=made), maxlen=0)
         about = {
             "recframe": __version__,
             "command": "trec",

@@ -1,6 +1,7 @@
 """Filters: the rows of files that count, and the files and row groups that cannot have any."""
 
 import operator
+import re
 from functools import reduce
 from typing import Any
 
@@ -27,6 +28,12 @@ FILTERS_REQUIREMENT = (
 
 class Written(str):
     """A value as it is written on a command line, which is of whatever type the column is."""
+
+    __slots__ = ()
+
+
+class Quoted(Written):
+    """A value in quotes, which may be digits that are meant as text."""
 
     __slots__ = ()
 
@@ -86,6 +93,12 @@ def _convert(term: Term, schema: pa.Schema) -> Term:
         )
     kind = plain_type(schema.field(name).type)
     if sign in COMPARISONS:
+        is_number = type(value) is Written and re.fullmatch(r"[-+]?[\d.]+(e[-+]?\d+)?", value)
+        if is_number and sign.strip("=!") and pa.types.is_string(kind):
+            raise RecframeError(
+                f"{FILTERS}: {quote(name)} {sign} compares text, in which '10' is below '9', found "
+                f"the number {value}; write numbers in the files, or {value!r} in quotes"
+            )
         return name, sign, _scalar(name, value, kind)
     values = [_scalar(name, one, kind, exact=True).as_py() for one in value]
     return name, sign, pa.array(values, kind)

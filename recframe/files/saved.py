@@ -1,12 +1,14 @@
 """Tables of values of users: saved block by block, read and joined by user."""
 
+import json
 import os
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import ExitStack
 from io import BytesIO
+from math import nan
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
@@ -18,14 +20,34 @@ from recframe.foreign import PathLike, frame_error
 from recframe.frames.ids import as_users, list_levels
 from recframe.frames.judgments import naming
 from recframe.frames.tables import sort_table, tidy_table
-from recframe.frames.user_values import LEVELS
+from recframe.frames.user_values import LEVELS, WEIGHTS
+from recframe.kernel.threads import Array
 from recframe.metrics.names import find_alike
-from recframe.options import is_path
+from recframe.options import CHOICES, Options, is_path
 from recframe.stores import ENVIRONMENT, find_ending, is_uri, show_uri, without_file
 from recframe.stores.remote import Reader, Remote
 from recframe.stores.store import find_place
 
 FILE_ENDINGS = (".parquet", ".csv")
+METADATA = b"recframe"  # the key of how a table was made, which a file that pandas writes lacks
+EDGE_CASES = (*CHOICES, "zero_division", "min_relevance", "min_score")  # options that change values
+
+
+class Saved(NamedTuple):
+    """A saved table, the weights of its users if it has any, and how it was made, if it says so."""
+
+    table: pd.DataFrame
+    weights: Array | None
+    made: dict[str, Any]  # by option its value as text; under "unit" that label
+
+
+def describe_made(options: Options, **others: Any) -> dict[str, Any]:
+    """Return how a table is made: what else is given, and the options that change its values."""
+    values = {name: getattr(options, name) for name in EDGE_CASES}
+    values |= {"truth": options.has_truth, "exclude": options.exclude is not None}
+    return others | {
+        name: quote(float(one) if type(one) is int else one) for name, one in values.items()
+    }
 
 
 def write_each(
@@ -33,8 +55,12 @@ def write_each(
     file: IO[bytes],
     ending: str,
     tidy: Callable[[pd.DataFrame], pd.DataFrame] = tidy_table,
+    made: dict[str, Any] | None = None,
 ) -> Generator[pd.DataFrame, None, None]:
-    """Yield per-user tables, or parts that hold one; add each to a file in an ending's format."""
+    """Yield per-user tables, or parts that hold one; add each to a file in an ending's format.
+
+    The metadata of parquet also say how they were `made`.
+    """
     writer: pq.ParquetWriter | None = None  # whose schema the first table decides
     with ExitStack() as stack:
         for number, part in enumerate(parts):
@@ -45,7 +71,9 @@ def write_each(
                 schema = None if writer is None else writer.schema
                 encoded = pa.Table.from_pandas(rows, schema=schema, preserve_index=False)
                 if writer is None:  # pages have checksums, which are verified when they are read
-                    new = pq.ParquetWriter(file, encoded.schema, write_page_checksum=True)
+                    metadata = encoded.schema.metadata | {METADATA: json.dumps(made or {})}
+                    schema = encoded.schema.with_metadata(metadata)
+                    new = pq.ParquetWriter(file, schema, write_page_checksum=True)
                     writer = stack.enter_context(new)
                 writer.write_table(encoded)
             yield part
@@ -59,11 +87,15 @@ def read_joined(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
         raise frame_error("path", "the path of a file of --per-user, or a list of them", path)
     paths = [without_file(os.fspath(one)) for one in given]
     with naming("path"):
-        tables = read_saved(paths)
+        saved = read_saved(paths)
+        weights = join_weights(saved, paths)
+    tables = [one.table for one in saved]
     if len(tables) > 1:
         tables = _name_apart(tables, paths)
     joined = pd.concat(tables, axis=1)
     joined.index.names = tables[0].index.names
+    if weights is not None:
+        joined = joined.set_index(pd.Index(weights, name=WEIGHTS), append=True)
     joined = joined.rename(columns=find_alike(joined.columns.unique("metric")), level="metric")
     if joined.columns.has_duplicates:
         again = joined.columns[joined.columns.duplicated()].tolist()[0]
@@ -73,9 +105,28 @@ def read_joined(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
     return sort_table(joined.reindex(columns=columns))
 
 
-def read_saved(paths: list[str]) -> list[pd.DataFrame]:
+def join_weights(saved: list[Saved], paths: list[str]) -> pd.Series | None:
+    """Return the weights of the users of all files, those of the last that has a user, if any.
+
+    Raise where only some files have weights.
+    """
+    which = {one.weights is not None: path for one, path in zip(saved, paths, strict=True)}
+    if len(which) > 1:
+        raise RecframeError(
+            f"{show_path(which[True])} has weights of users and {show_path(which[False])} has "
+            "none; evaluate both with --weights, or both without"
+        )
+    if False in which:
+        return None
+    of_files = pd.concat([pd.Series(one.weights, one.table.index) for one in saved], axis=1)
+    of_files.index.names = saved[-1].table.index.names
+    return of_files.ffill(axis=1).iloc[:, -1].rename(WEIGHTS)
+
+
+def read_saved(paths: list[str]) -> list[Saved]:
     """Return the tables of files, or raise where one has no user of the first."""
-    tables = [_read_table(one) for one in paths]
+    saved = [_read_table(one) for one in paths]
+    tables = [one.table for one in saved]
     for table, path in zip(tables[1:], paths[1:], strict=True):
         users = [list(one.index.names) for one in (table, tables[0])]
         if len(users[0]) != len(users[1]):
@@ -100,7 +151,7 @@ def read_saved(paths: list[str]) -> list[pd.DataFrame]:
                 f"{show_path(path)} has no user of {show_path(paths[0])}, found {found}"
                 f"{both if kinds[0] != kinds[1] else ''}"
             )
-    return tables
+    return saved
 
 
 def _kinds(table: pd.DataFrame) -> list[str]:
@@ -110,15 +161,16 @@ def _kinds(table: pd.DataFrame) -> list[str]:
 
 
 def _find_users(columns: list[str]) -> list[str]:
-    """Return the columns of users: those before the score, or the first behind it."""
+    """Return the columns of users: those before the score and weights, or the first behind it."""
     before = columns[: columns.index("score")] if "score" in columns else columns[:1]
-    return before or columns[1:2]
+    return before[: -1 if before[1:] and before[-1] == WEIGHTS else None] or columns[1:2]
 
 
-def _read_table(path: str) -> pd.DataFrame:
+def _read_table(path: str) -> Saved:
     """Return the table of one file, a column for each score and metric."""
     ending = find_ending(path)
     source: Any = path
+    made: dict[str, Any] = {}
     if is_uri(path):  # which is read whole
         store, key = find_place(path, ENVIRONMENT, {})
         with store.reaching(key):
@@ -128,6 +180,7 @@ def _read_table(path: str) -> pd.DataFrame:
     try:
         if ending == ".parquet":
             rows = pd.read_parquet(source, page_checksum_verification=True)
+            made = json.loads((pq.read_schema(source).metadata or {}).get(METADATA, "{}"))
         else:
             rows = _read_csv(source)
     except OSError as error:
@@ -136,13 +189,14 @@ def _read_table(path: str) -> pd.DataFrame:
         raise RecframeError(f"cannot read {show_path(path)}: {quote(str(error))}") from error
     columns = rows.columns.tolist()
     users = _find_users(columns)
-    metrics = [label for label in columns if label not in (*users, "score")]
+    weights = [WEIGHTS] if [*users, WEIGHTS, "score"] == columns[: len(users) + 2] else []
+    metrics = [label for label in columns if label not in (*users, *weights, "score")]
     if "score" not in columns or not metrics or not len(rows):
         raise RecframeError(
             f"{show_path(path)} must have rows with a user column, score and metrics, such as "
             f"recframe evaluate --per-user writes, found {len(rows)} rows of {quote(columns)}"
         )
-    for label in metrics:
+    for label in [*weights, *metrics]:
         if not pd.api.types.is_numeric_dtype(rows[label]):
             raise RecframeError(
                 f"{show_path(path)} must hold numbers in {quote(label)}, found {rows[label].dtype}"
@@ -157,7 +211,10 @@ def _read_table(path: str) -> pd.DataFrame:
         )
     by_score = rows.groupby("score", sort=False, observed=True)
     tables = {score: own.set_index(users)[metrics] for score, own in by_score}
-    return pd.concat(tables, axis=1, names=LEVELS)
+    table = pd.concat(tables, axis=1, names=LEVELS)
+    if weights:
+        of_users = rows.drop_duplicates(users).set_index(users)[WEIGHTS].reindex(table.index)
+    return Saved(table, of_users.to_numpy(float, na_value=nan) if weights else None, made)
 
 
 def _read_csv(source: Any) -> pd.DataFrame:

@@ -19,6 +19,7 @@ from recframe.kernel.threads import Array
 from recframe.metrics.names import find_alike, is_metric
 
 LEVELS = ["score", "metric"]
+WEIGHTS = "weights"  # the column of saved tables, before the score, that weighs users
 PER_USER = "a DataFrame with a row for each user, as df.rec.evaluate() returns"
 
 
@@ -79,7 +80,7 @@ def find_units(rankings: pd.Index[Any], unit: Any) -> Array | None:
     Raise where no unit is given and one comes again: a value of a column that is named as one of
     users, else of the last that is not of times.
     """
-    names = [name for name in rankings.names if name is not None]
+    names = [name for name in rankings.names if name is not None and name != WEIGHTS]
     if unit is None or (is_infer(unit) and rankings.nlevels == 1):
         return None
     asked = [name for name in names if is_same(name, unit)]

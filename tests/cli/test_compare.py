@@ -253,9 +253,9 @@ def test_one_user_never_passes(save, capsys):
     new.loc[1:, ("knn", "recall@4")] = np.nan
     new.loc[:, ("als", "recall@4")] = np.nan
     paths = [save(old, "old.parquet"), save(new, "new.parquet")]
-    recall = ["--metric", "recall@4", "--min-users", "0"]
+    recall = ["--metric", "recall@4", "--min-users", "0", "-q"]
 
-    assert 3 == main(["compare", *paths, "--max-drop", "0.9", *recall])
+    assert 3 == main(["compare", *paths, "--max-drop", "0.3", *recall])
     assert (
         "recframe: failed: recall@4 of 'knn' cannot be told (1 user has a value in both, of two "
         "needed)\n"
@@ -429,7 +429,7 @@ LOST = {
 
 @pytest.mark.parametrize("what", LOST)
 @pytest.mark.parametrize(
-    "rule", [["--max-drop", "0.5"], ["--non-inferior", "0.5"], ["--at-least", "recall@4=0"]]
+    "rule", [["--max-drop", "0.4"], ["--non-inferior", "0.4"], ["--at-least", "recall@4=0"]]
 )
 def test_a_gate_fails_where_something_is_missing(what, rule, save, capsys):
     """By any rule, said also where notes are not; it passes, and is said, where that is allowed."""
@@ -468,7 +468,7 @@ def test_more_users_and_scores_are_no_loss(save, capsys):
     old = save(make_night(200, undefined=100), "old.parquet")
     new = save(make_night(300, ["knn", "als"], undefined=100), "new.parquet")
 
-    assert 0 == main(["compare", old, new, "--max-drop", "0.5", "-q"])
+    assert 0 == main(["compare", old, new, "--max-drop", "0.4", "-q"])
     assert capsys.readouterr().err == ""
 
 
@@ -479,7 +479,7 @@ def test_a_segment_that_is_gone_or_renamed(segmented, becomes, capsys):
     is_french = new["country"] == "FR"
     new = new[~is_french] if becomes is None else new.replace({"country": {"FR": becomes}})
     new.to_parquet("new.parquet")
-    words = ["compare", "old.parquet", "new.parquet", "--by", "country", "--max-drop", "0.5", "-q"]
+    words = ["compare", "old.parquet", "new.parquet", "--by", "country", "--max-drop", "0.3", "-q"]
     line = "no user where country is 'FR' is in both files"
     capsys.readouterr()
 
@@ -498,7 +498,7 @@ def test_users_missing_in_one_segment(segmented, capsys):
     """The share of users is asked for in each segment."""
     new = pd.read_parquet("old.parquet")
     new[~new["user"].isin([0, 3, 6])].to_parquet("new.parquet")
-    words = ["compare", "old.parquet", "new.parquet", "--max-drop", "0.5", "-q"]
+    words = ["compare", "old.parquet", "new.parquet", "--max-drop", "0.3", "-q"]
     capsys.readouterr()
 
     assert 0 == main(words)

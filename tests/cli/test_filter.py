@@ -107,6 +107,24 @@ def test_filters_that_do_not_fit(path, text, message, capsys):
     assert pd.Series([capsys.readouterr().err]).str.contains(message).all()
 
 
+@pytest.mark.parametrize("sign", ["<", "<=", ">", ">="])
+def test_numbers_that_text_is_compared_with(frame, tmp_path, sign, capsys):
+    """They are refused, as in Python; in quotes they are text, and equal text may be digits."""
+    path = str(tmp_path / "rows.parquet")
+    frame.assign(kunde="0" + frame["user"].astype(str)).to_parquet(path)
+    words = ["evaluate", path, "--metric", "recall@1", "--filter"]
+
+    assert 1 == main([*words, f"kunde {sign} 50"])
+    assert (
+        f"recframe: --filter: 'kunde' {sign} compares text, in which '10' is below '9', found the "
+        "number 50; write numbers in the files, or '50' in quotes\n"
+    ) == capsys.readouterr().err
+    with pytest.raises(recframe.RecframeError, match=r"filters: .*cannot be evaluated"):
+        recframe.scan(path, filters=[("kunde", sign, 50)])
+    fitting = f"kunde {sign} '{int('<' in sign)}'", "kunde != 50", f"score {sign} '0.5'"
+    assert [0, 0, 0] == [main([*words, text]) for text in fitting]
+
+
 def test_csv_is_staged_once(frame, tmp_path, monkeypatch, capsys):
     """A command that opens files twice reads those without footers once."""
     frame.to_csv(tmp_path / "run.csv", index=False)
