@@ -226,7 +226,7 @@ class Candidates:
         items, is_out = encode(ids, "item"), np.zeros(len(ids), bool)
         sorted_pairs = SortedPairs(users.groups, items.codes)
         for pairs, overlap in self._sides:
-            matches = overlap.find(pairs, users, items, sorted_pairs)
+            matches = overlap.find(pairs, users, items, sorted_pairs, frame.attrs)
             is_found = np.zeros(len(ids), bool)
             is_found[matches.row] = True
             is_own = is_found != (overlap.other == "truth")

@@ -17,6 +17,7 @@ from recframe.foreign import frame_error
 from recframe.frames.matrices import as_array, as_ids, as_numbers, make_frame, read_ids
 from recframe.frames.names import find_role
 from recframe.kernel.threads import Array
+from recframe.options import POSITIONS
 
 
 @public
@@ -186,6 +187,8 @@ def from_groups(
             )
         user = np.arange(len(counts)).repeat(counts.astype(np.int64))
     frame = pd.DataFrame({"user": user, "relevant": relevance, **columns})
+    if ids is None:
+        frame.attrs[POSITIONS] = {"user": len(counts)}
     return frame.rename_axis(columns="score") if several else frame
 
 
