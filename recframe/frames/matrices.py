@@ -12,13 +12,13 @@ from pandas.api.types import infer_dtype, is_object_dtype
 from recframe.calls import public
 from recframe.errors import RecframeError, quote, shorten
 from recframe.foreign import find_table, frame_error, is_sparse
+from recframe.frames.ids import with_positions
 from recframe.frames.kinds import NO_IDS, check_dtype, compare
 from recframe.frames.names import find_role
 from recframe.frames.values import NUMBER_OBJECTS, check_digits, read_objects
 from recframe.kernel.grouping import group_offsets
 from recframe.kernel.threads import Array
 from recframe.metrics.names import check_k
-from recframe.options import POSITIONS
 
 N_CELLS = 1 << 22  # that are sorted together, in a copy
 NO_ITEM = ("-1", "-1.0", "nan", "NaN", "NaT", "None", "none", "null", "NULL", "<NA>")
@@ -45,7 +45,8 @@ def from_topk(
     users : array_like of shape (n_users,), default None
         The id of each row's user, all different; None: positions, as in `from_matrix`.
     scores : array_like of shape (n_users, k), default None
-        Scores of the items, which must not rise along a row; None: minus the position, from -1 on.
+        Scores of the items, not NaN, which must not rise along a row; None: minus the position,
+        from -1 on.
 
     Returns
     -------
@@ -82,6 +83,7 @@ def from_topk(
                 f"scores must have the shape of items, found {score.shape} for {listed.shape}"
             )
         score = as_numbers("scores", np.ma.asarray(scores)[listed])
+        _check_known(score)
         is_candidate = score > -np.inf
         ids, score = ids[is_candidate], score[is_candidate]
         listed[listed] = is_candidate
@@ -157,11 +159,7 @@ def from_matrix(
         items = scores.columns if items is None and not is_default[1] else items
     mask = np.ma.getmask(scores)
     cells = np.ma.masked_array(matrix, mask).filled(np.ma.maximum_fill_value(matrix))
-    if n_null := np.count_nonzero(np.isnan(cells)):
-        raise RecframeError(
-            f"scores must not be NaN, found {n_null}; pass np.where(np.isnan(scores), -np.inf, "
-            "scores), or scores.fillna(-np.inf) of a frame, where that is no candidate"
-        )
+    _check_known(cells)
     is_kept = (cells > -np.inf) & ~mask
     if k is not None and k < cells.shape[1]:
         # Those that tie with the last are kept: which of them is in the first k is chance.
@@ -201,12 +199,13 @@ def read_sparse(truth: Any, users: ArrayLike | None, items: ArrayLike | None) ->
     return with_positions(frame, truth.shape, users, items)
 
 
-def with_positions(frame: pd.DataFrame, shape: Any, users: Any, items: Any) -> pd.DataFrame:
-    """Return a frame that remembers which of its ids are positions in a matrix, and how many."""
-    sides = zip(("user", "item"), shape, (users, items), strict=True)
-    if positions := {role: n for role, n, ids in sides if ids is None}:
-        frame.attrs[POSITIONS] = positions
-    return frame
+def _check_known(scores: Array) -> None:
+    """Raise where scores of items are NaN."""
+    if n_null := np.count_nonzero(np.isnan(scores)):
+        raise RecframeError(
+            f"scores must not be NaN, found {n_null}; pass np.where(np.isnan(scores), -np.inf, "
+            "scores), or scores.fillna(-np.inf) of a frame, where that is no candidate"
+        )
 
 
 def _read_matrix(name: str, values: Any, required: str) -> Array:
