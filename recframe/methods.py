@@ -58,7 +58,7 @@ from recframe.errors import RecframeError, RecframeWarning, find_near
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.duplicates import find_models
 from recframe.frames.ids import ALL_USERS
-from recframe.frames.names import check_label, is_infer
+from recframe.frames.names import as_labels, check_label, is_infer
 from recframe.frames.questions import ask_all
 from recframe.frames.tables import Make, MakeTable, mean_table
 from recframe.metrics.definitions import DEFAULT_METRICS, DEFINITIONS, Definition, list_arguments
@@ -70,6 +70,7 @@ from recframe.options import (
     Models,
     OptionArguments,
     Options,
+    is_key,
     make_options,
     spell_options,
 )
@@ -266,11 +267,22 @@ class RankingMethods(ABC, Generic[Table]):
         """Return the options by which to inspect a user; of truth the user's rows are enough."""
         return self._options
 
-    def _find_columns(self, *, with_item: bool = False, metrics: Sequence[Metric] = ()) -> Columns:
-        """Return the label of each role, and of each column that a metric is of."""
-        return find_columns(
-            self._sample, self._options, with_item=with_item, call=self._call, metrics=metrics
-        )
+    def _find_columns(
+        self,
+        *,
+        with_item: bool = False,
+        metrics: Sequence[Metric] = (),
+        by: Any = None,
+        weights: Any = None,
+    ) -> Columns:
+        """Return the label of each role, and of each column that a metric is of.
+
+        Columns that `by` and `weights` name, or have as Series, are not inferred as scores.
+        """
+        names = [getattr(one, "name", one) for one in (*as_labels(by), weights)]
+        asked: dict[str, Any] = {"with_item": with_item, "call": self._call, "metrics": metrics}
+        used = [name for name in names if is_key(name)]
+        return find_columns(self._sample, self._options, used=used, **asked)
 
     def _per_user(self, metrics: list[Metric], *, is_single: bool = False) -> Table:
         """Return the metrics of every user; a single one may have a plain column for each score."""
@@ -298,7 +310,8 @@ class RankingMethods(ABC, Generic[Table]):
         of_means: bool = False,
     ) -> Table:
         """Return what is made of the per-user table or its means, of each segment if any."""
-        columns, make = self._find_columns(metrics=metrics), partial(measure, metrics=metrics)
+        columns = self._find_columns(metrics=metrics, by=by, weights=weights)
+        make = partial(measure, metrics=metrics)
         with taking_notes() as facts:
             if by is None and weights is None:
                 finish = self._mean if of_means else self._whole

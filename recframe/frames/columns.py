@@ -46,7 +46,7 @@ from recframe.frames.names import (
 from recframe.kernel.threads import Array
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import Metric
-from recframe.options import INFER, Models, Options
+from recframe.options import INFER, MODELS, Models, Options
 
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which no table's labels hold
 
@@ -107,20 +107,23 @@ def find_columns(
     with_item: bool = False,
     call: str = "",
     metrics: Sequence[Metric] = (),
+    used: Sequence[Hashable] = (),
 ) -> Columns:
     """Return the label of each role, given or inferred; raise where that is not unambiguous.
 
     The item is looked for where truth or exclude needs it and, `with_item` or where repeated pairs
     count, where the frame may have one. The message names the missing labels in `call`, as in
     "df.rec".
-    Where all `metrics` are of columns, relevance is not needed unless the tie rule reads it.
+    Where all `metrics` are of columns, relevance is not needed unless the tie rule reads it. A
+    column that one is of, or that is `used` otherwise, is not inferred as a score beside others.
     """
     if options.like is not None:
         check_like(metrics, vars(options))
     of_column = [metric for metric in metrics if DEFINITIONS[metric.name].of_column]
     if of_column and len(of_column) == len(metrics) and not options.tie_rule.reads_relevance:
         with_relevant = False
-    roles = find_roles(frame, options, with_relevant=with_relevant, with_item=with_item)
+    used = [*used, *(dict(metric.parameters)["column"] for metric in of_column)]
+    roles = find_roles(frame, options, with_relevant=with_relevant, with_item=with_item, used=used)
     if any(role.how != "inferred" for role in roles.values()):  # else there is nothing to refuse
         check_roles(frame, roles, options, call)
     if not (with_item or options.needs_item or options.duplicates != "keep"):
@@ -178,7 +181,12 @@ def _name_columns(roles: Roles, ascending: Sequence[bool] = (), averaged: Any = 
 
 
 def find_roles(
-    frame: pd.DataFrame, options: Options, *, with_relevant: bool = True, with_item: bool = False
+    frame: pd.DataFrame,
+    options: Options,
+    *,
+    with_relevant: bool = True,
+    with_item: bool = False,
+    used: Sequence[Hashable] = (),
 ) -> Roles:
     """Return what is known of each role that is needed, and of others that have a column.
 
@@ -192,14 +200,17 @@ def find_roles(
             roles[role] = _read_given(frame, role, given)
     if "score" not in roles and find_role(frame.columns.name) == "score":  # as of from_runs
         fields = zip(frame.columns, frame.dtypes, strict=True)
-        numbers = [label for label, dtype in fields if dtype.kind in "iuf" and label is not None]
+        models = [one for one in frame.attrs.get(MODELS, ()) if one in frame] or frame.columns
+        numbers = [label for label, dtype in fields if dtype.kind in "iuf" and label in models]
         scores: list[Hashable] = [
-            one for one in numbers if find_role(one) in (None, "score", "model")
+            one for one in numbers if find_role(one) in (None, "score", "model") and one is not None
         ]
+        scores = leave_out(scores, used) or scores
         if scores:
             roles["score"] = Role("inferred", scores)
     taken = {label for role in roles.values() for label in role.labels}
     named = _list_named(frame, taken)
+    named["score"] = leave_out(named["score"], used) or named["score"]
     needing = f"duplicates={options.duplicates!r}" if options.duplicates in ("max", "first") else ""
     needing = needing or ("ties='item'" if options.tie_rule.by_item else "")
     needing = needing or (f"model={options.model}" if isinstance(options.model, Models) else "")
