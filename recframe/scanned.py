@@ -175,7 +175,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
         Where something does, each is a cell, of the metrics and of what these users have.
         """
-        columns = self._find_columns(metrics=metrics, by=by, weights=weights)
+        columns = self._find_columns(metrics=metrics, used=(by, weights))
         grouping, make = None, partial(measure_noted, metrics=metrics)
         if by is not None or weights is not None:
             grouping = find_grouping(self._sample, by, weights, columns.users)

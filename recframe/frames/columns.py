@@ -122,15 +122,22 @@ def find_columns(
     of_column = [metric for metric in metrics if DEFINITIONS[metric.name].of_column]
     if of_column and len(of_column) == len(metrics) and not options.tie_rule.reads_relevance:
         with_relevant = False
-    used = [*used, *(dict(metric.parameters)["column"] for metric in of_column)]
-    roles = find_roles(frame, options, with_relevant=with_relevant, with_item=with_item, used=used)
+    roles = find_roles(frame, options, with_relevant=with_relevant, with_item=with_item)
+    found, of_metrics = roles["score"], [dict(metric.parameters)["column"] for metric in of_column]
+    left = leave_out(found.labels, [*used, *of_metrics])
+    # A list of directions has an entry for each of them.
+    if 0 < len(left) < len(found.labels) and not isinstance(options.ascending, list):
+        if found.how == "inferred":
+            roles["score"] = Role("inferred", left)
+        elif found.how == "several":
+            roles["score"] = _infer("score", {"score": left})
     if any(role.how != "inferred" for role in roles.values()):  # else there is nothing to refuse
         check_roles(frame, roles, options, call)
     if not (with_item or options.needs_item or options.duplicates != "keep"):
         roles.pop("item", None)
     ascending = _find_directions(roles["score"].labels, options.ascending)
     averaged = []
-    for name in dict.fromkeys(dict(metric.parameters)["column"] for metric in of_column):
+    for name in dict.fromkeys(of_metrics):
         labels = list_labels(frame)
         alike = [label for label in labels if as_text(label) == name]  # a number is named by digits
         if len(alike) != 1 or name in set(labels):
@@ -181,12 +188,7 @@ def _name_columns(roles: Roles, ascending: Sequence[bool] = (), averaged: Any = 
 
 
 def find_roles(
-    frame: pd.DataFrame,
-    options: Options,
-    *,
-    with_relevant: bool = True,
-    with_item: bool = False,
-    used: Sequence[Hashable] = (),
+    frame: pd.DataFrame, options: Options, *, with_relevant: bool = True, with_item: bool = False
 ) -> Roles:
     """Return what is known of each role that is needed, and of others that have a column.
 
@@ -205,12 +207,10 @@ def find_roles(
         scores: list[Hashable] = [
             one for one in numbers if find_role(one) in (None, "score", "model") and one is not None
         ]
-        scores = leave_out(scores, used) or scores
         if scores:
             roles["score"] = Role("inferred", scores)
     taken = {label for role in roles.values() for label in role.labels}
     named = _list_named(frame, taken)
-    named["score"] = leave_out(named["score"], used) or named["score"]
     needing = f"duplicates={options.duplicates!r}" if options.duplicates in ("max", "first") else ""
     needing = needing or ("ties='item'" if options.tie_rule.by_item else "")
     needing = needing or (f"model={options.model}" if isinstance(options.model, Models) else "")

@@ -148,12 +148,13 @@ def _check_masks(
     others = numbers[~is_low if is_ranked is None else is_ranked & ~is_low]
     if len(others) == 0 or len(np.unique(groups.codes[is_low])) < 2:
         return
-    first, span = others.min(), max(np.ptp(others), MIN_SPAN)
+    first, last = float(others.min()), float(others.max())  # whose overflow does not warn
+    span = max(last - first, MIN_SPAN)
     if first - float(low) > FAR * span:
         answer = math.floor(first - FAR / 2 * span)
         raise RecframeError(
             f"score={quote(label)}: {low:g} looks like a mask, found it in {is_low.sum():,} of "
-            f"{len(values):,} rows, beside scores from {first:g} to {others.max():g}; pass "
+            f"{len(values):,} rows, beside scores from {first:g} to {last:g}; pass "
             f"{option('min_score', answer)} to leave these rows out of the ranking, as nulls are "
             f"by missing='unranked', or {option('min_score', -math.inf)} to rank them last",
             {"min_score": answer},

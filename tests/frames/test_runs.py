@@ -173,6 +173,8 @@ def test_columns_added_to_models(make):
     assert ["lgbm", "xgb"] == rec.mean("precision@1", by="group").index.unique(1).tolist()
     assert ["lgbm", "xgb"] == rec.mean("precision@1", weights=n_of_user).index.tolist()
     assert ["lgbm", "price"] == rec(score=["lgbm", "price"]).mean("precision@1").index.tolist()
+    renamed = make().rename(columns={"lgbm": "L", "xgb": "X"})
+    assert ["L", "X"] == renamed.rec.mean("precision@1").index.tolist()
     assert ["xgb"] == frame.drop(columns="lgbm").rec.mean("precision@1").index.tolist()
 
 
@@ -195,15 +197,12 @@ def test_groups_of_series_with_different_indexes():
     """Series whose rows have other labels are not paired by position; arrays are."""
     label = pd.Series(LABEL)
     for shuffled in (label[::-1], label.set_axis([5, 6, 7, 8, 9])):
-        with pytest.raises(
-            RecframeError, match=r"'relevant' and 'score' are Series with different"
-        ):
+        with pytest.raises(RecframeError, match="'relevant' and 'score' are Series with diff"):
             recframe.from_groups(pd.Series(PREDICTED), shuffled, sizes=[5])
         with pytest.raises(RecframeError, match="'ids' and 'a' are Series with different indexes"):
             recframe.from_groups({"a": shuffled}, LABEL, ids=label)
-    assert (
-        LABEL == recframe.from_groups(PREDICTED, label[::-1], sizes=[5])["relevant"].tolist()[::-1]
-    )
+    frame = recframe.from_groups(PREDICTED, label[::-1], sizes=[5])
+    assert LABEL[::-1] == frame["relevant"].tolist()
 
 
 @pytest.mark.parametrize(
