@@ -120,7 +120,7 @@ def open_judge(columns: Columns, options: Options) -> Judge | None:
 
 def open_candidates(columns: Columns, options: Options, judge: Judge | None) -> Candidates:
     """Return the `Candidates` that leave rows out of a frame before it is judged."""
-    judged = judge.judgments.pairs if judge is not None and options.is_condensed else None
+    judged = judge.judgments.judged_pairs() if judge and options.is_condensed else None
     return Candidates(columns, read_excluded(columns, options), judged)
 
 
@@ -133,8 +133,8 @@ def judge_rows(interactions: Interactions, judgments: Judgments, matches: Matche
 
     def find_judged() -> Judged:
         rows = np.zeros(n_rows, bool)
-        rows[matches.row] = True
-        others = matches.user[is_unlisted & ~judgments.relevant]
+        rows[matches.row] = judgments.is_judged[matches.pair]
+        others = matches.user[is_unlisted & ~judgments.relevant & judgments.is_judged]
         return Judged(rows, np.bincount(others, minlength=n_users))
 
     def match_gains(gain: str) -> Gains:
