@@ -148,7 +148,9 @@ def evaluate(
         2^relevance - 1, whatever the threshold is; or 1 from the threshold on.
     min_score : float, default None
         Rows below it are not recommended: not ranked, their relevance counts in R. -inf ranks all
-        rows, those of -inf last. Not with `ascending` True.
+        rows, those of -inf last. Not with `ascending` True. None: every row is, but a lowest score
+        that rows of several users share is refused as a mask if it is below -100 and 1,000 times
+        further from the others than their range.
     truth : DataFrame, Arrow table or path, default None
         The relevant items of every user, or a file of them, read whole. With a relevance column
         each pair must be there once; without one, repeated pairs count once. A row is relevant

@@ -15,6 +15,7 @@ import pandas as pd
 
 from recframe.analysis.catalogue import (
     catalogue_columns,
+    catalogue_options,
     catalogue_table,
     count_shown,
     join_shown,
@@ -58,7 +59,7 @@ from recframe.errors import RecframeError, RecframeWarning, find_near
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.duplicates import find_models
 from recframe.frames.ids import ALL_USERS
-from recframe.frames.names import check_label, is_infer
+from recframe.frames.names import as_labels, check_label, is_infer
 from recframe.frames.questions import ask_all
 from recframe.frames.tables import Make, MakeTable, mean_table
 from recframe.metrics.definitions import DEFAULT_METRICS, DEFINITIONS, Definition, list_arguments
@@ -70,6 +71,7 @@ from recframe.options import (
     Models,
     OptionArguments,
     Options,
+    is_key,
     make_options,
     spell_options,
 )
@@ -266,11 +268,17 @@ class RankingMethods(ABC, Generic[Table]):
         """Return the options by which to inspect a user; of truth the user's rows are enough."""
         return self._options
 
-    def _find_columns(self, *, with_item: bool = False, metrics: Sequence[Metric] = ()) -> Columns:
-        """Return the label of each role, and of each column that a metric is of."""
-        return find_columns(
-            self._sample, self._options, with_item=with_item, call=self._call, metrics=metrics
-        )
+    def _find_columns(
+        self, *, with_item: bool = False, metrics: Sequence[Metric] = (), used: Sequence[Any] = ()
+    ) -> Columns:
+        """Return the label of each role, and of each column that a metric is of.
+
+        Columns that are `used` otherwise, by name or as Series, are not inferred as scores.
+        """
+        names = [getattr(one, "name", one) for given in used for one in as_labels(given)]
+        asked: dict[str, Any] = {"with_item": with_item, "call": self._call, "metrics": metrics}
+        used = [name for name in names if is_key(name)]
+        return find_columns(self._sample, self._options, used=used, **asked)
 
     def _per_user(self, metrics: list[Metric], *, is_single: bool = False) -> Table:
         """Return the metrics of every user; a single one may have a plain column for each score."""
@@ -298,7 +306,8 @@ class RankingMethods(ABC, Generic[Table]):
         of_means: bool = False,
     ) -> Table:
         """Return what is made of the per-user table or its means, of each segment if any."""
-        columns, make = self._find_columns(metrics=metrics), partial(measure, metrics=metrics)
+        columns = self._find_columns(metrics=metrics, used=(by, weights))
+        make = partial(measure, metrics=metrics)
         with taking_notes() as facts:
             if by is None and weights is None:
                 finish = self._mean if of_means else self._whole
@@ -705,7 +714,8 @@ class RankingMethods(ABC, Generic[Table]):
             The length of the lists, 1 or more.
         items : array_like, DataFrame or int, default None
             The catalogue: its ids, repeated or not, a frame with a column of them, or their
-            number. None: the items of the frame's rows, listed or not.
+            number. None: the items of the frame's rows, listed or not. Coverage and Gini are then
+            NaN, with a note, if no ranking is longer than k, as every item is in somebody's list.
 
         Returns
         -------
@@ -742,7 +752,8 @@ class RankingMethods(ABC, Generic[Table]):
 
         A user without a ranked row has no list. A user with fewer than k rows is refused, unless
         `short` allows shorter lists: "pad" divides shared items by k all the same, "shrink" by
-        √(n n') for lists of n and n' rows, "nan" leaves the user out.
+        √(n n') for lists of n and n' rows, "nan" leaves the user out. `population` "both" and
+        "truth" leave out the rows of users whom `truth` lacks.
 
         Dask holds a count for each item, and under ties for each of its probabilities; files do so
         within `memory`. No bit of the result depends on the order of rows or on partitions.
@@ -768,7 +779,7 @@ class RankingMethods(ABC, Generic[Table]):
         score         0.75  0.5           1.5                0.5
         """
         k = check_k(k)
-        options = rank_options(self._options)
+        options = catalogue_options(self._options)
         columns = catalogue_columns(self._sample, options, self._call)
         known = read_catalogue(items, columns)
         count = partial(count_shown, k=k, with_items=known is None)

@@ -188,6 +188,11 @@ KINDS: dict[str, tuple[str, str | Callable[[Facts, Any], str]]] = {
         "empty users",
         "of {1:,} users some have an empty list, {counts} (options population and short)",
     ),
+    "catalogue": (
+        "catalogues_of_lists",
+        "no ranking is longer than its list, so every item of the frame is in one, and coverage "
+        "and gini are not given; pass items= all items of the catalogue, or their number",
+    ),
     "segments": (
         "users_without_segment",
         "{:,} of the users of truth have no row that names their segment, and are in that of nan; "

@@ -32,6 +32,8 @@ NullRelevance = Literal["raise", "nonrelevant"]
 INFER = "infer"
 FILL_IN = ...  # stands in a call for what only the user knows
 LOADED = "recframe_loaded"  # of frames that were tables of another library
+MODELS = "recframe_models"  # of frames of several models: their columns
+POSITIONS = "recframe_positions"  # of frames whose ids number a matrix: how many, by role
 SEVERAL = ("user", "score", "truth_user")  # which a list of labels may be given for
 
 

@@ -267,7 +267,7 @@ def _leave_candidates(
 ) -> tuple[pd.DataFrame, Judge | None, list[Overlap]]:
     """Return the candidates among rows, their judge, and the overlaps that both find."""
     judgments, excluded = lookups
-    judged = judgments.pairs if judgments is not None and options.is_condensed else None
+    judged = judgments.judged_pairs() if judgments and options.is_condensed else None
     candidates = Candidates(columns, excluded, judged)
     left = candidates.among(frame, is_all=columns.user is None)
     judge = None if judgments is None else Judge(judgments, options)

@@ -176,8 +176,8 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
         Where something does, each is a cell, of the metrics and of what these users have.
         """
-        columns, make = self._find_columns(metrics=metrics), partial(measure_noted, metrics=metrics)
-        grouping = None
+        columns = self._find_columns(metrics=metrics, used=(by, weights))
+        grouping, make = None, partial(measure_noted, metrics=metrics)
         if by is not None or weights is not None:
             grouping = find_grouping(self._sample, by, weights, columns.users)
             columns = columns._replace(of_users=tuple(grouping.labels))

@@ -111,7 +111,14 @@ def rows(users="int", scores="float64", relevance="bool", *, nulls=(), min_rows=
         column("score", SCORES[scores]),
         column("relevant", RELEVANCE[relevance]),
     )
-    return st.lists(row, min_size=min_rows, max_size=max_rows)
+    drawn = st.lists(row, min_size=min_rows, max_size=max_rows)
+    return drawn.filter(lambda found: not looks_masked(found))
+
+
+def looks_masked(rows):
+    """Return whether users share a score so low that it may be asked about as a mask."""
+    low = {(user, score) for user, score, _ in rows if score is not None and score < -100}
+    return len({score for _, score in low}) < len(low)
 
 
 def many_rows(*kinds, nulls=(), **named):

@@ -37,6 +37,35 @@ def test_it_sets_the_options(door, library, tmp_path):
     pd.testing.assert_frame_equal(expected, found, **how)
 
 
+@pytest.mark.parametrize("library", ["trec_eval", "ir_measures"])
+@pytest.mark.parametrize("door", DOORS)
+def test_negative_grades_are_no_judgments(door, library, tmp_path):
+    """As in trec_eval they count in no bpref and leave condensed lists; elsewhere they do not."""
+    grades = {"user": [1] * 5, "item": list("abcde"), "relevance": [2, -1, 0, 1, -2]}
+    rows = pd.DataFrame({"user": 1, "item": list("baxcde"), "score": [6, 5, 4, 3, 2, 1]})
+    given = {"truth": pd.DataFrame(grades), "min_relevance": 1}
+    expected = {"nonrelevant": (0.5, 0.45), "drop": (0.5, (1 + 2 / 3) / 2)}
+
+    for unjudged, values in expected.items():
+        options = {**given, "like": library, "unjudged": unjudged}
+        for metric, value in zip(["bpref", "average_precision"], values, strict=True):
+            found = DOORS[door](rows, metric, options, tmp_path)
+            assert [value] == pytest.approx(found["score", metric].tolist())
+    assert [0.25] == rows.rec(**given).bpref()["score"].tolist()
+
+
+def test_users_with_negative_grades_alone():
+    """They stay users of truth, with an empty list where lists are condensed."""
+    truth = pd.DataFrame({"user": [1, 2], "item": ["a", "b"], "relevance": [1, -1]})
+    rows = pd.DataFrame({"user": [1, 2], "item": ["a", "b"], "score": [1, 1]})
+    for unjudged in ("nonrelevant", "drop"):
+        options = {"min_relevance": 1, "like": "ir_measures", "unjudged": unjudged}
+        rec = rows.rec(truth=truth, **options)
+        assert {1: 1.0, 2: 0.0} == rec.precision(k=1)["score"].to_dict()
+    judged = rows.rec(truth=truth, min_relevance=1, like="trec_eval").judged(k=1)
+    assert {1: 1.0, 2: 0.0} == judged["score"].to_dict()
+
+
 def test_the_guide_lists_them():
     """A row for each library, or for several that are alike."""
     text = GUIDE.read_text(encoding="utf-8")

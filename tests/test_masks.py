@@ -1,4 +1,4 @@
-"""Scores of -inf, which mask their rows: as nulls on every door, unless asked to rank last."""
+"""Scores that mask their rows: -inf is as null on every door, finite ones are asked about."""
 
 import math
 
@@ -74,6 +74,76 @@ def test_where_the_lowest_is_best_inf_masks():
     assert "min_score" not in str(refused.value)
     rec = ROWS.rec(ascending=True)
     assert [3.0, 1.0, 2.0, 1.0, 2.0] == rec.rank()["score"].tolist()
+
+
+def masked(low, dtype="float64", **columns):
+    """Return rows of three users, with the same score for two rows of each; all are renamed."""
+    scores = [0.9, low, 0.1, low, 0.3, low, 0.6, low]
+    ids = {"user": [1, 1, 1, 2, 2, 3, 3, 3], "item": [1, 2, 3, 1, 2, 1, 2, 3]}
+    frame = pd.DataFrame({**ids, "relevant": [1, 1, 0, 1, 0, 0, 1, 1], "score": scores, **columns})
+    return frame.astype({"score": dtype})
+
+
+@pytest.mark.parametrize("low", [-1e9, -3.4e38, float(np.finfo("float32").min), -9999.0])
+@pytest.mark.parametrize("door", DOORS)
+def test_finite_masks_are_asked_about(door, low, tmp_path):
+    """A score of rows of several users, far below all others; the answer leaves them out."""
+    with pytest.raises(RecframeError) as refused:
+        DOORS[door](masked(low), METRIC, {"short": "pad"}, tmp_path)
+    message = " ".join(str(refused.value).split())
+    assert "score='score': -" in message
+    assert "looks like a mask, found it in " in message
+    assert "min_score=-400" in message.replace("--min-score=", "min_score=")
+
+    nulls = masked(math.nan).rec(missing="unranked", short="pad").evaluate([METRIC])
+    found = DOORS[door](masked(low), METRIC, {"min_score": -400, "short": "pad"}, tmp_path)
+    assert nulls["score", METRIC].to_dict() == found["score", METRIC].to_dict()
+
+
+@pytest.mark.parametrize(
+    "dtype", ["float32", "Float64", "double[pyarrow]", "int64", "Int64", "object"]
+)
+def test_finite_masks_of_every_dtype(dtype):
+    """Of every dtype that holds them, beside masks that are nulls or -inf too."""
+    frame = masked(-1e9).assign(score=lambda rows: rows["score"] * 10).astype({"score": dtype})
+    with pytest.raises(RecframeError, match=r"-1e\+10 looks like a mask"):
+        frame.rec.recall(k=1)
+    assert -math.inf < frame.rec(min_score=-math.inf).mean("recall@1").iloc[0, 0]
+
+
+def test_finite_masks_beside_nulls():
+    """Rows with a null are no part of what the lowest score is compared with."""
+    frame = masked(-1e9, score=[0.9, -1e9, math.nan, -math.inf, 0.3, -1e9, 0.6, -1e9])
+    with pytest.raises(RecframeError, match=r"-1e\+09 looks like a mask, found it in 3 of 8 rows"):
+        frame.rec(missing="unranked").recall(k=1)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        *map(masked, [0, -1, -100, -5.0]),
+        masked(-1e9).query("user == 1"),
+        masked(-1e9, score=[3, -1e9, 2, 1, 2, 3, 1, 2]),
+        masked(-1e9, score=[-1e9, -2e8, -1e9, -3, -1e9, -4, -5, -6]),
+        masked(-1e9, score=[1.7e9, 0, 1.6e9, 0, 1.65e9, 0, 1.7e9, 0]),
+    ],
+)
+def test_scores_that_are_no_masks(frame):
+    """Small ones, those of one user, and those that are no further away than others."""
+    frame.rec.recall(k=1)
+
+
+def test_lowest_is_best_has_no_finite_masks():
+    """Where the lowest score is the best, it is no mask."""
+    masked(-1e9).rec(ascending=True).recall(k=1)
+
+
+def test_from_topk_refuses_scores_that_are_not_known():
+    """NaN beside an item is no padding; beside none it is."""
+    items, scores = [[1, 2], [3, -1]], [[0.9, 0.5], [0.4, math.nan]]
+    assert [1, 2, 3] == recframe.from_topk(items, scores=scores)["item"].tolist()
+    with pytest.raises(RecframeError, match=r"scores must not be NaN, found 1; pass np\.where"):
+        recframe.from_topk([[1, 2], [3, 4]], scores=scores)
 
 
 def test_constructors_leave_them_out():

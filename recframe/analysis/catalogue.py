@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from recframe.analysis.display import NotedTable
+from recframe.analysis.ranks import rank_options
 from recframe.analysis.summary import note_rankings
 from recframe.errors import RecframeError, is_number, option, quote, spell
 from recframe.foreign import frame_error, is_table, load_table, read_frame
@@ -25,6 +26,7 @@ from recframe.kernel.counting import find_positions
 from recframe.kernel.grouping import combine
 from recframe.kernel.threads import Array
 from recframe.metrics.names import FIGURES, MAX_K
+from recframe.notes import note
 from recframe.options import INFER, Options
 
 KEYS = ["item", "chosen", "among", "length"]  # of rows that are counted together
@@ -42,6 +44,7 @@ class Shown(NamedTuple):
     n_lists: list[int]  # of each score the users who have a list
     items: pd.Series | None  # the distinct ones of all rows; None where the catalogue is known
     n_rows: int  # that are counted
+    n_longer: int  # rankings with rows beyond the lists
 
     @property
     def n_bytes(self) -> int:
@@ -66,18 +69,26 @@ def catalogue_columns(frame: pd.DataFrame, options: Options, call: str) -> Colum
     return columns
 
 
+def catalogue_options(options: Options) -> Options:
+    """Return the options of a catalogue, without truth unless it says whose lists count."""
+    if options.has_truth and options.population in ("both", "truth"):
+        return options
+    return rank_options(options)
+
+
 def count_shown(
     interactions: Interactions, options: Options, k: int, *, with_items: bool
 ) -> pd.DataFrame:
     """Return what the lists of all users of interactions show, in one cell."""
     item = interactions.items.used()  # type: ignore[union-attr]  # which a catalogue has read
-    rows, n_lists = [], []
+    rows, n_lists, n_longer = [], [], 0
     note_rankings(interactions, [])
     for score in interactions.scores:
         rankings = interactions.rankings(score, options)
         n_ranked = rankings.n_ranked
         if options.short == "raise":
             check_lengths(n_ranked, interactions.users.ids, score, k, options)
+        n_longer += int(np.count_nonzero(n_ranked > k))
         has_list = n_ranked >= (k if options.short == "nan" else 1)
         length = np.minimum(k, n_ranked) if options.short == "shrink" else np.full_like(n_ranked, k)
         row, first, size, user = find_positions(rankings, options.tie_rule, k)
@@ -91,7 +102,7 @@ def count_shown(
         rows.append(pd.DataFrame(dict(zip([*KEYS, "n"], cells, strict=True)), copy=False))
         n_lists.append(int(has_list.sum()))
     items = pd.Series(item.distinct()) if with_items else None
-    return in_cells([Shown(rows, n_lists, items, len(interactions.relevant))])
+    return in_cells([Shown(rows, n_lists, items, len(interactions.relevant), n_longer)])
 
 
 def join_shown(parts: Sequence[Shown]) -> Shown:
@@ -105,7 +116,8 @@ def join_shown(parts: Sequence[Shown]) -> Shown:
     n_lists = [sum(of_score) for of_score in zip(*(part.n_lists for part in parts), strict=True)]
     items = [part.items for part in parts if part.items is not None]
     distinct = pd.concat(items).drop_duplicates() if items else None
-    return Shown(rows, n_lists, distinct, sum(part.n_rows for part in parts))
+    totals = [sum(of_parts) for of_parts in zip(*(part[3:] for part in parts), strict=True)]
+    return Shown(rows, n_lists, distinct, *totals)
 
 
 def catalogue_table(
@@ -118,12 +130,15 @@ def catalogue_table(
     """Return the figures that parts, a cell of each, add up to, a row for each score."""
     figures = [[math.nan] * len(FIGURES)] * len(scores)
     if len(parts):
-        rows, n_lists, items, _ = join_shown(parts["cell"].tolist())
+        rows, n_lists, items, _, n_longer = join_shown(parts["cell"].tolist())
         n_items = catalogue.n_items if catalogue is not None else len(items)  # type: ignore[arg-type]  # one is there
         figures = [
             _figures(of_score, n, n_items, k, catalogue, zero_division)
             for of_score, n in zip(rows, n_lists, strict=True)
         ]
+        if catalogue is None and n_longer == 0 and max(n_lists) > 1:
+            figures = [[math.nan, math.nan, *others] for _, _, *others in figures]
+            note(catalogues_of_lists=1)
     labels = pd.Index(scores, name="score", tupleize_cols=False)
     names = pd.Index([f"{name}@{k}" for name in FIGURES], name="metric")
     return NotedTable(figures, labels, names, dtype=float)

@@ -128,7 +128,7 @@ def check_title(title: Any) -> str:
 def find_out(rec: Any, metrics: list[Metric], baseline: Any, by: Any) -> Findings:
     """Return the tables of what an accessor holds; raise before it is read where it can be."""
     deepest = max(metric.k or 0 for metric in metrics)
-    columns = rec._find_columns(metrics=metrics)
+    columns = rec._find_columns(metrics=metrics, used=[by])
     if baseline is not None:
         find_pairs(pd.DataFrame(columns=make_columns(columns.scores, ["any"])), baseline)
     if by is not None:

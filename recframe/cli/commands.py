@@ -13,9 +13,8 @@ from typing import IO, Any
 import pandas as pd
 
 from recframe import __version__
-from recframe.analysis.catalogue import read_catalogue
+from recframe.analysis.catalogue import catalogue_options, read_catalogue
 from recframe.analysis.describe import Description
-from recframe.analysis.ranks import rank_options
 from recframe.analysis.segments import segment_users, tidy_part
 from recframe.cli.flags import (
     CUT_OFF,
@@ -57,7 +56,7 @@ from recframe.stores.listings import check_apart, list_files
 from recframe.stores.store import whole_file
 
 METRICS_HELP = describe_metrics()
-NOT_SHOWN = ("gain", "population")  # which no figure of the catalogue depends on
+NOT_SHOWN = ("gain",)  # which no figure of the catalogue depends on
 NOT_DESCRIBED = ("ties", "zero_division", "gain")  # which no figure depends on
 
 
@@ -204,7 +203,7 @@ def run_describe(arguments: Namespace) -> tuple[int, str]:
 
 def run_catalogue(arguments: Namespace) -> tuple[int, str]:
     """Print what the lists show of the catalogue, and write it if asked."""
-    options = rank_options(read_options(arguments))
+    options = catalogue_options(read_options(arguments))
     rec, opened = scan_asked(arguments, options)
     items = arguments.items
     beside = [items] if isinstance(items, str) else []

@@ -115,11 +115,11 @@ def run_trec(arguments: argparse.Namespace) -> tuple[int, str]:
     baseline = find_baseline(arguments.baseline, known, "runs")
     paths = [arguments.qrels, *arguments.paths]
     with outputs(arguments, paths) as (output, each):
-        files = {"truth": leave_unjudged(read_lines(arguments.qrels, QRELS_LINES))}
+        files = {"truth": read_lines(arguments.qrels, QRELS_LINES)}
         if arguments.exclude is not None:
             with naming("exclude"):
                 files["exclude"] = read_lines(arguments.exclude, QRELS_LINES)
-        options = Options(**{**given, **files, "population": "truth"})
+        options = Options(**{**given, **files, "population": "truth", "like": "trec_eval"})
         excluded = read_excluded(COLUMNS, options)
         judgments = read_judgments(COLUMNS, options)
         is_complete, is_condensed = arguments.complete, options.is_condensed
@@ -150,20 +150,6 @@ def run_trec(arguments: argparse.Namespace) -> tuple[int, str]:
         for run in runs:
             _tell_unknown(run, is_complete=is_complete, is_condensed=is_condensed)
     return DONE, f"{means.n_all:,} queries"
-
-
-def leave_unjudged(qrels: pd.DataFrame) -> pd.DataFrame:
-    """Return qrels without documents of negative relevance, which trec_eval has as not judged.
-
-    A query that has no others counts all the same; in their place it has a document that no run
-    can have.
-    """
-    is_judged = qrels["relevance"] >= 0
-    if is_judged.all():
-        return qrels
-    judged = qrels[is_judged]
-    others = qrels[~qrels["query"].isin(judged["query"])].drop_duplicates("query")
-    return pd.concat([judged, others.assign(doc="", relevance=0)])
 
 
 def name_runs(paths: list[str]) -> list[str]:
@@ -201,7 +187,7 @@ def read_run(
             run = run[~run["query"].isin(unjudged)]
         n_rows = len(run)
         if options.is_condensed:
-            run = Candidates(COLUMNS, None, judgments.pairs).among(run, is_all=True)
+            run = Candidates(COLUMNS, None, judgments.judged_pairs()).among(run, is_all=True)
         judged = judge.judge(read_interactions(run, COLUMNS, options), is_all=True)
     table = measure_table(judged, options, metrics).rename(columns={"score": name}, level="score")
     if not is_complete:

@@ -46,7 +46,7 @@ from recframe.frames.names import (
 from recframe.kernel.threads import Array
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import Metric
-from recframe.options import INFER, Models, Options
+from recframe.options import INFER, MODELS, Models, Options
 
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which no table's labels hold
 
@@ -107,13 +107,15 @@ def find_columns(
     with_item: bool = False,
     call: str = "",
     metrics: Sequence[Metric] = (),
+    used: Sequence[Hashable] = (),
 ) -> Columns:
     """Return the label of each role, given or inferred; raise where that is not unambiguous.
 
     The item is looked for where truth or exclude needs it and, `with_item` or where repeated pairs
     count, where the frame may have one. The message names the missing labels in `call`, as in
     "df.rec".
-    Where all `metrics` are of columns, relevance is not needed unless the tie rule reads it.
+    Where all `metrics` are of columns, relevance is not needed unless the tie rule reads it. A
+    column that one is of, or that is `used` otherwise, is not inferred as a score beside others.
     """
     if options.like is not None:
         check_like(metrics, vars(options))
@@ -121,13 +123,21 @@ def find_columns(
     if of_column and len(of_column) == len(metrics) and not options.tie_rule.reads_relevance:
         with_relevant = False
     roles = find_roles(frame, options, with_relevant=with_relevant, with_item=with_item)
+    found, of_metrics = roles["score"], [dict(metric.parameters)["column"] for metric in of_column]
+    left = leave_out(found.labels, [*used, *of_metrics])
+    # A list of directions has an entry for each of them.
+    if 0 < len(left) < len(found.labels) and not isinstance(options.ascending, list):
+        if found.how == "inferred":
+            roles["score"] = Role("inferred", left)
+        elif found.how == "several":
+            roles["score"] = _infer("score", {"score": left})
     if any(role.how != "inferred" for role in roles.values()):  # else there is nothing to refuse
         check_roles(frame, roles, options, call)
     if not (with_item or options.needs_item or options.duplicates != "keep"):
         roles.pop("item", None)
     ascending = _find_directions(roles["score"].labels, options.ascending)
     averaged = []
-    for name in dict.fromkeys(dict(metric.parameters)["column"] for metric in of_column):
+    for name in dict.fromkeys(of_metrics):
         labels = list_labels(frame)
         alike = [label for label in labels if as_text(label) == name]  # a number is named by digits
         if len(alike) != 1 or name in set(labels):
@@ -192,9 +202,10 @@ def find_roles(
             roles[role] = _read_given(frame, role, given)
     if "score" not in roles and find_role(frame.columns.name) == "score":  # as of from_runs
         fields = zip(frame.columns, frame.dtypes, strict=True)
-        numbers = [label for label, dtype in fields if dtype.kind in "iuf" and label is not None]
+        models = [one for one in frame.attrs.get(MODELS, ()) if one in frame] or frame.columns
+        numbers = [label for label, dtype in fields if dtype.kind in "iuf" and label in models]
         scores: list[Hashable] = [
-            one for one in numbers if find_role(one) in (None, "score", "model")
+            one for one in numbers if find_role(one) in (None, "score", "model") and one is not None
         ]
         if scores:
             roles["score"] = Role("inferred", scores)

@@ -18,6 +18,7 @@ from recframe.frames.kinds import NO_IDS, check_dtype, check_ids, may_be_mixed
 from recframe.frames.values import find_nulls, has_nulls, null_error
 from recframe.kernel.grouping import SLICE, Groups, combine, find_range, invert, take
 from recframe.kernel.threads import Array, in_slices
+from recframe.options import POSITIONS
 
 ALL_USERS = "all"  # the index label where the frame is one ranking
 SPREAD = 4  # integers for each row, up to which they are codes themselves
@@ -328,3 +329,11 @@ def sort_ids(ids: pd.Index[Any]) -> Array:
             f"users, found {quote(ids[[0]].tolist()[0])} ({shorten(str(error))}); "
             f"convert them, for example with df[{quote(ids.name)}].map(str)"
         ) from error
+
+
+def with_positions(frame: pd.DataFrame, shape: Any, users: Any, items: Any) -> pd.DataFrame:
+    """Return a frame that remembers which of its ids are positions in a matrix, and how many."""
+    sides = zip(("user", "item"), shape, (users, items), strict=True)
+    if positions := {role: n for role, n, ids in sides if ids is None}:
+        frame.attrs[POSITIONS] = positions
+    return frame

@@ -203,7 +203,8 @@ def read_interactions(
             relevant, grades = read_relevance(get_column(frame, columns.relevant, rows), options)
     scores: Scores = {}
     for label, is_low_best in directions:
-        scores[label] = read_scores(get_column(frame, label, rows), options, lenient, is_low_best)
+        column = get_column(frame, label, rows)
+        scores[label] = read_scores(column, users.groups, options, lenient, is_low_best)
     models = None
     if columns.model is not None:
         scores, models = _part_scores(scores, get_column(frame, columns.model, rows), columns)

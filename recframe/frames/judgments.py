@@ -38,6 +38,7 @@ from recframe.kernel.threads import Array
 from recframe.notes import note
 from recframe.options import Duplicates, Options
 
+NEGATIVE_UNJUDGED = ("trec_eval", "ir_measures")  # where a grade below 0 is no judgment
 NO_ROWS = "there are no rows, so no item is relevant to anyone"
 MAX_GRADES = 20  # distinct values; ten stars in halves are as many
 MIN_TIME = 1e6  # counts of seconds or days, as dates in digits, are far above; grades below
@@ -55,12 +56,21 @@ class Judgments(NamedTuple):
     """Truth: distinct pairs of a user and an item, and whether each is relevant.
 
     `rows` are the rows of truth, one for each pair, where they have relevance; None: every pair is
-    relevant.
+    relevant. `is_judged` says which pairs count as judged.
     """
 
     pairs: Pairs
     relevant: Array
     rows: Interactions | None
+    is_judged: Array
+
+    def judged_pairs(self) -> Pairs:
+        """Return the pairs that count as judged, of all users."""
+        if self.is_judged.all():
+            return self.pairs
+        (users, item), kept = self.pairs, np.flatnonzero(self.is_judged)
+        users = users._replace(groups=users.groups.take(kept))
+        return Pairs(users, item._replace(codes=item.codes[kept]).used())
 
 
 def load_frame(name: str, given: Any) -> pd.DataFrame:
@@ -175,9 +185,13 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
         if is_all and len(rows.relevant) == 0:
             raise RecframeError(NO_ROWS)
     pairs = Pairs(rows.users, rows.items.used())  # type: ignore[union-attr]  # truth has items
+    is_judged = np.ones(len(rows.relevant), bool)
     if rows.is_judged:
-        return Judgments(pairs, rows.relevant, rows)
-    return Judgments(pairs, np.ones(len(rows.relevant), bool), None)
+        if options.like in NEGATIVE_UNJUDGED:
+            grades = rows.get_column(columns.relevant).astype(float)
+            is_judged = rows.relevant | ~(grades < 0).to_numpy()
+        return Judgments(pairs, rows.relevant, rows, is_judged)
+    return Judgments(pairs, is_judged, None, is_judged)
 
 
 def read_excluded(columns: Columns, options: Options, *, is_all: bool = True) -> Pairs | None:
@@ -226,7 +240,7 @@ class Candidates:
         items, is_out = encode(ids, "item"), np.zeros(len(ids), bool)
         sorted_pairs = SortedPairs(users.groups, items.codes)
         for pairs, overlap in self._sides:
-            matches = overlap.find(pairs, users, items, sorted_pairs)
+            matches = overlap.find(pairs, users, items, sorted_pairs, frame.attrs)
             is_found = np.zeros(len(ids), bool)
             is_found[matches.row] = True
             is_own = is_found != (overlap.other == "truth")

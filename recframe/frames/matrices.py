@@ -12,6 +12,7 @@ from pandas.api.types import infer_dtype, is_object_dtype
 from recframe.calls import public
 from recframe.errors import RecframeError, quote, shorten
 from recframe.foreign import find_table, frame_error, is_sparse
+from recframe.frames.ids import with_positions
 from recframe.frames.kinds import NO_IDS, check_dtype, compare
 from recframe.frames.names import find_role
 from recframe.frames.values import NUMBER_OBJECTS, check_digits, read_objects
@@ -42,9 +43,10 @@ def from_topk(
         tensor. Floats must be whole numbers (NaN is no item) and become integers. Text that stands
         for no item, such as "nan" or "-1", is refused.
     users : array_like of shape (n_users,), default None
-        The id of each row's user, all different; None: 0 to n_users - 1.
+        The id of each row's user, all different; None: positions, as in `from_matrix`.
     scores : array_like of shape (n_users, k), default None
-        Scores of the items, which must not rise along a row; None: minus the position, from -1 on.
+        Scores of the items, not NaN, which must not rise along a row; None: minus the position,
+        from -1 on.
 
     Returns
     -------
@@ -81,10 +83,12 @@ def from_topk(
                 f"scores must have the shape of items, found {score.shape} for {listed.shape}"
             )
         score = as_numbers("scores", np.ma.asarray(scores)[listed])
+        _check_known(score)
         is_candidate = score > -np.inf
         ids, score = ids[is_candidate], score[is_candidate]
         listed[listed] = is_candidate
-    return make_frame("items", user, listed.sum(axis=1), ids, score)
+    frame = make_frame("items", user, listed.sum(axis=1), ids, score)
+    return with_positions(frame, listed.shape, users, items)
 
 
 @public
@@ -107,7 +111,7 @@ def from_matrix(
         refused, because it may be a fault or mean -inf.
     users, items : array_like of shape (n_users,) and (n_items,), default None
         The ids of rows and columns, all different; None: index and columns of a DataFrame,
-        otherwise the numbers from 0 on.
+        otherwise positions from 0 on, beyond which `truth` is refused.
     k : int, default None
         Keep only the k best items of each user, and all that tie with the last of these. With
         ``truth=``, a metric with a cut-off of at most k then equals that of all rows under any
@@ -150,15 +154,12 @@ def from_matrix(
     required = "a matrix with a row for each user and a column for each item"
     matrix = as_numbers("scores", _read_matrix("scores", scores, required))
     if isinstance(scores, pd.DataFrame):
-        users = scores.index if users is None else users
-        items = scores.columns if items is None else items
+        is_default = [type(ids) is pd.RangeIndex and ids.name is None for ids in scores.axes]
+        users = scores.index if users is None and not is_default[0] else users
+        items = scores.columns if items is None and not is_default[1] else items
     mask = np.ma.getmask(scores)
     cells = np.ma.masked_array(matrix, mask).filled(np.ma.maximum_fill_value(matrix))
-    if n_null := np.count_nonzero(np.isnan(cells)):
-        raise RecframeError(
-            f"scores must not be NaN, found {n_null}; pass np.where(np.isnan(scores), -np.inf, "
-            "scores), or scores.fillna(-np.inf) of a frame, where that is no candidate"
-        )
+    _check_known(cells)
     is_kept = (cells > -np.inf) & ~mask
     if k is not None and k < cells.shape[1]:
         # Those that tie with the last are kept: which of them is in the first k is chance.
@@ -169,7 +170,8 @@ def from_matrix(
     row, column = np.nonzero(is_kept)
     user = read_ids("users", users, (matrix.shape[0], "rows of scores")).take(row)
     item = read_ids("items", items, (matrix.shape[1], "columns of scores"), "item").take(column)
-    return pd.DataFrame({"user": user, "item": item, "score": matrix[row, column]})
+    frame = pd.DataFrame({"user": user, "item": item, "score": matrix[row, column]})
+    return with_positions(frame, matrix.shape, users, items)
 
 
 def read_sparse(truth: Any, users: ArrayLike | None, items: ArrayLike | None) -> pd.DataFrame:
@@ -193,7 +195,17 @@ def read_sparse(truth: Any, users: ArrayLike | None, items: ArrayLike | None) ->
             )
     user = read_ids("users", users, (truth.shape[0], "rows of truth")).take(stored.row)
     item = read_ids("items", items, (truth.shape[1], "columns of truth"), "item").take(stored.col)
-    return pd.DataFrame({"user": user, "item": item, "relevance": values})
+    frame = pd.DataFrame({"user": user, "item": item, "relevance": values})
+    return with_positions(frame, truth.shape, users, items)
+
+
+def _check_known(scores: Array) -> None:
+    """Raise where scores of items are NaN."""
+    if n_null := np.count_nonzero(np.isnan(scores)):
+        raise RecframeError(
+            f"scores must not be NaN, found {n_null}; pass np.where(np.isnan(scores), -np.inf, "
+            "scores), or scores.fillna(-np.inf) of a frame, where that is no candidate"
+        )
 
 
 def _read_matrix(name: str, values: Any, required: str) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple, NoReturn
@@ -27,6 +27,7 @@ from recframe.frames.names import is_time
 from recframe.kernel.grouping import Groups, SortedPairs, combine
 from recframe.kernel.threads import Array
 from recframe.notes import is_noting, note
+from recframe.options import POSITIONS
 
 N_EXAMPLES = 1 << 16  # ids of either side among which it is looked for why none is common
 Difference = tuple[str, str, Callable[[Any], Any], str]
@@ -100,13 +101,30 @@ class Overlap:
         self.users = users[:0]  # examples of those of the frame
         self.unknown = users[:0]  # examples of those that the other side has not
         self.items = Items(False)
+        self.attrs: Mapping[Any, Any] = {}  # of the other side's frame
         self._n_users = 0
 
-    def find(self, pairs: Pairs, users: Users, item: Ids, rows: SortedPairs) -> Matches:
+    def find(
+        self, pairs: Pairs, users: Users, item: Ids, rows: SortedPairs, attrs: Mapping[Any, Any]
+    ) -> Matches:
         """Return where the other side's pairs are in a part of a frame, and take note of the part.
 
-        The part is given by its users, its items and its pairs.
+        The part is given by its users, its items, its pairs and the attributes of its frame.
         """
+        for role, n in attrs.get(POSITIONS, {}).items():
+            is_user, size = role == "user", self.attrs.get(POSITIONS, {}).get(role, 0)
+            others = self.other_users if is_user else self.other_items
+            ids, positions = users.ids if is_user else item.distinct(), pd.RangeIndex(n)
+            beyond = others[positions.get_indexer(plain(others)) < 0][:1].tolist()
+            beyond += range(n, size)[:1]
+            # Ids of the frame that are beyond the matrix have replaced its positions.
+            if beyond and (positions.get_indexer(plain(ids)) >= 0).all():
+                raise RecframeError(
+                    f"{role}: ids of the frame are positions in a matrix, from 0 to {n - 1:,}, and "
+                    f"those of {self.other} go beyond (such as {quote(beyond[0])}); pass {role}s= "
+                    "with the ids of all positions where the frame is made, such as "
+                    f"recframe.from_matrix(scores, {role}s=ids)"
+                )
         position = match(pairs.users.ids, users.ids, "user", self.other)
         place = match(pairs.item.ids, item.ids, "item", self.other)
         user, common, unknown = position[pairs.users.groups.codes], place[place >= 0], pd.Index([])

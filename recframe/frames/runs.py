@@ -17,6 +17,7 @@ from recframe.foreign import frame_error
 from recframe.frames.matrices import as_array, as_ids, as_numbers, make_frame, read_ids
 from recframe.frames.names import find_role
 from recframe.kernel.threads import Array
+from recframe.options import MODELS, POSITIONS
 
 
 @public
@@ -36,8 +37,8 @@ def from_runs(runs: Mapping[Any, Any]) -> pd.DataFrame:
     DataFrame
         Columns ``user``, ``item`` and ``score``, a row for each score of the run. Each of several
         runs has a column with its name in place of ``score``, null if it has not ranked the item;
-        evaluate these with ``missing="unranked"``. The columns' axis is named "score", so that
-        ``df.rec`` knows them.
+        evaluate these with ``missing="unranked"``. The columns' axis is named "score", and
+        ``attrs`` has the names, so that ``df.rec`` knows them. Columns that you add are no models.
 
     Raises
     ------
@@ -121,15 +122,15 @@ def from_groups(
     -------
     DataFrame
         Columns ``user``, ``relevant``, and ``score``. Each of several models has a column with its
-        name in place of ``score``; the columns' axis is named "score", so that ``df.rec`` knows
-        them.
+        name in place of ``score``; the columns' axis is named "score", and ``attrs`` has the
+        names, so that ``df.rec`` knows them. Columns that you add are no models.
 
     Raises
     ------
     RecframeError
-        Arrays differ in length, sizes do not add up to it or are no sizes, both or neither of
-        `sizes` and `ids` are given, scores are not numbers, an id is null, or a model is named None
-        or like a column of users, items or relevance.
+        Arrays differ in length, or Series in their index; sizes do not add up to it or are no
+        sizes, both or neither of `sizes` and `ids` are given, scores are not numbers, an id is
+        null, or a model is named None or like a column of users, items or relevance.
 
     See Also
     --------
@@ -159,6 +160,17 @@ def from_groups(
     several = isinstance(score, Mapping)
     scores: Any = score if several else {"score": score}
     relevance = _read_rows("relevant", relevant)
+    indexes = {
+        name: of.index
+        for name, of in {"relevant": relevant, "ids": ids, **scores}.items()
+        if isinstance(of, pd.Series)
+    }
+    first = next(iter(indexes), None)
+    if others := [name for name, index in indexes.items() if not index.equals(indexes[first])]:
+        raise RecframeError(
+            f"{quote(first)} and {quote(others[0])} are Series with different indexes; pass Series "
+            "with one index, or arrays (.to_numpy()) if their rows are in the same order"
+        )
     columns = {}
     for name, values in scores.items():
         label = f"score[{quote(name)}]" if several else "score"
@@ -186,7 +198,9 @@ def from_groups(
             )
         user = np.arange(len(counts)).repeat(counts.astype(np.int64))
     frame = pd.DataFrame({"user": user, "relevant": relevance, **columns})
-    return frame.rename_axis(columns="score") if several else frame
+    if ids is None:
+        frame.attrs[POSITIONS] = {"user": len(counts)}
+    return _name_models(frame, list(columns)) if several else frame
 
 
 def read_scored(name: str, numbers: str, dicts: Mapping[Any, Any]) -> pd.DataFrame:
@@ -215,8 +229,15 @@ def join_runs(argument: str, frames: Mapping[Any, pd.DataFrame]) -> pd.DataFrame
         scores = frame.set_index(["user", "item"])["score"]
         # Beside nulls whole numbers stay whole.
         columns.append(scores.astype("Int64") if scores.dtype.kind in "iu" else scores)
-    names: pd.Index[Any] = pd.Index(list(frames), tupleize_cols=False, name="score")
-    return pd.concat(columns, axis=1, sort=False).set_axis(names, axis=1).reset_index()
+    names: pd.Index[Any] = pd.Index(list(frames), tupleize_cols=False)
+    frame = pd.concat(columns, axis=1, sort=False).set_axis(names, axis=1).reset_index()
+    return _name_models(frame, list(frames))
+
+
+def _name_models(frame: pd.DataFrame, models: list[Hashable]) -> pd.DataFrame:
+    """Return a frame that remembers which of its columns are models."""
+    frame.attrs[MODELS] = models
+    return frame.rename_axis(columns="score")
 
 
 def _check_names(argument: str, names: Mapping[Hashable, Any]) -> None:

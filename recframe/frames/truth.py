@@ -27,6 +27,7 @@ class Judge:
     def __init__(self, judgments: Judgments, options: Options) -> None:
         self.judgments, self.options, pairs = judgments, options, judgments.pairs
         self.overlap = Overlap(pairs.users.ids, pairs.item.ids)
+        self.overlap.attrs = getattr(options.truth, "attrs", {})
 
     def judge(
         self, interactions: Interactions, *, is_all: bool = False, adds_absent: bool = False
@@ -56,7 +57,7 @@ class Judge:
         pairs, users = self.judgments.pairs, interactions.users
         items: Ids = interactions.items  # type: ignore[assignment]  # which truth has read
         rows = interactions.pairs or SortedPairs(users.groups, items.codes)
-        return self.overlap.find(pairs, users, items, rows)
+        return self.overlap.find(pairs, users, items, rows, interactions.frame.attrs)
 
     def check(self) -> None:
         """Raise where no user, or no item, of truth was in the frames judged, all there are.
@@ -81,7 +82,7 @@ class Judge:
         if excluded is not None and is_noting():
             rows = SortedPairs(users.groups, item.codes)
             overlap = Overlap(excluded.users.ids, excluded.item.ids, "exclude")
-            found = overlap.find(excluded, users, item, rows).row
+            found = overlap.find(excluded, users, item, rows, {}).row
             n_lost = np.count_nonzero(relevant[np.unique(found)])
             n_relevant = int(np.count_nonzero(relevant))
             note(relevant_pairs_excluded=int(n_lost), relevant_pairs=n_relevant)
@@ -119,7 +120,7 @@ def open_judge(columns: Columns, options: Options) -> Judge | None:
 
 def open_candidates(columns: Columns, options: Options, judge: Judge | None) -> Candidates:
     """Return the `Candidates` that leave rows out of a frame before it is judged."""
-    judged = judge.judgments.pairs if judge is not None and options.is_condensed else None
+    judged = judge.judgments.judged_pairs() if judge and options.is_condensed else None
     return Candidates(columns, read_excluded(columns, options), judged)
 
 
@@ -132,8 +133,8 @@ def judge_rows(interactions: Interactions, judgments: Judgments, matches: Matche
 
     def find_judged() -> Judged:
         rows = np.zeros(n_rows, bool)
-        rows[matches.row] = True
-        others = matches.user[is_unlisted & ~judgments.relevant]
+        rows[matches.row] = judgments.is_judged[matches.pair]
+        others = matches.user[is_unlisted & ~judgments.relevant & judgments.is_judged]
         return Judged(rows, np.bincount(others, minlength=n_users))
 
     def match_gains(gain: str) -> Gains:

@@ -17,11 +17,14 @@ import pyarrow as pa
 from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_object_dtype
 
 from recframe.errors import RecframeError, option, option_with, quote, spell
+from recframe.kernel.grouping import Groups
 from recframe.kernel.threads import Array, in_slices
 from recframe.options import Options
 
 MAX_GAIN = 2.0**900  # what a user's gains or values add up to is far from overflow
 OF_MEAN = "mean column"
+# A score that masks rows is below this, and further from all others than so many times their range.
+MIN_MASK, FAR, MIN_SPAN = -100, 1_000, 0.5
 NUMBER_OBJECTS = ("integer", "floating", "mixed-integer-float", "decimal", "empty")  # of pandas
 REMOVE_ROWS = f"remove those rows or pass {option('missing', 'drop')}"
 
@@ -97,15 +100,15 @@ def read_gains(grades: Array, label: Hashable, gain: str) -> Array:
 
 
 def read_scores(
-    score: pd.Series, options: Options, lenient: bool, is_low_best: bool
+    score: pd.Series, groups: Groups, options: Options, lenient: bool, is_low_best: bool
 ) -> tuple[Array, Array | None]:
     """Return the values of a score column and which of them are ranked; None: every one.
 
-    Where the lowest score is the best, the values are turned round.
+    Where the lowest score is the best, the values are turned round. `groups` are those of users.
     """
-    is_ranked = None
-    missing = find_missing(score, options, is_low_best)
-    if missing.any():
+    is_ranked, worst = None, _find_worst(score, is_low_best)
+    missing = None if np.isfinite(worst) else find_missing(score, options, is_low_best)
+    if missing is not None and missing.any():
         if options.missing == "raise" and not lenient:
             nulls, what = find_nulls(score), "null"
             if not nulls.any():
@@ -127,10 +130,35 @@ def read_scores(
     if options.min_score is not None:
         recommended = at_least(values, options.min_score)
         is_ranked = recommended if is_ranked is None else is_ranked & recommended
+    elif not (lenient or is_low_best):
+        low = worst if missing is None else values.min(initial=0)
+        if low < MIN_MASK:
+            _check_masks(score.name, values, is_ranked, low, groups)
     if is_low_best:
         # Every integer has its complement, not every one its negative.
         values = ~values if values.dtype.kind in "iu" else -values
     return values, is_ranked
+
+
+def _check_masks(
+    label: Hashable, values: Array, is_ranked: Array | None, low: Any, groups: Groups
+) -> None:
+    """Raise where rows of several users have one score that is far below all others."""
+    is_low, numbers = values == low, values.astype(np.float64)
+    others = numbers[~is_low if is_ranked is None else is_ranked & ~is_low]
+    if len(others) == 0 or len(np.unique(groups.codes[is_low])) < 2:
+        return
+    first, last = float(others.min()), float(others.max())  # whose overflow does not warn
+    span = max(last - first, MIN_SPAN)
+    if first - float(low) > FAR * span:
+        answer = math.floor(first - FAR / 2 * span)
+        raise RecframeError(
+            f"score={quote(label)}: {low:g} looks like a mask, found it in {is_low.sum():,} of "
+            f"{len(values):,} rows, beside scores from {first:g} to {last:g}; pass "
+            f"{option('min_score', answer)} to leave these rows out of the ranking, as nulls are "
+            f"by missing='unranked', or {option('min_score', -math.inf)} to rank them last",
+            {"min_score": answer},
+        )
 
 
 def read_values(column: pd.Series, scores: Scores, options: Options) -> Array:
@@ -252,12 +280,9 @@ def find_missing(score: pd.Series, options: Options, is_low_best: bool) -> Array
 
     Where `min_score` says which rows are recommended, none does.
     """
+    if np.isfinite(_find_worst(score, is_low_best)):
+        return np.zeros(len(score), bool)
     dtype = score.dtype
-    is_plain = isinstance(dtype, np.dtype) and dtype.kind in "iubf" and len(score) > 0
-    if is_plain:
-        values, worst = score.to_numpy(), np.max if is_low_best else np.min  # NaN if one is null
-        if np.isfinite(in_slices(lambda a, b: worst(values[a:b]), len(values))).all():
-            return np.zeros(len(score), bool)
     missing = find_nulls(score)
     are_objects = is_object_dtype(dtype) and infer_dtype(score) in NUMBER_OBJECTS
     if options.min_score is None and (dtype.kind == "f" or are_objects or _is_numbered(dtype)):
@@ -267,6 +292,14 @@ def find_missing(score: pd.Series, options: Options, is_low_best: bool) -> Array
             missing = missing.copy()
             missing[~missing] = masks
     return missing
+
+
+def _find_worst(score: pd.Series, is_low_best: bool) -> Any:
+    """Return the worst score, NaN where one is null or the column is none of plain numbers."""
+    if not isinstance(score.dtype, np.dtype) or score.dtype.kind not in "iubf" or len(score) == 0:
+        return np.nan
+    values, worst = score.to_numpy(), np.max if is_low_best else np.min
+    return worst(in_slices(lambda start, stop: worst(values[start:stop]), len(values)))
 
 
 def null_error(

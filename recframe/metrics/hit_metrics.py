@@ -226,9 +226,9 @@ def bpref(statistics: RankStatistics, k: None, policy: Policy) -> Array:
     Notes
     -----
     As in trec_eval and ir_measures (``bpref``, ``Bpref``), which have 0 where R = 0 and take a
-    grade below 0 in truth as not judged, and ranx, which has no number where N = 0. If truth holds
-    relevant items only, it is the recall of the whole ranking. A relevant row tied with d others
-    has 0 to d of them above it, each with the same probability.
+    grade below 0 in truth as not judged (as `like` does for both), and ranx, which has no number
+    where N = 0. If truth holds relevant items only, it is the recall of the whole ranking. A
+    relevant row tied with d others has 0 to d of them above it, each with the same probability.
 
     Examples
     --------
@@ -309,7 +309,7 @@ def mean(statistics: RankStatistics, k: int, policy: Policy, *, column: str) -> 
 
     Each row tied across the cut adds its value times its chance to be above it. Missing rows add 0;
     under ``short="shrink"`` a user with n < k ranked rows is divided by n, and with n = 0 the value
-    is NaN (or `zero_division`). `recframe.evaluate` explains the name.
+    is NaN (or `zero_division`), with truth too. `recframe.evaluate` explains the name.
 
     See Also
     --------

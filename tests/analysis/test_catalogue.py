@@ -130,9 +130,9 @@ def test_by_hand():
     assert ("score", "metric") == (whole.index.name, whole.columns.name)
     for items in (4, set("abcd"), np.array(list("abcd")), pd.DataFrame({"product": list("abcd")})):
         pd.testing.assert_frame_equal(whole, frame.rec.catalogue(k=2, items=items))
-    assert 1.0 == frame.rec.catalogue(k=2).loc["score", "coverage@2"]
+    assert 1 / 3 == frame.rec.catalogue(k=1).loc["score", "coverage@1"]
     same = frame.assign(item=list("abab")).rec.catalogue(k=2).loc["score"].tolist()
-    assert [1.0, 0.0, 1.0, 0.0] == same
+    assert [1.0, 0.0] == same[2:]
 
 
 def test_short_lists():
@@ -264,3 +264,32 @@ def test_categories_of_partitions_are_the_items_that_rows_have(categories):
 
     assert 2 == partitions.npartitions
     pd.testing.assert_frame_equal(expected, partitions.rec(short="pad").catalogue(k=1).compute())
+
+
+LISTS = pd.DataFrame({"user": [1, 1, 2, 2], "item": list("abac"), "score": [2, 1, 2, 1]})
+
+
+def test_a_catalogue_of_lists():
+    """Where no ranking is longer than its list, coverage and gini need the catalogue."""
+    table = LISTS.rec.catalogue(2)
+    (note,) = table.notes
+
+    assert [math.nan, math.nan] == pytest.approx(table.iloc[0].tolist()[:2], nan_ok=True)
+    assert [1.5, 0.5] == table.iloc[0].tolist()[2:]
+    assert "no ranking is longer than its list" in note.text
+    assert "items=" in note.text
+    assert 3 / 10 == LISTS.rec.catalogue(2, items=10).iloc[0, 0]
+    assert [] == LISTS.rec.catalogue(2, items=10).notes
+    assert 1 / 3 == LISTS.rec.catalogue(1).iloc[0, 0]  # of rankings that go on
+
+
+def test_users_that_population_leaves_out():
+    """Lists of users that `population` leaves out are not counted, nor are their items."""
+    truth = pd.DataFrame({"user": [2, 3], "item": ["a", "b"]})
+    for population in ("both", "truth"):
+        rec = LISTS.rec(truth=truth, population=population)
+        alone = LISTS[LISTS["user"] == 2].rec.catalogue(1)
+        pd.testing.assert_frame_equal(alone, rec.catalogue(1))
+    for population in ("rows", "all"):
+        rec = LISTS.rec(truth=truth, population=population)
+        pd.testing.assert_frame_equal(LISTS.rec.catalogue(1), rec.catalogue(1))

@@ -113,11 +113,11 @@ def test_the_k_best_give_the_metrics_of_all(data):
     metrics = [f"{name}@{k}" for name in ("precision", "recall", "ndcg", "average_precision")]
     ties = data.draw(st.sampled_from(["expected", "first", "last", "best", "worst"]))
     options = {"population": "all", "truth": truth, "short": "pad", "ties": ties}
-    expected = recframe.from_matrix(scores).rec(**options).evaluate(metrics)
+    ids = {"users": range(len(scores)), "items": range(n_items)}
+    expected = recframe.from_matrix(scores, **ids).rec(**options).evaluate(metrics)
+    best = recframe.from_matrix(scores, **ids, k=k)
 
-    pd.testing.assert_frame_equal(
-        expected, recframe.from_matrix(scores, k=k).rec(**options).evaluate(metrics), rtol=1e-15
-    )
+    pd.testing.assert_frame_equal(expected, best.rec(**options).evaluate(metrics), rtol=1e-15)
 
 
 def test_blocks_of_rows(monkeypatch):

@@ -124,7 +124,7 @@ def test_refused_runs(runs, message):
         {"sizes": [3, 0, 2]},
         {"sizes": np.array([3.0, 0.0, 2.0])},
         {"ids": [0, 0, 0, 2, 2]},
-        {"ids": pd.Series([0, 0, 0, 2, 2], index=list("abcde"))},
+        {"ids": pd.Series([0, 0, 0, 2, 2], index=[5] * 5)},
     ],
 )
 def test_groups(groups):
@@ -146,6 +146,63 @@ def test_several_models_of_groups():
     assert [*"yyyxx"] == frame["user"].tolist()
     assert [0.5, 1.0] == frame.rec.precision(k=2)["lgbm"].tolist()
     assert [*models] == frame.rec.mean("recall@2").index.tolist()
+
+
+MODELS = {
+    "groups": lambda: recframe.from_groups(
+        {"lgbm": PREDICTED, "xgb": -PREDICTED}, np.array(LABEL) > 0, ids=list("yyyxx")
+    ),
+    "runs": lambda: recframe.from_runs({"lgbm": RUN, "xgb": RUN}).assign(relevant=[1, 0, 1, 1]),
+    "lists": lambda: recframe.from_lists(
+        pd.DataFrame({"user": [1, 1], "model": ["lgbm", "xgb"], "items": [[7, 8], [8, 7]]}),
+        model="model",
+    ).assign(relevant=[1, 0]),
+}
+RUN = {"q1": {"d1": 3, "d2": 2}, "q2": {"d1": 1, "d3": 0}}
+
+
+@pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
+def test_columns_added_to_models(make):
+    """A column added to several models is none, also where a call uses it."""
+    frame = make().assign(price=2.5, cost=1.0, n=3, group=4)
+    rec = frame.query("user == user").rec
+    n_of_user = frame.groupby("user")["n"].first()
+
+    assert ["lgbm", "xgb"] == rec.mean("precision@1").index.tolist()
+    assert ["lgbm", "xgb"] == rec.mean("mean(price)@1", weights="n").index.tolist()
+    assert ["lgbm", "xgb"] == rec.mean("precision@1", by="group").index.unique(1).tolist()
+    assert ["lgbm", "xgb"] == rec.mean("precision@1", weights=n_of_user).index.tolist()
+    assert ["lgbm", "price"] == rec(score=["lgbm", "price"]).mean("precision@1").index.tolist()
+    renamed = make().rename(columns={"lgbm": "L", "xgb": "X"})
+    assert ["L", "X"] == renamed.rec.mean("precision@1").index.tolist()
+    assert ["xgb"] == frame.drop(columns="lgbm").rec.mean("precision@1").index.tolist()
+
+
+def test_columns_that_a_call_uses_are_no_scores():
+    """A column of weights, segments or a metric is no score beside others, whatever its name."""
+    frame = pd.DataFrame({"user": [1, 1, 2], "relevant": [1, 0, 1], "a_score": [3, 2, 1]})
+    frame = frame.assign(b_score=[1, 1, 2], credit_score=[5, 5, 6])
+
+    assert ["a_score"] == frame.drop(columns="credit_score").rec.mean(
+        ["precision@1", "mean(b_score)@1"]
+    ).index.tolist()
+    assert ["a_score", "b_score"] == frame.rec.mean("auc", weights="credit_score").index.tolist()
+    by = frame.rec.summary("precision@1", by=frame["credit_score"])
+    assert ["a_score", "b_score"] == by.index.unique("score").tolist()
+    alone = frame[["user", "relevant", "a_score"]]
+    assert ["a_score"] == alone.rec.mean("mean(a_score)@1").index.tolist()
+
+
+def test_groups_of_series_with_different_indexes():
+    """Series whose rows have other labels are not paired by position; arrays are."""
+    label = pd.Series(LABEL)
+    for shuffled in (label[::-1], label.set_axis([5, 6, 7, 8, 9])):
+        with pytest.raises(RecframeError, match="'relevant' and 'score' are Series with diff"):
+            recframe.from_groups(pd.Series(PREDICTED), shuffled, sizes=[5])
+        with pytest.raises(RecframeError, match="'ids' and 'a' are Series with different indexes"):
+            recframe.from_groups({"a": shuffled}, LABEL, ids=label)
+    frame = recframe.from_groups(PREDICTED, label[::-1], sizes=[5])
+    assert LABEL[::-1] == frame["relevant"].tolist()
 
 
 @pytest.mark.parametrize(

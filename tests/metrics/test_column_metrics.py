@@ -290,3 +290,19 @@ def test_every_door(tmp_path):
     summary = frame.rec.summary(labels[:1])
     assert summary["mean"].iloc[0] == pytest.approx(expected[("score", labels[0])].mean())
     assert "mean(unit price)@k" == frame.rec.curve("mean(unit price)", k=3).columns.name
+
+
+@pytest.mark.parametrize(
+    ("short", "price"), [("raise", 0.0), ("pad", 0.0), ("shrink", math.nan), ("nan", math.nan)]
+)
+def test_empty_lists_of_users_of_truth(short, price):
+    """An empty list has no mean of a column, with truth as without; as k rows it is 0."""
+    frame = pd.DataFrame({"user": [1, 1], "item": [1, 2], "score": [2, 1], "price": 10})
+    truth = pd.DataFrame({"user": [1, 2], "item": [1, 2]})
+    rec = frame.rec(truth=truth, population="truth", short=short)
+    found = rec.evaluate("mean(price)@2")["score", "mean(price)@2"].tolist()
+
+    assert [10.0, price] == pytest.approx(found, nan_ok=True)
+    texts = [note.text for note in rec.mean("mean(price)@2").notes]
+    assert any("have an empty list, 1 by score" in text for text in texts)
+    assert [0.0] == rec.recall(k=2)["score"].tolist()[1:] or short == "nan"
