@@ -17,6 +17,7 @@ from recframe.frames.columns import Columns, get_column
 from recframe.frames.interactions import read_interactions
 from recframe.frames.lists import from_lists
 from recframe.frames.names import as_labels
+from recframe.frames.partings import take_places
 from recframe.frames.tables import Make, make_of_table, read_judged
 from recframe.frames.truth import judge_frame, open_candidates, open_judge
 from recframe.methods import RankingMethods
@@ -151,6 +152,13 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
 
     def _read_values(self, label: Hashable) -> pd.Series:
         return get_column(self._read([label]), label)
+
+    def _read_places(self, labels: list[Hashable], columns: Columns) -> list[pd.DataFrame]:
+        frame = self._frame
+        if isinstance(frame, pd.DataFrame):
+            return [frame.iloc[place] for place in take_places(len(frame))]
+        places = [frame[place] for place in take_places(len(frame))]
+        return [read_frame(place, labels) for place in places]
 
     def _map(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False

@@ -59,7 +59,8 @@ from recframe.errors import RecframeError, RecframeWarning, find_near
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.duplicates import find_models
 from recframe.frames.ids import ALL_USERS
-from recframe.frames.names import as_labels, check_label, is_infer
+from recframe.frames.names import as_labels, check_label, is_infer, leave_out
+from recframe.frames.partings import check_others, list_others
 from recframe.frames.questions import ask_all
 from recframe.frames.tables import Make, MakeTable, mean_table
 from recframe.metrics.definitions import DEFAULT_METRICS, DEFINITIONS, Definition, list_arguments
@@ -280,10 +281,22 @@ class RankingMethods(ABC, Generic[Table]):
         used = [name for name in names if is_key(name)]
         return find_columns(self._sample, self._options, used=used, **asked)
 
+    def _read_places(self, labels: list[Hashable], columns: Columns) -> list[pd.DataFrame]:
+        """Return these columns of rows at a few places; lazy engines have none to look at."""
+        return []
+
+    def _ask_others(self, columns: Columns, named: Iterable[Hashable] = ()) -> None:
+        """Raise where a column that is not named seems to part a user's rows."""
+        others = leave_out(list_others(self._sample, columns, self._options), named)
+        labels = list(dict.fromkeys([*columns.labels, *others]))
+        if others and (places := self._read_places(labels, columns)):
+            check_others(places, others, columns, self._options)
+
     def _per_user(self, metrics: list[Metric], *, is_single: bool = False) -> Table:
         """Return the metrics of every user; a single one may have a plain column for each score."""
         columns = self._find_columns(metrics=metrics)
         make = partial(measure_noted, metrics=metrics, is_single=is_single)
+        self._ask_others(columns)
         with taking_notes(only_mistakes=True) as facts:
             table = self._map(make, columns, self._options)
         return self._tell(table, facts)
@@ -310,9 +323,11 @@ class RankingMethods(ABC, Generic[Table]):
         make = partial(measure, metrics=metrics)
         with taking_notes() as facts:
             if by is None and weights is None:
+                self._ask_others(columns)
                 finish = self._mean if of_means else self._whole
                 return self._tell(finish(make, columns, self._options, make_table), facts)
             grouping = find_grouping(self._sample, by, weights, columns.users)
+            self._ask_others(columns, grouping.labels)
             of_each = mean_each if of_means else partial(make_each, shows_bar=self._shows_bar)
             make_all = partial(of_each, make_table=make_table)
             table = self._by_segment(grouping, columns, metrics, make, make_all)
@@ -492,6 +507,7 @@ class RankingMethods(ABC, Generic[Table]):
         options = rank_options(self._options)
         with_relevant, call = options.tie_rule.reads_relevance, self._call
         columns = find_columns(self._sample, options, with_relevant=with_relevant, call=call)
+        self._ask_others(columns)
         return self._map(rank_table, columns, options)
 
     def top(self, k: int = 10, score: Hashable | None = None) -> Table:
@@ -537,6 +553,7 @@ class RankingMethods(ABC, Generic[Table]):
         k = check_k(k)
         options = rank_options(self._options)
         columns = top_columns(self._sample, score, options, self._call)
+        self._ask_others(columns)
         with taking_notes() as facts:
             table: Any = self._map(partial(top_table, k=k), columns, options, reads_all=True)
         return self._tell(NotedTable(table) if type(table) is pd.DataFrame else table, facts)
@@ -791,6 +808,7 @@ class RankingMethods(ABC, Generic[Table]):
             zero_division=float(options.zero_division),
         )
         with taking_notes() as facts:
+            self._ask_others(columns)
             table = self._add_up(count, columns, options, make_table, join_shown)
         return self._tell(table, facts)
 

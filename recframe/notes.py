@@ -212,6 +212,11 @@ KINDS: dict[str, tuple[str, str | Callable[[Facts, Any], str]]] = {
         "no item column is known, so repeated items were not looked for, but {labels} repeats "
         "values within a ranking; pass item={labels} if it holds the items",
     ),
+    "models": (
+        "models",
+        "neither users nor items decide {labels}, whose values have about as many rows of each "
+        "user; pass model={labels} if they are models, or model=None",
+    ),
     "ties": (
         "lists_longer_for_ties",
         "ties at the cut make {:,} of the lists longer than k; ties='first' breaks them",

@@ -26,7 +26,7 @@ from recframe.files.budget import ROOM, Limits, Progress, room_error, showing
 from recframe.files.filters import filter_files
 from recframe.files.footers import Files, make_sample, open_files, read_schema, unite
 from recframe.files.found import Found
-from recframe.files.parts import iter_parts, make_each, read_dtypes
+from recframe.files.parts import iter_parts, make_each, read_dtypes, read_places
 from recframe.files.sources import find_files, open_beside, stage
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.interactions import Interactions, read_interactions
@@ -182,6 +182,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
             grouping = find_grouping(self._sample, by, weights, columns.users)
             columns = columns._replace(of_users=tuple(grouping.labels))
             make = partial(measure_with_own, measure=make, grouping=grouping)
+        self._ask_others(columns, columns.of_users)
         return grouping, self._iter_parts(make, columns, self._options)
 
     @property
@@ -255,6 +256,10 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         if self._frame.note is not None:
             self._frame.note(files)
         return files
+
+    def _read_places(self, labels: list[Hashable], columns: Columns) -> list[pd.DataFrame]:
+        found, memory = self._frame.found, self._frame.limits.memory
+        return read_places(found, list(map(str, labels)), columns, self._options, memory)
 
     def _read_values(self, label: Hashable) -> pd.Series:
         files, values = self._open(NO_COLUMNS._replace(of_users=(label,))), list[pd.Series]()

@@ -1,11 +1,15 @@
 """Rows of every kind of note: what their tables say, and which of it is a mistake."""
 
+import io
 import warnings
+from contextlib import redirect_stderr, redirect_stdout
 
 import numpy as np
 import pandas as pd
 
 from recframe import RecframeWarning
+from recframe.cli import main
+from recframe.errors import as_flag
 
 FRAME = pd.DataFrame(
     {
@@ -119,6 +123,22 @@ SILENT = {  # rows, options, and the call
         lambda rec: rec.mean("recall@1"),
     ),
 }
+
+
+def run_evaluate(frame, options, metrics, folder, *words):
+    """Return what the command line prints of rows: on standard output, and on standard error."""
+    frame.to_parquet(folder / "given.parquet", index=False)
+    asked = ["evaluate", str(folder / "given.parquet"), *words]
+    for name, value in options.items():
+        if isinstance(value, pd.DataFrame):
+            value.to_parquet(folder / f"{name}.parquet", index=False)
+            value = folder / f"{name}.parquet"
+        several = value if isinstance(value, list) else [value]
+        asked += [f"{as_flag(name)}={one}" for one in several]
+    out, said = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(said):
+        assert 0 == main([*asked, "--metric", *metrics])
+    return out.getvalue(), said.getvalue()
 
 
 def warnings_of(call):

@@ -1,9 +1,7 @@
 """Notes: what tables of all users say, and the three mistakes that are warned of, everywhere."""
 
-import io
 import json
 import warnings
-from contextlib import redirect_stderr, redirect_stdout
 from random import Random
 
 import dask.dataframe as dd
@@ -33,12 +31,12 @@ from noted import (
     TWO_MODELS,
     WHOLE,
     WRITTEN,
+    run_evaluate,
     texts_of,
     warnings_of,
 )
 from recframe import RecframeWarning
 from recframe.analysis.describe import EXCLUDED, NEAR_PAIRS
-from recframe.cli import main
 
 
 def scan(frame, folder, options, memory):
@@ -53,22 +51,6 @@ OPENED = {  # the engines whose tables carry notes
     "files": lambda frame, options, folder: scan(frame, folder, options, "64KiB"),
     "parted": lambda frame, options, folder: scan(frame, folder, options, 1),  # by user
 }
-
-
-def run_evaluate(frame, options, metrics, folder, *words):
-    """Return what the command line prints of rows: on standard output, and on standard error."""
-    frame.to_parquet(folder / "given.parquet", index=False)
-    asked = ["evaluate", str(folder / "given.parquet"), *words]
-    for name, value in options.items():
-        if isinstance(value, pd.DataFrame):
-            value.to_parquet(folder / f"{name}.parquet", index=False)
-            value = folder / f"{name}.parquet"
-        several = value if isinstance(value, list) else [value]
-        asked += [f"--{name}={one}" for one in several]
-    out, said = io.StringIO(), io.StringIO()
-    with redirect_stdout(out), redirect_stderr(said):
-        assert 0 == main([*asked, "--metric", *metrics])
-    return out.getvalue(), said.getvalue()
 
 
 @pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")

@@ -106,10 +106,10 @@ def test_lists_in_cells(make):
 
 
 def test_a_pivot_of_models():
-    """Of rows of several models a pivot is asked for; then all models are in the call to paste."""
+    """Rows of several models are asked about; after a pivot all are in the call to paste."""
     run, qrels = shapes.trec_run(), shapes.trec_qrels()
     frame = pd.concat([run, run.assign(tag="dense", sim=-run["sim"])])
-    assert "make score columns of models by a pivot" in refuse(frame, truth=qrels, min_relevance=1)
+    assert "pass model='tag' to rank each" in refuse(frame, truth=qrels, min_relevance=1)
     wide = frame.pivot_table(index=["qid", "docno"], columns="tag", values="sim")
     message = refuse(wide.reset_index(), truth=qrels, min_relevance=1)
 

@@ -1,6 +1,7 @@
 """The results of files, block by block: whole users, judged if truth is given."""
 
 from collections.abc import Callable, Generator, Hashable, Iterator
+from contextlib import suppress
 from functools import partial
 from itertools import groupby
 from typing import Any, NamedTuple, TypeVar
@@ -9,24 +10,28 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from recframe.errors import RecframeError, RepeatedPairError, say_where
+from recframe.cells import Known, read_until_known
+from recframe.errors import DAMAGE, RecframeError, RepeatedPairError, say_where
 from recframe.files.blocks import iter_blocks
 from recframe.files.budget import Limits, Progress, showing
 from recframe.files.filters import FILTERS, matching
-from recframe.files.footers import Files
-from recframe.files.found import TEXTS, RowGroup, naming_file, open_file
+from recframe.files.footers import Files, open_files
+from recframe.files.found import TEXTS, Found, RowGroup, naming_file, open_file
 from recframe.files.sources import PAIR_BYTES
-from recframe.frames.columns import get_column
+from recframe.formats import GivenRows
+from recframe.frames.columns import Columns, get_column
 from recframe.frames.duplicates import advise, find_telling
 from recframe.frames.ids import as_users, list_levels
 from recframe.frames.interactions import Interactions, read_interactions
 from recframe.frames.names import leave_out
+from recframe.frames.partings import MOST_SEEN, take_places
 from recframe.frames.tables import Make
 from recframe.frames.truth import open_candidates, open_judge
 from recframe.notes import note
 from recframe.options import Options
 from recframe.stores.remote import run_ahead
 
+MOST_OPENED = 64  # row groups of a place that is looked at
 LOOKUP_ROWS = 1 << 16  # of all columns, that are read at a time to look a pair up
 
 Made = TypeVar("Made")
@@ -108,6 +113,44 @@ def make_each(
             f"{FILTERS}: no row of the files matches, so nothing is left to evaluate; check the "
             "values that they compare with"
         )
+
+
+def read_places(
+    found: list[Found], names: list[str], columns: Columns, options: Options, memory: int
+) -> list[pd.DataFrame]:
+    """Return these columns of rows of row groups at the beginning, in the middle and at the end.
+
+    Of text they are the first rows; of queries and stores none, as each place is a request.
+    """
+    first = found[0]
+    if isinstance(first.rows, GivenRows) or any(one.remote is not None for one in found):
+        return []
+
+    def read_head(row_group: RowGroup) -> pd.DataFrame:
+        own, (rows, said) = row_group.found, (row_group.found.rows, row_group.found.partitions)
+        stored = [one for one in dict.fromkeys([*names, *own.looked_at]) if one not in said]
+        if rows is not None:
+            known = Known(memory=memory)
+            head = read_until_known(lambda known: next(rows.iter_batches(stored, known)), known)
+        else:
+            with open_file(own) as file:
+                head = next(file.iter_batches(MOST_SEEN, [row_group.number], stored))
+        head = matching(head[:MOST_SEEN], row_group)
+        values = {name: one.as_py() for name, one in said.items() if name in names}
+        return pd.DataFrame(head.to_pandas()).assign(**values)
+
+    with suppress(RecframeError, StopIteration, *DAMAGE):  # of which reading all rows tells
+        if first.rows is not None:
+            return [read_head(RowGroup(0, first, 0, 0, 0, (), None, None))]
+        several = found if len(found) < 4 else [first, found[len(found) // 2], found[-1]]
+        row_groups = open_files(several, columns, options, memory).row_groups
+        starts = np.cumsum([0, *(one.n_rows for one in row_groups)])
+        slices = take_places(int(starts[-1]))
+        begin = np.searchsorted(starts, [place.start for place in slices], "right") - 1
+        end = np.searchsorted(starts, [place.stop for place in slices])
+        spans = dict.fromkeys(zip(begin, np.minimum(end, begin + MOST_OPENED), strict=True))
+        return [pd.concat(map(read_head, row_groups[one:other])) for one, other in spans]
+    return []
 
 
 def _read_dtype(files: Files, label: Hashable) -> Any:

@@ -1,6 +1,7 @@
 """``df.rec`` of Polars, on DataFrames and LazyFrames. Imported only by those who use Polars."""
 
 from collections.abc import Hashable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self
@@ -19,6 +20,7 @@ from recframe.analysis.summary import measure_noted
 from recframe.errors import RecframeError, quote
 from recframe.foreign import TruthLike, read_frame
 from recframe.frames.columns import Columns, find_columns, get_column
+from recframe.frames.partings import MOST_SEEN, take_places
 from recframe.frames.tables import (
     Make,
     MakeTable,
@@ -239,6 +241,15 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
     def _read_values(self, label: Hashable) -> pd.Series:
         return get_column(read_frame(self._read_table([label]), [label]), label)
 
+    def _read_places(self, labels: list[Hashable], columns: Columns) -> list[pd.DataFrame]:
+        frame = self._frame
+        if isinstance(frame, pl.LazyFrame):
+            frame = self._select(labels).head(MOST_SEEN).collect()
+        with suppress(RecframeError):  # for a column that Arrow does not have
+            parts = [_as_table(frame[place][labels]) for place in take_places(len(frame))]
+            return [read_frame(part, labels) for part in parts]
+        return []
+
     def _map(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
     ) -> Any:
@@ -252,6 +263,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
 
     def _per_user(self, metrics: list[Metric], *, is_single: bool = False) -> pl.DataFrame:
         columns, options = self._find_columns(metrics=metrics), self._options
+        self._ask_others(columns)
         make, schema = partial(measure_noted, metrics=metrics), self._frame.collect_schema()
         # One form for one metric or several.
         with taking_notes(only_mistakes=True) as facts:
@@ -305,11 +317,13 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         frame = self._frame
         if isinstance(frame, pl.DataFrame):
             return frame if labels is None else frame[labels]
-        if labels is not None:  # by number, as a name may look like a pattern
-            names = frame.collect_schema().names()
-            frame = frame.select(cs.by_index(*map(names.index, labels)))
-        rows: pl.DataFrame = frame.collect()
+        rows: pl.DataFrame = (frame if labels is None else self._select(labels)).collect()
         return rows
+
+    def _select(self, labels: list[Any]) -> Any:
+        """Return these columns, by number, as a name may look like a pattern."""
+        names = self._frame.collect_schema().names()
+        return self._frame.select(cs.by_index(*map(names.index, labels)))
 
     def _describe(self, columns: Columns, k: int, options: Options) -> Any:
         return RecAccessor(self._read_table(columns.labels))._describe(columns, k, options)

@@ -1,0 +1,162 @@
+"""Partings: columns without a role that seem to part a user's rows into lists or models.
+
+They are looked for in rows of a few places, by what they hold and not by their names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import infer_dtype, is_numeric_dtype
+
+from recframe.errors import DAMAGE, RecframeError, option, quote
+from recframe.frames.columns import Columns, get_column, other_labels
+from recframe.frames.names import find_role, is_infer, is_of_row, is_time, list_fields
+from recframe.kernel.grouping import combine
+from recframe.kernel.threads import Array
+from recframe.notes import note
+from recframe.options import Options
+
+MOST_SEEN = 1 << 12  # rows of a place; with fewer a place has all rows of its users
+N_VALUES_SEEN = 20  # of a column; more are no models
+NEARLY = 0.9  # of the values, or of the users with one, that are as all must be
+# Times as text and numbers: 2024-01-31, 20240131, 7:30, seconds since 1970 or parts of them.
+MOMENT = re.compile(r"1\d{9}(\d{3})*|(19|20)\d\d[01]\d[0-3]\d|.*\d([-/.]\d\d?[-/.]|:[0-5])\d.*")
+
+
+def list_others(sample: pd.DataFrame, columns: Columns, options: Options) -> list[Hashable]:
+    """Return the labels that may part rows by name and dtype, where none is named for it."""
+    if not columns.users or not (is_infer(options.user) or is_infer(options.model)):
+        return []
+    kinds = {label: dtype.kind for label, dtype in list_fields(sample)}
+    others = [label for label in other_labels(sample, columns) if kinds[label] in "iuO"]
+    return [one for one in others if not (find_role(one) or is_of_row(one) or is_time(one))]
+
+
+def take_places(n_rows: int) -> list[slice]:
+    """Return the places at which rows are looked at: all of few rows, else three."""
+    if n_rows <= MOST_SEEN:
+        return [slice(0, n_rows)]
+    starts = np.linspace(0, n_rows - MOST_SEEN, 3, dtype=int).tolist()
+    return [slice(start, start + MOST_SEEN) for start in starts]
+
+
+def check_others(
+    places: Sequence[pd.DataFrame], labels: Sequence[Hashable], columns: Columns, options: Options
+) -> None:
+    """Raise where a column seems to hold the lists of users or the models, of two users or more."""
+    rows, kept = places[0] if len(places) == 1 else pd.concat(places), None
+    try:
+        user = combine(*(_encode(rows, label)[0] for label in columns.users))
+    except DAMAGE:  # of ids that are none, which reading all rows refuses
+        return
+    if len(places) > 1 or len(rows) >= MOST_SEEN:  # users may have rows beyond these
+        ends = np.cumsum([len(place) for place in places])
+        kept = np.flatnonzero(~np.isin(user, user[[0, *ends[:-1], *(ends - 1)]]))
+        user = pd.factorize(user[kept])[0]
+    for label in labels if user.max(initial=0) else ():
+        _check_other(rows, label, user, kept, columns, options)
+
+
+def _check_other(
+    rows: pd.DataFrame,
+    label: Hashable,
+    user: Array,
+    kept: Array | None,
+    columns: Columns,
+    options: Options,
+) -> None:
+    """Raise where a column seems to hold lists or models; note one that may hold models."""
+    codes, values = np.empty(0, int), pd.Index([])
+    with suppress(*DAMAGE):  # of objects that are no values
+        codes, values = _encode(rows, label, kept)
+    n_users, n_values = int(user.max()) + 1, len(values)
+    if not 1 < n_values <= len(codes) // 2 or values.hasnans:
+        return
+    cells, counts = np.unique(user * n_values + codes, return_counts=True)
+    n_several = int(np.count_nonzero(np.bincount(cells // n_values) > 1))
+    each_of_one = len(cells) == n_values and bool(np.mean(counts > 1) >= NEARLY)
+    are_lists = is_infer(options.user) and each_of_one and n_several > max(1, n_users // 2)
+    least = 2 if columns.item is not None else n_values + 1  # else items may be meant
+    each_of_all = len(cells) == n_users * n_values and int(counts.min()) >= least
+    are_models = is_infer(options.model) and each_of_all and n_values <= N_VALUES_SEEN
+    if not (are_lists or are_models) or _are_times_or_texts(values):
+        return
+    by = [one for one in (columns.item, columns.relevant) if one is not None]
+    with suppress(*DAMAGE):  # of ids that are none
+        if any(_are_decided(codes, _encode(rows, one, kept)[0]) for one in by):
+            return
+    if are_lists:
+        raise _lists_error(label, columns, n_several, n_users)
+    of_users = counts.reshape(n_users, n_values)
+    if not _follows_score(rows, kept, user, values, codes, columns):
+        if (of_users == of_users[:, :1]).all():
+            raise _models_error(label, columns, values)
+        if np.mean(of_users == np.median(of_users, axis=0)) >= NEARLY:
+            note(**{f"models:{quote(label)}": 1})
+
+
+def _encode(
+    frame: pd.DataFrame, label: Hashable, rows: Array | None = None
+) -> tuple[Array, pd.Index[Any]]:
+    """Return the values of a column as codes, and the value of each code."""
+    codes, values = pd.factorize(get_column(frame, label, rows), use_na_sentinel=False)
+    return codes, pd.Index(values)
+
+
+def _are_times_or_texts(values: pd.Index[Any]) -> bool:
+    """Return whether values are times, texts of several words, or neither integers nor texts."""
+    known: pd.Index[Any] = getattr(values, "categories", values)
+    if known.dtype.kind not in "iu" and infer_dtype(known) != "string":
+        return True
+    first = list(map(str, values[:N_VALUES_SEEN].tolist()))
+    return all(map(MOMENT.fullmatch, first)) or any(one.count(" ") > 1 for one in first)
+
+
+def _are_decided(codes: Array, by: Array) -> bool:
+    """Return whether rows that are alike in one column, some of them, are so in another."""
+    n_pairs, n_alike = len(np.unique(combine(by, codes))), int(by.max()) + 1
+    return n_pairs == n_alike < len(by)
+
+
+def _follows_score(
+    rows: pd.DataFrame, kept: Array | None, user: Array, values: Any, codes: Array, columns: Columns
+) -> bool:
+    """Return whether numbers rise or fall with the score of every user, as those of pages do."""
+    score = get_column(rows, columns.score_columns[0], kept)
+    if values.dtype.kind not in "iu" or not is_numeric_dtype(score.dtype):
+        return False
+    order = np.lexsort((score.to_numpy(float, na_value=np.nan), user))
+    steps = np.diff(np.asarray(values, float)[codes[order]])[np.diff(user[order]) == 0]
+    return bool((steps >= 0).all() or (steps <= 0).all())
+
+
+def _lists_error(label: Hashable, columns: Columns, n_several: int, n_users: int) -> RecframeError:
+    """Return the question whether a column tells the lists of a user apart."""
+    both = [label, *columns.users]
+    return RecframeError(
+        f"each value of the column {quote(label)} is in rows of one user alone, and {n_several:,} "
+        f"of {n_users:,} users that were looked at have several, as users have who were shown "
+        f"several lists: pass {option('user', both)} to rank each by itself; else pass "
+        f"{option('user', columns.user)}",
+        {"user": both},
+    )
+
+
+def _models_error(label: Hashable, columns: Columns, values: Any) -> RecframeError:
+    """Return the question whether a column tells models apart."""
+    name, answer = (
+        ("model", label) if columns.item is not None else ("user", [label, *columns.users])
+    )
+    one, other, *_ = values.tolist()
+    return RecframeError(
+        f"each value of the column {quote(label)} has equally many rows of each user (such as "
+        f"{quote(one)} and {quote(other)}), as the lists of models have: pass "
+        f"{option(name, answer)} to rank each by itself; else pass {option('model', None)}",
+        {name: answer},
+    )

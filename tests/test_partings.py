@@ -1,0 +1,194 @@
+"""Columns whose names say nothing, but whose values part a user's rows into lists or models."""
+
+import re
+from random import Random
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import recframe
+import recframe.polars
+from doors import DOORS
+from noted import texts_of
+from recframe import RecframeError
+
+METRIC = "precision@2"
+LAZY = ("Dask",)  # whose rows are not looked at before they are computed
+LOOKING = [door for door in DOORS if door not in LAZY]
+N_USERS, N_LISTS, N_ROWS = 6, 3, 4
+
+
+def make_rows(n_users=N_USERS):
+    """Return three lists of each user: the number of a user's list, and that among all lists."""
+    rng, n = np.random.default_rng(1), n_users * N_LISTS * N_ROWS
+    place = np.arange(n)
+    items = [rng.choice(30, N_LISTS * N_ROWS, replace=False) for _ in range(n_users)]
+    return pd.DataFrame(
+        {
+            "user": place // (N_LISTS * N_ROWS),
+            "item": np.concatenate(items),
+            "score": rng.random(n),
+            "relevant": rng.integers(0, 2, n),
+            "list": place // N_ROWS,
+            "model": place // N_ROWS % N_LISTS,
+        }
+    )
+
+
+ROWS = make_rows()
+WRITTEN = {  # how the number of a list or model is written
+    "numbers": lambda number: number + 4_711,
+    "texts": lambda number: ("x-" + number.astype(str)).astype(object),
+    "categories": lambda number: ("x" + number.astype(str)).astype("category"),
+}
+
+
+def name_anew(seed):
+    """Return a name that means nothing."""
+    return "".join(Random(seed).choices("bcdfgklmnpqrstvwz", k=7))
+
+
+def part_by(values, name="zzz"):
+    """Return the rows with a column beside the roles."""
+    return ROWS.drop(columns=["list", "model"]).assign(**{name: values})
+
+
+def refuse(door, frame, folder, **options):
+    """Return what an entry point says of a frame that it refuses."""
+    with pytest.raises(RecframeError) as refused:
+        DOORS[door](frame, METRIC, options, folder)
+    return re.sub(r"\s+", " ", str(refused.value))
+
+
+@pytest.mark.parametrize("written", WRITTEN)
+@pytest.mark.parametrize("door", LOOKING)
+def test_lists_of_users_are_asked_about(door, written, tmp_path):
+    """By the number of users who have several, with both choices, which both run."""
+    name = name_anew(door + written)
+    frame = part_by(WRITTEN[written](ROWS["list"]), name)
+    said = refuse(door, frame, tmp_path)
+
+    assert f"each value of the column '{name}' is in rows of one user alone" in said
+    assert "and 6 of 6 users that were looked at have several" in said
+    assert f"user=['{name}', 'user']" in said or f"--user {name} --user user" in said
+    assert "else pass user='user'" in said or "else pass --user user" in said
+    assert len(ROWS) // N_ROWS == len(frame.rec(user=[name, "user"]).evaluate(METRIC))
+    assert N_USERS == len(DOORS[door](frame, METRIC, {"user": "user"}, tmp_path))
+
+
+@pytest.mark.parametrize("written", WRITTEN)
+@pytest.mark.parametrize("door", LOOKING)
+def test_models_are_asked_about(door, written, tmp_path):
+    """With two of them and both choices, of which each runs."""
+    name = name_anew(door + written)
+    frame = part_by(WRITTEN[written](ROWS["model"]), name)
+    said = refuse(door, frame, tmp_path)
+
+    assert f"each value of the column '{name}' has equally many rows of each user" in said
+    assert f"model='{name}'" in said or f"--model {name}" in said
+    assert "model=None" in said or "--no-model" in said
+    assert N_LISTS == len(frame.rec(model=name).mean(METRIC))
+    if door != "command line":
+        assert N_USERS == len(DOORS[door](frame, METRIC, {"model": None}, tmp_path))
+
+
+INNOCENT = {
+    "ids of rows": range(len(ROWS)),
+    "times": pd.to_datetime("2024-01-01") + pd.to_timedelta(ROWS["list"], "h"),
+    "seconds": 1_700_000_000 + ROWS["list"],
+    "days as numbers": 20_240_101 + ROWS["list"],
+    "days as texts": "2024-01-" + (ROWS["list"] + 1).astype(str).str.zfill(2),
+    "floats": ROWS["list"] / 7,
+    "texts": "rows of the list " + ROWS["list"].astype(str),
+    "a category of items": ROWS["item"] % 3,
+    "a group of users": ROWS["user"] % 3,
+    "a user once more": 7 * ROWS["user"],
+    "flags": ROWS["model"] > 0,
+    "of one value": 1,
+    "null": None,
+    "some null": ROWS["list"].where(ROWS["user"] > 0).astype("Int64"),
+    "relevance once more": ROWS["relevant"].map({0: "no", 1: "yes"}),
+    "a position": ROWS.groupby("user")["score"].rank(ascending=False).astype(int),
+    "a page": ROWS.groupby("user")["score"].rank(ascending=False).astype(int).sub(1) // N_ROWS,
+    "a feature": np.random.default_rng(2).integers(0, 3, len(ROWS)),
+    "lists": [[1]] * len(ROWS),
+}
+
+
+@pytest.mark.parametrize("name", INNOCENT)
+def test_others_are_let_pass(name):
+    """Attributes, times, texts and features of rows are neither asked about nor noted."""
+    assert [] == part_by(INNOCENT[name]).rec.mean(METRIC).notes
+
+
+@pytest.mark.parametrize("kind", ["list", "model"])
+def test_a_question_needs_two_users(kind):
+    """One who has several lists may be a chance."""
+    frame = part_by(ROWS[kind])
+    assert [] == frame[frame["user"] == 1].rec.mean(METRIC).notes
+
+
+def test_models_of_nearly_as_many_rows_are_noted():
+    """As of lists that some users have shorter, or of models that are cut at different lengths."""
+    frame = part_by(WRITTEN["texts"](ROWS["model"]))
+    start = "neither users nor items decide 'zzz', whose values have about as many rows of each"
+
+    assert texts_of(frame.drop(index=5).rec.mean(METRIC))["models"].startswith(start)
+    shorter = frame[(frame["zzz"] != "x-1") | (frame.index % N_ROWS > 0)]
+    assert ["models"] == list(texts_of(shorter.rec.mean(METRIC)))
+    assert [] == shorter.rec(model=None).mean(METRIC).notes
+
+
+def test_without_an_item_models_are_rankings():
+    """A model needs items, so that each model of a user is suggested as a ranking."""
+    frame = part_by(ROWS["model"]).drop(columns="item")
+    with pytest.raises(RecframeError, match=r"pass user=\['zzz', 'user'\] to rank each by itself"):
+        frame.rec.mean(METRIC)
+
+
+def test_a_column_that_is_named_is_not_asked_about():
+    """As by= that of a segment, or as a column that a metric is of."""
+    frame = part_by(ROWS["model"]).assign(user=ROWS["list"])
+    assert N_LISTS == len(frame.rec.mean(METRIC, by="zzz"))
+    lists = part_by(ROWS["list"])
+    assert np.isfinite(lists.rec(short="pad").mean("mean(zzz)@2").iloc[0, 0])
+
+
+@pytest.mark.parametrize("method", ["mean", "summary", "rank", "top", "catalogue", "precision"])
+def test_every_method_asks(method):
+    """Each that ranks; `describe` and `inspect` show rows as they are."""
+    frame = part_by(ROWS["list"])
+    with pytest.raises(RecframeError, match=r"pass user=\['zzz', 'user'\]"):
+        getattr(frame.rec, method)(2) if method == "precision" else getattr(frame.rec, method)()
+    assert N_USERS == frame.rec.describe(1).loc["users", "score"]
+    assert "score" in str(frame.rec.inspect(1))
+
+
+LONG = {
+    "frame": lambda frame, _: frame.rec,
+    "Arrow": lambda frame, _: recframe.rec(pa.Table.from_pandas(frame)),
+    "Polars": lambda frame, _: pl.from_pandas(frame).rec,
+    "LazyFrame": lambda frame, _: pl.from_pandas(frame).lazy().rec,
+    "parquet": lambda frame, folder: save(frame, folder, "parquet", row_group_size=1_000),
+    "one row group": lambda frame, folder: save(frame, folder, "parquet"),
+    "csv": lambda frame, folder: save(frame, folder, "csv", index=False),
+}
+
+
+def save(frame, folder, ending, **how):
+    """Return the methods of a file of rows."""
+    getattr(frame, f"to_{ending}")(folder / f"rows.{ending}", **how)
+    return recframe.scan(folder / f"rows.{ending}")
+
+
+@pytest.mark.parametrize("door", LONG)
+def test_long_tables_are_looked_at_in_places(door, tmp_path):
+    """Users whose rows may be cut off there are left out, so that what is asked stays true."""
+    rows = make_rows(2_000)
+    for kind, said in (("list", "one user alone"), ("model", "equally many rows")):
+        frame = rows.drop(columns={"list", "model"} - {kind}).rename(columns={kind: "zzz"})
+        with pytest.raises(RecframeError, match=said):
+            LONG[door](frame, tmp_path).mean(METRIC)
