@@ -117,4 +117,5 @@ def assert_catalogue(expected, table):
     """Assert that a result has the figures of a catalogue, bit for bit."""
     actual = table.toPandas().set_index("score")
     assert list(expected) == list(actual)
-    assert expected.to_numpy().tolist() == actual.loc[expected.index].to_numpy().tolist()
+    figures = actual.loc[expected.index].to_numpy(float)
+    np.testing.assert_array_equal(expected.to_numpy(), figures)  # to which NaN equals NaN

@@ -116,9 +116,9 @@ def rows(users="int", scores="float64", relevance="bool", *, nulls=(), min_rows=
 
 
 def looks_masked(rows):
-    """Return whether users share a score so low that it may be asked about as a mask."""
-    low = {(user, score) for user, score, _ in rows if score is not None and score < -100}
-    return len({score for _, score in low}) < len(low)
+    """Return whether rows share a score so low that it may be asked about as a mask."""
+    low = [score for _, score, _ in rows if score is not None and score < -100]
+    return len(set(low)) < len(low)
 
 
 def many_rows(*kinds, nulls=(), **named):
