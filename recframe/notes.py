@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 from recframe.errors import RecframeWarning, count_of
 
 MISTAKES = ("cut", "all_relevant", "written_differently")  # which users are warned of too
-TOTALS = {"rows_read", "rows_looked_up", "relevant_pairs", "users"}  # beside which others stand
+AMONG = {"rows_read", "rows_looked_up", "relevant_pairs", "users"}  # beside which others stand
 SEEN = {"ranked_rows_relevant", "ranked_rows_not_relevant"}  # which are news where one is alone
 FEW_LONGER = 0.05  # of the rankings: the others may all be cut
-N_NAMED = 3  # metrics, scores or rows in a sentence
+MOST_NAMED = 3  # metrics, scores or rows in a sentence
 IN_R = "they count in R, and no row can find them"
 ALIKE = (
     "but for differences in case, blanks at the ends or zeros at the front of ids; write both "
@@ -142,7 +142,7 @@ def say_undefined(facts: Facts, options: Any) -> str:
 
 def join(names: list[str]) -> str:
     """Return the first names, and how many others there are."""
-    shown = names[:N_NAMED] + [f"{len(names) - N_NAMED:,} more"] * (len(names) > N_NAMED)
+    shown = names[:MOST_NAMED] + [f"{len(names) - MOST_NAMED:,} more"] * (len(names) > MOST_NAMED)
     return " and ".join(filter(None, (", ".join(shown[:-1]), *shown[-1:])))
 
 
@@ -232,7 +232,7 @@ KINDS: dict[str, tuple[str, str | Callable[[Facts, Any], str]]] = {
 def list_notes(facts: Facts, options: Any = None) -> list[Note]:
     """Return the notes that facts amount to, mistakes first; without options no remedy."""
     notes, known = [], {fact: fact.partition(":")[0] for fact, n in facts.items() if n}
-    noted = {*known.values()} - TOTALS
+    noted = {*known.values()} - AMONG
     if facts["users"] < 2 or noted >= SEEN:  # one ranking may well be so
         noted -= SEEN
     for kind, (names, sentence) in KINDS.items():

@@ -4,7 +4,7 @@ from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, M
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import pandas as pd
 
@@ -25,9 +25,8 @@ from recframe.files.blocks import ROUTES, iter_frames, plan_blocks
 from recframe.files.budget import ROOM, Limits, Progress, room_error, showing
 from recframe.files.filters import filter_files
 from recframe.files.footers import Files, make_sample, open_files, read_schema, unite
-from recframe.files.found import Found
 from recframe.files.parts import iter_parts, make_each, read_dtypes, read_places
-from recframe.files.sources import find_files, open_beside, stage
+from recframe.files.sources import ScannedFiles, find_files, open_beside, stage
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.interactions import Interactions, read_interactions
 from recframe.frames.overlap import UserCounts
@@ -66,28 +65,13 @@ MOST_ROWS_ASKED = 10**8  # which are read again for each question
 NO_COLUMNS = Columns(None, [], None)
 
 
-class ScannedFiles(NamedTuple):
-    """The files that are read, and what reading them may use."""
-
-    found: list[Found]
-    limits: Limits
-    access: Access = ENVIRONMENT  # of the stores that they and other paths are in
-    note: Callable[[Files], object] | None = None  # told of the files whenever they are opened
-
-    @property
-    def has_no_footers(self) -> bool:
-        """Whether nothing is known of the rows before they are read."""
-        return any(file.rows is not None for file in self.found)
-
-
 class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
     """
     Ranking metrics of files of any size: the result of ``recframe.scan(path)``.
 
     Methods, options and values of users are those of ``df.rec``, bit for bit. ``rank``, ``top`` and
     ``judge`` are left out, because their tables are as long as the rows. Every call reads the
-    columns that it needs, within `memory`; a table has at most one row for each user. A mean of
-    many users is added up block by block, so its last digit may differ.
+    columns that it needs, within `memory`; a table has at most one row for each user.
 
     Parameters
     ----------
@@ -258,8 +242,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         return files
 
     def _read_places(self, labels: list[Hashable], columns: Columns) -> list[pd.DataFrame]:
-        found, memory = self._frame.found, self._frame.limits.memory
-        return read_places(found, list(map(str, labels)), columns, self._options, memory)
+        return read_places(self._frame.found, labels, columns, self._options, self._frame.limits)
 
     def _read_values(self, label: Hashable) -> pd.Series:
         files, values = self._open(NO_COLUMNS._replace(of_users=(label,))), list[pd.Series]()
@@ -268,17 +251,11 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         return next(iter(values), get_column(files.sample, label))
 
     def _iter_parts(
-        self, make: Make, columns: Columns, options: Options
+        self, make: Make, columns: Columns, options: Options, files: Files | None = None
     ) -> Generator[pd.DataFrame, None, None]:
         """Return an iterator over what is made of blocks; footers are read at once."""
         # By these options, as a catalogue reads no truth.
-        return self._iter_files(self.open(columns, options), make, options)
-
-    def _iter_files(
-        self, files: Files, make: Make, options: Options
-    ) -> Generator[pd.DataFrame, None, None]:
-        """Return an iterator over what is made of blocks of open files."""
-        limits = self._frame.limits
+        files, limits = files or self.open(columns, options), self._frame.limits
         if files.beside:
             return _iter_parted(files, make, options, limits)
         return iter_parts(files, make, options, limits)
@@ -305,10 +282,10 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
             parts = self._iter_parts(make, columns, options)
             return make_table(pd.concat(parts, ignore_index=True))
         # The cells that are joined grow with the items: most of the memory is for them.
-        bound, limits = copy(self), self._frame.limits
+        bound, limits, cells, n_joined = copy(self), self._frame.limits, list[Any](), 0
         bound._frame = self._frame._replace(limits=limits._replace(memory=limits.memory // 4))
-        cells, n_joined, files = list[Any](), 0, bound.open(columns, options)
-        for part in bound._iter_files(files, make, options):
+        files = bound.open(columns, options)
+        for part in bound._iter_parts(make, columns, options, files):
             cells += part["cell"].tolist()
             if sum(cell.n_bytes for cell in cells) > 2 * n_joined:
                 cells = [join(cells)]

@@ -116,13 +116,13 @@ def make_each(
 
 
 def read_places(
-    found: list[Found], names: list[str], columns: Columns, options: Options, memory: int
+    found: list[Found], labels: list[Hashable], columns: Columns, options: Options, limits: Limits
 ) -> list[pd.DataFrame]:
     """Return these columns of rows of row groups at the beginning, in the middle and at the end.
 
     Of text they are the first rows; of queries and stores none, as each place is a request.
     """
-    first = found[0]
+    first, names, memory = found[0], list(map(str, labels)), limits.memory
     if isinstance(first.rows, GivenRows) or any(one.remote is not None for one in found):
         return []
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from posixpath import join
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 from weakref import finalize
 
@@ -49,6 +49,20 @@ PIECE_SHARE = 64  # the same of a block of text, which is a row group as well
 LEAST_PIECE, MOST_PIECE = 1 << 18, 1 << 24  # bytes
 PAIR_BYTES = 128  # that a pair takes in memory, with what finds it
 NAMED = Options(user="user", item="item", score="score")  # of which no column is inferred
+
+
+class ScannedFiles(NamedTuple):
+    """The files that are read, and what reading them may use."""
+
+    found: list[Found]
+    limits: Limits
+    access: Access = ENVIRONMENT  # of the stores that they and other paths are in
+    note: Callable[[Files], object] | None = None  # told of the files whenever they are opened
+
+    @property
+    def has_no_footers(self) -> bool:
+        """Whether nothing is known of the rows before they are read."""
+        return any(file.rows is not None for file in self.found)
 
 
 def find_files(source: Any, argument: str = "", access: Access = ENVIRONMENT) -> list[Found]:

@@ -124,7 +124,7 @@ OF_SCORES = _names(
 # Words of such names wherever they stand.
 STATISTICS = {*_names("n num count std stddev stderr var variance diff delta upper lower")}
 
-IDS = {*_names("id ids code key no nr number sku ean gtin asin isbn")}
+LAST_WORDS = {*_names("id ids code key no nr number sku ean gtin asin isbn")}
 
 TRUTH = pd.DataFrame()  # stands for a frame under the name of truth
 
@@ -194,7 +194,7 @@ def is_time(label: Hashable) -> bool:
 
 def means_ids(label: Hashable) -> bool:
     """Return whether the last word of a name is one of ids."""
-    return not IDS.isdisjoint(_words(label)[-1:])
+    return not LAST_WORDS.isdisjoint(_words(label)[-1:])
 
 
 def is_of_row(label: Hashable) -> bool:
