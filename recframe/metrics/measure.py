@@ -17,6 +17,8 @@ from recframe.metrics.definitions import DEFINITIONS, list_arguments
 from recframe.metrics.names import OF_EACH, Metric, make_metric
 from recframe.metrics.statistics import Policy, RankStatistics
 
+FLAGS = (bool, np.bool_)
+
 
 class Plan(NamedTuple):
     """What is to be measured, and what that takes.
@@ -167,8 +169,8 @@ def recall(recommended: list[Any] | Array, target: list[Any] | Array) -> float:
     Raises
     ------
     RecframeError
-        An argument is neither a list nor an array of one dimension, or an item is masked or cannot
-        be hashed (also a `TypeError`).
+        An argument is neither a list nor an array of one dimension, an item is masked or cannot
+        be hashed (also a `TypeError`), or the items are flags: booleans, or 0 and 1 repeated.
 
     See Also
     --------
@@ -191,6 +193,12 @@ def recall(recommended: list[Any] | Array, target: list[Any] | Array) -> float:
             sets.append(set(items))
         except TypeError as error:
             raise WrongTypeError(f"{name} must hold hashable items, found {error}") from error
+        are_flags = len(items) > len(sets[-1]) or any(isinstance(one, FLAGS) for one in items)
+        if are_flags and sets[-1] <= {0, 1}:
+            raise RecframeError(
+                f"{name} must hold items, found flags of 0 and 1: {quote(items)}; pass the items, "
+                "or relevant and score to recall_at_k"
+            )
     listed, targets = sets
     return len(targets & listed) / len(targets) if targets else 0.0
 

@@ -68,3 +68,17 @@ def test_recall_of_a_set():
             recall(*arguments)
     with pytest.raises(RecframeError, match="target must not be masked, found 1 masked of 2"):
         recall([1], np.ma.array([1, 2], mask=[0, 1]))
+
+
+@pytest.mark.parametrize("flags", [[1, 0, 1], [True, False], np.array([0, 0, 1]), np.array([True])])
+def test_flags_are_no_sets_of_items(flags):
+    """Recall of sets refuses flags of relevance, of which two lists would be one set."""
+    with pytest.raises(RecframeError, match="must hold items, found flags of 0 and 1"):
+        recall(flags, [1, 2])
+    with pytest.raises(RecframeError, match="target must hold items, found flags of 0 and 1"):
+        recall([1, 2], flags)
+
+
+def test_items_zero_and_one():
+    """Items may be 0 and 1, each once."""
+    assert 0.5 == recall([0], [1, 0])
