@@ -168,10 +168,8 @@ def iter_frames(
 def make_frame(batches: Iterable[pa.RecordBatch], files: Files) -> pd.DataFrame:
     """Return rows as a frame with the labels of the columns."""
     table = pa.Table.from_batches(batches)
-    # Text becomes codes here, in the thread that reads, not where blocks are evaluated.
-    encoded = [each.dictionary_encode() if each.type in TEXTS else each for each in table.columns]
-    columns = dict(zip(table.column_names, encoded, strict=True))
-    del table, encoded  # each column is given back as soon as it is in the frame
+    columns = dict(zip(table.column_names, table.columns, strict=True))
+    del table  # each column is given back as soon as it is in the frame
     roles = zip(files.columns.labels, files.types, strict=True)
     arrays = {label: read_column(columns.pop(name)) for label, name in roles}
     return pd.DataFrame(arrays, copy=False)

@@ -1,5 +1,6 @@
 """The results of files, block by block: whole users, judged if truth is given."""
 
+import warnings
 from collections.abc import Callable, Generator, Hashable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -149,7 +150,9 @@ def read_places(
         begin = np.searchsorted(starts, [place.start for place in slices], "right") - 1
         end = np.searchsorted(starts, [place.stop for place in slices])
         spans = dict.fromkeys(zip(begin, np.minimum(end, begin + MOST_OPENED), strict=True))
-        return [pd.concat(map(read_head, row_groups[one:other])) for one, other in spans]
+        with warnings.catch_warnings():  # pandas 2 warns of columns without a value
+            warnings.simplefilter("ignore", FutureWarning)
+            return [pd.concat(map(read_head, row_groups[one:other])) for one, other in spans]
     return []
 
 
