@@ -4,6 +4,7 @@ import gc
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from weakref import ref
 
@@ -114,9 +115,13 @@ def repeat(call, n_times):
     n_open = count_open()
     for _ in range(n_times):
         call()
-    gc.collect()
-    # Pandas clears weak references to its arrays only now and then.
-    n_left = sum(not isinstance(one, ref) for one in gc.get_objects())
+    for _ in range(10):  # threads of a call that is left half-way need a moment to end
+        gc.collect()
+        # Pandas clears weak references to its arrays only now and then.
+        n_left = sum(not isinstance(one, ref) for one in gc.get_objects())
+        if n_left < N_OBJECTS * n_times:
+            break
+        time.sleep(0.1)
     return n_left, count_open() - n_open
 
 
