@@ -85,7 +85,7 @@ def read_batches(
     sizes = [one.n_bytes - one.n_rows * files.row_bytes for one in row_groups]
     # Those that are read, one that has been and one that is worked on have room.
     n_threads = min(n_processors(), AHEAD * n_bytes // max([1, *sizes]) - 2)
-    in_threads = is_here and n_threads > 1  # each reads whole row groups
+    in_threads = is_here and n_threads > 1  # Each thread reads whole row groups.
     if in_threads:
         reads = run_ahead(lambda one: (one, list(read_rows(one))), row_groups, n_threads)
     else:

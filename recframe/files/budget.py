@@ -22,7 +22,7 @@ Report = Callable[[int, int], object]
 
 MEMORY = "1GiB"
 POOL = pa.system_memory_pool()  # Arrow's own keeps memory that other threads have freed
-ROOM = 24 << 20  # bytes that such data may take beyond the memory, as some is free for them
+ROOM = 24 << 20  # bytes by which data that are held together may exceed the memory
 AMOUNT = r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+) *((?:[KMGT]I?)?B)"
 UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS |= {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}

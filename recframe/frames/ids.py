@@ -22,7 +22,7 @@ from recframe.options import POSITIONS
 
 ALL_USERS = "all"  # the index label where the frame is one ranking
 SPREAD = 4  # integers for each row, up to which they are codes themselves
-N_CODES = 1 << 22  # codes in all, of which each row may have four times as many
+N_CODES = 1 << 22  # a table of so many codes is small, so few rows may have so wide a range
 N_FIRST_ROWS = 1 << 16  # rows in which runs of ids are looked for first, and shared objects
 UNSHARED = 0.99  # objects for each of these rows, from which on too few are shared
 
