@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from threading import Lock
 from typing import Any, NamedTuple
 
 from recframe.errors import RecframeWarning, count_of
@@ -78,6 +79,7 @@ class Facts(Counter[str]):
 
 
 _facts: ContextVar[Facts | None] = ContextVar("_facts", default=None)
+_adding = Lock()  # threads that evaluate blocks note in the same facts
 
 
 @contextmanager
@@ -95,7 +97,8 @@ def taking_notes(facts: Facts | None = None, *, only_mistakes: bool = False) -> 
 def note(**numbers: int) -> None:
     """Add numbers to the facts, where some are collected."""
     if (facts := _facts.get()) is not None:
-        facts.update(numbers)
+        with _adding:
+            facts.update(numbers)
 
 
 def is_noting(*, mistakes: bool = False) -> bool:

@@ -32,11 +32,10 @@ from recframe.frames.interactions import Interactions, read_interactions
 from recframe.frames.overlap import UserCounts
 from recframe.frames.tables import Make, MakeTable, in_cells, join_tables, mean_of_parts
 from recframe.frames.truth import open_candidates, open_judge
-from recframe.kernel.threads import n_processors
 from recframe.methods import Join, RankingMethods
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import Metric, parse_metrics
-from recframe.notes import Facts, is_noting, list_notes, note, taking_notes, warn_of
+from recframe.notes import Facts, list_notes, note, taking_notes, warn_of
 from recframe.options import DEFAULTS, Options
 from recframe.partitions import (
     Common,
@@ -44,7 +43,6 @@ from recframe.partitions import (
     check_common,
     make_partition,
     read_lookups,
-    take_notes,
 )
 from recframe.stores import ENVIRONMENT, Access
 
@@ -307,7 +305,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
         parts: list[list[Figures]] = []
         with showing(limits.progress, files.n_rows) as progress:
-            for figures in make_each(files, limits, progress, count):
+            for figures in make_each(files, limits, progress, count, in_threads=False):
                 parts = [join_figures([*parts, figures])]  # which stays small
         candidates.check()
         parts = parts or [count(files.sample)]
@@ -346,12 +344,8 @@ def _iter_parted(
         block = dtypes.restore(block)
         return make_partition(block, lookups, make_block, columns, own, [], is_apart=True)
 
-    make_result: Callable[..., PartitionResult] = make_part
-    if is_noting(mistakes=True):
-        how = {"lists_users": False, "only_mistakes": not is_noting()}
-        make_result = partial(take_notes, make_part, **how)
     with showing(limits.progress, files.n_rows) as progress:
-        for result in make_each(files, limits, progress, make_result, n_processors()):
+        for result in make_each(files, limits, progress, make_part, in_threads=True):
             for one in result.common:
                 key = one.other, one.are_users, one.items.are_common
                 known = common.get(key, one), one
@@ -359,7 +353,6 @@ def _iter_parted(
                     known, key=lambda each: min(len(each.users), len(each.other_users))
                 )
             counts.append(result.counts)
-            note(**dict(result.facts or {}))
             yield result.made
     if progress.n_dropped:  # for want of a user
         note(rows_dropped=progress.n_dropped, rows_read=progress.n_dropped)

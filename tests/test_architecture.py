@@ -16,8 +16,8 @@ import recframe
 # A room imports only what stands above it. A module at the top is a room of its own.
 ROOMS = (
     *("errors", "console", "disk", "calls", "notes", "conventions"),
-    *("foreign", "cells", "formats", "stores"),
-    *("kernel", "metrics", "options", "frames", "analysis", "files", "methods"),
+    *("foreign", "cells", "formats", "kernel", "stores"),
+    *("metrics", "options", "frames", "analysis", "files", "methods"),
     *("partitions", "accessor", "scanned", "functions", "polars", "dask", "spark"),
     *("cli", "__init__", "__main__"),
 )

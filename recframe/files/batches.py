@@ -21,8 +21,8 @@ from recframe.files.filters import matching
 from recframe.files.footers import LONG_TEXT, ROW_BYTES, TEXT_COPIES, Files
 from recframe.files.found import LEAST_BUFFER, MOST_BUFFER, TEXTS, RowGroup, naming_file, open_file
 from recframe.frames.values import REMOVE_ROWS
-from recframe.kernel.threads import n_processors
-from recframe.stores.remote import check_unchanged, read_ahead, run_ahead
+from recframe.kernel.threads import n_processors, run_ahead
+from recframe.stores.remote import check_unchanged, read_ahead
 
 MAX_OPEN = 32  # files; a sweep over files that all have the same users alternates between them
 OPEN_BYTES = 16 << 20  # that footers of open files take at most, but one; that columns always may

@@ -6,10 +6,10 @@ in a temporary file. Where several columns tell users apart, a sweep goes by the
 hashes part truth and exclude beside the rows.
 """
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import ExitStack, closing, nullcontext
 from operator import le, lt
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 from weakref import proxy
 
 import numpy as np
@@ -32,8 +32,7 @@ from recframe.files.footers import FREE, SCORE_BYTES, Files
 from recframe.files.found import TEXTS, RowGroup
 from recframe.foreign import read_column
 from recframe.frames.judgments import naming
-from recframe.kernel.threads import Array, n_processors
-from recframe.stores.remote import run_ahead
+from recframe.kernel.threads import Array, n_processors, run_ahead
 
 Route = Literal["sweep", "whole", "spill"]
 Part = tuple[int, int, int, pa.Buffer]  # a bucket, its rows, their bytes in memory, they written
@@ -43,6 +42,7 @@ ROUTES: dict[Route, str] = {
     "spill": "in any order, parted by users in a temporary file",
 }
 BUCKET_ROWS = 3 << 17  # with more of them the cache does not hold a bucket
+SWEPT_SHARE = 4  # of the memory, that a block of a sweep takes
 MAX_BUCKETS = 96  # 10^8 rows in 256 MiB: a bucket and the next, read ahead, have room in it
 RELEASED_PIECES = 8  # are parted, then unused memory is released, which takes as long as one
 MAX_LEVEL = 3  # of spilling again what is still too large; MAX_BUCKETS ** 4 in all
@@ -53,6 +53,8 @@ HASHED_BYTES = 64  # of a text, the last, in which ids differ as a rule
 NO_CASE = np.uint64(0xDFDFDFDFDFDFDFDF)  # all bits but the one that small letters and blanks have
 ARE_NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
 MIX = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio's bits, as in Knuth's multiplicative hash
+
+Made = TypeVar("Made")
 
 
 class Side(NamedTuple):
@@ -115,25 +117,33 @@ def _most_open(files: Files, row_groups: list[RowGroup]) -> int:
     return most
 
 
-def iter_blocks(files: Files, limits: Limits, progress: Progress) -> Iterator[list[pd.DataFrame]]:
-    """Yield frames of whole users, each user's rows in the order of files, and of those beside."""
+def iter_blocks(
+    files: Files, limits: Limits, progress: Progress, make: Callable[[list[pd.DataFrame]], Made]
+) -> Iterator[Made]:
+    """Yield what is made of blocks, in order; threads make as many at a time as there is room for.
+
+    A block is a frame of whole users, each user's rows in the order of files, and those beside it.
+    """
     if files.n_rows == 0:
         return
     route, row_groups, memory = plan_blocks(files)
     limits = limits._replace(memory=memory)
     reads = read_batches(files, row_groups, memory // 16, progress, limits.folder)
     if route == "sweep":
-        yield from next_ahead([make_frame(block, files)] for block in _sweep(files, reads, memory))
+        most = min(MOST_ROWS * files.row_bytes, memory // SWEPT_SHARE)
+        n_threads = min(n_processors(), max(1, memory // most - 3))  # beside what is read ahead
+        blocks = _sweep(files, reads, memory)
+        yield from run_ahead(lambda block: make([make_frame(block, files)]), blocks, n_threads)
     elif route == "spill":
         sides = [_read_side("", files, limits, progress)]
         sides += [_read_side(name, one, limits, Progress(0)) for name, one in files.beside.items()]
-        yield from _spilled(sides, limits, progress)
+        yield from _spilled(sides, limits, progress, make)
     else:
         if (n_bytes := sum(one.n_bytes for one in row_groups)) > files.memory + ROOM:
             raise room_error("all rows of the one ranking", n_bytes, files.memory)
         if len(frame := make_frame((batch for _, batch in reads), files)):
             pa.default_memory_pool().release_unused()  # else the pool keeps what the batches took
-            yield [frame]
+            yield make([frame])
 
 
 def _read_side(name: str, files: Files, limits: Limits, progress: Progress) -> Side:
@@ -188,7 +198,7 @@ def _sweep(files: Files, reads: Iterator[Read], memory: int) -> Iterator[list[pa
                 f"{row_group.number} say that no {quote(user)} is below {quote(row_group.low)}, "
                 "but one is; write the file anew"
             )
-        enough = max(min(MOST_ROWS * row_bytes, memory // 2), 2 * n_carried)
+        enough = max(min(MOST_ROWS * row_bytes, memory // SWEPT_SHARE), 2 * n_carried)
         is_full = n_held >= enough or n_held + row_group.n_bytes > memory
         if is_full and held and held[-1][0] is not row_group:
             done, held = _split(held, user, row_group.low)
@@ -242,9 +252,13 @@ def _piece_bytes(memory: int) -> int:
 
 
 def _spilled(
-    sides: list[Side], limits: Limits, progress: Progress, level: int = 0
-) -> Iterator[list[pd.DataFrame]]:
-    """Yield the frames of buckets of users; a bucket beyond the limit is spilled again."""
+    sides: list[Side],
+    limits: Limits,
+    progress: Progress,
+    make: Callable[[list[pd.DataFrame]], Made],
+    level: int = 0,
+) -> Iterator[Made]:
+    """Yield what is made of buckets of users; a bucket beyond the limit is spilled again."""
     memory, n_threads = limits.memory, n_processors()
     n_rows, n_bytes = sum(side.n_rows for side in sides), sum(side.n_bytes for side in sides)
     n_least = 1 + n_rows // BUCKET_ROWS
@@ -269,16 +283,15 @@ def _spilled(
         # A giant user cannot be parted: a bucket with most of the rows is taken to be of one.
         again = (n_held > memory) & (2 * n_of_bucket <= n_rows) & (level < MAX_LEVEL)
         whole = np.flatnonzero(~again & (n_of_bucket > 0))
-        # Beside the one that is worked on, as many as there is room for.
-        n_ahead = min(n_threads, max(1, memory // int(n_held[whole].max(initial=1)) - 1))
-
-        def read(bucket: int) -> list[pd.DataFrame]:
-            parted = zip(spills, sides, strict=True)
-            return [make_frame(spill.read_bucket(bucket), side.files) for spill, side in parted]
-
-        if (most := int(n_held[whole].max(initial=0))) > sides[0].files.memory + ROOM:
+        if (most := int(n_held[whole].max(initial=1))) > sides[0].files.memory + ROOM:
             raise room_error("all rows of each user", most, sides[0].files.memory)
-        yield from run_ahead(read, whole.tolist(), n_ahead)
+
+        def make_block(bucket: int) -> Made:
+            parted = zip(spills, sides, strict=True)
+            frames = [make_frame(spill.read_bucket(bucket), side.files) for spill, side in parted]
+            return make(frames)
+
+        yield from run_ahead(make_block, whole.tolist(), min(n_threads, max(1, memory // most)))
         for bucket in np.flatnonzero(again).tolist():
             smaller = [
                 Side(side.files, spill.read_bucket(bucket), *map(int, of_bucket))
@@ -286,7 +299,7 @@ def _spilled(
                     spills, sides, rows[:, bucket], sizes[:, bucket], strict=True
                 )
             ]
-            yield from _spilled(smaller, limits, progress, level + 1)
+            yield from _spilled(smaller, limits, progress, make, level + 1)
 
 
 class Spill(TemporaryRows):

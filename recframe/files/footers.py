@@ -26,8 +26,9 @@ from recframe.files.found import (
 )
 from recframe.frames.columns import Columns
 from recframe.frames.names import find_role, is_infer, may_be_score
+from recframe.kernel.threads import run_ahead
 from recframe.options import Options
-from recframe.stores.remote import Range, Remote, find_version, run_ahead
+from recframe.stores.remote import REQUESTS, Range, Remote, find_version
 
 ROW_BYTES = 64  # for the work on a row: read, joined, grouped, ranked
 SCORE_BYTES = 32  # the same for each score
@@ -104,7 +105,7 @@ def read_schema(found: Found, memory: int) -> pa.Schema:
 def _read_each(found: list[Found], read: Callable[[Found], Read]) -> Iterator[Read]:
     """Yield the result of reading each file; files in stores are read several at a time."""
     is_here = all(one.remote is None for one in found)
-    return map(read, found) if is_here else run_ahead(read, found)
+    return map(read, found) if is_here else run_ahead(read, found, REQUESTS)
 
 
 def unite(found: list[Found], memory: int) -> list[Found]:

@@ -30,7 +30,6 @@ from recframe.frames.tables import Make
 from recframe.frames.truth import open_candidates, open_judge
 from recframe.notes import note
 from recframe.options import Options
-from recframe.stores.remote import run_ahead
 
 MOST_OPENED = 64  # row groups of a place that is looked at
 LOOKUP_ROWS = 1 << 16  # of all columns, that are read at a time to look a pair up
@@ -61,7 +60,7 @@ def iter_parts(
             return make(dtypes.restore_users(interactions), options)
 
         with showing(limits.progress, files.n_rows) as progress:
-            yield from make_each(files, limits, progress, make_part)
+            yield from make_each(files, limits, progress, make_part, in_threads=not held)
         candidates.check()
         if progress.n_dropped:  # for want of a user
             note(rows_dropped=progress.n_dropped, rows_read=progress.n_dropped)
@@ -79,11 +78,11 @@ def iter_parts(
 
 
 def make_each(
-    files: Files, limits: Limits, progress: Progress, make: Callable[..., Made], n_threads: int = 0
+    files: Files, limits: Limits, progress: Progress, make: Callable[..., Made], *, in_threads: bool
 ) -> Iterator[Made]:
     """Yield the result for each block of whole users and the rows beside it.
 
-    With `n_threads` these make later ones meanwhile. A refusal names the part that it is for.
+    Several are made at a time where threads may make them. A refusal names the part it is for.
     """
 
     def make_one(frames: list[pd.DataFrame]) -> tuple[int, Made]:
@@ -101,8 +100,10 @@ def make_each(
             raise
 
     progress.report()
-    blocks = iter_blocks(files, limits, progress)
-    results = run_ahead(make_one, blocks, n_threads) if n_threads else map(make_one, blocks)
+    if in_threads:
+        results = iter_blocks(files, limits, progress, make_one)
+    else:
+        results = map(make_one, iter_blocks(files, limits, progress, list))
     for n_rows, made in results:
         progress.n_evaluated += n_rows
         progress.report()

@@ -2,12 +2,15 @@
 
 import math
 import os
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from contextvars import ContextVar, copy_context
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from threading import get_ident
 from typing import Any, TypeVar
 
 from numpy.typing import NDArray
@@ -16,9 +19,11 @@ from recframe.errors import RecframeError, quote
 
 Array = NDArray[Any]
 Result = TypeVar("Result")
+Given = TypeVar("Given")
 
 VARIABLE = "RECFRAME_MAX_THREADS"
 ROWS_PER_THREAD = 1 << 17  # fewer are done sooner than another thread has started
+_n_sharing: ContextVar[int] = ContextVar("_n_sharing", default=1)  # threads per set of processors
 
 
 def in_slices(function: Callable[[int, int], Result], n_rows: int) -> list[Result]:
@@ -55,11 +60,38 @@ def in_threads(function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]
         pool.shutdown(cancel_futures=True)
 
 
+def run_ahead(
+    function: Callable[[Given], Result], given: Iterable[Given], n_threads: int
+) -> Iterator[Result]:
+    """Yield the results of a function for the given objects, in order; threads make later ones."""
+    own: list[int] = []
+    pool = ThreadPoolExecutor(n_threads, initializer=lambda: own.append(get_ident()))
+    coming: deque[Future[Result]] = deque()
+    try:
+        for one in given:
+            context = copy_context()  # in which notes are taken
+            context.run(_n_sharing.set, n_threads)
+            coming.append(pool.submit(context.run, function, one))
+            if len(coming) > n_threads:
+                yield coming.popleft().result()
+        while coming:
+            yield coming.popleft().result()
+    finally:
+        # Left alone by an error, this may be collected in one of the threads, which cannot wait
+        # for its own end.
+        pool.shutdown(wait=get_ident() not in own, cancel_futures=True)
+
+
 def n_processors() -> int:
     """Return how many threads work at a time: as many as are asked for, else as there is room for.
 
-    Results never depend on it.
+    Threads that run ahead share them. Results never depend on it.
     """
+    return max(1, _count_processors() // _n_sharing.get())
+
+
+def _count_processors() -> int:
+    """Return the processors that this process may use, or how many threads are asked for."""
     given = os.environ.get(VARIABLE, "").strip()
     if not given:
         has_affinity = hasattr(os, "sched_getaffinity")

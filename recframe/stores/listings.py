@@ -19,8 +19,9 @@ from urllib.parse import unquote
 from recframe.disk import MARKS, NOTE, Disk, Entry, Table, identify, refuse_part
 from recframe.errors import RecframeError, quote, show_path
 from recframe.foreign import PathLike
+from recframe.kernel.threads import run_ahead
 from recframe.stores import ENVIRONMENT, Access, is_uri, show_uri, without_file
-from recframe.stores.remote import Remote, run_ahead
+from recframe.stores.remote import REQUESTS, Remote
 from recframe.stores.store import Place, Store, find_place
 
 PATH = attrgetter("path")
@@ -286,7 +287,7 @@ class Listings:
         new = [one for one in each if (tree, one) not in self._tables]
         asked = [(kind, folder) for folder in new for kind in MARKS]
         is_here = isinstance(tree, Disk)  # in a store, what is not listed is asked for
-        found = map(tree.has_mark, asked) if is_here else run_ahead(tree.has_mark, asked)
+        found = map(tree.has_mark, asked) if is_here else run_ahead(tree.has_mark, asked, REQUESTS)
         for (kind, folder), is_there in zip(asked, found, strict=True):
             known = self._tables.get((tree, folder))
             self._tables[tree, folder] = known or (Table(kind, folder) if is_there else None)

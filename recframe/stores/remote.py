@@ -8,11 +8,10 @@ import io
 import os
 import re
 import tempfile
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
-from threading import Lock, Thread, get_ident
+from threading import Lock, Thread
 from typing import Any, NamedTuple, TypeVar
 from weakref import finalize
 
@@ -309,23 +308,3 @@ def read_ahead(
             if remote:
                 remote.release(parts)
         pool.shutdown(wait=False, cancel_futures=True)
-
-
-def run_ahead(
-    function: Callable[[Given], Made], given: Iterable[Given], n_threads: int = REQUESTS
-) -> Iterator[Made]:
-    """Yield the results of a function for the given objects, in order; threads make later ones."""
-    own: list[int] = []
-    pool = ThreadPoolExecutor(n_threads, initializer=lambda: own.append(get_ident()))
-    coming: deque[Future[Made]] = deque()
-    try:
-        for one in given:
-            coming.append(pool.submit(function, one))
-            if len(coming) > n_threads:
-                yield coming.popleft().result()
-        while coming:
-            yield coming.popleft().result()
-    finally:
-        # Left alone by an error, this may be collected in one of the threads, which cannot wait
-        # for its own end.
-        pool.shutdown(wait=get_ident() not in own, cancel_futures=True)

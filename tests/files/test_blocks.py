@@ -302,16 +302,15 @@ def sweep(files, memory):
     ("memory", "expected"),
     [
         (1, [10] * 6),
-        # Held is 10 * (96 + 8) for each; the next must fit with what its footer says.
-        (1040 + OF_ONE - 1, [10] * 6),
-        (1040 + OF_ONE, [20] * 3),
-        (6 * 1040, [30, 30]),
-        (6 * 1040 + 2, [40, 20]),
-        (12 * 1040, [60]),
+        (4 * 1040, [10] * 6),
+        (4 * 1040 + 4, [20] * 3),
+        (12 * 1040, [30, 30]),
+        (12 * 1040 + 4, [40, 20]),
+        (24 * 1040, [60]),
     ],
 )
 def test_blocks_of_a_sweep(memory, expected):
-    """A block ends where half of the memory is full, or the next row group would not fit."""
+    """A block ends where a quarter of the memory is full, or the next row group would not fit."""
     files = plan(*[(number, number) for number in range(6)])
 
     assert expected == sweep(files, memory)
@@ -361,8 +360,8 @@ def spill_users(tmp_path, users, memory):
     rows = {"user": users, "score": np.arange(len(users)), "relevant": True}
     pd.DataFrame(rows).to_parquet(tmp_path / "0.parquet")
     files = open_files(tmp_path, Options(), memory)
-    blocks = iter_blocks(files, Limits(memory, None, False), Progress(0, lambda *_: None))
-    frames = [frame for (frame,) in blocks]
+    limits, progress = Limits(memory, None, False), Progress(0, lambda *_: None)
+    frames = [frame for (frame,) in iter_blocks(files, limits, progress, list)]
 
     assert len(users) == sum(map(len, frames))
     assert len(set(users)) == sum(frame["user"].nunique() for frame in frames)

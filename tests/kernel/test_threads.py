@@ -2,7 +2,7 @@
 
 import os
 from itertools import pairwise
-from threading import get_ident
+from threading import Barrier, get_ident
 from time import sleep
 
 import numpy as np
@@ -18,6 +18,7 @@ from recframe.kernel.threads import (
     in_slices,
     in_threads,
     n_processors,
+    run_ahead,
 )
 
 V2, V1 = "0::/a/b\n", "5:memory:/m\n4:cpu,cpuacct:/a/b\n0::/\n"
@@ -206,3 +207,33 @@ def test_results_do_not_depend_on_threads(monkeypatch):
         tables.append(frame.rec(short="pad").evaluate(["ndcg@9", "auc"]))
 
     pd.testing.assert_frame_equal(*tables, check_exact=True)
+
+
+def test_many_run_ahead():
+    """In order; one that fails ends all."""
+    both = Barrier(2)
+
+    def meet(number):
+        both.wait(timeout=10)  # which one thread alone never passes
+        return number
+
+    assert list(range(50)) == list(run_ahead(meet, range(50), 2))
+    begun = []
+
+    def fail(number):
+        begun.append(number)
+        raise OSError(f"{number} fails")
+
+    with pytest.raises(OSError, match="0 fails"):
+        list(run_ahead(fail, range(50), 2))
+    assert 50 > len(begun)
+
+
+def test_processors_are_shared(monkeypatch):
+    """Threads that run ahead share the processors, so that no more threads work than these."""
+    monkeypatch.setenv(VARIABLE, "8")
+
+    assert [8, 8] == list(run_ahead(lambda _: n_processors(), range(2), 1))
+    assert [2] * 9 == list(run_ahead(lambda _: n_processors(), range(9), 4))
+    assert [1] * 9 == list(run_ahead(lambda _: n_processors(), range(9), 16))
+    assert 8 == n_processors()

@@ -1,7 +1,7 @@
 """Files in stores: what is fetched ahead, how much of it is held, and what is read of it."""
 
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier, Thread
+from threading import Thread
 
 import pandas as pd
 import pyarrow.fs
@@ -15,7 +15,6 @@ from recframe.stores.remote import (
     Reader,
     Remote,
     read_ahead,
-    run_ahead,
 )
 from recframe.stores.store import Store
 
@@ -106,26 +105,6 @@ def test_ranges_are_merged(remote):
         assert [(0, 5), (far, far + 2)] == apart
         assert [(0, 5), (5, full)] == remote.hold([(0, 5), (5, full)], pool)
         assert [] == remote.hold([], pool)
-
-
-def test_many_are_read_at_a_time():
-    """In order; one that fails ends all."""
-    both = Barrier(2)
-
-    def meet(number):
-        both.wait(timeout=10)  # which one thread alone never passes
-        return number
-
-    assert list(range(50)) == list(run_ahead(meet, range(50), 2))
-    begun = []
-
-    def fail(number):
-        begun.append(number)
-        raise OSError(f"{number} fails")
-
-    with pytest.raises(OSError, match="0 fails"):
-        list(run_ahead(fail, range(50), 2))
-    assert 50 > len(begun)
 
 
 @pytest.mark.parametrize("memory", ["1GiB", 1])
