@@ -551,7 +551,7 @@ def summary(
         As in `df.rec.mean`: Series with the table's own index, or one named as its users; or index
         levels.
     unit : label or None, default "infer"
-        As in `df.rec.summary`: which of several levels of users holds independent users.
+        As in `df.rec.summary`, one of several levels of users.
 
     Returns
     -------
@@ -620,7 +620,7 @@ def compare(
         As in `df.rec.mean`: Series with the table's own index, or one named as its users; or index
         levels.
     unit : label or None, default "infer"
-        As in `df.rec.summary`: which of several levels of users holds independent users.
+        As in `df.rec.summary`, one of several levels of users.
 
     Returns
     -------
@@ -685,7 +685,7 @@ def users_needed(
         The p-value below which a two-sided test detects it, in (0, 0.5). To correct for m rows,
         pass alpha / m.
     unit : label or None, default "infer"
-        As in `df.rec.summary`: which of several levels of users holds independent users. The
+        As in `df.rec.summary`, one of several levels of users. The
         result counts these, each with as many rankings as those at hand.
 
     Returns

@@ -60,7 +60,7 @@ from recframe.frames.columns import Columns, find_columns
 from recframe.frames.duplicates import find_models
 from recframe.frames.ids import ALL_USERS
 from recframe.frames.names import as_labels, check_label, is_infer, leave_out
-from recframe.frames.partings import check_others, list_others
+from recframe.frames.partings import are_classes, check_classes, check_others, list_others
 from recframe.frames.questions import ask_all
 from recframe.frames.tables import Make, MakeTable, mean_table
 from recframe.metrics.definitions import DEFAULT_METRICS, DEFINITIONS, Definition, list_arguments
@@ -285,11 +285,17 @@ class RankingMethods(ABC, Generic[Table]):
         """Return these columns of rows at a few places; lazy engines have none to look at."""
         return []
 
-    def _ask_others(self, columns: Columns, named: Iterable[Hashable] = ()) -> None:
-        """Raise where a column that is not named seems to part a user's rows."""
-        others = leave_out(list_others(self._sample, columns, self._options), named)
+    def _ask_others(
+        self, columns: Columns, named: Iterable[Hashable] = (), *, asks_unit: bool = False
+    ) -> None:
+        """Raise where a column that is not named seems to part a user's rows, or rankings."""
+        others, floats = list_others(self._sample, columns, self._options, asks_unit=asks_unit)
+        others, floats = leave_out(others, named), leave_out(floats, named)
         labels = list(dict.fromkeys([*columns.labels, *others]))
-        if others and (places := self._read_places(labels, columns)):
+        places = self._read_places(labels, columns) if others or floats else []
+        if places and floats and are_classes(places, columns):
+            check_classes(self._read_places(floats, columns), floats, columns)
+        if places and others:
             check_others(places, others, columns, self._options)
 
     def _per_user(self, metrics: list[Metric], *, is_single: bool = False) -> Table:
@@ -317,17 +323,17 @@ class RankingMethods(ABC, Generic[Table]):
         measure: Callable[..., pd.DataFrame] = measure_noted,
         *,
         of_means: bool = False,
+        unit: Any = None,
     ) -> Table:
         """Return what is made of the per-user table or its means, of each segment if any."""
         columns = self._find_columns(metrics=metrics, used=(by, weights))
         make = partial(measure, metrics=metrics)
         with taking_notes() as facts:
-            if by is None and weights is None:
-                self._ask_others(columns)
+            grouping = find_grouping(self._sample, by, weights, columns.users, unit)
+            self._ask_others(columns, grouping.labels, asks_unit=is_infer(unit))
+            if not grouping.all:
                 finish = self._mean if of_means else self._whole
                 return self._tell(finish(make, columns, self._options, make_table), facts)
-            grouping = find_grouping(self._sample, by, weights, columns.users)
-            self._ask_others(columns, grouping.labels)
             of_each = mean_each if of_means else partial(make_each, shows_bar=self._shows_bar)
             make_all = partial(of_each, make_table=make_table)
             table = self._by_segment(grouping, columns, metrics, make, make_all)
@@ -902,11 +908,12 @@ class RankingMethods(ABC, Generic[Table]):
             taken one by one: each row of the table takes about half a millisecond, with
             "bootstrap" 4. Files show a bar if ``progress=True``.
         unit : label or None, default "infer"
-            With several `user` columns: which of them holds independent users, such as "user" of
-            ["date", "user"]. Each is one value, the mean of its rankings, with their number as
-            weight: the mean is that of all rankings. n_users counts units, n_undefined rankings.
-            None: each ranking counts by itself. It is required only if a unit has several rankings
-            within a table or segment: not if `by` is the date.
+            The column of independent users, if these have several rankings: one of several `user`
+            columns, such as "user" of ["date", "user"], or another that each ranking has one value
+            of, such as "user_id" where `user` is "session_id". Each unit is one value, the mean of
+            its rankings, with their number as weight: the mean is that of all rankings. n_users
+            counts units, n_undefined rankings. None: each ranking counts by itself. It is required
+            if a unit has several rankings within a table or segment: not if `by` is the date.
 
         Returns
         -------
@@ -943,7 +950,7 @@ class RankingMethods(ABC, Generic[Table]):
         """
         resampling = make_resampling(confidence, n_resamples, seed, interval)
         make_table = partial(summary_table, resampling=resampling, unit=unit)
-        return self._of_users(parse_metrics(metrics), make_table, by, weights)
+        return self._of_users(parse_metrics(metrics), make_table, by, weights, unit=unit)
 
     def compare(
         self,
@@ -1030,7 +1037,7 @@ class RankingMethods(ABC, Generic[Table]):
         draws = confidence, n_resamples, seed, interval
         how = make_comparison(test, correction, *draws, weights=weights, unit=unit)
         make_table = partial(compare_table, baseline=baseline, how=how)
-        return self._of_users(parse_metrics(metrics), make_table, by, weights)
+        return self._of_users(parse_metrics(metrics), make_table, by, weights, unit=unit)
 
     def report(
         self,
@@ -1091,7 +1098,7 @@ class RankingMethods(ABC, Generic[Table]):
         title, asked = check_title(title), parse_metrics(metrics)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RecframeWarning)  # of what the page says
-            return make_page(find_out(self, asked, baseline, by), title, baseline, unit)
+            return make_page(find_out(self, asked, baseline, by, unit), title, baseline, unit)
 
     if TYPE_CHECKING:
         # The methods of metrics are made below, one for each definition; this is for editors.

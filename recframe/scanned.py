@@ -29,6 +29,7 @@ from recframe.files.parts import iter_parts, make_each, read_dtypes, read_places
 from recframe.files.sources import ScannedFiles, find_files, open_beside, stage
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.interactions import Interactions, read_interactions
+from recframe.frames.names import is_infer
 from recframe.frames.overlap import UserCounts
 from recframe.frames.tables import Make, MakeTable, in_cells, join_tables, mean_of_parts
 from recframe.frames.truth import open_candidates, open_judge
@@ -152,20 +153,21 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         warn_of(list_notes(facts, self._options))
 
     def iter_users(
-        self, metrics: list[Metric], by: Any = None, weights: Any = None
+        self, metrics: list[Metric], by: Any = None, weights: Any = None, unit: Any = None
     ) -> tuple[Grouping | None, Generator[pd.DataFrame, None, None]]:
         """Return what parts and weighs users, if anything, and the metrics of every user by block.
 
         Where something does, each is a cell, of the metrics and of what these users have.
         """
         columns = self._find_columns(metrics=metrics, used=(by, weights))
-        grouping, make = None, partial(measure_noted, metrics=metrics)
-        if by is not None or weights is not None:
-            grouping = find_grouping(self._sample, by, weights, columns.users)
+        make = partial(measure_noted, metrics=metrics)
+        grouping = find_grouping(self._sample, by, weights, columns.users, unit)
+        if grouping.all:
             columns = columns._replace(of_users=tuple(grouping.labels))
             make = partial(measure_with_own, measure=make, grouping=grouping)
-        self._ask_others(columns, columns.of_users)
-        return grouping, self._iter_parts(make, columns, self._options)
+        self._ask_others(columns, columns.of_users, asks_unit=is_infer(unit))
+        parts = self._iter_parts(make, columns, self._options)
+        return grouping if grouping.all else None, parts
 
     @property
     def paths(self) -> list[str]:

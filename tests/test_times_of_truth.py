@@ -62,6 +62,40 @@ def test_days_far_apart_in_a_file(memory, tmp_path):
         )
 
 
+MAKE = {  # days as columns have them
+    "text": lambda days: days,
+    "digits": lambda days: days.str.replace("-", ""),
+    "integers": lambda days: days.str.replace("-", "").astype(int),
+    "times": pd.to_datetime,
+    "zoned": lambda days: pd.to_datetime(days, utc=True),
+    "dates": lambda days: pd.to_datetime(days).dt.date,
+    "categories": lambda days: days.astype("category"),
+}
+
+
+@pytest.mark.parametrize("name", ["ds", "kqzv", "timestamp"])
+@pytest.mark.parametrize("kind", MAKE)
+def test_days_by_their_values(kind, name):
+    """Whatever their column is called, in whatever dtype."""
+    one, truth = (
+        frame.assign(day=MAKE[kind](frame["day"])).rename(columns={"day": name})
+        for frame in (ROWS[:6], TRUTH)
+    )
+    with pytest.raises(RecframeError, match=f"the rows have '{name}' too, and it parts"):
+        one.rec(truth=truth).recall(k=1)
+    assert [0.5, 0.5] == one.rec(truth=truth, truth_user="user").recall(k=1)["score"].tolist()
+    apart = one.rec(truth=truth, user=[name, "user"], population="both")
+    assert [1.0, 0.0] == apart.recall(k=1)["score"].tolist()
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_days_by_their_values_on_every_door(door, tmp_path):
+    """As those of frames."""
+    one, truth = (frame.rename(columns={"day": "kqzv"}) for frame in (ROWS[:6], TRUTH))
+    with pytest.raises(RecframeError, match=r"the\s+rows\s+have\s+'kqzv'\s+too"):
+        DOORS[door](one, "recall@1", {"truth": truth}, tmp_path)
+
+
 def test_other_names_of_users():
     """Both sides' columns are named."""
     truth = TRUTH.rename(columns={"user": "customer_id"})
@@ -85,7 +119,12 @@ def test_what_is_not_asked():
             truth=TRUTH.assign(day=TRUTH["item"].map(of_item))
         ),
     ]
-    assert [[0.5, 0.5]] * 4 == [rec.recall(k=1)["score"].tolist() for rec in alike]
+    tagged = TRUTH.drop(columns="day")
+    others = (["a", "b"] * 2, [1, 2] * 2, ["2026-11-01 12:30", "2026-11-01 12:45"] * 2)
+    alike += [
+        one.assign(tag="a").rec(truth=tagged.assign(tag=values), relevant=None) for values in others
+    ]
+    assert [[0.5, 0.5]] * 7 == [rec.recall(k=1)["score"].tolist() for rec in alike]
 
 
 def test_ids_in_lists_are_refused_as_such():

@@ -79,7 +79,7 @@ def test_units_that_come_again_are_asked_for(door, asked, tmp_path):
         ask(accessor, asked)
     with pytest.raises(RecframeError, match=r"pass unit='user' to .*, or unit=None to"):
         ask(accessor, asked, by="user")
-    with pytest.raises(RecframeError, match=r"unit must be one of the columns .*found 'item'"):
+    with pytest.raises(RecframeError, match="unit='item' must hold one value for each user"):
         ask(accessor, asked, unit="item")
     alone = ROWS.assign(user=ROWS["date"] + ROWS["user"]).rec(score=["a", "b"])
     counts = [column for column in ask(alone, asked).columns if column not in ("score", "user")]
@@ -197,3 +197,72 @@ def test_the_command_line(tmp_path, capsys):
     with pytest.raises(SystemExit):
         main([*words, "--unit=user"])
     assert "--unit is for intervals; add --summary or --baseline" in capsys.readouterr().err
+
+
+SESSIONS = pd.DataFrame(
+    {
+        "session": np.repeat(range(40), 6),
+        "user_id": np.repeat(range(40), 6) // 4,
+        "item": list(range(6)) * 40,
+        "a": np.random.default_rng(5).random(240),
+        "b": np.random.default_rng(6).random(240),
+        "relevant": [1, 0, 0, 1, 0, 0] * 40,
+    }
+)
+
+
+@pytest.mark.parametrize("door", [door for door in ACCESSORS if door != "Dask"])
+@pytest.mark.parametrize("asked", ["summary", "compare"])
+def test_sessions_of_users_ask_for_the_unit(door, asked, tmp_path):
+    """A column with a user's name that is decided by the ranking is one, whatever `user` is."""
+    bound = ACCESSORS[door](SESSIONS, tmp_path)(user="session", score=["a", "b"])
+    with pytest.raises(RecframeError, match=r"unit: rankings of one 'user_id' are not indep.*10"):
+        ask(bound, asked, **ASKED[asked])
+    found = ask(bound, asked, unit="user_id", **ASKED[asked])
+    assert {10} == set(found["n_users"])
+    assert {40} == set(ask(bound, asked, unit=None, **ASKED[asked])["n_users"])
+    users = ["session", "user_id"]
+    both = ACCESSORS[door](SESSIONS, tmp_path)(user=users, score=["a", "b"])
+    expected = ask(both, asked, unit="user_id", **ASKED[asked])
+    pd.testing.assert_frame_equal(expected, found, check_dtype=False, rtol=1e-12)
+
+
+@pytest.mark.parametrize("asked", ["summary", "compare"])
+def test_a_unit_beside_segments_and_weights(asked):
+    """A unit that is read from the rows stands beside what parts and weighs users."""
+    rows = SESSIONS.assign(half=SESSIONS["session"] % 2, weight=SESSIONS["session"] % 3 + 1.0)
+    given = {"unit": "user_id", "by": "half", "weights": "weight"}
+    found = ask(rows.rec(user="session", score=["a", "b"]), asked, **given)
+    both = rows.rec(user=["session", "user_id"], score=["a", "b"])
+    pd.testing.assert_frame_equal(ask(both, asked, **given), found)
+
+
+def test_the_report_asks_for_the_unit_too(tmp_path, capsys):
+    """The page counts units, and the lists that it shows are those of rankings."""
+    bound = SESSIONS.rec(user="session", score=["a", "b"])
+    with pytest.raises(RecframeError, match="unit: rankings of one 'user_id'"):
+        bound.report(METRIC)
+    both = SESSIONS.rec(user=["session", "user_id"], score=["a", "b"])
+    figures = [one.report(METRIC, unit="user_id").html.count("<td>10") for one in (bound, both)]
+    assert figures[0] == figures[1] > 0
+
+    SESSIONS.to_parquet(tmp_path / "0.parquet")
+    words = ["evaluate", str(tmp_path / "0.parquet"), "--user=session", "--metrics", METRIC]
+    words += ["--score=a", "--score=b", "--baseline=a", "--quiet"]
+    assert 1 == main(words)
+    assert "--unit user_id" in " ".join(capsys.readouterr().err.split())
+    assert 0 == main([*words, "--unit=user_id", "--format=csv"])
+    expected = bound.compare(METRIC, unit="user_id")
+    assert expected.to_csv().strip() == capsys.readouterr().out.strip()
+
+
+@pytest.mark.parametrize(
+    "users",
+    [range(40), [0] * 40, [0, 0, *range(1, 39)], np.random.default_rng(1).permutation(240) % 7],
+    ids=["one each", "one in all", "one alone", "not nested"],
+)
+def test_no_unit_is_asked_for(users):
+    """Of users with one ranking each, of one user, and of values that vary in a ranking."""
+    values = users if len(users) == 240 else np.repeat(users, 6)
+    bound = SESSIONS.assign(user_id=values).rec(user="session", score=["a", "b"])
+    assert {40} == set(bound.summary(METRIC)["n_users"])

@@ -111,7 +111,8 @@ def test_a_combination_is_a_user(frame, options):
             continue
         each = {} if method == "mean" else {"unit": None}
         pd.testing.assert_frame_equal(
-            getattr(expected, method)("recall@2"), getattr(actual, method)("recall@2", **each)
+            getattr(expected, method)("recall@2", **each),
+            getattr(actual, method)("recall@2", **each),
         )
     pd.testing.assert_frame_equal(expected.rank(), actual.rank())
     pd.testing.assert_frame_equal(expected.top(2)[["rank"]], actual.top(2)[["rank"]])

@@ -10,6 +10,7 @@ from html import escape
 from importlib.metadata import version
 from importlib.resources import files
 from itertools import islice
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +27,7 @@ from recframe.analysis.summary import measure_noted, summary_table
 from recframe.disk import identify
 from recframe.errors import RecframeError, as_text, hide, quote, show_path
 from recframe.foreign import PathLike
+from recframe.frames.names import is_infer
 from recframe.frames.tables import make_columns, plain_table
 from recframe.metrics.names import Metric, define, is_metric, parse_metric
 from recframe.notes import Note, list_notes, taking_notes
@@ -125,16 +127,21 @@ def check_title(title: Any) -> str:
     return title or TITLE
 
 
-def find_out(rec: Any, metrics: list[Metric], baseline: Any, by: Any) -> Findings:
+def find_out(rec: Any, metrics: list[Metric], baseline: Any, by: Any, unit: Any) -> Findings:
     """Return the tables of what an accessor holds; raise before it is read where it can be."""
     deepest = max(metric.k or 0 for metric in metrics)
     columns = rec._find_columns(metrics=metrics, used=[by])
     if baseline is not None:
         find_pairs(pd.DataFrame(columns=make_columns(columns.scores, ["any"])), baseline)
-    if by is not None:
-        find_grouping(rec._sample, by, None, columns.users)
+    find_grouping(rec._sample, by, None, columns.users)
+    grouping = find_grouping(rec._sample, None, None, columns.users, unit)
+    rec._ask_others(columns, grouping.labels, asks_unit=is_infer(unit))
+    make = partial(measure_noted, metrics=metrics)
     with taking_notes() as noted:
-        measured = rec._map(partial(measure_noted, metrics=metrics), columns, rec._options)
+        if grouping.unit is None:
+            measured = rec._map(make, columns, rec._options)
+        else:  # which stands in the index, behind the user
+            measured = rec._by_segment(grouping, columns, metrics, make, attrgetter("per_user"))
         per_user = rec._collect(measured)
     curves, catalogue = _measure_curves(rec, metrics), None
     described = Description(rec._collect(rec.describe(deepest or 1))).warn(rec._options)
@@ -150,8 +157,12 @@ def find_out(rec: Any, metrics: list[Metric], baseline: Any, by: Any) -> Finding
     facts.append(("users", "; ".join([f"{len(per_user):,} evaluated", *sides])))
     inputs += [one for one in (rec._options.truth, rec._options.exclude) if is_path(one)]
 
+    def inspect(user: Any) -> Any:
+        own = user if grouping.unit is None else user[:-1] if len(user) > 2 else user[0]
+        return rec.inspect(own, k=deepest or K)
+
     def by_segment(make_table: Callable[..., pd.DataFrame]) -> pd.DataFrame:
-        return _plain(rec._collect(rec._of_users(metrics, make_table, by, None)))
+        return _plain(rec._collect(rec._of_users(metrics, make_table, by, None, unit=unit)))
 
     return Findings(
         per_user,
@@ -162,7 +173,7 @@ def find_out(rec: Any, metrics: list[Metric], baseline: Any, by: Any) -> Finding
         None if by is None else by_segment,
         curves,
         catalogue,
-        partial(rec.inspect, k=deepest or K),
+        inspect,
         [(name, getattr(rec._options, name), MEANINGS[name]) for name in CONVENTIONS],
     )
 

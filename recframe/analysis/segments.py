@@ -14,7 +14,7 @@ from recframe.analysis.summary import note_undefined
 from recframe.errors import RecframeError, quote
 from recframe.frames.ids import sort_ids
 from recframe.frames.interactions import Interactions
-from recframe.frames.names import as_labels, check_label
+from recframe.frames.names import as_labels, check_label, is_infer, is_same
 from recframe.frames.tables import MakeTable, in_cells, make_columns, mean_table, tidy_table
 from recframe.frames.user_values import WEIGHTS, find_level, of_users, read_own
 from recframe.kernel.threads import Array
@@ -39,15 +39,16 @@ class Own(NamedTuple):
 
 
 class Grouping(NamedTuple):
-    """What parts the users, and what weighs them, None where all weigh the same."""
+    """What parts the users, what weighs them and whose rankings are one value, None for none."""
 
     by: tuple[Own, ...]
     weights: Own | None
+    unit: Own | None = None
 
     @property
     def all(self) -> tuple[Own, ...]:
-        """What parts and what weighs."""
-        return self.by if self.weights is None else (*self.by, self.weights)
+        """What parts, what weighs, and what is a unit."""
+        return (*self.by, *(own for own in (self.weights, self.unit) if own is not None))
 
     @property
     def labels(self) -> list[Hashable]:
@@ -66,10 +67,13 @@ class Grouping(NamedTuple):
         return frame
 
 
-def find_grouping(frame: pd.DataFrame, by: Any, weights: Any, users: Sequence[Any]) -> Grouping:
-    """Return what `by` and `weights` name; raise where it is not there.
+def find_grouping(
+    frame: pd.DataFrame, by: Any, weights: Any, users: Sequence[Any], unit: Any = None
+) -> Grouping:
+    """Return what `by`, `weights` and `unit` name; raise where it is not there.
 
     A Series has the frame's own index, or one that is named as the columns of users, or some.
+    A unit that is a column of users stands in their index, so that it need not be read.
     """
     if isinstance(by, list) and not by:
         raise RecframeError("by must name at least one column, found none; leave it out for one")
@@ -84,7 +88,8 @@ def find_grouping(frame: pd.DataFrame, by: Any, weights: Any, users: Sequence[An
     if len(set(names)) < len(names):
         raise RecframeError(f"by must name each column once, found {quote(by)}")
     own = None if weights is None else _find_own(frame, "weights", weights, users)
-    return Grouping(tuple(found), own)
+    is_known = unit is None or is_infer(unit) or any(is_same(unit, one) for one in users)
+    return Grouping(tuple(found), own, None if is_known else _find_own(frame, "unit", unit, users))
 
 
 def _find_own(frame: pd.DataFrame, argument: str, given: Any, users: Sequence[Hashable]) -> Own:
@@ -146,12 +151,12 @@ def measure_with_own(
 def tidy_part(part: pd.DataFrame, grouping: Grouping) -> pd.DataFrame:
     """Return the per-user table of such a cell as plain columns: users, segments, weights first."""
     per_user, own = part["cell"].iloc[0]
-    labels: list[Hashable] = [one.label for one in grouping.by]
-    if WEIGHTS in labels:
+    if WEIGHTS in [one.label for one in grouping.by]:
         raise RecframeError(f"by={quote(WEIGHTS)} has a name that saved tables use; rename it")
+    labels = [WEIGHTS if one is grouping.weights else one.label for one in grouping.all]
     levels = [
         pd.Index(own[number].array, name=label)
-        for number, label in enumerate([*labels, WEIGHTS][: len(grouping.all)])
+        for number, label in enumerate(labels)
         if label not in per_user.index.names  # which are there already
     ]
     return tidy_table(per_user.set_index(levels, append=True) if levels else per_user)
@@ -179,16 +184,16 @@ class Segmented(NamedTuple):
             own = None if self.weights is None else self.weights.iloc[rows]
             yield rows, self.per_user.iloc[rows], own
 
-    def add_up(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Return the sums of each segment of a table of users, a row for each; NaN is left out.
+    def add_up(self, values: Array) -> Array:
+        """Return the sums of each segment of the users' values, a row for each.
 
-        Bit for bit they are ``table.iloc[positions].sum()``, which groupby's are not. NumPy adds
-        the sum of pairs of rows to a 0. `reduceat` adds it to the first row: here that is a 0 too.
+        Bit for bit they are those of `add_columns` for each segment, which groupby's are not. NumPy
+        adds the sum of pairs of rows to a 0. `reduceat` adds it to the first row: here that is a 0.
         """
-        values, starts = table.iloc[self.order].fillna(0).to_numpy(float).T, self.offsets[:-1]
-        values = np.insert(values, starts, 0.0, axis=1)
-        sums = np.add.reduceat(values, starts + np.arange(len(starts)), axis=1)
-        return pd.DataFrame(sums.T, columns=table.columns)
+        starts = self.offsets[:-1]
+        values = np.insert(np.ascontiguousarray(values[self.order].T), starts, 0.0, axis=1)
+        sums: Array = np.add.reduceat(values, starts + np.arange(len(starts)), axis=1)
+        return sums.T
 
 
 def segment_users(
@@ -231,7 +236,7 @@ def _segment(per_user: pd.DataFrame, own: pd.DataFrame, grouping: Grouping) -> S
         else of_users(one.argument, one.given, per_user.index)
         for number, one in enumerate(grouping.all)
     ]
-    weights = None
+    weights, units = None, [] if grouping.unit is None else [(grouping.unit.label, values.pop())]
     if grouping.weights is not None:
         weights = _check_weights(values.pop(), per_user.index, grouping.weights)
     columns = {n: own.reset_index(drop=True) for n, own in enumerate(values)}
@@ -239,6 +244,8 @@ def _segment(per_user: pd.DataFrame, own: pd.DataFrame, grouping: Grouping) -> S
     by: Any = list(keys) or np.zeros(len(keys))
     number = keys.groupby(by, dropna=False, observed=True).ngroup().to_numpy()
     order, offsets = np.argsort(number, kind="stable"), np.append(0, np.bincount(number).cumsum())
+    for label, unit in units:  # which statistics find in the index
+        per_user = per_user.set_index(pd.Index(unit.array, name=label), append=True)
     return Segmented(grouping, per_user, weights, keys.iloc[order[offsets[:-1]]], order, offsets)
 
 

@@ -124,10 +124,11 @@ def note_rankings(interactions: Interactions, metrics: list[Metric]) -> None:
 
 def note_undefined(per_user: pd.DataFrame) -> None:
     """Note how many users lack a value in each metric by a score, and by some scores only."""
+    are_nan = np.isnan(per_user.to_numpy().T)
+    if not are_nan.any():
+        return
     labels = per_user.columns.unique("metric")
-    n_scores = per_user.shape[1] // len(labels)
-    cells = per_user.to_numpy().T.reshape(n_scores, len(labels), len(per_user))
-    are_nan = np.isnan(cells)
+    are_nan = are_nan.reshape(-1, len(labels), len(per_user))
     n_any, n_all = (np.count_nonzero(one(axis=0), axis=1) for one in (are_nan.any, are_nan.all))
     for name, counts in (("undefined", n_any), ("users_of_some_scores", n_any - n_all)):
         numbers = zip(labels, counts.tolist(), strict=True)
@@ -165,8 +166,7 @@ def measure_curve(
         n_ranked = n_ranked[order, None]
         # Only a user of truth has none: an empty list, as long as any.
         beyond.append((n_ranked < cut_offs) & (n_ranked > 0))
-    # In the order of the table's cells, which their sums depend on in their last bits.
-    is_beyond = np.asfortranarray(np.concatenate(beyond, axis=1))
+    is_beyond = np.concatenate(beyond, axis=1)
     return table.mask(is_beyond, np.inf) if is_beyond.any() else table
 
 

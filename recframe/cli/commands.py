@@ -151,7 +151,9 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
             taking_notes() as facts,
             ExitStack() as stack,
         ):
-            grouping, tables = rec.iter_users(metrics, arguments.by, arguments.weights)
+            is_tested = arguments.summary or arguments.baseline is not None
+            own = arguments.by, arguments.weights, arguments.unit if is_tested else None
+            grouping, tables = rec.iter_users(metrics, *own)
             known = {str(score): score for score in opened[0].columns.scores}
             baseline = find_baseline(arguments.baseline, known, "score columns")
             notes = list[Note]()  # which are known once all tables are made

@@ -97,8 +97,8 @@ UNIT: Flags = {
     "--unit": {
         "default": INFER,
         "metavar": "COLUMN",
-        "help": "which of several --user columns holds independent users: intervals and tests take "
-        "all rankings of a user together; required if a user comes again in a table",
+        "help": "the column of independent users, where these have several rankings: intervals and "
+        "tests take all rankings of a user together; required if a user comes again in a table",
     },
     "--no-unit": {"dest": "unit", "action": "store_const", "help": "rankings are independent"},
 }

@@ -140,7 +140,8 @@ def view_segments(
     if not arguments.summary and baseline is None:
         shown = mean_each(segmented).rename_axis(columns=None)
         if arguments.format == "json" or find_ending(arguments.output or "") == ".json":
-            n_users, n_all = segmented.add_up(per_user.notna()), np.diff(segmented.offsets).tolist()
+            n_users = segmented.add_up(per_user.notna().to_numpy(float))
+            n_all = np.diff(segmented.offsets).tolist()
             documents = describe_means(shown, n_users.astype(int), n_all)
             about["segments"] = join_documents(documents, segmented)
         return Result(shown, shown, about), means

@@ -26,6 +26,7 @@ from recframe.frames.ids import as_users, list_levels
 from recframe.frames.interactions import Interactions, read_interactions
 from recframe.frames.names import leave_out
 from recframe.frames.partings import MOST_SEEN, take_places
+from recframe.frames.splits import find_part
 from recframe.frames.tables import Make
 from recframe.frames.truth import open_candidates, open_judge
 from recframe.notes import note
@@ -142,8 +143,10 @@ def read_places(
         return pd.DataFrame(head.to_pandas()).assign(**values)
 
     with suppress(RecframeError, StopIteration, *DAMAGE):  # of which reading all rows tells
-        if first.rows is not None:
-            return [read_head(RowGroup(0, first, 0, 0, 0, (), None, None))]
+        of_parts = {tuple(map(_say_part, one.partitions.items())): one for one in found[::-1]}
+        heads = [*of_parts.values()] if len(of_parts) > 1 else [first]
+        if first.rows is not None or len(heads) > 1:
+            return [read_head(RowGroup(0, one, 0, 0, 0, (), None, None)) for one in heads]
         several = found if len(found) < 4 else [first, found[len(found) // 2], found[-1]]
         row_groups = open_files(several, columns, options, memory).row_groups
         starts = np.cumsum([0, *(one.n_rows for one in row_groups)])
@@ -155,6 +158,11 @@ def read_places(
             warnings.simplefilter("ignore", FutureWarning)
             return [pd.concat(map(read_head, row_groups[one:other])) for one, other in spans]
     return []
+
+
+def _say_part(said: tuple[str, pa.Scalar]) -> str:
+    """Return the part of a split that the name of a folder or file says."""
+    return find_part(said[0], said[1].as_py())
 
 
 def _read_dtype(files: Files, label: Hashable) -> Any:

@@ -29,13 +29,15 @@ from recframe.disk import as_dataset, check_named, open_delta
 from recframe.errors import RecframeError, quote, show_path
 from recframe.files.batches import MOST_ROWS, gather
 from recframe.files.budget import Limits, TemporaryRows
-from recframe.files.footers import Files, make_sample, open_files, read_head, read_schema
+from recframe.files.footers import Files, open_files, read_head
 from recframe.files.found import TEXTS, Found, Staged, check_names, naming_file, plain_type
 from recframe.foreign import RELATION, is_of
 from recframe.formats import PARQUET, GivenRows, find_format, open_rows
 from recframe.frames.columns import Columns, get_column
-from recframe.frames.judgments import check_no_grades, find_parted_columns, naming
-from recframe.frames.names import is_infer
+from recframe.frames.grades import check_no_grades
+from recframe.frames.judgments import find_parted_columns, naming
+from recframe.frames.names import is_infer, list_labels
+from recframe.frames.splits import OF_FILES, check_splits, split_files
 from recframe.options import Options
 from recframe.stores import ENVIRONMENT, Access, Placed, is_uri, without_file
 from recframe.stores.listings import Listed, Listings
@@ -73,7 +75,7 @@ def find_files(source: Any, argument: str = "", access: Access = ENVIRONMENT) ->
     if not isinstance(source, str | os.PathLike | list | tuple):
         return _find_given(source, argument, access)
     listed = [source] if isinstance(source, str | os.PathLike) else source
-    listings, found = Listings(access), list[Found]()
+    listings, found, is_named = Listings(access), list[Found](), False
     with naming(argument) if argument else nullcontext():
         given = [os.fspath(path) for path in listed]
         for path in given:
@@ -90,11 +92,17 @@ def find_files(source: Any, argument: str = "", access: Access = ENVIRONMENT) ->
                 else:
                     file = Found(one.path, {}, remote=one.remote)
                     found.append(file._replace(rows=open_rows(file.path, file.open)))
+                    is_named = is_named or one.is_given
         if not found:
             raise RecframeError("must name at least one file, found an empty list")
         listings.check()
         _check_one_format(found)
-    return _typed(found)
+    parts = [] if is_named else split_files([file.path for file in found])
+    found = _typed(found)
+    for at, part in enumerate(parts):
+        said = found[at].partitions | {OF_FILES: pa.scalar(part)}
+        found[at] = found[at]._replace(partitions=said)
+    return found
 
 
 def _read_log(table: Listed, listings: Listings) -> list[Found]:
@@ -315,10 +323,11 @@ def _open(
         found = find_files(path, access=access if access.leads_away(path) else ENVIRONMENT)
         if any(one.rows is not None for one in found):
             return None
-        schema = read_schema(found[0], limits.memory)
-        own = find_parted_columns(name, make_sample(schema, found[0].path), columns, options)
-    if name == "truth" and own.relevant is None and is_infer(options.relevant):
-        ends = [given] if is_frame else [read_head(one) for one in (found[0], found[-1])]
-        check_no_grades(pd.concat(ends), own)
+        given = pd.concat([read_head(one) for one in (found[0], found[-1])])
+        own = find_parted_columns(name, given, columns, options)
+    if name == "truth" and options.relevant is not None:
+        check_splits(given, list_labels(given, own.labels), own, options, of_truth=True)
+        if own.relevant is None and is_infer(options.relevant):
+            check_no_grades(given, own, columns)
     reading = replace(NAMED, relevant=options.relevant, missing=options.missing)
     return open_files(found, own, reading, limits.memory)

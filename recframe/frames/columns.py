@@ -33,8 +33,6 @@ from recframe.frames.names import (
     is_infer,
     is_likelier,
     is_no_model,
-    is_of_row,
-    is_time,
     leave_out,
     less_is_better,
     list_fields,
@@ -59,8 +57,8 @@ class Columns(NamedTuple):
     `item` where items are not read. `ascending` says of each score whether the lowest is the best.
     `averaged` are the columns that metrics are of: their names there, and labels. `of_users` are
     those that say something of users, whose rows they do not vary in, and `doubtful` those without
-    a role that must not vary in them by their names; `times` without a role are not read. Where a
-    column says which `model` a row is of, `scores` are what it holds, and all have the values of
+    a role that must not vary in them by their names; `others` have no role and are not read. Where
+    a column says which `model` a row is of, `scores` are what it holds, and all have the values of
     the column `score`.
     """
 
@@ -74,7 +72,7 @@ class Columns(NamedTuple):
     doubtful: Sequence[Hashable] = ()
     model: Hashable = None
     score: Hashable = None
-    times: Sequence[Hashable] = ()
+    others: Sequence[Hashable] = ()
 
     @property
     def score_columns(self) -> list[Hashable]:
@@ -162,10 +160,8 @@ def find_columns(
         if isinstance(score, str) and LONE_SURROGATE.search(score):
             raise RecframeError(f"{role}={quote(score)}: a name must be text of UTF-8; rename it")
     others = leave_out(other_labels(frame, columns), [options.item])
-    asks_times = options.has_truth and columns.users and is_infer(options.truth_user)
-    times = [one for one in others if asks_times and is_time(one) and not is_of_row(one)]
     doubtful = [one for one in others if options.model is not None and find_role(one) == "model"]
-    return columns._replace(times=times, doubtful=doubtful)
+    return columns._replace(others=others, doubtful=doubtful)
 
 
 def find_given_columns(name: str, given: Any, columns: Columns, options: Options) -> Columns:

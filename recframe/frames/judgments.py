@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -29,10 +30,18 @@ from recframe.errors import (
 )
 from recframe.foreign import find_reader
 from recframe.frames.columns import Columns, find_given_columns, get_column
+from recframe.frames.grades import check_no_grades
 from recframe.frames.ids import encode, find_users
 from recframe.frames.interactions import Interactions, complete_rows, read_interactions
-from recframe.frames.names import find_role, is_infer, is_time, list_labels, shown
+from recframe.frames.names import (
+    find_role,
+    is_infer,
+    is_of_row,
+    is_time,
+    list_labels,
+)
 from recframe.frames.overlap import Overlap, Pairs
+from recframe.frames.splits import OF_FILES, check_splits, split_files
 from recframe.kernel.grouping import SortedPairs
 from recframe.kernel.threads import Array
 from recframe.notes import note
@@ -40,16 +49,11 @@ from recframe.options import Duplicates, Options
 
 NEGATIVE_UNJUDGED = ("trec_eval", "ir_measures")  # where a grade below 0 is no judgment
 NO_ROWS = "there are no rows, so no item is relevant to anyone"
-MAX_GRADES = 20  # distinct values; ten stars in halves are as many
-MIN_TIME = 1e6  # counts of seconds or days, as dates in digits, are far above; grades below
-FIRST_ROWS = 1000  # tell most columns of many values from grades
-# Texts that say of a pair whether it is relevant.
-VERDICTS = (
-    *("yes", "no", "y", "n", "true", "false", "t", "f", "relevant", "irrelevant", "not relevant"),
-    *("like", "liked", "dislike", "disliked", "positive", "negative", "pos", "neg", "good", "bad"),
-    *("view", "click", "cart", "purchase", "buy", "exact", "substitute", "complement"),
+FIRST_ROWS = 1000  # tell of most columns whether they hold days
+DAY = re.compile(
+    r"(19|20)\d\d([-/.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])"
+    r"([ T]00:00(:00(\.0+)?)?(Z|\+00:?00)?)?"
 )
-SPLITS = ("train", "training", "test", "testing", "valid", "validation", "val", "dev", "holdout")
 
 
 class Judgments(NamedTuple):
@@ -96,6 +100,10 @@ def load_frame(name: str, given: Any) -> pd.DataFrame:
                 said = shorten(str(error).partition("\n")[0])
                 raise RecframeError(f"cannot read {show_path(first.log)}: {said}") from error
         listings.check()
+        if parts := split_files([] if first.is_given else [one.path for one in listed]):
+            frames = [load_frame(name, Placed(one.path, access)) for one in listed]
+            both = zip(frames, parts, strict=True)
+            return pd.concat([one.assign(**{OF_FILES: part}) for one, part in both])
         here, remote = Path(first.path), first.remote
         open_file = partial(here.open, "rb") if remote is None else partial(Reader, remote)
         rows = None if others else open_rows(first.path, open_file)
@@ -162,16 +170,17 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
     truth = load_frame("truth", options.truth)
     with naming("truth"):
         of_rows, columns = columns, find_given_columns("truth", truth, columns, options)
-        for label in list_labels(truth, columns.labels):
-            if label in of_rows.times:
-                check_time(label, truth, columns, of_rows)
+        if options.relevant is not None:
+            check_splits(truth, list_labels(truth, columns.labels), columns, options, of_truth=True)
+        for label in find_times(truth, columns, of_rows, options):
+            check_time(label, truth, columns, of_rows)
         if columns.relevant is None and options.min_relevance is not None:
             raise RecframeError(
                 "min_relevance needs a column of relevance, found none; pass "
                 f"{option_with('relevant', 'its label')}, or leave it out where all are relevant"
             )
         if columns.relevant is None and is_infer(options.relevant):
-            check_no_grades(truth, columns)
+            check_no_grades(truth, columns, of_rows)
         # Without relevance it is a set of pairs, in which each counts once.
         duplicates: Duplicates = "first" if columns.relevant is None else "raise"
         try:
@@ -267,8 +276,27 @@ def find_parted_columns(
 ) -> Columns:
     """Return the columns of truth or exclude that are parted, with times that each part checks."""
     own = find_given_columns(name, given, columns, options)
-    others = list_labels(given, own.labels) if name == "truth" else ()
-    return own._replace(of_users=tuple(one for one in others if one in columns.times))
+    times = find_times(given, own, columns, options) if name == "truth" else ()
+    return own._replace(of_users=tuple(times))
+
+
+def find_times(
+    truth: pd.DataFrame, own: Columns, columns: Columns, options: Options
+) -> list[Hashable]:
+    """Return the columns of times that truth and the rows have, by their names or as days."""
+    if not (own.users and is_infer(options.truth_user)):
+        return []
+    both = [label for label in list_labels(truth, own.labels) if label in columns.others]
+    are_named = {label: is_time(label) and not is_of_row(label) for label in both}
+    return [label for label in both if are_named[label] or _are_days(get_column(truth, label))]
+
+
+def _are_days(column: pd.Series) -> bool:
+    """Return whether values are dates or midnights, or texts or numbers of dates."""
+    with suppress(*DAMAGE):  # of values that no set holds
+        values = column.iloc[:FIRST_ROWS].dropna().unique()
+        return len(values) > 0 and all(DAY.fullmatch(str(value)) for value in values)
+    return False
 
 
 def check_time(label: Hashable, truth: pd.DataFrame, own: Columns, columns: Columns) -> None:
@@ -292,50 +320,3 @@ def check_time(label: Hashable, truth: pd.DataFrame, own: Columns, columns: Colu
                 f"pass {by_time} if a pair belongs to the rows of one {label}, or "
                 f"{option('truth_user', own.user)} if it belongs to all"
             )  # neither of which is an answer to paste
-
-
-def check_no_grades(truth: pd.DataFrame, columns: Columns) -> None:
-    """Raise where a column without a role looks like grades, so that not every pair need count."""
-    grades = {}
-    for label in list_labels(truth, columns.labels):
-        is_id = find_role(label) in ("user", "item")
-        if not is_id and not is_time(label) and (found := _find_grades(get_column(truth, label))):
-            grades[label] = found
-    if grades:
-        label, values = next(iter(grades.items()))
-        others = f" (likewise {shown([*grades][1:])})" if len(grades) > 1 else ""
-        of_split = [text for text in values if text[1:-1].strip().casefold() in SPLITS]
-        if of_split:
-            raise RecframeError(
-                f"{quote(label)} tells parts of a split apart ({', '.join(values)}); pass the rows "
-                f"of one, as truth[truth[{quote(label)}] == {of_split[0]}], or "
-                f"{option('relevant', None)} where the pairs of all are relevant"
-            )
-        raise RecframeError(
-            f"relevant: no column found by its name, but {quote(label)} holds few distinct values "
-            f"({', '.join(values)}), as relevance does{others}; pass "
-            f"{option('relevant', label)} if it says which pairs are relevant, or "
-            f"{option('relevant', None)} where all are",
-            {"relevant": label},
-        )
-
-
-def _find_grades(column: pd.Series) -> list[str]:
-    """Return the distinct values of a column that looks like grades, none of another."""
-    try:
-        for rows in (column.iloc[:FIRST_ROWS], column):
-            values = rows.unique()
-            if len(values) > MAX_GRADES:
-                return []
-    except (TypeError, NotImplementedError):  # lists
-        return []
-    known = pd.Series(values, dtype=object).dropna()
-    try:
-        numbers = np.sort(pd.to_numeric(known).to_numpy(float))
-    except (TypeError, ValueError):  # texts
-        texts = [value for value in known if isinstance(value, str)]
-        are_some = any(text.strip().casefold() in (*VERDICTS, *SPLITS) for text in texts)
-        return sorted(map(repr, texts)) if are_some and len(texts) > 1 else []
-    if len(values) < 2 or len(numbers) == 0 or np.abs(numbers).min() >= MIN_TIME:
-        return []
-    return [f"{number:g}" for number in numbers] + ["null"] * (len(numbers) < len(values))

@@ -1,4 +1,4 @@
-"""Partings: columns without a role that seem to part a user's rows into lists or models.
+"""Partings: columns without a role that seem to part a user's rows: lists, models, train and test.
 
 They are looked for in rows of a few places, by what they hold and not by their names.
 """
@@ -15,8 +15,9 @@ import pandas as pd
 from pandas.api.types import infer_dtype, is_numeric_dtype
 
 from recframe.errors import DAMAGE, RecframeError, option, quote
-from recframe.frames.columns import Columns, get_column, other_labels
+from recframe.frames.columns import Columns, get_column
 from recframe.frames.names import find_role, is_infer, is_of_row, is_time, list_fields
+from recframe.frames.splits import check_splits, is_flag
 from recframe.kernel.grouping import combine
 from recframe.kernel.threads import Array
 from recframe.notes import note
@@ -29,13 +30,22 @@ NEARLY = 0.9  # of the values, or of the users with one, that are as all must be
 MOMENT = re.compile(r"1\d{9}(\d{3})*|(19|20)\d\d[01]\d[0-3]\d|.*\d([-/.]\d\d?[-/.]|:[0-5])\d.*")
 
 
-def list_others(sample: pd.DataFrame, columns: Columns, options: Options) -> list[Hashable]:
-    """Return the labels that may part rows by name and dtype, where none is named for it."""
-    if not columns.users or not (is_infer(options.user) or is_infer(options.model)):
-        return []
-    kinds = {label: dtype.kind for label, dtype in list_fields(sample)}
-    others = [label for label in other_labels(sample, columns) if kinds[label] in "iuO"]
-    return [one for one in others if not (find_role(one) or is_of_row(one) or is_time(one))]
+def list_others(
+    sample: pd.DataFrame, columns: Columns, options: Options, *, asks_unit: bool
+) -> tuple[list[Hashable], list[Hashable]]:
+    """Return the labels that may part rows by name and dtype, and those that may be scores."""
+    may_part = is_infer(options.user) or is_infer(options.model)
+    may_rank = is_infer(options.score) and len(columns.score_columns) == 1
+    kinds = {label: dtype.kind for label, dtype in list_fields(sample)} if columns.others else {}
+    others, floats = list[Hashable](), list[Hashable]()
+    for label in columns.others if columns.users else ():
+        role, kind = find_role(label), kinds[label]
+        if role == "user" and asks_unit:
+            others.append(label)
+        elif role is None and not (is_of_row(label) or is_time(label)):
+            others += [label] * (may_part and (kind in "iuO" or (kind == "b" and is_flag(label))))
+            floats += [label] * (may_rank and kind == "f")
+    return others, floats
 
 
 def take_places(n_rows: int) -> list[slice]:
@@ -59,8 +69,59 @@ def check_others(
         ends = np.cumsum([len(place) for place in places])
         kept = np.flatnonzero(~np.isin(user, user[[0, *ends[:-1], *(ends - 1)]]))
         user = pd.factorize(user[kept])[0]
+    check_splits(rows, labels, columns, options)
     for label in labels if user.max(initial=0) else ():
-        _check_other(rows, label, user, kept, columns, options)
+        if find_role(label) == "user":
+            _check_unit(rows, label, user, kept)
+        else:
+            _check_other(rows, label, user, kept, columns, options)
+
+
+def are_classes(places: Sequence[pd.DataFrame], columns: Columns) -> bool:
+    """Return whether the score holds 0 and 1 alone, or nothing."""
+    with suppress(*DAMAGE):  # of texts
+        scores = [get_column(one, columns.score_columns[0]) for one in places]
+        values = np.concatenate([one.to_numpy(float, na_value=np.nan) for one in scores])
+        zeros, ones = values == 0, values == 1
+        return bool((zeros | ones | np.isnan(values)).all() and zeros.any() and ones.any())
+    return False
+
+
+def check_classes(
+    places: Sequence[pd.DataFrame], labels: Sequence[Hashable], columns: Columns
+) -> None:
+    """Raise where one column of numbers between 0 and 1 stands beside a score of classes."""
+    rows, score = pd.concat(places), columns.score_columns[0]
+    shares = [one for one in labels if _are_shares(get_column(rows, one))]
+    if len(shares) == 1:
+        raise RecframeError(
+            f"score: {quote(score)} holds 0 and 1 alone, as classes do, and {quote(shares[0])} "
+            f"numbers between them, as probabilities; pass {option('score', shares[0])} to rank by "
+            f"it, or {option('score', score)}",
+            {"score": shares[0]},
+        )
+
+
+def _are_shares(column: pd.Series) -> bool:
+    """Return whether numbers lie between 0 and 1, some of them neither."""
+    values = column.to_numpy(float, na_value=np.nan)
+    values = values[~np.isnan(values)]
+    are_inside = (values >= 0) & (values <= 1)
+    return bool(are_inside.all() and (values % 1 > 0).any())
+
+
+def _check_unit(rows: pd.DataFrame, label: Hashable, user: Array, kept: Array | None) -> None:
+    """Raise where each ranking has one value of a column of users, and several have the same."""
+    codes, values = _encode(rows, label, kept)
+    of_rankings = np.unique(combine(user, codes)) % max(1, len(values))
+    n_again = int(np.count_nonzero(np.bincount(of_rankings) > 1))
+    if _are_decided(codes, user) and n_again > 1:
+        raise RecframeError(
+            f"unit: rankings of one {quote(label)} are not independent, and {n_again:,} of "
+            f"{len(values):,} that were looked at have several; pass {option('unit', label)} to "
+            f"count the mean of each one's rankings as one value, or {option('unit', None)} to "
+            "count each ranking by itself"
+        )
 
 
 def _check_other(
@@ -76,9 +137,11 @@ def _check_other(
     with suppress(*DAMAGE):  # of objects that are no values
         codes, values = _encode(rows, label, kept)
     n_users, n_values = int(user.max()) + 1, len(values)
-    if not 1 < n_values <= len(codes) // 2 or values.hasnans:
+    if not 1 < n_values <= len(codes) // 2:
         return
     cells, counts = np.unique(user * n_values + codes, return_counts=True)
+    if len(cells) not in (n_values, n_users * n_values) or values.hasnans:
+        return
     n_several = int(np.count_nonzero(np.bincount(cells // n_values) > 1))
     each_of_one = len(cells) == n_values and bool(np.mean(counts > 1) >= NEARLY)
     are_lists = is_infer(options.user) and each_of_one and n_several > max(1, n_users // 2)

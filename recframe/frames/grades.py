@@ -1,0 +1,99 @@
+"""Grades: columns of truth without a role that may say which of its pairs are relevant."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from contextlib import suppress
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_numeric_dtype
+
+from recframe.errors import RecframeError, option, quote
+from recframe.frames.columns import Columns, get_column
+from recframe.frames.names import find_role, is_time, list_labels, means_ids, shown
+
+MAX_GRADES = 20  # distinct values; ten stars in halves are as many
+MIN_TIME = 1e6  # counts of seconds or days, as dates in digits, are far above; grades below
+FIRST_ROWS = 1000  # tell most columns of many values from grades
+MOST_COMPARED = 1 << 16  # rows in which users and items repeat
+LEAST_REPEATED = 10  # rows, in which what a user or an item decides shows
+ANY_DIFFER, MOST_DIFFER = 1e-9, 0.5  # shares of the rows that repeat an item
+# Texts that say of a pair whether it is relevant.
+VERDICTS = (
+    *("yes", "no", "y", "n", "true", "false", "t", "f", "relevant", "irrelevant", "not relevant"),
+    *("like", "liked", "dislike", "disliked", "positive", "negative", "pos", "neg", "good", "bad"),
+    *("view", "click", "cart", "purchase", "buy", "exact", "substitute", "complement"),
+)
+
+
+def check_no_grades(truth: pd.DataFrame, columns: Columns, of_rows: Columns) -> None:
+    """Raise where a column without a role looks like grades, so that not every pair need count.
+
+    Few numbers do, and texts that say so. Other texts do if they differ in the rows of one item and
+    of one user, and many numbers if they differ in most of these; attributes of the rows do not.
+    """
+    grades = dict[Hashable, list[str]]()
+    for label in list_labels(truth, columns.labels):
+        if find_role(label) in ("user", "item") or is_time(label):
+            continue
+        with suppress(TypeError, NotImplementedError):  # lists, which no set holds
+            values, least = _find_grades(get_column(truth, label))
+            share = _share_of_others(truth, label, columns) if values else -1
+            if share >= least and (least == 0 or label not in of_rows.others):
+                grades[label] = values
+    if grades:
+        label, values = next(iter(grades.items()))
+        others = f" (likewise {shown([*grades][1:])})" if len(grades) > 1 else ""
+        few, is_text = "many" if "…" in values else "few", values[0][:1] in "\"'"
+        which = f"{option('relevant', label)} if it says which pairs are relevant"
+        which = f"the rows that count, as truth[truth[{quote(label)}] == ...]" if is_text else which
+        raise RecframeError(
+            f"relevant: no column found by its name, but {quote(label)} holds {few} distinct "
+            f"values ({', '.join(values)}), as relevance does{others}; pass {which}, or "
+            f"{option('relevant', None)} where all are",
+            {} if is_text else {"relevant": label},
+        )
+
+
+def _find_grades(column: pd.Series) -> tuple[list[str], float]:
+    """Return values that may be grades, and in which share of an item's rows they must differ."""
+    values = column.iloc[:FIRST_ROWS].unique()
+    values = values if len(values) > MAX_GRADES else column.unique()
+    if len(values) > MAX_GRADES:
+        is_number = is_numeric_dtype(column.dtype) and not means_ids(column.name)
+        if not is_number or column.is_monotonic_increasing or column.abs().min() >= MIN_TIME:
+            return [], 0
+        return [f"{column.min():g}", "…", f"{column.max():g}"], MOST_DIFFER
+    known = pd.Series(values, dtype=object).dropna()
+    try:
+        numbers = np.sort(pd.to_numeric(known).to_numpy(float))
+    except (TypeError, ValueError):  # texts
+        texts = [value for value in known if isinstance(value, str)]
+        are_verdicts = any(text.strip().casefold() in VERDICTS for text in texts)
+        return sorted(map(repr, texts)) if len(texts) > 1 else [], 0 if are_verdicts else ANY_DIFFER
+    if len(values) < 2 or len(numbers) == 0 or np.abs(numbers).min() >= MIN_TIME:
+        return [], 0
+    return [f"{number:g}" for number in numbers] + ["null"] * (len(numbers) < len(values)), 0
+
+
+def _share_of_others(truth: pd.DataFrame, label: Hashable, columns: Columns) -> float:
+    """Return in which share of the rows that repeat an item a column has a value of its own.
+
+    It is -1 where users or items decide the value, or each row has its own, in rows enough to tell.
+    """
+    labels, n_rows, share = [*columns.users, columns.item], min(len(truth), MOST_COMPARED), 0.0
+    user, item, own = (
+        pd.factorize(get_column(truth, one).array[:n_rows], use_na_sentinel=False)[0]
+        for one in (labels[0], labels[-1], label)
+    )
+    n_own = int(own.max(initial=-1)) + 1
+    if n_own == n_rows >= LEAST_REPEATED:
+        return -1
+    for by in (user, item)[len(labels) == 1 :]:
+        n_by = int(by.max(initial=-1)) + 1
+        n_others = len(np.unique(by * n_own + own)) - n_by
+        if n_others == 0 and n_rows - n_by >= LEAST_REPEATED:
+            return -1
+        share = n_others / (n_rows - n_by) if n_others > 1 else 0.0
+    return share

@@ -1,0 +1,61 @@
+"""A score of 0 and 1 next to a probability: which of the two ranks is asked."""
+
+import random
+import string
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from doors import DOORS
+from recframe import RecframeError
+
+METRIC = "precision@1"
+RANDOM = "".join(random.Random(110).choices(string.ascii_lowercase, k=7))
+ROWS = pd.DataFrame(
+    {
+        "user": np.repeat([1, 2], 3),
+        "item": [1, 2, 3] * 2,
+        "prediction": [1, 1, 0] * 2,
+        RANDOM: [0.2, 0.9, 0.1] * 2,
+        "relevant": [0, 1, 0] * 2,
+    }
+)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64"])
+@pytest.mark.parametrize("door", [door for door in DOORS if door != "Dask"])
+def test_they_are_asked_about(door, dtype, tmp_path):
+    """The answer ranks by the probability; the score named explicitly is not asked about."""
+    rows = ROWS.astype({"prediction": dtype})
+    with pytest.raises(RecframeError) as refused:
+        DOORS[door](rows, METRIC, {}, tmp_path)
+    message = " ".join(str(refused.value).split())
+    assert f"'prediction' holds 0 and 1 alone, as classes do, and '{RANDOM}' numbers" in message
+    for score, value in ((RANDOM, 1.0), ("prediction", 0.5)):
+        table = DOORS[door](rows, METRIC, {"score": score}, tmp_path)
+        assert [value] * 2 == table[score, METRIC].tolist()
+
+
+def test_the_answer_runs():
+    """Booleans too, which are no score at all."""
+    for dtype in (int, bool):
+        rows = ROWS.astype({"prediction": dtype})
+        with pytest.raises(RecframeError, match="as classes do") as refused:
+            rows.rec.mean(METRIC)
+        assert {"score": RANDOM} == refused.value.answers
+        assert 1.0 == rows.rec(**refused.value.answers).mean(METRIC).loc[RANDOM, METRIC]
+
+
+def test_no_question():
+    """Two columns of shares, none, one of all classes, or a score that is no class."""
+    others = [
+        {"other": [0.5, 0.25, 0.125] * 2},
+        {RANDOM: [2.5, 0.9, 0.1] * 2},
+        {RANDOM: [1.0, 0.0, 1.0] * 2},
+        {"prediction": [1, 1, 0.5] * 2},
+        {"prediction": [1, 1, 1] * 2},
+    ]
+    assert ["prediction"] * 5 == [
+        ROWS.assign(**other).rec.mean(METRIC).index.item() for other in others
+    ]

@@ -1,0 +1,120 @@
+"""Rows, or pairs of truth, of several parts of a split: which of them count is asked."""
+
+import random
+import string
+
+import pandas as pd
+import pytest
+
+import recframe
+from doors import DOORS
+from recframe import RecframeError
+
+METRIC = "precision@1"
+ROWS = pd.DataFrame(
+    {
+        "user": ["a"] * 6 + ["b"] * 6 + ["c"] * 6,
+        "item": list("pqrstu") * 3,
+        "score": [6, 5, 4, 3, 2, 1] * 3,
+        "relevant": [1, 1, 0, 0, 1, 0] * 3,
+    }
+)
+WORDS = {"train": ["train"] * 3 + ["test"] * 3, "Validation": ["DEV"] * 3 + ["Validation"] * 3}
+RANDOM = "".join(random.Random(58).choices(string.ascii_lowercase, k=7))
+LOOKING = [door for door in DOORS if door != "Dask"]  # whose rows are not looked at before
+ASKED = "tells parts of a split apart"
+
+
+@pytest.mark.parametrize("words", WORDS)
+@pytest.mark.parametrize("door", LOOKING)
+def test_a_column_of_parts_is_asked_about(door, words, tmp_path):
+    """Whatever its name; the message has the rows of one part, which are the right ones."""
+    rows = ROWS.assign(**{RANDOM: WORDS[words] * 3})
+    with pytest.raises(RecframeError) as refused:
+        DOORS[door](rows, METRIC, {}, tmp_path)
+    message = " ".join(str(refused.value).split())
+    assert f"'{RANDOM}' {ASKED}" in message
+    evaluated = WORDS[words][-1]
+    assert f"'{evaluated}'" in message
+    assert f"== '{evaluated}'" in message or f"'{RANDOM} = {evaluated}'" in message
+    one = DOORS[door](rows[rows[RANDOM] == evaluated], METRIC, {}, tmp_path)
+    assert [0.0] * 3 == one["score", METRIC].tolist()
+
+
+@pytest.mark.parametrize("door", [door for door in DOORS if door != "command line"])
+def test_all_rows_where_that_is_said(door, tmp_path):
+    """By model=None, or each part as rankings of its own."""
+    rows = ROWS.assign(split=WORDS["train"] * 3)
+    table = DOORS[door](rows, METRIC, {"model": None}, tmp_path)
+    assert [1.0] * 3 == table["score", METRIC].tolist()
+    table = DOORS[door](rows, METRIC, {"user": ["split", "user"]}, tmp_path)
+    assert [0.0] * 3 + [1.0] * 3 == table["score", METRIC].tolist()
+
+
+@pytest.mark.parametrize("name", ["is_test", "isTest", "test", "holdout", "in_train"])
+@pytest.mark.parametrize("dtype", [bool, int])
+def test_flags_by_their_names(name, dtype):
+    """Booleans, 0 and 1 are parts where their column is called so."""
+    of_test = pd.Series([0, 0, 0, 1, 1, 1] * 3).astype(bool)
+    rows = ROWS.assign(**{name: (of_test ^ (name == "in_train")).astype(dtype)})
+    with pytest.raises(RecframeError, match=ASKED) as refused:
+        rows.rec.mean(METRIC)
+    value = str(dtype(name != "in_train"))
+    assert f"df[df['{name}'] == {value}]" in str(refused.value)
+    assert 1.0 == rows.rename(columns={name: "is_new"}).rec.mean(METRIC).loc["score", METRIC]
+
+
+def test_no_question():
+    """One part, users of one part each, parts in one user alone, and texts of something else."""
+    of_users = ROWS["user"].map({"a": "train", "b": "test", "c": "test"})
+    alone = pd.Series([*WORDS["train"], *["test"] * 12])
+    others = ["test", of_users, alone, ["test", "control", "x"] * 6, [["train"], ["test"]] * 9]
+    for values in others:
+        rows = ROWS.assign(split=values, is_valid=[True, False] * 9)
+        assert 1.0 == rows.rec.mean(METRIC).loc["score", METRIC]
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_files_and_folders(ending, tmp_path):
+    """Files named by parts, and folders, are asked about unless each file is named."""
+    parts = {"train": ROWS[ROWS.index % 6 < 3], "test": ROWS[ROWS.index % 6 > 2]}
+    layouts = [f"{RANDOM}={{}}/a", "{}/a", "{}-0-of-1", "ratings_{}"]
+    for number, layout in enumerate(layouts):
+        root, paths = tmp_path / str(number), []
+        for part, rows in parts.items():
+            path = root / f"{layout.format(part)}.{ending}"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            getattr(rows, f"to_{ending}")(path, index=False)
+            paths.append(path)
+        with pytest.raises(RecframeError, match=ASKED) as refused:
+            recframe.evaluate(root, METRIC)
+        name = RANDOM if number == 0 else "split_of_file"
+        assert f"filters=[('{name}', '==', 'test')]" in str(refused.value)
+        scanned = recframe.scan(root, filters=[(name, "==", "test")])
+        assert 0.0 == scanned.mean(METRIC).loc["score", METRIC]
+        if number:
+            table = recframe.evaluate(paths, METRIC)
+            assert [1.0] * 3 == table["score", METRIC].tolist()
+
+
+def test_truth_in_files_of_parts(tmp_path):
+    """A folder of truth whose files are of several parts is asked about; one file is not."""
+    ROWS[:3].to_parquet(tmp_path / "train.parquet")
+    ROWS[3:6].to_parquet(tmp_path / "test.parquet")
+    rows = ROWS.drop(columns="relevant")
+    with pytest.raises(RecframeError, match=f"truth: 'split_of_file' {ASKED}"):
+        rows.rec(truth=tmp_path).mean(METRIC)
+    one = rows.rec(truth=tmp_path / "test.parquet", population="both")
+    assert 0.0 == one.mean(METRIC).loc["score", METRIC]
+
+
+@pytest.mark.parametrize("relevance", [{}, {"relevant": [1, 0, 1]}])
+def test_truth_of_parts(relevance):
+    """Pairs with relevance too are asked about, whatever the column is called."""
+    truth = pd.DataFrame({"user": ["a", "b", "c"], "item": list("pqr")}).assign(**relevance)
+    truth[RANDOM] = ["Training", "Test", "Test"]
+    rows = ROWS.drop(columns="relevant")
+    with pytest.raises(RecframeError, match=rf"truth: '{RANDOM}' {ASKED}.*== 'Test'\]"):
+        rows.rec(truth=truth).mean(METRIC)
+    every = {"model": None} if relevance else {"relevant": None}
+    assert 1 / 3 == pytest.approx(rows.rec(truth=truth, **every).mean(METRIC).loc["score", METRIC])

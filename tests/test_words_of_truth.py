@@ -1,0 +1,72 @@
+"""Truth that says in words or numbers what happened: whether every pair counts is asked."""
+
+import random
+import string
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from doors import DOORS
+from recframe import RecframeError
+
+METRIC = "recall@5"
+RANDOM = "".join(random.Random(19).choices(string.ascii_lowercase, k=7))
+RNG = np.random.default_rng(19)
+PAIRS = pd.DataFrame([(user, item) for user in range(20) for item in range(15)])
+PAIRS.columns = ["user", "item"]
+ROWS = PAIRS.assign(score=RNG.random(300))
+TRUTH = PAIRS.sample(150, random_state=19, ignore_index=True)
+WORDS = {
+    "otto": ["clicks", "carts", "orders"],
+    "esci": ["E", "S", "C", "I"],
+    "plays": ["play", "skip"],
+    "stages": ["besteld", "bekeken"],
+}
+OF_PAIRS = {name: RNG.choice(words, 150) for name, words in WORDS.items()}
+OF_PAIRS |= {"seconds": RNG.integers(5, 2_000, 150) / 7, "quantity": RNG.integers(1, 60, 150)}
+OTHERS = {
+    "brand": TRUTH["item"].map(lambda item: f"brand {item % 4}"),
+    "country": TRUTH["user"].map(lambda user: ["NL", "BE", "FR"][user % 3]),
+    "title": TRUTH["item"].map(lambda item: f"title {item}"),
+    "price": TRUTH["item"] * 1.37 + 1,
+    "stock": TRUTH["item"] % 3,
+    "age": TRUTH["user"] + 20,
+    "row": range(150),
+    "batch": np.arange(150) // 3,
+    "unique": RNG.permutation(150),
+    "seconds since": RNG.integers(1_700_000_000, 1_800_000_000, 150),
+}
+
+
+@pytest.mark.parametrize("name", OF_PAIRS)
+def test_they_are_asked_about(name):
+    """Values that differ in the rows of an item, whatever their column is called."""
+    truth = TRUTH.assign(**{RANDOM: OF_PAIRS[name]})
+    with pytest.raises(RecframeError, match=rf"'{RANDOM}' holds (few|many) distinct\s+values"):
+        ROWS.rec(truth=truth).mean(METRIC)
+    every = ROWS.rec(truth=truth, relevant=None).mean(METRIC)
+    assert ROWS.rec(truth=TRUTH).mean(METRIC).equals(every)
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_every_door_asks(door, tmp_path):
+    """As frames do; the rows that count pass."""
+    truth = TRUTH.assign(**{RANDOM: OF_PAIRS["otto"]})
+    with pytest.raises(RecframeError, match=rf"'{RANDOM}'\s+holds\s+few\s+distinct"):
+        DOORS[door](ROWS, METRIC, {"truth": truth}, tmp_path)
+    options = {"truth": truth[truth[RANDOM] == "orders"], "population": "both"}
+    assert len(DOORS[door](ROWS, METRIC, options, tmp_path)) <= 20
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_is_of_users_items_or_rows_is_left_alone(name):
+    """A brand, a country, a price, an age and a row's number say nothing of a pair."""
+    truth = TRUTH.assign(**{RANDOM: OTHERS[name]})
+    assert ROWS.rec(truth=TRUTH).mean(METRIC).equals(ROWS.rec(truth=truth).mean(METRIC))
+
+
+def test_an_attribute_of_rows_is_left_alone():
+    """Text that the rows have too is no relevance."""
+    truth, rows = TRUTH.assign(**{RANDOM: OF_PAIRS["plays"]}), ROWS.assign(**{RANDOM: "play"})
+    assert ROWS.rec(truth=TRUTH).mean(METRIC).equals(rows.rec(truth=truth).mean(METRIC))
