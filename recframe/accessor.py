@@ -1,6 +1,7 @@
 """RecAccessor: ``df.rec`` of pandas DataFrames, the engine that has all rows in memory."""
 
 from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from inspect import unwrap
 from typing import Any, Self, Unpack
@@ -12,12 +13,13 @@ from pandas.api.types import is_integer_dtype
 from recframe.analysis.describe import count_figures, describe_figures
 from recframe.analysis.overview import say_size
 from recframe.calls import public
+from recframe.errors import DAMAGE
 from recframe.foreign import TABLE, TableLike, TruthLike, load_table, read_frame, read_views
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.interactions import read_interactions
 from recframe.frames.lists import from_lists
 from recframe.frames.names import as_labels
-from recframe.frames.partings import take_places
+from recframe.frames.partings import take_users
 from recframe.frames.tables import Make, make_of_table, read_judged
 from recframe.frames.truth import judge_frame, open_candidates, open_judge
 from recframe.methods import RankingMethods
@@ -155,10 +157,12 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
 
     def _read_places(self, labels: list[Hashable], columns: Columns) -> list[pd.DataFrame]:
         frame = self._frame
-        if isinstance(frame, pd.DataFrame):
-            return [frame.iloc[place] for place in take_places(len(frame))]
-        places = [frame[place] for place in take_places(len(frame))]
-        return [read_frame(place, labels) for place in places]
+        with suppress(*DAMAGE):  # of ids that are none
+            rows = take_users(self._read_values(columns.users[0]))
+            if isinstance(frame, pd.DataFrame):
+                return [frame if len(rows) == len(frame) else frame.iloc[rows]]
+            return [read_frame(frame.take(rows), labels)]
+        return []
 
     def _map(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False

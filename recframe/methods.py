@@ -59,8 +59,14 @@ from recframe.errors import RecframeError, RecframeWarning, find_near
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.duplicates import find_models
 from recframe.frames.ids import ALL_USERS
-from recframe.frames.names import as_labels, check_label, is_infer, leave_out
-from recframe.frames.partings import are_classes, check_classes, check_others, list_others
+from recframe.frames.names import as_labels, check_label, find_role, is_infer, leave_out
+from recframe.frames.partings import (
+    are_classes,
+    check_classes,
+    check_others,
+    check_unit,
+    list_others,
+)
 from recframe.frames.questions import ask_all
 from recframe.frames.tables import Make, MakeTable, mean_table
 from recframe.metrics.definitions import DEFAULT_METRICS, DEFINITIONS, Definition, list_arguments
@@ -291,6 +297,10 @@ class RankingMethods(ABC, Generic[Table]):
         """Raise where a column that is not named seems to part a user's rows, or rankings."""
         others, floats = list_others(self._sample, columns, self._options, asks_unit=asks_unit)
         others, floats = leave_out(others, named), leave_out(floats, named)
+        for unit in [label for label in others if find_role(label) == "user"]:
+            of_units = columns._replace(user=unit)
+            check_unit(self._read_places([unit, *columns.users], of_units), unit, columns)
+            others.remove(unit)
         labels = list(dict.fromkeys([*columns.labels, *others]))
         places = self._read_places(labels, columns) if others or floats else []
         if places and floats and are_classes(places, columns):

@@ -59,3 +59,20 @@ def test_no_question():
     assert ["prediction"] * 5 == [
         ROWS.assign(**other).rec.mean(METRIC).index.item() for other in others
     ]
+
+
+@pytest.mark.parametrize("decided", ["user", "item", "few"])
+def test_what_users_or_items_decide_is_no_probability(decided):
+    """A share that each item or user has, or a discount of three values, is of no pair."""
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"user": np.repeat(range(20), 10), "item": np.tile(range(10), 20)})
+    rows["prediction"], rows["relevant"] = rng.integers(0, 2, (2, 200))
+    of = rng.random(200)
+    shares = {
+        "user": of[rows["user"]],
+        "item": of[rows["item"]],
+        "few": rng.choice([0, 0.1, 0.2], 200),
+    }
+    assert ["prediction"] == rows.assign(ctr=shares[decided]).rec.mean(METRIC).index.tolist()
+    with pytest.raises(RecframeError, match="as classes do"):
+        rows.assign(ctr=of).rec.mean(METRIC)

@@ -102,7 +102,7 @@ def test_folders_of_a_split_are_refused(tmp_path):
         recframe.evaluate(RECS, METRIC, truth=tmp_path, **OPTIONS)
     found = recframe.evaluate(RECS, METRIC, truth=tmp_path / "split=test", **OPTIONS)
     assert {1: 0.5, 2: 1.0} == found["score", METRIC].to_dict()
-    both = recframe.evaluate(RECS, METRIC, truth=tmp_path, relevant=None, **OPTIONS)
+    both = recframe.evaluate(RECS, METRIC, truth=tmp_path, model=None, **OPTIONS)
     assert {1: 0.5, 2: 1.0} == both["score", METRIC].to_dict()
 
 

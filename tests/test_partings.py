@@ -192,3 +192,47 @@ def test_long_tables_are_looked_at_in_places(door, tmp_path):
         frame = rows.drop(columns={"list", "model"} - {kind}).rename(columns={kind: "zzz"})
         with pytest.raises(RecframeError, match=said):
             LONG[door](frame, tmp_path).mean(METRIC)
+
+
+def make_many(n_users=1_000, n_items=5):
+    """Return rows of models that are concatenated, of more users than a place has rows."""
+    rows = pd.DataFrame({"user": np.repeat(range(n_users), n_items)})
+    rows["item"] = rows["user"] * 7 + np.tile(range(n_items), n_users)
+    models = [rows.assign(zzz=f"x-{n}", item=(rows["item"] + 70 * n) % 97) for n in range(2)]
+    frame = pd.concat(models, ignore_index=True)
+    rng = np.random.default_rng(0)
+    return frame.assign(score=rng.random(len(frame)), relevant=rng.integers(0, 2, len(frame)))
+
+
+@pytest.mark.parametrize("door", ["frame", "Arrow", "Polars"])
+@pytest.mark.parametrize("is_shuffled", [False, True])
+def test_rows_of_a_user_are_found_wherever_they_are(door, is_shuffled, tmp_path):
+    """Of models below each other, and in any order, some users are looked at whole."""
+    frame = make_many()
+    frame = frame.sample(frac=1, random_state=1, ignore_index=True) if is_shuffled else frame
+    assert "each value of the column 'zzz' has equally many rows" in refuse(door, frame, tmp_path)
+
+
+def test_a_rank_is_no_model():
+    """Its numbers too have equally many rows of each user; the column of texts is the model."""
+    rows = make_many(50)
+    rows["rank"] = rows.groupby(["user", "zzz"])["score"].rank(ascending=False).astype(int)
+    with pytest.raises(RecframeError, match=r"pass model='zzz'") as refused:
+        rows.rec(short="pad").mean(METRIC)
+    assert {"model": "zzz"} == refused.value.answers
+
+
+@pytest.mark.parametrize("names", [("v1.2.3", "v1.2.4"), ("BM25 + MiniLM rerank", "BM25 only")])
+def test_names_of_models(names):
+    """Versions and words are no times and no texts of rows."""
+    rows = make_many(50)
+    rows["zzz"] = rows["zzz"].map(dict(zip(["x-0", "x-1"], names, strict=True)))
+    with pytest.raises(RecframeError, match="each value of the column 'zzz' has equally many rows"):
+        rows.rec.mean(METRIC)
+
+
+def test_one_user_without_a_model():
+    """Is noted, as rows that are nearly as many are."""
+    rows = make_many(50)
+    rows = rows[(rows["user"] != 3) | (rows["zzz"] == "x-0")]
+    assert ["models"] == list(texts_of(rows.rec(short="pad").mean(METRIC)))

@@ -51,8 +51,8 @@ def test_all_rows_where_that_is_said(door, tmp_path):
     assert [0.0] * 3 + [1.0] * 3 == table["score", METRIC].tolist()
 
 
-@pytest.mark.parametrize("name", ["is_test", "isTest", "test", "holdout", "in_train"])
-@pytest.mark.parametrize("dtype", [bool, int])
+@pytest.mark.parametrize("name", ["is_test", "isTest", "test", "holdout", "in_train", "test_mask"])
+@pytest.mark.parametrize("dtype", [bool, int, float])
 def test_flags_by_their_names(name, dtype):
     """Booleans, 0 and 1 are parts where their column is called so."""
     of_test = pd.Series([0, 0, 0, 1, 1, 1] * 3).astype(bool)
@@ -116,5 +116,65 @@ def test_truth_of_parts(relevance):
     rows = ROWS.drop(columns="relevant")
     with pytest.raises(RecframeError, match=rf"truth: '{RANDOM}' {ASKED}.*== 'Test'\]"):
         rows.rec(truth=truth).mean(METRIC)
-    every = {"model": None} if relevance else {"relevant": None}
-    assert 1 / 3 == pytest.approx(rows.rec(truth=truth, **every).mean(METRIC).loc["score", METRIC])
+    assert 1 / 3 == pytest.approx(
+        rows.rec(truth=truth, model=None).mean(METRIC).loc["score", METRIC]
+    )
+
+
+@pytest.mark.parametrize("model", ["infer", "algo"])
+def test_a_model_that_is_named_answers_nothing(model):
+    """Each ranks rows of train and test; only None says that both count."""
+    rows = pd.concat([ROWS.assign(algo=one, score=ROWS["score"] * sign) for one, sign in MODELS])
+    rows["time_split"] = WORDS["train"] * 6
+    with pytest.raises(RecframeError, match=f"'time_split' {ASKED}"):
+        rows.rec(model=model).mean(METRIC)
+
+
+PARTED = {
+    "words": ["tr"] * 3 + ["te"] * 3,
+    "folds": ["train_fold1"] * 3 + ["X_test"] * 3,
+    "texts of flags": ["0"] * 3 + ["1"] * 3,
+    "words of flags": ["False"] * 3 + ["True"] * 3,
+}
+MODELS = [("a", 1), ("b", -1)]
+
+
+@pytest.mark.parametrize("written", PARTED)
+def test_parts_as_people_write_them(written):
+    """Words for them, and flags as texts where the column is called so."""
+    name = "is_test" if "flags" in written else RANDOM
+    with pytest.raises(RecframeError, match=ASKED):
+        ROWS.assign(**{name: PARTED[written] * 3}).rec.mean(METRIC)
+
+
+@pytest.mark.parametrize("dtype_backend", ["pyarrow", "numpy_nullable"])
+def test_dtypes_of_arrow(dtype_backend):
+    """Texts are looked at whatever their dtype is."""
+    rows = ROWS.assign(**{RANDOM: WORDS["train"] * 3}).convert_dtypes(dtype_backend=dtype_backend)
+    with pytest.raises(RecframeError, match=ASKED):
+        rows.rec.mean(METRIC)
+
+
+def test_train_above_test_in_a_large_frame():
+    """Rows of a user are found wherever they are."""
+    n = 2_000
+    rows = pd.DataFrame(
+        {"user": [*range(n)] * 10, "item": [i for i in range(10) for _ in range(n)]}
+    )
+    rows["score"], rows["relevant"] = rows["item"] * 7 % 11, rows["item"] % 2
+    rows[RANDOM] = ["train"] * 14_000 + ["test"] * 6_000
+    for frame in (rows, rows.sample(frac=1, random_state=1)):
+        with pytest.raises(RecframeError, match=ASKED):
+            frame.rec.mean(METRIC)
+
+
+def test_files_of_truth_have_a_path(tmp_path):
+    """The refusal says to pass that of one part; all count by model=None, at the first try."""
+    ROWS[:3].to_parquet(tmp_path / "train.parquet")
+    ROWS[3:6].to_parquet(tmp_path / "test.parquet")
+    rows = ROWS[ROWS["user"] == "a"].drop(columns="relevant")
+    with pytest.raises(
+        RecframeError, match="pass the rows of one, as truth= the path of its files"
+    ):
+        rows.rec(truth=tmp_path).mean(METRIC)
+    assert 1.0 == rows.rec(truth=tmp_path, model=None).mean(METRIC).loc["score", METRIC]

@@ -132,3 +132,23 @@ def test_ids_in_lists_are_refused_as_such():
     truth = TRUTH.assign(item=[[1], [2], [3], [4]])
     with pytest.raises(RecframeError, match="ids must be hashable"):
         ROWS[:6].rec(truth=truth).recall(k=1)
+
+
+WRITTEN = {
+    "slashes": ["30/01/2024", "31/01/2024"],
+    "names of months": ["30 Jan 2024", "31 Jan 2024"],
+    "nightly": pd.to_datetime(["2024-01-30 05:00", "2024-01-31 05:00"]),
+    "numbers": [20240130.0, 20240131.0],
+}
+
+
+@pytest.mark.parametrize("written", WRITTEN)
+def test_days_as_they_are_written(written):
+    """In any common way, under any name."""
+    days = dict(zip(DAYS, WRITTEN[written], strict=True))
+    one, truth = (
+        frame.assign(tag=frame["day"].map(days)).drop(columns="day")
+        for frame in (ROWS[ROWS["day"] == DAYS[0]], TRUTH)
+    )
+    with pytest.raises(RecframeError, match="the rows have 'tag' too"):
+        one.rec(truth=truth).mean("recall@1")

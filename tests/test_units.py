@@ -266,3 +266,46 @@ def test_no_unit_is_asked_for(users):
     values = users if len(users) == 240 else np.repeat(users, 6)
     bound = SESSIONS.assign(user_id=values).rec(user="session", score=["a", "b"])
     assert {40} == set(bound.summary(METRIC)["n_users"])
+
+
+@pytest.mark.parametrize("asked", ["summary", "compare"])
+def test_a_ranking_without_a_unit_is_its_own(asked):
+    """As those of visitors who are not signed in."""
+    rows = SESSIONS.assign(user_id=SESSIONS["user_id"].where(SESSIONS["user_id"] % 2 == 0))
+    bound = rows.rec(user="session", score=["a", "b"])
+    with pytest.raises(RecframeError, match="unit: rankings of one 'user_id'"):
+        ask(bound, asked)
+    assert {5 + 20} == set(ask(bound, asked, unit="user_id")["n_users"])
+    truth = pd.DataFrame({"session": range(42), "item": 1})
+    bound = SESSIONS.drop(columns="relevant").rec(
+        user="session", score=["a", "b"], truth=truth, population="truth"
+    )
+    assert {10 + 2} == set(ask(bound, asked, unit="user_id")["n_users"])
+
+
+@pytest.mark.parametrize("cell", [{"text": "a"}, ["a", "b"], np.array([1.0, 2.0])])
+def test_cells_that_are_no_ids_ask_nothing(cell):
+    """A column named as one of users may hold texts of queries, or anything."""
+    rows = SESSIONS.assign(user_id=[cell] * len(SESSIONS))
+    assert 40 == rows.rec(user="session", score="a").summary(METRIC)["n_users"].item()
+
+
+def test_a_group_of_users_is_no_unit():
+    """A tenant or a country has many of them, and intervals of three units say nothing."""
+    many = pd.concat([SESSIONS.assign(session=SESSIONS["session"] + 40 * n) for n in range(5)])
+    rows = many.assign(user_id=many["session"] % 3)
+    assert 200 == rows.rec(user="session", score="a").summary(METRIC)["n_users"].item()
+
+
+def test_units_are_saved_with_values(tmp_path, capsys):
+    """A file of values of rankings has the unit of each, for a gate to take."""
+    path, saved = tmp_path / "0.parquet", tmp_path / "users.parquet"
+    SESSIONS.to_parquet(path)
+    words = ["evaluate", str(path), "--user=session", "--score=a", "--metrics", METRIC, "--quiet"]
+    assert 0 == main([*words, "--per-user", str(saved), "--unit=user_id"])
+    assert "user_id" in recframe.read_per_user(saved).index.names
+    new = tmp_path / "new.parquet"
+    new.write_bytes(saved.read_bytes())
+    capsys.readouterr()
+    assert 0 == main(["compare", str(saved), str(new), "--unit=user_id", "--format=csv"])
+    assert ",10," in capsys.readouterr().out

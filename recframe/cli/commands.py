@@ -45,6 +45,7 @@ from recframe.files.budget import check_limits
 from recframe.files.footers import Files
 from recframe.files.saved import describe_made, write_each
 from recframe.frames.judgments import load_frame
+from recframe.frames.names import is_infer
 from recframe.frames.tables import tidy_table
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import describe_metrics, parse_metrics
@@ -152,7 +153,8 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
             ExitStack() as stack,
         ):
             is_tested = arguments.summary or arguments.baseline is not None
-            own = arguments.by, arguments.weights, arguments.unit if is_tested else None
+            unit = None if is_infer(arguments.unit) and not is_tested else arguments.unit
+            own = arguments.by, arguments.weights, unit
             grouping, tables = rec.iter_users(metrics, *own)
             known = {str(score): score for score in opened[0].columns.scores}
             baseline = find_baseline(arguments.baseline, known, "score columns")

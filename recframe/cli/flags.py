@@ -210,7 +210,8 @@ def check_views(arguments: argparse.Namespace) -> None:
     """Raise where two views are asked for that are not one table, or what is of none of them."""
     is_comparison = arguments.baseline is not None
     given = [name for name in HOW_DEFAULTS if getattr(arguments, name, None) is not None]
-    given += ["unit"] if getattr(arguments, "unit", INFER) != INFER else []
+    is_saved = getattr(arguments, "per_user", None) is not None  # with the unit of each ranking
+    given += ["unit"] if getattr(arguments, "unit", INFER) != INFER and not is_saved else []
     given += [f"format {arguments.format}"] if arguments.format in PAPERS else []
     if given and not arguments.summary and not is_comparison:
         raise RecframeError(f"--{given[0]} is for intervals; add --summary or --baseline")

@@ -325,7 +325,7 @@ def _open(
             return None
         given = pd.concat([read_head(one) for one in (found[0], found[-1])])
         own = find_parted_columns(name, given, columns, options)
-    if name == "truth" and options.relevant is not None:
+    if name == "truth":
         check_splits(given, list_labels(given, own.labels), own, options, of_truth=True)
         if own.relevant is None and is_infer(options.relevant):
             check_no_grades(given, own, columns)

@@ -12,6 +12,7 @@ from pandas.api.types import is_numeric_dtype
 from recframe.errors import RecframeError, option, quote
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.names import find_role, is_time, list_labels, means_ids, shown
+from recframe.frames.splits import find_parts
 
 MAX_GRADES = 20  # distinct values; ten stars in halves are as many
 MIN_TIME = 1e6  # counts of seconds or days, as dates in digits, are far above; grades below
@@ -39,6 +40,8 @@ def check_no_grades(truth: pd.DataFrame, columns: Columns, of_rows: Columns) -> 
             continue
         with suppress(TypeError, NotImplementedError):  # lists, which no set holds
             values, least = _find_grades(get_column(truth, label))
+            if values and find_parts(get_column(truth, label)):
+                continue  # which has been asked
             share = _share_of_others(truth, label, columns) if values else -1
             if share >= least and (least == 0 or label not in of_rows.others):
                 grades[label] = values

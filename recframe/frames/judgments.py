@@ -51,8 +51,9 @@ NEGATIVE_UNJUDGED = ("trec_eval", "ir_measures")  # where a grade below 0 is no 
 NO_ROWS = "there are no rows, so no item is relevant to anyone"
 FIRST_ROWS = 1000  # tell of most columns whether they hold days
 DAY = re.compile(
-    r"(19|20)\d\d([-/.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])"
-    r"([ T]00:00(:00(\.0+)?)?(Z|\+00:?00)?)?"
+    r"((19|20)\d\d([-/.]?)(0[1-9]|1[0-2])\3(0[1-9]|[12]\d|3[01])(\.0)?"
+    r"|[0-3]?\d[-/. ]([0-3]?\d|[A-Za-z]{3,9})[-/. ](19|20)\d\d)"
+    r"([ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?"
 )
 
 
@@ -170,8 +171,7 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
     truth = load_frame("truth", options.truth)
     with naming("truth"):
         of_rows, columns = columns, find_given_columns("truth", truth, columns, options)
-        if options.relevant is not None:
-            check_splits(truth, list_labels(truth, columns.labels), columns, options, of_truth=True)
+        check_splits(truth, list_labels(truth, columns.labels), columns, options, of_truth=True)
         for label in find_times(truth, columns, of_rows, options):
             check_time(label, truth, columns, of_rows)
         if columns.relevant is None and options.min_relevance is not None:
@@ -292,10 +292,11 @@ def find_times(
 
 
 def _are_days(column: pd.Series) -> bool:
-    """Return whether values are dates or midnights, or texts or numbers of dates."""
+    """Return whether values are dates, texts or numbers of them, all of one time of the day."""
     with suppress(*DAMAGE):  # of values that no set holds
         values = column.iloc[:FIRST_ROWS].dropna().unique()
-        return len(values) > 0 and all(DAY.fullmatch(str(value)) for value in values)
+        days = [DAY.fullmatch(str(value)) for value in values]
+        return len(days) > 0 and len({one and one[9] for one in days}) == 1 and all(days)
     return False
 
 

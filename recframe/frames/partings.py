@@ -16,7 +16,15 @@ from pandas.api.types import infer_dtype, is_numeric_dtype
 
 from recframe.errors import DAMAGE, RecframeError, option, quote
 from recframe.frames.columns import Columns, get_column
-from recframe.frames.names import find_role, is_infer, is_of_row, is_time, list_fields
+from recframe.frames.names import (
+    find_role,
+    is_infer,
+    is_of_row,
+    is_time,
+    leave_out,
+    less_is_better,
+    list_fields,
+)
 from recframe.frames.splits import check_splits, is_flag
 from recframe.kernel.grouping import combine
 from recframe.kernel.threads import Array
@@ -24,17 +32,23 @@ from recframe.notes import note
 from recframe.options import Options
 
 MOST_SEEN = 1 << 12  # rows of a place; with fewer a place has all rows of its users
+N_USERS_SEEN = 100  # at each place, of rows in memory
 N_VALUES_SEEN = 20  # of a column; more are no models
+MOST_RANKINGS = 20  # of a unit; more are of a group, such as a tenant or a country
+FEW_SHARES, MANY_ROWS = 3, 20  # values, of which probabilities have more in so many rows
 NEARLY = 0.9  # of the values, or of the users with one, that are as all must be
 # Times as text and numbers: 2024-01-31, 20240131, 7:30, seconds since 1970 or parts of them.
-MOMENT = re.compile(r"1\d{9}(\d{3})*|(19|20)\d\d[01]\d[0-3]\d|.*\d([-/.]\d\d?[-/.]|:[0-5])\d.*")
+MOMENT = re.compile(
+    r"1\d{9}(\d{3})*|(19|20)\d\d[01]\d[0-3]\d|.*\d[-/]\d\d?[-/]\d.*|.*\d:[0-5]\d.*"
+    r"|.*(19|20)\d\d\.\d\d?\.\d.*|.*\d\.\d\d?\.(19|20)\d\d.*"
+)
 
 
 def list_others(
     sample: pd.DataFrame, columns: Columns, options: Options, *, asks_unit: bool
 ) -> tuple[list[Hashable], list[Hashable]]:
     """Return the labels that may part rows by name and dtype, and those that may be scores."""
-    may_part = is_infer(options.user) or is_infer(options.model)
+    may_part = is_infer(options.user) or options.model is not None
     may_rank = is_infer(options.score) and len(columns.score_columns) == 1
     kinds = {label: dtype.kind for label, dtype in list_fields(sample)} if columns.others else {}
     others, floats = list[Hashable](), list[Hashable]()
@@ -42,10 +56,13 @@ def list_others(
         role, kind = find_role(label), kinds[label]
         if role == "user" and asks_unit:
             others.append(label)
-        elif role is None and not (is_of_row(label) or is_time(label)):
-            others += [label] * (may_part and (kind in "iuO" or (kind == "b" and is_flag(label))))
+        elif role is None:  # numbers of times and events part nothing, and texts say what they are
+            is_number = kind in "iu" and not (is_of_row(label) or is_time(label))
+            is_other = kind in "OU" or (kind in "biuf" and is_flag(label))
+            others += [label] * (may_part and (is_number or is_other))
             floats += [label] * (may_rank and kind == "f")
-    return others, floats
+    texts_first = sorted(others, key=lambda label: kinds[label] in "iu")  # numbers may be ranks
+    return texts_first, floats
 
 
 def take_places(n_rows: int) -> list[slice]:
@@ -54,6 +71,21 @@ def take_places(n_rows: int) -> list[slice]:
         return [slice(0, n_rows)]
     starts = np.linspace(0, n_rows - MOST_SEEN, 3, dtype=int).tolist()
     return [slice(start, start + MOST_SEEN) for start in starts]
+
+
+def take_users(ids: pd.Series) -> Array:
+    """Return the positions of all rows of some users, who stand at three places of their ids."""
+    most = 3 * MOST_SEEN
+    if len(ids) <= MOST_SEEN:
+        return np.arange(len(ids))
+    places = [ids.iloc[place].drop_duplicates() for place in take_places(len(ids))]
+    users = pd.concat([one.iloc[: len(one) // 2 + 1].head(N_USERS_SEEN) for one in places])
+    rows = np.flatnonzero(ids.isin(users))
+    if len(rows) > most:  # fewer users, but two
+        codes, _ = pd.factorize(ids.iloc[rows])
+        n_before = np.bincount(codes).cumsum()
+        rows = rows[codes < max(2, int(np.searchsorted(n_before, most)))]
+    return rows
 
 
 def check_others(
@@ -71,9 +103,7 @@ def check_others(
         user = pd.factorize(user[kept])[0]
     check_splits(rows, labels, columns, options)
     for label in labels if user.max(initial=0) else ():
-        if find_role(label) == "user":
-            _check_unit(rows, label, user, kept)
-        else:
+        if not (is_of_row(label) or is_time(label)):
             _check_other(rows, label, user, kept, columns, options)
 
 
@@ -93,6 +123,11 @@ def check_classes(
     """Raise where one column of numbers between 0 and 1 stands beside a score of classes."""
     rows, score = pd.concat(places), columns.score_columns[0]
     shares = [one for one in labels if _are_shares(get_column(rows, one))]
+    with suppress(*DAMAGE):  # of ids that are none
+        by = [_encode(rows, one)[0] for one in (*columns.users, columns.item) if one is not None]
+        own = {one: _encode(rows, one)[0] for one in shares}
+        decided = [one for one in shares if any(_are_decided(own[one], of) for of in by)]
+        shares = leave_out(shares, decided if len(rows) >= MANY_ROWS else [])
     if len(shares) == 1:
         raise RecframeError(
             f"score: {quote(score)} holds 0 and 1 alone, as classes do, and {quote(shares[0])} "
@@ -107,15 +142,26 @@ def _are_shares(column: pd.Series) -> bool:
     values = column.to_numpy(float, na_value=np.nan)
     values = values[~np.isnan(values)]
     are_inside = (values >= 0) & (values <= 1)
-    return bool(are_inside.all() and (values % 1 > 0).any())
+    are_many = len(np.unique(values)) > FEW_SHARES or len(values) < MANY_ROWS
+    return bool(are_inside.all() and (values % 1 > 0).any() and are_many)
 
 
-def _check_unit(rows: pd.DataFrame, label: Hashable, user: Array, kept: Array | None) -> None:
-    """Raise where each ranking has one value of a column of users, and several have the same."""
-    codes, values = _encode(rows, label, kept)
+def check_unit(places: Sequence[pd.DataFrame], label: Hashable, columns: Columns) -> None:
+    """Raise where each ranking has one value of a column of users, and several have the same.
+
+    The rows are those of some of these users, all of them.
+    """
+    rows = pd.concat(places)
+    rows = rows[get_column(rows, label).notna().to_numpy()]
+    try:
+        user = combine(*(_encode(rows, one)[0] for one in columns.users))
+        codes, values = _encode(rows, label)
+    except DAMAGE:  # of objects that are no values
+        return
     of_rankings = np.unique(combine(user, codes)) % max(1, len(values))
     n_again = int(np.count_nonzero(np.bincount(of_rankings) > 1))
-    if _are_decided(codes, user) and n_again > 1:
+    are_few = len(of_rankings) <= MOST_RANKINGS * len(values)
+    if len(rows) and _are_decided(codes, user) and n_again > 1 and are_few:
         raise RecframeError(
             f"unit: rankings of one {quote(label)} are not independent, and {n_again:,} of "
             f"{len(values):,} that were looked at have several; pass {option('unit', label)} to "
@@ -140,15 +186,17 @@ def _check_other(
     if not 1 < n_values <= len(codes) // 2:
         return
     cells, counts = np.unique(user * n_values + codes, return_counts=True)
-    if len(cells) not in (n_values, n_users * n_values) or values.hasnans:
+    n_most = n_users * n_values  # cells, where each user has each value
+    if (len(cells) != n_values and len(cells) < NEARLY * n_most) or values.hasnans:
         return
     n_several = int(np.count_nonzero(np.bincount(cells // n_values) > 1))
     each_of_one = len(cells) == n_values and bool(np.mean(counts > 1) >= NEARLY)
     are_lists = is_infer(options.user) and each_of_one and n_several > max(1, n_users // 2)
     least = 2 if columns.item is not None else n_values + 1  # else items may be meant
-    each_of_all = len(cells) == n_users * n_values and int(counts.min()) >= least
+    each_of_all = len(cells) >= NEARLY * n_most and int(counts.min()) >= least
     are_models = is_infer(options.model) and each_of_all and n_values <= N_VALUES_SEEN
-    if not (are_lists or are_models) or _are_times_or_texts(values):
+    are_models = are_models and not less_is_better(label)  # as a rank or a position
+    if not (are_lists or are_models) or _are_times_or_texts(values, are_models=are_models):
         return
     by = [one for one in (columns.item, columns.relevant) if one is not None]
     with suppress(*DAMAGE):  # of ids that are none
@@ -156,7 +204,9 @@ def _check_other(
             return
     if are_lists:
         raise _lists_error(label, columns, n_several, n_users)
-    of_users = counts.reshape(n_users, n_values)
+    flat = np.zeros(n_most, int)
+    flat[cells] = counts
+    of_users = flat.reshape(n_users, n_values)
     if not _follows_score(rows, kept, user, values, codes, columns):
         if (of_users == of_users[:, :1]).all():
             raise _models_error(label, columns, values)
@@ -172,13 +222,17 @@ def _encode(
     return codes, pd.Index(values)
 
 
-def _are_times_or_texts(values: pd.Index[Any]) -> bool:
-    """Return whether values are times, texts of several words, or neither integers nor texts."""
+def _are_times_or_texts(values: pd.Index[Any], *, are_models: bool) -> bool:
+    """Return whether values are times, texts of several words, or neither integers nor texts.
+
+    The names of models may have several words.
+    """
     known: pd.Index[Any] = getattr(values, "categories", values)
-    if known.dtype.kind not in "iu" and infer_dtype(known) != "string":
+    if known.dtype.kind not in "iu" and infer_dtype(known.tolist()) != "string":
         return True
     first = list(map(str, values[:N_VALUES_SEEN].tolist()))
-    return all(map(MOMENT.fullmatch, first)) or any(one.count(" ") > 1 for one in first)
+    are_texts = not are_models and any(one.count(" ") > 1 for one in first)
+    return all(map(MOMENT.fullmatch, first)) or are_texts
 
 
 def _are_decided(codes: Array, by: Array) -> bool:

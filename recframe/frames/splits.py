@@ -2,51 +2,58 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Hashable, Iterable, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from numbers import Real
 
-import numpy as np
 import pandas as pd
 
-from recframe.errors import DAMAGE, RecframeError, option, quote, spell
+from recframe.errors import DAMAGE, RecframeError, option, option_with, quote, spell
 from recframe.frames.columns import Columns, get_column
-from recframe.frames.names import is_infer, plain_name
+from recframe.frames.names import plain_name
 from recframe.options import Options
 
 # The parts of a split, the one to evaluate first.
-PARTS = ("test", "eval", "evaluation", "holdout", "validation", "valid", "val", "dev", "train")
-PART = rf"(?<![a-z=])({'|'.join(PARTS)})([\s_-]?(set|data|ing))?(?![a-z=])"
+PARTS = (
+    *("test", "tst", "te", "eval", "evaluation", "holdout", "probe", "validation", "valid", "val"),
+    *("dev", "train", "trn", "tr", "base"),
+)
+PART = re.compile(rf"(?<![a-z=])({'|'.join(PARTS)})([\s_-]?(set|data|ing))?(?![a-z=])")
+OFF = (0, "0", "false", "f", "no", "n")  # flags as they are written
+ON = (1, "1", "true", "t", "yes", "y")
 OF_FILES = "split_of_file"  # the column of the parts that the names of files say
 N_FIRST = 1000  # rows, in which most columns show more values than a split has parts
 
 
 def find_part(label: Hashable, value: object) -> str:
     """Return the part of a split that a text names, or a flag whose column is named so."""
-    if isinstance(value, Real | np.bool_) and value in (0, 1):
-        part = _read_part(re.sub("^(is|in)", "", plain_name(label)))
-        return part if value or part in ("", "valid") else "train" if part != "train" else "test"
-    return _read_part(value) if isinstance(value, str) else ""
+    flag = value.strip().casefold() if isinstance(value, str) else value
+    if flag in (*OFF, *ON):
+        part = _read_part(re.sub("^(is|in)|(mask|flag|row)$", "", plain_name(label)), whole=True)
+        is_train = part in ("train", "trn", "tr", "base")
+        return part if flag in ON or part in ("", "valid") else "test" if is_train else "train"
+    return _read_part(flag) if isinstance(flag, str) else ""
 
 
-def _read_part(text: str) -> str:
-    """Return the part of a split that a text names."""
-    found = re.fullmatch(PART, text.strip().casefold())
+def _read_part(text: str, *, whole: bool = False) -> str:
+    """Return the part of a split that a text names, as one of its words or as all of it."""
+    found = PART.fullmatch(text) if whole else PART.search(text)
     return found[1] if found else ""
 
 
 @lru_cache
 def is_flag(label: Hashable) -> bool:
     """Return whether the name of a column of flags says that they tell parts of a split apart."""
-    return find_part(label, True) not in ("", "valid")
+    return find_part(label, 1) not in ("", "valid")
 
 
 def split_files(paths: Sequence[str]) -> list[str]:
     """Return the part that each file is of by its name; none unless there are several parts."""
-    names = ["/".join(re.split(r"[/\\]", path)[-2:]).casefold() for path in paths]
-    parts = [found[-1][0] for name in names if (found := re.findall(PART, name))]
+    shared = len(os.path.commonpath(paths)) if len(paths) > 1 else 0
+    names = [path[shared:].casefold() for path in paths]
+    parts = [found[-1][0] for name in names if (found := PART.findall(name))]
     return parts if len(parts) == len(paths) and len({*parts}) > 1 else []
 
 
@@ -62,10 +69,10 @@ def check_splits(
 
     In truth no user need have.
     """
-    for label in labels if columns.users and is_infer(options.model) else ():
+    for label in labels if columns.users and options.model is not None else ():
         parts, n_both = dict[object, str](), 0
         with suppress(*DAMAGE):  # of values that no set holds, and ids that are none
-            parts = _find_parts(get_column(rows, label))
+            parts = find_parts(get_column(rows, label))
             n_both = _count_users(rows, label, columns) if parts and not of_truth else 0
         if parts and (of_truth or n_both > 1):
             raise _split_error(label, parts, of_truth=of_truth)
@@ -76,6 +83,7 @@ def _split_error(label: Hashable, parts: dict[object, str], *, of_truth: bool) -
     first = min(parts, key=lambda value: PARTS.index(parts[value]))
     name, both = ("truth", "the pairs of all") if of_truth else ("df", "rows of users in several")
     one = f"{name}[{name}[{quote(label)}] == {quote(first)}]"
+    one = f"{option_with('truth', 'the path of its files')}" if label == OF_FILES else one
     if not of_truth:
         files = f"{one} (of files filters=[({quote(label)}, '==', {quote(first)})])"
         one = spell(files, f"--filter {quote(f'{label} = {first}')}")
@@ -85,7 +93,7 @@ def _split_error(label: Hashable, parts: dict[object, str], *, of_truth: bool) -
     )
 
 
-def _find_parts(column: pd.Series) -> dict[object, str]:
+def find_parts(column: pd.Series) -> dict[object, str]:
     """Return the values of a column with the part that each names; none unless all name one."""
     is_other = column.dtype.kind in "biuf" and not is_flag(column.name)
     if is_other or len(pd.unique(column.array[:N_FIRST])) > len(PARTS):

@@ -91,8 +91,10 @@ def find_units(rankings: pd.Index[Any], unit: Any) -> Array | None:
         asked = named or ([name for name in names if not is_time(name)] or names)[-1:]
     for name in asked:
         units = rankings.get_level_values(rankings.names.index(name))
-        if not is_infer(unit):
-            return pd.factorize(units)[0]
+        if not is_infer(unit):  # without one, a ranking is a unit of its own
+            codes, known = pd.factorize(units)
+            codes[codes < 0] = len(known) + np.arange(np.count_nonzero(codes < 0))
+            return codes
         if units.has_duplicates:
             again = f"{len(units)} rankings by {quote(names)} of {units.nunique()} {quote(name)}"
             raise RecframeError(

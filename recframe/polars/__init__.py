@@ -17,10 +17,10 @@ from recframe.analysis.compare import UNDEFINED
 from recframe.analysis.overview import say_size
 from recframe.analysis.ranks import list_ranks, rank_options, top_columns
 from recframe.analysis.summary import measure_noted
-from recframe.errors import RecframeError, quote
+from recframe.errors import DAMAGE, RecframeError, quote
 from recframe.foreign import TruthLike, read_frame
 from recframe.frames.columns import Columns, find_columns, get_column
-from recframe.frames.partings import MOST_SEEN, take_places
+from recframe.frames.partings import MOST_SEEN, take_users
 from recframe.frames.tables import (
     Make,
     MakeTable,
@@ -242,12 +242,13 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         return get_column(read_frame(self._read_table([label]), [label]), label)
 
     def _read_places(self, labels: list[Hashable], columns: Columns) -> list[pd.DataFrame]:
-        frame = self._frame
+        frame, labels = self._frame, list(dict.fromkeys([*columns.users, *labels]))
         if isinstance(frame, pl.LazyFrame):
             frame = self._select(labels).head(MOST_SEEN).collect()
-        with suppress(RecframeError):  # for a column that Arrow does not have
-            parts = [_as_table(frame[place][labels]) for place in take_places(len(frame))]
-            return [read_frame(part, labels) for part in parts]
+        with suppress(RecframeError, *DAMAGE):  # of a column that Arrow does not have, or no ids
+            user = columns.users[0]
+            rows = take_users(get_column(read_frame(_as_table(frame[[user]]), [user]), user))
+            return [read_frame(_as_table(frame[rows][labels]), labels)]
         return []
 
     def _map(
