@@ -87,7 +87,7 @@ def _share_of_others(truth: pd.DataFrame, label: Hashable, columns: Columns) -> 
     """
     labels, n_rows, share = [*columns.users, columns.item], min(len(truth), MOST_COMPARED), 0.0
     user, item, own = (
-        pd.factorize(get_column(truth, one).array[:n_rows], use_na_sentinel=False)[0]
+        pd.factorize(get_column(truth, one).iloc[:n_rows], use_na_sentinel=False)[0]
         for one in (labels[0], labels[-1], label)
     )
     n_own = int(own.max(initial=-1)) + 1

@@ -96,7 +96,7 @@ def _split_error(label: Hashable, parts: dict[object, str], *, of_truth: bool) -
 def find_parts(column: pd.Series) -> dict[object, str]:
     """Return the values of a column with the part that each names; none unless all name one."""
     is_other = column.dtype.kind in "biuf" and not is_flag(column.name)
-    if is_other or len(pd.unique(column.array[:N_FIRST])) > len(PARTS):
+    if is_other or len(column.iloc[:N_FIRST].unique()) > len(PARTS):
         return {}
     parts = {value: find_part(column.name, value) for value in column.dropna().unique().tolist()}
     return parts if all(parts.values()) and len({*parts.values()}) > 1 else {}
