@@ -16,6 +16,7 @@ with Importing(for_command=is_command()):
         RecframeError,
         RecframeWarning,
         RepeatedPairError,
+        WrongTypeError,
     )
     from recframe.files.trec import read_qrels, read_run
     from recframe.frames.lists import from_lists, truth_from
@@ -42,6 +43,7 @@ __all__ = [
     "RecframeError",
     "RecframeWarning",
     "RepeatedPairError",
+    "WrongTypeError",
     "compare",
     "evaluate",
     "from_groups",

@@ -99,6 +99,9 @@ def _find_error(
     wrong = [one for one in kwargs if one not in parameters]
     place = _find_place(shown, taken, wrong, given, options) if wrong else ""
     nothing = "nothing but options, by name, as truth=..." if shown == "rec" else "no argument"
+    by_name = [one for one in taken if signature.parameters[one].kind.name == "KEYWORD_ONLY"]
+    if "positional" in found and by_name and taken != by_name:
+        taken = [*(one for one in taken if one not in by_name), f"and by name {', '.join(by_name)}"]
     remedy = place or f"it takes {', '.join(taken) or nothing}"
     verb = "" if found.startswith(("got", "missing")) else "got "
     return WrongTypeError(f"{shown}() {verb}{found}; {remedy}")

@@ -7,9 +7,10 @@ import sys
 from collections.abc import Iterable, Mapping
 from numbers import Real
 from types import TracebackType
-from typing import Any, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 MAX_QUOTED = 300  # characters of one value
+MOST_CANDIDATES = 12  # for a role, that are shown
 # What stands before the host of a URI, where a secret may have a slash, and what follows the path.
 USER = re.compile(r"([\w+.-]+)://([^\s'\"/@:\[]*(?::(?!\d+/)[^\s'\"@]*)?)@")
 QUERY = re.compile(r"\?[A-Za-z_][\w.%-]*=")  # else a question mark is one of a pattern
@@ -59,6 +60,19 @@ def option_with(name: str, what: str) -> str:
     return spell(f"{name}= {what}", f"{as_flag(name)} with {what}")
 
 
+class Choice(NamedTuple):
+    """Stands in a call for what only its caller knows: candidates, and what else may be passed."""
+
+    candidates: list[Any]
+    others: str = ""
+
+    def __str__(self) -> str:
+        """Return what may be passed, in words."""
+        shown = [quote(one) for one in self.candidates[:MOST_CANDIDATES]]
+        shown += ["…"] * (len(self.candidates) > MOST_CANDIDATES)
+        return " or ".join(filter(None, (", ".join(shown), self.others)))
+
+
 def as_flag(name: str) -> str:
     """Return the flag of an option."""
     return f"--{name.replace('_', '-')}"
@@ -74,7 +88,7 @@ def spell_flags(options: Mapping[str, object]) -> str:
             if value is None or isinstance(value, bool):
                 flags.append(as_flag(name if value else f"no_{name}"))
             else:
-                shown = "..." if value is ... else shlex.quote(as_text(value))
+                shown = "COLUMN" if isinstance(value, Choice) else shlex.quote(as_text(value))
                 flags.append(f"{as_flag(name)}{'=' if shown.startswith('-') else ' '}{shown}")
     return " ".join(flags)
 
@@ -156,7 +170,8 @@ class RecframeError(ValueError):
     message : str, default ""
         The text of the message.
     answers : dict, default None
-        Options, by name, that avoid this refusal.
+        Options, by name, that avoid this refusal; `Choice` for one that the caller has to choose,
+        with its `candidates`.
 
     See Also
     --------
@@ -289,7 +304,16 @@ class RepeatedPairError(RecframeError):
 
 class WrongTypeError(RecframeError, TypeError):
     """
-    Raised for an argument of a wrong type; it is also a `TypeError`.
+    Raised when an argument has a wrong type, or a call takes none of its name.
+
+    It is also a `TypeError`, which Python raises for such a call.
+
+    Parameters
+    ----------
+    message : str, default ""
+        The text of the message.
+    answers : dict, default None
+        As in `RecframeError`.
 
     See Also
     --------

@@ -6,9 +6,11 @@ without nulls in one piece, and text that is not in views.
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Mapping, Sequence, Set
+from contextlib import suppress
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -157,7 +159,12 @@ def find_reader(path: PathLike, name: str) -> str:
     ending = os.fsdecode(path).lower()
     for compressed in COMPRESSED:
         ending = ending.removesuffix(compressed)
-    return READERS.get(ending.rpartition(".")[2], "").format(name)
+    call = READERS.get(ending.rpartition(".")[2], "").format(name)
+    with suppress(OSError, ValueError), open(path, "rb") as file:  # noqa: PTH123 - bytes too
+        json.loads(next(file, b""))  # of which JSON lines have more
+        if next(file, b"").strip() and call.startswith("pd.read_json("):
+            return f"{call[:-1]}, lines=True)"
+    return call
 
 
 def frame_error(name: str, required: str, value: object) -> RecframeError:

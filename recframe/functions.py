@@ -523,8 +523,8 @@ def read_per_user(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
 
 @public
 def summary(
-    per_user: pd.DataFrame,
-    confidence: float = 0.95,
+    per_user: pd.DataFrame | Mapping[Any, pd.DataFrame] | Sequence[pd.DataFrame],
+    confidence: float | pd.DataFrame = 0.95,
     n_resamples: int = 9_999,
     seed: int = 0,
     interval: Interval = "auto",
@@ -539,11 +539,12 @@ def summary(
 
     Parameters
     ----------
-    per_user : DataFrame
+    per_user : DataFrame, or a dict or list of them
         A row for each user, in the index; columns (score, metric), as `evaluate` and
         `read_per_user` return them, or the scores of one metric, as `df.rec.recall` does. Two
         levels are told apart by their names or by names of metrics, in either order, so that
-        ``long.pivot(index="user", columns="score")`` is one too.
+        ``long.pivot(index="user", columns="score")`` is one too. Several tables are joined by
+        user: keys of a dict, or the outer level of ``pd.concat(dict, axis=1)``, name their scores.
     confidence, n_resamples, seed, interval : float, int, int, str
         As in `df.rec.summary`. https://github.com/recframe/recframe/blob/main/examples/guide/compare.md
         explains the intervals.
@@ -577,6 +578,9 @@ def summary(
     score metric
     score recall@1   0.5  0.094531  0.905469        2  Wilson score             0.5
     """
+    if isinstance(confidence, pd.DataFrame):  # a second table
+        tables: Any = [per_user, confidence]
+        per_user, confidence = tables, 0.95
     resampling = make_resampling(confidence, n_resamples, seed, interval)
     make_table = partial(summary_table, resampling=resampling, unit=unit)
     with taking_notes() as facts:
@@ -586,8 +590,8 @@ def summary(
 
 @public
 def compare(
-    per_user: pd.DataFrame,
-    baseline: Hashable | list[Hashable] | None = None,
+    per_user: pd.DataFrame | Mapping[Any, pd.DataFrame] | Sequence[pd.DataFrame],
+    baseline: Hashable | list[Hashable] | pd.DataFrame | None = None,
     test: Test = "permutation",
     correction: Correction | None = "holm",
     confidence: float = 0.95,
@@ -606,13 +610,14 @@ def compare(
 
     Parameters
     ----------
-    per_user : DataFrame
+    per_user : DataFrame, or a dict or list of them
         A row for each user, in the index; columns (score, metric), as `evaluate` and
         `read_per_user` return them, or the scores of one metric, as `df.rec.recall` does. Two
         levels are told apart by their names or by names of metrics, in either order, so that
-        ``long.pivot(index="user", columns="score")`` is one too.
+        ``long.pivot(index="user", columns="score")`` is one too. Several tables are joined by
+        user: keys of a dict, or the outer level of ``pd.concat(dict, axis=1)``, name their scores.
     baseline, test, correction : label or list of labels, str, str or None
-        As in `df.rec.compare`.
+        As in `df.rec.compare`. ``compare(old, new)`` of two tables is ``compare([old, new])``.
     confidence, n_resamples, seed, interval : float, int, int, str
         As in `df.rec.compare`. https://github.com/recframe/recframe/blob/main/examples/guide/compare.md
         explains the intervals.
@@ -649,6 +654,9 @@ def compare(
     score metric
     new   value      0.333333      0.5       1.0
     """
+    if isinstance(baseline, pd.DataFrame):  # a second table, compared with the first
+        tables: Any = [per_user, baseline]
+        per_user, baseline = tables, None
     draws = confidence, n_resamples, seed, interval
     how = make_comparison(test, correction, *draws, weights=weights, unit=unit)
     make_table = partial(compare_table, baseline=baseline, how=how)

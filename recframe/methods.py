@@ -299,12 +299,14 @@ class RankingMethods(ABC, Generic[Table]):
         others, floats = leave_out(others, named), leave_out(floats, named)
         for unit in [label for label in others if find_role(label) == "user"]:
             of_units = columns._replace(user=unit)
-            check_unit(self._read_places([unit, *columns.users], of_units), unit, columns)
+            if places := self._read_places([unit, *columns.users], of_units):
+                check_unit(places, unit, columns)
             others.remove(unit)
         labels = list(dict.fromkeys([*columns.labels, *others]))
         places = self._read_places(labels, columns) if others or floats else []
-        if places and floats and are_classes(places, columns):
-            check_classes(self._read_places(floats, columns), floats, columns)
+        has_classes = places and floats and are_classes(places, columns)
+        if has_classes and (rows := self._read_places([*labels, *floats], columns)):
+            check_classes(rows, floats, columns)
         if places and others:
             check_others(places, others, columns, self._options)
 

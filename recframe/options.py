@@ -14,7 +14,7 @@ import pandas as pd
 
 from recframe.calls import CUT_OFFS
 from recframe.conventions import LIKE
-from recframe.errors import RecframeError, find_near, hide, is_number, option, quote, spell
+from recframe.errors import Choice, RecframeError, find_near, hide, is_number, option, quote, spell
 from recframe.foreign import TABLE_OR, TruthLike, load_table, read_frame, read_views
 from recframe.kernel.ranking import TIE_RULES, TieRule
 
@@ -30,7 +30,6 @@ Gain = Literal["linear", "exponential", "binary"]
 NullRelevance = Literal["raise", "nonrelevant"]
 
 INFER = "infer"
-FILL_IN = ...  # stands in a call for what only the user knows
 LOADED = "recframe_loaded"  # of frames that were tables of another library
 MODELS = "recframe_models"  # of frames of several models: their columns
 POSITIONS = "recframe_positions"  # of frames whose ids number a matrix: how many, by role
@@ -372,7 +371,7 @@ def list_changed(options: Options) -> dict[str, Any]:
 
 def _spell(name: str, value: Any) -> str:
     """Return a value as it is written in a call; a frame under the name of its option."""
-    if value is FILL_IN:
+    if isinstance(value, Choice):
         return "..."
     if isinstance(value, pd.DataFrame):
         return name

@@ -14,7 +14,7 @@ import recframe
 import recframe.polars
 from recframe import RecframeError
 from recframe.cli import main
-from recframe.errors import spell_flags
+from recframe.errors import Choice, spell_flags
 from recframe.options import DEFAULTS
 
 SPELLED = re.compile("\ufdd0([^\ufdd1]*)\ufdd1([^\ufdd2]*)\ufdd2")  # as `errors.spell` has it
@@ -53,25 +53,37 @@ CASES = {
     "no user": Case(
         FRAME.rename(columns={"user": "who"}), fill={"user": "who"}, then="'item' must"
     ),
-    "a likely user": Case(FRAME.rename(columns={"user": "client"}), then="'item' must not be"),
-    "two users": Case(FRAME.assign(customer_id=[5, 5, 5, 6, 6, 6])),
-    "users of topics": Case(FRAME.assign(topic=[7, 7, 7, 8, 8, 8]), never="user='topic'"),
-    "a likelier user": Case(
-        FRAME.assign(topic=1, student=FRAME["user"]).drop(columns="user"), never="user='topic'"
+    "a likely user": Case(
+        FRAME.rename(columns={"user": "client"}),
+        fill={"user": "client"},
+        then="'item' must not be",
     ),
-    "sessions of users": Case(FRAME.assign(session_id=FRAME["user"] + 5), never="user='user'"),
+    "two users": Case(FRAME.assign(customer_id=[5, 5, 5, 6, 6, 6]), fill={"user": "user"}),
+    "users of topics": Case(
+        FRAME.assign(topic=[7, 7, 7, 8, 8, 8]), fill={"user": "user"}, never="user='topic'"
+    ),
+    "sessions of users": Case(
+        FRAME.assign(session_id=FRAME["user"] + 5),
+        fill={"user": "session_id"},
+        never="user='user'",
+    ),
     "a likely score": Case(FRAME.rename(columns={"score": "knn"})),
     "a distance": Case(FRAME.rename(columns={"score": "distance"})),
     "a class": Case(
         FRAME.rename(columns={"score": "probability"}).assign(prediction=[1, 0, 1, 0, 1, 0]),
-        never="score='prediction'",
     ),
-    "no model": Case(FRAME.assign(credit_score=1.0), never="score='credit_score'"),
+    "no model": Case(
+        FRAME.assign(credit_score=1.0), fill={"score": "score"}, never="score='credit_score'"
+    ),
     "no relevance": Case(ROWS.assign(z=FRAME["relevant"]), fill={"truth": TRUTH, "relevant": "z"}),
-    "likely relevance": Case(FRAME.rename(columns={"relevant": "hit"}), fill={"truth": TRUTH}),
-    "two relevances": Case(FRAME.assign(label=0)),
+    "likely relevance": Case(
+        FRAME.rename(columns={"relevant": "hit"}), fill={"truth": TRUTH, "relevant": "hit"}
+    ),
+    "two relevances": Case(FRAME.assign(label=0), fill={"truth": TRUTH, "relevant": "relevant"}),
     "no item": Case(
-        ROWS.rename(columns={"item": "thing"}), {"truth": TRUTH.rename(columns={"item": "thing"})}
+        ROWS.rename(columns={"item": "thing"}),
+        {"truth": TRUTH},
+        then="truth_item",
     ),
     "an item to rank by": Case(FRAME.rename(columns={"item": "thing"}), {"ties": "item"}),
     "no name": Case(
@@ -89,7 +101,9 @@ CASES = {
     ),
     "models": Case(TWICE.assign(model=HALVES, item=range(12))),
     "two users of truth": Case(
-        ROWS, {"truth": TRUTH.rename(columns={"user": "uid"}).assign(query=[1, 2])}
+        ROWS,
+        {"truth": TRUTH.rename(columns={"user": "uid"}).assign(query=[1, 2])},
+        fill={"truth_user": "uid"},
     ),
     "no user of truth": Case(
         ROWS, {"truth": TRUTH.rename(columns={"user": "who"})}, fill={"truth_user": "who"}
@@ -273,5 +287,9 @@ def test_answers_leave_nothing_open(name, tmp_path):
     given = {**case.options, **case.arguments}
     error = refused(case, case.frame.rec, given)
     kept = {one: value for one, value in given.items() if one not in case.without}
-    again = refused(case, case.frame.rec, {**kept, **error.answers}) if error.answers else None
-    assert again is None or again.answers.items() <= error.answers.items()
+    answers = {
+        name: case.fill.get(name, one.candidates[0]) if isinstance(one, Choice) else one
+        for name, one in error.answers.items()
+    }
+    again = refused(case, case.frame.rec, {**kept, **answers}) if answers else None
+    assert again is None or again.answers.items() <= answers.items()

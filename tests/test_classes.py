@@ -43,8 +43,8 @@ def test_the_answer_runs():
         rows = ROWS.astype({"prediction": dtype})
         with pytest.raises(RecframeError, match="as classes do") as refused:
             rows.rec.mean(METRIC)
-        assert {"score": RANDOM} == refused.value.answers
-        assert 1.0 == rows.rec(**refused.value.answers).mean(METRIC).loc[RANDOM, METRIC]
+        assert [RANDOM, "prediction"] == refused.value.answers["score"].candidates
+        assert 1.0 == rows.rec(score=RANDOM).mean(METRIC).loc[RANDOM, METRIC]
 
 
 def test_no_question():

@@ -21,49 +21,10 @@ def refusal(door, frame, folder, **options):
     return re.sub(r"\s+", " ", str(refused.value))
 
 
-@pytest.mark.parametrize("door", DOORS)
-@pytest.mark.parametrize(
-    ("weak", "likelier"),
-    [("topic", "student"), ("session_id", "cust_id"), ("question", "reader"), ("object", "Usr")],
-)
-def test_a_weak_name_beside_a_likelier_one(door, weak, likelier, tmp_path):
-    """Both are named, and the likelier one is suggested; either may be passed."""
-    frame = pd.DataFrame({weak: IDS, likelier: IDS, **ROWS})
-    message = refusal(door, frame, tmp_path)
-
-    assert f"user: 2 columns could be it, {weak!r}, {likelier!r}" in message
-    assert f"user='{likelier}'" in message.replace("--user ", "user=").replace(
-        f"user={likelier}", f"user='{likelier}'"
-    )
-    for user in (weak, likelier):
-        table = DOORS[door](frame, METRIC, {**OPTIONS, "user": user}, tmp_path)
-        assert user == table.index.name
-
-
 def test_a_weak_name_beside_others():
     """A text of queries, a fraction or a name of another role is not likelier."""
     rows = {"query": IDS, "query_text": "a", "user_rate": 0.5, "user_score": 0.5, **ROWS}
     assert "query" == pd.DataFrame(rows).rec(score="score").recall(k=1).index.name
-
-
-def test_a_likelier_name_alone():
-    """It is asked for as before, though another column of a weak name is taken."""
-    frame = pd.DataFrame({"question": IDS, "student": IDS, **ROWS}).drop(columns="item")
-    with pytest.raises(RecframeError, match="user and item are the same column, 'question'"):
-        frame.rec(item="question").recall(k=1)
-
-
-@pytest.mark.parametrize("door", DOORS)
-def test_a_prediction_beside_a_probability(door, tmp_path):
-    """A class is not ranked by where its probability is there."""
-    frame = pd.DataFrame({"user": IDS, **ROWS}).rename(columns={"score": "probability"})
-    frame.insert(0, "prediction", [1, 1, 0])
-    message = refusal(door, frame, tmp_path)
-
-    assert "'prediction', 'probability', but 'prediction' may be no model" in message
-    assert re.search("score[= ]'?probability", message)
-    with pytest.raises(RecframeError, match="score: no column found"):
-        frame.drop(columns="relevant").rec(relevant="prediction").recall(k=1)
 
 
 @pytest.mark.parametrize("door", DOORS)

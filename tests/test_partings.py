@@ -204,7 +204,7 @@ def make_many(n_users=1_000, n_items=5):
     return frame.assign(score=rng.random(len(frame)), relevant=rng.integers(0, 2, len(frame)))
 
 
-@pytest.mark.parametrize("door", ["frame", "Arrow", "Polars"])
+@pytest.mark.parametrize("door", ["frame", "Arrow", "Polars", "csv", "command line"])
 @pytest.mark.parametrize("is_shuffled", [False, True])
 def test_rows_of_a_user_are_found_wherever_they_are(door, is_shuffled, tmp_path):
     """Of models below each other, and in any order, some users are looked at whole."""

@@ -129,7 +129,7 @@ def test_levels_that_do_not_say_what_they_are_are_refused(labels):
         (TWO.assign(item=1), "found the column 'item'; pass df.rec.evaluate"),
         (TWO.set_axis(METRICS, axis=1), r"found the metrics \['precision@2', 'recall@1'\] without"),
         (TWO.rename_axis(columns="metric"), r"found the metrics \['old', 'new'\] without a score"),
-        (pd.concat({1: pd.concat({2: TWO}, axis=1)}, axis=1), "found 3 levels"),
+        (pd.concat({1: pd.concat({2: TWO}, axis=1)}, axis=1), "found two levels of which neither"),
         (TWO[["old"]], r"per_user must have 2 scores or more to compare, found \['old'\]"),
     ],
 )

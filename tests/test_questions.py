@@ -76,7 +76,7 @@ def test_one_refusal_asks_all(table, call, tmp_path):
         assert said in question
     assert code.endswith(f").{call}")
 
-    code = re.sub(r"^(df\.rec|recframe\.scan\(.*?\))\(", "rec(", code)
+    code = re.sub(r"^(# df.*\n)?(df\.rec|recframe\.scan\(.*?\))\(", "rec(", code)
     found = eval(code, {"rec": rec})
     answers = {"missing": "unranked", "min_relevance": 4, "duplicates": "max", "short": "pad"}
     expected = eval(f"df.rec(**answers).{call}", {"df": OPEN, "answers": answers})
@@ -89,7 +89,7 @@ def test_one_refusal_asks_all(table, call, tmp_path):
 def test_other_choices_stand_behind():
     """As a comment behind each answer that has some."""
     _, code = ask(lambda: OPEN.rec.mean("recall@5"))
-    lines = [line.strip() for line in code.split("\n")[1:-1]]
+    lines = [line.strip() for line in code.split("\n")[2:-1]]
     assert [
         "short='pad',  # or 'shrink', 'nan'",
         "missing='unranked',  # or 'drop'",
@@ -113,14 +113,25 @@ def test_a_function_is_called_as_it_was(tmp_path):
 
 
 def test_roles_are_asked_too():
-    """A column that is likely, its direction, then what its values leave open."""
+    """What the data settle, its direction, and choices, which the call that is shown waits for."""
     frame = ROWS.rename(columns={"score": "distance", "user": "client"})
-    questions, code = ask(lambda: frame.rec(duplicates="max").recall(k=5))
-    assert 3 == len(questions)
-    table = eval(code, {"df": frame})
-    assert 8 == len(table)
-    assert "user='client'" in code
-    assert "ascending=True,  # or False" in code
+    with pytest.raises(RecframeError) as refused:
+        frame.rec(duplicates="max").recall(k=5)
+    asked, _, code = str(refused.value).partition("\nThis answers all")
+    starts = ["3 questions", "1. user", "2. relevant", "3. k=5"]
+    assert all(map(str.startswith, asked.split("\n"), starts))
+    said, code = code.split("\n", 1)
+    assert ", with your choice in place of ... and without what depends on it:" == said
+    assert code.startswith("# df: as your call has them\n")
+    assert "score='distance',\n    ascending=True,  # or False" in code
+    assert "user=...,  # 'client' or None for one ranking" in code
+    assert "short" not in code
+    with pytest.raises(RecframeError, match=r"user=\.\.\. stands .* has 'client', 'item"):
+        eval(code, {"df": frame})
+    with pytest.raises(RecframeError, match="2 questions are open") as refused:
+        eval(code.replace("...", "'client'"), {"df": frame})
+    answers = {"score": "distance", "ascending": True, "user": "client", "duplicates": "max"}
+    assert 8 == len(frame.rec(**answers | refused.value.answers).recall(k=5))
 
 
 def test_truth_is_asked_too():

@@ -287,7 +287,7 @@ def test_messages_spell_the_call(frame, tmp_path):
     frame.rename(columns={"user": "u"}).to_parquet(tmp_path / "run.parquet")
     with pytest.raises(recframe.RecframeError, match=r"pass recframe.scan\(path\)\(user=...\)"):
         recframe.scan(tmp_path).mean()
-    with pytest.raises(recframe.RecframeError, match=r"; pass user=..., with the right column"):
+    with pytest.raises(recframe.RecframeError, match=r"; pass user=..., where user is 'u' or None"):
         recframe.evaluate(tmp_path)
     with pytest.raises(recframe.RecframeError, match=r"^source: cannot read .*none: no such file"):
         recframe.scan(tmp_path / "none")

@@ -30,10 +30,12 @@ def refuse(frame, **options):
     return str(caught.value)
 
 
-def paste(message, df, truth=None):
-    """Return the accessor that the call in a message makes."""
+def paste(message, df, truth=None, **chosen):
+    """Return the accessor that the call in a message makes, with what is chosen for dots."""
     found = re.search(r"pass (df\.rec\(.*?\))(,|;|$)|^(df\.rec\((?s:.*)\))\.mean", message, re.M)
-    call = found[1] or found[3]
+    call = (found[3] or found[1]).replace("truth=...", "truth=truth")
+    for name, choice in chosen.items():
+        call = call.replace(f"{name}=...", f"{name}={choice!r}")
     return eval(call, {"df": df, "truth": truth})
 
 
@@ -69,18 +71,19 @@ def test_vector_store(with_truth):
     message = refuse(frame, **{"truth": truth} if with_truth else {})
     means = paste(message, frame, truth).mean(METRICS)
 
-    assert "df.rec(score='distance', ascending=True, truth=truth)" in message
+    said = "truth" if with_truth else "..."
+    assert f"df.rec(score='distance', ascending=True, truth={said})" in message
     expected = shapes.vector_store("similarity").rec(truth=truth).mean(METRICS)
     assert expected.to_numpy().tolist() == means.to_numpy().tolist()
 
 
 def test_ab_log():
-    """Sessions and users could both be it: refused, with the finer one to paste."""
+    """Sessions and users could both be it: refused, with both to choose from."""
     frame = shapes.ab_log()
     message = refuse(frame)
 
     assert message.startswith("user: 2 columns could be it, 'session_id', 'user_id'; item is 'ite")
-    assert 12 == len(paste(message, frame).evaluate("r_precision"))
+    assert 12 == len(paste(message, frame, user="session_id").evaluate("r_precision"))
     assert 12 == len(frame.drop(columns="user_id").rec.evaluate("r_precision"))
 
 
@@ -89,8 +92,10 @@ def test_trec():
     run, qrels = shapes.trec_run(), shapes.trec_qrels()
     message = refuse(run)
 
+    assert "Q0" in message.partition("where relevant is")[2]
+    assert "or truth= the frame of relevant pairs" in message
     with pytest.raises(recframe.RecframeError, match=r"truth: relevant='rel': .* min_relevance="):
-        paste(message, run, qrels).mean(METRICS)
+        run.rec(truth=qrels).mean(METRICS)
     assert 12 == len(run.rec(truth=qrels, min_relevance=1).evaluate("recall@3"))
 
 
@@ -102,7 +107,7 @@ def test_lists_in_cells(make):
 
     name = frame.columns[1]
     assert f"where {name!r} holds lists, recframe.from_lists makes rows of them\n" in message
-    assert "\nrecframe.from_lists(df).rec.mean(" in message
+    assert "\nrecframe.from_lists(df).rec(\n    truth=...," in message
 
 
 def test_a_pivot_of_models():
@@ -120,26 +125,52 @@ def test_a_pivot_of_models():
 
 # Frames with names that none is known by: the options, and the arguments of the call to paste.
 STRANGE = {
-    "all roles": (["person", "thing", "als", "hit"], {}, "user='person', score='als', relevant"),
+    "all roles": (
+        ["person", "thing", "als", "hit"],
+        {},
+        r"user=\.\.\., score='als', relevant=\.\.\.",
+        {"user": "person", "relevant": "hit"},
+    ),
     "options stay": (
         ["person", "doc", "als", "hit"],
         {"ties": "worst", "item": "doc", "short": "pad"},
-        "user='person', item='doc', score='als', relevant='hit', ties='worst', short='pad'",
+        r"user=\.\.\., item='doc', score='als', relevant=\.\.\., ties='worst', short='pad'",
+        {"user": "person", "relevant": "hit"},
     ),
-    "spelled like": (["usrid", "movie", "scroe", "relevent"], {}, "user='usrid', score='scroe'"),
-    "several scores": (["user", "alsace", "knn_pred", "als_pred", "rel"], {}, "score=.'knn_pred'"),
-    "the last float": (["user", "item", "alpha", "rel"], {}, "score='alpha'"),
-    "low before rank": (["user", "rank", "dist", "rel"], {}, "score='dist', ascending=True"),
-    "the id of a name": (["uid", "doc", "doc_id", "als", "rel"], {}, "score='als'"),
-    "query in a session": (["session", "query", "item", "score", "rel"], {}, "user='query'"),
-    "a name of a rating": (["user", "item", "score", "label", "rating"], {}, "relevant='label'"),
+    "spelled like": (
+        ["usrid", "movie", "scroe", "relevent"],
+        {},
+        r"user=\.\.\., score='scroe'",
+        {"user": "usrid", "relevant": "relevent"},
+    ),
+    "several scores": (
+        ["user", "alsace", "knn_pred", "als_pred", "rel"],
+        {},
+        r"score=\.\.\.",
+        {"score": ["knn_pred", "als_pred"]},
+    ),
+    "the last float": (["user", "item", "alpha", "rel"], {}, "score='alpha'", {}),
+    "low before rank": (["user", "rank", "dist", "rel"], {}, "score='dist', ascending=True", {}),
+    "the id of a name": (["uid", "doc", "doc_id", "als", "rel"], {}, "score='als'", {}),
+    "query in a session": (
+        ["session", "query", "item", "score", "rel"],
+        {},
+        r"user=\.\.\.",
+        {"user": "query"},
+    ),
+    "a name of a rating": (
+        ["user", "item", "score", "label", "rating"],
+        {},
+        r"relevant=\.\.\.",
+        {"relevant": "label"},
+    ),
 }
 
 
 @pytest.mark.parametrize("case", STRANGE)
 def test_calls_to_paste(case):
-    """The call has the frame's own likely columns, and what was given; it works."""
-    names, options, expected = STRANGE[case]
+    """The call has what the data settle, choices, and what was given; it works."""
+    names, options, expected, chosen = STRANGE[case]
     values = {
         name: [0.5, 0.25] if name in ("als", "alpha", "dist", "scroe") else [0, 1] for name in names
     }
@@ -148,4 +179,4 @@ def test_calls_to_paste(case):
     message = refuse(frame, **options)
 
     assert re.search(rf"pass df\.rec\({expected}", message)
-    assert not paste(message, frame).evaluate("r_precision").empty
+    assert not paste(message, frame, **chosen).evaluate("r_precision").empty

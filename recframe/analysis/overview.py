@@ -9,10 +9,10 @@ import pandas as pd
 
 from recframe.analysis.display import TEXT_WIDTH, as_html
 from recframe.conventions import LEFT
-from recframe.errors import RecframeError, count_of, plain, quote
+from recframe.errors import RecframeError, count_of, quote
 from recframe.frames.columns import find_columns, find_given_roles, find_roles
 from recframe.frames.judgments import check_given_columns
-from recframe.frames.names import NAMES, Roles, find_remedy
+from recframe.frames.names import NAMES, Roles, find_answers, say_choices
 from recframe.options import Options, list_changed, spell_arguments
 
 INDENT = 23  # before what a role is
@@ -74,9 +74,9 @@ def make_overview(call: str, size: str, frame: pd.DataFrame, options: Options) -
     title = f"{call}: {size}"
     is_refused = any(role.error for role in roles.values())
     if not is_refused and any(role.problem for role in roles.values()):
-        remedy, after = find_remedy(frame, roles, options)
-        arguments = _join(spell_arguments(changed | remedy))
-        return Overview(title, rows, ("Pass ", f"{call}({arguments})", plain(after)))
+        answers = find_answers(frame, roles, options)
+        arguments = _join(spell_arguments(changed | answers))
+        return Overview(title, rows, ("Pass ", f"{call}({arguments})", say_choices(answers)))
     try:
         columns = find_columns(frame, options)
         check_given_columns(columns, options)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from recframe.console import USAGE, one_line, show, write
+from recframe.conventions import read_table
 from recframe.disk import reason
 from recframe.errors import RecframeError, find_near, in_flags, quote
 from recframe.files.filters import Quoted, Written
@@ -20,6 +21,7 @@ from recframe.metrics.names import QUOTED, find_meant, parse_metric
 from recframe.stores import find_ending, is_uri, without_file
 
 METRIC_FLAGS = ("-m", "--metric", "--metrics")
+TREC_SETS = ("all_trec", "official", "set", "all_prefs", "qrels_jg", "prefs")
 MOST_CHARACTERS = 1 << 20  # of a file of options
 BRACKETS = rf"""\((?:{QUOTED}|[^()"'])*\)"""
 LIKE_METRIC = re.compile(rf"\w+({BRACKETS})?@\w+")
@@ -77,7 +79,8 @@ def expand(words: Sequence[str]) -> list[str]:
     # A path that follows a metric is not taken for another one, as argparse would have it.
     words, is_first, is_next = [], False, False
     for word in expanded:
-        if is_next and not is_first and _names_metric(word):
+        read = read_names if expanded[0] == "trec" else read_metrics
+        if is_next and not is_first and _names_metric(word, read):
             words.append(METRIC_FLAGS[0])
         else:
             is_next = is_first or word.partition("=")[0] in METRIC_FLAGS
@@ -115,10 +118,10 @@ def _read_options(path: str) -> list[str]:
     return words
 
 
-def _names_metric(word: str) -> bool:
+def _names_metric(word: str, read: Callable[[str], list[str]]) -> bool:
     """Return whether a word that follows a metric is one too, and not a path."""
     try:
-        read_metrics(word)
+        read(word)
     except RecframeError:
         # A misspelt one, or that of a library as P_5, is taken as such, and not as no file.
         meant = find_meant(word) if re.fullmatch(r"[\w.]+", word) else None
@@ -134,8 +137,34 @@ def read_metrics(text: str) -> list[str]:
     return [parse_metric(name.strip()).label for name in names]
 
 
+def read_names(text: str) -> list[str]:
+    """Return the labels of the metrics that a text names, by the names here or trec_eval's.
+
+    Of "P.5,10,map" the number between is another cut-off.
+    """
+    labels = list[str]()
+    for name in re.sub(r",(?=\d+(,|$))", "\0", text).split(",") if "(" not in text else [text]:
+        found = re.fullmatch(r"\s*(\w+?)(?:[._](\d+(?:\0\d+)*))?\s*", name)
+        alike, ks = found.groups() if found else (name, None)
+        if alike in TREC_SETS:
+            raise RecframeError(
+                f"{alike} is a set of trec_eval's; name each metric, as -m map P.5,10"
+            )
+        own = [
+            metric
+            for metric, names in read_table().items()
+            for one in names.get("trec_eval", ())
+            if one.name == f"{alike}{'_k' if ks else ''}"
+        ]
+        labels += [f"{own[0]}@{k}" for k in ks.split("\0")] if own and ks else own[:1]
+        labels += [] if own else read_metrics(name.replace("\0", ","))
+    return [label for text in labels for label in read_metrics(text)]
+
+
 def read_number(text: str) -> float:
     """Return the number that a text means; whole numbers stay exact."""
+    if re.fullmatch(r"[\d.]+%", text):
+        raise RecframeError(f"must be a number, found {text!r}; pass {float(text[:-1]) / 100:g}")
     number = float(text)
     if math.isinf(number) and "inf" not in text.lower():
         raise RecframeError(f"must be a number that floats can hold, found {text!r}")

@@ -2,7 +2,6 @@
 
 import argparse
 import math
-import re
 from collections import deque
 from collections.abc import Hashable, Mapping
 from pathlib import Path
@@ -13,10 +12,10 @@ import pandas as pd
 from recframe import __version__
 from recframe.cli.commands import outputs
 from recframe.cli.flags import SAID, add_metrics, add_options, add_output, add_views
-from recframe.cli.parser import read_metrics
+from recframe.cli.parser import read_names
 from recframe.cli.results import Result, as_text, find_baseline, give, printable, view
 from recframe.console import DONE, tell
-from recframe.conventions import TREC, read_table
+from recframe.conventions import TREC
 from recframe.disk import identify
 from recframe.errors import RecframeError, shorten, show_path
 from recframe.files.saved import describe_made, write_each
@@ -85,16 +84,6 @@ examples:
         help="print the values of every query, and of all last, in trec_eval's lines; with "
         "--baseline, print differences from it",
     )
-
-
-def read_names(text: str) -> list[str]:
-    """Return the labels of the metrics that a text names, by the names here or trec_eval's."""
-    found = re.fullmatch(r"(\w+?)(?:[._](\d+(?:,\d+)*))?", text)
-    name, ks = found.groups() if found else (text, None)
-    for metric, names in read_table().items():
-        if any(one.name == f"{name}{'_k' if ks else ''}" for one in names.get("trec_eval", ())):
-            return read_metrics(",".join(f"{metric}@{k}" for k in ks.split(",")) if ks else metric)
-    return read_metrics(text)
 
 
 class Run(NamedTuple):

@@ -25,13 +25,14 @@ from recframe.frames.duplicates import advise, find_telling
 from recframe.frames.ids import as_users, list_levels
 from recframe.frames.interactions import Interactions, read_interactions
 from recframe.frames.names import leave_out
-from recframe.frames.partings import MOST_SEEN, take_places
+from recframe.frames.partings import MOST_SEEN, take_places, take_users
 from recframe.frames.splits import find_part
 from recframe.frames.tables import Make
 from recframe.frames.truth import open_candidates, open_judge
 from recframe.notes import note
 from recframe.options import Options
 
+MOST_WHOLE = 1 << 16  # rows that are read to look at all rows of some users
 MOST_OPENED = 64  # row groups of a place that is looked at
 LOOKUP_ROWS = 1 << 16  # of all columns, that are read at a time to look a pair up
 
@@ -123,13 +124,14 @@ def read_places(
 ) -> list[pd.DataFrame]:
     """Return these columns of rows of row groups at the beginning, in the middle and at the end.
 
-    Of text they are the first rows; of queries and stores none, as each place is a request.
+    Of few rows they are those of some users, all of them; of text the first rows; of queries and
+    stores none, as each place is a request.
     """
     first, names, memory = found[0], list(map(str, labels)), limits.memory
     if isinstance(first.rows, GivenRows) or any(one.remote is not None for one in found):
         return []
 
-    def read_head(row_group: RowGroup) -> pd.DataFrame:
+    def read_head(row_group: RowGroup, n_rows: int = MOST_SEEN) -> pd.DataFrame:
         own, (rows, said) = row_group.found, (row_group.found.rows, row_group.found.partitions)
         stored = [one for one in dict.fromkeys([*names, *own.looked_at]) if one not in said]
         if rows is not None:
@@ -137,8 +139,8 @@ def read_places(
             head = read_until_known(lambda known: next(rows.iter_batches(stored, known)), known)
         else:
             with open_file(own) as file:
-                head = next(file.iter_batches(MOST_SEEN, [row_group.number], stored))
-        head = matching(head[:MOST_SEEN], row_group)
+                head = next(file.iter_batches(n_rows, [row_group.number], stored))
+        head = matching(head[:n_rows], row_group)
         values = {name: one.as_py() for name, one in said.items() if name in names}
         return pd.DataFrame(head.to_pandas()).assign(**values)
 
@@ -146,7 +148,9 @@ def read_places(
         of_parts = {tuple(map(_say_part, one.partitions.items())): one for one in found[::-1]}
         heads = [*of_parts.values()] if len(of_parts) > 1 else [first]
         if first.rows is not None or len(heads) > 1:
-            return [read_head(RowGroup(0, one, 0, 0, 0, (), None, None)) for one in heads]
+            n_rows = MOST_WHOLE if len(heads) == 1 else MOST_SEEN
+            read = [read_head(RowGroup(0, one, 0, 0, 0, (), None, None), n_rows) for one in heads]
+            return read if len(heads) > 1 else [_of_users(read[0], columns)]
         several = found if len(found) < 4 else [first, found[len(found) // 2], found[-1]]
         row_groups = open_files(several, columns, options, memory).row_groups
         starts = np.cumsum([0, *(one.n_rows for one in row_groups)])
@@ -156,8 +160,16 @@ def read_places(
         spans = dict.fromkeys(zip(begin, np.minimum(end, begin + MOST_OPENED), strict=True))
         with warnings.catch_warnings():  # pandas 2 warns of columns without a value
             warnings.simplefilter("ignore", FutureWarning)
+            if several is found and starts[-1] <= MOST_WHOLE and len(row_groups) <= MOST_OPENED:
+                rows = pd.concat([read_head(one, MOST_WHOLE) for one in row_groups])
+                return [_of_users(rows, columns)]
             return [pd.concat(map(read_head, row_groups[one:other])) for one, other in spans]
     return []
+
+
+def _of_users(rows: pd.DataFrame, columns: Columns) -> pd.DataFrame:
+    """Return all rows of some users, of these rows."""
+    return rows.iloc[take_users(get_column(rows, columns.users[0]))]
 
 
 def _say_part(said: tuple[str, pa.Scalar]) -> str:

@@ -23,6 +23,7 @@ from recframe.errors import RecframeError, quote, shorten, show_path, spell
 from recframe.foreign import PathLike, frame_error
 from recframe.frames.ids import encode, find_users
 from recframe.frames.judgments import naming
+from recframe.frames.names import find_role
 from recframe.kernel.grouping import SortedPairs
 from recframe.options import is_path
 
@@ -61,6 +62,13 @@ QRELS_LINES = LineLayout(
 )
 
 
+# Lines of three fields: runs of MS MARCO, and qrels of BEIR.
+SHORT_RUN_LINES = LineLayout(
+    "a run", "query doc rank", "rank", pa.int64(), "a whole number", r"\d{1,18}"
+)
+SHORT_QRELS_LINES = QRELS_LINES._replace(fields="query doc relevance")
+
+
 @public
 def read_run(path: PathLike) -> pd.DataFrame:
     """
@@ -68,7 +76,8 @@ def read_run(path: PathLike) -> pd.DataFrame:
 
     A line has the fields query, Q0, document, rank, score and tag, separated by blanks or tabs. Q0
     and the rank are ignored: as in trec_eval, scores alone order documents. A file with several
-    tags holds several runs and is refused.
+    tags holds several runs and is refused. Lines of query, document and rank, as MS MARCO has
+    them, are read too: the score is minus the rank.
 
     Parameters
     ----------
@@ -114,7 +123,8 @@ def read_qrels(path: PathLike) -> pd.DataFrame:
     Return TREC qrels as a frame: a row for each query and document, with its relevance.
 
     A line has the fields query, iteration, document and relevance, separated by blanks or tabs. The
-    iteration is ignored.
+    iteration is ignored, and may be missing in all lines; a first line of names, as BEIR has it, is
+    skipped.
 
     Parameters
     ----------
@@ -169,6 +179,13 @@ def _read_given(path: Any, layout: LineLayout) -> pd.DataFrame:
 def read_lines(path: str, layout: LineLayout) -> pd.DataFrame:
     """Return a file of this layout as a frame."""
     data = _regular(_read_bytes(path))
+    first, _, rest = data.lstrip(b"\n").partition(b"\n")
+    names = first.decode(errors="replace").split(" ")
+    if layout is QRELS_LINES and find_role(names[-1]) in ("relevant", "score"):  # BEIR's header
+        data = b"\n" * data.count(b"\n", 0, len(data) - len(rest)) + rest
+        first = rest.partition(b"\n")[0]
+    if first.count(b" ") == 2:  # as MS MARCO and BEIR have them
+        layout = SHORT_RUN_LINES if layout is RUN_LINES else SHORT_QRELS_LINES
     table = _parse(data, layout, layout.type)
     if table is None:
         for number, fault in _find_faults(data, layout):
@@ -184,6 +201,14 @@ def read_lines(path: str, layout: LineLayout) -> pd.DataFrame:
     _check_repeats(path, data, frame)
     if layout is RUN_LINES:
         _check_tag(path, data, len(frame))
+    if layout is SHORT_RUN_LINES:
+        in_order = frame.sort_values(["query", "rank"]).groupby("query").cumcount() + 1
+        if not in_order.eq(frame["rank"]).all():
+            raise RecframeError(
+                f"{show_path(path)}: lines of three fields must be of query, doc and rank (1, 2, … "
+                f"of each query); with scores a run has lines of {RUN_LINES.fields}"
+            )
+        frame["score"] = -frame.pop("rank").astype(float)
     return frame
 
 

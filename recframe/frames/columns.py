@@ -1,16 +1,21 @@
 """Columns: which plays which role in a frame, in truth and among excluded pairs; their values."""
 
+import os
 import re
 from collections import Counter
 from collections.abc import Hashable, Sequence, Set
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from recframe.conventions import check_like
 from recframe.errors import (
+    DAMAGE,
     MissingColumnError,
     RecframeError,
     as_text,
@@ -21,9 +26,9 @@ from recframe.errors import (
 )
 from recframe.frames.kinds import list_lists
 from recframe.frames.names import (
+    KINDS,
     LOOKED_FOR,
     NAMES,
-    WEAK,
     Role,
     Roles,
     as_labels,
@@ -31,7 +36,6 @@ from recframe.frames.names import (
     check_roles,
     find_role,
     is_infer,
-    is_likelier,
     is_no_model,
     leave_out,
     less_is_better,
@@ -206,7 +210,7 @@ def find_roles(
         if scores:
             roles["score"] = Role("inferred", scores)
     taken = {label for role in roles.values() for label in role.labels}
-    named = _list_named(frame, taken)
+    named = _list_named(frame)
     needing = f"duplicates={options.duplicates!r}" if options.duplicates in ("max", "first") else ""
     needing = needing or ("ties='item'" if options.tie_rule.by_item else "")
     needing = needing or (f"model={options.model}" if isinstance(options.model, Models) else "")
@@ -217,12 +221,39 @@ def find_roles(
     for role in NAMES:
         if role not in roles and needed.get(role, True):
             roles[role] = _infer(role, named, taken)
+    settle_with_truth(frame, roles, options)
     if len(set(roles["score"].labels)) < len(roles["score"].labels):  # several of one name
         roles["score"] = _read_given(frame, "score", roles["score"].labels)
     if needing and roles["item"].how == "none":
         problem = f"{roles['item'].problem}, which {needing} needs"
         roles["item"] = roles["item"]._replace(problem=problem)
     return {name: roles[name] for name in NAMES if name in roles}
+
+
+def settle_with_truth(frame: pd.DataFrame, roles: Roles, options: Options) -> None:
+    """Give users and items the one column that could be theirs and truth has too, if one is."""
+    is_open = [name for name in ("user", "item") if name in roles and roles[name].problem]
+    labels = set(_read_labels(options.truth)) if is_open and options.has_truth else set()
+    found = {label for role in roles.values() for label in role.found}
+    kinds = {label: dtype.kind for label, dtype in list_fields(frame)}
+    for name in is_open if labels else ():
+        other = [label for label in kinds if kinds[label] in KINDS[name][0] and label not in found]
+        both = [label for label in roles[name].labels or other if label in labels]
+        if len(both) == 1 and not (len(is_open) > 1 and not roles[name].labels):
+            roles[name] = Role("inferred", both)
+
+
+def _read_labels(truth: Any) -> list[Any]:
+    """Return the labels of truth's columns, none where they are not known before it is read."""
+    if isinstance(truth, pd.DataFrame):
+        return list_labels(truth)
+    with suppress(pa.ArrowException, *DAMAGE):  # of which reading it tells
+        from pyarrow import dataset  # which takes a moment
+
+        path = os.fspath(truth)
+        kind = {".csv": "csv", ".jsonl": "json", ".feather": "feather"}.get(Path(path).suffix)
+        return list(dataset.dataset(path, format=kind or "parquet").schema.names)
+    return []
 
 
 def find_given_roles(
@@ -289,13 +320,8 @@ def _read_given(frame: pd.DataFrame, role: str, given: Any, like: Sequence[Hasha
     return Role("given", labels)
 
 
-def _list_named(
-    frame: pd.DataFrame, taken: Set[Hashable] = frozenset()
-) -> dict[str, list[Hashable]]:
-    """Return the labels whose names mean a role, by role, in the order of the columns.
-
-    Where only weak names that are not taken mean a role, the likelier ones beside them follow.
-    """
+def _list_named(frame: pd.DataFrame) -> dict[str, list[Hashable]]:
+    """Return the labels whose names mean a role, by role, in the order of the columns."""
     named: dict[str, list[Hashable]] = {role: [] for role in (*NAMES, "model")}
     fields = list_fields(frame)
     others = {label for label, kind in fields if is_bool_dtype(kind) or not is_numeric_dtype(kind)}
@@ -306,10 +332,6 @@ def _list_named(
     named["score"] = leave_out(
         named["score"], [] if others.isdisjoint(named["score"]) else list_lists(frame)
     )
-    for role, labels in named.items():
-        free = leave_out(labels, taken)
-        if free and all(plain_name(label) in WEAK for label in free):
-            labels += [label for label, dtype in fields if is_likelier(label, dtype, role)]
     return named
 
 
@@ -323,8 +345,6 @@ def _infer(role: str, named: dict[str, list[Hashable]], taken: Set[Hashable] = f
         names = {plain_name(label) for label in found}  # "query" is left to "query_id"
         found = [label for label in found if f"{plain_name(label)}id" not in names]
     doubtful = [label for label in found if is_score and is_no_model(label)]
-    if is_score and not all(find_role(label) or may_be_score(label) for label in found):
-        doubtful = found  # a weak name, and likelier ones
     if not found:
         return Role("none", [], f"no column found (looked for {LOOKED_FOR[meant]})")
     if len(found) == 1 or (is_score and not doubtful):

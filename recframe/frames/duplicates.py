@@ -109,7 +109,8 @@ def find_repeated(frame: pd.DataFrame, columns: Columns, rows: Array, user: Arra
 def advise(told: tuple[Hashable, list[Any]] | None, columns: Columns) -> tuple[str, dict[str, Any]]:
     """Return a remedy and options for repeated rows, given the column that tells them apart."""
     if told is None:
-        return REMEDY, {"duplicates": "max"}
+        of_models = f"pass {option('duplicates', 'max')} for the best of each pair"
+        return REMEDY if columns.model is None else of_models, {"duplicates": "max"}
     label, (one, other, *_) = told
     users = [label, *columns.users] if columns.users else label
     apart, answers = rank_apart(label, columns), {"user": users}

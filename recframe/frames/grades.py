@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from recframe.errors import RecframeError, option, quote
+from recframe.errors import Choice, RecframeError, option, quote
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.names import find_role, is_time, list_labels, means_ids, shown
 from recframe.frames.splits import find_parts
@@ -55,7 +55,7 @@ def check_no_grades(truth: pd.DataFrame, columns: Columns, of_rows: Columns) -> 
             f"relevant: no column found by its name, but {quote(label)} holds {few} distinct "
             f"values ({', '.join(values)}), as relevance does{others}; pass {which}, or "
             f"{option('relevant', None)} where all are",
-            {} if is_text else {"relevant": label},
+            {"relevant": Choice([*([] if is_text else grades), None])},
         )
 
 

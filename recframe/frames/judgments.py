@@ -188,9 +188,8 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
         except RepeatedPairError as error:
             labels = columns._replace(relevant=None).labels
             one = f"sort_values({quote(columns.relevant)}).drop_duplicates({quote(labels)}"
-            raise RecframeError(
-                f"{error.found}; make them one, with truth.{one}, keep='last')"
-            ) from None
+            how = spell(f"make them one, with truth.{one}, keep='last')", "keep one row of each")
+            raise RecframeError(f"{error.found}; {how}") from None
         if is_all and len(rows.relevant) == 0:
             raise RecframeError(NO_ROWS)
     pairs = Pairs(rows.users, rows.items.used())  # type: ignore[union-attr]  # truth has items

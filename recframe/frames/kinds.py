@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Hashable
 from datetime import datetime
@@ -36,6 +37,7 @@ CONVERSIONS = [
     ({TEXT, DATES, TIMES, ZONED_TIMES}, "pd.to_datetime({}, utc=True)"),
 ]
 AS_TEXT, BESIDE = "ids.astype(str)", ("truth", "exclude")
+N_EXAMPLES = 1_000  # ids in which zeros at the front are looked for
 # What Python raises for ids that cannot be keys, or not be compared.
 NO_IDS = (TypeError, ValueError, ArithmeticError, RecursionError, NotImplementedError)
 
@@ -105,7 +107,11 @@ def check_comparable(ids: pd.Index[Any], among: pd.Index[Any], role: str, other:
     """Raise where ids of the other side never equal those of the frame, being of another kind."""
     of_frame, of_other = find_kinds(among), find_kinds(ids)
     if len(of_other) == len(of_frame) == 1 and of_other.keys() != of_frame.keys():
-        how = _unify(of_frame | of_other, "ids")
+        both = of_frame | of_other
+        has_zeros = both.keys() == {TEXT, NUMBERS} and any(
+            re.fullmatch(r"0\d+", text) for text in both[TEXT][:N_EXAMPLES]
+        )
+        how = "ids.astype(int)" if has_zeros else _unify(both, "ids")
         raise RecframeError(
             f"{role}: ids of different kinds are never equal; {show_sides(among, ids, other)}; "
             f"convert both with {how}",

@@ -215,6 +215,8 @@ def truth_from(
             f"users and items are for a matrix, found {type(truth).__name__}; leave them out"
         )
     given: Any = truth
+    if isinstance(given, pd.Series) and given.index.is_unique and all(map(is_list_like, given)):
+        truth = given = dict(given)
     if isinstance(given, pd.DataFrame):
         raise RecframeError(
             "truth must be a dict or a sparse matrix, found a DataFrame; truth= takes that as it "
@@ -301,7 +303,8 @@ def _read_frame(
         raise RecframeError(
             f"{name}: lists must hold items, pairs of an item and its score, or structs whose "
             f"names say which is which, found fields {shown(names)}; make pairs of them, with "
-            f"frame[{quote(label)}].map(lambda row: [(one['item'], one['score']) for one in row])"
+            f"frame[{quote(label)}].map(lambda row: [(one[{quote(names[0])}], "
+            f"{'-' * less_is_better(names[-1])}one[{quote(names[-1])}]) for one in row])"
         )
     ids = as_ids(name, fields[named[0]])
     if not scored:
@@ -326,7 +329,10 @@ def _find_lists(frame: pd.DataFrame, given: Hashable, user: Hashable) -> Hashabl
         return found[0]
     remedy = "a frame with a row for each item is evaluated as it is, else pass items= the column"
     if found:
-        remedy = f"pass items= the one of items, or make rows of them with frame.explode({found})"
+        remedy = (
+            "pass items= the one of items, or, where both lists of a row are equally long, make "
+            f"rows of them with frame.explode({found})"
+        )
     elif texts:
         remedy = f"{quote(texts[0])} is text; pass frame[{quote(texts[0])}].map(ast.literal_eval)"
     raise RecframeError(

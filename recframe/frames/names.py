@@ -1,19 +1,19 @@
-"""Names: those that mean a role, what is likely, and what is said where names do not tell."""
+"""Names: those that mean a role, and what is asked where names do not tell."""
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
 from recframe.errors import (
+    Choice,
     MissingColumnError,
     RecframeError,
     as_text,
     find_near,
-    option,
     quote,
     shorten,
     spell,
@@ -22,7 +22,6 @@ from recframe.errors import (
 from recframe.frames.kinds import list_lists
 from recframe.options import (
     DEFAULTS,
-    FILL_IN,
     INFER,
     Options,
     is_key,
@@ -32,7 +31,6 @@ from recframe.options import (
 
 N_KEPT = 1 << 10  # names, of which a frame is asked again and again
 SHOWN = 12  # labels in a message
-N_SPELLED = 64  # columns whose spelling is compared, which takes its time
 
 
 def _names(*lines: str) -> tuple[str, ...]:
@@ -42,10 +40,7 @@ def _names(*lines: str) -> tuple[str, ...]:
     return tuple(name for names in each for name in names)
 
 
-# Each of a user's sessions may have a ranking, and each query of a session: the finest first.
-FINER = _names("query* qid question* impressionid request* session*")
-# Names are compared lower-cased, without spaces, underscores, hyphens and dots. Those that come
-# first are suggested first where several columns have one.
+# Names are compared lower-cased, without spaces, underscores, hyphens and dots.
 NAMES = {
     "user": _names(
         "user* uid query* qid customer* member* visitor* question* topic* object* accountid",
@@ -66,13 +61,6 @@ NAMES = {
     ),
 }
 ROLES = {name: role for role, names in NAMES.items() for name in names}
-# Names that mean a role unless a column beside them has a word that begins as these: then either
-# may be it.
-WEAK = _names("object* question* topic* query* session* request* prediction predictions pred")
-LIKELIER = {
-    "user": _names("user uid usr cust client member visitor account person student reader viewer"),
-    "score": ("proba",),
-}
 # Names of columns that may tell several rankings of a user apart.
 ROLES |= dict.fromkeys(("model", "run", "system", "retriever", "algorithm", "variant"), "model")
 LOOKED_FOR = {
@@ -81,25 +69,9 @@ LOOKED_FOR = {
     "score": "score, prediction, pred, similarity, …, and numbers named as knn_score or score_knn",
     "relevant": "relevant, relevance, isrelevant, rel, isrel, …",
 }
-# Words, or how long ones begin, that may mean a role beside its names: not enough to take a column
-# for it, but to suggest it.
-HINTS = {
-    "user": _names(
-        "usr cust client account person reader viewer listener buyer shopper player search profile"
-    ),
-    "item": _names(
-        "prod film artist pid title content post recipe listing game page url corpus news business"
-    ),
-    "score": _names(
-        "estimate prob logit confidence cosine dot bm25 tfidf als bpr svd knn nmf model yhat"
-    ),
-    "relevant": _names(
-        "hit purchase buy ordered like gold true truth gt stars correct positive watched converted"
-    ),
-}
-# Kinds of dtypes that a role may have, and of the only column left of such a kind that may be it.
-KINDS = {"user": ("iuOm", ""), "item": ("iuOm", "iuOm"), "score": ("iuf", "f")}
-KINDS["relevant"] = ("biuf", "b")
+# Kinds of dtypes that a role may have, and of the only column left, which then has it.
+KINDS = {"score": ("iuf", "f"), "user": ("iuOUm", ""), "item": ("iuOUm", "iuOUm")}
+KINDS["relevant"] = ("biufOU", "")
 # The last words of names of scores: knn_score, cosine similarity.
 SCORES = ("score", "scores", "similarity")
 # Names of columns that may hold a list of items, or of items with scores, in each cell.
@@ -125,8 +97,6 @@ OF_SCORES = _names(
 STATISTICS = {*_names("n num count std stddev stderr var variance diff delta upper lower")}
 
 LAST_WORDS = {*_names("id ids code key no nr number sku ean gtin asin isbn")}
-
-TRUTH = pd.DataFrame()  # stands for a frame under the name of truth
 
 
 class Role(NamedTuple):
@@ -181,12 +151,6 @@ def less_is_better(label: Hashable) -> bool:
     return not LOW_WORDS.isdisjoint(word.rstrip("0123456789") for word in _words(as_text(label)))
 
 
-def is_likelier(label: Hashable, dtype: Any, role: str) -> bool:
-    """Return whether a column whose name means no role may rather have one than a weak name."""
-    is_other = find_role(label) is not None or dtype.kind not in (*KINDS[role][0], "O")
-    return not is_other and any(word.startswith(LIKELIER[role]) for word in _words(label))
-
-
 def is_time(label: Hashable) -> bool:
     """Return whether a word of a name says that it is of times."""
     return not set(TIMES).isdisjoint(_words(label))
@@ -232,24 +196,6 @@ def shown(labels: list[Any]) -> str:
     return shown + (f" and {len(labels) - SHOWN} more" if len(labels) > SHOWN else "")
 
 
-def _find_likely(role: str, free: list[tuple[Hashable, Any]]) -> list[Hashable]:
-    """Return the columns that may be meant: by words of names, by spelling, as the last left."""
-    fitting_kinds, last_kinds = KINDS[role]
-    fitting = [(label, dtype) for label, dtype in free if dtype.kind in fitting_kinds]
-    low = [one for one in fitting if role == "score" and less_is_better(one[0])]
-    high = leave_out([label for label, _ in fitting], [label for label, _ in low])
-    if hinted := [label for label in high if _has_hint(label, role)]:
-        return hinted if role == "score" else hinted[:1]
-    texts = [label for label in high[:N_SPELLED] if isinstance(label, str) and len(label) > 3]
-    if near := [label for label in texts if find_near(label.lower(), NAMES[role], 0.8)]:
-        return [near[0]]
-    if low:  # a rank is counted from scores or distances, which tell ties apart from it
-        return [min(low, key=lambda one: one[1].kind != "f")[0]]
-    left = [label for label, dtype in free if dtype.kind in last_kinds]
-    left = [label for label in left if not any(_has_hint(label, other) for other in HINTS)]
-    return left if len(left) == 1 else []
-
-
 def list_fields(frame: pd.DataFrame) -> list[tuple[Hashable, Any]]:
     """Return the label and dtype of each column, and of each index level that has a name."""
     levels = getattr(frame.index, "levels", [frame.index])
@@ -270,6 +216,10 @@ def check_label(frame: pd.DataFrame, role: str, *given: Hashable) -> None:
     labels = list_labels(frame)
     n_columns, seen = Counter(labels), set()
     for label in given:
+        if label is ...:
+            raise MissingColumnError(
+                f"{role}=... stands for a column of your choice; the frame has {shown(labels)}"
+            )
         if not is_key(label) or n_columns[label] == 0:
             near = find_near(label, labels)
             hint = f"; did you mean {quote(near[0])}?" if near else ""
@@ -305,26 +255,25 @@ def check_roles(
         found = [f"{name} is {shown(role.labels)}" for name, role in roles.items() if role.found]
         said += [", ".join(found)] if found else []
         said.append(f"the frame has {shown(labels)}")
-        answers: dict[str, Any] = {}
-        if not remedy:
-            arguments, others = find_remedy(frame, roles, options)
-            whole = list_changed(options) | arguments if call else arguments
+        held, answers = list_lists(frame), dict[str, Any]()
+        values = [label for label in labels if isinstance(label, str) and _is_value(label)]
+        if not remedy and 2 * len(values) > len(labels):
+            remedy = (
+                f"the first row looks like values ({shown(values)}), not like names: write a header"
+                " before it, or pass pd.read_csv(path, names=['user', 'item', 'score', 'relevant'])"
+            )
+        elif not remedy:
+            answers = find_answers(frame, roles, options)
+            whole = list_changed(options) | answers if call else answers
             python = ", ".join(spell_arguments(whole))
-            ordered = {name: arguments[name] for name in DEFAULTS if name in arguments}
-            ordered |= {name: "FILE" for name, value in ordered.items() if value is TRUTH}
-            passed = spell(f"{call}({python})" if call else python, spell_flags(ordered))
-            remedy, answers = f"pass {passed}{others}", arguments
-        said.append(remedy)
-        held = list_lists(frame)
-        lists = list(map(quote, held))
-        lists = lists or [quote(label) for label in labels if plain_name(label) in LISTS]
-        if lists and "score" in wrong and wrong["score"].how == "none":
-            said.append(f"where {lists[0]} holds lists, recframe.from_lists makes rows of them")
-            answers = {"from_lists": True} if held else answers
+            passed = spell(f"{call}({python})" if call else python, spell_flags(answers))
+            remedy = f"pass {passed}{say_choices(answers)}"
+        if held and "score" in wrong and wrong["score"].how == "none":
+            answers = {"from_lists": True}
+        said += [remedy, *_say_lists(frame, held, wrong)]
         is_missing = any(role.how == "none" for role in wrong.values())
-        is_open = any(value is FILL_IN or value is TRUTH for value in answers.values())
         kind = MissingColumnError if is_missing else RecframeError
-        raise kind("; ".join(said), {} if is_open else answers)
+        raise kind("; ".join(said), answers)
     role_of: dict[Hashable, str] = {}
     for name, role in roles.items():
         for label in role.labels:
@@ -336,56 +285,64 @@ def check_roles(
             role_of[label] = name
 
 
-def find_remedy(frame: pd.DataFrame, roles: Roles, options: Options) -> tuple[dict[str, Any], str]:
-    """Return the arguments that name the roles with a problem, and what else can be done."""
-    arguments: dict[str, Any] = {}
-    taken = {label for role in roles.values() for label in role.found}
-    for name, role in roles.items():
+def _say_lists(frame: pd.DataFrame, held: list[Hashable], wrong: Roles) -> list[str]:
+    """Return what can be done where columns hold lists, as parts of a sentence."""
+    said, lists = list[str](), held or [one for one in frame if plain_name(one) in LISTS]
+    if lists and "score" in wrong and wrong["score"].how == "none":
+        first = quote(lists[0])
+        said.append(f"where {first} holds lists, recframe.from_lists makes rows of them")
+        if held and find_role(held[0]) == "score" and set(frame[held[0]].head().map(len)) == {1}:
+            said.append(f"where each is one number, pass df.assign(score=df[{first}].str[0])")
+    if lists and "user" in wrong and wrong["user"].how == "none":
+        said.append("where each row is a ranking, frame.reset_index(names='user') numbers them")
+    return said
+
+
+def say_choices(answers: Mapping[str, Any]) -> str:
+    """Return what may stand in place of each ... of a call, as the end of a sentence."""
+    choices = {name: str(one) for name, one in answers.items() if isinstance(one, Choice)}
+    said = [f"{name} is {words or 'a column'}" for name, words in choices.items()]
+    return f"{', where ' * bool(said)}{'; '.join(said)}"
+
+
+def _is_value(label: str) -> bool:
+    """Return whether a label is a number, which is the cell of a file without a header."""
+    return re.fullmatch(r"-?\d+(\.\d+)?([eE]-?\d+)?", label.strip()) is not None
+
+
+def find_answers(frame: pd.DataFrame, roles: Roles, options: Options) -> dict[str, Any]:
+    """Return the options that name the roles with a problem: what the data settle, or a choice."""
+    answers: dict[str, Any] = {}
+    lists = set(list_lists(frame))
+    free = {label: dtype.kind for label, dtype in list_fields(frame) if not is_time(label)}
+    free = {label: kind for label, kind in free.items() if label not in lists}
+    for label in (label for role in roles.values() for label in role.found):
+        free.pop(label, None)
+    for name in sorted(roles, key=lambda name: [*KINDS].index(name.removeprefix("truth_"))):
+        role, meant = roles[name], name.removeprefix("truth_")
         if not role.problem:
             continue
-        meant = name.removeprefix("truth_")
-        if role.labels and name == "score":
-            models = [label for label in role.labels if not is_no_model(label)]
-            likely = [label for label in models if plain_name(label) not in WEAK] or models
-        elif role.labels:
-            names = (*FINER, *NAMES[meant]) if name == "user" else NAMES[meant]
-            likely = [label for label in role.labels if find_role(label) is None][:1]
-            likely = likely or [min(role.labels, key=lambda label: names.index(plain_name(label)))]
+        may_be, is_it = KINDS[meant]
+        kinds = {label: kind for label, kind in free.items() if kind in may_be and not role.labels}
+        alone = [label for label, kind in kinds.items() if kind in is_it]
+        alone = [*kinds] if name == "score" and len(kinds) == 1 else alone
+        if len(alone) == 1 or (name == "score" and frame.columns.name is not None and alone):
+            answers[name] = alone if len(alone) > 1 else alone[0]
+            if name == "score" and options.ascending is None and any(map(less_is_better, alone)):
+                is_low = [less_is_better(label) for label in alone]
+                answers["ascending"] = is_low if len(alone) > 1 else True
         else:
-            fields = list_fields(frame)
-            free = [one for one in fields if one[0] not in taken and not is_time(one[0])]
-            free = [one for one in free if STATISTICS.isdisjoint(_words(one[0]))]
-            likely = _find_likely(meant, free)
-            if name == "score" and frame.columns.name is not None:  # of a pivot, of models
-                likely = [label for label, dtype in free if dtype.kind == "f"] or likely
-        if name == "relevant" and not likely and "item" in roles and roles["item"].found:
-            arguments["truth"] = TRUTH
-            continue
-        taken.update(likely)
-        arguments[name] = FILL_IN if not likely else likely[0] if len(likely) == 1 else likely
-        if name == "score" and options.ascending is None and any(map(less_is_better, likely)):
-            is_low = [less_is_better(label) for label in likely]
-            arguments["ascending"] = True if len(likely) == 1 else is_low
-    none = [name for name, role in roles.items() if role.how == "none"]
-    is_open = any(value is FILL_IN for value in arguments.values())
-    others = ", with the right column in place of ..." if is_open else ""
-    if "user" in none and "score" in roles:
-        others += f", or {option('user', None)} for one ranking"
-    if "truth" in arguments:
-        python = ", with the frame of relevant pairs as truth, or relevant= a column"
-        others += spell(python, ", the relevant pairs, or --relevant with a column")
-    elif "relevant" in none and not options.has_truth:
-        pairs = spell("truth= the frame of relevant pairs", "--truth FILE, the relevant pairs")
-        others += f", or {pairs}"
-    return arguments, others
-
-
-def _has_hint(label: Hashable, role: str) -> bool:
-    """Return whether a word of a name may mean a role."""
-    words = {*_words(label), *(word.rstrip("0123456789") for word in _words(label))}
-    hints = (*NAMES[role], *HINTS[role])
-    begins = tuple(hint for hint in hints if len(hint) > 3)
-    return not words.isdisjoint(hints) or any(word.startswith(begins) for word in words)
+            is_one = name == "user" and not role.labels and "score" in roles
+            others = "None for one ranking" if is_one else ""
+            found = role.labels or [*kinds]
+            if name == "relevant" and not options.has_truth:
+                others = "truth= the frame of relevant pairs"
+                if not found:
+                    name, others = "truth", "the frame of relevant pairs"
+            answers[name] = Choice(found, others)
+        for label in alone if len(alone) == 1 else role.labels:
+            free.pop(label, None)
+    return {name: answers[name] for name in DEFAULTS if name in answers}
 
 
 def plain_name(label: Hashable) -> str:

@@ -6,6 +6,7 @@ They are looked for in rows of a few places, by what they hold and not by their 
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import infer_dtype, is_numeric_dtype
 
-from recframe.errors import DAMAGE, RecframeError, option, quote
+from recframe.errors import DAMAGE, Choice, RecframeError, option, quote
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.names import (
     find_role,
@@ -88,11 +89,18 @@ def take_users(ids: pd.Series) -> Array:
     return rows
 
 
+def _join(places: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return the rows of all places."""
+    with warnings.catch_warnings():  # pandas 2 warns of columns without a value
+        warnings.simplefilter("ignore", FutureWarning)
+        return places[0] if len(places) == 1 else pd.concat(places)
+
+
 def check_others(
     places: Sequence[pd.DataFrame], labels: Sequence[Hashable], columns: Columns, options: Options
 ) -> None:
     """Raise where a column seems to hold the lists of users or the models, of two users or more."""
-    rows, kept = places[0] if len(places) == 1 else pd.concat(places), None
+    rows, kept = _join(places), None
     try:
         user = combine(*(_encode(rows, label)[0] for label in columns.users))
     except DAMAGE:  # of ids that are none, which reading all rows refuses
@@ -121,7 +129,7 @@ def check_classes(
     places: Sequence[pd.DataFrame], labels: Sequence[Hashable], columns: Columns
 ) -> None:
     """Raise where one column of numbers between 0 and 1 stands beside a score of classes."""
-    rows, score = pd.concat(places), columns.score_columns[0]
+    rows, score = _join(places), columns.score_columns[0]
     shares = [one for one in labels if _are_shares(get_column(rows, one))]
     with suppress(*DAMAGE):  # of ids that are none
         by = [_encode(rows, one)[0] for one in (*columns.users, columns.item) if one is not None]
@@ -133,7 +141,7 @@ def check_classes(
             f"score: {quote(score)} holds 0 and 1 alone, as classes do, and {quote(shares[0])} "
             f"numbers between them, as probabilities; pass {option('score', shares[0])} to rank by "
             f"it, or {option('score', score)}",
-            {"score": shares[0]},
+            {"score": Choice([shares[0], score])},
         )
 
 
@@ -151,7 +159,7 @@ def check_unit(places: Sequence[pd.DataFrame], label: Hashable, columns: Columns
 
     The rows are those of some of these users, all of them.
     """
-    rows = pd.concat(places)
+    rows = _join(places)
     rows = rows[get_column(rows, label).notna().to_numpy()]
     try:
         user = combine(*(_encode(rows, one)[0] for one in columns.users))
@@ -261,7 +269,7 @@ def _lists_error(label: Hashable, columns: Columns, n_several: int, n_users: int
         f"of {n_users:,} users that were looked at have several, as users have who were shown "
         f"several lists: pass {option('user', both)} to rank each by itself; else pass "
         f"{option('user', columns.user)}",
-        {"user": both},
+        {"user": Choice([both, columns.user])},
     )
 
 

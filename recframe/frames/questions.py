@@ -2,19 +2,22 @@
 
 import inspect
 import os
+import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 
 from recframe.calls import raise_of_handler
-from recframe.errors import COMMAND, RecframeError, as_flag, quote, spell, spell_flags
+from recframe.errors import COMMAND, Choice, RecframeError, as_flag, quote, spell, spell_flags
 from recframe.options import CHOICES, DEFAULTS, list_changed, spell_arguments
 
 MOST_ASKED = 10
 WRITTEN = (str, int, float, list, tuple, range, type(None))  # others by their names
 ONCE = (Iterator, pa.RecordBatchReader)  # arguments that are used up
+OF_RELEVANCE = ("min_relevance", "null_relevance", "missing")  # which a choice of it decides
 GRADE = "another grade: the lowest that is relevant"
 
 
@@ -38,16 +41,23 @@ def ask_all(
     if not error.answers.keys() <= takes:
         return  # which another call takes
     said, answers, is_done = [error._message], dict(error.answers), False
-    bound = accessor
+    bound, left = accessor, set[str]()  # out of the call that is shown, as a choice decides it
     while not is_done and len(said) < MOST_ASKED:
+        open_ = {name: one for name, one in answers.items() if isinstance(one, Choice)}
+        if "from_lists" in answers and not open_.keys().isdisjoint(("item", "model")):
+            bound = None  # whose call would have what was only tried
+            break
+        if not all(one.candidates for one in open_.values()):
+            break  # as there is nothing to try
+        tried = answers | {name: one.candidates[0] for name, one in open_.items()}
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 if accessor is None:
-                    function(*args, **{**kwargs, **answers})
+                    function(*args, **{**kwargs, **tried})
                 else:
                     bound = None  # where lists cannot be made rows, there is no call to show
-                    bound = accessor._answer(answers)
+                    bound = accessor._answer(tried)
                     function(bound, *args[1:], **kwargs)
             break
         except Exception as other:
@@ -55,15 +65,22 @@ def ask_all(
             if not isinstance(other, RecframeError):
                 break  # what else there is to say, a call with the answers says
             is_done = other.answers.items() <= answers.items() or not other.answers.keys() <= takes
-            answers |= {} if is_done else other.answers
+            new = {} if is_done else other.answers
+            if open_:
+                left |= {name for name in new if {*open_} != {"relevant"} or name in OF_RELEVANCE}
+            answers |= new
             said = [*(one for one in said if one != other._message), other._message]
-    error.answers = answers
+    error.answers = answers = {name: answers[name] for name in answers if name not in left}
     if len(said) > 1:
         lines = [f"{len(said)} questions are open:"]
         lines += [f"{number}. {one}" for number, one in enumerate(said, 1)]
         if accessor is None or bound is not None:
-            lines.append(f"This answers all{' but the last' * is_done}:")
-            lines.append(_spell_call(bound, function, args, kwargs, answers))
+            choice = f", with your choice in place of {spell('...', 'COLUMN')}" if open_ else ""
+            lines.append(
+                f"This answers all{' but the last' * is_done}{choice}"
+                f"{' and without what depends on it' * bool(left)}:"
+            )
+            lines.append(_spell_call(bound, function, args, kwargs, answers, left))
         error._say("\n".join(lines))
 
 
@@ -73,23 +90,31 @@ def _spell_call(
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
     answers: Mapping[str, Any],
+    left: Set[str],
 ) -> str:
     """Return a call with answers, and the command, with the other choices as comments."""
-    given = {**kwargs, **answers} if accessor is None else list_changed(accessor._options)
+    given = kwargs if accessor is None else list_changed(accessor._options)
+    given = {name: given[name] for name in given if name not in left}
+    # Those of lists are in what made rows of them.
+    given |= {
+        name: one for name, one in answers.items() if accessor is None or isinstance(one, Choice)
+    }
     options = {name: given[name] for name in given if name in DEFAULTS}
     own = inspect.signature(function).parameters  # whose choices may be others
-    behind = {}
-    for name in [name for name in answers if name in DEFAULTS and name not in own]:
-        answer, choices = answers[name], CHOICES.get(name, ())
-        behind[name] = ", ".join(repr(one) for one in choices if one not in ("raise", answer))
-        if name == "min_relevance" or isinstance(answer, bool):
-            behind[name] = GRADE if name == "min_relevance" else f"{not answer}"
+    behind, choices = {}, [name for name in answers if isinstance(answers[name], Choice)]
+    for name in [one for one in answers if one in DEFAULTS and (one not in own or one in choices)]:
+        answer, values = answers[name], CHOICES.get(name, ())
+        behind[name] = ", ".join(repr(one) for one in values if one not in ("raise", answer))
+        if name == "min_relevance" or isinstance(answer, bool | Choice):
+            behind[name] = GRADE if name == "min_relevance" else str(answer)
+            behind[name] = f"{not answer}" if isinstance(answer, bool) else behind[name]
     lines = []
     made = {} if accessor is None else accessor._made
     in_order = [name for name in DEFAULTS if name in options]
     for name, spelled in zip(in_order, spell_arguments(options), strict=True):
         text = f"{name}={made[name]}" if name in made else spelled
-        lines.append(f"    {text},{f'  # or {behind[name]}' if behind.get(name) else ''}")
+        before = "  # " if name in choices else "  # or "
+        lines.append(f"    {text},{f'{before}{behind[name]}' if behind.get(name) else ''}")
     texts = [write(*one) for one in zip(own, args, strict=False)][accessor is not None :]
     texts += [f"{name}={write(name, kwargs[name])}" for name in kwargs if name not in DEFAULTS]
     name, written = function.__name__, ", ".join(texts)
@@ -99,8 +124,14 @@ def _spell_call(
         tail = "" if name == "__call__" else f".{name}({written})"
         head = accessor._written or accessor._call
         lines = [f"{head}(", *lines, f"){tail}"] if lines else [f"{head}{tail}"]
-    others = [f"{as_flag(name)} {text}" for name, text in behind.items() if text]
-    comment = f"\n# or {'; '.join(others)}".replace("'", "") if others else ""
+    frames = [name for name, one in options.items() if isinstance(one, pd.DataFrame)]
+    frames = [*(["df"] if re.search(r"\bdf\b", lines[0]) else []), *frames]
+    lines = [f"# {' and '.join(frames)}: as your call has them"] * bool(frames) + lines
+    others = {name: f"{as_flag(name)} {text}" for name, text in behind.items() if text}
+    words = "; ".join(text for name, text in others.items() if name not in choices)
+    comment = f"\n# or {words}".replace("'", "") if words else ""
+    for name in choices:
+        comment = f"\n# {as_flag(name)}: {behind[name]}" + comment
     return spell("\n".join(lines), f"{COMMAND} {spell_flags(answers)}{comment}")
 
 

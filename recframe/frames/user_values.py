@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
@@ -128,8 +128,14 @@ def of_users(argument: str, given: pd.Series, users: pd.Index[Any]) -> pd.Series
 def read_given(per_user: Any, n_scores: int = 1) -> pd.DataFrame:
     """Return a table of floats with the columns (score, metric), all metrics of each score.
 
-    Raise where it is no such table, could be read in two ways, or has fewer scores.
+    Several tables, in a dict or a list, become one. Raise where it is no such table, could be read
+    in two ways, or has fewer scores.
     """
+    if isinstance(per_user, pd.DataFrame) and per_user.columns.nlevels == 3:  # of pd.concat
+        per_user = {key: per_user[key].dropna(how="all") for key in per_user.columns.unique(0)}
+    tables = dict(enumerate(per_user)) if isinstance(per_user, list | tuple) else per_user
+    if isinstance(tables, Mapping) and all(isinstance(v, pd.DataFrame) for v in tables.values()):
+        per_user = _join(tables, is_named=tables is per_user) if tables else per_user
     if not isinstance(per_user, pd.DataFrame):
         raise frame_error("per_user", PER_USER, per_user)
     if per_user.shape[1] == 0:
@@ -160,6 +166,31 @@ def read_given(per_user: Any, n_scores: int = 1) -> pd.DataFrame:
             f"{quote(scores.tolist())}"
         )
     return table.reindex(columns=make_columns(scores, metrics))
+
+
+def _join(tables: Mapping[Any, pd.DataFrame], *, is_named: bool) -> pd.DataFrame:
+    """Return per-user tables side by side, whose users have no value in the others.
+
+    Scores have the name of their table's key, with their own where it has several; without names
+    they keep their own, with the number of the table where another has it.
+    """
+    parts, taken = list[pd.DataFrame](), set[Any]()
+    for number, (key, table) in enumerate(tables.items(), 1):
+        part = read_given(table)
+        scores = list(part.columns.unique("score"))
+        names = {one: f"{one}_{number}" if one in taken else one for one in scores}
+        if is_named:
+            names = {one: key if len(scores) == 1 else f"{key}: {one}" for one in scores}
+        taken |= {*names.values()}
+        parts.append(part.rename(columns=names, level="score"))
+    joined = pd.concat(parts, axis=1)
+    if len(joined) == sum(map(len, parts)) > len(parts[0]):
+        first, other = (quote(one.index[:1].tolist()[0]) for one in parts[:2] if len(one))
+        raise RecframeError(
+            f"per_user must be tables with users in common, found none in two of them (such as "
+            f"{first} and {other}); give ids of one kind"
+        )
+    return joined
 
 
 def _find_columns(per_user: pd.DataFrame) -> pd.MultiIndex:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 from collections.abc import Hashable, Mapping
 from contextlib import suppress
@@ -223,8 +224,12 @@ def _numbers(column: pd.Series, role: str) -> Array:
                 call = f"pd.to_numeric({of}, errors='coerce'), which makes nulls of such text"
                 if is_relevance:
                     call = f"{of} == {quote(example)}"
-                elif _is_number(example.replace(",", "")):  # of thousands, or of a fraction
+                elif _is_number(example.rstrip("% ")):
+                    call = f"pd.to_numeric({of}.str.rstrip('% '))"
+                elif re.fullmatch(r"\D?\d{1,3}(,\d{3})+(\.\d+)?", example):  # or of a fraction
                     call = f"pd.to_numeric({of}.str.replace(',', '')), or '.' if that is its point"
+                elif _is_number(example.replace(",", ".")):
+                    call = f"pd.to_numeric({of}.str.replace(',', '.'))"
                 remedy = f"; make numbers of it, for example {call}"
         raise RecframeError(
             f"{role}={quote(column.name)}: must be {required}, found {found}{remedy}"

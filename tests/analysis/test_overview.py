@@ -43,7 +43,7 @@ def test_what_is_not_found():
     shown = lines(shapes.vector_store().rec(ties="worst"))
 
     assert ["  score     not found", "  relevant  not found"] == shown[3:5]
-    call = "Pass df.rec(score='distance', ascending=True, ties='worst', truth=truth), with"
+    call = "Pass df.rec(score='distance', ascending=True, ties='worst', truth=...), where"
     assert shown[6].startswith(call)
 
 
@@ -52,7 +52,7 @@ def test_what_is_ambiguous():
     shown = lines(shapes.ab_log().rec)
 
     assert "  user      ambiguous  'session_id', 'user_id'" == shown[1]
-    assert "Pass df.rec(user='session_id')" == shown[-1]
+    assert "Pass df.rec(user=...), where user is 'session_id', 'user_id'" == shown[-1]
 
 
 def test_what_is_refused():

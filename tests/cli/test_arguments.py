@@ -10,7 +10,7 @@ import pytest
 import recframe
 from command_lines import EXAMPLE, GOLDEN, OUT, TABLE
 from recframe.cli import main
-from recframe.errors import in_flags, option, say_where, spell_flags
+from recframe.errors import Choice, in_flags, option, say_where, spell_flags
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.options import MEANINGS
 
@@ -238,7 +238,7 @@ SPELLED = {
     "directions": ({"ascending": [True, False]}, "--ascending --no-ascending"),
     "none": ({"relevant": None}, "--no-relevant"),
     "numbers": ({"min_relevance": 3.5, "gain": "linear"}, "--min-relevance 3.5 --gain linear"),
-    "what to fill in": ({"user": ...}, "--user ..."),
+    "a choice": ({"user": Choice(["a", "b"])}, "--user COLUMN"),
     "quotes": ({"score": "user='x'"}, """--score 'user='"'"'x'"'"''"""),
 }
 

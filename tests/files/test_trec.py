@@ -111,7 +111,7 @@ REFUSED = {
     "a header": (
         "qrels",
         "query-id corpus-id score\n",
-        r"must have 4 fields \(query iteration doc",
+        r"must have lines of qrels \(query iteration doc relevance\), found none",
     ),
     "no whole number": ("qrels", "a 0 b 1.0", "line 1: relevance must be a whole number .*'1.0'"),
     "a huge number": ("qrels", f"a 0 b {10**20}", "line 1: relevance must be a whole number of at"),

@@ -185,7 +185,7 @@ REFUSED = {
         {},
         r"user: no column found \(looked for user, query, .* each with or without id\); score is "
         r"'score', relevant is 'relevant'; the frame has 'id', 'score', 'relevant'; pass "
-        r"df.rec\(user=...\), with the right column in place of ..., or user=None for one ranking",
+        r"df.rec\(user=...\), where user is 'id' or None for one ranking$",
     ),
     "two users": (
         ["user", "query", "score", "relevant"],
@@ -197,7 +197,8 @@ REFUSED = {
     "relevance and ratings": (
         ["user", "score", "relevant", "Rating"],
         {},
-        r"relevant: 2 columns could be it, 'relevant', 'Rating'; .* df.rec\(relevant='relevant'\)",
+        r"relevant: 2 columns could be it, 'relevant', 'Rating'; .* df.rec\(relevant=...\), where "
+        r"relevant is 'relevant', 'Rating' or truth= the frame of relevant pairs$",
     ),
     "no relevance that is free": (
         ["user", "rating", "label"],
@@ -213,7 +214,8 @@ REFUSED = {
         ["user", "relevant", "score", "bank_credit_score", "z_scores"],
         {},
         "score: 3 columns could be it, 'score', 'bank_credit_score', 'z_scores', but "
-        r"'bank_credit_score' may be no model to evaluate; .*; pass df.rec\(score='score'\)$",
+        r"'bank_credit_score' may be no model to evaluate; .*; pass df.rec\(score=...\), where "
+        "score is 'score', 'bank_credit_score', 'z_scores'$",
     ),
     "no score": (["user", "relevant"], {}, "score: no column found"),
     "wrong user": (

@@ -133,9 +133,9 @@ def test_a_file_of_json_lines(tmp_path, capsys):
     words = ["evaluate", str(path), "--truth", str(truth), "--metric", "recall@3"]
     assert 1 == main(words)
     said = capsys.readouterr().err.splitlines()[-2]
-    for flags in ("--item doc_id", "--model retriever", "--duplicates max"):
+    for flags in ("--model retriever", "--duplicates max"):  # truth has doc_id, not chunk_id
         assert flags in said
-    words += ["--item", "doc_id", "--model", "retriever", "--duplicates", "max", "--short", "pad"]
+    words += ["--model", "retriever", "--duplicates", "max", "--short", "pad"]
     assert 0 == main([*words, "--quiet", "--per-user", str(tmp_path / "users.csv")])
     found = of_tidy(pd.read_csv(tmp_path / "users.csv"))
     how = {"check_names": False, "check_column_type": False, "check_index_type": False}

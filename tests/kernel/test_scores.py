@@ -1,6 +1,7 @@
 """Scores as integers: the better the score, the lower, and equal where scores are."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -114,3 +115,9 @@ def test_scores_that_are_met_again_and_again_before_one_that_is_new():
 
     assert 1 == (found == 0).sum()
     np.testing.assert_array_equal(rank_densely(scores), rank_densely(-found.view(np.int64)))
+
+
+def test_scores_that_are_hardly_apart():
+    """Steps between them are not taken where their number cannot be divided by the span."""
+    frame = pd.DataFrame({"user": 1, "score": [-5e-324, 5e-300], "relevant": [1, 0]})
+    assert 0.0 == frame.rec.mean("precision@1").loc["score", "precision@1"]

@@ -1,0 +1,111 @@
+"""Choices: what only the caller knows stands as ... in a pasted call, which then does not run."""
+
+import re
+
+import pandas as pd
+import pytest
+
+import recframe
+from doors import DOORS
+from recframe import RecframeError
+from recframe.cli import main
+
+METRIC = "recall@2"
+RECS = pd.DataFrame(
+    {"user": ["c1", "c1", "c2", "c2"], "item": list("abac"), "score": [2.0, 1, 2, 1]}
+)
+TRUTH = pd.DataFrame({"user": ["c1", "c1", "c2"], "item": list("axc")})
+OF_PAIRS = {
+    "sales_channel_id": [1, 2, 1],
+    "quantity": [1, 3, 1],
+    "basket": [5, 9, 5],
+    "add_to_cart_order": [1, 4, 1],
+}
+
+
+@pytest.mark.parametrize("name", OF_PAIRS)
+def test_a_column_of_truth_is_chosen(name):
+    """Neither of two readings is pasted; each of both runs at the second attempt."""
+    truth = TRUTH.assign(**{name: OF_PAIRS[name]})
+    with pytest.raises(RecframeError) as refused:
+        RECS.rec(truth=truth).mean(METRIC)
+    assert f"relevant=...,  # '{name}', None" in str(refused.value)
+    assert "min_relevance=" not in str(refused.value).split("This answers")[1]
+    with pytest.raises(RecframeError, match=r"relevant=\.\.\. stands for a column of your choice"):
+        RECS.rec(truth=truth, relevant=...).mean(METRIC)
+    assert 0.75 == RECS.rec(truth=truth, relevant=None).mean(METRIC).loc["score", METRIC]
+
+
+def test_a_command_has_a_word_for_it(tmp_path, capsys):
+    """COLUMN in the command, with the candidates behind it; as it stands it is refused."""
+    RECS.to_parquet(tmp_path / "recs.parquet")
+    TRUTH.assign(quantity=OF_PAIRS["quantity"]).to_parquet(tmp_path / "truth.parquet")
+    words = ["evaluate", str(tmp_path / "recs.parquet"), "--metric", METRIC]
+    words += ["--truth", str(tmp_path / "truth.parquet")]
+    assert 1 == main(words)
+    said = capsys.readouterr().err
+    assert "with your choice in place of COLUMN" in said
+    assert "--relevant COLUMN\n# --relevant: 'quantity', None" in said
+    assert 1 == main([*words, "--relevant", "COLUMN"])
+    assert "no such column" in capsys.readouterr().err
+    assert 0 == main([*words, "--no-relevant"])
+
+
+PYTERRIER = pd.DataFrame(
+    {
+        "qid": ["q1", "q1", "q2"],
+        "docid": [5, 6, 7],
+        "docno": ["d5", "d6", "d7"],
+        "rank": [0, 1, 0],
+        "score": [3.0, 2, 1],
+        "query": ["a b", "a b", "c"],
+    }
+)
+QRELS = pd.DataFrame({"qid": ["q1", "q2"], "docno": ["d6", "d7"], "label": [1, 1]})
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("dropped", [[], ["query"], ["docid"]])
+def test_labels_that_truth_has_settle_ids(door, dropped, tmp_path):
+    """Of several columns that could be the user or the item, the one in truth is."""
+    table = DOORS[door](PYTERRIER.drop(columns=dropped), "mrr", {"truth": QRELS}, tmp_path)
+    assert [0.5, 1.0] == table["score", "mrr"].tolist()
+
+
+def test_truth_in_files_settles_ids_too(tmp_path):
+    """Its labels are read, whatever the format; what cannot be read settles nothing."""
+    QRELS.to_parquet(tmp_path / "0.parquet")
+    QRELS.to_csv(tmp_path / "0.csv", index=False)
+    QRELS.to_json(tmp_path / "0.jsonl", orient="records", lines=True)
+    for path in sorted(tmp_path.iterdir()):
+        assert 0.75 == PYTERRIER.rec(truth=path).mean("mrr").loc["score", "mrr"]
+    with pytest.raises(RecframeError, match="2 columns could be it, 'qid', 'query'"):
+        PYTERRIER.rec(truth=tmp_path / "none.parquet").mean("mrr")
+
+
+def test_two_unnamed_columns_are_not_settled():
+    """Which of two labels that both have is the user, labels do not tell."""
+    names = {"user": "kunde", "item": "artikel"}
+    with pytest.raises(RecframeError, match=r"user=\.\.\., item=\.\.\.") as refused:
+        RECS.rename(columns=names).rec(truth=TRUTH.rename(columns=names)).mean(METRIC)
+    choices = re.findall(r"(\w+) is ('kunde', 'artikel')", str(refused.value))
+    assert ["user", "item"] == [name for name, _ in choices]
+
+
+def test_an_answer_that_the_data_leave():
+    """The only column of floats is the score, the only one left the item."""
+    frame = RECS.rename(columns={"score": "xyz", "item": "thing"}).assign(relevant=[1, 0, 0, 1])
+    with pytest.raises(RecframeError) as refused:
+        frame.rec(ties="item").mean(METRIC)
+    assert {"item": "thing", "score": "xyz"} == refused.value.answers
+    assert 1.0 == frame.rec(ties="item", **refused.value.answers).mean(METRIC).iloc[0, 0]
+
+
+def test_from_lists_shows_no_guess():
+    """What makes rows of lists is not shown with a choice that was only tried."""
+    lists = pd.DataFrame(
+        {"q": ["a"], "found": [[{"chunk_id": 1, "doc_id": 2, "score": 0.5}] * 1], "query": ["b"]}
+    )
+    with pytest.raises(RecframeError) as refused:
+        recframe.from_lists(lists)
+    assert "chunk_id'" not in str(refused.value).partition("This answers")[2]

@@ -1,0 +1,213 @@
+"""Situations that people meet: the way on that a refusal names is taken, and gives their number."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import recframe
+from recframe import RecframeError
+from recframe.cli import main
+
+METRIC = "recall@1"
+ROWS = pd.DataFrame(
+    {
+        "user": [1, 1, 1, 2, 2, 2],
+        "item": [1, 2, 3] * 2,
+        "score": [0.9, 0.85, 0.4, 0.7, 0.6, 0.1],
+        "relevant": [1, 0, 1, 0, 1, 0],
+    }
+)
+EXPECTED = 0.25
+
+
+def refuse(call):
+    """Return what a call says that is refused."""
+    with pytest.raises(RecframeError) as refused:
+        call()
+    return str(refused.value)
+
+
+def mean(frame, **options):
+    """Return the mean of a frame with one score."""
+    return frame.rec(**options).mean(METRIC).iloc[0, 0]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["0,9", "0,85", "0,4", "0,7", "0,6", "0,1"],
+        ["90%", "85%", "40%", "70 %", "60%", "10%"],
+        ["1,900", "1,850", "1,400", "1,700", "1,600", "1,100"],
+    ],
+    ids=["decimal commas", "percent", "thousands"],
+)
+def test_numbers_as_texts(texts):
+    """What is suggested keeps their order."""
+    frame = ROWS.assign(score=texts)
+    message = refuse(lambda: frame.rec.mean(METRIC))
+    call = re.search(r"pd\.to_numeric\(df\['score'\]\.str\.\w+\(.*?\)\)", message)[0]
+    assert EXPECTED == mean(frame.assign(score=eval(call, {"pd": pd, "df": frame})))
+
+
+def test_json_lines_by_another_name(tmp_path):
+    """The call of pandas that is suggested reads them."""
+    path = tmp_path / "rows.json"
+    path.write_text("\n".join(map(json.dumps, ROWS.to_dict("records"))))
+    message = refuse(lambda: recframe.evaluate(path, [METRIC]))
+    call = re.search(r"pass (pd\.read_json\(.*?\))", message)[1]
+    assert EXPECTED == mean(eval(call, {"pd": pd}))
+    path.write_text(json.dumps(ROWS.to_dict("records")))
+    message = refuse(lambda: recframe.evaluate(path, [METRIC]))
+    assert EXPECTED == mean(eval(re.search(r"pass (pd\.read_json\(.*?\))", message)[1], {"pd": pd}))
+
+
+def test_a_file_without_a_header(tmp_path):
+    """Its first row is no name of a score."""
+    ROWS.to_csv(tmp_path / "rows.csv", header=False, index=False)
+    message = refuse(lambda: recframe.evaluate(tmp_path / "rows.csv", [METRIC]))
+    assert "the first row looks like values ('1', '1', '0.9', '1'), not like names" in message
+    call = re.search(r"pd\.read_csv\(.*?\)", message)[0]
+    assert EXPECTED == mean(eval(call, {"pd": pd, "path": tmp_path / "rows.csv"}))
+
+
+def test_lists_of_a_series():
+    """Are truth by user, as those of a dict."""
+    truth = pd.Series({1: [1, 3], 2: [2]})
+    expected = recframe.truth_from(truth.to_dict())
+    pd.testing.assert_frame_equal(expected, recframe.truth_from(truth))
+
+
+def test_lists_without_a_user():
+    """Where each row is a ranking, the frame numbers them."""
+    frame = pd.DataFrame({"prediction": [[1, 2], [3, 4]], "label": [[1], [4]]})
+    message = refuse(lambda: recframe.from_lists(frame))
+    call = re.search(r"frame\.reset_index\(.*?\)", message)[0]
+    lists = eval(call, {"frame": frame})
+    rows = recframe.from_lists(lists, items="prediction")
+    truth = recframe.truth_from(lists.set_index("user")["label"])
+    assert 0.5 == rows.rec(truth=truth).mean("precision@1").iloc[0, 0]
+
+
+def test_scores_in_arrays():
+    """Those of one number are taken out."""
+    frame = ROWS.assign(score=[np.array([one]) for one in ROWS["score"]])
+    call = re.search(r"df\.assign\(.*?\)(?=$|;|\n)", refuse(lambda: frame.rec.mean(METRIC)))[0]
+    assert EXPECTED == mean(eval(call, {"df": frame}))
+
+
+def test_structs_of_ranks():
+    """The pairs that are suggested have the fields there are, the first rank best."""
+    one = [{"doc_id": 7, "rank": 1}, {"doc_id": 8, "rank": 2}]
+    frame = pd.DataFrame({"user": [1], "recs": [one]})
+    call = re.search(r"frame\['recs'\]\.map\(.*\)", refuse(lambda: recframe.from_lists(frame)))[0]
+    made = recframe.from_lists(frame.assign(recs=eval(call, {"frame": frame})))
+    assert [7, 8] == made.sort_values("score", ascending=False)["item"].tolist()
+
+
+def test_zeros_at_the_front():
+    """Numbers here and padded texts there become numbers."""
+    truth = pd.DataFrame({"user": ["001", "002"], "item": ["001", "002"]})
+    rows = ROWS.drop(columns="relevant")
+    assert "convert both with ids.astype(int)" in refuse(lambda: mean(rows, truth=truth))
+    assert 0.5 == mean(rows, truth=truth.astype(int))
+
+
+OLD, NEW = (ROWS.assign(score=ROWS["score"] * sign).rec.evaluate(METRIC) for sign in (1, -1))
+
+
+@pytest.mark.parametrize("how", ["positions", "list", "dict", "concat"])
+def test_two_tables_of_users(how):
+    """Models have the names of keys, or their own; the first is the baseline."""
+    made = {
+        "positions": lambda function: function(OLD, NEW),
+        "list": lambda function: function([OLD, NEW]),
+        "dict": lambda function: function({"old": OLD, "new": NEW}),
+        "concat": lambda function: function(pd.concat({"old": OLD, "new": NEW}, axis=1)),
+    }[how]
+    names = ["old", "new"] if how in ("dict", "concat") else ["score", "score_2"]
+    compared = made(recframe.compare)
+    assert f"baseline: {names[0]}" == compared.columns.name
+    assert [(names[1], METRIC)] == compared.index.tolist()
+    expected = (NEW - OLD).mean().item()
+    assert expected == pytest.approx(compared["difference"].item())
+    assert names == made(recframe.summary).index.unique("score").tolist()
+
+
+def test_tables_of_other_users():
+    """Users of one side are noted; tables without a common one are refused."""
+    more = pd.concat([NEW, NEW.rename(index={1: 8, 2: 9})])
+    compared = recframe.compare(OLD, more)
+    assert {2} == set(compared["n_users"])
+    assert "other_users" in [note.kind for note in compared.notes]
+    message = refuse(lambda: recframe.compare(OLD, NEW.rename(index=str)))
+    assert "must be tables with users in common, found none" in message
+    both = pd.concat({"a": OLD["score"], "b": OLD["score"]}, axis=1)
+    table = recframe.summary({"x": both, "y": NEW})
+    assert ["x: a", "x: b", "y"] == table.index.unique("score").tolist()
+
+
+def test_repeated_pairs_of_models():
+    """Where models are named, no rows are kept."""
+    twice = pd.concat([ROWS.assign(run="a")] * 2)
+    message = refuse(lambda: twice.rec(model="run").mean(METRIC))
+    assert "'keep'" not in message
+    assert EXPECTED == twice.rec(model="run", duplicates="max").mean(METRIC).loc["a", METRIC]
+
+
+def test_arguments_by_position():
+    """The message says which may be."""
+    with pytest.raises(recframe.WrongTypeError, match="takes frame, metrics, and by name memory"):
+        recframe.evaluate(ROWS, [METRIC], "1GB")
+
+
+QRELS, RUN = "q1 0 d2 1\nq2 0 d9 1\n", "q1 Q0 d1 1 2 t\nq1 Q0 d2 2 1 t\nq2 Q0 d9 1 5 t\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "columns"),
+    [
+        (["-m", "map", "recip_rank"], ["average_precision", "reciprocal_rank"]),
+        (["-m", "P_5,map"], ["precision@5", "average_precision"]),
+        (["-m", "ndcg_cut_10,map"], ["ndcg@10", "average_precision"]),
+        (["-m", "P.5,10"], ["precision@5", "precision@10"]),
+        (["-m", "P.5,10,map"], ["precision@5", "precision@10", "average_precision"]),
+    ],
+)
+def test_metrics_of_trec(given, columns, tmp_path, capsys):
+    """Several by commas or blanks, before and behind the files."""
+    (tmp_path / "qrels").write_text(QRELS)
+    (tmp_path / "run").write_text(RUN)
+    paths = [str(tmp_path / "qrels"), str(tmp_path / "run")]
+    for words in ([*paths, *given], [*given, *paths]):
+        assert 0 == main(["trec", *words, "--format=csv"])
+        assert columns == capsys.readouterr().out.splitlines()[0].split(",")[1:]
+
+
+@pytest.mark.parametrize("name", ["all_trec", "official"])
+def test_sets_of_trec(name, capsys):
+    """Are told what to give."""
+    with pytest.raises(SystemExit, match="2"):
+        main(["trec", "-m", name, "qrels", "run"])
+    assert "as -m map P.5,10" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("header", ["", "query-id\tcorpus-id\tscore\n"])
+def test_files_of_three_columns(header, tmp_path, capsys):
+    """Runs of MS MARCO and qrels of BEIR have the figures of TREC's."""
+    (tmp_path / "qrels").write_text(header + "q1\td2\t1\nq2\td9\t1\n")
+    (tmp_path / "run").write_text("q1\td1\t1\nq1\td2\t2\nq2\td9\t1\n")
+    assert 0 == main(["trec", str(tmp_path / "qrels"), str(tmp_path / "run"), "-m", "recip_rank"])
+    assert "0.75" in capsys.readouterr().out
+    (tmp_path / "run").write_text("q1\td1\t14\nq1\td2\t13\nq2\td9\t1\n")
+    message = refuse(lambda: recframe.read_run(tmp_path / "run"))
+    assert "must be of query, doc and rank (1, 2, … of each query); with scores a run" in message
+
+
+def test_a_limit_in_percent(tmp_path, capsys):
+    """Is told as the number it means."""
+    with pytest.raises(SystemExit, match="2"):
+        main(["compare", "old.parquet", "new.parquet", "--max-drop", "1%"])
+    assert "must be a number, found '1%'; pass 0.01" in capsys.readouterr().err
