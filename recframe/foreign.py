@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -18,7 +19,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recframe.errors import RecframeError, quote, shorten
+from recframe.errors import DAMAGE, RecframeError, quote, shorten
 
 # As messages name what is required.
 ARROW = "an Arrow table (as of Polars or DuckDB)"
@@ -165,6 +166,16 @@ def find_reader(path: PathLike, name: str) -> str:
         if next(file, b"").strip() and call.startswith("pd.read_json("):
             return f"{call[:-1]}, lines=True)"
     return call
+
+
+def read_labels(path: PathLike) -> list[str]:
+    """Return the labels of the columns of files, none where they cannot be read."""
+    with suppress(pa.ArrowException, *DAMAGE):  # of which reading the files tells
+        from pyarrow import dataset  # which takes a moment
+
+        kind = {".csv": "csv", ".jsonl": "json", ".feather": "feather"}.get(Path(path).suffix)
+        return list(dataset.dataset(os.fspath(path), format=kind or "parquet").schema.names)
+    return []
 
 
 def frame_error(name: str, required: str, value: object) -> RecframeError:

@@ -1,21 +1,16 @@
 """Columns: which plays which role in a frame, in truth and among excluded pairs; their values."""
 
-import os
 import re
 from collections import Counter
 from collections.abc import Hashable, Sequence, Set
-from contextlib import suppress
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from recframe.conventions import check_like
 from recframe.errors import (
-    DAMAGE,
     MissingColumnError,
     RecframeError,
     as_text,
@@ -24,6 +19,7 @@ from recframe.errors import (
     quote,
     spell,
 )
+from recframe.foreign import read_labels
 from recframe.frames.kinds import list_lists
 from recframe.frames.names import (
     KINDS,
@@ -233,7 +229,10 @@ def find_roles(
 def settle_with_truth(frame: pd.DataFrame, roles: Roles, options: Options) -> None:
     """Give users and items the one column that could be theirs and truth has too, if one is."""
     is_open = [name for name in ("user", "item") if name in roles and roles[name].problem]
-    labels = set(_read_labels(options.truth)) if is_open and options.has_truth else set()
+    truth: Any = options.truth
+    labels = set[Any]()
+    if is_open and options.has_truth:
+        labels = {*(list_labels(truth) if isinstance(truth, pd.DataFrame) else read_labels(truth))}
     found = {label for role in roles.values() for label in role.found}
     kinds = {label: dtype.kind for label, dtype in list_fields(frame)}
     for name in is_open if labels else ():
@@ -241,19 +240,6 @@ def settle_with_truth(frame: pd.DataFrame, roles: Roles, options: Options) -> No
         both = [label for label in roles[name].labels or other if label in labels]
         if len(both) == 1 and not (len(is_open) > 1 and not roles[name].labels):
             roles[name] = Role("inferred", both)
-
-
-def _read_labels(truth: Any) -> list[Any]:
-    """Return the labels of truth's columns, none where they are not known before it is read."""
-    if isinstance(truth, pd.DataFrame):
-        return list_labels(truth)
-    with suppress(pa.ArrowException, *DAMAGE):  # of which reading it tells
-        from pyarrow import dataset  # which takes a moment
-
-        path = os.fspath(truth)
-        kind = {".csv": "csv", ".jsonl": "json", ".feather": "feather"}.get(Path(path).suffix)
-        return list(dataset.dataset(path, format=kind or "parquet").schema.names)
-    return []
 
 
 def find_given_roles(

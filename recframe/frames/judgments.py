@@ -30,7 +30,7 @@ from recframe.errors import (
 )
 from recframe.foreign import find_reader
 from recframe.frames.columns import Columns, find_given_columns, get_column
-from recframe.frames.grades import check_no_grades
+from recframe.frames.grades import FIRST_ROWS, check_no_grades
 from recframe.frames.ids import encode, find_users
 from recframe.frames.interactions import Interactions, complete_rows, read_interactions
 from recframe.frames.names import (
@@ -49,7 +49,6 @@ from recframe.options import Duplicates, Options
 
 NEGATIVE_UNJUDGED = ("trec_eval", "ir_measures")  # where a grade below 0 is no judgment
 NO_ROWS = "there are no rows, so no item is relevant to anyone"
-FIRST_ROWS = 1000  # tell of most columns whether they hold days
 DAY = re.compile(
     r"((19|20)\d\d([-/.]?)(0[1-9]|1[0-2])\3(0[1-9]|[12]\d|3[01])(\.0)?"
     r"|[0-3]?\d[-/. ]([0-3]?\d|[A-Za-z]{3,9})[-/. ](19|20)\d\d)"

@@ -37,7 +37,7 @@ CONVERSIONS = [
     ({TEXT, DATES, TIMES, ZONED_TIMES}, "pd.to_datetime({}, utc=True)"),
 ]
 AS_TEXT, BESIDE = "ids.astype(str)", ("truth", "exclude")
-N_EXAMPLES = 1_000  # ids in which zeros at the front are looked for
+N_TEXTS = 1_000  # ids in which zeros at the front are looked for
 # What Python raises for ids that cannot be keys, or not be compared.
 NO_IDS = (TypeError, ValueError, ArithmeticError, RecursionError, NotImplementedError)
 
@@ -109,7 +109,7 @@ def check_comparable(ids: pd.Index[Any], among: pd.Index[Any], role: str, other:
     if len(of_other) == len(of_frame) == 1 and of_other.keys() != of_frame.keys():
         both = of_frame | of_other
         has_zeros = both.keys() == {TEXT, NUMBERS} and any(
-            re.fullmatch(r"0\d+", text) for text in both[TEXT][:N_EXAMPLES]
+            re.fullmatch(r"0\d+", text) for text in both[TEXT][:N_TEXTS]
         )
         how = "ids.astype(int)" if has_zeros else _unify(both, "ids")
         raise RecframeError(
