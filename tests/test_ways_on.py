@@ -144,6 +144,8 @@ def test_tables_of_other_users():
     assert "other_users" in [note.kind for note in compared.notes]
     message = refuse(lambda: recframe.compare(OLD, NEW.rename(index=str)))
     assert "must be tables with users in common, found none" in message
+    message = refuse(lambda: recframe.compare(OLD.iloc[:0], NEW))
+    assert "must be tables with users in common, found none" in message
     both = pd.concat({"a": OLD["score"], "b": OLD["score"]}, axis=1)
     table = recframe.summary({"x": both, "y": NEW})
     assert ["x: a", "x: b", "y"] == table.index.unique("score").tolist()

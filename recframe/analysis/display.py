@@ -101,11 +101,11 @@ class NotedTable(pd.DataFrame):
     _constructor = property(lambda _: pd.DataFrame)
 
     def _constructor_from_mgr(self, mgr: Any, axes: Any) -> pd.DataFrame:
-        return type(self)(super()._constructor_from_mgr(mgr, axes))  # type: ignore[misc]
+        return type(self)(super()._constructor_from_mgr(mgr, axes))  # type: ignore[misc]  # no stub
 
     def __finalize__(self, other: Any, method: str | None = None, **kwargs: Any) -> pd.DataFrame:
         """Return the table with the notes of another, or a plain one where it is not the same."""
-        made: pd.DataFrame = super().__finalize__(other, method, **kwargs)  # type: ignore[misc]
+        made: pd.DataFrame = super().__finalize__(other, method, **kwargs)  # type: ignore[misc]  # no stub
         return made if method in KEEPS_NOTES and not kwargs else as_plain(made)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:

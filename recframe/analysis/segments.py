@@ -236,7 +236,9 @@ def _segment(per_user: pd.DataFrame, own: pd.DataFrame, grouping: Grouping) -> S
         else of_users(one.argument, one.given, per_user.index)
         for number, one in enumerate(grouping.all)
     ]
-    weights, units = None, [] if grouping.unit is None else [(grouping.unit.label, values.pop())]
+    weights = unit = None
+    if grouping.unit is not None:
+        unit = pd.Index(values.pop().array, name=grouping.unit.label)
     if grouping.weights is not None:
         weights = _check_weights(values.pop(), per_user.index, grouping.weights)
     columns = {n: own.reset_index(drop=True) for n, own in enumerate(values)}
@@ -244,8 +246,8 @@ def _segment(per_user: pd.DataFrame, own: pd.DataFrame, grouping: Grouping) -> S
     by: Any = list(keys) or np.zeros(len(keys))
     number = keys.groupby(by, dropna=False, observed=True).ngroup().to_numpy()
     order, offsets = np.argsort(number, kind="stable"), np.append(0, np.bincount(number).cumsum())
-    for label, unit in units:  # which statistics find in the index
-        per_user = per_user.set_index(pd.Index(unit.array, name=label), append=True)
+    if unit is not None:  # in the index statistics find it
+        per_user = per_user.set_index(unit, append=True)
     return Segmented(grouping, per_user, weights, keys.iloc[order[offsets[:-1]]], order, offsets)
 
 

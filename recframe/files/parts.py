@@ -25,14 +25,13 @@ from recframe.frames.duplicates import advise, find_telling
 from recframe.frames.ids import as_users, list_levels
 from recframe.frames.interactions import Interactions, read_interactions
 from recframe.frames.names import leave_out
-from recframe.frames.partings import MOST_SEEN, take_places, take_users
+from recframe.frames.partings import MOST_SEEN, MOST_WHOLE, take_places, take_users
 from recframe.frames.splits import find_part
 from recframe.frames.tables import Make
 from recframe.frames.truth import open_candidates, open_judge
 from recframe.notes import note
 from recframe.options import Options
 
-MOST_WHOLE = 1 << 16  # rows that are read to look at all rows of some users
 MOST_OPENED = 64  # row groups of a place that is looked at
 LOOKUP_ROWS = 1 << 16  # of all columns, that are read at a time to look a pair up
 

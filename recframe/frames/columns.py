@@ -217,7 +217,7 @@ def find_roles(
     for role in NAMES:
         if role not in roles and needed.get(role, True):
             roles[role] = _infer(role, named, taken)
-    settle_with_truth(frame, roles, options)
+    _settle_with_truth(frame, roles, options)
     if len(set(roles["score"].labels)) < len(roles["score"].labels):  # several of one name
         roles["score"] = _read_given(frame, "score", roles["score"].labels)
     if needing and roles["item"].how == "none":
@@ -226,19 +226,22 @@ def find_roles(
     return {name: roles[name] for name in NAMES if name in roles}
 
 
-def settle_with_truth(frame: pd.DataFrame, roles: Roles, options: Options) -> None:
-    """Give users and items the one column that could be theirs and truth has too, if one is."""
-    is_open = [name for name in ("user", "item") if name in roles and roles[name].problem]
+def _settle_with_truth(frame: pd.DataFrame, roles: Roles, options: Options) -> None:
+    """Give users and items the one column that could be theirs and that truth has too.
+
+    Where neither has a candidate by its name, labels do not tell which is which.
+    """
+    open_ = [name for name in ("user", "item") if name in roles and roles[name].problem]
+    if not (open_ and options.has_truth):
+        return
     truth: Any = options.truth
-    labels = set[Any]()
-    if is_open and options.has_truth:
-        labels = {*(list_labels(truth) if isinstance(truth, pd.DataFrame) else read_labels(truth))}
+    labels = {*(list_labels(truth) if isinstance(truth, pd.DataFrame) else read_labels(truth))}
     found = {label for role in roles.values() for label in role.found}
-    kinds = {label: dtype.kind for label, dtype in list_fields(frame)}
-    for name in is_open if labels else ():
-        other = [label for label in kinds if kinds[label] in KINDS[name][0] and label not in found]
-        both = [label for label in roles[name].labels or other if label in labels]
-        if len(both) == 1 and not (len(is_open) > 1 and not roles[name].labels):
+    kinds = {label: dtype.kind for label, dtype in list_fields(frame) if label not in found}
+    for name in open_:
+        fitting = [label for label, kind in kinds.items() if kind in KINDS[name][0]]
+        both = [label for label in roles[name].labels or fitting if label in labels]
+        if len(both) == 1 and (roles[name].labels or len(open_) == 1):
             roles[name] = Role("inferred", both)
 
 

@@ -52,7 +52,7 @@ NO_ROWS = "there are no rows, so no item is relevant to anyone"
 DAY = re.compile(
     r"((19|20)\d\d([-/.]?)(0[1-9]|1[0-2])\3(0[1-9]|[12]\d|3[01])(\.0)?"
     r"|[0-3]?\d[-/. ]([0-3]?\d|[A-Za-z]{3,9})[-/. ](19|20)\d\d)"
-    r"([ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?"
+    r"(?P<time>[ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?"
 )
 
 
@@ -294,7 +294,7 @@ def _are_days(column: pd.Series) -> bool:
     with suppress(*DAMAGE):  # of values that no set holds
         values = column.iloc[:FIRST_ROWS].dropna().unique()
         days = [DAY.fullmatch(str(value)) for value in values]
-        return len(days) > 0 and len({one and one[9] for one in days}) == 1 and all(days)
+        return len({found["time"] for found in days if found}) == 1 and all(days)
     return False
 
 

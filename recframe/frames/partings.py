@@ -33,6 +33,7 @@ from recframe.notes import note
 from recframe.options import Options
 
 MOST_SEEN = 1 << 12  # rows of a place; with fewer a place has all rows of its users
+MOST_WHOLE = 1 << 16  # rows among which all of some users are looked at
 N_USERS_SEEN = 100  # at each place, of rows in memory
 N_VALUES_SEEN = 20  # of a column; more are no models
 MOST_RANKINGS = 20  # of a unit; more are of a group, such as a tenant or a country
@@ -75,18 +76,20 @@ def take_places(n_rows: int) -> list[slice]:
 
 
 def take_users(ids: pd.Series) -> Array:
-    """Return the positions of all rows of some users, who stand at three places of their ids."""
-    most = 3 * MOST_SEEN
+    """Return the positions of all rows of some users, who stand at three places of their ids.
+
+    Of users with very many rows they are the first ones.
+    """
     if len(ids) <= MOST_SEEN:
         return np.arange(len(ids))
     places = [ids.iloc[place].drop_duplicates() for place in take_places(len(ids))]
-    users = pd.concat([one.iloc[: len(one) // 2 + 1].head(N_USERS_SEEN) for one in places])
+    users = pd.concat([one.head(N_USERS_SEEN) for one in places])
     rows = np.flatnonzero(ids.isin(users))
-    if len(rows) > most:  # fewer users, but two
+    if len(rows) > 3 * MOST_SEEN:  # fewer users, but two
         codes, _ = pd.factorize(ids.iloc[rows])
         n_before = np.bincount(codes).cumsum()
-        rows = rows[codes < max(2, int(np.searchsorted(n_before, most)))]
-    return rows
+        rows = rows[codes < max(2, int(np.searchsorted(n_before, 3 * MOST_SEEN)))]
+    return rows[:MOST_WHOLE]
 
 
 def _join(places: Sequence[pd.DataFrame]) -> pd.DataFrame:

@@ -41,11 +41,11 @@ def ask_all(
     if not error.answers.keys() <= takes:
         return  # which another call takes
     said, answers, is_done = [error._message], dict(error.answers), False
-    bound, left = accessor, set[str]()  # out of the call that is shown, as a choice decides it
+    bound, left = accessor, set[str]()  # names of answers that a choice decides
     while not is_done and len(said) < MOST_ASKED:
         open_ = {name: one for name, one in answers.items() if isinstance(one, Choice)}
         if "from_lists" in answers and not open_.keys().isdisjoint(("item", "model")):
-            bound = None  # whose call would have what was only tried
+            bound = None  # The call would show a column that was only tried.
             break
         if not all(one.candidates for one in open_.values()):
             break  # as there is nothing to try

@@ -18,7 +18,7 @@ from recframe.options import Options
 # The parts of a split, the one to evaluate first.
 PARTS = (
     *("test", "tst", "te", "eval", "evaluation", "holdout", "probe", "validation", "valid", "val"),
-    *("dev", "train", "trn", "tr", "base"),
+    *("dev", "train", "trn", "tr"),
 )
 PART = re.compile(rf"(?<![a-z=])({'|'.join(PARTS)})([\s_-]?(set|data|ing))?(?![a-z=])")
 OFF = (0, "0", "false", "f", "no", "n")  # flags as they are written
@@ -32,7 +32,7 @@ def find_part(label: Hashable, value: object) -> str:
     flag = value.strip().casefold() if isinstance(value, str) else value
     if flag in (*OFF, *ON):
         part = _read_part(re.sub("^(is|in)|(mask|flag|row)$", "", plain_name(label)), whole=True)
-        is_train = part in ("train", "trn", "tr", "base")
+        is_train = part in ("train", "trn", "tr")
         return part if flag in ON or part in ("", "valid") else "test" if is_train else "train"
     return _read_part(flag) if isinstance(flag, str) else ""
 

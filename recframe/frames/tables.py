@@ -221,9 +221,9 @@ def mean_table(
     scores, metrics = (per_user.columns.unique(level) for level in ("score", "metric"))
     values = per_user.to_numpy(float)
     # Each user who has a value counts with its weight.
-    counts = ~np.isnan(values) * (1.0 if weights is None else weights.to_numpy()[:, np.newaxis])
-    values = np.where(counts > 0, values, 0) * (1 if weights is None else counts)
-    sums, totals = add_up(values), add_up(counts)
+    of_users = 1.0 if weights is None else weights.to_numpy()[:, np.newaxis]
+    counts = ~np.isnan(values) * of_users
+    sums, totals = add_up(np.where(counts > 0, values, 0) * of_users), add_up(counts)
     means = np.divide(sums, totals, out=np.full(sums.shape, np.nan), where=totals > 0)
     means = means.reshape(-1, len(metrics))
     return pd.DataFrame(means, scores.take(np.arange(len(means)) % len(scores)), metrics)

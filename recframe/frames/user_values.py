@@ -134,8 +134,9 @@ def read_given(per_user: Any, n_scores: int = 1) -> pd.DataFrame:
     if isinstance(per_user, pd.DataFrame) and per_user.columns.nlevels == 3:  # of pd.concat
         per_user = {key: per_user[key].dropna(how="all") for key in per_user.columns.unique(0)}
     tables = dict(enumerate(per_user)) if isinstance(per_user, list | tuple) else per_user
-    if isinstance(tables, Mapping) and all(isinstance(v, pd.DataFrame) for v in tables.values()):
-        per_user = _join(tables, is_named=tables is per_user) if tables else per_user
+    several = list(tables.values()) if isinstance(tables, Mapping) else []
+    if several and all(isinstance(one, pd.DataFrame) for one in several):
+        per_user = _join(tables, is_named=tables is per_user)
     if not isinstance(per_user, pd.DataFrame):
         raise frame_error("per_user", PER_USER, per_user)
     if per_user.shape[1] == 0:
@@ -184,11 +185,11 @@ def _join(tables: Mapping[Any, pd.DataFrame], *, is_named: bool) -> pd.DataFrame
         taken |= {*names.values()}
         parts.append(part.rename(columns=names, level="score"))
     joined = pd.concat(parts, axis=1)
-    if len(joined) == sum(map(len, parts)) > len(parts[0]):
-        first, other = (quote(one.index[:1].tolist()[0]) for one in parts[:2] if len(one))
+    if len(parts) > 1 and len(joined) == sum(map(len, parts)) > 0:
+        examples = " and ".join(quote(one.index[:1].tolist()) for one in parts[:2])
         raise RecframeError(
-            f"per_user must be tables with users in common, found none in two of them (such as "
-            f"{first} and {other}); give ids of one kind"
+            "per_user must be tables with users in common, found none (users such as "
+            f"{examples}); give ids of one kind"
         )
     return joined
 

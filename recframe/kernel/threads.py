@@ -23,7 +23,7 @@ Given = TypeVar("Given")
 
 VARIABLE = "RECFRAME_MAX_THREADS"
 ROWS_PER_THREAD = 1 << 17  # fewer are done sooner than another thread has started
-_n_sharing: ContextVar[int] = ContextVar("_n_sharing", default=1)  # threads per set of processors
+_n_sharing: ContextVar[int] = ContextVar("_n_sharing", default=1)  # how many threads share them
 
 
 def in_slices(function: Callable[[int, int], Result], n_rows: int) -> list[Result]:

@@ -245,7 +245,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         frame, labels = self._frame, list(dict.fromkeys([*columns.users, *labels]))
         if isinstance(frame, pl.LazyFrame):
             frame = self._select(labels).head(MOST_SEEN).collect()
-        with suppress(RecframeError, *DAMAGE):  # of a column that Arrow does not have, or no ids
+        with suppress(*DAMAGE):  # of a column that Arrow does not have, or no ids
             user = columns.users[0]
             rows = take_users(get_column(read_frame(_as_table(frame[[user]]), [user]), user))
             return [read_frame(_as_table(frame[rows][labels]), labels)]
