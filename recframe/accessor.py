@@ -15,10 +15,10 @@ from recframe.analysis.overview import say_size
 from recframe.calls import public
 from recframe.errors import DAMAGE
 from recframe.foreign import TABLE, TableLike, TruthLike, load_table, read_frame, read_views
-from recframe.frames.columns import Columns, get_column
+from recframe.frames.columns import Columns
 from recframe.frames.interactions import read_interactions
 from recframe.frames.lists import from_lists
-from recframe.frames.names import as_labels
+from recframe.frames.names import as_labels, get_column
 from recframe.frames.partings import take_users
 from recframe.frames.tables import Make, make_of_table, read_judged
 from recframe.frames.truth import judge_frame, open_candidates, open_judge

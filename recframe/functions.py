@@ -85,8 +85,9 @@ def evaluate(
         without id, uid, qid, accountid, clientid, personid, profileid, reviewerid or impressionid;
         here and below case, spaces, underscores, hyphens and dots are ignored, and query_id is
         taken beside query. Several, such as a session beside a user, are refused: a ranking for
-        each is not one for the other. So is a question, topic, object, query, session or request
-        beside a column whose name may mean a user, such as a topic beside a student.
+        each is not one for the other. Where names leave it open, the column that `truth` has too is
+        taken, by its label, or, of pandas frames, the one column of text whose values are the ids
+        of the other side (9 of 10, and no other column has any); so it is for items.
     item : label, default "infer"
         The column of item ids: item, doc, document, product, movie, track, song, article, video,
         book, passage, chunk or candidate, each with or without id, items, iid, docno, corpusid,

@@ -27,9 +27,9 @@ from recframe.files.filters import filter_files
 from recframe.files.footers import Files, make_sample, open_files, read_schema, unite
 from recframe.files.parts import iter_parts, make_each, read_dtypes, read_places
 from recframe.files.sources import ScannedFiles, find_files, open_beside, stage
-from recframe.frames.columns import Columns, get_column
+from recframe.frames.columns import Columns
 from recframe.frames.interactions import Interactions, read_interactions
-from recframe.frames.names import is_infer
+from recframe.frames.names import get_column, is_infer
 from recframe.frames.overlap import UserCounts
 from recframe.frames.tables import Make, MakeTable, in_cells, join_tables, mean_of_parts
 from recframe.frames.truth import open_candidates, open_judge

@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -81,6 +82,63 @@ def test_truth_in_files_settles_ids_too(tmp_path):
         assert 0.75 == PYTERRIER.rec(truth=path).mean("mrr").loc["score", "mrr"]
     with pytest.raises(RecframeError, match="2 columns could be it, 'qid', 'query'"):
         PYTERRIER.rec(truth=tmp_path / "none.parquet").mean("mrr")
+
+
+BOUGHT = pd.DataFrame(
+    {
+        "shopper": [f"u{n}" for n in range(10)],
+        "thing": [f"i{n % 2}" for n in range(10)],
+        "channel": ["web", "app"] * 5,
+    }
+)
+RANKED = pd.DataFrame(
+    {
+        "user": np.repeat(BOUGHT["shopper"], 2),
+        "item": ["i0", "i1"] * 10,
+        "score": [0.5, 0.25] * 10,
+    }
+)
+
+
+@pytest.mark.parametrize("side", ["truth", "rows"])
+def test_texts_that_both_sides_have_settle_ids(side):
+    """Ids whose names say nothing are known by those of the other side."""
+    names = {"shopper": "user", "thing": "item"}
+    rows, truth = RANKED, BOUGHT
+    if side == "rows":
+        rows = RANKED.rename(columns={"user": "shopper", "item": "thing"}).assign(note="x")
+        truth = BOUGHT.rename(columns=names)
+    assert 0.5 == rows.rec(truth=truth).mean("recall@1").iloc[0, 0]
+    user = "shopper" if side == "rows" else "user"
+    assert f"user      inferred   {user!r}" in repr(rows.rec(truth=truth))
+
+
+def share_ids(n_unknown):
+    """Return truth in which so many of ten users have no row."""
+    users = [f"x{n}" if n < n_unknown else f"u{n}" for n in range(10)]
+    return BOUGHT.assign(shopper=users)
+
+
+@pytest.mark.parametrize(
+    ("rows", "truth"),
+    [
+        (RANKED, share_ids(2)),
+        (RANKED, BOUGHT.assign(referrer=["u1", *["nobody"] * 9])),
+        (RANKED.assign(user=np.arange(20) // 2), BOUGHT.assign(shopper=range(10))),
+        (RANKED, BOUGHT.assign(shopper=[["u0"]] * 10)),
+    ],
+    ids=["fewer than nine in ten", "a second column has some", "integers", "lists"],
+)
+def test_ids_that_may_be_others_are_asked_about(rows, truth):
+    """Neither a part of the ids, nor two columns, nor numbers settle a role."""
+    with pytest.raises(RecframeError, match="truth_user: no column found"):
+        rows.rec(truth=truth).mean("recall@1")
+
+
+def test_nine_of_ten_ids_are_enough():
+    """Users without a row are asked about, not which column they are in."""
+    with pytest.raises(RecframeError, match="population: users differ"):
+        RANKED.rec(truth=share_ids(1)).mean("recall@1")
 
 
 def test_two_unnamed_columns_are_not_settled():

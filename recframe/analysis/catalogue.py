@@ -15,12 +15,13 @@ from recframe.analysis.ranks import rank_options
 from recframe.analysis.summary import note_rankings
 from recframe.errors import RecframeError, is_number, option, quote, spell
 from recframe.foreign import frame_error, is_table, load_table, read_frame
-from recframe.frames.columns import Columns, find_columns, find_label, get_column
+from recframe.frames.columns import Columns, find_columns
 from recframe.frames.interactions import Interactions
 from recframe.frames.judgments import naming
 from recframe.frames.matrices import as_array, as_ids, check_unmasked
-from recframe.frames.names import is_same, list_labels
+from recframe.frames.names import get_column, is_same, list_labels
 from recframe.frames.overlap import match, plain
+from recframe.frames.roles import find_label
 from recframe.frames.tables import check_lengths, in_cells
 from recframe.kernel.counting import find_positions
 from recframe.kernel.grouping import combine

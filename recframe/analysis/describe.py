@@ -13,9 +13,9 @@ import pandas as pd
 from recframe.analysis.display import TEXT_WIDTH, WideTable
 from recframe.analysis.summary import note_relevance
 from recframe.errors import RecframeError, as_text, printable, shorten
-from recframe.frames.columns import Columns, get_column
+from recframe.frames.columns import Columns
 from recframe.frames.interactions import Interactions, complete_rows, read_interactions
-from recframe.frames.names import as_labels
+from recframe.frames.names import as_labels, get_column
 from recframe.frames.overlap import Pairs
 from recframe.frames.tables import measure_table, policy_of
 from recframe.frames.truth import Judge

@@ -16,10 +16,10 @@ from recframe import partitions
 from recframe.analysis.ranks import is_user
 from recframe.calls import public
 from recframe.errors import RecframeError, quote
-from recframe.frames.columns import Columns, get_column, other_labels
+from recframe.frames.columns import Columns, other_labels
 from recframe.frames.interactions import read_interactions
 from recframe.frames.judgments import check_given_columns
-from recframe.frames.names import is_same
+from recframe.frames.names import get_column, is_same
 from recframe.frames.tables import Make, MakeTable, in_cells, sort_table
 from recframe.methods import RankingMethods
 from recframe.notes import warn_of

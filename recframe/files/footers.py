@@ -25,7 +25,8 @@ from recframe.files.found import (
     plain_type,
 )
 from recframe.frames.columns import Columns
-from recframe.frames.names import find_role, is_infer, may_be_score
+from recframe.frames.names import find_role, is_infer
+from recframe.frames.words import may_be_score
 from recframe.kernel.threads import run_ahead
 from recframe.options import Options
 from recframe.stores.remote import REQUESTS, Range, Remote, find_version

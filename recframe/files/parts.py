@@ -20,11 +20,11 @@ from recframe.files.footers import Files, open_files
 from recframe.files.found import TEXTS, Found, RowGroup, naming_file, open_file
 from recframe.files.sources import PAIR_BYTES
 from recframe.formats import GivenRows
-from recframe.frames.columns import Columns, get_column
+from recframe.frames.columns import Columns
 from recframe.frames.duplicates import advise, find_telling
 from recframe.frames.ids import as_users, list_levels
 from recframe.frames.interactions import Interactions, read_interactions
-from recframe.frames.names import leave_out
+from recframe.frames.names import get_column, leave_out
 from recframe.frames.partings import MOST_SEEN, MOST_WHOLE, take_places, take_users
 from recframe.frames.splits import find_part
 from recframe.frames.tables import Make

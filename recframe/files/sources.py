@@ -33,10 +33,10 @@ from recframe.files.footers import Files, open_files, read_head
 from recframe.files.found import TEXTS, Found, Staged, check_names, naming_file, plain_type
 from recframe.foreign import RELATION, is_of
 from recframe.formats import PARQUET, GivenRows, find_format, open_rows
-from recframe.frames.columns import Columns, get_column
+from recframe.frames.columns import Columns
 from recframe.frames.grades import check_no_grades
 from recframe.frames.judgments import find_parted_columns, naming
-from recframe.frames.names import is_infer, list_labels
+from recframe.frames.names import get_column, is_infer, list_labels
 from recframe.frames.splits import OF_FILES, check_splits, split_files
 from recframe.options import Options
 from recframe.stores import ENVIRONMENT, Access, Placed, is_uri, without_file

@@ -11,11 +11,12 @@ import pandas as pd
 from pandas.api.types import is_float_dtype, is_numeric_dtype
 
 from recframe.errors import RecframeError, RepeatedPairError, option, quote, spell
-from recframe.frames.columns import Columns, get_column, other_labels
+from recframe.frames.columns import Columns, other_labels
 from recframe.frames.ids import sort_ids
-from recframe.frames.names import find_role, is_of_row, is_time, means_ids, shown
+from recframe.frames.names import find_role, get_column, shown
 from recframe.frames.overlap import plain
 from recframe.frames.values import Scores
+from recframe.frames.words import is_of_row, is_time, means_ids
 from recframe.kernel.grouping import Repeats
 from recframe.kernel.threads import Array
 from recframe.options import Models, Options

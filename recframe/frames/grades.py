@@ -10,9 +10,10 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from recframe.errors import Choice, RecframeError, option, quote
-from recframe.frames.columns import Columns, get_column
-from recframe.frames.names import find_role, is_time, list_labels, means_ids, shown
+from recframe.frames.columns import Columns
+from recframe.frames.names import find_role, get_column, list_labels, shown
 from recframe.frames.splits import find_parts
+from recframe.frames.words import is_time, means_ids
 
 MAX_GRADES = 20  # distinct values; ten stars in halves are as many
 MIN_TIME = 1e6  # counts of seconds or days, as dates in digits, are far above; grades below

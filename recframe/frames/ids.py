@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 from pandas.api.types import is_integer_dtype
 
 from recframe.errors import RecframeError, quote, shorten
-from recframe.frames.columns import get_column
 from recframe.frames.kinds import NO_IDS, check_dtype, check_ids, may_be_mixed
+from recframe.frames.names import get_column
 from recframe.frames.values import find_nulls, has_nulls, null_error
 from recframe.kernel.grouping import SLICE, Groups, combine, find_range, invert, take
 from recframe.kernel.threads import Array, in_slices

@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 
 from recframe.errors import RecframeError, option, quote
-from recframe.frames.columns import Columns, get_column
+from recframe.frames.columns import Columns
 from recframe.frames.duplicates import Folded, check_same_relevance, rank_apart, repeated_error
 from recframe.frames.ids import Ids, Users, encode, find_users
 from recframe.frames.kinds import rank_as_text
+from recframe.frames.names import get_column
 from recframe.frames.overlap import plain
 from recframe.frames.values import (
     Gains,

@@ -29,19 +29,14 @@ from recframe.errors import (
     spell,
 )
 from recframe.foreign import find_reader
-from recframe.frames.columns import Columns, find_given_columns, get_column
+from recframe.frames.columns import Columns, find_given_columns
 from recframe.frames.grades import FIRST_ROWS, check_no_grades
 from recframe.frames.ids import encode, find_users
 from recframe.frames.interactions import Interactions, complete_rows, read_interactions
-from recframe.frames.names import (
-    find_role,
-    is_infer,
-    is_of_row,
-    is_time,
-    list_labels,
-)
+from recframe.frames.names import find_role, get_column, is_infer, list_labels
 from recframe.frames.overlap import Overlap, Pairs
 from recframe.frames.splits import OF_FILES, check_splits, split_files
+from recframe.frames.words import is_of_row, is_time
 from recframe.kernel.grouping import SortedPairs
 from recframe.kernel.threads import Array
 from recframe.notes import note

@@ -17,7 +17,6 @@ from pandas.api.types import is_list_like
 from recframe.calls import public
 from recframe.errors import RecframeError, quote
 from recframe.foreign import frame_error, is_sparse
-from recframe.frames.columns import find_label, get_column
 from recframe.frames.judgments import naming
 from recframe.frames.matrices import (
     as_ids,
@@ -31,17 +30,18 @@ from recframe.frames.names import (
     NAMES,
     check_label,
     find_role,
+    get_column,
     is_infer,
     is_same,
     leave_out,
-    less_is_better,
     list_labels,
-    may_be_score,
     plain_name,
     shown,
 )
 from recframe.frames.questions import ask_all
+from recframe.frames.roles import find_label
 from recframe.frames.runs import join_runs, read_scored
+from recframe.frames.words import less_is_better, may_be_score
 from recframe.kernel.threads import Array
 from recframe.options import INFER
 

@@ -23,7 +23,7 @@ from recframe.frames.kinds import (
     find_kinds,
     show_sides,
 )
-from recframe.frames.names import is_time
+from recframe.frames.words import is_time
 from recframe.kernel.grouping import Groups, SortedPairs, combine
 from recframe.kernel.threads import Array
 from recframe.notes import is_noting, note

@@ -16,17 +16,10 @@ import pandas as pd
 from pandas.api.types import infer_dtype, is_numeric_dtype
 
 from recframe.errors import DAMAGE, Choice, RecframeError, option, quote
-from recframe.frames.columns import Columns, get_column
-from recframe.frames.names import (
-    find_role,
-    is_infer,
-    is_of_row,
-    is_time,
-    leave_out,
-    less_is_better,
-    list_fields,
-)
+from recframe.frames.columns import Columns
+from recframe.frames.names import find_role, get_column, is_infer, leave_out, list_fields
 from recframe.frames.splits import check_splits, is_flag
+from recframe.frames.words import is_of_row, is_time, less_is_better
 from recframe.kernel.grouping import combine
 from recframe.kernel.threads import Array
 from recframe.notes import note

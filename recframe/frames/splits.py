@@ -11,8 +11,8 @@ from functools import lru_cache
 import pandas as pd
 
 from recframe.errors import DAMAGE, RecframeError, option, option_with, quote, spell
-from recframe.frames.columns import Columns, get_column
-from recframe.frames.names import plain_name
+from recframe.frames.columns import Columns
+from recframe.frames.names import get_column, plain_name
 from recframe.options import Options
 
 # The parts of a split, the one to evaluate first.

@@ -10,11 +10,11 @@ import pandas as pd
 
 from recframe.errors import RecframeError, option, quote
 from recframe.foreign import frame_error
-from recframe.frames.columns import get_column
 from recframe.frames.ids import as_users
 from recframe.frames.interactions import Interactions
-from recframe.frames.names import find_role, is_infer, is_of_row, is_same, is_time
+from recframe.frames.names import find_role, get_column, is_infer, is_same
 from recframe.frames.tables import make_columns
+from recframe.frames.words import is_of_row, is_time
 from recframe.kernel.threads import Array
 from recframe.metrics.names import find_alike, is_metric
 

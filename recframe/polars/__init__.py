@@ -19,7 +19,8 @@ from recframe.analysis.ranks import list_ranks, rank_options, top_columns
 from recframe.analysis.summary import measure_noted
 from recframe.errors import DAMAGE, RecframeError, quote
 from recframe.foreign import TruthLike, read_frame
-from recframe.frames.columns import Columns, find_columns, get_column
+from recframe.frames.columns import Columns, find_columns
+from recframe.frames.names import get_column
 from recframe.frames.partings import MOST_SEEN, take_users
 from recframe.frames.tables import (
     Make,

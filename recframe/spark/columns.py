@@ -10,7 +10,7 @@ from pyspark.sql import types as kinds
 
 from recframe.errors import RecframeError, quote, shorten
 from recframe.foreign import NULLABLE
-from recframe.frames.columns import Columns, get_column
+from recframe.frames.columns import Columns
 from recframe.frames.judgments import (
     find_parted_columns,
     load_frame,
@@ -18,8 +18,9 @@ from recframe.frames.judgments import (
     read_excluded,
     read_judgments,
 )
-from recframe.frames.names import find_role, is_infer, is_time
+from recframe.frames.names import find_role, get_column, is_infer
 from recframe.frames.tables import tidy_table
+from recframe.frames.words import is_time
 from recframe.options import Options
 
 # What a cell of one value may be. Times have a zone that Spark tells, which no role asks for.

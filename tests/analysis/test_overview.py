@@ -89,7 +89,7 @@ def test_truth():
     assert "  relevant  from truth every pair" in lines(run.rec(truth=qrels.drop(columns="rel")))
     assert "  truth     given      '/nowhere.parquet'" in lines(run.rec(truth="/nowhere.parquet"))
     assert "Refused: truth: truth_item: no column found" in repr(
-        run.rec(truth=qrels.rename(columns={"docno": "name"}))
+        run.rec(truth=qrels.rename(columns={"docno": "name"}).assign(name="no item"))
     )
 
 

@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 
 import recframe
-from recframe.frames import columns
 from recframe.frames.columns import find_columns
-from recframe.frames.names import NAMES, ROLES
+from recframe.frames.names import NAMES, ROLES, get_column
 from recframe.options import Options
 
 
@@ -307,7 +306,7 @@ def test_many_scores_are_not_compared_each_with_each(monkeypatch):
     for score in ("infer", list(frame.columns[2:])):
         find_columns(frame, Options(score=score))
         for label in frame.columns:
-            columns.get_column(frame, label)
+            get_column(frame, label)
 
     assert len(calls) < 10 * frame.shape[1]
 
@@ -317,7 +316,7 @@ def test_one_of_many_columns(label):
     """A label finds its column among many, its index level behind them, and text no number."""
     frame = one_row(*[f"{number}_score" for number in range(100)], 7)
     frame = frame.set_axis(pd.Index([3], name="item"))
-    column = columns.get_column(frame, label)
+    column = get_column(frame, label)
 
     assert label == column.name
     assert [3 if label == "item" else 1] == column.tolist()
