@@ -178,6 +178,59 @@ CASES = {
     "an interval": Case(FRAME, {}, {"metrics": "ndcg@2", "interval": "wilson"}, "summary"),
 }
 
+# By hand, of each choice in turn: recall@2 of user 1 (of the rows 1, 0, 1, in order) and of user 2
+# (0, 1, 0), or other figures in the order of the table.
+PLAIN, ALL_FOUND = [0.5, 1.0], [1.0, 1.0]
+KEPT_TWICE = [0.25, 0.5]  # each relevant row counts twice in R, and the first two rows are one pair
+MODELS = [0.5, 0.5, 1.0, 1.0]  # of two models for user 1, then for user 2
+LISTS = [*PLAIN, *PLAIN]  # of two days with two users
+NUMBERS = {name: [PLAIN] for name in CASES} | {
+    "a class": [PLAIN, ALL_FOUND],
+    "no item": [ALL_FOUND],
+    "no name": [PLAIN, PLAIN],
+    "relevant=None": [ALL_FOUND, PLAIN],
+    "less is better": [MODELS, MODELS],
+    "a model without a name": [MODELS, MODELS],
+    "a model that differs": [[1.0, 1.0, np.nan, np.nan]],
+    "models": [KEPT_TWICE[:1] * 2 + KEPT_TWICE[1:] * 2, KEPT_TWICE],
+    "two users of truth": [ALL_FOUND],
+    "no user of truth": [ALL_FOUND],
+    "repeated": [PLAIN, KEPT_TWICE],
+    "repeated by day": [LISTS, PLAIN, KEPT_TWICE],
+    "repeated by model": [MODELS, PLAIN, KEPT_TWICE],
+    "repeated by session": [LISTS, PLAIN, KEPT_TWICE],
+    "repeated by passage": [KEPT_TWICE, PLAIN, KEPT_TWICE],
+    **{name: [PLAIN, KEPT_TWICE] for name in CASES if name.startswith("events")},
+    "prices of a pair": [[0.5, 3.5]],
+    "null relevance": [ALL_FOUND, PLAIN, ALL_FOUND],
+    "grades": [[1.0, np.nan]],
+    "grades of truth": [ALL_FOUND],
+    "high grades": [[5000 / (5000 + 1 / np.log2(3)), 1 / np.log2(3)]],
+    "null scores": [PLAIN, ALL_FOUND],
+    "masks": [PLAIN, ALL_FOUND, PLAIN],
+    "null ids": [ALL_FOUND],
+    "null prices": [[1.0, 2.0]],
+    "short": [ALL_FOUND, ALL_FOUND, [np.nan, np.nan]],
+    "population": [[1.0], [1.0, 0.0], [1.0, np.nan], [1.0, np.nan, 0.0]],
+    "no grades": [[np.nan, 1.0]],
+    "a split": [ALL_FOUND],
+    "few values": [[np.nan, 1.0], ALL_FOUND],
+    "judged rows only": [ALL_FOUND],
+    "row order": [PLAIN] * 4,
+    "a first row": [PLAIN, KEPT_TWICE],
+    "segments": [[0.75, 0.75]],
+    "times": [],
+    "weights": [],
+    "units": [[0.75, 0.0, 1.0, 2], [0.75]],  # the mean, its interval and the number of units
+    "catalogue": [[2 / 3, 0.5], [2 / 3, 0.5]],  # coverage: two of three items
+    "a small catalogue": [[2 / 3, 0.5]],
+    # The difference of the means of recall@2 and its interval: scores that tie have 2/3.
+    "ranks of weights": [[-1 / 12, -1.0, 1.0]] * 2,
+    "ranks of units": [[-1 / 12, -1.0, 1.0], [-1 / 12]],
+    "signs of ranks": [[-1 / 12, -1.0, 1.0]],
+    "an interval": [[(1 / (1 + 1 / np.log2(3)) + 1 / np.log2(3)) / 2]],
+}
+
 
 def read_choices(error, case):
     """Return what a refusal suggests: arguments, and whether the words of flags can be pasted."""
@@ -278,6 +331,24 @@ def test_what_is_suggested_is_taken(name, tmp_path, capsys):
                 words += shlex.split(flags) if flags else words_of(choice, tmp_path)
                 status = main([*words, "--quiet"])
                 check_next(case, error, capsys.readouterr().err if status else "", words)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_suggested_gives_the_number(name):
+    """Each choice gives the figures that it means."""
+    case, found = CASES[name], []
+    given = {**case.options, **case.arguments}
+    kept = {one: value for one, value in given.items() if one not in case.without}
+    for choice, _ in read_choices(refused(case, case.frame.rec, given), case):
+        if refused(case, case.frame.rec, {**kept, **choice}) is None:
+            table = ask(case, case.frame.rec, {**kept, **choice})
+            if isinstance(table, pl.DataFrame):
+                table = table.select("recall@2")
+            found.append(table.to_numpy().ravel().tolist())
+    expected = NUMBERS[name]
+    first = [one[: len(by_hand)] for one, by_hand in zip(found, expected, strict=True)]
+    for numbers, by_hand in zip(first, expected, strict=True):
+        np.testing.assert_allclose(numbers, by_hand, rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -213,3 +213,52 @@ def test_a_limit_in_percent(tmp_path, capsys):
     with pytest.raises(SystemExit, match="2"):
         main(["compare", "old.parquet", "new.parquet", "--max-drop", "1%"])
     assert "must be a number, found '1%'; pass 0.01" in capsys.readouterr().err
+
+
+TRUTH = ROWS.loc[ROWS["relevant"] == 1, ["user", "item"]]
+RANKED = ROWS[["user", "item", "score"]]
+RUNS = {user: rows.set_index("item")["score"].to_dict() for user, rows in RANKED.groupby("user")}
+USERS = [1, 2]
+FORMS = {
+    "Series": (RANKED.set_index(["user", "item"])["score"], r"frame\.reset_index\(\)"),
+    "dict of lists": ({1: [1, 2, 3], 2: [1, 2, 3]}, r"recframe\.from_lists\(frame\)"),
+    "dict of columns": (RANKED.to_dict("list"), r"pd\.DataFrame\(frame\)"),
+    "run": (RUNS, r"recframe\.from_runs\(frame\)"),
+    "records": (RANKED.to_dict("records"), r"pd\.DataFrame\(frame\)"),
+    "tuples": (
+        [*RANKED.itertuples(index=False, name=None)],
+        r"pd\.DataFrame\(frame, columns=.*?\)",
+    ),
+    "lists": ([[1, 2, 3], [1, 2, 3]], r"recframe\.from_lists\(dict\(zip\(users, frame\)\)\)"),
+    "rows of an array": (RANKED.to_numpy(), r"pd\.DataFrame\(frame, columns=.*?\)"),
+}
+FORMS_OF_TRUTH = {
+    "Series": (TRUTH.assign(rel=1).set_index(["user", "item"])["rel"], r"truth\.reset_index\(\)"),
+    "dict": ({1: [1, 3], 2: [2]}, r"recframe\.truth_from\(truth\)"),
+    "qrels": ({1: {1: 1, 3: 1}, 2: {2: 1}}, r"recframe\.truth_from\(truth\)"),
+    "records": (TRUTH.to_dict("records"), r"pd\.DataFrame\(truth\)"),
+    "tuples": (
+        [*TRUTH.itertuples(index=False, name=None)],
+        r"pd\.DataFrame\(truth, columns=.*?\)",
+    ),
+    "set": ({(1, 1), (1, 3), (2, 2)}, r"pd\.DataFrame\(list\(truth\), columns=.*?\)"),
+    "lists": ([[1, 3], [2]], r"recframe\.truth_from\(dict\(zip\(users, truth\)\)\)"),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_other_forms_of_rows(name):
+    """The call that makes a frame of them gives their figure."""
+    value, expression = FORMS[name]
+    call = re.search(expression, refuse(lambda: recframe.rec(value)))[0]
+    frame = eval(call, {"pd": pd, "recframe": recframe, "frame": value, "users": USERS})
+    assert EXPECTED == mean(frame, truth=TRUTH)
+
+
+@pytest.mark.parametrize("name", FORMS_OF_TRUTH)
+def test_other_forms_of_truth(name):
+    """The call that makes a frame of it gives its figure."""
+    value, expression = FORMS_OF_TRUTH[name]
+    call = re.search(expression, refuse(lambda: RANKED.rec(truth=value).mean(METRIC)))[0]
+    truth = eval(call, {"pd": pd, "recframe": recframe, "truth": value, "users": USERS})
+    assert EXPECTED == mean(RANKED, truth=truth)
