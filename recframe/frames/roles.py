@@ -310,9 +310,11 @@ def check_roles(
             passed = spell(f"{call}({python})" if call else python, spell_flags(answers))
             remedy = f"pass {passed}{say_choices(answers)}"
         without = {name for name, role in wrong.items() if role.how == "none"}
-        if "score" in without and list_lists(frame):
+        advice = _say_lists(frame, without)
+        has_none = any(isinstance(one, Choice) and not str(one) for one in answers.values())
+        said += [*([] if advice and has_none else [remedy]), *advice]
+        if "score" in without and list_lists(frame) and "from_lists" in advice[0]:
             answers = {"from_lists": True}
-        said += [remedy, *_say_lists(frame, without)]
         raise (MissingColumnError if without else RecframeError)("; ".join(said), answers)
     role_of: dict[Hashable, str] = {}
     for name, label in [(name, label) for name, role in roles.items() for label in role.labels]:
@@ -343,9 +345,10 @@ def _say_lists(frame: pd.DataFrame, without: set[str]) -> list[str]:
     lists = held or [label for label in frame if plain_name(label) in LISTS]
     if lists and "score" in without:
         first = quote(lists[0])
-        said.append(f"where {first} holds lists, recframe.from_lists makes rows of them")
         if held and find_role(held[0]) == "score" and set(frame[held[0]].head().map(len)) == {1}:
-            said.append(f"where each is one number, pass df.assign(score=df[{first}].str[0])")
+            said.append(f"where each holds one number, pass df.assign(score=df[{first}].str[0])")
+        else:
+            said.append(f"where {first} holds lists, recframe.from_lists makes rows of them")
     if lists and "user" in without:
         said.append("where each row is a ranking, frame.reset_index(names='user') numbers them")
     return said
