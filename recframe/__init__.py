@@ -4,37 +4,34 @@ The guides show the calls for your data, explain options, metrics, intervals and
 other libraries call each metric: https://github.com/recframe/recframe/tree/main/examples/guide
 """
 
-from recframe.console import Importing, is_command
+import pandas as pd
 
-with Importing(for_command=is_command()):
-    import pandas as pd
+from recframe import metrics
+from recframe.accessor import RecAccessor, rec
+from recframe.errors import (
+    MissingColumnError,
+    RecframeError,
+    RecframeWarning,
+    RepeatedPairError,
+    WrongTypeError,
+)
+from recframe.files.trec import read_qrels, read_run
+from recframe.frames.lists import from_lists, truth_from
+from recframe.frames.matrices import from_matrix, from_topk
+from recframe.frames.runs import from_groups, from_runs
+from recframe.functions import (
+    compare,
+    evaluate,
+    iter_evaluate,
+    read_per_user,
+    scan,
+    summary,
+    users_needed,
+)
+from recframe.notes import Note
 
-    from recframe import metrics
-    from recframe.accessor import RecAccessor, rec
-    from recframe.errors import (
-        MissingColumnError,
-        RecframeError,
-        RecframeWarning,
-        RepeatedPairError,
-        WrongTypeError,
-    )
-    from recframe.files.trec import read_qrels, read_run
-    from recframe.frames.lists import from_lists, truth_from
-    from recframe.frames.matrices import from_matrix, from_topk
-    from recframe.frames.runs import from_groups, from_runs
-    from recframe.functions import (
-        compare,
-        evaluate,
-        iter_evaluate,
-        read_per_user,
-        scan,
-        summary,
-        users_needed,
-    )
-    from recframe.notes import Note
-
-    __version__: str  # found when it is asked for
-    pd.api.extensions.register_dataframe_accessor("rec")(RecAccessor)
+__version__: str  # found when it is asked for
+pd.api.extensions.register_dataframe_accessor("rec")(RecAccessor)
 
 __all__ = [
     "MissingColumnError",

@@ -4,14 +4,18 @@ import os
 import signal
 import threading
 
-from recframe.console import Importing
+from recframe.cli import main
+from recframe.stores import REQUEST
 
 
 def run() -> int:
     """Run the command line and return its exit status."""
-    with Importing():
-        from recframe.cli import main
-        from recframe.stores import REQUEST
+    # A file that is opened must not take the place of a closed standard stream.
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free
     status = main()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # what was asked for is done
     if any(thread.name == REQUEST for thread in threading.enumerate()):

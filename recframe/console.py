@@ -1,74 +1,14 @@
-"""The console: exit statuses, text without surprises, errors in one line from the first import on.
+"""The console: exit statuses, text without control characters, errors in one line."""
 
-Imports only what Python has loaded by then: what fails to load is reported from here.
-"""
-
-import _signal  # type: ignore[import-not-found]  # what `signal` is made of, without the enums
 import codecs
 import os
 import sys
+from typing import Any, TextIO
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from types import TracebackType
-    from typing import Any, NoReturn, TextIO
+from recframe.errors import RecframeError, hide
 
 DONE, REFUSED, USAGE, FAILED, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 130, 143
 MAX_LINE = 2000  # characters of an error; the end, which says what to do, is kept
-
-
-def is_command() -> bool:
-    """Return whether Python was asked to run the command line, before it is there."""
-    program = next(iter(getattr(sys, "argv", ())), "")  # an embedded Python has none
-    if program == "-m":  # what it stands for is still looked for
-        return not {"recframe", "-mrecframe"}.isdisjoint(sys.orig_argv)
-    return program.replace("\\", "/").rpartition("/")[2].partition(".")[0] == "recframe"
-
-
-class Importing:
-    """Has imports for the command line end the process with a line where they do not succeed."""
-
-    def __init__(self, *, for_command: bool = True) -> None:
-        self._for_command = for_command
-
-    def __enter__(self) -> None:
-        """Take over what an interrupt does."""
-        if not self._for_command:
-            return
-        if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
-            # An exception would be another one by the time it has passed the libraries.
-            _signal.signal(_signal.SIGINT, _end)
-        # Closed standard streams lead nowhere, so that no file opened later takes their place.
-        for number in range(3):
-            try:
-                os.fstat(number)
-            except OSError:
-                os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free
-        # Nothing here multiplies large matrices; where memory is short, OpenBLAS cannot start its
-        # threads and says so with the signal of Ctrl-C.
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-        import recframe.errors  # noqa: F401 - there may be no memory for it later
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: "TracebackType | None",
-    ) -> None:
-        """Give it back, or end."""
-        if self._for_command and isinstance(error, Exception) and not sys.flags.dev_mode:
-            tell(f"cannot start: {describe(error)}")
-            os._exit(REFUSED)  # libraries that are half there may not end well
-        if _signal.getsignal(_signal.SIGINT) is _end:
-            _signal.signal(_signal.SIGINT, _signal.default_int_handler)
-
-
-def _end(*_: object) -> "NoReturn":
-    """End the process as Ctrl-C asks for."""
-    try:
-        os.write(2, b"recframe: interrupted\n")
-    finally:
-        os._exit(INTERRUPTED)
 
 
 def escape(text: str, kept: str = "", encoding: str = "utf-8") -> str:
@@ -89,7 +29,7 @@ def _spell(character: str) -> str:
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
-def _spell_lacking(error: "Any") -> tuple[str, int]:
+def _spell_lacking(error: Any) -> tuple[str, int]:
     """Return what stands for the characters that an encoding lacks, and where they end."""
     return "".join(map(_spell, error.object[error.start : error.end])), error.end
 
@@ -97,7 +37,7 @@ def _spell_lacking(error: "Any") -> tuple[str, int]:
 codecs.register_error("spelled", _spell_lacking)
 
 
-def write(stream: "TextIO | None", text: str, kept: str = "\n") -> None:
+def write(stream: TextIO | None, text: str, kept: str = "\n") -> None:
     """Write text to a stream at once, escaped but for its lines, or raise `OSError`."""
     if stream is None:  # closed before the start
         raise OSError("it is closed")
@@ -123,8 +63,6 @@ def show(text: str, kept: str = "\n") -> None:
     except BrokenPipeError:
         pass
     except OSError as error:
-        from recframe.errors import RecframeError
-
         reason = error.strerror or error
         raise RecframeError(f"cannot write to standard output: {reason}") from error
 
@@ -140,8 +78,6 @@ def tell(message: str) -> None:
 
 def one_line(message: str) -> str:
     """Return a message as one line of bounded length."""
-    from recframe.errors import hide
-
     line = escape(hide(message))
     half = MAX_LINE // 2
     return line if len(line) <= MAX_LINE else f"{line[:half]} ... {line[-half:]}"

@@ -13,7 +13,6 @@ from typing import Any, NoReturn
 
 from recframe.console import USAGE, one_line, show, write
 from recframe.conventions import read_table
-from recframe.disk import reason
 from recframe.errors import RecframeError, find_near, in_flags, quote
 from recframe.files.filters import Quoted, Written
 from recframe.foreign import Term
@@ -22,7 +21,6 @@ from recframe.stores import find_ending, is_uri, without_file
 
 METRIC_FLAGS = ("-m", "--metric", "--metrics")
 TREC_SETS = ("all_trec", "official", "set", "all_prefs", "qrels_jg", "prefs")
-MOST_CHARACTERS = 1 << 20  # of a file of options
 BRACKETS = rf"""\((?:{QUOTED}|[^()"'])*\)"""
 LIKE_METRIC = re.compile(rf"\w+({BRACKETS})?@\w+")
 NAME = re.compile(rf"((?:{BRACKETS}|[^,])*)(?:,|$)", re.DOTALL)  # up to a comma not in brackets
@@ -71,11 +69,29 @@ class Parser(argparse.ArgumentParser):
         self.exit(USAGE)
 
 
+class _Files(argparse.ArgumentParser):
+    """A parser without arguments, which puts those in a file in place of @FILE."""
+
+    def convert_arg_line_to_args(self, arg_line: str) -> list[str]:
+        """Return the words of a line."""
+        if "\0" in arg_line:
+            raise ValueError("found a null character")
+        return shlex.split(arg_line, comments=True)
+
+    def error(self, message: str) -> NoReturn:
+        """Raise where a file cannot be read."""
+        raise ValueError(message)
+
+
 def expand(words: Sequence[str]) -> list[str]:
     """Return arguments, those in a file in place of @FILE, and each metric with its own flag."""
-    expanded: list[str] = []
-    for word in words:
-        expanded += _read_options(word[1:]) if word.startswith("@") else [word]
+    try:
+        expanded = _Files(fromfile_prefix_chars="@", add_help=False).parse_known_args(words)[1]
+    except ValueError as error:
+        raise RecframeError(
+            f"a file of options must be text, as a shell reads it ({error}); a path that begins "
+            "with @ is written ./@path"
+        ) from error
     # A path that follows a metric is not taken for another one, as argparse would have it.
     words, is_first, is_next = [], False, False
     for word in expanded:
@@ -86,35 +102,6 @@ def expand(words: Sequence[str]) -> list[str]:
             is_next = is_first or word.partition("=")[0] in METRIC_FLAGS
         words.append(word)
         is_first = word in METRIC_FLAGS
-    return words
-
-
-def _read_options(path: str) -> list[str]:
-    """Return the arguments that a file holds, read as a shell reads them, line by line."""
-    try:
-        with Path(path).open(encoding="utf-8-sig") as file:
-            text = file.read(MOST_CHARACTERS + 1)
-    except OSError as error:
-        raise RecframeError(f"@{path}: cannot read {path}: {reason(error)}") from error
-    except ValueError:  # an odd byte in it, or in its name
-        text = "\0"
-    if "\0" in text or len(text) > MOST_CHARACTERS:
-        raise RecframeError(
-            f"@{path} must name a file of options, as text, found something else; write a path "
-            f"that begins with @ as ./@{path}"
-        )
-    words: list[str] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        try:
-            own = shlex.split(line, comments=True)
-        except ValueError as error:
-            raise RecframeError(f"@{path}, line {number}: {error}, found {quote(line)}") from error
-        if nested := [word for word in own if word.startswith("@")]:
-            raise RecframeError(
-                f"@{path}, line {number}: {quote(nested[0])} names another file of options; name "
-                "it on the command line"
-            )
-        words += own
     return words
 
 

@@ -118,11 +118,9 @@ def test_names_with_blanks_and_at_signs(tmp_path, monkeypatch, capsys):
 
 
 FILES_OF_OPTIONS = {
-    "not there": (None, "@options: cannot read options: no such file"),
-    "no text": (b"PAR1\x00\xff", "must name a file of options, as text, found something else; "),
-    "large": (b"#" * (1 << 20) + b"\n", "must name a file of options"),
-    "quotes": (b"\n--user 'x", '@options, line 2: No closing quotation, found "--user \'x"'),
-    "another": (b"--ties worst @more", "line 1: '@more' names another file of options; name it on"),
+    "not there": (None, "as a shell reads it ([Errno 2] No such file or directory: 'options'); a"),
+    "no text": (b"PAR1\x00\xff", "a file of options must be text, as a shell reads it ("),
+    "quotes": (b"\n--user 'x", "(No closing quotation); a path that begins with @ is written ./@p"),
     "wrong usage": (b"--ties never", "argument --ties: invalid choice: 'never'"),
 }
 

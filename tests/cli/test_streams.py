@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from contextlib import suppress
@@ -11,7 +10,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-import recframe
 from command_lines import EXAMPLE, GOLDEN, OUT, TABLE
 from recframe.cli import main
 
@@ -186,47 +184,6 @@ def test_a_reader_who_has_seen_enough(tmp_path):
 
     assert 0 == child.returncode
     assert [path] == list(tmp_path.iterdir())
-
-
-# In place of pandas: what is imported first, and may be interrupted or fail.
-TRAPS = {
-    "interrupt": "import os, signal, time; os.kill(os.getpid(), signal.SIGINT); time.sleep(9)",
-    "memory": "raise MemoryError",
-    "library": "raise ImportError('see the traceback') from OSError('no room\\nfor it')",
-}
-
-
-SAID = {
-    "interrupt": (130, "recframe: interrupted\n"),
-    "memory": (1, "recframe: cannot start: MemoryError\n"),
-    "library": (1, "recframe: cannot start: OSError: no room\n"),
-}
-
-
-@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-def test_imports(tmp_path):
-    """What stops the imports of the command line is said in a line, by both programs."""
-    script = tmp_path / "recframe"
-    script.write_text("import sys; from recframe.__main__ import run; sys.exit(run())")
-    package = str(Path(recframe.__file__).parents[1])
-    children = {}
-    for trap, code in TRAPS.items():
-        for program in (["-m", "recframe"], [str(script)]):
-            path = tmp_path / trap
-            path.mkdir(exist_ok=True)
-            (path / "pandas.py").write_text(code)
-            children[trap, program[0]] = subprocess.Popen(
-                [sys.executable, *program, "evaluate", "no.parquet"],
-                env={**os.environ, "PYTHONPATH": f"{path}{os.pathsep}{package}"},
-                # A suite in the background may have been told to ignore Ctrl-C.
-                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-    for case, child in children.items():
-        errors = child.communicate()[1]
-
-        assert (case, *SAID[case[0]]) == (case, child.returncode, errors)
 
 
 def test_imports_of_others():
