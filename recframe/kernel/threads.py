@@ -22,6 +22,7 @@ Result = TypeVar("Result")
 Given = TypeVar("Given")
 
 VARIABLE = "RECFRAME_MAX_THREADS"
+QUOTA = Path("/sys/fs/cgroup/cpu.max")  # of control groups, version 2
 ROWS_PER_THREAD = 1 << 17  # fewer are done sooner than another thread has started
 _n_sharing: ContextVar[int] = ContextVar("_n_sharing", default=1)  # how many threads share them
 
@@ -96,7 +97,7 @@ def _count_processors() -> int:
     if not given:
         has_affinity = hasattr(os, "sched_getaffinity")
         n_own = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
-        quota = find_quota(Path("/"))
+        quota = find_quota()
         return n_own if quota is None else max(1, min(n_own, math.ceil(quota)))
     if not (given.isascii() and given.isdigit() and 0 < len(given) < 10 and int(given)):
         raise RecframeError(
@@ -107,28 +108,9 @@ def _count_processors() -> int:
 
 
 @cache
-def find_quota(root: Path) -> float | None:
-    """Return the processors that the control groups of this process have; None for no limit."""
-    try:
-        lines = (root / "proc/self/cgroup").read_text().splitlines()
-    except (OSError, ValueError):  # there are no such groups on this system
-        return None
-    quotas = []
-    for line in lines:
-        _, controllers, path = line.split(":", 2)
-        if controllers == "":  # version 2
-            mounts, names = ["sys/fs/cgroup", "sys/fs/cgroup/unified"], ["cpu.max"]
-        elif "cpu" in controllers.split(","):
-            mounts = [f"sys/fs/cgroup/{controllers}", "sys/fs/cgroup/cpu"]
-            names = ["cpu.cfs_quota_us", "cpu.cfs_period_us"]  # below 0 where there is no limit
-        else:
-            continue
-        for mount in mounts:
-            group = root / mount / path.lstrip("/")
-            for folder in (group, *group.parents):  # a container may see the last of them alone
-                if folder.is_relative_to(root / mount):
-                    with suppress(OSError, ValueError, ZeroDivisionError):  # none is set there
-                        texts = [(folder / name).read_text() for name in names]
-                        quota, period = map(int, " ".join(texts).split())
-                        quotas.append(quota / period)
-    return min((quota for quota in quotas if quota > 0), default=None)
+def find_quota(path: Path = QUOTA) -> float | None:
+    """Return the processors that a container has; None for no limit."""
+    with suppress(OSError, ValueError, ZeroDivisionError):  # there is none, or it is "max"
+        quota, period = map(int, path.read_text().split())
+        return quota / period
+    return None

@@ -21,44 +21,7 @@ from recframe.kernel.threads import (
     run_ahead,
 )
 
-V2, V1 = "0::/a/b\n", "5:memory:/m\n4:cpu,cpuacct:/a/b\n0::/\n"
-CFS = "sys/fs/cgroup/cpu,cpuacct"
-CASES = {
-    "no groups": ({}, None),
-    "unlimited": ({"proc/self/cgroup": V2, "sys/fs/cgroup/a/b/cpu.max": "max 100000\n"}, None),
-    "own": ({"proc/self/cgroup": V2, "sys/fs/cgroup/a/b/cpu.max": "150000 100000\n"}, 1.5),
-    "above": (
-        {
-            "proc/self/cgroup": V2,
-            "sys/fs/cgroup/a/b/cpu.max": "800000 100000\n",
-            "sys/fs/cgroup/a/cpu.max": "200000 100000\n",
-        },
-        2.0,
-    ),
-    "in a container": (
-        {"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "50000 100000"},
-        0.5,
-    ),
-    "version 1": (
-        {
-            "proc/self/cgroup": V1,
-            f"{CFS}/a/b/cpu.cfs_quota_us": "-1\n",
-            f"{CFS}/a/b/cpu.cfs_period_us": "100000\n",
-            f"{CFS}/cpu.cfs_quota_us": "300000\n",
-            f"{CFS}/cpu.cfs_period_us": "100000\n",
-        },
-        3.0,
-    ),
-    "version 1, unlimited": (
-        {
-            "proc/self/cgroup": V1,
-            f"{CFS}/a/b/cpu.cfs_quota_us": "-1\n",
-            f"{CFS}/a/b/cpu.cfs_period_us": "100000\n",
-        },
-        None,
-    ),
-    "not understood": ({"proc/self/cgroup": V2, "sys/fs/cgroup/a/b/cpu.max": "what\n"}, None),
-}
+QUOTAS = {"max 100000\n": None, "150000 100000\n": 1.5, "50000 100000": 0.5, "what\n": None}
 
 
 @pytest.fixture(params=[1, 3])
@@ -147,16 +110,13 @@ def test_an_interruption_begins_no_more_tasks(n_threads):
     assert len(done) <= 2 * n_threads
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_the_share_of_a_container(case, tmp_path):
-    """The least that its control groups say, of either version."""
-    files, expected = CASES[case]
-    for name, text in files.items():
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+@pytest.mark.parametrize(("text", "expected"), QUOTAS.items())
+def test_the_quota_of_a_container(text, expected, tmp_path):
+    """Its control group, of version 2, says how many processors it has, or none."""
+    (tmp_path / "cpu.max").write_text(text)
 
-    assert expected == find_quota(tmp_path)
+    assert expected == find_quota(tmp_path / "cpu.max")
+    assert find_quota(tmp_path / "none") is None
 
 
 @pytest.mark.parametrize(("quota", "expected"), [(None, 4), (0.5, 1), (1.5, 2), (2.0, 2), (9.0, 4)])
@@ -164,7 +124,7 @@ def test_as_many_as_there_are(quota, expected, monkeypatch):
     """The processors of this process, or what a container has of them, rounded up."""
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(4), raising=False)
-    monkeypatch.setattr(threads, "find_quota", lambda _: quota)
+    monkeypatch.setattr(threads, "find_quota", lambda: quota)
 
     assert expected == n_processors()
 
@@ -175,7 +135,7 @@ def test_as_many_as_the_system_counts(n_counted, expected, monkeypatch):
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: n_counted)
-    monkeypatch.setattr(threads, "find_quota", lambda _: None)
+    monkeypatch.setattr(threads, "find_quota", lambda: None)
 
     assert expected == n_processors()
 
