@@ -13,11 +13,10 @@ from sphinx.util.typing import stringify_annotation
 import recframe
 from recframe import cli
 from recframe.cli.flags import GROUPS
-from recframe.options import CHOICES, DEFAULTS, MEANINGS, _all_options
+from recframe.options import CHOICES, DEFAULTS, MEANINGS
 
 REPOSITORY = "https://github.com/recframe/recframe/blob/main/"
 ROOT = Path(__file__).parents[1]
-THOSE = "Those of `recframe.evaluate`, which explains them."
 LINK = re.compile(r"\]\(([^()#\s]+)((?:#[^()\s]*)?)\)")
 
 project, author, version = "recframe", "recframe developers", recframe.__version__
@@ -77,22 +76,13 @@ myst_substitutions = {
 }
 
 
-def shorten_signature(app, what, name, found, given, arguments, returned):
-    """Spell out the options of `evaluate` alone, and what the methods of ``df.rec`` return."""
-    if name != "recframe.evaluate" and arguments:
-        arguments = re.sub(r"(, \*)?, user: .* like: [^=]*= None\)$", ", **options)", arguments)
-    if arguments:  # which older NumPy spells out
+def name_table(app, what, name, found, given, arguments, returned):
+    """Say DataFrame for the table of an engine, and ArrayLike for what NumPy spells out."""
+    if arguments:
         arguments = arguments.replace(stringify_annotation(ArrayLike, "smart"), "ArrayLike")
-    is_method = name.startswith("recframe.RecAccessor.")
-    if is_method and re.fullmatch(r"(.*[.~])?(Any|Table)", returned or ""):
-        returned = "DataFrame"  # which the engine says, not the method
+    if re.fullmatch(r"(.*[.~])?(Any|Table)", returned or ""):
+        returned = "DataFrame"
     return arguments, returned
-
-
-def shorten_options(app, what, name, found, given, lines) -> None:
-    """Explain the options at `evaluate` alone."""
-    spelled = _all_options()
-    lines[:] = "\n".join(lines).replace(spelled, f"**options\n    {THOSE}").split("\n")
 
 
 def mark_options(app, what, name, found, given, lines) -> None:
@@ -127,8 +117,7 @@ def lead_to_repository(app, name, source) -> None:
 
 def setup(app) -> None:
     """Connect what reads docstrings and pages."""
-    app.connect("autodoc-process-signature", shorten_signature, priority=900)  # after numpydoc
-    app.connect("autodoc-process-docstring", shorten_options, priority=100)  # before it
+    app.connect("autodoc-process-signature", name_table, priority=900)  # after numpydoc
     app.connect("autodoc-process-docstring", mark_options, priority=900)
     app.connect("doctree-read", unlink_metrics)
     app.connect("source-read", lead_to_repository)

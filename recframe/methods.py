@@ -7,9 +7,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from copy import copy
 from dataclasses import replace
-from functools import partial, update_wrapper
-from types import FunctionType, MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, Unpack, get_args
+from functools import partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, Unpack
 
 import pandas as pd
 
@@ -55,7 +55,7 @@ from recframe.analysis.summary import (
     summary_table,
 )
 from recframe.calls import make_public, public
-from recframe.errors import RecframeError, RecframeWarning, find_near
+from recframe.errors import RecframeError, RecframeWarning, find_near, is_number
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.duplicates import find_models
 from recframe.frames.ids import ALL_USERS
@@ -69,7 +69,7 @@ from recframe.frames.partings import (
 )
 from recframe.frames.questions import ask_all
 from recframe.frames.tables import Make, MakeTable, mean_table
-from recframe.metrics.definitions import DEFAULT_METRICS, DEFINITIONS, Definition, list_arguments
+from recframe.metrics.definitions import DEFAULT_METRICS, DEFINITIONS, describe_arguments
 from recframe.metrics.names import Metric, check_k, find_meant, make_metric, parse_metrics
 from recframe.notes import Facts, list_notes, taking_notes, warn_of
 from recframe.options import (
@@ -85,6 +85,35 @@ from recframe.options import (
 
 Table = TypeVar("Table")
 Join = Callable[[Sequence[Any]], Any]
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def documented(method: Method) -> Method:
+    """Return the method of a metric with the docstring of its formula, and its arguments."""
+    definition = DEFINITIONS[method.__name__]
+    if formula := inspect.getdoc(definition.formula):  # there is none under python -OO
+        arguments = describe_arguments(definition, ", default 10", "1 or more")
+        method.__doc__ = _describe(formula, arguments)
+    return method
+
+
+def _describe(formula: str, parameters: list[str]) -> str:
+    """Return the docstring of a formula with the sections that its method has besides."""
+    refused = "an argument is out of its range, or the" if parameters else "the"
+    sections = {
+        "Parameters": "\n".join(parameters),
+        "Returns": "DataFrame\n    Index: users, sorted. Columns: the score columns, "
+        "``columns.name`` the metric's label.",
+        "Raises": f"RecframeError\n    {refused.capitalize()} frame is refused as in "
+        "`recframe.evaluate`.",
+        "See Also": "evaluate : Several metrics at once.",
+    }
+    text = [f"{title}\n{'-' * len(title)}\n{body}" for title, body in sections.items() if body]
+    convention, _, rest = formula.partition("See Also\n--------\n")
+    whole = "\n\n".join([convention.strip(), *text]) + f"\n{rest}"
+    return f"\n{textwrap.indent(whole, ' ' * 8)}\n{' ' * 8}"
 
 
 class RankingMethods(ABC, Generic[Table]):
@@ -113,23 +142,8 @@ class RankingMethods(ABC, Generic[Table]):
     _asks_all = True  # of a refused call, which is repeated to find what else is open
 
     def __init_subclass__(cls) -> None:
-        """Make its methods public, and all tell what this engine returns, not a variable."""
+        """Make the methods of an engine public."""
         make_public(cls, DEFAULTS, ask_all)
-        bases = getattr(cls, "__orig_bases__", ())
-        table = next((get_args(base)[0] for base in bases), None)
-        for name, method in inspect.getmembers(RankingMethods, inspect.isfunction):
-            signature, returned = inspect.signature(method), table
-            if name == "__call__":
-                returned = cls
-            elif name.startswith("_") or not isinstance(signature.return_annotation, TypeVar):
-                continue
-            if returned is not None and name not in vars(cls):
-                code, closure = method.__code__, method.__closure__
-                own: Any = FunctionType(code, method.__globals__, closure=closure)
-                update_wrapper(own, method)
-                own.__module__, own.__qualname__ = cls.__module__, f"{cls.__qualname__}.{name}"
-                own.__signature__ = signature.replace(return_annotation=returned)
-                setattr(cls, name, own)
 
     def __init__(self, frame: Any) -> None:
         # pandas makes an accessor at every access and for tab completion: no work here.
@@ -318,6 +332,13 @@ class RankingMethods(ABC, Generic[Table]):
         with taking_notes(only_mistakes=True) as facts:
             table = self._map(make, columns, self._options)
         return self._tell(table, facts)
+
+    def _per_metric(self, name: str, k: int | None = None, **parameters: float) -> Table:
+        """Return a metric of every user; its label leaves out parameters that have the default."""
+        for one in DEFINITIONS[name].parameters:
+            if is_number(parameters[one.name]) and parameters[one.name] == one.default:
+                del parameters[one.name]
+        return self._per_user([make_metric(name, k, **parameters)], is_single=True)
 
     def _tell(self, table: Any, facts: Facts) -> Table:
         """Return a table with the notes that facts amount to, and warn of mistakes."""
@@ -1112,36 +1133,75 @@ class RankingMethods(ABC, Generic[Table]):
             warnings.simplefilter("ignore", RecframeWarning)  # of what the page says
             return make_page(find_out(self, asked, baseline, by, unit), title, baseline, unit)
 
-    if TYPE_CHECKING:
-        # The methods of metrics are made below, one for each definition; this is for editors.
+    @documented
+    def precision(self, k: int = 10) -> Table:
+        return self._per_metric("precision", k=k)
 
-        def recall(self, k: int = 10) -> Table:
-            """Return the table of a metric that needs a cut-off."""
+    @documented
+    def recall(self, k: int = 10) -> Table:
+        return self._per_metric("recall", k=k)
 
-        all_relevant = capped_recall = f1 = fall_out = hit_rate = judged = precision = recall
+    @documented
+    def r_precision(self) -> Table:
+        return self._per_metric("r_precision")
 
-        def reciprocal_rank(self, k: int | None = None) -> Table:
-            """Return the table of a metric of the whole ranking, or with a cut-off."""
+    @documented
+    def f1(self, k: int = 10) -> Table:
+        return self._per_metric("f1", k=k)
 
-        average_precision = reciprocal_rank
+    @documented
+    def capped_recall(self, k: int = 10) -> Table:
+        return self._per_metric("capped_recall", k=k)
 
-        def ndcg(self, k: int | None = None, *, offset: float = 1) -> Table:
-            """Return the table of a metric that discounts positions."""
+    @documented
+    def fall_out(self, k: int = 10) -> Table:
+        return self._per_metric("fall_out", k=k)
 
-        dcg = ndcg
+    @documented
+    def ndcg(self, k: int | None = None, *, offset: float = 1) -> Table:
+        return self._per_metric("ndcg", k=k, offset=offset)
 
-        def r_precision(self) -> Table:
-            """Return the table of a metric that takes no cut-off."""
+    @documented
+    def dcg(self, k: int | None = None, *, offset: float = 1) -> Table:
+        return self._per_metric("dcg", k=k, offset=offset)
 
-        auc = bpref = r_precision
+    @documented
+    def err(self, k: int | None = None, *, max: float) -> Table:
+        return self._per_metric("err", k=k, max=max)
 
-        def err(self, k: int | None = None, *, max: float) -> Table:
-            """Return the table of grades up to a highest one."""
+    @documented
+    def rbp(self, k: int | None = None, *, p: float) -> Table:
+        return self._per_metric("rbp", k=k, p=p)
 
-        def rbp(self, k: int | None = None, *, p: float) -> Table:
-            """Return the table of a persistence."""
+    @documented
+    def hit_rate(self, k: int = 10) -> Table:
+        return self._per_metric("hit_rate", k=k)
 
-    else:
+    @documented
+    def all_relevant(self, k: int = 10) -> Table:
+        return self._per_metric("all_relevant", k=k)
+
+    @documented
+    def reciprocal_rank(self, k: int | None = None) -> Table:
+        return self._per_metric("reciprocal_rank", k=k)
+
+    @documented
+    def average_precision(self, k: int | None = None) -> Table:
+        return self._per_metric("average_precision", k=k)
+
+    @documented
+    def auc(self) -> Table:
+        return self._per_metric("auc")
+
+    @documented
+    def bpref(self) -> Table:
+        return self._per_metric("bpref")
+
+    @documented
+    def judged(self, k: int = 10) -> Table:
+        return self._per_metric("judged", k=k)
+
+    if not TYPE_CHECKING:  # to a type checker, a misspelt method is an error
 
         def __getattr__(self, name: str) -> Callable[..., Table]:
             """Raise for what is no method, with the one that may be meant."""
@@ -1156,44 +1216,4 @@ class RankingMethods(ABC, Generic[Table]):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 
 
-def make_method(name: str, definition: Definition) -> Callable[..., Any]:
-    """Return the method of a metric, with the signature and docstring that its definition means."""
-    k = 10 if definition.cut_off == "needed" else None
-    own, lines = list_arguments(definition, k, "1 or more")
-    arguments = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD), *own]
-    signature = inspect.Signature(arguments, return_annotation=Table)
-
-    def method(*args: Any, **kwargs: Any) -> Any:
-        given = signature.bind(*args, **kwargs).arguments  # raises what Python raises
-        engine = given.pop("self")
-        metric = make_metric(name, **{"k": k, **given})
-        return engine._per_user([metric], is_single=True)
-
-    method.__name__, method.__qualname__ = name, f"RankingMethods.{name}"
-    method.__signature__ = signature  # type: ignore[attr-defined]  # every function takes one
-    if formula := inspect.getdoc(definition.formula):  # there is none under python -OO
-        method.__doc__ = _describe(formula, lines)
-    return method
-
-
-def _describe(formula: str, parameters: list[str]) -> str:
-    """Return the docstring of a formula with the sections that its method has besides."""
-    refused = "an argument is out of its range, or the" if parameters else "the"
-    sections = {
-        "Parameters": "\n".join(parameters),
-        "Returns": "DataFrame\n    Index: users, sorted. Columns: the score columns, "
-        "``columns.name`` the metric's label.",
-        "Raises": f"RecframeError\n    {refused.capitalize()} frame is refused as in "
-        "`recframe.evaluate`.",
-        "See Also": "evaluate : Several metrics at once.",
-    }
-    text = [f"{title}\n{'-' * len(title)}\n{body}" for title, body in sections.items() if body]
-    convention, _, rest = formula.partition("See Also\n--------\n")
-    whole = "\n\n".join([convention.strip(), *text]) + f"\n{rest}"
-    return f"\n{textwrap.indent(whole, ' ' * 8)}\n{' ' * 8}"
-
-
-for _name, _definition in DEFINITIONS.items():
-    if not _definition.of_column:  # which is asked for by its name
-        setattr(RankingMethods, _name, make_method(_name, _definition))
 make_public(RankingMethods, DEFAULTS, ask_all)

@@ -3,11 +3,8 @@
 import inspect
 import math
 import os
-import re
-import textwrap
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, fields
-from functools import cache, partial
 from typing import Any, Literal, NamedTuple, TypedDict, TypeVar, get_args
 
 import pandas as pd
@@ -321,38 +318,18 @@ def is_path(path: object) -> bool:
 
 
 def spell_options(function: Function) -> Function:
-    """Return a function with its ``**options`` spelled out, in its signature and its docstring.
+    """Return a function whose signature at run time, which notebooks complete, has every option.
 
-    Static readers see the types of `OptionArguments`; this is for those who ask at run time.
+    Static readers see the types of `OptionArguments`.
     """
     signature = inspect.signature(function)
-    own = [part for part in signature.parameters.values() if part.kind is not part.VAR_KEYWORD]
-    by_name = partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY)
-    options = [
-        by_name(option.name, default=option.default, annotation=option.type)
-        for option in fields(Options)
-    ]
-    function.__signature__ = signature.replace(parameters=[*own, *options])  # type: ignore[attr-defined]  # every function takes one
-    documented = function.__doc__ or ""  # there is none under python -OO
-    if found := re.search(r"( *)\*\*options\n.*\n", documented):
-        lines = textwrap.indent(_all_options(), found[1])
-        function.__doc__ = documented.replace(found[0], f"{lines}\n")
-    return function
-
-
-@cache
-def _all_options() -> str:
-    """Return the numpydoc lines of all options."""
-    lines = []
+    arguments = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
+    by_name = inspect.Parameter.KEYWORD_ONLY
     for one in fields(Options):
-        takes, meaning = one.metadata["takes"], one.metadata["meaning"]
-        if choices := CHOICES.get(one.name):
-            listed = ", ".join(f'"{choice}"' for choice in choices)
-            takes = f"{{{listed}}}"
-        default = f'"{one.default}"' if isinstance(one.default, str) else one.default
-        lines.append(f"{one.name} : {takes}, default {default}")
-        lines.append(textwrap.indent(textwrap.fill(f"{meaning[0].upper()}{meaning[1:]}."), "    "))
-    return "\n".join(lines)
+        argument = inspect.Parameter(one.name, by_name, default=one.default, annotation=one.type)
+        arguments.append(argument)
+    function.__signature__ = signature.replace(parameters=arguments)  # type: ignore[attr-defined]  # every function takes one
+    return function
 
 
 def spell_arguments(arguments: dict[str, Any]) -> list[str]:

@@ -1,8 +1,6 @@
 """RankingMethods: an engine that supplies the hooks has every method."""
 
 import inspect
-import pydoc
-import re
 
 import pandas as pd
 import pytest
@@ -12,8 +10,8 @@ from recframe.analysis.describe import count_figures, describe_figures
 from recframe.dask import DaskRecAccessor
 from recframe.frames.interactions import read_interactions
 from recframe.frames.tables import sort_table
-from recframe.methods import RankingMethods, make_method
-from recframe.metrics.definitions import DEFINITIONS, Definition, Parameter
+from recframe.methods import RankingMethods
+from recframe.metrics.definitions import DEFINITIONS
 from recframe.polars import PolarsRecAccessor
 
 
@@ -112,36 +110,6 @@ def test_engines_have_the_same_methods():
     assert signatures(recframe.RecAccessor) == signatures(PolarsRecAccessor)
 
 
-def test_methods_tell_what_they_return():
-    """`help` shows what the methods of an engine return, not a variable."""
-
-    def returned(name):
-        return inspect.signature(getattr(recframe.RecAccessor, name)).return_annotation
-
-    assert {pd.DataFrame} == {returned(name) for name in {*METHODS, "recall"}}
-    assert (recframe.RecAccessor, recframe.RecAccessor) == (
-        returned("__call__"),
-        inspect.signature(recframe.rec).return_annotation,
-    )
-    assert "recall(self, k: int = 10) -> pandas." in pydoc.plain(
-        pydoc.render_doc(recframe.RecAccessor)
-    )
-
-
-def test_editors_see_every_metric():
-    """What is declared for type checkers is a name for each definition, with what it takes."""
-    source = inspect.getsource(RankingMethods)
-    declared = dict(re.findall(r"^        def (\w+)(\(self.*\)) -> Table:$", source, re.M))
-    alike = re.findall(r"^        ((?:\w+ = )+)(\w+)$", source, re.M)
-    declared |= {name: declared[one] for names, one in alike for name in re.findall(r"\w+", names)}
-
-    def taken(name):
-        signature = str(inspect.signature(getattr(RankingMethods, name)))
-        return signature.partition(" -> ")[0].replace(" = 1.0", " = 1")
-
-    assert {name: taken(name) for name in WITH_METHODS} == declared
-
-
 @pytest.mark.parametrize("name", WITH_METHODS)
 def test_every_metric_has_a_method(name, frame):
     """Its method takes the cut-off that its definition asks for, and then its parameters."""
@@ -154,42 +122,6 @@ def test_every_metric_has_a_method(name, frame):
     parameters = list(inspect.signature(method).parameters.values())[1:]
 
     assert defaults == [parameter.default for parameter in parameters]
-    assert (name, f"RecAccessor.{name}") == (method.__name__, method.__qualname__)
+    assert name == method.__name__
     with pytest.raises(TypeError, match="unexpected keyword argument 'kk'"):
         getattr(frame.rec, name)(**ARGUMENTS.get(name, {}), kk=1)
-
-
-def test_a_metric_with_parameters(frame, monkeypatch):
-    """Its method takes them by name, tells their range, and labels what it is given."""
-
-    def weighted(statistics, k, policy, *, p, top=1.0):
-        """
-        Return weighted@k of every user.
-
-        See Also
-        --------
-        recall : Without a weight.
-
-        Examples
-        --------
-        >>> 1
-        1
-        """
-        numerator, denominator = statistics.hits(k)
-        return top * p * numerator / denominator
-
-    parameters = (Parameter("p", 0, 1, "A share"), Parameter("top", 1, 9, "The best", default=1.0))
-    definition = Definition(weighted, "needed", parameters)
-    monkeypatch.setitem(DEFINITIONS, "weighted", definition)
-    method = make_method("weighted", definition)
-    table = method(frame.rec, 2, p=0.5)
-
-    assert "(self, k: int = 10, *, p: float, top: float = 1.0)" in str(inspect.signature(method))
-    assert "p : float\n            A share, in [0, 1)." in method.__doc__
-    assert "top : float, default 1\n            The best, in [1, 9)." in method.__doc__
-    assert ("weighted(p=0.5)@2", [0.75, 0.0, 0.0]) == (table.columns.name, table["score"].tolist())
-    assert "weighted(p=0.5, top=2)@10" == method(frame.rec(short="pad"), p=0.5, top=2).columns.name
-    with pytest.raises(TypeError, match="missing a required argument: 'p'"):
-        method(frame.rec)
-    with pytest.raises(recframe.RecframeError, match=r"takes p, a number in \[0, 1\), found p=1"):
-        method(frame.rec, p=1)

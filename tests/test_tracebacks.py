@@ -136,9 +136,9 @@ def test_what_is_public_is_what_it_was():
     """Signatures, names and docstrings are the function's own, and processes can be sent it."""
     for function, argument in (
         (recframe.evaluate, "ties"),
-        (recframe.iter_evaluate, "ties"),
+        (recframe.iter_evaluate, "memory"),
         (recframe.RecAccessor.recall, "k"),
-        (recframe.RecAccessor.__call__, "ties"),
+        (recframe.RecAccessor.describe, "k"),
         (recframe.from_topk, "users"),
     ):
         assert argument in inspect.signature(function).parameters

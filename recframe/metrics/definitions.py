@@ -11,9 +11,8 @@ for other rows. Every other metric asks how well relevant items were found, whic
 then: `zero_division`.
 """
 
-import inspect
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from recframe.kernel.threads import Array
 from recframe.metrics import hit_metrics, position_metrics
@@ -125,25 +124,18 @@ DEFINITIONS = {
 DEFAULT_METRICS = ("precision@10", "recall@10", "r_precision")
 
 
-def list_arguments(
-    definition: Definition, needed_k: Any, bounds: str
-) -> tuple[list[inspect.Parameter], list[str]]:
-    """Return what a function of a metric takes beside data, and the lines of its docstring.
+def describe_arguments(definition: Definition, default: str, bounds: str) -> list[str]:
+    """Return the lines of a docstring on the arguments of a metric.
 
-    `needed_k` is the default of a cut-off that is needed, `bounds` what cut-offs may be.
+    `default` is that of a cut-off which the metric needs, `bounds` says which there can be.
     """
-    make, arguments, lines = inspect.Parameter, [], []
-    if definition.cut_off != "none":
-        k = needed_k if definition.cut_off == "needed" else None
-        kind, end = (int, "") if k else (int | None, "; None: the whole ranking")
-        arguments.append(make("k", make.POSITIONAL_OR_KEYWORD, default=k, annotation=kind))
-        shown = "" if k is make.empty else f", default {k}"
-        lines.append(f"k : int{shown}\n    The cut-off, {bounds}{end}.")
-    for own in definition.parameters:  # by name only, so that no cut-off is taken for one
-        default = make.empty if own.default is None else own.default
-        arguments.append(make(own.name, make.KEYWORD_ONLY, default=default, annotation=float))
-        shown = "" if own.default is None else f", default {own.default:g}"
-        lines.append(
-            f"{own.name} : float{shown}\n    {own.meaning}, in [{own.low:g}, {own.high:g})."
-        )
-    return arguments, lines
+    lines = []
+    if definition.cut_off == "needed":
+        lines.append(f"k : int{default}\n    The cut-off, {bounds}.")
+    elif definition.cut_off == "optional":
+        lines.append(f"k : int, default None\n    The cut-off, {bounds}; None: the whole ranking.")
+    for one in definition.parameters:
+        shown = "" if one.default is None else f", default {one.default:g}"
+        bounds = f"in [{one.low:g}, {one.high:g})"
+        lines.append(f"{one.name} : float{shown}\n    {one.meaning}, {bounds}.")
+    return lines

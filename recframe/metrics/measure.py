@@ -1,23 +1,19 @@
 """Measuring: metrics of every user from the counts, planned once, and of one ranking of arrays."""
 
-import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from recframe.calls import public
-from recframe.errors import RecframeError, WrongTypeError, is_number, quote
+from recframe.errors import RecframeError, is_number, quote
 from recframe.kernel.counting import Depth, count
 from recframe.kernel.grouping import Groups
 from recframe.kernel.ranking import TIE_RULES, Ranker, Rankings
 from recframe.kernel.threads import Array
-from recframe.metrics.definitions import DEFINITIONS, list_arguments
-from recframe.metrics.names import OF_EACH, Metric, make_metric
+from recframe.metrics.definitions import DEFINITIONS
+from recframe.metrics.names import Metric
 from recframe.metrics.statistics import Policy, RankStatistics
-
-FLAGS = (bool, np.bool_)
 
 
 class Plan(NamedTuple):
@@ -84,126 +80,7 @@ def measure_one(metric: Metric, statistics: RankStatistics, policy: Policy) -> A
     return values
 
 
-def make_function(name: str, called: str) -> Callable[..., float]:
-    """Return the function of a metric, with the signature that its definition means."""
-    make, definition = inspect.Parameter, DEFINITIONS[name]
-    own, lines = list_arguments(definition, make.empty, "in [1, n]")
-    pair = ("relevant", "score")
-    arrays = [make(one, make.POSITIONAL_OR_KEYWORD, annotation=ArrayLike) for one in pair]
-    signature = inspect.Signature([*arrays, *own], return_annotation=float)
-
-    def function(*args: Any, **kwargs: Any) -> float:
-        """
-        {summary} of one ranking.
-
-        hits@k is the number of relevant observations among the k with the highest scores, R that of
-        all, n that of observations. Tied scores count with their exact expectation.
-
-        Parameters
-        ----------
-        relevant, score : array_like of shape (n,)
-            Whether each observation is relevant, 0/1 or bool, and its score, highest first
-            and never NaN.{parameters}
-
-        Returns
-        -------
-        float
-            The value, {values}; NaN where the metric is not defined.
-
-        Raises
-        ------
-        RecframeError
-            A `ValueError`: the lengths differ, an argument is out of its range, `relevant` is not
-            0/1, a score is NaN or not a number, or a value is masked.
-
-        See Also
-        --------
-        recframe.RecAccessor.{name} : The same for every user of a frame, with the convention.
-
-        Examples
-        --------
-        >>> import recframe
-        >>> recframe.metrics.{called}({example}
-        """
-        given = signature.bind(*args, **kwargs).arguments  # raises what Python raises
-        relevant, score = given.pop("relevant"), given.pop("score")
-        return _measure_ranking(relevant, score, make_metric(name, **given))
-
-    function.__name__ = function.__qualname__ = called
-    function.__module__ = "recframe.metrics"
-    function.__signature__ = signature  # type: ignore[attr-defined]  # every function takes one
-    annotations = {one.name: one.annotation for one in signature.parameters.values()}
-    function.__annotations__ = {**annotations, "return": float}
-    if formula := inspect.getdoc(definition.formula):  # there is none under python -OO
-        described = inspect.cleandoc(function.__doc__ or "").format(
-            summary=formula.splitlines()[0].removesuffix(OF_EACH),
-            parameters="".join(f"\n{line}" for line in lines),
-            values="in [0, 1]" if definition.is_bounded else "0 or more",
-            name=name,
-            called=called,
-            example=formula.partition(">>> recframe.metrics.")[2].partition("(")[2],
-        )
-        function.__doc__ = f"\n{described}\n"
-    return public(function)
-
-
-@public
-def recall(recommended: list[Any] | Array, target: list[Any] | Array) -> float:
-    """
-    Return the recall of a set of recommended items.
-
-    recall = n / R, where R is the number of targets and n that of targets recommended: recall@k
-    if the k best items are recommended. Without a target it is 0.0, so that each of many users
-    counts in a plain mean; `recall_at_k` is undefined there, NaN.
-
-    Parameters
-    ----------
-    recommended, target : list or ndarray of shape (n,)
-        The items recommended, in any order, and the relevant ones; repeated items count once.
-
-    Returns
-    -------
-    float
-        The recall, in [0, 1]; 0.0 without a target.
-
-    Raises
-    ------
-    RecframeError
-        An argument is neither a list nor an array of one dimension, an item is masked or cannot
-        be hashed (also a `TypeError`), or the items are flags: booleans, or 0 and 1 repeated.
-
-    See Also
-    --------
-    recall_at_k : Recall of a ranking of observations with their relevance.
-
-    Examples
-    --------
-    >>> from recframe.metrics import recall
-    >>> recall([1, 2, 3, 4, 5], [1, 3, 4, 6, 8, 11, 13, 14])
-    0.375
-    """
-    sets: list[set[Any]] = []
-    given: dict[str, Any] = {"recommended": recommended, "target": target}
-    for name, items in given.items():
-        is_taken = isinstance(items, list) or (isinstance(items, np.ndarray) and items.ndim == 1)
-        if not is_taken:
-            raise WrongTypeError(f"{name} must be a list or an array, found {quote(items)}")
-        _check_unmasked(name, items)
-        try:
-            sets.append(set(items))
-        except TypeError as error:
-            raise WrongTypeError(f"{name} must hold hashable items, found {error}") from error
-        are_flags = len(items) > len(sets[-1]) or any(isinstance(one, FLAGS) for one in items)
-        if are_flags and sets[-1] <= {0, 1}:
-            raise RecframeError(
-                f"{name} must hold items, found flags of 0 and 1: {quote(items)}; pass the items, "
-                "or relevant and score to recall_at_k"
-            )
-    listed, targets = sets
-    return len(targets & listed) / len(targets) if targets else 0.0
-
-
-def _measure_ranking(relevant: ArrayLike, score: ArrayLike, metric: Metric) -> float:
+def measure_ranking(relevant: ArrayLike, score: ArrayLike, metric: Metric) -> float:
     """Return a metric of one ranking given as arrays."""
     # By the method that only an index of pandas has, which is not imported here.
     indexes: list[Any] = [getattr(values, "index", None) for values in (relevant, score)]
@@ -238,7 +115,7 @@ def _measure_ranking(relevant: ArrayLike, score: ArrayLike, metric: Metric) -> f
 
 def _as_array(name: str, values: ArrayLike) -> Array:
     """Return values as an array, or raise where they are none, or masked."""
-    _check_unmasked(name, values)
+    check_unmasked(name, values)
     try:
         return np.asarray(values)
     except Exception as error:  # lists of different lengths, and what objects raise
@@ -247,16 +124,10 @@ def _as_array(name: str, values: ArrayLike) -> Array:
         ) from error
 
 
-def _check_unmasked(name: str, values: ArrayLike) -> None:
+def check_unmasked(name: str, values: ArrayLike) -> None:
     """Raise where an array masks values: what is masked is not known, and NumPy drops the mask."""
     if n_masked := np.count_nonzero(np.ma.getmask(values)):
         raise RecframeError(
             f"{name} must not be masked, found {n_masked} masked of {np.size(values)}; leave the "
             "masked values out of every array"
         )
-
-
-# By what they are called, the metrics; `recall` is that of sets.
-CALLED = {name: name for name, own in DEFINITIONS.items() if not own.of_column and name != "recall"}
-CALLED |= {"precision_at_k": "precision", "recall_at_k": "recall"}
-FUNCTIONS = {called: make_function(name, called) for called, name in CALLED.items()}

@@ -2,8 +2,6 @@
 
 import inspect
 import math
-import subprocess
-import sys
 import typing
 
 import numpy as np
@@ -121,22 +119,6 @@ def test_refusals(call, message):
     """What is no ranking, or no value of an argument, is refused, and why."""
     with pytest.raises(recframe.RecframeError, match=message):
         call()
-
-
-def test_a_metric_that_is_added_appears():
-    """A row of the table is enough: its function has its signature and what it returns."""
-    code = (
-        "from recframe.metrics import definitions as d\n"
-        "d.DEFINITIONS['new'] = d.DEFINITIONS['rbp']\n"
-        "from recframe.metrics.measure import make_function\n"
-        "new = make_function('new', 'new')\n"
-        "print(new([1, 0, 1], [3, 2, 1], p=0.5))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-OO", "-c", code], capture_output=True, text=True, check=True
-    )
-
-    assert "0.625" == done.stdout.strip()
 
 
 def test_the_set_function_says_why_it_is_0():
