@@ -14,7 +14,10 @@ import pytest
 import recframe  # noqa: F401
 from recframe import conventions
 
-LIBRARIES = conventions.read_table()
+LIBRARIES = {}  # {metric: {library: names}}
+for name in conventions.read_names():
+    libraries = LIBRARIES.setdefault(name.metric.removesuffix("@k"), {})
+    libraries.setdefault(name.library, []).append(name)
 K = 3
 # What is listed, best first, and grades of items. Hits at 2 and 3 of R = 6 and one beyond k; fewer
 # rows than k and R; nothing but hits; no hit; R < k.

@@ -59,7 +59,7 @@ def test_names_stand_for_these_figures(library):
 def is_said_to_differ(library, name, label):
     """Tell whether the table says how a name differs from the metric of a label."""
     metric = label.partition("@")[0].partition("(")[0]
-    (differs,) = (one.differs for one in LIBRARIES[metric][library] if one.name == name)
+    (differs,) = (one.difference for one in LIBRARIES[metric][library] if one.name == name)
     return bool(differs)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from recframe.console import USAGE, one_line, show, write
-from recframe.conventions import read_table
+from recframe.conventions import read_names as read_conventions
 from recframe.errors import RecframeError, find_near, in_flags, quote
 from recframe.files.filters import Quoted, Written
 from recframe.foreign import Term
@@ -137,15 +137,11 @@ def read_names(text: str) -> list[str]:
             raise RecframeError(
                 f"{alike} is a set of trec_eval's; name each metric, as -m map P.5,10"
             )
-        own = [
-            metric
-            for metric, names in read_table().items()
-            for one in names.get("trec_eval", ())
-            if one.name == f"{alike}{'_k' if ks else ''}"
-        ]
-        labels += [f"{own[0]}@{k}" for k in ks.split("\0")] if own and ks else own[:1]
-        labels += [] if own else read_metrics(name.replace("\0", ","))
-    return [label for text in labels for label in read_metrics(text)]
+        trec = {one.name: one.metric for one in read_conventions() if one.library == "trec_eval"}
+        label = trec.get(f"{alike}_k" if ks else alike, "").removesuffix("@k")
+        labels += [f"{label}@{k}" for k in ks.split("\0")] if label and ks else [label]
+        labels += [] if label else read_metrics(name.replace("\0", ","))
+    return [label for text in filter(None, labels) for label in read_metrics(text)]
 
 
 def read_number(text: str) -> float:

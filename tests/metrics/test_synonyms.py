@@ -120,7 +120,7 @@ def test_names_of_libraries(metric):
     """What a library calls a metric, at whatever k, means it."""
     synonyms = FIGURES if metric in FIGURES else SYNONYMS
     for library, names in LIBRARIES[metric].items():
-        for name, _ in names:
+        for name in [one.name for one in names]:
             is_known = "=" in name or name in DEFINITIONS or (library, name) in OTHERS_FIRST
             found = find_meant(name.replace("@k", "@10").replace("_k", "_10"), synonyms)
             assert is_known or found.name == metric, (library, name)
