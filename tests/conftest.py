@@ -1,6 +1,7 @@
 """Named frames and Hypothesis profiles."""
 
 import os
+from importlib.util import find_spec
 
 import pandas as pd
 import pytest
@@ -14,6 +15,25 @@ settings.register_profile("ci", parent=settings.get_profile("default"), derandom
 # For a night: pytest --hypothesis-profile=thorough
 settings.register_profile("thorough", parent=settings.get_profile("default"), max_examples=1000)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+
+# Modules of tests that a light environment leaves out, and the library that they import.
+NEEDED = {
+    "IPython": ["analysis/test_overview.py", "test_options.py", "test_tracebacks.py"],
+    "deltalake": ["files/test_union_by_name.py"],
+    "distributed": ["dask/test_dask_cluster.py"],
+    "matplotlib": ["analysis/test_results.py"],
+    "nbformat": ["test_notebooks.py"],
+    "numpydoc": ["test_docstrings.py"],
+}
+LEFT_OUT = {library: names for library, names in NEEDED.items() if find_spec(library) is None}
+collect_ignore = [name for names in LEFT_OUT.values() for name in names]
+
+
+def pytest_report_header():
+    """Say which modules are left out."""
+    left_out = (f"{', '.join(names)} ({library})" for library, names in LEFT_OUT.items())
+    return [f"left out, as a library is missing: {one}" for one in left_out]
 
 
 @pytest.fixture
