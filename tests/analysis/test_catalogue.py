@@ -1,4 +1,4 @@
-"""The catalogue: against all the lists that ties leave open, on every door, and at its edges."""
+"""Catalogue metrics equal means over all possible lists, on every engine and at the edges."""
 
 import json
 import math
@@ -28,14 +28,14 @@ OPTIONS = st.fixed_dictionaries(
 
 
 def frame_of(scores):
-    """Return the scores of (user, item) as a frame, relevance by the item."""
+    """Return a frame of the scores of (user, item) pairs, with relevance decided by the item."""
     frame = pd.DataFrame([(*pair, score) for pair, score in scores.items()])
     frame.columns = ["user", "item", "score"]
     return frame.assign(relevant=frame["item"].isin(["a", "d"]))
 
 
 def possible_lists(rows, ties, short):
-    """Return the lists of the first K items that a user's rows may give, all as likely."""
+    """Return the equally likely lists of the first K items that a user's rows can give."""
     if len(rows) < K and short == "nan":
         return [[]]
     if ties in ("first", "last"):
@@ -47,7 +47,7 @@ def possible_lists(rows, ties, short):
 
 
 def expected_figures(frame, n_items, ties="expected", short="pad"):
-    """Return the figures of all the lists that ties leave open."""
+    """Return the catalogue metrics computed from all lists that ties allow."""
     columns = frame[["score", "relevant", "item"]]
     lists = [
         possible_lists([tuple(row) for row in own.itertuples(index=False)], ties, short)
@@ -63,7 +63,7 @@ def expected_figures(frame, n_items, ties="expected", short="pad"):
 
 @given(ROWS, OPTIONS, st.integers(5, 7))
 def test_it_is_the_mean_over_all_lists(scores, options, n_items):
-    """Coverage and personalization are expectations, gini and entropy those of the shares."""
+    """Coverage and personalization are expectations; gini and entropy use expected shares."""
     frame = frame_of(scores)
     found = frame.rec(**options).catalogue(K, n_items).loc["score"]
 
@@ -91,7 +91,7 @@ def interactions(ids="int"):
     ("ids", "items"), [("int", None), ("str", 80), ("category", "list"), ("object", "list")]
 )
 def test_every_door_gives_the_same_bits(ids, items, tmp_path, monkeypatch, capsys):
-    """In another order, in threads, in parts, from files: the same figures to the last bit."""
+    """Row order, threads, partitions and files leave the catalogue the same to the last bit."""
     frame = interactions(ids)
     known = items
     if items == "list":
@@ -122,7 +122,7 @@ def test_every_door_gives_the_same_bits(ids, items, tmp_path, monkeypatch, capsy
 
 
 def test_by_hand():
-    """Two users who share one of two items, of four that there are."""
+    """Two users who share one of two items, of four in all, have the catalogue counted by hand."""
     frame = pd.DataFrame({"user": [1, 1, 2, 2], "item": list("abac"), "score": [3, 2, 3, 2]})
     whole = frame.rec.catalogue(k=2, items=list("abcdd"))
 
@@ -136,7 +136,7 @@ def test_by_hand():
 
 
 def test_short_lists():
-    """They are refused, what there is, compared by their own lengths, or left out."""
+    """Option `short` refuses short lists, pads them, compares them unpadded or leaves them out."""
     frame = pd.DataFrame({"user": [1, 1, 2, 3], "item": list("abab"), "score": [3, 2, 3, None]})
     rec = {short: frame.rec(short=short, missing="unranked") for short in ("pad", "shrink", "nan")}
     apart = {short: one.catalogue(k=2).loc["score"] for short, one in rec.items()}
@@ -150,7 +150,7 @@ def test_short_lists():
 
 
 def test_what_has_no_value():
-    """Without lists, with one list or one item, `zero_division` says what it is."""
+    """Option `zero_division` gives the values of a catalogue without lists or with only one."""
     frame = pd.DataFrame({"user": [1], "item": ["a"], "score": [1.0]})
 
     expected = [1.0, math.nan, 0.0, math.nan]
@@ -160,7 +160,7 @@ def test_what_has_no_value():
 
 
 def test_relevance_and_truth():
-    """They are read where the tie rule reads them only."""
+    """A catalogue reads relevance and truth only if the tie rule needs them."""
     frame = pd.DataFrame({"user": 1, "item": list("ab"), "score": [1, 1]})
     truth = pd.DataFrame({"user": [1], "item": ["b"]})
 
@@ -171,7 +171,7 @@ def test_relevance_and_truth():
 
 
 def test_repeated_pairs():
-    """A pair is one row, or refused; that it counts twice is not for a list."""
+    """A repeated pair counts once in a list or is refused; it cannot count twice."""
     frame = pd.DataFrame({"user": 1, "item": list("aab"), "score": [3, 2, 1]})
 
     assert 1.0 == frame.rec(duplicates="max").catalogue(k=2).loc["score", "coverage@2"]
@@ -202,7 +202,7 @@ def test_repeated_pairs():
     ],
 )
 def test_catalogues_that_are_refused(items, message):
-    """What is no catalogue, or not that of the frame, is refused with what is missing."""
+    """An unusable catalogue is refused, and the message names the fault."""
     frame = pd.DataFrame({"user": [1, 1], "item": list("ab"), "score": [3, 2]})
 
     with pytest.raises(recframe.RecframeError, match=message):
@@ -210,7 +210,7 @@ def test_catalogues_that_are_refused(items, message):
 
 
 def test_other_refusals():
-    """Without a column of items, with a null one, or a cut-off that is none."""
+    """A missing item column, a null item and an invalid cut-off are refused."""
     frame = pd.DataFrame({"user": [1, 1], "item": ["a", None], "score": [3, 2]})
     for call, message in (
         (frame.drop(columns="item").rec.catalogue, "item: no column found"),
@@ -232,7 +232,7 @@ def test_other_refusals():
     ],
 )
 def test_the_command_refuses(words, message, tmp_path, capsys):
-    """What the method refuses the command does, in one line."""
+    """The command refuses the same catalogues as the method, in one line."""
     interactions().to_parquet(tmp_path / "a.parquet")
 
     assert 1 == main(["catalogue", str(tmp_path / "a.parquet"), "--k", "3", *words])
@@ -240,7 +240,7 @@ def test_the_command_refuses(words, message, tmp_path, capsys):
 
 
 def test_the_command_writes(tmp_path, capsys):
-    """A row for each score, as it prints; of no rows too."""
+    """The command writes a row for each score, as it prints it, also for no rows."""
     frame = interactions()
     frame.to_parquet(tmp_path / "a.parquet")
     frame[:0].to_parquet(tmp_path / "none.parquet")
@@ -256,7 +256,7 @@ def test_the_command_writes(tmp_path, capsys):
 
 @pytest.mark.parametrize("categories", [["a", "b"], ["b", "a"], ["b", "x", "a"]])
 def test_categories_of_partitions_are_the_items_that_rows_have(categories):
-    """A category that no row of a partition has is none of its items, whatever their order."""
+    """A category that no row of a partition uses is not an item, in any order of categories."""
     frame = pd.DataFrame({"user": [1, 2], "item": ["a", "b"], "score": [0.9, 0.7]})
     expected = frame.rec(short="pad").catalogue(k=1)
     item = pd.Categorical(frame["item"], categories=categories)
@@ -270,7 +270,7 @@ LISTS = pd.DataFrame({"user": [1, 1, 2, 2], "item": list("abac"), "score": [2, 1
 
 
 def test_a_catalogue_of_lists():
-    """Where no ranking is longer than its list, coverage and gini need the catalogue."""
+    """Coverage and gini need `items` when no ranking is longer than its list."""
     table = LISTS.rec.catalogue(2)
     (note,) = table.notes
 
@@ -280,11 +280,11 @@ def test_a_catalogue_of_lists():
     assert "items=" in note.text
     assert 3 / 10 == LISTS.rec.catalogue(2, items=10).iloc[0, 0]
     assert [] == LISTS.rec.catalogue(2, items=10).notes
-    assert 1 / 3 == LISTS.rec.catalogue(1).iloc[0, 0]  # of rankings that go on
+    assert 1 / 3 == LISTS.rec.catalogue(1).iloc[0, 0]  # These rankings are longer than 1.
 
 
 def test_users_that_population_leaves_out():
-    """Lists of users that `population` leaves out are not counted, nor are their items."""
+    """Users that `population` leaves out, and their items, do not count in the catalogue."""
     truth = pd.DataFrame({"user": [2, 3], "item": ["a", "b"]})
     for population in ("both", "truth"):
         rec = LISTS.rec(truth=truth, population=population)

@@ -1,4 +1,4 @@
-"""df.rec.compare: differences, tests and corrections against SciPy, brute force and simulation."""
+"""df.rec.compare agrees with SciPy, brute force and simulations."""
 
 import itertools
 import sys
@@ -24,8 +24,8 @@ NINE = [0.2, -0.2, 0.4, 0.2, 0.0, 0.2, -0.4, 0.6, 0.2]
 def two_models(shift, n_users=200, seed=0):
     """Return a frame in which the mean of recall@4 is 0.3, and for b_score 0.3 + shift.
 
-    A user has eight rows, the first one to three of them relevant. A model puts each relevant row
-    on top of the others with that chance, else below them.
+    A user has eight rows, and the first one to three of them are relevant. A model puts each
+    relevant row on top of the others with this probability, and below them otherwise.
     """
     rng = np.random.default_rng(seed)
     row = np.tile(np.arange(8), n_users)
@@ -40,12 +40,12 @@ def two_models(shift, n_users=200, seed=0):
 
 @pytest.fixture
 def models(frame):
-    """The small frame with three score columns."""
+    """Return the small frame with three score columns."""
     return frame.assign(b_score=frame["relevant"], c_score=-frame["relevant"])
 
 
 def test_table_by_hand(models):
-    """A row for each other score and metric; users won, tied, lost and left out."""
+    """A table has a row for each other score and metric, with users won, tied, lost, left out."""
     table = models.rec.compare(["precision@2", "recall@1"])
 
     assert [*COLUMNS, "n_undefined_both"] == table.columns.tolist()
@@ -66,10 +66,10 @@ def test_table_by_hand(models):
 
 
 def test_the_answer_is_seen_in_a_terminal_of_80_columns(models, monkeypatch):
-    """The first lines have the difference, its interval and the corrected p-value."""
+    """The first lines show the difference, its interval and the corrected p-value."""
     monkeypatch.setenv("COLUMNS", "80")
     named = models.rename(columns={"score": "popularity_score"})
-    with pd.option_context("display.max_columns", 0):  # as it is in a terminal
+    with pd.option_context("display.max_columns", 0):  # A terminal has this setting.
         lines = repr(named.rec.compare("precision@2")).splitlines()
 
     assert ["baseline:", "popularity_score", *COLUMNS[:4]] == lines[0].split()[:6]
@@ -79,7 +79,7 @@ def test_the_answer_is_seen_in_a_terminal_of_80_columns(models, monkeypatch):
 
 @pytest.mark.parametrize("label", [3, ("knn", 1), 2.5])
 def test_the_baseline_is_named_in_text(label):
-    """Whatever the label, the columns' name is a text that tells what was compared with."""
+    """The columns' name is a text that names the baseline, for a label of any type."""
     columns = pd.Index(["user", "relevant", label, "b_score"], tupleize_cols=False)
     frame = pd.DataFrame([[1, 0, 2, 1], [1, 1, 1, 2]], columns=columns)
     table = frame.rec(score=[label, "b_score"]).compare("recall@1")
@@ -88,7 +88,7 @@ def test_the_baseline_is_named_in_text(label):
 
 
 def test_users_left_out():
-    """Users without a value are counted by the side that lacks it."""
+    """Users without a value are counted under the side that lacks it."""
     frame = pd.DataFrame(
         {
             "user": [1, 1, 2, 2, 3, 3, 4, 4],
@@ -125,7 +125,7 @@ def test_baseline(models):
 
 @pytest.mark.parametrize("differences", [NINE, [0.5, 0.5], [0.1, 0.1, 0.1], [0.0, 0.0, 0.3, -0.3]])
 def test_few_users_have_an_exact_p_value(differences):
-    """With few users every pattern of signs is tried, as brute force and SciPy do."""
+    """A test of few users tries every pattern of signs, as brute force and SciPy do."""
     stats = pytest.importorskip("scipy.stats")
     differences = np.array(differences)
     sums = [
@@ -144,7 +144,7 @@ def test_few_users_have_an_exact_p_value(differences):
 
 @pytest.mark.parametrize("shift", [0.0, 0.06, 0.12])
 def test_many_users_have_the_p_value_of_scipy(shift):
-    """With many users p-values agree with SciPy's permutation test, up to the chance in both."""
+    """The p-values of many users agree with SciPy's permutation test within random error."""
     stats = pytest.importorskip("scipy.stats")
     table = two_models(shift, n_users=300, seed=5).rec.evaluate("recall@4")
     differences = table["b_score", "recall@4"] - table["a_score", "recall@4"]
@@ -165,7 +165,7 @@ def test_many_users_have_the_p_value_of_scipy(shift):
 
 @pytest.mark.parametrize(("seed", "expected"), [(0, 0.5964), (1, 0.5985), (2**70, 0.6016)])
 def test_a_seed_means_the_same_p_value_everywhere(seed, expected):
-    """A seed has this p-value on every NumPy."""
+    """A seed gives the same p-value on every NumPy."""
     sizes = np.repeat(np.arange(40) / 40, np.arange(1, 41) ** 2)
     differences = np.where(np.arange(len(sizes)) % 2 == 0, sizes, -sizes)
     differences = np.append(differences, np.full(300, 0.2))
@@ -174,13 +174,13 @@ def test_a_seed_means_the_same_p_value_everywhere(seed, expected):
 
 
 def test_no_p_value_is_zero():
-    """Of random sign patterns the observed one is always one."""
+    """The observed signs count as one of the random patterns, so no p-value is 0."""
     assert (1 / 10_000, "drawn") == sign_flip_test(np.full(100, 0.1), DRAWS)
 
 
 @pytest.mark.parametrize("test", ["ttest", "wilcoxon"])
 def test_tests_of_scipy(test):
-    """The other tests are SciPy's, on the differences of the per-user table."""
+    """The other tests equal SciPy's tests on the differences of the per-user table."""
     stats = pytest.importorskip("scipy.stats")
     frame = two_models(0.1)
     per_user = frame.rec.evaluate("recall@4")
@@ -196,7 +196,7 @@ def test_tests_of_scipy(test):
 
 
 def test_wilcoxon_ties_differences_that_differ_by_rounding():
-    """0.3 - 0.2 and 0.2 - 0.1 are one difference to Wilcoxon's ranks."""
+    """Wilcoxon's ranks treat 0.3 - 0.2 and 0.2 - 0.1 as equal differences."""
     stats = pytest.importorskip("scipy.stats")
     differences = np.array([0.3 - 0.2, 0.2 - 0.1, 0.1 - 0.2, 0.5, 0.7, -0.9, 0.4])
 
@@ -206,7 +206,7 @@ def test_wilcoxon_ties_differences_that_differ_by_rounding():
 
 @pytest.mark.parametrize("test", ["permutation", "ttest", "wilcoxon"])
 def test_degenerate_differences(test):
-    """No difference is p = 1; the same difference for all has a p-value too; none has none."""
+    """The p-value is 1 without differences, small for equal ones and NaN without users."""
     pytest.importorskip("scipy.stats")
 
     def find_p_value(differences):
@@ -220,7 +220,7 @@ def test_degenerate_differences(test):
 
 
 def test_corrections_by_hand():
-    """Holm, Bonferroni and Benjamini-Hochberg on the p-values of a table; NaN does not count."""
+    """Holm, Bonferroni and Benjamini-Hochberg equal a hand count, and NaN does not count."""
     stats = pytest.importorskip("scipy.stats")
     p_values = np.array([0.01, 0.04, np.nan, 0.03, 0.005])
 
@@ -258,7 +258,7 @@ def test_correction_is_over_the_table(models):
     ],
 )
 def test_compare_refuses(models, arguments, message):
-    """Values that are not there are refused."""
+    """Unknown baselines, tests, corrections and intervals are refused with the possible values."""
     with pytest.raises(recframe.RecframeError, match=message):
         models.rec.compare(**({"metrics": "recall@1"} | arguments))
 
@@ -272,14 +272,14 @@ def test_the_frame_is_never_changed(models):
 
 
 def test_one_score_column(frame):
-    """There must be something to compare with."""
+    """A comparison needs two score columns or more."""
     with pytest.raises(recframe.RecframeError, match="compare needs two score columns or more"):
         frame.rec.compare("recall@1")
 
 
 @pytest.mark.parametrize("arguments", [{"test": "ttest"}, {"correction": "fdr_bh"}])
 def test_without_scipy(models, monkeypatch, arguments):
-    """Without SciPy the error names the extra; what needs no SciPy works."""
+    """Without SciPy its tests name the extra to install, and the default test still works."""
     monkeypatch.setitem(sys.modules, "scipy.stats", None)
     assert 2 == len(models.rec.compare("recall@1"))
     with pytest.raises(ImportError, match=r"needs scipy.*pip install 'recframe\[stats\]'"):
@@ -287,7 +287,7 @@ def test_without_scipy(models, monkeypatch, arguments):
 
 
 def test_relative_effect_and_detectable_by_hand(models):
-    """Of differences 1/4, 1/2 and 0 of precision@2, whose baseline's mean is 1/4."""
+    """The relative difference, effect and detectable difference equal a hand count."""
     stats = pytest.importorskip("scipy.stats")
     row = models.rec.compare("precision@2").loc[("b_score", "precision@2")]
     n_errors = stats.t.ppf(0.975, 2) + stats.t.ppf(0.8, 2)
@@ -299,7 +299,7 @@ def test_relative_effect_and_detectable_by_hand(models):
 
 
 def test_what_is_not_known_of_equal_users(frame):
-    """Without a hit there is no relative difference, without spread no effect."""
+    """The relative difference is NaN without a hit, and the effect is NaN without spread."""
     same = frame.assign(relevant=0, b_score=frame["score"])
     row = same.rec.compare("precision@2").iloc[0]
 
@@ -311,7 +311,7 @@ def test_what_is_not_known_of_equal_users(frame):
 
 
 def test_several_baselines(models):
-    """A list compares with each, "all" makes every pair once; the index tells the baseline."""
+    """A list takes each baseline, "all" makes every pair once, and the index names the baseline."""
     labels = ["score", "b_score", "c_score"]
     every = models.rec.compare("precision@2", baseline="all")
     two = models.rec.compare("precision@2", baseline=["b_score", "score"])
@@ -328,14 +328,14 @@ def test_several_baselines(models):
 
 
 def test_a_score_named_all_is_a_baseline(models):
-    """A column's own name comes first."""
+    """A score column named "all" is taken as the baseline."""
     table = models.rename(columns={"b_score": "all"}).rec(score=["score", "all"])
 
     assert "baseline: all" == table.compare("precision@2", baseline="all").columns.name
 
 
 def test_max_t_counts_columns_that_say_the_same_as_one():
-    """Ten copies of a column are corrected as it alone, Holm takes ten times its p-value."""
+    """max_t corrects ten copies of a column like one column, and Holm multiplies by ten."""
     differences = np.random.default_rng(2).normal(0.2, 1, (100, 1))
     p_value, _ = sign_flip_test(differences[:, 0], DRAWS)
     corrected = max_t_test(np.repeat(differences, 10, axis=1), DRAWS)
@@ -346,7 +346,7 @@ def test_max_t_counts_columns_that_say_the_same_as_one():
 
 
 def test_max_t_of_few_users_is_exact():
-    """Of 8 users all patterns of signs are tried, as brute force does, step by step down."""
+    """max_t of 8 users tries all patterns of signs, as brute force does step by step."""
     values = np.random.default_rng(3).normal(0.5, 1, (8, 3))
     signs = np.array(list(itertools.product([1, -1], repeat=8)))
     lengths = np.sqrt((values**2).sum(axis=0))
@@ -363,7 +363,7 @@ def test_max_t_of_few_users_is_exact():
 
 
 def test_of_many_users_small_differences_add_up_to_a_normal_sum():
-    """Beyond the users flipped one by one p-values stay those of SciPy's normal limit."""
+    """The p-values of very many users agree with SciPy's normal distribution."""
     stats = pytest.importorskip("scipy.stats")
     differences = np.random.default_rng(4).beta(0.3, 3, 30_000)
     differences[::2] *= -1
@@ -377,7 +377,7 @@ def test_of_many_users_small_differences_add_up_to_a_normal_sum():
 
 
 def test_the_order_of_users_changes_no_p_value():
-    """Neither alone nor together, and the smallest p-value of max-T is never below its own."""
+    """The order of users changes no p-value, neither of a single test nor of max_t."""
     differences = np.random.default_rng(5).normal(0.1, 1, (300, 3))
     others = differences[::-1]
 

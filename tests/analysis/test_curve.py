@@ -1,4 +1,4 @@
-"""df.rec.curve: the means of `mean`, cut-off by cut-off, in one pass."""
+"""df.rec.curve returns the means of `mean` at each cut-off in one pass."""
 
 import sys
 import types
@@ -20,7 +20,7 @@ CUT_OFFS = st.lists(st.integers(1, 20), min_size=1, max_size=8, unique=True)
 
 @given(strategies.many_rows(scores="ratings"), CUT_OFFS, strategies.options())
 def test_curve_is_the_mean_at_every_cut_off(rows, cut_offs, options):
-    """Every value is that of `mean` at its cut-off alone, to the last bit, whatever the options."""
+    """Every value of a curve equals `mean` at its cut-off to the last bit, under all options."""
     frame = strategies.frame(rows, scores="ratings")
     if options["short"] == "raise":
         options["short"] = "pad"
@@ -40,7 +40,7 @@ def test_curve_is_the_mean_at_every_cut_off(rows, cut_offs, options):
     st.lists(st.sampled_from(LABELS), min_size=1, max_size=9, unique=True),
 )
 def test_metrics_together_and_alone(rows, ties, labels):
-    """A metric has the same value beside all others as alone, to the last bit."""
+    """A metric has the same value among all others as alone, to the last bit."""
     bound = strategies.frame(rows, scores="ratings").rec(ties=ties, short="pad")
     together = bound.evaluate(LABELS)["score"]
 
@@ -54,7 +54,7 @@ def test_metrics_together_and_alone(rows, ties, labels):
 
 
 def test_curve_by_hand(frame):
-    """The recall of the two users who have relevant rows, and the shape of the table."""
+    """A curve has the recall of the two users who have relevant rows."""
     curve = frame.assign(b_score=-frame["score"]).rec(short="pad").curve(k=range(1, 4))
 
     assert [(0.5 + 0) / 2, (0.75 + 0) / 2, 1.0] == curve["score"].tolist()
@@ -64,7 +64,7 @@ def test_curve_by_hand(frame):
 
 
 def test_precision_curve(frame):
-    """Precision's curve under tie rule "worst"."""
+    """Precision's curve follows the tie rule "worst"."""
     curve = frame.rec(short="pad", ties="worst").curve("precision", k=[2, 1])
 
     assert [2, 1] == curve.index.tolist()
@@ -91,14 +91,14 @@ def test_precision_curve(frame):
     ],
 )
 def test_curve_refuses(frame, arguments, message):
-    """What has no curve is refused with the reason."""
+    """Metrics without a curve and invalid cut-offs are refused with the reason."""
     with pytest.raises(recframe.RecframeError, match=message):
         frame.rec.curve(**arguments)
 
 
 @given(strategies.many_rows(scores="ratings"), strategies.options(), st.sampled_from(CURVES))
 def test_the_default_goes_as_far_as_it_can(rows, options, metric):
-    """To 50, under "raise" to the shortest ranking; the values are those asked for by number."""
+    """The default curve ends at 50, or under short="raise" at the shortest ranking."""
     frame = strategies.frame(rows, scores="ratings")
     bound = frame.rec(**options)
     last = 50
@@ -112,7 +112,7 @@ def test_the_default_goes_as_far_as_it_can(rows, options, metric):
 
 
 def test_one_number_means_all_up_to_it(frame):
-    """k=2 is 1 and 2, as a Python or NumPy integer."""
+    """The number k=2 means the cut-offs 1 and 2, as a Python or NumPy integer."""
     expected = frame.rec.curve("ndcg", k=[1, 2])
 
     for k in (2, np.int8(2)):
@@ -120,7 +120,7 @@ def test_one_number_means_all_up_to_it(frame):
 
 
 def test_the_shortest_ranking_of_all_scores_ends_the_curve(frame):
-    """One range for all scores, each of whose rankings may be short of other rows."""
+    """The shortest ranking of any score ends the default curve of all scores."""
     frame["b_score"] = [0.3, 0.2, 0.1, 0.2, None, 0.1, None, 0.1]
     curve = frame.rec(missing="unranked").curve()
 
@@ -129,7 +129,7 @@ def test_the_shortest_ranking_of_all_scores_ends_the_curve(frame):
 
 
 def test_users_without_a_list_do_not_end_the_curve():
-    """A user of truth for whom nothing is listed has an empty list, which `short` is not about."""
+    """A user of truth without rows has an empty list, and `short` does not concern it."""
     frame = pd.DataFrame({"user": [1, 1, 1], "item": list("abc"), "score": [3, 2, 1]})
     truth = pd.DataFrame({"user": [1, 2], "item": ["b", "a"]})
     bound = frame.rec(truth=truth, population="all")
@@ -139,7 +139,7 @@ def test_users_without_a_list_do_not_end_the_curve():
 
 
 def test_curve_plots(frame):
-    """Pandas draws a line for each score column, over k, and the metric names the other axis."""
+    """Pandas draws a line for each score column over k, and the metric names the other axis."""
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("agg")
     frame["b_score"] = frame["score"]
@@ -158,7 +158,7 @@ def test_curve_plots(frame):
 
 
 def test_other_libraries_draw_it(frame, monkeypatch):
-    """What is not matplotlib gets the table as it is."""
+    """Plotting backends other than Matplotlib get the table unchanged."""
     backend = types.ModuleType("drawer")
     backend.plot = lambda table, **arguments: (table.columns.name, arguments)
     monkeypatch.setitem(sys.modules, "drawer", backend)

@@ -1,4 +1,4 @@
-"""df.rec.describe: every figure against a count by hand or by plain pandas."""
+"""df.rec.describe returns the values that a count by hand or by plain pandas gives."""
 
 import copy
 import math
@@ -34,7 +34,7 @@ BOUNDS = ["precision@2, worst", "precision@2, best"]
 
 
 def test_figures_by_hand(frame):
-    """Every figure of the small frame, in its order."""
+    """Every value for the small frame equals a hand count, in its order."""
     table = frame.rec.describe(k=2)
 
     assert FIGURES == table.index.tolist()
@@ -44,7 +44,7 @@ def test_figures_by_hand(frame):
 
 
 def test_a_column_for_each_score(frame):
-    """Score columns are described side by side, each by its own figures."""
+    """Each score column has a column of its own values."""
     table = frame.assign(b_score=[1, 2, 3, 1, None, 1, 1, 1]).rec.describe(k=1)
 
     assert ["score", "b_score"] == table.columns.tolist()
@@ -57,7 +57,7 @@ def test_a_column_for_each_score(frame):
 
 
 def by_brute_force(frame, k):
-    """Return the figures that speak of ties, counted user by user in plain Python."""
+    """Return the values that concern ties, counted user by user in plain Python."""
     n_tied, n_cut = 0, 0
     for _, scores in frame.groupby("user")["score"]:
         sizes = Counter(scores.dropna().tolist())
@@ -73,7 +73,7 @@ def by_brute_force(frame, k):
     st.sampled_from(strategies.SHORT),
 )
 def test_ties_are_those_a_loop_counts(rows, k, short):
-    """Ties equal a loop's, and the worst and best precision those of `mean`, whatever `short`."""
+    """Rows in ties equal a loop's count, and `mean` gives the same precision bounds."""
     frame = strategies.frame(rows, scores="ratings")
     column = frame.rec(short=short, zero_division=0.0).describe(k=k)["score"]
     policy = "pad" if short == "raise" else short
@@ -94,7 +94,7 @@ def test_ties_are_those_a_loop_counts(rows, k, short):
 
 @given(strategies.rows(scores="float64", min_rows=1), st.integers(0, 2**32 - 1))
 def test_ties_of_floats(rows, seed):
-    """Huge, tiny and infinite scores tie only with their equals; row order does not matter."""
+    """Huge, tiny and infinite scores tie only with equal ones, and row order does not matter."""
     frame = strategies.frame(rows)
     column = frame.sample(frac=1, random_state=seed).rec.describe(k=2)["score"]
 
@@ -112,7 +112,7 @@ def test_ties_of_floats(rows, seed):
 )
 @pytest.mark.parametrize("dtype", ["numpy", "nullable", "category"])
 def test_duplicates(items, dtype):
-    """Duplicate pairs are those of `DataFrame.duplicated`; a null item repeats none."""
+    """`DataFrame.duplicated` counts the same duplicate pairs, and a null item repeats no pair."""
     users = ["x", "x", "x", "y", "y", "y", "x", "x", "z"]
     frame = pd.DataFrame({"user": users, "item": items, "score": range(9), "relevant": 0})
     if dtype == "numpy":
@@ -127,7 +127,7 @@ def test_duplicates(items, dtype):
 
 
 def test_no_item_column(frame):
-    """Without an item column nothing is said of duplicates."""
+    """A frame without an item column has no row about duplicates."""
     table = frame.drop(columns="item").rec.describe(k=2)
 
     assert [name for name in FIGURES if name != "duplicate pairs"] == table.index.tolist()
@@ -150,7 +150,7 @@ def test_nothing_reported_is_refused():
 
 
 def test_missing_drop_leaves_null_scores_out():
-    """With missing="drop" rows with a null score belong to no ranking and no user."""
+    """Rows with a null score belong to no ranking and no user under missing="drop"."""
     frame = pd.DataFrame({"user": [1, 2], "score": [0.5, None], "relevant": [1, 0]})
 
     assert [2, 1] == frame.rec.describe(k=1).loc[["users", "null scores"], "score"].tolist()
@@ -159,7 +159,7 @@ def test_missing_drop_leaves_null_scores_out():
 
 
 def test_graded_relevance():
-    """Grades without a threshold leave the figures on relevance NaN; with one all are there."""
+    """Values about relevance are NaN for grades without a threshold and known with one."""
     frame = pd.DataFrame({"user": [1, 1], "score": [2.0, 1.0], "relevant": [4.0, 1.5]})
     column = frame.rec.describe(k=1)["score"]
 
@@ -170,7 +170,7 @@ def test_graded_relevance():
 
 
 def test_min_score_shortens_rankings(frame):
-    """Rows under the threshold are not ranked: they tie with nothing."""
+    """Rows under `min_score` are not ranked, so they tie with nothing."""
     column = frame.rec(min_score=0.6).describe(k=1)["score"]
 
     assert [0, 2] == column[["shortest ranking", "longest ranking"]].tolist()
@@ -179,7 +179,7 @@ def test_min_score_shortens_rankings(frame):
 
 @pytest.fixture
 def listed():
-    """What two users were shown; `truth` names three users and an item not shown."""
+    """Return the rows shown to two users; TRUTH has three users and an item not shown."""
     return pd.DataFrame(
         {"user": [1, 1, 1, 2, 2], "item": list("abcab"), "score": [0.9, 0.5, 0.5, 0.4, 0.3]}
     )
@@ -189,7 +189,7 @@ TRUTH = pd.DataFrame({"user": [1, 1, 3], "item": list("bzq")})
 
 
 def test_truth(listed):
-    """With truth its users count, and worst and best are those of `mean`."""
+    """Users of truth count, and `mean` gives the same worst and best precision."""
     column = listed.rec(population="all", truth=TRUTH).describe(k=2)["score"]
     worst, best = (
         listed.rec(population="all", truth=TRUTH, ties=ties, short="pad")
@@ -220,7 +220,7 @@ def test_duplicates_beside_truth(listed):
 
 
 def test_a_faulty_truth_is_refused(listed):
-    """A truth that cannot be used is no figure: it is refused as elsewhere."""
+    """A faulty truth is refused, as elsewhere."""
     with pytest.raises(recframe.RecframeError, match="no user is in both"):
         listed.rec(truth=TRUTH.assign(user=9)).describe(k=2)
     with pytest.raises(recframe.RecframeError, match="no such file"):
@@ -228,7 +228,7 @@ def test_a_faulty_truth_is_refused(listed):
 
 
 def test_an_empty_frame():
-    """Without rows all counts are 0, and what has no value is NaN."""
+    """All counts of an empty frame are 0, and its other values are NaN."""
     frame = pd.DataFrame({"user": [], "score": [], "relevant": []})
     column = frame.rec.describe(k=3)["score"]
 
@@ -245,7 +245,7 @@ def test_one_ranking(frame):
 
 
 def test_what_is_no_figure_is_refused(frame):
-    """A missing column, scores that are no numbers, and a bad k are errors as elsewhere."""
+    """A missing column, scores of text and an invalid k are errors, as elsewhere."""
     with pytest.raises(recframe.MissingColumnError, match="relevant: no column found"):
         frame.drop(columns="relevant").rec.describe()
     with pytest.raises(recframe.RecframeError, match="score='score': must be numbers"):
@@ -255,7 +255,7 @@ def test_what_is_no_figure_is_refused(frame):
 
 
 def test_two_item_columns(frame):
-    """Two columns that could be the item are refused, one named is taken."""
+    """Two possible item columns are refused unless one is named."""
     frame["doc"] = 1
     with pytest.raises(recframe.RecframeError, match="item: 2 columns could be it"):
         frame.rec.describe()
@@ -264,7 +264,7 @@ def test_two_item_columns(frame):
     assert math.isclose(1 / 3, described.loc["precision@2, best", "score"])
 
 
-# Two users who are well: rankings longer than k, no tie across it, a relevant row each.
+# These two users are well: rankings longer than k, no tie across it, a relevant row each.
 WELL = pd.DataFrame(
     {
         "user": [1, 1, 1, 2, 2],
@@ -276,7 +276,7 @@ WELL = pd.DataFrame(
 
 
 def test_nothing_worries():
-    """Without a reason to worry nothing is said: the text is that of the table."""
+    """A frame without faults has no warnings, only its table."""
     described = WELL.rec.describe(k=1)
 
     assert [] == described.warnings
@@ -338,7 +338,7 @@ def test_nothing_worries():
     ],
 )
 def test_what_worries_is_said_in_words(frame, warnings):
-    """A line for each figure that should worry, of one line, and no others."""
+    """Each value that should worry has one line of warning, and no other value has one."""
     found = frame.rec.describe(k=1).warnings
 
     assert len(warnings) == len(found)
@@ -348,7 +348,7 @@ def test_what_worries_is_said_in_words(frame, warnings):
 
 
 def test_a_tie_that_changes_nothing_does_not_worry():
-    """Where all tied rows are relevant, or none is, their order does not count."""
+    """A tie is no cause for a warning when its rows are all relevant or all not."""
     described = WELL.assign(score=1.0, relevant=1).rec.describe(k=1)
 
     assert 2 == described.loc["users with a tie across 1", "score"]
@@ -356,7 +356,7 @@ def test_a_tie_that_changes_nothing_does_not_worry():
 
 
 def test_truth_found_nowhere_is_said(listed):
-    """Items of truth that no row has; a list of k is no worry where truth is apart."""
+    """With separate truth, items that no row has give a warning, and lists of length k none."""
     warnings = listed.rec(population="all", truth=TRUTH).describe(k=3).warnings
 
     assert 5 == len(warnings)
@@ -368,7 +368,7 @@ def test_truth_found_nowhere_is_said(listed):
 
 
 def test_a_warning_names_the_scores_it_is_of():
-    """What is so of all scores is said once, else with the scores, of many the first three."""
+    """A warning names its scores, at most three of them, unless it concerns all scores."""
     scores = {f"{name}_score": WELL["score"].replace({5: math.nan}) for name in "abcde"}
     frame = WELL.iloc[:, :2].assign(relevant=[1, 1, 1, 0, 0], **scores)
     one = frame.assign(a_score=[1, 1, 3, 2, 1.0])
@@ -380,7 +380,7 @@ def test_a_warning_names_the_scores_it_is_of():
 
 
 def test_many_scores_make_few_warnings():
-    """Of a figure that differs by score the first three are told, and of how many more it is."""
+    """A warning that differs by score is shown for three scores, and the others are counted."""
     frame = pd.DataFrame({"user": 1, "relevant": 1}, index=range(9))
     for number in range(1, 7):
         frame[f"m{number}_score"] = np.where(np.arange(9) < number, np.nan, np.arange(9))
@@ -394,11 +394,11 @@ def test_many_scores_make_few_warnings():
 
 
 def test_the_text_of_all_scores_at_80_columns(monkeypatch):
-    """No score is left out in a terminal, no line is longer, and the words follow the table."""
+    """The text shows every score within 80 columns, followed by the warnings."""
     monkeypatch.setenv("COLUMNS", "80")
     scores = {f"{name}_score": WELL["score"] for name in ("popularity", "knn", "als", "bpr", "lr")}
     described = WELL.iloc[:, :2].assign(relevant=[1, 1, 1, 0, 0], **scores).rec.describe(k=1)
-    with pd.option_context("display.max_columns", 0):  # as it is in a terminal
+    with pd.option_context("display.max_columns", 0):  # A terminal has this setting.
         text = repr(described)
 
     assert all(name in text for name in scores)
@@ -409,7 +409,7 @@ def test_the_text_of_all_scores_at_80_columns(monkeypatch):
 
 
 def test_the_html_has_the_words():
-    """In a notebook the warnings stand in a list below the table, escaped."""
+    """A notebook shows the warnings as an escaped list below the table."""
     scores = {"<i>_score": [2, 2, 1, 1, 0.5], "b_score": WELL["score"]}
     described = WELL.iloc[:, :2].assign(relevant=[0, 1, 1, 1, 1], **scores).rec.describe(k=1)
     page = described._repr_html_()
@@ -424,7 +424,7 @@ def test_the_html_has_the_words():
 
 
 def test_what_is_taken_from_it_is_a_table():
-    """Numbers are found by their labels, and what is selected has no words below."""
+    """Values are found by their labels, and a selection has no warnings below it."""
     described = WELL.assign(score=[5, 5, 3, 2, 1.0], relevant=[0, 1, 0, 1, 0]).rec.describe(k=1)
 
     assert 5 == described.loc["rows", "score"]
@@ -441,7 +441,7 @@ COPIES = {
 
 @pytest.mark.parametrize("way", COPIES)
 def test_a_copy_has_the_words(way):
-    """Warnings and the refusal are those of the figures that are copied."""
+    """A copy has the warnings and the refusal of the original."""
     described = WELL.assign(relevant=[0, None, 0, 1, 0]).rec.describe(k=1)
     copied = COPIES[way](described)
 
@@ -452,9 +452,9 @@ def test_a_copy_has_the_words(way):
 
 
 def test_users_without_rows_do_not_count_among_judged_rows():
-    """The share of first rows that truth holds is that of users who have some."""
+    """Users without rows do not count in the share of first rows that truth judges."""
     frame = pd.DataFrame({"user": [1, 1], "item": ["a", "b"], "score": [2, 1]})
     truth = pd.DataFrame({"user": [1, 2], "item": ["a", "c"], "relevant": [0, 1]})
-    for value in (float("nan"), 0.0):  # that an evaluation gives what is undefined
+    for value in (float("nan"), 0.0):  # The option decides undefined values of metrics only.
         given = frame.rec(truth=truth, population="all", zero_division=value)
         assert 1.0 == given.describe(k=1).loc["judged@1", "score"]

@@ -1,4 +1,4 @@
-"""Grades of truth, and rows it does not hold, in `inspect` and `describe`."""
+"""`inspect` and `describe` show grades from truth, and mark rows that truth does not hold."""
 
 import dask.dataframe as dd
 import pandas as pd
@@ -14,7 +14,7 @@ WARNING = "truth holds {} of the first 3 rows, by default the others count as no
 
 @pytest.fixture
 def frame():
-    """A list with a tie across 3, and one of three rows."""
+    """Return a list with a tie across 3 and a list of three rows."""
     users, items = ["ann"] * 5 + ["bob"] * 3, [1, 2, 3, 4, 5, 1, 2, 9]
     return pd.DataFrame(
         {"user": users, "item": items, "score": [0.9, 0.8, 0.7, 0.7, 0.1, 0.9, 0.5, 0.1]}
@@ -23,13 +23,13 @@ def frame():
 
 @pytest.fixture
 def truth():
-    """Grades of three of ann's items and of one that is not listed, and of one of bob's."""
+    """Return grades of three of ann's items, of one item not listed and of one of bob's items."""
     users, items = ["ann"] * 4 + ["bob"], [2, 3, 5, 8, 2]
     return pd.DataFrame({"user": users, "item": items, "rating": [0, 3, 1, 2, 2]})
 
 
 def test_inspect_shows_grades(frame, truth):
-    """Each row has its grade, or a mark where truth does not hold it, which a note explains."""
+    """Each row shows its grade, or a mark that a note explains if truth does not hold the row."""
     shown = frame.rec(truth=truth, **BOUND).inspect("ann", k=3)
 
     expected = [pd.NA, 0, 3, pd.NA, 1, 2]
@@ -46,7 +46,7 @@ def test_inspect_shows_grades(frame, truth):
 
 @pytest.mark.parametrize("dtype", ["int8", "Int64", "float32", "bool", "object"])
 def test_grades_keep_their_kind(dtype, frame, truth):
-    """Grades are shown as truth has them, whole numbers whole."""
+    """Grades keep the dtype that truth has, so whole numbers stay whole."""
     truth["rating"] = truth["rating"].clip(upper=1).astype(dtype)
     bound = BOUND | {"min_relevance": None if dtype == "bool" else 1}
     grades = frame.rec(truth=truth, **bound).inspect("ann").tables["score"]["grade"]
@@ -57,7 +57,7 @@ def test_grades_keep_their_kind(dtype, frame, truth):
 
 
 def test_repeated_rows_share_a_grade(frame, truth):
-    """Where every row counts, each row of a pair has its grade."""
+    """Each row of a repeated pair shows the pair's grade under duplicates="keep"."""
     twice = pd.concat([frame, frame.iloc[[1, 1]]])
     shown = twice.rec(truth=truth, **BOUND, duplicates="keep").inspect("ann")
     grades = shown.tables["score"].groupby("item")["grade"]
@@ -66,7 +66,7 @@ def test_repeated_rows_share_a_grade(frame, truth):
 
 
 def test_truth_without_grades_is_shown_as_before(frame, truth):
-    """Where every pair of truth is relevant, rows have no grade, and judged are only relevant."""
+    """Rows have no grade, and no row is called judged, when all pairs of truth are relevant."""
     rec = frame.rec(truth=truth, relevant=None, short="pad")
 
     assert "grade" not in rec.inspect("ann").tables["score"]
@@ -74,7 +74,7 @@ def test_truth_without_grades_is_shown_as_before(frame, truth):
 
 
 def test_describe_counts_judged_rows(frame, truth, tmp_path):
-    """Four rows are judged: of the first three of ann's 1.5 in expectation, and of bob's one."""
+    """Four rows are judged: 1.5 in expectation of ann's first three, and one of bob's."""
     rec = frame.rec(truth=truth, **BOUND)
     column = rec.describe(3)["score"]
 
@@ -93,7 +93,7 @@ def test_describe_counts_judged_rows(frame, truth, tmp_path):
 
 
 def test_mostly_judged_is_no_worry(frame, truth):
-    """Where truth holds half of the first rows or more, nothing is said."""
+    """Truth that judges half of the first rows or more gives no warning."""
     rec = frame.rec(truth=truth, **BOUND, unjudged="drop")
 
     assert 1.0 == rec.describe(3).loc["judged@3", "score"]
@@ -101,7 +101,7 @@ def test_mostly_judged_is_no_worry(frame, truth):
 
 
 def test_short_lists_are_judged_as_long_as_they_are(frame, truth):
-    """Of fewer than k rows it is the share of all; a user without a row has none."""
+    """The judged share of a list shorter than k is the share of all its rows."""
     more = pd.concat([truth, truth.iloc[[4]].assign(user="cat")])
     column = frame.rec(truth=more, **BOUND).describe(10)["score"]
 
@@ -109,7 +109,7 @@ def test_short_lists_are_judged_as_long_as_they_are(frame, truth):
 
 
 def test_repeated_pairs_leave_it_open(frame, truth):
-    """Where pairs that are there twice cannot be looked up, what is judged is not known."""
+    """The number of judged rows is NaN when pairs repeat, because they cannot be looked up."""
     column = pd.concat([frame, frame[:1]]).rec(truth=truth, **BOUND).describe(3)["score"]
 
     assert column[["judged rows", "judged@3"]].isna().all()

@@ -1,4 +1,4 @@
-"""df.rec.inspect: what is shown of one user, as text, as HTML and in a browser."""
+"""df.rec.inspect shows one user's rows as text, as HTML and in a browser."""
 
 import html
 import json
@@ -26,20 +26,20 @@ SCRIPT = "<script>document.title = 'run'</script>"
 
 
 def in_browser(test):
-    """Mark a test that renders in a browser; skip it where there is none."""
+    """Mark a test that renders in a browser, and skip it without Chromium."""
     without = pytest.mark.skipif(not BROWSER, reason="no Chromium on the PATH to render in")
     return pytest.mark.browser(without(test))
 
 
 @pytest.fixture(scope="module")
 def example():
-    """The example frame of the repository."""
+    """Return the example frame of the repository."""
     return pd.read_parquet(EXAMPLE)
 
 
 @pytest.fixture
 def tied():
-    """One user with a tie across the cut at 2, a row without a score, and awkward item names."""
+    """Return one user with a tie across 2, a row without a score, and awkward item names."""
     return pd.DataFrame(
         {
             "user": "ann",
@@ -51,7 +51,7 @@ def tied():
 
 
 class Tables(HTMLParser):
-    """The captions and the rows of the tables of a page, as a reader sees their text."""
+    """The captions and the rows of a page's tables, as a reader sees their text."""
 
     def __init__(self, page):
         """Read a page."""
@@ -77,7 +77,7 @@ class Tables(HTMLParser):
         self.tags.pop()
 
     def handle_data(self, data):
-        """Add text to where it stands."""
+        """Add text to the open caption or cell."""
         if "caption" in self.tags:
             self.captions[-1] += data
         elif self.tags and self.tags[-1] in ("td", "th"):
@@ -85,7 +85,7 @@ class Tables(HTMLParser):
 
 
 def test_the_object_of_the_published_notebook(example):
-    """S1, S2: object 4's rows in both orders, captioned with the published percentages."""
+    """Object 4 has the rows and percentages of the published notebook, in both orders."""
     inspection = example.rec.inspect(4, k=3)
     published = pd.read_csv(Path(__file__).parents[1] / "data" / "object_4.csv")
 
@@ -102,7 +102,7 @@ def test_the_object_of_the_published_notebook(example):
 
 
 def test_text(tied):
-    """The text form, character by character."""
+    """The text form is as expected, character by character."""
     expected = f"""\
 user ann: 5 rows, 3 relevant
 
@@ -126,7 +126,7 @@ the cut at 2 falls inside a tie"""
 
 
 def test_side_by_side(example):
-    """Tables stand side by side where the display is wide enough, else one below the other."""
+    """Tables stand side by side if the display is wide enough, else one below the other."""
     inspection = example[example["item"] < 3].rec.inspect(4, k=2)
     with pd.option_context("display.width", 80):
         wide = str(inspection)
@@ -145,7 +145,7 @@ def test_side_by_side(example):
     strategies.options(missing="unranked"),
 )
 def test_tables_and_metrics_are_those_of_rank_and_evaluate(rows, k, options):
-    """Positions are those of `rank`, in their order; metrics those of `evaluate`."""
+    """`inspect` shows the positions and order of `rank`, and the metrics of `evaluate`."""
     if options["short"] == "raise":
         options["short"] = "pad"
     frame = strategies.frame(rows, scores="ratings")
@@ -164,7 +164,7 @@ def test_tables_and_metrics_are_those_of_rank_and_evaluate(rows, k, options):
 
 
 def test_relevant_is_what_the_options_say():
-    """With min_relevance the mark says what is relevant, and the column what was judged."""
+    """The mark follows min_relevance, and the column shows the original grade."""
     frame = pd.DataFrame({"user": [1, 1], "score": [2, 1], "relevant": [2.5, 4.0]})
     table = frame.rec(min_relevance=3).inspect(1, k=1).tables["score"]
 
@@ -175,7 +175,7 @@ def test_relevant_is_what_the_options_say():
 
 @pytest.mark.parametrize(("k", "n_shown"), [(3, 30), (28, 33), (400, 405)])
 def test_a_long_list_is_cut(k, n_shown):
-    """Of 1,000 rows the first are shown, those up to k and a few more in any case."""
+    """A list of 1,000 rows is cut after its first rows, but never before position k."""
     frame = pd.DataFrame({"user": 1, "score": range(1000), "relevant": 1})
     inspection = frame.rec.inspect(1, k=k)
 
@@ -195,12 +195,12 @@ def test_no_line_under_a_short_ranking(tied):
 
 
 def test_undefined(frame):
-    """A metric without a value is said to be undefined."""
+    """A metric without a value is shown as undefined."""
     assert "recall@1: undefined" in str(frame.rec.inspect("cat", k=1))
 
 
 def test_scores_are_aligned():
-    """Scores are printed as pandas prints a column: with one number of decimals."""
+    """Scores are printed with one number of decimals, as pandas prints a column."""
     frame = pd.DataFrame({"user": 1, "score": [0.5, 0.25, 1e-3, np.inf], "relevant": 1})
     rows = Tables(frame.rec.inspect(1, k=3).to_html()).rows[1:]
 
@@ -208,7 +208,7 @@ def test_scores_are_aligned():
 
 
 def test_no_note_without_a_tie_across_the_cut(tied):
-    """Whether the cut falls inside a tie is said of position k alone."""
+    """The note about a tie concerns position k alone."""
     ours = tied.rec(missing="unranked")
 
     for k, is_cut in {1: False, 2: True, 3: False, 4: False}.items():
@@ -217,7 +217,7 @@ def test_no_note_without_a_tie_across_the_cut(tied):
 
 @pytest.mark.parametrize("k", [2, 4, 5])
 def test_lines_and_colours_of_the_html(tied, k):
-    """The relevant rows are coloured, and a line stands under position k, if there is one."""
+    """The relevant rows are coloured, and a line stands under position k if it exists."""
     page = tied.rec(missing="unranked", short="pad").inspect("ann", k=k).to_html()
     rows = {"background-color": set(), "border-bottom: 2px": set()}
     for selectors, style in re.findall(r"((?:#T_\w+_row\d+_col\d+,?\s*)+)\{([^}]*)\}", page):
@@ -229,7 +229,7 @@ def test_lines_and_colours_of_the_html(tied, k):
 
 
 def test_a_display_of_no_width_has_80_columns():
-    """Tables that need more stand one below the other, those that need no more side by side."""
+    """Tables wider than 80 columns together stand one below the other when the width is unknown."""
     widths = set()
     for score, length in product([0.5, 123456.5], range(5, 15)):
         rows = {"item": "x" * length, "a_score": [0.5], "b_score": [score], "relevant": 1}
@@ -245,7 +245,7 @@ def test_a_display_of_no_width_has_80_columns():
 
 
 def test_html_tables(tied):
-    """The HTML has the same captions and cells as the text; relevant rows are marked."""
+    """The HTML has the same captions and cells as the text, and relevant rows are marked."""
     page = tied.rec(missing="unranked").inspect("ann", k=2).to_html()
     tables = Tables(page)
 
@@ -257,7 +257,7 @@ def test_html_tables(tied):
 
 
 def test_text_has_no_control_characters():
-    """Ids and labels that a terminal would act upon are shown as Python writes them."""
+    """Control characters in ids and labels are shown as Python writes them."""
     ids = {"user": ["\x1b[2Ja"] * 2, "item": ["x", "y\x07"], "\x1b[1m_score": [2, 1]}
     rec = pd.DataFrame({**ids, "relevant": [0, 1]}).rec
     views = rec.inspect("\x1b[2Ja", 1), rec.describe(1), rec.summary("recall@1"), rec
@@ -267,7 +267,7 @@ def test_text_has_no_control_characters():
 
 
 def test_values_are_escaped(tied):
-    """Names of users, items and scores show as text, whatever they hold."""
+    """Markup in the names of users, items and scores is shown as text."""
     frame = tied.dropna().rename(columns={"score": "<b>score"}).assign(user="<i>ann</i>")
     page = frame.rec(score="<b>score").inspect("<i>ann</i>", k=1).to_html()
 
@@ -278,14 +278,14 @@ def test_values_are_escaped(tied):
 
 
 def test_items_are_shown_where_repeats_are_kept(frame):
-    """The column of items is there although no metric asks for it."""
+    """The item column is shown under duplicates="keep", although no metric needs it."""
     table = frame.rec(duplicates="keep").inspect("ann", k=1).tables["score"]
 
     assert [1, 2, 3] == table["item"].tolist()
 
 
 def test_long_names_are_cut():
-    """Of a name longer than 40 characters the text shows the first."""
+    """The text cuts names longer than 40 characters."""
     frame = pd.DataFrame({"user": 1, "item": ["x" * 40, "y" * 41], "score": [2, 1], "relevant": 1})
     text = str(frame.rec.inspect(1, k=1))
 
@@ -302,7 +302,7 @@ def test_text_has_a_line_for_each_row():
 
 
 def test_without_jinja(tied, monkeypatch):
-    """Without jinja2 a notebook shows the text, and asking for the HTML names the extra."""
+    """Without jinja2 a notebook shows the text, and `to_html` names the extra to install."""
     monkeypatch.setitem(sys.modules, "jinja2", None)
     inspection = tied.dropna().rec.inspect("ann", k=2)
 
@@ -325,7 +325,7 @@ def test_without_jinja(tied, monkeypatch):
     ],
 )
 def test_every_kind_of_id(users, user):
-    """A user is found by its id, as a column and as an index level."""
+    """A user is found by its id, in a column and in an index level."""
     frame = pd.DataFrame({"user": users, "score": [1, 2], "relevant": [0, 1]})
 
     assert 1.0 == frame.rec.inspect(user, k=1).metrics.loc["score", "precision@1"]
@@ -335,7 +335,7 @@ def test_every_kind_of_id(users, user):
 
 
 def test_the_frame_is_never_changed(frame):
-    """Neither looking nor writing to what was returned changes the frame."""
+    """Neither inspecting nor writing to the result changes the frame."""
     before = frame.copy(deep=True)
     inspection = frame.rec.inspect("ann", k=3)
     inspection.to_html()
@@ -368,13 +368,13 @@ def test_one_ranking(frame):
     ],
 )
 def test_unknown_user(frame, user, message):
-    """An id that is not there is refused with examples of those that are."""
+    """An unknown id is refused with examples of known ids."""
     with pytest.raises(recframe.RecframeError, match=message):
         frame.rec.inspect(user)
 
 
 def test_no_row_to_show(frame):
-    """Without a row left there is nothing to inspect, in one ranking neither."""
+    """Inspecting is refused when no row is left, also for one ranking."""
     nulls = frame.assign(relevant=None)
     for empty, user, message in (
         (nulls, "ann", "user='ann': every row holds a null, and missing='drop' removes it"),
@@ -388,7 +388,7 @@ def test_no_row_to_show(frame):
 
 
 def test_refused_as_elsewhere(frame):
-    """The user's rows are refused as `evaluate` does; those of others are not looked at."""
+    """The user's rows are refused as by `evaluate`, and other users' rows are not checked."""
     frame.loc[0, "score"] = None
     assert "precision@2: 0.00%" in str(frame.rec.inspect("bob", k=2))
     with pytest.raises(recframe.RecframeError, match="score='score': must not be null, found 1"):
@@ -423,7 +423,7 @@ addEventListener("load", () => {
 
 
 def see(inspection, folder, *arguments):
-    """Return what headless Chromium shows of an inspection."""
+    """Return the values that a script finds in an inspection shown by headless Chromium."""
     path = folder / "page.html"
     head = f"<!doctype html><meta charset=utf-8><title>still</title>{SEEN}"
     path.write_text(head + inspection.to_html(), "utf-8")
@@ -440,7 +440,7 @@ def see(inspection, folder, *arguments):
     ("scheme", "ink"), [(1, "rgb(0, 0, 0)"), (0, "rgb(255, 255, 255)")], ids=["light", "dark"]
 )
 def test_in_a_browser(example, tmp_path, scheme, ink):
-    """Chromium shows both orders side by side in the text's own colour, light theme or dark."""
+    """Chromium shows both orders side by side in the text's own colour, in both themes."""
     arguments = (f"--blink-settings=preferredColorScheme={scheme}", "--window-size=1000,900")
     seen = see(example.rec.inspect(4, k=3), tmp_path, *arguments)
 
@@ -463,7 +463,7 @@ def test_names_run_no_script_in_a_browser(tied, tmp_path):
 
 
 def test_ids_in_the_index(frame):
-    """Items and scores that are index levels are shown as those of columns are."""
+    """Items and scores in index levels are shown like those in columns."""
     expected = repr(frame.rec.inspect("ann", k=2))
 
     for levels in ("item", "score", ["score", "item"], ["relevant", "item"]):
@@ -471,7 +471,7 @@ def test_ids_in_the_index(frame):
 
 
 def test_inspect_shows_what_truth_adds():
-    """Inspecting a user judged by truth shows the relevant items that were never listed too."""
+    """Inspecting a user judged by truth also shows the relevant items that were never listed."""
     recs = pd.DataFrame({"user": [1, 1, 2], "item": ["a", "b", "a"], "score": [0.9, 0.8, 0.7]})
     truth = pd.DataFrame({"user": [1, 1, 3], "item": ["b", "c", "a"]})
     seen = recs.rec(truth=truth, short="pad").inspect(1, k=2)
@@ -484,7 +484,7 @@ def test_inspect_shows_what_truth_adds():
 
 @pytest.mark.parametrize("with_truth", [False, True])
 def test_excluded_rows_are_counted(with_truth):
-    """How many of the user's rows `exclude` leaves out is said, not how many it holds."""
+    """The text tells how many of the user's rows `exclude` leaves out, not how many it lists."""
     frame = pd.DataFrame(
         {
             "user": [1, 1, 1, 2],

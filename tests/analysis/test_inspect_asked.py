@@ -1,4 +1,4 @@
-"""What `inspect` is asked to show: columns beside the item, metrics of the caption, how deep."""
+"""`inspect` shows the label columns, metrics and number of rows that the call asks for."""
 
 import dask.dataframe as dd
 import numpy as np
@@ -17,7 +17,7 @@ BOUND = {"relevant": "rating", "min_relevance": 2, "short": "pad"}
 
 @pytest.fixture
 def frame():
-    """Two models; two of ann's items have one title, one has none, and 8 only bob has."""
+    """Return rows of two models, where two of ann's items share a title and one has none."""
     return pd.DataFrame(
         {
             "user": ["ann"] * 5 + ["bob"] * 3,
@@ -32,13 +32,13 @@ def frame():
 
 @pytest.fixture
 def truth():
-    """Grades of items listed and not, of a user without a row too."""
+    """Return grades of items listed and not listed, and of a user without a row."""
     users, items = ["ann"] * 4 + ["bob", "eve"], [2, 3, 5, 8, 2, 1]
     return pd.DataFrame({"user": users, "item": items, "rating": [0, 3, 1, 2, 2, 3]})
 
 
 def engines(frame, folder):
-    """Yield `rec` of every engine that has these rows."""
+    """Yield `rec` of every engine with these rows."""
     frame.to_parquet(folder / "rows.parquet", index=False)
     yield frame.rec
     yield recframe.scan(folder / "rows.parquet")
@@ -47,7 +47,7 @@ def engines(frame, folder):
 
 
 def test_another_column_beside_the_item(frame):
-    """It stands behind the item, empty where it is null; several items may share a text."""
+    """A label column stands after the item, empty for a null; several items may share a text."""
     shown = frame.assign(relevant=1).rec(score="a_score").inspect("ann", 3, label="title")
     table = shown.tables["a_score"]
 
@@ -62,14 +62,14 @@ def test_another_column_beside_the_item(frame):
 
 
 def test_several_columns(frame):
-    """A list of labels shows each, in its order."""
+    """Several labels are shown in their order."""
     table = frame.assign(relevant=1).rec.inspect("ann", 3, ["price", "title"]).tables["b_score"]
 
     assert ["item", "price", "title"] == list(table)[2:5]
 
 
 def test_items_of_truth_alone_have_the_column_too(frame, truth):
-    """An item that the user's list lacks has a null there, its grade and its place."""
+    """An item of truth that the user's list lacks has its grade, its place and a null label."""
     for rec in (frame.rec, frame.set_index("title").rec):
         table = rec(truth=truth, **BOUND).inspect("ann", 3, "title").tables["a_score"]
         assert [8, 2] == table[["item", "grade"]].iloc[-1].tolist()
@@ -77,10 +77,10 @@ def test_items_of_truth_alone_have_the_column_too(frame, truth):
 
 
 def test_metrics_asked_for(frame, truth, tmp_path):
-    """They are those of `evaluate`, of grades of truth too, on every engine."""
+    """The metrics asked for have the values of `evaluate` on every engine, with truth too."""
     bound = {"truth": truth, **BOUND}
     per_user = frame.rec(**bound, population="all").evaluate(METRICS)
-    expected = per_user.loc["ann"].unstack().loc[:, METRICS]  # noqa: PD010 - each is there once
+    expected = per_user.loc["ann"].unstack().loc[:, METRICS]  # noqa: PD010 - no label repeats
     for rec in engines(frame, tmp_path):
         shown = rec(**bound).inspect("ann", 3, "title", METRICS)
         pd.testing.assert_frame_equal(expected, shown.metrics, check_names=False)
@@ -88,7 +88,7 @@ def test_metrics_asked_for(frame, truth, tmp_path):
 
 
 def test_the_caption(frame, truth):
-    """It has each metric by its name and a colon: shares in percent, others as numbers."""
+    """The caption names each metric, with shares in percent and others as numbers."""
     text = repr(frame.rec(truth=truth, **BOUND).inspect("ann", 3, None, METRICS))
 
     for line in ("nDCG@3: 15.75%", "DCG@3: 0.75", "mrr: 29.17%", "mean(price)@2: 1.5"):
@@ -96,7 +96,7 @@ def test_the_caption(frame, truth):
 
 
 def test_a_user_of_truth_alone(frame, truth):
-    """Who has no row has the metrics of an empty list."""
+    """A user of truth without a row has the metrics of an empty list."""
     shown = frame.rec(truth=truth, **BOUND).inspect("eve", 3, "title", ["ndcg@3", "recall@3"])
 
     assert [[0.0, 0.0]] * 2 == shown.metrics.to_numpy().tolist()
@@ -104,7 +104,7 @@ def test_a_user_of_truth_alone(frame, truth):
 
 
 def test_a_user_of_truth_alone_with_nothing_relevant(frame, truth):
-    """Who has no row and no gain has no nDCG, whatever other users of truth gain."""
+    """A user without a row and without gain has no nDCG, even if other users have gain."""
     added = pd.DataFrame({"user": ["zoe"], "item": [1], "rating": [0]})
     truth = pd.concat([truth, added], ignore_index=True)
     shown = frame.rec(truth=truth, **BOUND).inspect("zoe", 3, None, ["ndcg@3", "judged@3"])
@@ -115,7 +115,7 @@ def test_a_user_of_truth_alone_with_nothing_relevant(frame, truth):
 
 
 def test_only_a_column_is_averaged(frame):
-    """Relevance is shown also where no metric asked for reads it."""
+    """Relevance is shown also if no metric asked for reads it."""
     shown = frame.assign(relevant=1).rec.inspect("ann", 2, metrics="mean(price)@2")
 
     assert [1.5, 2.5] == shown.metrics["mean(price)@2"].tolist()
@@ -123,14 +123,14 @@ def test_only_a_column_is_averaged(frame):
 
 
 def test_ten_by_default():
-    """The cut-off is 10, as in every method."""
+    """The default cut-off is 10, as in every method."""
     frame = pd.DataFrame({"user": 1, "score": range(20), "relevant": 1})
 
     assert ["precision@10", "recall@10", "r_precision"] == list(frame.rec.inspect(1).metrics)
 
 
 def test_refused(frame):
-    """A label must be a column with a name of its own, a metric one that there is."""
+    """A label must be a column that no role uses, and a metric must exist."""
     rec = frame.assign(relevant=1, grade=1).rec
     with pytest.raises(MissingColumnError, match=r"label='titel'.*did you mean 'title'\?"):
         rec.inspect("ann", 3, "titel")

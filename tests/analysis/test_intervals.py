@@ -1,4 +1,4 @@
-"""Intervals of means against SciPy, their definitions, and what they promise at the edges."""
+"""Intervals of means agree with SciPy and their definitions, also at the edges."""
 
 import math
 from pathlib import Path
@@ -17,18 +17,18 @@ GUIDE = (Path(__file__).parents[2] / "examples/guide/compare.md").read_text("utf
 
 
 def how(interval="auto", confidence=0.95):
-    """Return how an interval is made."""
+    """Return the settings of an interval."""
     return Resampling(confidence, 9_999, 0, interval)
 
 
 def skewed(n, seed=0):
-    """Return n values of which most are near 0."""
+    """Return n values, most of them near 0."""
     return np.random.default_rng(seed).beta(0.3, 3, n)
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 19, 200, 999, 1_000, 10**6])
 def test_quantiles_are_those_of_scipy(freedom):
-    """Quantiles of Student's t need no SciPy."""
+    """Quantiles of Student's t agree with SciPy's, and need no SciPy."""
     stats = pytest.importorskip("scipy.stats")
     confidences = [0.5, 0.8, 0.95, 0.99, 0.9999]
     ours = [student_bound((1 - confidence) / 2, freedom) for confidence in confidences]
@@ -40,7 +40,7 @@ def test_quantiles_are_those_of_scipy(freedom):
 @pytest.mark.parametrize(("n_hits", "n"), [(0, 20), (1, 20), (7, 20), (20, 20), (3, 5_000)])
 @pytest.mark.parametrize("confidence", [0.8, 0.99])
 def test_shares_have_the_interval_of_wilson(n_hits, n, confidence):
-    """As SciPy's binomtest has it, also where no user has a hit, or all."""
+    """The Wilson interval equals SciPy's in binomtest, also without hits or with hits only."""
     stats = pytest.importorskip("scipy.stats")
     expected = stats.binomtest(n_hits, n).proportion_ci(confidence, method="wilson")
 
@@ -48,7 +48,7 @@ def test_shares_have_the_interval_of_wilson(n_hits, n, confidence):
 
 
 def signs(n_won, n_lost, n):
-    """Return differences of 0 and 1 of so many users."""
+    """Return differences of n users, n_won of them 1 and n_lost of them -1."""
     return np.repeat([1.0, -1.0, 0.0], [n_won, n_lost, n - n_won - n_lost])
 
 
@@ -63,7 +63,7 @@ def of_signs(n_won, n_lost, n, confidence=0.95, interval="tango"):
 )
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_bounds_of_tango_are_as_far_as_the_score_test_goes(n_won, n_lost, n, confidence):
-    """At a bound the observed difference is a normal quantile of the likeliest deviation away."""
+    """The score test at a bound of Tango's interval is just a normal quantile away."""
     stats = pytest.importorskip("scipy.stats")
     low, high, name = of_signs(n_won, n_lost, n, confidence)
     z_scores = []
@@ -82,7 +82,7 @@ def test_bounds_of_tango_are_as_far_as_the_score_test_goes(n_won, n_lost, n, con
 
 
 def test_where_nobody_lost_tango_ends_as_wilson():
-    """Seen from above, users who won are a share; who is the baseline changes the signs."""
+    """Tango's upper bound is Wilson's if no user lost, and swapping the models turns the signs."""
     low, high, _ = of_signs(3, 0, 20)
 
     assert wilson(3 / 20, 20, 0.95)[1] == pytest.approx(high)
@@ -102,7 +102,7 @@ def test_where_nobody_lost_tango_ends_as_wilson():
     ],
 )
 def test_auto_is_chosen_by_the_differences(values, label, name):
-    """Of a metric without limits 1 and -1 must both be seen."""
+    """Option "auto" takes Tango's interval for an unlimited metric only if both 1 and -1 occur."""
     values = np.array(values, float)
     limits = has_limits(label, np.abs(values))
 
@@ -112,7 +112,7 @@ def test_auto_is_chosen_by_the_differences(values, label, name):
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 @pytest.mark.parametrize("sign", [1, -1])
 def test_skewed_by_its_formula(confidence, sign):
-    """Moved by the second term of the expansion, and widened by as much as it says."""
+    """The skewed interval is moved by the second term of the expansion and widened by it."""
     stats = pytest.importorskip("scipy.stats")
     values, n = 5 + sign * skewed(30), 30
     low, high, name = mean_interval(values, False, how("skewed", confidence))
@@ -128,7 +128,7 @@ def test_skewed_by_its_formula(confidence, sign):
 
 
 def test_without_skewness_it_is_student():
-    """Symmetric values have Student's interval, whatever is asked for."""
+    """Symmetric values have Student's interval under "t" and "skewed"."""
     stats = pytest.importorskip("scipy.stats")
     values = np.array([0.1, 0.2, 0.3, 0.4, 0.5])
     expected = stats.ttest_1samp(values, 0).confidence_interval(0.95)
@@ -153,7 +153,7 @@ def test_without_skewness_it_is_student():
     ],
 )
 def test_auto_is_chosen_by_the_values(values, name):
-    """Zeros and ones, skewed, signed, equal, too few."""
+    """Option "auto" tells zeros and ones, skewed, signed, equal and too few values apart."""
     values = np.array(values, float)
     low, high, chosen = mean_interval(values, has_limits("recall@4", values), how())
 
@@ -163,12 +163,12 @@ def test_auto_is_chosen_by_the_values(values, name):
 
 @pytest.mark.parametrize("label", ["dcg@10", "dcg(offset=0)", "mean('price')@3"])
 def test_one_value_of_a_metric_without_limits_says_nothing(label):
-    """All users at 0 leave open how far above 1 others may be."""
+    """Equal values of a metric without limits have no interval."""
     assert "none" == mean_interval(np.zeros(20), has_limits(label, np.zeros(20)), how())[2]
 
 
 def test_users_without_a_hit_have_an_interval():
-    """20 users without a hit: the share may be as large as 0.16; differences of 0, both ways."""
+    """20 users without a hit leave shares up to 0.16 possible, and differences of 0 both ways."""
     share = 1.959963984540054**2 / (20 + 1.959963984540054**2)
     hits = mean_interval(np.zeros(20), True, how())
     same = mean_interval(np.zeros(20), True, how(), are_differences=True)
@@ -179,7 +179,7 @@ def test_users_without_a_hit_have_an_interval():
 
 @pytest.mark.parametrize("name", ["skewed", "t", "bootstrap"])
 def test_the_order_of_users_changes_nothing(name):
-    """Bounds are the same to the last bit."""
+    """The order of users leaves the bounds the same to the last bit."""
     values = skewed(3_000)
     others = np.random.default_rng(5).permutation(values)
     asked = how(name)._replace(n_resamples=99)
@@ -188,7 +188,7 @@ def test_the_order_of_users_changes_nothing(name):
 
 
 def test_intervals_stay_where_values_can_be():
-    """A mean of recall is between 0 and 1, of differences between -1 and 1."""
+    """The bounds stay in [0, 1] for a mean recall and in [-1, 1] for differences."""
     few = np.array([0.0, 0.0, 0.9])
 
     assert (0.0, 1.0) == mean_interval(few, True, how("t"))[:2]
@@ -201,19 +201,19 @@ def test_intervals_stay_where_values_can_be():
     ("values", "found"), [([0.0, 0.5, 1.0], "found 0.5"), ([7.0, 7.0], "found 7")]
 )
 def test_wilson_refuses_other_values(values, found):
-    """By name it is for zeros and ones only."""
+    """interval="wilson" is refused for values other than zeros and ones."""
     with pytest.raises(RecframeError, match=f"interval='wilson' is for .*{found}"):
         mean_interval(np.array(values), False, how("wilson"))
 
 
 def test_tango_refuses_other_differences():
-    """By name it is for differences of zeros and ones only."""
+    """interval="tango" is refused for differences of values other than zeros and ones."""
     with pytest.raises(RecframeError, match=r"interval='tango' is for differences .*found 0\.5"):
         mean_interval(np.array([0.5, 1.0]), False, how("tango"), are_differences=True)
 
 
 def test_the_guide_explains_every_choice():
-    """Each interval, test and correction that there is has its place there."""
+    """The guide explains every interval, test and correction."""
     intervals = get_args(Literal[Interval, OfDifferences])[1:]
     names = [*intervals, *get_args(Test), *get_args(Correction)]
     words = [WORDS[name] for name in (*intervals, *get_args(Test)[1:], "equal", "exact", "drawn")]

@@ -1,4 +1,4 @@
-"""What an accessor shows of itself: as text and HTML, of any frame, without a look at its rows."""
+"""An accessor shows itself as text and HTML, for any frame, without reading its rows."""
 
 import html
 import re
@@ -26,7 +26,7 @@ def lines(accessor):
 
 
 def test_what_is_found():
-    """The size, each role and how it is known, and what to call next."""
+    """The text shows the size, each role with its origin, and the methods to call next."""
     assert [
         "df.rec: 144 rows × 5 columns",
         "  user      inferred   'userId'",
@@ -39,7 +39,7 @@ def test_what_is_found():
 
 
 def test_what_is_not_found():
-    """The call to paste is that of the message."""
+    """The text shows the same call to paste as the error message."""
     shown = lines(shapes.vector_store().rec(ties="worst"))
 
     assert ["  score     not found", "  relevant  not found"] == shown[3:5]
@@ -48,7 +48,7 @@ def test_what_is_not_found():
 
 
 def test_what_is_ambiguous():
-    """The columns that could be it are shown."""
+    """The text shows the columns that could be the role."""
     shown = lines(shapes.ab_log().rec)
 
     assert "  user      ambiguous  'session_id', 'user_id'" == shown[1]
@@ -56,7 +56,7 @@ def test_what_is_ambiguous():
 
 
 def test_what_is_refused():
-    """A label that is not there, and a score without its direction, show the refusal."""
+    """An unknown label and a score without its direction show the refusal."""
     frame = shapes.vector_store()
     shown = lines(frame.rec(user="query_di", relevant="doc_id"))
 
@@ -68,7 +68,7 @@ def test_what_is_refused():
 
 
 def test_directions():
-    """A score of which the lowest is the best is marked so."""
+    """A score whose lowest values are best is marked as such."""
     frame = shapes.two_models()
 
     assert "  score     inferred   'score_als', 'score_bpr' (lowest first)" in lines(
@@ -80,7 +80,7 @@ def test_directions():
 
 
 def test_truth():
-    """Truth is shown with its size and its columns, a file by its path and unread."""
+    """Truth is shown with its size and its columns, and a file by its path, unread."""
     run, qrels = shapes.trec_run(), shapes.trec_qrels()
     shown = lines(run.rec(truth=qrels, min_relevance=1))
 
@@ -102,7 +102,7 @@ def test_one_ranking():
 
 
 def test_dask():
-    """A Dask frame has columns and partitions; its rows are not counted."""
+    """A Dask frame is shown with its columns and partitions, and its rows are not counted."""
     ddf = dd.from_pandas(shapes.two_models(), npartitions=3)
 
     assert "ddf.rec: 5 columns in 3 partitions" == lines(ddf.rec)[0]
@@ -110,7 +110,7 @@ def test_dask():
 
 
 class Untouchable(pd.DataFrame):
-    """A frame of which no value may be read."""
+    """A frame that refuses to have its values read."""
 
     @property
     def _constructor(self):
@@ -121,7 +121,7 @@ class Untouchable(pd.DataFrame):
 
 
 def test_no_value_is_looked_at():
-    """What is shown is known from the labels and dtypes."""
+    """The text is made from the labels and dtypes alone."""
     frame = Untouchable(shapes.two_models())
 
     assert NEXT.split(", .inspect")[0] in repr(frame.rec)
@@ -147,7 +147,7 @@ ODD = {
 @pytest.mark.parametrize("name", ODD)
 @pytest.mark.parametrize("options", [{}, {"user": None}, {"truth": ODD["tags"]}])
 def test_any_frame_is_shown(name, options):
-    """Whatever the labels are, something is shown, within its bounds and escaped."""
+    """Any frame is shown, within the line width and escaped."""
     accessor = ODD[name].rec(**options)
 
     assert "df.rec: " in lines(accessor)[0]
@@ -158,7 +158,7 @@ def test_any_frame_is_shown(name, options):
 @pytest.mark.parametrize("name", VALUES)
 @pytest.mark.parametrize("option", ["user", "item", "score", "relevant", "truth_item", "truth"])
 def test_any_label_is_shown(option, name):
-    """Whatever an option takes, the accessor shows itself."""
+    """The accessor shows itself under any value of an option."""
     try:
         accessor = shapes.two_models().rec(**{"truth": ODD["tags"]} | {option: VALUES[name]()})
     except recframe.RecframeError:
@@ -168,7 +168,7 @@ def test_any_label_is_shown(option, name):
 
 
 def test_what_cannot_be_asked():
-    """An object that raises when asked for its columns is named all the same."""
+    """An object that raises when asked for its columns is still named."""
 
     class Broken(pd.DataFrame):
         @property
@@ -182,7 +182,7 @@ def test_what_cannot_be_asked():
 
 
 def test_html():
-    """The HTML says what the text does, in the colours of the page."""
+    """The HTML has the words of the text, in the colours of the page."""
     shown = shapes.ab_log().rec(ties="worst")._repr_html_()
     inline = re.sub(r"</?code>", "", shown)
     texts = html.unescape(re.sub(r"<[^>]+>", " ", inline)).split()
@@ -193,8 +193,9 @@ def test_html():
 
 
 def test_completion(monkeypatch):
-    """Methods are completed, of what is bound and of calls, and nothing private."""
-    monkeypatch.delenv("VIRTUAL_ENV", raising=False)  # of another Python, IPython warns
+    """IPython completes the methods of bound accessors and of calls, and nothing private."""
+    # IPython warns about the environment of another Python.
+    monkeypatch.delenv("VIRTUAL_ENV", raising=False)
     shell = InteractiveShell()
     shell.user_ns |= {"df": shapes.two_models(), "recframe": recframe}
     shell.run_cell("r = df.rec(ties='worst')", store_history=False)
@@ -207,13 +208,13 @@ def test_completion(monkeypatch):
     for start in ("r", "recframe.rec(df)"):
         assert {"recall", "reciprocal_rank", "report"} == complete(f"{start}.re")
     assert "ties=" in complete("recframe.rec(df, ti")
-    shell.Completer.use_jedi = False  # which reads all of pandas to know a frame
+    shell.Completer.use_jedi = False  # Jedi would read all of pandas to know a frame.
     assert {"recall", "reciprocal_rank", "report"} == complete("df.rec.re")
     assert not [name for name in dir(shapes.two_models().rec) if re.match("_[^_]", name)]
 
 
 def test_rec_is_the_accessor():
-    """`recframe.rec` is `df.rec`, with options and without."""
+    """`recframe.rec` returns the accessor `df.rec`, with options and without."""
     frame = shapes.two_models()
 
     assert type(frame.rec) is type(recframe.rec(frame))

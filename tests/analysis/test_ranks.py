@@ -1,4 +1,4 @@
-"""Rank and top: the position of every row, and the first rows of every user."""
+"""`rank` returns the position of every row, and `top` the first rows of every user."""
 
 import math
 
@@ -15,7 +15,7 @@ ROWS = strategies.rows(scores="ratings", nulls=("score",), min_rows=1)
 
 
 def position(rows, row, ties):
-    """Return the first and the mean position that a row shares with those it is not told from."""
+    """Return the first and the mean position that a row shares with its ties."""
 
     def key(at):
         _, score, relevant = rows[at]
@@ -30,7 +30,7 @@ def position(rows, row, ties):
 
 @given(ROWS, st.sampled_from(strategies.TIES), st.sampled_from([1, 2, 4]))
 def test_positions_are_those_counted_one_by_one(rows, ties, k):
-    """A row without a score has none; the top are those whose first position is among k."""
+    """Positions equal a count row by row; `top` keeps the rows whose first position is within k."""
     frame = strategies.frame(rows, scores="ratings").set_index(np.arange(len(rows)) * 7)
     ours = frame.rec(ties=ties, missing="unranked")
     positions = {
@@ -53,7 +53,7 @@ def test_positions_are_those_counted_one_by_one(rows, ties, k):
 
 @pytest.fixture
 def two():
-    """One user with two scores, of which the second is a distance."""
+    """Return one user with two scores, the second one a distance."""
     rows = {"item": list("abc"), "model_score": [3, 1, 2], "far_score": [0.3, 0.1, 0.2]}
     return pd.DataFrame({"user": 1, **rows})
 
@@ -76,7 +76,7 @@ def test_scores_side_by_side(two):
     st.integers(0, 9),
 )
 def test_the_top_of_several_scores(rows, ties, seed):
-    """Each model's list is that of its score alone; users together, the first model's first."""
+    """`top` of two scores has each score's own list, sorted by user and then by score."""
     frame = strategies.frame(rows, scores="ratings").set_index(np.arange(len(rows)) * 7)
     frame["b_score"] = np.random.default_rng(seed).integers(0, 3, len(frame))
     ours = frame.rec(ties=ties, missing="unranked")
@@ -92,7 +92,7 @@ def test_the_top_of_several_scores(rows, ties, seed):
 
 @pytest.mark.parametrize("labels", [[0, 1], [("m", 1), ("m", 2)], ["a", 2]])
 def test_labels_of_any_kind_are_ranked_by(labels):
-    """The column has the labels themselves."""
+    """The column `ranked_by` has the labels themselves."""
     columns = pd.Index(["user", *labels], tupleize_cols=False)
     frame = pd.DataFrame([[1, 2, 1], [1, 1, 2]], columns=columns)
     top = frame.rec(user="user", score=labels).top(1)
@@ -102,7 +102,7 @@ def test_labels_of_any_kind_are_ranked_by(labels):
 
 
 def test_columns_of_several_levels():
-    """The labels of what is added have the first level."""
+    """The added labels stand in the first level of the columns."""
     columns = pd.MultiIndex.from_tuples([("user", ""), ("a", "score"), ("b", "score")])
     frame = pd.DataFrame([[1, 2, 1], [1, 1, 2]], columns=columns)
     scores = [("a", "score"), ("b", "score")]
@@ -113,7 +113,7 @@ def test_columns_of_several_levels():
 
 
 def test_refusals(two):
-    """A direction is known, and the new columns need their names."""
+    """A score needs a known direction, and the added columns need free names."""
     for frame, options, score, message in (
         (two.assign(ranked_by=1), {}, None, "a column 'ranked_by', which the frame has; rename"),
         (two.assign(rank=1), {"score": ["model_score", "far_score"]}, None, "a column 'rank', wh"),
@@ -131,7 +131,7 @@ def test_refusals(two):
 
 @pytest.mark.parametrize("ties", ["expected", "first", "last"])
 def test_relevance_is_read_only_where_it_decides(two, ties):
-    """Truth, or a column of relevance that is none, is not looked at but for "best" and "worst"."""
+    """Truth and relevance are read only under ties="best" and ties="worst"."""
     frame, truth = two.assign(relevant="?"), pd.DataFrame({"no": ["such column"]})
 
     assert ["a", "c", "b"] == frame.rec(ties=ties).top(score="model_score")["item"].tolist()

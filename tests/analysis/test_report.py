@@ -1,4 +1,4 @@
-"""df.rec.report: a page whose numbers are those of the tables, whatever the names and the size."""
+"""df.rec.report makes a page that shows the numbers of the tables, for any names and size."""
 
 import html
 import json
@@ -32,17 +32,18 @@ AXE = next(
 METRICS = ["precision@4", "recall@4", "ndcg@10", "r_precision"]
 MOST_BYTES = 300_000
 SCRIPT = "<script>document.title = 'run'</script>\"'&"
-VOID = ("meta", "path", "circle", "rect", "polyline")  # of HTML, and of SVG as it is written here
+# These elements of HTML, and of SVG as the report writes it, have no end tag.
+VOID = ("meta", "path", "circle", "rect", "polyline")
 
 
 def in_browser(test):
-    """Mark a test that renders in a browser; skip it where there is none."""
+    """Mark a test that renders in a browser, and skip it without Chromium."""
     without = pytest.mark.skipif(not BROWSER, reason="no Chromium on the PATH to render in")
     return pytest.mark.browser(without(test))
 
 
 class Page(HTMLParser):
-    """A page as a reader has it: tables by the section they are in, headings, ids and links."""
+    """A page as a reader sees it: tables by section, headings, ids and links."""
 
     def __init__(self, page):
         """Read a page."""
@@ -73,7 +74,7 @@ class Page(HTMLParser):
         self.tags.append((tag, dict(attributes)))
 
     def handle_endtag(self, tag):
-        """Take note of a cell that is whole."""
+        """Take note of the end of a cell."""
         assert tag == self.open.pop()
         if tag in ("td", "th"):
             self.tables[self.section][-1][-1].append("".join(self.cell).strip())
@@ -89,20 +90,20 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def example():
-    """The example frame of the repository, with a column of users."""
+    """Return the example frame of the repository, with a column of users."""
     frame = pd.read_parquet(EXAMPLE)
     return frame.assign(half=np.where(frame["object"] % 2, "odd", "even"))
 
 
 @pytest.fixture(scope="module")
 def report(example):
-    """A report of it."""
+    """Return a report on the example."""
     return example.rec.report(METRICS, by="half", title="Two scorers")
 
 
 @pytest.fixture
 def hostile():
-    """Many models with many metrics, segments and users whose names are long or markup."""
+    """Return many models with many metrics, segments and users whose names are long or markup."""
     rng, n_users, n_items = np.random.default_rng(0), 70, 12
     n = n_users * n_items
     scores = {f"{SCRIPT * 3} {i} 文書{'🙂' * 40} score": rng.random(n) for i in range(30)}
@@ -116,7 +117,7 @@ def hostile():
 
 
 def test_numbers_are_those_of_python(report, example):
-    """Every number of the tables of the page is that of the method, to the digits it shows."""
+    """Every number in the page's tables equals the method's number, to the digits shown."""
     page = Page(report.html)
     means, changes = example.rec.summary(METRICS), example.rec.compare(METRICS)
     expected = [
@@ -173,7 +174,7 @@ def test_segments_are_those_of_python(report, example):
 
 
 def test_extremes_are_users(report, example):
-    """The users of whom the first metric falls and rises most are there, with two lists each."""
+    """The page shows the users whose first metric falls and rises most, with two lists each."""
     page = Page(report.html)
     per_user = example.rec.evaluate("precision@4").droplevel("metric", axis=1)
     changed = per_user["KNN scores"] - per_user["Random scores"]
@@ -203,7 +204,7 @@ ENGINES = {
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_engines_give_the_same_page(engine, example, report, tmp_path):
-    """Every engine gives the page of pandas, but for how it says where the rows are."""
+    """Every engine gives the page of pandas, except for the words about where the rows are."""
     path = tmp_path / "rows.parquet"
     page = ENGINES[engine](example, path).report(METRICS, by="half", title="Two scorers").html
     apart = [
@@ -221,7 +222,7 @@ def test_engines_give_the_same_page(engine, example, report, tmp_path):
 
 
 def test_worries_come_first():
-    """What is wrong with the data is said in words, before any result; else that nothing is."""
+    """Warnings about the data stand before any result."""
     frame = pd.DataFrame(
         {
             "user": [1, 1, 2, 2, 3],
@@ -240,7 +241,7 @@ def test_worries_come_first():
 
 
 def test_what_options_decide_is_no_refusal():
-    """The page says of nulls what the option given does, as `describe` does."""
+    """The page describes nulls by the value of option `missing`, as `describe` does."""
     frame = pd.DataFrame({"user": [1, 1, 2], "score": [0.5, None, 0.2], "relevant": [1, 0, 1]})
     page = frame.rec(missing="unranked", short="pad").report("recall@2").html
 
@@ -249,7 +250,7 @@ def test_what_options_decide_is_no_refusal():
 
 
 def test_notes_are_on_the_page():
-    """The notes of tables are said there."""
+    """The page shows the notes of the tables."""
     frame = pd.DataFrame({"user": [1, 1], "item": [1, 2], "score": [2, None], "relevant": [1, 0]})
     (note,) = frame.rec(missing="drop").mean("precision@1").notes
     page = frame.rec(missing="drop").report("precision@1").html
@@ -258,7 +259,7 @@ def test_notes_are_on_the_page():
 
 
 def test_it_is_complete_in_itself(report):
-    """No script, nothing from elsewhere; every heading has an anchor, every anchor a place."""
+    """The page needs no script and no other file, and every link leads to a heading."""
     page = Page(report.html)
     tags = {tag for tag, _ in page.tags}
     ids = [given["id"] for _, given in page.tags if "id" in given]
@@ -276,7 +277,7 @@ def test_it_is_complete_in_itself(report):
 
 
 def test_names_are_harmless_and_pages_small(hostile):
-    """Names with markup are text, and a page of much has at most 300 kB."""
+    """Names with markup are shown as text, and a page of many rows has at most 300 kB."""
     metrics = [f"{name}@{k}" for name in ("precision", "recall", "ndcg") for k in (3, 5, 9, 12)]
     report = hostile.rec.report(metrics, by=f"by {SCRIPT}", title=SCRIPT * 100)
 
@@ -292,7 +293,7 @@ def test_names_are_harmless_and_pages_small(hostile):
 
 
 def test_one_model_and_no_item():
-    """What there is not has no section: no differences of one model, no lists without items."""
+    """The page has no differences for one model and no lists without items."""
     frame = pd.DataFrame({"user": [1, 1, 2, 2], "score": [1, 2, 3, 4], "relevant": [0, 1, 1, 0]})
     page = Page(frame.rec.report("auc").html)
 
@@ -311,14 +312,14 @@ def test_one_model_and_no_item():
     ],
 )
 def test_refusals_come_before_the_work(asked, message, example, monkeypatch):
-    """What an argument is refused for is found before the rows are read."""
+    """A wrong argument is refused before the rows are read."""
     monkeypatch.setattr(recframe.RecAccessor, "_map", lambda *_: pytest.fail("it is read"))
     with pytest.raises(recframe.RecframeError, match=message):
         example.rec.report(**{"metrics": "recall@4", **asked})
 
 
 def test_units_are_asked_for(example):
-    """Where users come again, it takes the unit that it asks for."""
+    """A report on users that repeat needs option `unit`."""
     rec = example.assign(day=example["item"] % 2).rec(user=["day", "object"])
     with pytest.raises(recframe.RecframeError, match="unit='object'"):
         rec.report("precision@4")
@@ -328,7 +329,7 @@ def test_units_are_asked_for(example):
 
 
 def test_pairs_of_models(example):
-    """A list of baselines, or all, names the baseline of each row."""
+    """The rows name their baseline if `baseline` is a list or "all"."""
     frame = example.assign(third_score=example["KNN scores"] ** 2)
     scores = ["Random scores", "KNN scores", "third_score"]
     rows = Page(frame.rec(score=scores).report("recall@4", "all").html).tables["differences"][0]
@@ -339,14 +340,14 @@ def test_pairs_of_models(example):
 
 
 def test_names_of_one_metric(example):
-    """Its curve is one, whatever its names are at each cut-off."""
+    """Synonyms of one metric share one curve."""
     page = example.rec.report(["P@4", "precision@2", "recall@4"]).html
 
     assert 2 == page.count('<polyline class="line c0"')
 
 
 def test_low_is_good():
-    """Of a metric of which low values are better, segments where it rises are the worst."""
+    """Segments where a metric rises are the worst if its low values are better."""
     frame = pd.DataFrame(
         {
             "user": np.repeat([1, 2, 3, 4], 3),
@@ -373,12 +374,12 @@ def test_low_is_good():
     ],
 )
 def test_digits(value, expected):
-    """Numbers have four decimals, or three digits where these would show fewer."""
+    """Numbers have four decimals, or three digits if four decimals show fewer."""
     assert expected == as_number(value)
 
 
 def test_save(report, example, tmp_path):
-    """A page is written whole or not at all, and never over a file that it is of."""
+    """A page is written whole or not at all, and never over one of its source files."""
     path, page = tmp_path / "rows.parquet", tmp_path / "page.html"
     example.to_parquet(path)
     report.save(page)
@@ -393,7 +394,7 @@ def test_save(report, example, tmp_path):
 
 
 def test_in_a_notebook(report):
-    """A notebook shows the same page, in a frame of its own; text says what to do with it."""
+    """A notebook shows the same page in a frame, and the text tells how to save it."""
     pattern = r'<iframe title="(.*?)" srcdoc="(.*?)" .*></iframe>'
     frame = re.fullmatch(pattern, report._repr_html_(), re.DOTALL)
 
@@ -402,7 +403,7 @@ def test_in_a_notebook(report):
 
 
 def test_without_jinja(example, monkeypatch):
-    """Without jinja2 the extra is named, before a row is read."""
+    """Without jinja2 the report names the extra to install before a row is read."""
     monkeypatch.setitem(sys.modules, "jinja2", None)
     monkeypatch.setattr(recframe.RecAccessor, "_map", lambda *_: pytest.fail("it is read"))
 
@@ -414,7 +415,7 @@ FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-ne
 
 
 def see(page, folder, script, *arguments):
-    """Return what a script finds in a page that headless Chromium shows."""
+    """Return the values that a script finds in a page shown by headless Chromium."""
     path = folder / "page.html"
     shown = "document.body.append(Object.assign(document.createElement('pre'), {id: 'seen', "
     shown += "textContent: JSON.stringify(await look())}))"
@@ -435,7 +436,7 @@ def see(page, folder, script, *arguments):
     ("scheme", "paper"), [(1, "rgb(255, 255, 255)"), (0, "rgb(20, 24, 29)")], ids=["light", "dark"]
 )
 def test_in_a_browser(width, scheme, paper, report, tmp_path):
-    """It is as wide as the window and no wider, in the scheme that is asked for."""
+    """The page is no wider than the window, in the colour scheme asked for."""
     look = """async function look() { return {
         wide: document.documentElement.scrollWidth - innerWidth, title: document.title,
         paper: getComputedStyle(document.body).backgroundColor,
@@ -455,7 +456,7 @@ def test_in_a_browser(width, scheme, paper, report, tmp_path):
 @pytest.mark.parametrize("scheme", [1, 0], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
 def test_accessibility(width, scheme, report, tmp_path):
-    """Axe finds nothing against its rules, light or dark, on a phone or a desk."""
+    """Axe finds no fault with the page, in light and dark, on a phone and a desktop."""
     look = """async function look() {
         const found = await axe.run(document, {resultTypes: ["violations"]});
         return found.violations.map((one) => [one.id, one.nodes.map((node) => node.html)]);
@@ -467,7 +468,7 @@ def test_accessibility(width, scheme, report, tmp_path):
 
 @in_browser
 def test_printed(report, tmp_path):
-    """It is printed on pages of A4."""
+    """The page is printed on A4."""
     report.save(tmp_path / "page.html")
     printed = tmp_path / "page.pdf"
     command = [BROWSER, *FLAGS, f"--user-data-dir={tmp_path / 'profile'}", "--no-pdf-header-footer"]

@@ -1,4 +1,4 @@
-"""What `summary` and `compare` return, shown to others: pictures, tables for papers, words."""
+"""Tables of `summary` and `compare` become pictures, tables for papers and plain words."""
 
 import pickle
 import re
@@ -26,7 +26,7 @@ ODD = r"50% of_$x$ & #1 {~^\} [a] <b>|`*--"
 
 @pytest.fixture
 def per_user():
-    """Values of twelve users, by three models: the second is better than the first."""
+    """Return the values of twelve users for three models, the second better than the first."""
     base, other = np.arange(12) % 4 / 4, np.arange(12) % 3 / 10
     columns = {}
     for score, gain in {"old": 0.0, "new": 0.2, "odd_one": 0.01}.items():
@@ -39,19 +39,19 @@ def per_user():
 
 @pytest.fixture
 def countries(per_user):
-    """The segment of each user."""
+    """Return the segment of each user."""
     return pd.Series(["NL", "A & B"] * 6, per_user.index, name="country")
 
 
 @pytest.fixture(autouse=True)
 def closed():
-    """No figure stays open."""
+    """Close every figure after a test."""
     yield
     plt.close("all")
 
 
 def dots(panel):
-    """Return x, y, colour and fill of every dot of a panel."""
+    """Return x, y, colour and fill of every dot in a panel."""
     lines = [line for line in panel.lines if line.get_marker() != "None" and len(line.get_xdata())]
     return [
         (line.get_xdata()[0], line.get_ydata()[0], line.get_color(), line.get_markerfacecolor())
@@ -60,13 +60,13 @@ def dots(panel):
 
 
 def caption(axes):
-    """Return the words below a figure, or below the first axes of others."""
+    """Return the words below a figure, or below the first of several axes."""
     shown = axes[0].figure.get_supxlabel() or axes[0].get_xlabel()
     return shown.replace("\n", " ")
 
 
 def test_a_picture_of_means(per_user):
-    """A panel for each metric, a dot and its interval for each model, the first on top."""
+    """A picture has a panel for each metric, with a dot and its interval for each model."""
     table = recframe.summary(per_user)
     axes = table.plot()
 
@@ -84,7 +84,7 @@ def test_a_picture_of_means(per_user):
 
 
 def test_a_picture_of_differences(per_user):
-    """They have a line at zero, and a filled dot where they are significant."""
+    """A picture of differences has a line at zero, and fills the dots of significant ones."""
     per_user["odd_one", "ndcg@2"] += np.arange(12) % 2 / 10 - 0.06
     table = recframe.compare(per_user)
     axes = table.plot()
@@ -99,7 +99,7 @@ def test_a_picture_of_differences(per_user):
 
 
 def test_segments_are_rows(per_user, countries):
-    """Models have a colour each, in a legend, side by side within the row of their segment."""
+    """Models have a colour each, in a legend, and stand side by side in their segment's row."""
     axes = recframe.summary(per_user, by=countries).plot()
     found = dots(axes[0])
 
@@ -111,7 +111,7 @@ def test_segments_are_rows(per_user, countries):
 
 
 def test_several_baselines_are_rows(per_user):
-    """A row for each."""
+    """Each baseline has a row in the picture."""
     axes = recframe.compare(per_user, baseline="all").plot()
 
     assert ["old", "new"] == [text.get_text() for text in axes[0].get_yticklabels()]
@@ -119,7 +119,7 @@ def test_several_baselines_are_rows(per_user):
 
 
 def test_many_metrics_and_models():
-    """Panels stand four abreast; from the eighth model on colours come again with other marks."""
+    """Panels stand four abreast, and from the eighth model on colours repeat with other marks."""
     columns = {f"m{n}": [0.1 * n, 0.2, 0.3] for n in range(9)}
     wide = pd.concat({f"recall@{k}": pd.DataFrame(columns) for k in range(1, 6)}, axis=1)
     axes = recframe.summary(wide).plot()
@@ -131,7 +131,7 @@ def test_many_metrics_and_models():
 
 
 def test_where_it_is_drawn(per_user):
-    """On axes that are given, or in a figure of a size."""
+    """A picture is drawn on the axes passed, or in a figure of the size passed."""
     table = recframe.summary(per_user)
     _, axes = plt.subplots(3)
     _, one = plt.subplots()
@@ -144,7 +144,7 @@ def test_where_it_is_drawn(per_user):
 
 
 def test_names_are_drawn_as_they_are(per_user):
-    """Dollars are no formula, and undefined values no dot."""
+    """Dollar signs in names are no formula, and undefined values have no dot."""
     odd = per_user.rename(columns={"old": "a $x_y$"})
     odd.iloc[1:, 0] = np.nan
     axes = recframe.summary(odd).plot()
@@ -154,7 +154,7 @@ def test_names_are_drawn_as_they_are(per_user):
 
 
 def test_other_backends_are_refused(per_user, monkeypatch):
-    """With the argument that helps; without Matplotlib with the extra's command."""
+    """Other plotting backends, and a missing Matplotlib, are refused with a way to continue."""
     table = recframe.summary(per_user)
     with pytest.raises(recframe.RecframeError, match="found backend='plotly'; pass backend='matp"):
         table.plot(backend="plotly")
@@ -168,7 +168,7 @@ def test_other_backends_are_refused(per_user, monkeypatch):
 
 
 def test_markdown_of_means(per_user):
-    """Character by character: three digits, intervals, the best in bold where that is known."""
+    """The Markdown of means is as expected, character by character."""
     expected = """\
 Mean over 12 users, with the 95% confidence interval (skewness-adjusted t). Bold: the best mean.
 
@@ -182,7 +182,7 @@ Mean over 12 users, with the 95% confidence interval (skewness-adjusted t). Bold
 
 
 def test_digits_and_spread(per_user):
-    """As many digits as asked; the distance to the farther end of the interval, or nothing."""
+    """A table shows as many digits as asked, and the distance to the farther bound or no spread."""
     table = recframe.summary(per_user)
     value, low, high = table.loc[("new", "ndcg@2"), ["mean", "low", "high"]]
 
@@ -196,7 +196,7 @@ def test_digits_and_spread(per_user):
 
 
 def test_latex_of_differences(per_user):
-    """Signs, stars at significant ones, the caption with test, correction, confidence, users."""
+    """The LaTeX of differences has signs and stars, and its caption names test and correction."""
     table = recframe.compare(per_user, confidence=0.99, correction="bonferroni", baseline="new")
     found = table.to_latex(label="tab:one").splitlines()
 
@@ -214,7 +214,7 @@ def test_latex_of_differences(per_user):
 
 
 def test_the_best_is_a_gain(per_user):
-    """Of differences the best is bold where it is better than the baseline; ties are all best."""
+    """The best difference is bold if it is a gain, and all tied ones are bold."""
     lines = recframe.compare(per_user).to_markdown(spread=None).splitlines()
     cells = ["**+0.220**<sup>\\*</sup>", "**-0.110**<sup>\\*</sup>", "+0.220<sup>\\*</sup>"]
 
@@ -226,7 +226,7 @@ def test_the_best_is_a_gain(per_user):
 
 
 def odd_tables(per_user, countries):
-    """Return tables with names that LaTeX and Markdown would take for something else."""
+    """Return tables whose names have a meaning in LaTeX and Markdown."""
     odd = per_user.rename(columns={"old": ODD, "new": "[x]", "odd_one": "*y"})
     by = countries.replace({"NL": "[NL] é"})
     summary = recframe.summary(odd, by=by)
@@ -240,7 +240,7 @@ def odd_tables(per_user, countries):
 
 
 def test_names_are_escaped(per_user, countries):
-    """So that they show as they are."""
+    """Markdown and LaTeX escape names, so that they are shown as they are."""
     odd = per_user.rename(columns={"old": ODD})
     text = recframe.summary(odd).to_markdown()
 
@@ -254,7 +254,7 @@ def test_names_are_escaped(per_user, countries):
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex on the PATH")
 def test_latex_compiles(per_user, countries, tmp_path):
-    """With booktabs alone, whatever the names."""
+    """The LaTeX compiles with booktabs as its only package, under any names."""
     page = "\n".join(
         [
             r"\documentclass{article}\usepackage{booktabs}\begin{document}",
@@ -271,7 +271,7 @@ def test_latex_compiles(per_user, countries, tmp_path):
 
 
 def test_a_comparison_shows_what_one_reads(per_user):
-    """As text in 80 columns and as HTML; the frame has all columns, and so has a selection."""
+    """A comparison shows its main columns within 80 columns of text, while the frame has all."""
     table = recframe.compare(per_user)
     head, *_, foot = repr(table).split("\nlow, high: ")
 
@@ -291,7 +291,7 @@ def test_a_comparison_shows_what_one_reads(per_user):
 
 
 def test_words_that_one_can_look_up(per_user):
-    """Of every way that there is."""
+    """The tables call each test and interval by the name that textbooks use."""
     pytest.importorskip("scipy")
     shares = per_user.round().clip(0, 1)
     tests = {
@@ -311,7 +311,7 @@ def test_words_that_one_can_look_up(per_user):
 
 
 def test_what_was_asked_stays_with_the_table(per_user, countries, tmp_path):
-    """Sorted, pickled, of segments, of files and of Dask."""
+    """A sorted, pickled, scanned or Dask table still knows its confidence and correction."""
     how = {"confidence": 0.9, "correction": "bonferroni"}
     table = recframe.compare(per_user, by=countries, **how)
     frame = pd.DataFrame({"user": [1, 1, 2, 2], "a_score": [1, 2] * 2, "relevant": [0, 1, 1, 0]})
@@ -330,7 +330,7 @@ def test_what_was_asked_stays_with_the_table(per_user, countries, tmp_path):
 
 
 def test_parts_of_a_table_are_refused(per_user):
-    """With what is missing, and where pandas' own is."""
+    """Pictures and papers' tables are refused for a part of a table that lacks needed columns."""
     table = recframe.summary(per_user)
     for call in (table[["mean"]].plot, table[["mean"]].to_latex, table[["mean"]].to_markdown):
         with pytest.raises(recframe.RecframeError, match=r"found no \['high', 'interval', 'low', "):
@@ -341,7 +341,7 @@ def test_parts_of_a_table_are_refused(per_user):
 
 @pytest.mark.parametrize("asked", [["--summary"], ["--baseline", "a_score"]])
 def test_command_line(asked, tmp_path, capsys):
-    """The formats latex and markdown are those of Python; without an interval wrong usage."""
+    """The command's formats latex and markdown equal Python's, and need --summary or --baseline."""
     frame = pd.DataFrame({"user": [1, 1, 2, 2], "a_score": [1, 2] * 2, "relevant": [0, 1, 1, 0]})
     frame["b_score"] = [2, 1, 2, 1]
     frame.to_parquet(path := str(tmp_path / "rows.parquet"), index=False)

@@ -1,4 +1,4 @@
-"""Segments and weights of users: each segment is a frame of its own, weights are repeated users."""
+"""A segment counts like a frame of its own, and a weight like a repeated user."""
 
 import sys
 
@@ -23,7 +23,7 @@ ASKED = {
 
 
 def interactions(countries=("NL", "FR", None), n_rows=300, n_users=25):
-    """Return a frame of shuffled users with a country and clicks each, and these by user."""
+    """Return a frame of shuffled users with a country and clicks each, and these facts by user."""
     rng = np.random.default_rng(0)
     users = pd.Index([f"u{number:02}" for number in range(n_users)], name="user")
     facts = pd.DataFrame({"country": rng.choice(np.array(countries, object), n_users)}, users)
@@ -43,7 +43,7 @@ def interactions(countries=("NL", "FR", None), n_rows=300, n_users=25):
 )
 @pytest.mark.parametrize("method", ASKED)
 def test_segments_are_frames_of_their_own(method, countries):
-    """The table of a segment is that of its users' rows, to the last bit; nulls are one too."""
+    """A segment has the table of its users' rows to the last bit, and nulls are a segment too."""
     frame, _ = interactions(countries)
     frame["country"] = frame["country"].infer_objects()
     asked = ASKED[method]
@@ -66,7 +66,7 @@ def test_segments_are_frames_of_their_own(method, countries):
 
 @pytest.mark.parametrize("weights", [None, "clicks"])
 def test_means_of_segments_are_those_of_pandas(weights):
-    """The mean of a segment of any size has the bits of its users' mean in pandas, NaN left out."""
+    """The mean of a segment has the bits of its users' mean in pandas, without NaN."""
     sizes = [1, 2, 7, 8, 9, 15, 16, 17, 127, 128, 129, 300, 1025]
     rng = np.random.default_rng(0)
     segments = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
@@ -92,7 +92,7 @@ def test_means_of_segments_are_those_of_pandas(weights):
 @pytest.mark.parametrize("source", ["frame", "file"])
 @pytest.mark.parametrize("asked", [{"metrics": "recall@1"}, {"metric": "recall", "k": 1}])
 def test_segments_of_means_take_no_step_each(asked, source, weights, tmp_path):
-    """A thousand segments need about as many calls of Python as ten: they are summed together."""
+    """A thousand segments need about as many calls of Python functions as ten."""
     frame = pd.DataFrame({"user": range(2000), "score": 1.0, "relevant": 1, "clicks": 2.0})
     frame["ten"], frame["thousand"] = frame["user"] % 10, frame["user"] % 1000
     frame.to_parquet(tmp_path / "run.parquet")
@@ -102,7 +102,8 @@ def test_segments_of_means_take_no_step_each(asked, source, weights, tmp_path):
     def count(_, event, __):
         n_calls[by] += event == "call"
 
-    for by in ("ten", "ten", "thousand"):  # the first call imports
+    # The first run imports modules.
+    for by in ("ten", "ten", "thousand"):
         n_calls[by] = 0
         sys.setprofile(count)
         try:
@@ -115,7 +116,7 @@ def test_segments_of_means_take_no_step_each(asked, source, weights, tmp_path):
 
 @pytest.mark.parametrize("weights", [None, "clicks"])
 def test_a_curve_has_the_bits_of_means(weights):
-    """Cut-offs found in the data have the means of those named, in segments and without."""
+    """Cut-offs found in the data have the same means as named ones, with and without segments."""
     frame, _ = interactions(n_rows=3000, n_users=100)
     rec, ks = frame.rec(score=["score", "b_score"]), [1, 2, 3, 7, 9, 11]
     for by in (None, "country"):
@@ -129,7 +130,7 @@ def test_a_curve_has_the_bits_of_means(weights):
 
 @pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 def test_segments_of_the_rows_that_are_kept():
-    """Rows dropped for their nulls change nothing, wherever they are among those of a user."""
+    """Rows dropped for their nulls leave the segments' means unchanged."""
     frame, _ = interactions()
     frame.loc[::7, "score"] = None
     asked = {"metrics": METRICS, "by": "country"}
@@ -139,7 +140,7 @@ def test_segments_of_the_rows_that_are_kept():
 
 
 def test_several_segments():
-    """Columns and Series part users together, each a level of the index."""
+    """Several columns and Series divide users together, each as a level of the index."""
     frame, facts = interactions()
     bound = frame.rec(**OPTIONS)
     table = bound.mean("recall@2", by=["country", facts["clicks"]])
@@ -151,7 +152,7 @@ def test_several_segments():
 
 
 def test_a_series_is_a_column():
-    """A Series indexed by user gives the table of the column it makes, by its name."""
+    """A Series indexed by user gives the table of a column with its name and values."""
     frame, facts = interactions()
     bound = frame.drop(columns="country").rec(**OPTIONS)
     pd.testing.assert_frame_equal(
@@ -165,7 +166,7 @@ def test_a_series_is_a_column():
 @pytest.mark.parametrize("index", ["default", "repeated", "users", "columns"])
 @pytest.mark.parametrize("method", ASKED)
 def test_a_series_of_the_frame_goes_row_by_row(method, index):
-    """As pandas' groupby has it: the table of the column of its values, whatever the index."""
+    """A Series with the frame's index counts row by row, as in pandas' groupby, for any index."""
     frame, _ = interactions()
     if index == "repeated":
         frame = frame.set_axis(frame.index % 7)
@@ -203,7 +204,7 @@ ROWS = pd.DataFrame({"user": [1, 1, 2, 2], "score": [2, 1, 1, 2], "relevant": [1
     ids=["of users by number", "of some rows", "of another name", "of two columns"],
 )
 def test_a_series_of_unknown_index_is_refused(frame, given, argument):
-    """Neither rows nor users are guessed; the call that is suggested runs."""
+    """A Series with an unknown index is refused, and the suggested call runs."""
     bound = frame.rec(user=["date", "user"]) if "date" in frame else frame.rec
     with pytest.raises(recframe.RecframeError, match=r"index is named as the user colu") as refused:
         bound.mean("recall@1", **{argument: given})
@@ -216,7 +217,7 @@ def test_a_series_of_unknown_index_is_refused(frame, given, argument):
 
 
 def test_users_are_not_rows_where_their_ids_are_row_labels():
-    """A Series of users stays one where its labels are those of the rows, in another order."""
+    """A Series named as the user column is indexed by user, even with the labels of the rows."""
     frame = pd.DataFrame({"user": [2, 0, 1], "score": 1, "relevant": [1, 0, 0]})
     by = pd.Series(list("xyz"), pd.RangeIndex(3, name="user"))
 
@@ -224,7 +225,7 @@ def test_users_are_not_rows_where_their_ids_are_row_labels():
 
 
 def test_a_series_of_a_table_of_users():
-    """It has the table's own index, or one that is named as its users; others are refused."""
+    """A Series for a per-user table must have the table's index, in any order, or its name."""
     per_user = pd.DataFrame({"a": [0.0, 0.5, 1.0]}, pd.Index([3, 1, 2], name="user"))
     by = pd.Series(list("xyz"), per_user.index)
     plain = per_user.rename_axis(None)
@@ -244,7 +245,7 @@ def test_a_series_of_a_table_of_users():
 
 @pytest.mark.parametrize("method", ["mean", "curve"])
 def test_weights_are_repeated_users(method):
-    """A user of weight 3 counts as three users with the same rows, one of weight 0 as none."""
+    """A user of weight 3 counts like three users with the same rows, one of weight 0 like none."""
     frame, facts = interactions()
     asked = {"mean": {"metrics": METRICS}, "curve": {"metric": "ndcg", "k": 3}}[method]
     copies = frame.loc[frame.index.repeat(frame["clicks"])]
@@ -258,7 +259,7 @@ def test_weights_are_repeated_users(method):
 
 @pytest.mark.parametrize("method", ["summary", "compare"])
 def test_weights_that_are_equal_change_nothing(method):
-    """Users who all weigh 2.5 have the intervals and p-values of users without weights."""
+    """Equal weights of 2.5 give the intervals and p-values of users without weights."""
     frame, facts = interactions()
     bound, asked = frame.rec(**OPTIONS), ASKED[method]
     weighted = getattr(bound, method)(**asked, weights=pd.Series(2.5, facts.index))
@@ -267,7 +268,7 @@ def test_weights_that_are_equal_change_nothing(method):
 
 
 def test_weighted_intervals():
-    """The error of a weighted mean is that of its linear form, by hand; weight 0 is no user."""
+    """The error of a weighted mean equals its linear form by hand, and weight 0 is no user."""
     per_user = pd.DataFrame({"a": [0.0, 1.0, 0.5, 0.9], "b": [1.0, 1.0, 0.5, 0.1]})
     weights = pd.Series([1.0, 2.0, 3.0, 0.0])
     row = recframe.summary(per_user, weights=weights, interval="t").loc[("a", "value")]
@@ -283,14 +284,14 @@ def test_weighted_intervals():
 
 
 def test_weighted_signs():
-    """Flips are of weighted differences: a user who outweighs all others decides alone."""
+    """Signs flip weighted differences, so a user who outweighs all others decides alone."""
     per_user = pd.DataFrame({"a": 0.0, "b": [1.0, 1.0, 1.0, 1.0, -1.0]})
     weights = pd.Series([1.0, 1.0, 1.0, 1.0, 5.0])
     plain, weighted = (
         recframe.compare(per_user, weights=given)["p_value"].item() for given in (None, weights)
     )
 
-    # Of the 32 patterns, those whose sum is 3 or more in size; of weighted ones, 1 or more: all.
+    # These are the patterns of 32 with a sum of 3 or more in size; weighted, they are all.
     assert [12 / 32, 1.0] == [plain, weighted]
     with pytest.raises(recframe.RecframeError, match="'wilcoxon' ranks users, who cannot weigh"):
         recframe.compare(per_user, weights=weights, test="wilcoxon")
@@ -298,7 +299,7 @@ def test_weighted_signs():
 
 @pytest.mark.parametrize("method", ["summary", "compare"])
 def test_values_that_are_there(method):
-    """The functions of per-user tables take Series, and give what the methods do."""
+    """`summary` and `compare` of a per-user table take Series and equal the methods."""
     frame, facts = interactions()
     bound = frame.rec(**OPTIONS)
     own = {"by": facts["country"], "weights": facts["clicks"]}
@@ -311,7 +312,7 @@ def test_values_that_are_there(method):
 
 
 def test_weights_within_segments():
-    """Users weigh in their own segment; one whose users weigh nothing has no mean."""
+    """Users weigh within their segment, and a segment whose weights are all 0 has no mean."""
     frame, facts = interactions(("NL", "FR"))
     weights = facts["clicks"].where(facts["country"] == "NL", 0)
     table = frame.rec(**OPTIONS).mean("auc", by="country", weights=weights)
@@ -322,7 +323,7 @@ def test_weights_within_segments():
 
 
 def test_gauc():
-    """The AUC weighted by users' numbers of rows, by hand."""
+    """The AUC weighted by each user's number of rows equals a hand count."""
     rows = {"user": [1, 1, 2, 2, 2], "score": [2, 1, 1, 2, 3], "relevant": [1, 0, 1, 0, 1]}
     frame = pd.DataFrame(rows)
     frame["rows"] = frame.groupby("user")["user"].transform("size")
@@ -331,14 +332,14 @@ def test_gauc():
 
 
 def test_users_without_a_value_weigh_nothing():
-    """A mean is over the users who have a value, and their weights."""
+    """A mean and its weights count only users who have a value."""
     rows = {"user": [1, 2, 2], "score": [1, 2, 1], "relevant": [0, 1, 0], "w": [9, 2, 2]}
 
     assert 1.0 == pd.DataFrame(rows).rec.mean("recall@1", weights="w").loc["score", "recall@1"]
 
 
 def test_users_without_rows():
-    """A column says nothing of users of truth without rows: they are of the null segment."""
+    """Users of truth without rows belong to the null segment of a column."""
     recs = pd.DataFrame({"user": [1, 2], "item": [1, 1], "score": 1.0, "country": "NL"})
     truth = pd.DataFrame({"user": [1, 3], "item": [1, 1]})
     bound = recs.rec(population="all", truth=truth, short="pad")
@@ -385,15 +386,16 @@ U00 = pd.Index(["u00"], name="user")
     }.values(),
 )
 def test_refusals(arguments, message):
-    """What is not one value of each user is refused, and one user is shown."""
+    """Segments and weights without one valid value for each user are refused with an example."""
     frame, _ = interactions()
     with pytest.raises(recframe.RecframeError, match=message):
         frame.rec(**OPTIONS).mean("auc", **arguments)
 
 
 def test_dask():
-    """Partitions, each with some of the users, give the table of pandas."""
-    frame, facts = interactions(("NL", "FR"))  # nulls are of several kinds there
+    """Dask partitions that divide the users give the table of pandas."""
+    # Dask has several kinds of null, so this frame has none.
+    frame, facts = interactions(("NL", "FR"))
     lazy = dd.from_pandas(frame, npartitions=4, sort=False).rec(**OPTIONS)
     for asked in ({"by": "country", "weights": "clicks"}, {"by": ["country", facts["clicks"]]}):
         for method in ("mean", "summary"):
@@ -403,13 +405,14 @@ def test_dask():
                 expected.reset_index(),
                 actual.reset_index(),
                 check_exact=True,
-                check_dtype=False,  # text is of another kind there
+                # Dask has another dtype for text.
+                check_dtype=False,
                 check_like=True,
             )
 
 
 def test_curves_of_segments_are_lines():
-    """Each segment and score is a line, its name in the legend, the metric on the axis."""
+    """A plotted curve has a line for each segment and score, named in the legend."""
     pytest.importorskip("matplotlib").use("Agg")
     frame, _ = interactions(("NL", "FR"))
     axes = frame.rec(**OPTIONS).curve("recall", k=3, by="country").plot()
@@ -421,7 +424,7 @@ def test_curves_of_segments_are_lines():
 
 
 def test_who_varies_is_said():
-    """How many users have several values, the first of them in the middle, and two of its own."""
+    """A column that varies within users is refused with their number and an example."""
     frame = pd.DataFrame(
         {
             "user": ["ann"] * 3 + ["bob"] * 4 + ["cat"] * 2 + ["dan"],

@@ -1,4 +1,4 @@
-"""df.rec.summary: means, errors and intervals against pandas, SciPy and theory."""
+"""df.rec.summary has the means, errors and intervals of pandas, SciPy and theory."""
 
 import math
 
@@ -14,7 +14,7 @@ DRAWS = Resampling(0.95, 9_999, 0)
 
 
 def values_like_recall(n, seed=1):
-    """Return n values k/5, skewed as a recall is."""
+    """Return n values k/5, skewed like a recall."""
     rng = np.random.default_rng(seed)
     return rng.binomial(5, rng.beta(0.3, 2.0, n)) / 5
 
@@ -28,7 +28,7 @@ def users_with(values):
 
 
 def test_columns_and_counts(frame):
-    """Mean, standard error and counts are those of the per-user table."""
+    """Mean, standard error and counts follow from the per-user table."""
     bound = frame.assign(b_score=1).rec(short="pad")
     table = bound.summary()
     per_user = bound.evaluate()
@@ -42,7 +42,7 @@ def test_columns_and_counts(frame):
 
 
 def test_undefined_users_have_a_column_where_there_are_any(frame):
-    """The column that would hold zeros is left out."""
+    """The column of undefined users is left out if it would hold only zeros."""
     bound = frame.rec(short="pad")
 
     assert COLUMNS == bound.summary("precision@1").columns.tolist()
@@ -51,12 +51,12 @@ def test_undefined_users_have_a_column_where_there_are_any(frame):
 
 
 def test_the_answer_is_seen_in_a_terminal_of_80_columns(frame, monkeypatch):
-    """No column is left out, and the first lines have the mean, its interval and the users."""
+    """The text shows every column within 80 columns, the main ones first."""
     monkeypatch.setenv("COLUMNS", "80")
     table = frame.rename(columns={"score": "popularity_score"}).rec(short="pad").summary()
-    with pd.option_context("display.max_columns", 0):  # as it is in a terminal
+    with pd.option_context("display.max_columns", 0):  # A terminal has this setting.
         texts = [repr(shown) for shown in (table, table.round(3), table.iloc[:2])]
-    with pd.option_context("display.max_columns", 4):  # as someone wants it
+    with pd.option_context("display.max_columns", 4):  # Here the user asks for few columns.
         assert "..." in repr(table)
 
     for text in texts:
@@ -76,7 +76,7 @@ def test_means_are_those_of_mean(frame):
 
 @pytest.mark.parametrize("n", [12, 150, 3_000])
 def test_interval_agrees_with_scipy(n):
-    """The bounds are those of scipy.stats.bootstrap, up to the chance in both."""
+    """Bootstrap bounds agree with scipy.stats.bootstrap within random error."""
     stats = pytest.importorskip("scipy.stats")
     values = values_like_recall(n)
     low, high = bootstrap_interval(values, DRAWS)
@@ -84,13 +84,13 @@ def test_interval_agrees_with_scipy(n):
         (values,), np.mean, method="percentile", n_resamples=9_999, batch=500, rng=7
     ).confidence_interval
 
-    # Means of fifths are 1 / 5n apart: with few users that is more than what chance moves.
+    # Means of fifths are 1 / 5n apart, which exceeds the random error of few users.
     near = max(0.05 * (theirs.high - theirs.low), 1 / (5 * n))
     np.testing.assert_allclose([theirs.low, theirs.high], [low, high], atol=near)
 
 
 def test_interval_has_the_normal_width():
-    """With many users the interval is the mean plus and minus 1.96 standard errors."""
+    """The interval of many users is the mean plus and minus 1.96 standard errors."""
     values = values_like_recall(20_000)
     error = values.std(ddof=1) / math.sqrt(len(values))
     low, high = bootstrap_interval(values, DRAWS)
@@ -100,7 +100,7 @@ def test_interval_has_the_normal_width():
 
 @pytest.mark.parametrize("n", [3_000, 30_000])
 def test_interval_of_all_distinct_values(n):
-    """Values that are all different are resampled all the same, in batches."""
+    """Values that are all different are resampled in batches."""
     values = np.sort(np.random.default_rng(3).random(n))
     low, high = bootstrap_interval(values, Resampling(0.95, 1_500, 0))
     error = values.std(ddof=1) / math.sqrt(len(values))
@@ -109,7 +109,7 @@ def test_interval_of_all_distinct_values(n):
 
 
 def test_many_different_values_keep_their_far_ones():
-    """A sample has the one far value none to three times, whatever the others of its group are."""
+    """A resample has the one far value none to three times, although groups share draws."""
     values = np.append(np.arange(20_000) / 20_000, 1e4)
     low, high = bootstrap_interval(values, DRAWS)
     rest, of_far = values[:-1].mean(), 1e4 / len(values)
@@ -118,7 +118,7 @@ def test_many_different_values_keep_their_far_ones():
 
 
 def test_groups_of_like_values_deviate_as_users_do(monkeypatch):
-    """Groups have the bounds that users drawn one by one have, up to the chance in both."""
+    """Grouped draws give the bounds of users drawn one by one, within random error."""
     values = np.sort(np.random.default_rng(5).pareto(3, 6_000))
     grouped = bootstrap_interval(values, DRAWS)
     monkeypatch.setattr("recframe.analysis.resampling.MOST_GROUPS", 6_000)
@@ -130,7 +130,7 @@ def test_groups_of_like_values_deviate_as_users_do(monkeypatch):
 
 @pytest.mark.parametrize("n_users", [70, 7_000])
 def test_threads_change_nothing(monkeypatch, n_users):
-    """However many threads draw, the numbers are the same."""
+    """Any number of threads draws the same numbers."""
     monkeypatch.setattr("recframe.analysis.resampling.CELLS_PER_BATCH", 100)
     draws = Resampling(0.9, 200, 3)
     values = np.arange(n_users) / 7 - 4.5
@@ -156,7 +156,7 @@ def test_a_million_users_are_resampled_in_little_memory():
 
 
 def test_the_seed_decides():
-    """The same seed gives the same table, another one others; and a metric's own row stays."""
+    """A seed decides the table, and a metric's row is the same alone as among others."""
     bound = users_with(values_like_recall(50)).rec
     table = bound.summary(["precision@5", "recall@5"])
 
@@ -179,7 +179,7 @@ def test_the_seed_decides():
     ],
 )
 def test_a_seed_means_the_same_interval_everywhere(seed, low, high):
-    """A seed has these bounds on every NumPy; between two means every random number shows."""
+    """A seed gives the same bounds on every NumPy."""
     values = np.repeat(np.arange(40) / 40, np.arange(1, 41) ** 2)
     interval = bootstrap_interval(values, Resampling(0.95, 2, seed))
 
@@ -196,14 +196,14 @@ def test_a_seed_means_the_same_interval_everywhere(seed, low, high):
     ],
 )
 def test_a_seed_means_the_same_users_everywhere(n_users, seed, low, high):
-    """A seed has these bounds on every NumPy, of few users one by one, of many in groups."""
+    """A seed gives the same bounds on every NumPy, for few users and for many in groups."""
     interval = bootstrap_interval(np.arange(n_users) / n_users, Resampling(0.95, 2, seed))
 
     assert (low, high) == pytest.approx(interval, rel=1e-12)
 
 
 def test_confidence_widens():
-    """More confidence, a wider interval around the same mean."""
+    """More confidence gives a wider interval around the same mean."""
     bound = users_with(values_like_recall(80)).rec
     wide, narrow = (
         bound.summary("precision@5", confidence=confidence).iloc[0] for confidence in (0.99, 0.5)
@@ -213,7 +213,7 @@ def test_confidence_widens():
 
 
 def test_few_users():
-    """One user has a mean and no interval, two have; of one value it has no width."""
+    """One user has a mean without an interval, and two users have an interval."""
     one = users_with(np.array([0.4])).rec.summary("precision@5").iloc[0]
     assert [0.4, 1.0] == one[["mean", "n_users"]].tolist()
     assert one[["standard_error", "low", "high"]].isna().all()
@@ -221,14 +221,14 @@ def test_few_users():
     two = users_with(np.array([0.2, 0.6])).rec.summary("precision@5").iloc[0]
     assert [0.4, 0.0, 1.0, 2, "skewness-adjusted t"] == two[COLUMNS[:5]].tolist()
     same = users_with(np.full(9, 0.4)).rec.summary("precision@5").iloc[0]
-    # Wilson: of 9 users 0 have another value, of all up to 0.2992, which may be 0 or 1.
+    # Wilson: of 9 equal users at most a share of 0.2992 has another value, which may be 0 or 1.
     np.testing.assert_allclose([0.28034, 0.57949], same[["low", "high"]].tolist(), atol=1e-5)
     assert "Wilson score for equal values" == same["interval"]
     assert 0 == pytest.approx(same["standard_error"], abs=1e-15)
 
 
 def test_no_user_with_a_value(frame):
-    """Where no user has a value there is no mean."""
+    """A metric without a value for any user has no mean."""
     row = frame.assign(relevant=0).rec.summary("recall@1").iloc[0]
 
     assert [0, 3] == row[["n_users", "n_undefined"]].tolist()
@@ -255,7 +255,7 @@ def test_summary_refuses(frame, arguments, message):
 
 
 def test_summary_plots():
-    """An interval plot is one call of pandas: bars with asymmetric errors."""
+    """One call of pandas plots bars with asymmetric errors."""
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("agg")
     table = users_with(values_like_recall(50)).rec.summary(["precision@5", "recall@5"])
