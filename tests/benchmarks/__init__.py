@@ -1,1 +1,1 @@
-"""Benchmarks: run by hand, never by the tests; they print ratios measured in one run."""
+"""Benchmarks are run by hand, never by the tests, and print ratios measured in one run."""

@@ -1,4 +1,4 @@
-"""The analysis methods against evaluate, on one frame and in one run.
+"""Compare the time of the analysis methods with `evaluate`, on one frame and in one run.
 
 python -m tests.benchmarks.analysis --rows 10000000 --users 100000 --repeat 5
 """
@@ -46,7 +46,7 @@ def main():
 
 
 def calls(frame, n_score_columns):
-    """Return a call of each method; short rankings are padded."""
+    """Return a call of each method, with short rankings padded."""
     bound = frame.rec(short="pad")
     user = frame["user"].iloc[len(frame) // 2]
     one = ["precision@10"]

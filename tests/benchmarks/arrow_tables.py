@@ -1,7 +1,7 @@
-"""Polars in and Polars out against pandas' call and Polars' own query, in time and in memory.
+"""Compare calls on Polars frames with pandas' call and Polars' own query, in time and memory.
 
-A frame is made from pandas' or, under "read", read by Polars from a parquet file that it wrote.
-Each call comes once before it is timed, so that none pays for memory that another gave back.
+Polars makes a frame from pandas' or, under "read", reads it from a parquet file that it wrote.
+Each call runs once before it is timed, so that none pays for memory that another gave back.
 
 python -m tests.benchmarks.arrow_tables --rows 10000000 --repeat 7
 """
@@ -17,11 +17,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 THREADS = 2
-LIMIT = 1.15  # times the call of pandas
+# A call may take this many times as long as pandas' call.
+LIMIT = 1.15
 
 
 def main():
-    """Print a line for every case, and what is held beyond the frame."""
+    """Print a line for every case, and the peak memory beyond the frame."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--repeat", type=int, default=7, help="the median of so many ratios")
@@ -67,7 +68,7 @@ def print_times(arguments, repeat):
 
 
 def measure(calls):
-    """Return the milliseconds of each call that comes after another of its own."""
+    """Return the milliseconds of each call, each timed after an untimed call."""
     from tests.benchmarks import engines
 
     return {name: engines.rounds({name: call}, 2)[name][-1][0] for name, call in calls.items()}
@@ -84,7 +85,7 @@ def read_back(frame):
 
 
 def as_polars(frame):
-    """Return a frame of its own in Polars, in one chunk."""
+    """Return a frame in Polars, in one chunk that shares no memory with pandas."""
     import polars as pl
 
     return pl.from_pandas(frame).rechunk()
@@ -99,18 +100,19 @@ def make_call(frame):
 
 
 def peak_bytes(door, arguments):
-    """Return what a call holds at most beyond the frame, in a process of its own; Linux only."""
+    """Return the peak bytes of a call beyond the frame, measured in a new process; Linux only."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
         return process.submit(_peak_bytes, door, arguments).result()
 
 
 def _peak_bytes(door, arguments):
-    """Measure in this process."""
+    """Return the peak bytes, measured in this process."""
     import pyarrow as pa
 
     from tests.benchmarks import data, memory
 
-    make_call(as_polars(data.make(1_000)))()  # what the first call imports is not the call's
+    # The first call imports modules, which the measured call should not pay for.
+    make_call(as_polars(data.make(1_000)))()
     frame = data.make(**arguments)
     frame = as_polars(frame) if door == "polars" else frame
     call = make_call(frame)

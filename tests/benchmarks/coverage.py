@@ -1,4 +1,4 @@
-"""How often intervals hold the mean, and tests find a difference, over populations that are made.
+"""Count how often intervals hold the mean and tests find a difference in generated populations.
 
 python -m tests.benchmarks.coverage intervals --repeat 20000 --sizes 20 50
 python -m tests.benchmarks.coverage differences tests power together weights
@@ -15,31 +15,32 @@ from recframe.analysis.intervals import has_limits, mean_interval, spread_by
 from recframe.analysis.resampling import Resampling, max_t_test, sign_flip_test
 
 SIZES = (20, 50, 200, 1_000)
-DRAWS = 999  # of sign patterns and resamples in each repetition
+# Each repetition draws this many sign patterns and resamples.
+DRAWS = 999
 
 
 def reciprocal_ranks(rng, n, share):
-    """Return 1 / rank for a share of users who have a hit among ten, 0 for others."""
+    """Return 1 / rank for a share of users with a hit among ten, and 0 for others."""
     return (rng.random(n) < share) / rng.integers(1, 11, n)
 
 
 def hits(rng, n, share):
-    """Return 1 for a share of users."""
+    """Return 1 for a share of users, and 0 for others."""
     return (rng.random(n) < share).astype(float)
 
 
 def sometimes(rng, n, share, a, b):
-    """Return a beta-distributed value for a share of users, 0 for others."""
+    """Return a beta-distributed value for a share of users, and 0 for others."""
     return (rng.random(n) < share) * rng.beta(a, b, n)
 
 
 def tenths(rng, n, a, b):
-    """Return multiples of 1 / 10, as of precision@10."""
+    """Return multiples of 1 / 10, like precision@10."""
     return rng.binomial(10, rng.beta(a, b, n)) / 10
 
 
 MEAN_RR = np.mean(1 / np.arange(1, 11))
-# A name: how a sample of n is drawn, and its mean. Shares of c / n are c hits in a sample.
+# Each name has a function that draws a sample of n, and its mean. A share c / n is c hits.
 MEANS = {
     "0/1, 1 hit": (lambda rng, n: hits(rng, n, 1 / n), lambda n: 1 / n),
     "0/1, 2 hits": (lambda rng, n: hits(rng, n, 2 / n), lambda n: 2 / n),
@@ -63,18 +64,18 @@ MEANS = {
 
 
 def changed(rng, n, share):
-    """Return differences of reciprocal ranks, of which every other user has none."""
+    """Return differences of reciprocal ranks, nonzero for about half of the users."""
     return hits(rng, n, 0.5) * (reciprocal_ranks(rng, n, share) - reciprocal_ranks(rng, n, share))
 
 
 def won_and_lost(rng, n, won, lost):
-    """Return 1 for a share of users, -1 for another, 0 for others."""
+    """Return 1 for a share of users, -1 for another share, and 0 for others."""
     drawn = rng.random(n)
     return (drawn < won) * 1.0 - (drawn > 1 - lost)
 
 
 def paired_tenths(rng, n, factor):
-    """Return differences of precision@10 of users who are as hard for both models."""
+    """Return differences of precision@10 for users who are equally hard for both models."""
     share = rng.beta(0.5, 3, n)
     return (rng.binomial(10, share) - rng.binomial(10, share * factor)) / 10
 
@@ -100,7 +101,7 @@ DIFFERENCES = {
     "Student's t, 3": (lambda rng, n: rng.standard_t(3, n), lambda n: 0.0),
     "normal": (lambda rng, n: rng.standard_normal(n), lambda n: 0.0),
 }
-# Where two models do not differ, either sign of a difference is as likely.
+# If two models do not differ, both signs of a difference are equally likely.
 NULLS = {
     "RR, 0.3": partial(changed, share=0.3),
     "RR, 0.8": partial(changed, share=0.8),
@@ -114,7 +115,7 @@ NULLS = {
 
 
 def beta_bootstrap_t(values, confidence, weights):
-    """Return the bootstrap-t interval with weights of a beta distribution (A. Owen, 2025)."""
+    """Return the bootstrap-t interval with beta-distributed weights (A. Owen, 2025)."""
     total = weights.sum(axis=1)
     means = weights @ values / total
     variance = np.maximum(weights @ values**2 / total - means**2, 1e-300)
@@ -125,7 +126,7 @@ def beta_bootstrap_t(values, confidence, weights):
 
 
 def measure_intervals(populations, names, sizes, repeat, confidence, *, are_differences):
-    """Print the share of samples whose interval holds the mean, and its width beside Student's."""
+    """Print the share of samples whose interval holds the mean, and its relative width."""
     for n in sizes:
         rng = np.random.default_rng(n)
         weights = rng.beta(0.5, 1.5, (DRAWS, n)) if "beta_t" in names else None
@@ -157,12 +158,12 @@ def measure_intervals(populations, names, sizes, repeat, confidence, *, are_diff
 
 
 def p_value(values, test, how):
-    """Return the p-value of no difference by a test."""
+    """Return the p-value of a test for no difference."""
     return (sign_flip_test(values, how) if test == "permutation" else scipy_test(values, test))[0]
 
 
 def measure_tests(sizes, repeat):
-    """Print the share of samples that each test finds at 5 % where there is no difference."""
+    """Print the share of samples in which each test finds a difference at 5 % without one."""
     tests = ("permutation", "ttest", "wilcoxon")
     print(f"\nfound at 5 % without a difference, {repeat} samples: {', '.join(tests)}")
     print(f"{'':16}" + "".join(f"{f'n = {n}':>22}" for n in sizes))
@@ -171,7 +172,8 @@ def measure_tests(sizes, repeat):
         for n in sizes:
             rng = np.random.default_rng(n)
             found = np.zeros(len(tests))
-            for seed in range(repeat):  # signs drawn once would be as wrong each time
+            # A single draw of signs would have the same error each time.
+            for seed in range(repeat):
                 values, how = draw(rng, n), Resampling(0.95, DRAWS, seed)
                 found += [p_value(values, test, how) <= 0.05 for test in tests]
             cells.append(" ".join(f"{share:.3f}" for share in found / repeat))
@@ -187,7 +189,7 @@ def measure_power(sizes, repeat):
         cells = []
         for n in sizes:
             rng = np.random.default_rng(n)
-            # The deviation of all users, of whom the sample is drawn.
+            # This is the deviation of the whole population, not of the sample.
             shift = detectable(NULLS[shape](rng, 1_000_000).std(), n)
             found = np.zeros(2)
             for _ in range(repeat):
@@ -198,7 +200,7 @@ def measure_power(sizes, repeat):
 
 
 def measure_together(sizes, repeat):
-    """Print what max-T and Holm find on ten metrics that say much the same."""
+    """Print how often max-T and Holm find a difference in ten correlated metrics."""
     how = Resampling(0.95, DRAWS, 0)
     print(f"\nten metrics, correlated 0.8, {repeat} samples: found by max_t, holm")
     print("no difference: samples with any found; 0.2 deviations: found of all")
@@ -246,7 +248,7 @@ def measure_weights(sizes, repeat):
 
 
 def main():
-    """Read what is measured and print its tables."""
+    """Read the arguments and print the tables that they name."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.benchmarks.coverage", description=__doc__
     )

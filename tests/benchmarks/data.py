@@ -1,4 +1,4 @@
-"""The generated frames: users of log-normal or equal size, long-tailed items, a rare relevance."""
+"""Generate frames with users of log-normal or equal size, long-tailed items and rare relevance."""
 
 import hashlib
 import string
@@ -6,7 +6,8 @@ import string
 import numpy as np
 import pandas as pd
 
-MEAN_SIZE = 100  # rows per user, unless the number of users is given
+# A user has this many rows if the number of users is not passed.
+MEAN_SIZE = 100
 BEGINNINGS = {"long": "customer-{}", "path": "https://example.com/customers/{:012}"}
 SCORES = {
     "ratings": lambda rng, rows: rng.integers(1, 6, rows, dtype=np.int8),
@@ -14,7 +15,8 @@ SCORES = {
     "half 0": lambda rng, rows: rng.random(rows) * rng.integers(0, 2, rows),
     "300 mantissas": lambda rng, rows: rng.random(300)[rng.integers(0, 300, rows)],
 }
-OBJECTS = {"shared": "category", "distinct": "str"}  # what the objects are made from
+# Objects of each kind are made from this dtype.
+OBJECTS = {"shared": "category", "distinct": "str"}
 
 
 def make(
@@ -28,11 +30,11 @@ def make(
     shuffled=False,
     score_columns=1,
 ):
-    """Return a frame of columns user, item, score (b_score, ...), relevant; no pair is twice.
+    """Return a frame of columns user, item, score (b_score, ...), relevant; no pair repeats.
 
     Users are grouped but not sorted, unless rows are shuffled. `relevant` is the share of relevant
-    rows, or "one" for one relevant row per user. Of `ids` "shared" are objects of text, one for
-    each user, "distinct" one for each row.
+    rows, or "one" for one relevant row per user. `ids` may be "shared" for objects of text that
+    the rows of a user share, or "distinct" for an object in each row.
     """
     rng = np.random.default_rng(0)
     users = users or max(1, rows // MEAN_SIZE)
@@ -55,7 +57,8 @@ def make_narrow(rows):
     rng = np.random.default_rng(0)
     users = max(1, rows // MEAN_SIZE)
     user = user_column(rng, user_sizes(rng, rows, users, "lognormal"), "int32")
-    rng.shuffle(user)  # scores and relevance do not depend on users
+    # Scores and relevance do not depend on users, so shuffling one column is enough.
+    rng.shuffle(user)
     score = rng.random(rows, dtype=np.float32)
     return pd.DataFrame(
         {"user": user, "score": score, "relevant": rng.random(rows, dtype=np.float32) < 0.1}
@@ -68,18 +71,20 @@ def score_names(n_columns):
 
 
 def user_sizes(rng, rows, users, sizes):
-    """Return the number of rows of each user: at least one, `rows` in all."""
+    """Return the number of rows of each user, at least one and `rows` in all."""
     weights = rng.lognormal(0, 1, users) if sizes == "lognormal" else np.ones(users)
     per_user = 1 + (weights / weights.sum() * (rows - users)).astype(np.int64)
-    per_user[: rows - per_user.sum()] += 1  # what rounding down left over, fewer than `users`
+    # The rows that rounding down left over are fewer than the users.
+    per_user[: rows - per_user.sum()] += 1
     return per_user
 
 
 def user_column(rng, per_user, ids):
     """Return the user of every row: scattered int64 or int32 ids, `str` ids or categories.
 
-    Integers "far apart" are of any 64 bits. Ids of "str" have up to 11 bytes, of "long" up to 16,
-    of "path" 40 of which the last differ, of "coded" 32 that look random.
+    Integers "far apart" use all 64 bits. Ids of "str" have up to 11 bytes and ids of "long" up to
+    16. Ids of "path" have 40 bytes and differ in the last ones, and ids of "coded" have 32 that
+    look random.
     """
     users = len(per_user)
     numbers = rng.permutation(10 * users)[:users]
@@ -99,7 +104,7 @@ def user_column(rng, per_user, ids):
 
 
 def item_column(rng, per_user):
-    """Return the item of every row, int32: long-tailed over all users, different for each."""
+    """Return the item of every row as int32: long-tailed over users, distinct for each user."""
     size = np.repeat(per_user, per_user)
     place = np.arange(len(size)) - np.repeat(per_user.cumsum() - per_user, per_user)
     popular = len(per_user) * ((place + rng.random(len(size))) / size) ** 3
@@ -107,12 +112,12 @@ def item_column(rng, per_user):
 
 
 def score_column(rng, rows, scores):
-    """Return random scores: as good as untied floats of a dtype, or what `SCORES` has."""
+    """Return scores as `SCORES` defines them, or random floats of a dtype with almost no ties."""
     return SCORES[scores](rng, rows) if scores in SCORES else rng.random(rows, dtype=scores)
 
 
 def relevance(rng, per_user, relevant):
-    """Return 0 or 1 per row, as int8."""
+    """Return 0 or 1 for each row, as int8."""
     if relevant != "one":
         return (rng.random(per_user.sum()) < relevant).astype(np.int8)
     flags = np.zeros(per_user.sum(), np.int8)

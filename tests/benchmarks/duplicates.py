@@ -1,4 +1,4 @@
-"""What looking for repeated pairs costs: the default against duplicates="keep", in turn.
+"""Compare the time of the default check for repeated pairs with duplicates="keep".
 
 python -m tests.benchmarks.duplicates --rows 10000000 --repeat 15
 """
@@ -27,7 +27,7 @@ ITEMS = {
 
 
 def main():
-    """Print for every kind of items, grouped and shuffled, the medians of paired calls."""
+    """Print the medians of paired calls for every kind of items, grouped and shuffled."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.duplicates")
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--users", type=int, help="default: one for every 100 rows")
@@ -53,7 +53,7 @@ def main():
 
 
 def time_both(source, repeat):
-    """Return the milliseconds of calls that do not look at items, and of those that do."""
+    """Return the milliseconds of calls that ignore items, and of calls that check them."""
     times = {"keep": [], "raise": []}
     for _ in range(repeat):
         for duplicates, own in times.items():

@@ -1,4 +1,4 @@
-"""The same question put to each engine, and the clock; every function returns something to call."""
+"""Make the same call for each engine and time it; every function returns something to call."""
 
 import gc
 import statistics
@@ -27,9 +27,9 @@ def medians(calls, repeat):
 
 
 def rounds(calls, repeat, *, collect=True):
-    """Return the milliseconds of each call and of processors, call after call: A B C A B C ...
+    """Return the milliseconds of each call and of processors, in the order A B C A B C ...
 
-    Collecting garbage before each leaves its caches cold, which small frames notice.
+    Collecting garbage before each call leaves its caches cold, which matters for small frames.
     """
     times = {name: [] for name in calls}
     for _ in range(repeat):
@@ -53,22 +53,22 @@ def cut_offs(n_cut_offs):
 
 
 def recframe_call(frame, metrics=METRICS, **options):
-    """Return recframe's call, DataFrame in and per-user table out.
+    """Return a call of recframe, from a DataFrame to the per-user table.
 
-    Like its peers it does not look at items, unless told to.
+    The call does not look at items by default, like its peers.
     """
     options = {"short": "pad", "duplicates": "keep"} | options
     return lambda: recframe.evaluate(frame, metrics, **options)
 
 
 def read_call(frame):
-    """Return the one-pass read of the three columns: NumPy's sum, one thread."""
+    """Return a read of the three columns in one pass: NumPy's sum, one thread."""
     arrays = [array for name in USED for array in buffers(frame[name])]
     return lambda: [array.sum() for array in arrays]
 
 
 def buffers(column):
-    """Return the arrays behind a column: its values, its codes, or the buffers of its strings."""
+    """Return the arrays behind a column: values, codes, or buffers of strings."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         return [column.cat.codes.to_numpy()]
     if not pd.api.types.is_string_dtype(column.dtype):
@@ -79,9 +79,9 @@ def buffers(column):
 
 
 def polars_call(frame, engine="in-memory"):
-    """Return Polars' hits@4 and R per user, from a Polars frame built beforehand.
+    """Return Polars' hits@4 and R of each user, from a Polars frame built beforehand.
 
-    Of six formulations (top_k_by, a filter by top_k, sort then head, ...) this one is the fastest.
+    This is the fastest of six formulations (top_k_by, a filter by top_k, sort then head, ...).
     """
     hits = pl.col("relevant").sort_by("score", descending=True).head(K).sum()
     query = polars_frame(frame).group_by("user").agg(hits=hits, n_relevant=pl.col("relevant").sum())
@@ -89,15 +89,15 @@ def polars_call(frame, engine="in-memory"):
 
 
 def polars_frame(frame):
-    """Return the columns used as a lazy frame of Polars."""
+    """Return the used columns as a lazy frame of Polars."""
     return pl.from_pandas(frame[USED]).lazy()
 
 
 def polars_fair(frame):
-    """Return Polars' precision, recall and R-precision per user, from a frame built beforehand.
+    """Return Polars' precision, recall and R-precision of each user, from a frame built beforehand.
 
     Each user's list is sorted once. Two sort_by in one agg take 1.7 times as long, a sort of all
-    rows 2, ranks over users 2.7 (3M rows).
+    rows takes twice as long, and ranks over users 2.7 times (3M rows).
     """
     best = polars_frame(frame).group_by("user")
     return polars_metrics(
@@ -109,7 +109,7 @@ def polars_fair(frame):
 
 
 def polars_metrics(query):
-    """Return the metrics of a query of each user's list, best first, and relevant items."""
+    """Return the metrics of a query that has each user's list, best first, and relevant items."""
     hits = pl.col("best").list.head(K).list.sum()
     hits_at_relevant = pl.col("best").list.head("n_relevant").list.sum()
     return query.select(
@@ -121,14 +121,14 @@ def polars_metrics(query):
 
 
 def polars_join(frame, truth):
-    """Return Polars' hits@4 and R per user by a join with the pairs of truth."""
+    """Return Polars' hits@4 and R of each user by a join with the pairs of truth."""
     joined, n_relevant = polars_joined(frame, truth)
     hits = pl.col("relevant").sort_by("score", descending=True).head(K).sum()
     return joined.agg(hits=hits).join(n_relevant, on="user", how="left").collect
 
 
 def polars_join_fair(frame, truth):
-    """Return Polars' precision, recall and R-precision per user by the same join."""
+    """Return Polars' precision, recall and R-precision of each user by the same join."""
     joined, n_relevant = polars_joined(frame, truth)
     best = pl.col("relevant").sort_by("score", descending=True)
     query = joined.agg(best=best).join(n_relevant, on="user", how="left")
@@ -136,17 +136,17 @@ def polars_join_fair(frame, truth):
 
 
 def polars_joined(frame, truth):
-    """Return lazily the rows with their relevance, by user, and the relevant items of users."""
+    """Return a lazy query of rows with relevance by user, and of users' relevant items."""
     rows, pairs = pl.from_pandas(frame).lazy(), pl.from_pandas(truth).lazy()
     joined = rows.join(pairs.with_columns(relevant=True), on=["user", "item"], how="left")
     return joined.group_by("user"), pairs.group_by("user").len("n_relevant")
 
 
 def duckdb_fair(frame, threads):
-    """Return DuckDB's precision, recall and R-precision per user, from an Arrow table.
+    """Return DuckDB's precision, recall and R-precision of each user, from an Arrow table.
 
-    Sorted lists take 0.8 times as long as this window where rows are grouped by user, 1.5 times
-    where they are shuffled (3M rows).
+    Sorted lists take 0.8 times as long as this window if rows are grouped by user, and 1.5 times
+    if they are shuffled (3M rows).
     """
     query = f"""
         SELECT user, sum(relevant) FILTER (place <= {K}) / {K} AS precision,
@@ -160,7 +160,7 @@ def duckdb_fair(frame, threads):
 
 
 def duckdb_join_fair(frame, truth, threads):
-    """Return DuckDB's precision, recall and R-precision per user by a join with pairs of truth."""
+    """Return DuckDB's precision, recall and R-precision of each user by a join with truth."""
     query = f"""
         SELECT user, sum(relevant) FILTER (place <= {K}) / {K} AS precision,
                sum(relevant) FILTER (place <= {K}) / any_value(n_relevant) AS recall,
@@ -177,14 +177,14 @@ def duckdb_join_fair(frame, truth, threads):
 
 
 def duckdb_connection(frame, threads):
-    """Return a connection in which the columns used are the Arrow table t."""
+    """Return a connection in which the used columns are the Arrow table t."""
     connection = duckdb.connect(config={"threads": threads})
     connection.register("t", pa.Table.from_pandas(frame[USED], preserve_index=False))
     return connection
 
 
 def duckdb_calls(frame, threads):
-    """Return DuckDB's hits@4 and R per user by `max_by` and by a window, from an Arrow table."""
+    """Return DuckDB's hits@4 and R of each user by `max_by` and by a window, from Arrow."""
     connection = duckdb_connection(frame, threads)
     max_by = f"""
         SELECT user, list_sum(max_by(relevant, score, {K})) AS hits, sum(relevant) AS n_relevant
@@ -201,7 +201,7 @@ def duckdb_calls(frame, threads):
 
 
 def pandas_call(frame):
-    """Return pandas' hits@4 and R per user by a global sort and groupby.head."""
+    """Return pandas' hits@4 and R of each user by a global sort and groupby.head."""
 
     def call():
         ranked = frame.sort_values("score", ascending=False)
@@ -218,7 +218,7 @@ def pandas_call(frame):
 
 
 def notebook_call(frame):
-    """Return the notebook's groupby.apply on some users, and the factor to all of them."""
+    """Return the notebook's groupby.apply on some users, and the factor from these to all users."""
     users = frame["user"].unique()
     chosen = frame[frame["user"].isin(users[:NOTEBOOK_USERS])]
 
@@ -233,13 +233,13 @@ def notebook_call(frame):
 
 
 def check_agreement(frame):
-    """Exit unless Polars and DuckDB find recframe's values for every user; for untied scores."""
+    """Exit unless Polars and DuckDB have recframe's values for every user; scores must not tie."""
     peers = {"Polars": polars_fair(frame)(), "DuckDB": duckdb_fair(frame, 1)()}
     check_same(recframe_call(frame)(), peers)
 
 
 def check_join_agreement(frame, truth):
-    """Exit unless the joins find recframe's values for every user; for untied scores."""
+    """Exit unless the joins have recframe's values for every user; scores must not tie."""
     peers = {
         "Polars": polars_join_fair(frame, truth)(),
         "DuckDB": duckdb_join_fair(frame, truth, 1)(),
@@ -248,7 +248,7 @@ def check_join_agreement(frame, truth):
 
 
 def check_same(table, peers):
-    """Exit unless the tables of peers have the values of recframe's, whatever their order."""
+    """Exit unless the other engines' tables have recframe's values, in any order of users."""
     found = table["score"]
     found.index = found.index.astype("str")
     for name, other in peers.items():

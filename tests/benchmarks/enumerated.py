@@ -1,4 +1,4 @@
-"""What no interval and no test can do where few users have a hit or differ, by enumeration.
+"""Enumerate the limits of every interval and test if few users have a hit or differ.
 
 python -m tests.benchmarks.enumerated
 """
@@ -11,14 +11,15 @@ from recframe.analysis.resampling import Resampling
 
 SIZES = (20, 50, 200, 1_000)
 WANTED = (0.93, 0.97)
-EXPECTED = (0, 0.5, 1, 2, 3, 4, 5, 7, 10, 15, 20, 30)  # users who win or lose
+# This many users win or lose in expectation.
+EXPECTED = (0, 0.5, 1, 2, 3, 4, 5, 7, 10, 15, 20, 30)
 
 
 def share_coverages(n, share):
-    """Return what intervals of n users can have of this share: that of Wilson, and all of them.
+    """Return the coverage of a share by Wilson's interval of n users, and all possible coverages.
 
-    Bounds that do not fall as hits rise hold a share for hits from a to b. All those of 0.8 or more
-    are returned once, rounded.
+    An interval with bounds that do not fall as hits rise covers a share for hits from a to b. All
+    possible coverages of 0.8 or more are returned once, rounded.
     """
     hits = np.arange(n + 1)
     probability = stats.binom.pmf(hits, n, share)
@@ -30,9 +31,10 @@ def share_coverages(n, share):
 
 
 def best_of_all(n, shares):
-    """Return for how many of the shares coverage is as wanted: by Wilson, by any rising bounds.
+    """Return the number of shares with the wanted coverage, by Wilson and by any rising bounds.
 
-    The latter by dynamic programming: the hits from a to b that hold a share rise with it.
+    The second number comes from dynamic programming: the hits from a to b that cover a share rise
+    with it.
     """
     best = np.zeros((n + 2, n + 2))
     n_wilson = 0
@@ -48,7 +50,7 @@ def best_of_all(n, shares):
 
 
 def sign_intervals(n, name):
-    """Return numbers of users who won and lost, of n, and the bounds of intervals of these."""
+    """Return the numbers of users who won and lost, of n, and the bounds of their intervals."""
     counts = [(won, lost) for won in range(min(n, 80) + 1) for lost in range(min(n - won, 80) + 1)]
     how = Resampling(0.95, 1, 0, name)
     bounds = []
@@ -59,7 +61,7 @@ def sign_intervals(n, name):
 
 
 def sign_coverages(n, name):
-    """Return coverages and mean lengths for expected numbers of users who win and lose.
+    """Return coverages and mean lengths for expected numbers of winning and losing users.
 
     At least one user is expected to differ, and nine of ten at most.
     """
@@ -78,7 +80,7 @@ def sign_coverages(n, name):
 
 
 def flip_sizes(n_differing):
-    """Return how often signs of differences that are 1 or -1 have p <= 0.05, and a mid-p."""
+    """Return how often differences of 1 and -1 have p <= 0.05, by p and by mid-p."""
     n_won = np.arange(n_differing + 1)
     probability = stats.binom.pmf(n_won, n_differing, 0.5)
     sums = np.abs(2 * n_won - n_differing)
@@ -89,14 +91,14 @@ def flip_sizes(n_differing):
 
 
 def different_sizes(n_differing):
-    """Return the same where no two sums of differences are equal."""
+    """Return the same for differences with distinct sums only."""
     n_pairs = 2.0 ** (n_differing - 1)
     exact, middle = np.floor(0.05 * n_pairs + 1e-9), np.floor(0.05 * n_pairs + 0.5 + 1e-9)
     return [exact / n_pairs, middle / n_pairs] if n_differing else [0.0, 0.0]
 
 
 def main():
-    """Print what can be had."""
+    """Print the limits."""
     print("hits expected, users: coverage of Wilson's interval; those within reach beside 0.95")
     for n_hits in (1, 2, 3, 5):
         for n in SIZES:

@@ -1,7 +1,7 @@
-"""Seconds of each format and source against the parquet file of the same rows.
+"""Compare the seconds of each format and source with a parquet file of the same rows.
 
-Run by hand: ``python -m tests.benchmarks.formats [ROWS]``. Times are taken in turn, and ratios are
-medians of rounds.
+Run it by hand: ``python -m tests.benchmarks.formats [ROWS]``. The sources are timed in turn, and
+the ratios are medians of rounds.
 """
 
 import importlib.util
@@ -41,7 +41,7 @@ def make_rows(n_rows: int) -> pd.DataFrame:
 
 
 def write_all(rows: pd.DataFrame, folder: Path) -> dict[str, Callable[[], Any]]:
-    """Write rows in all formats; return what makes each source."""
+    """Write rows in all formats, and return a function for each source."""
     table = pa.Table.from_pandas(rows, preserve_index=False)
     rows.to_parquet(folder / "run.parquet", row_group_size=1 << 18)
     pyarrow.csv.write_csv(table, folder / "run.csv")
@@ -64,7 +64,7 @@ def write_all(rows: pd.DataFrame, folder: Path) -> dict[str, Callable[[], Any]]:
 
 
 def measure(sources: dict[str, Callable[[], Any]], memory: str) -> pd.DataFrame:
-    """Return the seconds of each source, and their ratio to those of parquet."""
+    """Return the seconds of each source, and the ratio to parquet."""
     seconds: dict[str, list[float]] = {name: [] for name in sources}
     for _ in range(ROUNDS):
         for name, make in sources.items():

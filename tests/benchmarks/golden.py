@@ -1,12 +1,12 @@
-"""Whether two checkouts give the same tables of some 700 random frames.
+"""Check whether two checkouts give the same tables for some 700 random frames.
 
-python -m tests.benchmarks.golden write FOLDER    # save what this checkout gives
-python -m tests.benchmarks.golden compare FOLDER  # print what this one gives differently
+python -m tests.benchmarks.golden write FOLDER    # save the outcomes of this checkout
+python -m tests.benchmarks.golden compare FOLDER  # print how this one's outcomes differ
 
-Counts that are divided must have every bit, sums of terms 13 digits. Refusals must be of the same
-type; where only their words differ, or those beside a table, that is counted apart. A call that
-crashed when the tables were saved is not compared. As a file, ``python .../golden.py``, it asks
-whichever recframe is first in PYTHONPATH.
+Divided counts must have the same bits, and sums of terms the same 13 digits. Refusals must have
+the same type; other words of refusals and tables are counted separately. A call that crashed when
+the outcomes were saved is not compared. As a script, ``python .../golden.py`` runs the recframe
+that is first in PYTHONPATH.
 """
 
 import argparse
@@ -33,13 +33,15 @@ import recframe.polars
 
 if __package__:
     from tests.benchmarks import golden_cases as cases
-else:  # run as a file
+# The file is run as a script.
+else:
     import golden_cases as cases
 
 DIGITS = 1e-13
 SUMS = ("dcg", "rbp(", "err(", "average_", "reciprocal_", "hit_rate", "all_rel", "bpref", "mean(")
 OF_METHODS = dict.fromkeys(("mean", "curve", "catalogue", "describe"), DIGITS)
-OF_METHODS |= dict.fromkeys(("summary", "compare", "command"), 1e-9)  # roots found step by step
+# Some bounds are roots found step by step.
+OF_METHODS |= dict.fromkeys(("summary", "compare", "command"), 1e-9)
 NUMBER = re.compile(r"(?<![\w.])(-?\d+\.\d+(?:e[-+]?\d+)?)")
 
 
@@ -54,7 +56,8 @@ def main():
     path = arguments.folder.resolve() / "golden.pickle"
     numbers = range(cases.COUNT) if arguments.case is None else [arguments.case]
     warnings.simplefilter("ignore")
-    os.environ["COLUMNS"] = "100"  # to which commands wrap their lines
+    # Commands wrap their lines to this width.
+    os.environ["COLUMNS"] = "100"
     dask.config.set(scheduler="synchronous")
     print(f"{recframe.__file__}, pandas {pd.__version__}")
     if arguments.command == "compare":
@@ -67,8 +70,9 @@ def main():
 
 
 def compare(path, numbers, only, *, shows):
-    """Print what differs from the outcomes written, and return the exit status."""
-    saved = pickle.loads(path.read_bytes())  # written by `main`
+    """Print the differences from the written outcomes, and return the exit status."""
+    # `main` wrote this file.
+    saved = pickle.loads(path.read_bytes())
     if saved["pandas"] != pd.__version__:
         print(f"written with pandas {saved['pandas']}, which may be what differs")
     n_values = n_words = n_cases = n_crashes = 0
@@ -108,7 +112,7 @@ def run_all(numbers, only="", *, shows=False):
 
 
 def run(case, folder):
-    """Return what a call gives: ("table", parts), ("refused", type, words), ("crash", ...)."""
+    """Return a call's outcome: ("table", parts), ("refused", type, words), ("crash", ...)."""
     try:
         return ("table", list(parts_of(call(case))))
     except recframe.RecframeError as error:
@@ -118,12 +122,13 @@ def run(case, folder):
 
 
 def call(case):
-    """Return what is returned by the call of a case."""
+    """Return the result of a case's call."""
     if case.door == "command":
         return run_commands(case)
     convert, bind = cases.DOORS[case.door]
     source = cases.converted(case.frame, convert)
-    if source is None:  # its library does not hold such ids
+    # Some libraries cannot hold such ids.
+    if source is None:
         source, bind = case.frame, bind and cases.bind
     if bind is None:
         return recframe.evaluate(source, **case.arguments, **case.options)
@@ -147,23 +152,25 @@ def run_commands(case):
 
 
 def parts_of(result):
-    """Yield the tables of what is returned, as `table_of` has them, ("text", ...), ("words", ...).
+    """Yield the tables of a result as `table_of` returns them, ("text", ...) and ("words", ...).
 
-    Words may be other words on purpose.
+    Words may change on purpose.
     """
     if isinstance(result, list):
         yield from result
         return
     while hasattr(result, "compute") or hasattr(result, "collect"):
         result = result.compute() if hasattr(result, "compute") else result.collect()
-    if hasattr(result, "tables"):  # of inspect
+    # Only `inspect` returns several tables.
+    if hasattr(result, "tables"):
         yield table_of(result.metrics)
         for name in result.tables:
             yield from parts_of(result.tables[name])
         yield "words", repr(result)
         return
     yield table_of(result)
-    if hasattr(result, "warnings"):  # of describe
+    # Only `describe` returns warnings.
+    if hasattr(result, "warnings"):
         yield "words", "\n".join(result.warnings)
 
 
@@ -194,19 +201,19 @@ def column_of(values):
 
 
 def plain(values):
-    """Return an array of numbers as it is, of others the texts."""
+    """Return an array of numbers unchanged, and other values as texts."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "iufb":
         return values
     return np.array([repr(value) for value in list(values)], dtype=object)
 
 
 def method_of(said):
-    """Return the method of a case described."""
+    """Return the method in a case's description."""
     return "command" if said.startswith("recframe ") else said.split(": ")[1].split(" of ")[0]
 
 
 def differ(old, new, method):
-    """Yield how outcomes differ: in a value, or in words only."""
+    """Yield the differences of two outcomes, in a value or in words only."""
     if old[0] != new[0] or (old[0] != "table" and old[1] != new[1]):
         yield "value", f"{shown(old)}\n  now: {shown(new)}"
     elif old[0] != "table":
@@ -226,7 +233,7 @@ def differ(old, new, method):
 
 
 def differ_in_text(old, new, method):
-    """Yield how texts differ; their numbers need not have every digit."""
+    """Yield the differences of two texts, whose numbers may differ in their last digits."""
     parts, others = NUMBER.split(old), NUMBER.split(new)
     numbers = [np.array(own[1::2], float) for own in (parts, others)]
     if parts[::2] != others[::2] or not np.allclose(*numbers, OF_METHODS[method], 1e-9):
@@ -236,7 +243,7 @@ def differ_in_text(old, new, method):
 
 
 def differ_in_table(old, new, method):
-    """Yield how tables differ: labels, dtypes, and of each column the first cell."""
+    """Yield the differences of two tables: labels, dtypes, and the first cell of each column."""
     (labels, columns), (new_labels, new_columns) = old, new
     if (labels, list(columns)) != (new_labels, list(new_columns)):
         yield "value", f"labels {labels} {list(columns)}\n  now: {new_labels} {list(new_columns)}"
@@ -255,7 +262,7 @@ def differ_in_table(old, new, method):
 
 
 def same_values(old, new, method, name):
-    """Return for each value whether it is the same, in every bit where counts are divided."""
+    """Return for each value whether it is the same, in every bit for divided counts."""
     if old.dtype.kind != "f" or new.dtype != old.dtype:
         return old == new
     digits = OF_METHODS.get(method, DIGITS if any(own in name + method for own in SUMS) else 0)

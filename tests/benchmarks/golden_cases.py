@@ -1,4 +1,4 @@
-"""The random frames and calls of `golden`, each made from its number alone."""
+"""Make the random frames and calls of `golden`, each from its number alone."""
 
 from decimal import Decimal
 from pathlib import Path
@@ -13,24 +13,26 @@ import pyarrow as pa
 import recframe
 
 N_SMALL, N_LARGE = 640, 40
-N_HUGE = 8  # of the large ones, the last, which threads share
-SPREAD = 0x9E3779B97F4A7C15  # times this, 64 bits that look random
+# Threads share the rows of these last large cases.
+N_HUGE = 8
+# Codes times this number have 64 bits that look random.
+SPREAD = 0x9E3779B97F4A7C15
 
 
 def texts(form, **dtype):
-    """Return what makes texts of codes."""
+    """Return a function that makes texts from codes."""
     return lambda codes: pd.array([form.format(code) for code in codes.tolist()], **dtype)
 
 
 def take(make):
-    """Return what makes objects of codes, the same object for the same code."""
+    """Return a function that makes objects from codes, the same object for the same code."""
     return lambda codes: pd.Series(map(make, range(codes.max() + 1)), dtype=object).to_numpy()[
         codes
     ]
 
 
 def from_codes(codes):
-    """Return categories, some of them not used, in no order."""
+    """Return categories in mixed order, some of them unused."""
     names = [f"c{code}" for code in range(int(codes.max()) + 3)][::-1]
     return pd.Categorical.from_codes(len(names) - 1 - codes, categories=names)
 
@@ -134,7 +136,7 @@ COUNT = N_SMALL + N_LARGE + len(COMMANDS)
 
 
 class Case(NamedTuple):
-    """A call: by which door, of what, and what is passed."""
+    """A call: its entry point, frame, method, arguments and options."""
 
     said: str
     door: str
@@ -145,18 +147,18 @@ class Case(NamedTuple):
 
 
 def gaps(rng, n):
-    """Return scores of which some are null."""
+    """Return scores, some of them null."""
     return np.where(rng.random(n) < 0.1, np.nan, rng.random(n))
 
 
 def pick(rng, choices, chance=1.0):
-    """Return one of the choices; None but for the chance."""
+    """Return one of the choices, or None with probability 1 - chance."""
     place = rng.integers(len(choices))
     return list(choices)[place] if rng.random() < chance else None
 
 
 def make_case(number):
-    """Return the case of a number: small ones, then large ones, then commands."""
+    """Return the case of a number; small cases come first, then large ones, then commands."""
     rng = np.random.default_rng([number, 7])
     if number >= N_SMALL + N_LARGE:
         line = COMMANDS[number - N_SMALL - N_LARGE]
@@ -178,7 +180,8 @@ def make_case(number):
     is_plain = door.startswith("function") or is_large
     method = "evaluate" if is_plain else pick(rng, METHODS)
     if method in ("rank", "top", "judge") and door in ("parquet", "csv", "jsonl"):
-        method = "catalogue"  # files have none that are as long as they
+        # These methods have no table for files.
+        method = "catalogue"
     if method == "compare":
         frame["b_score"] = SCORES[scores](rng, rows)
     if method == "judge" or rng.random() < 0.3:
@@ -203,7 +206,7 @@ def make_case(number):
 
 
 def make_frame(rng, rows, users, items, scores, relevance):
-    """Return a frame, its codes of users and items, and whether pairs are in it twice."""
+    """Return a frame, its codes of users and items, and whether pairs repeat."""
     n_users = int(
         rows // pick(rng, [5, 20, 100]) if rows > 1000 else rng.integers(1, rows // 3 + 2)
     )
@@ -212,7 +215,7 @@ def make_frame(rng, rows, users, items, scores, relevance):
     user = rng.permutation(n_users)[user] if rng.random() < 0.5 else user
     user = user % 2 if users == "bool" else user
     place = pd.Series(user).groupby(user).cumcount().to_numpy()
-    item = (user * 13 + place * 7) % 20_011  # which is prime, so that a user has each once
+    item = (user * 13 + place * 7) % 20_011  # 20,011 is prime, so that no user has an item twice.
     repeats = rng.random() < 0.12
     if repeats:
         item[rng.integers(rows, size=rows // 9 + 1)] = item[rows // 2]
@@ -224,13 +227,14 @@ def make_frame(rng, rows, users, items, scores, relevance):
     for name in ["score", "b_score"][: 2 if rng.random() < 0.4 else 1]:
         frame[name] = SCORES[scores](rng, rows)
     frame["relevant"] = RELEVANCE[relevance](rng, rows)
-    frame["price"] = 1.0 + codes["user"].to_numpy() % 7  # does not vary within users
+    # A price does not vary within users.
+    frame["price"] = 1.0 + codes["user"].to_numpy() % 7
     frame["country"] = [f"c{code % 3}" for code in codes["user"].tolist()]
     return frame, codes, repeats or users == "nulls"
 
 
 def make_options(rng, scores, relevance, repeats):
-    """Return options that suit a frame, now and then some that do not."""
+    """Return options that suit a frame, and sometimes some that do not."""
     has_grades, has_nulls = relevance in GRADES, "null" in scores
     drawn = {
         "ties": pick(rng, ["first", "last", "best", "worst", "item", "expected"], 0.5),
@@ -273,7 +277,7 @@ def make_truth(rng, codes, users, items, door):
 
 
 def make_metrics(rng, has_truth):
-    """Return names of metrics: one cut-off or several, also beyond rankings, and whole rankings."""
+    """Return names of metrics with one, several or no cut-offs, some beyond the rankings."""
     cuts = [int(cut) for cut in rng.integers(1, 12, 1 + int(rng.integers(3)))]
     names = [f"{name}@{cut}" for name in AT + EITHER for cut in cuts] + EITHER + WHOLE
     names += ["bpref"] * has_truth
@@ -301,7 +305,7 @@ def make_arguments(rng, method, frame, options):
 
 
 def make_segments(rng, frame):
-    """Return segments and weights of users, from columns or Series, or none."""
+    """Return segments and weights of users, as columns or Series, or none."""
     found = {"weights": pick(rng, ["price"], 0.3), "by": pick(rng, ["country", "Series"], 0.4)}
     if found["by"] == "Series":
         ids = frame["user"].unique() if "user" in frame else frame.index.unique()
@@ -310,30 +314,31 @@ def make_segments(rng, frame):
 
 
 def cut(frame, convert):
-    """Return the parts of a frame converted."""
+    """Return the converted thirds of a frame."""
     third = len(frame) // 3 + 1
     return [convert(frame[at : at + third].reset_index(drop=True)) for at in (0, third, 2 * third)]
 
 
 def save(frame, write):
-    """Write the parts of a frame as files, and return their folder."""
+    """Write the thirds of a frame as files, and return their folder."""
     for place, part in enumerate(cut(frame, lambda part: part)):
         write(part, f"case/{place}")
     return "case"
 
 
 def bind(frame, options):
-    """Return the accessor that a frame has."""
+    """Return the accessor of a frame."""
     return frame.rec(**options)
 
 
 def scan(folder, options):
-    """Return the accessor to files, in memory of which they have more."""
+    """Return the accessor of files that are larger than their memory limit."""
     n_bytes = sum(path.stat().st_size for path in Path(folder).iterdir())
     return recframe.scan(folder, memory=max(12_000, n_bytes // 4))(**options)
 
 
-DOORS = {  # what makes the source of a frame, and what makes its accessor, if not a function
+# Each entry point converts a frame, and makes its accessor unless it is a function.
+DOORS = {
     "pandas": (lambda frame: frame, bind),
     "polars": (pl.from_pandas, bind),
     "polars in chunks": (lambda frame: pl.concat(cut(frame, pl.from_pandas), rechunk=False), bind),
@@ -369,10 +374,11 @@ DOORS = {  # what makes the source of a frame, and what makes its accessor, if n
 
 
 def converted(frame, convert):
-    """Return what a conversion makes of a frame, None where its library does not take it."""
+    """Return a converted frame, or None if the other library refuses it."""
     try:
         return convert(frame)
-    except Exception:  # of whichever library
+    # Each library raises its own errors.
+    except Exception:
         return None
 
 

@@ -1,9 +1,9 @@
-"""Recframe against engines and libraries: seconds from one DataFrame to a mean of recall@10.
+"""Compare recframe with engines and libraries: seconds from a DataFrame to a mean recall@10.
 
 python -m tests.benchmarks.libraries --rows 1000000 --repeat 3 --output examples/speed.csv
 
-Each library is given the frame: the conversion that it wants is part of its time. A first call
-of each, which compiles and loads, is not. The environment needs the groups bench and others.
+Each library gets the frame, and the conversion that it needs is part of its time. A first call,
+which compiles and loads, is not. The environment needs the groups bench and others.
 """
 
 import argparse
@@ -16,7 +16,7 @@ METRIC = "recall@10"
 
 
 def main():
-    """Measure all that is installed, in turns, and print or write the medians."""
+    """Measure all installed libraries in turns, and print or write the medians."""
     options = arguments()
     frame = data.make(options.rows, ids="str", shuffled=True)
     calls, missing = {}, []
@@ -53,14 +53,14 @@ def arguments():
 
 
 def recframe_mean(frame):
-    """The accessor."""
-    import recframe  # noqa: F401 - which registers it
+    """Return the mean by the accessor."""
+    import recframe  # noqa: F401 - registers df.rec
 
     return frame.rec(short="pad").mean(METRIC).iloc[0, 0]
 
 
 def apply_mean(frame):
-    """What is pasted from a blog."""
+    """Return the mean by a loop as blog posts have it."""
 
     def recall(rows):
         n_relevant = rows["relevant"].sum()
@@ -71,7 +71,7 @@ def apply_mean(frame):
 
 
 def pandas_mean(frame):
-    """One sort and two sums by user."""
+    """Return the mean by one sort and two sums by user in pandas."""
     ranked = frame.sort_values("score", ascending=False)
     hits = ranked.groupby("user").head(10).groupby("user")["relevant"].sum()
     n_relevant = frame.groupby("user")["relevant"].sum()
@@ -79,7 +79,7 @@ def pandas_mean(frame):
 
 
 def polars_mean(frame):
-    """A sort, and a sum of the first rows of each group."""
+    """Return the mean by a sort, and a sum of the first rows of each group, in Polars."""
     import polars as pl
 
     relevant = pl.col("relevant").cast(pl.Int64)
@@ -90,7 +90,7 @@ def polars_mean(frame):
 
 
 def duckdb_mean(frame):
-    """A window over each user."""
+    """Return the mean by a window over each user in DuckDB."""
     import duckdb
 
     return duckdb.sql(
@@ -109,7 +109,7 @@ def duckdb_mean(frame):
 
 
 def ranx_mean(frame):
-    """Its two objects from frames."""
+    """Return the mean by ranx, from its Qrels and Run."""
     import ranx
 
     frame = frame.assign(item=as_text).astype({"user": object, "item": object})
@@ -121,7 +121,7 @@ def ranx_mean(frame):
 
 
 def pytrec_eval_mean(frame):
-    """Its dicts of dicts."""
+    """Return the mean by pytrec_eval, from its dicts of dicts."""
     import pytrec_eval
 
     frame = frame.assign(item=as_text, relevant=frame["relevant"].astype(int))
@@ -138,7 +138,7 @@ def pytrec_eval_mean(frame):
 
 
 def ir_measures_mean(frame):
-    """Its frames of runs and qrels."""
+    """Return the mean by ir_measures, from its frames of runs and qrels."""
     import ir_measures
     from ir_measures import R
 
@@ -150,7 +150,7 @@ def ir_measures_mean(frame):
 
 
 def rectools_mean(frame):
-    """Its frames of recommendations and interactions."""
+    """Return the mean by RecTools, from its frames of recommendations and interactions."""
     from rectools.metrics import Recall
 
     ranked = frame.sort_values(["user", "score"], ascending=[True, False])
@@ -160,7 +160,7 @@ def rectools_mean(frame):
 
 
 def as_text(frame):
-    """Return the items as text, which these libraries want."""
+    """Return the items as text, because some libraries need it."""
     return frame["item"].astype(str)
 
 

@@ -1,9 +1,10 @@
-"""Peak memory and first calls, measured in fresh processes.
+"""Measure peak memory and first calls in fresh processes.
 
 python -m tests.benchmarks.memory --memory 64MiB 128MiB 256MiB --folder /tmp
 
-prints for each kind of file the peak of resident memory, in MB beyond that after all imports, which
-is to be at most the memory given and 100 MB; the tables of users are not kept. NaN: it is refused.
+It prints for each kind of file the peak of resident memory in MB, beyond the memory after all
+imports. The peak should be at most the memory limit and 100 MB. The tables of users are not kept.
+NaN means that the file is refused.
 """
 
 import argparse
@@ -63,8 +64,10 @@ except recframe.RecframeError as error:
 else:
     print(status("VmHWM") - before)
 """
-USERS = {"two columns": "date,user"}  # else "user"
-WITH_TRUTH = ("truth", "truth, users of text")  # all pairs, and no relevance in the rows
+# Other cases have users in the column "user".
+USERS = {"two columns": "date,user"}
+# Truth holds all pairs here, and the rows have no relevance.
+WITH_TRUTH = ("truth", "truth, users of text")
 WRITTEN = {"one dictionary of 1 KB users": {"dictionary_pagesize_limit": 1 << 30}}
 
 
@@ -82,7 +85,7 @@ def make_scores(n_rows=200_000, *, is_shuffled=False):
 
 
 def make_long(n_rows=500_000, *, role="user"):
-    """Return shuffled rows with ids of 1 KB, ten rows of each."""
+    """Return shuffled rows with ids of 1 KB, each in ten rows."""
     rows = np.random.default_rng(0).permutation(n_rows)
     frame = data.make(n_rows).assign(user=rows // 10, item=(rows // 10 + rows % 10) % n_rows)
     texts = frame[role].map(lambda number: f"{number:01024}")
@@ -98,7 +101,7 @@ def make_texts(n_rows=2_000_000):
 
 
 def make_two(n_rows=3_000_000):
-    """Return shuffled rows whose rankings are of a user on a date."""
+    """Return shuffled rows in which a user on a date has a ranking."""
     frame = data.make(n_rows, shuffled=True)
     dates = np.array([f"2026-11-{day:02}" for day in range(1, 29)])
     return frame.assign(
@@ -135,7 +138,7 @@ WRITERS = {
 
 
 def peaks_beyond_imports(folder, memories, cases):
-    """Return a row for each kind of file, with a column for each memory: peaks in MB."""
+    """Return peaks in MB, with a row for each kind of file and a column for each memory limit."""
     table = {}
     for case in cases:
         make, ending = CASES[case]
@@ -164,7 +167,7 @@ def peaks_beyond_imports(folder, memories, cases):
 
 
 def main():
-    """Print the peaks of files that are made in a folder, or found there."""
+    """Print the peaks of files that exist in a folder or are made there."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--memory", nargs="+", default=["64MiB", "128MiB", "256MiB"])
     parser.add_argument("--folder")
@@ -183,17 +186,19 @@ def first_call_seconds(repeat):
 
 
 def peak_ratio(make=data.make, **frame_arguments):
-    """Return recframe's peak memory beyond a frame made, over the bytes of the columns used."""
+    """Return recframe's peak memory beyond the frame, divided by the bytes of the used columns."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
         return process.submit(_peak_ratio, make, frame_arguments).result()
 
 
 def _peak_ratio(make, frame_arguments):
-    """Measure in this process; Linux only, since it resets the peak of resident memory."""
-    engines.recframe_call(data.make(1_000))()  # what the first call imports is not the call's
+    """Return the ratio measured in this process; Linux only, because it resets the peak."""
+    # The first call imports modules, which the measured call should not pay for.
+    engines.recframe_call(data.make(1_000))()
     frame = make(**frame_arguments)
     used = frame[engines.USED].memory_usage(index=False, deep=True).sum()
-    release()  # else the call is served from what making the frame left free
+    # Otherwise the call would use memory that making the frame left free.
+    release()
     Path("/proc/self/clear_refs").write_text("5")
     before = resident_bytes("VmRSS")
     result = engines.recframe_call(frame)()
@@ -203,7 +208,7 @@ def _peak_ratio(make, frame_arguments):
 
 
 def release():
-    """Give memory that is free in this process back to the system."""
+    """Give the free memory of this process back to the system."""
     gc.collect()
     pa.default_memory_pool().release_unused()
     if hasattr(libc := ctypes.CDLL(None), "malloc_trim"):

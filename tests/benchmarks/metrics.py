@@ -1,4 +1,4 @@
-"""What each metric costs beside precision, recall and R-precision, and all of them together.
+"""Compare each metric's time with precision, recall and R-precision, and time all together.
 
 python -m tests.benchmarks.metrics --rows 10000000 --users 100000 --repeat 5
 """
@@ -13,10 +13,11 @@ from tests.benchmarks import data
 from tests.benchmarks.engines import medians, recframe_call
 
 CUT_OFFS = (5, 10, 20)
-# Of each metric that needs no column, as it is written.
+# Each metric that needs no column has the text that follows its name.
 PARAMETERS = {name: "" for name, definition in DEFINITIONS.items() if not definition.of_column}
 PARAMETERS |= {"rbp": "(p=0.8)", "err": "(max=3)"}
-GRADED = ", grades"  # from 1 to 3
+# The grades go from 1 to 3.
+GRADED = ", grades"
 FIRST = ("precision", "recall", "r_precision")
 
 
@@ -35,7 +36,7 @@ def main():
 
 
 def measure(scores, options):
-    """Print the times of scores of a kind."""
+    """Print the times for one kind of scores."""
     frame = data.make(options.rows, options.users, scores=scores, shuffled=options.shuffled)
     times = medians(calls(frame), options.repeat)
     print(
@@ -63,7 +64,7 @@ def calls(frame):
 
 
 def labels(names):
-    """Return the metrics at every cut-off, and of whole rankings those that have such a value."""
+    """Return the metrics at every cut-off, and the metrics of whole rankings."""
     cut_off = {name: DEFINITIONS[name].cut_off for name in names}
     written = {name: f"{name}{PARAMETERS[name]}" for name in names}
     return [

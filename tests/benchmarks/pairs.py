@@ -1,11 +1,11 @@
-"""One checkout of recframe against another, call by call in turn.
+"""Compare one checkout of recframe with another, call by call in turn.
 
 python -m tests.benchmarks.pairs OLD --cases grouped "shuffled text" --rows 1000000
 
-OLD is the folder of the other checkout, for example one that `git worktree add` made. Each has a
-process of its own; after a call in one comes the same call in the other, so that a machine that
-gets slower does so for both. The table shows the medians of the times, the medians of the ratios
-new / old, of time and of the processors' time, and the memory that a call takes beyond its frame.
+OLD is the folder of the other checkout, for example one that `git worktree add` made. Each
+checkout has a process of its own. A call in one is followed by the same call in the other, so
+that a slower machine slows both. The table shows the medians of the times, the medians of the
+ratios new / old, of time and of the processors' time, and the memory of a call beyond its frame.
 """
 
 import argparse
@@ -19,19 +19,21 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[2]
 METRICS = ["precision@4", "recall@4", "r_precision"]
-SMALL = 300  # rows of the small case, whatever the others have
+# The small case has this many rows.
+SMALL = 300
 TREC = {"ties": "item", "short": "pad", "zero_division": 0.0, "min_relevance": 1}
 TREC_METRICS = ["average_precision", "reciprocal_rank", "precision@10", "recall@100", "ndcg@10"]
 
 
 class Case(NamedTuple):
-    """What is timed: arguments of `data.make`, of evaluate, and how the frame is made otherwise."""
+    """The frame and the options of a timed call."""
 
     made: dict[str, Any] = {}  # noqa: RUF012
     options: dict[str, Any] = {"short": "pad", "duplicates": "keep"}  # noqa: RUF012
     kind: str = ""
     metrics: list[str] = METRICS
-    beside: list[str] | None = None  # other metrics, to whose time the ratio is shown
+    # The row shows the ratio to the time of these other metrics.
+    beside: list[str] | None = None
 
 
 CHECKED = {"short": "pad", "duplicates": "raise"}
@@ -88,7 +90,7 @@ def main():
 
 
 def in_turn(call, both, repeat):
-    """Return pairs of what a call gives of either; each comes first in every other pair."""
+    """Return pairs of a call's results for both checkouts, which take turns to come first."""
     pairs = []
     for turn in range(repeat):
         order = (1, 0) if turn % 2 else (0, 1)
@@ -98,7 +100,7 @@ def in_turn(call, both, repeat):
 
 
 def print_row(name, pairs, megabytes=()):
-    """Print the medians of pairs of (time, processors' time, time beside), and of their ratios."""
+    """Print the medians of pairs of (time, processors' time, other time) and of their ratios."""
     columns = [list(zip(*own, strict=True)) for own in zip(*pairs, strict=True)]
     old, new = columns
     times = [1000 * statistics.median(own[0]) for own in columns]
@@ -116,12 +118,12 @@ def median_ratio(numerators, denominators):
 
 
 def environment(folder):
-    """Return an environment in which recframe is that of a checkout."""
+    """Return an environment in which recframe is imported from a checkout."""
     return os.environ | {"PYTHONPATH": str(folder)}
 
 
 def import_times(folder):
-    """Return the seconds, and those of processors, that importing recframe takes in a checkout."""
+    """Return the seconds and the processors' seconds of importing recframe from a checkout."""
     code = "from time import *; t = perf_counter(), process_time(); import recframe; "
     code += "print(perf_counter() - t[0], process_time() - t[1])"
     run = subprocess.run(
@@ -146,11 +148,12 @@ class Caller:
             stdout=subprocess.PIPE,
             text=True,
         )
-        for _ in range(2):  # the first calls fill caches
+        # The first calls fill caches.
+        for _ in range(2):
             self.ask("time")
 
     def ask(self, what):
-        """Return the figures of a call: its times, or the megabytes it takes."""
+        """Return the numbers that a call prints: its times or its megabytes."""
         print(what, file=self.process.stdin, flush=True)
         return [float(number) for number in self.process.stdout.readline().split()]
 
@@ -165,10 +168,12 @@ class Caller:
 
 
 def answer(name, rows):
-    """Evaluate the frame of a case for each line that comes in, and print what it asks for."""
-    import recframe  # of the checkout that is asked
+    """Answer each line of input with the times or the megabytes of evaluating a case's frame."""
+    # This is the recframe of the other checkout.
+    import recframe
 
-    sys.path.insert(0, str(ROOT))  # and all else of this one
+    # All other modules come from this checkout.
+    sys.path.insert(0, str(ROOT))
     case = CASES[name]
     frame, options = make_frame(case, rows)
 
@@ -186,7 +191,7 @@ def answer(name, rows):
 
 
 def make_frame(case, rows):
-    """Return the frame of a case, and the options that it is evaluated with."""
+    """Return the frame of a case and its options."""
     from recframe.options import DEFAULTS
     from tests.benchmarks import data, duplicates, truth
 
@@ -194,7 +199,8 @@ def make_frame(case, rows):
     if case.kind in ("truth", "trec"):
         shuffled = case.kind == "trec"
         frame, options["truth"] = truth.make(rows, rows // 10, made["ids"], shuffled=shuffled)
-        if "population" in DEFAULTS:  # which 298cd59 lacks, and counts all users
+        # 298cd59 lacks this option and counts all users.
+        if "population" in DEFAULTS:
             options["population"] = "all"
         if case.kind == "trec":
             graded = options["truth"].index.to_numpy() % 3
@@ -217,7 +223,7 @@ def make_frame(case, rows):
 
 
 def megabytes_of(call):
-    """Return the most memory that a call takes beyond what is there before; Linux only."""
+    """Return the peak megabytes of a call beyond the memory before it; Linux only."""
     from tests.benchmarks import memory
 
     memory.release()

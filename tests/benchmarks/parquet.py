@@ -1,9 +1,10 @@
-"""Files larger and smaller than the memory given, by recframe, a plain read, DuckDB and Polars.
+"""Compare recframe, a plain read, DuckDB and Polars on files larger and smaller than memory.
 
 python -m tests.benchmarks.parquet --rows 20000000 --users 200000 --memory 256MiB 4GiB
 
-Each engine runs in a fresh process of two threads, the repeats interleaved: the median of the
-seconds without imports, and the highest peak of resident memory, interpreter and imports included.
+Each engine runs in a fresh process of two threads, with the repeats interleaved. The table shows
+the median of the seconds without imports, and the highest peak of resident memory, interpreter
+and imports included.
 """
 
 import argparse
@@ -18,7 +19,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-# No other imports here: they would be in the memory of every engine.
+# Other imports would count in the memory of every engine, so there are none here.
 K = 4
 METRICS = (f"precision@{K}", f"recall@{K}", "r_precision")
 USED = ["user", "score", "relevant"]
@@ -46,12 +47,12 @@ def run_recframe(path, memory, duplicates="keep"):
 
 
 def run_recframe_items(path, memory):
-    """The same as called by default: items are read and held against repeated pairs."""
+    """Precision, recall, R-precision by default: items are read to check for repeated pairs."""
     return run_recframe(path, memory, "raise")
 
 
 def run_read(path, memory):
-    """The columns used, read and nothing else."""
+    """A plain read of the used columns."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -60,7 +61,7 @@ def run_read(path, memory):
 
 
 def run_duckdb(path, memory, query=WINDOW):
-    """Hits@4 and R, within the same memory."""
+    """Hits@4 and R by a window, within the same memory."""
     import duckdb
 
     folder = tempfile.TemporaryDirectory()
@@ -70,12 +71,12 @@ def run_duckdb(path, memory, query=WINDOW):
 
 
 def run_duckdb_max_by(path, memory):
-    """Hits@4 and R, within the same memory."""
+    """Hits@4 and R by max_by, within the same memory."""
     return run_duckdb(path, memory, MAX_BY)
 
 
 def run_polars(path, memory):
-    """Hits@4 and R; there is no limit of memory to give."""
+    """Hits@4 and R without a limit of memory, which Polars does not have."""
     import polars as pl
 
     hits = pl.col("relevant").sort_by("score", descending=True).head(K).sum()
@@ -85,7 +86,7 @@ def run_polars(path, memory):
 
 
 def run_polars_fair(path, memory):
-    """Precision, recall and R-precision, as a user would write them."""
+    """Precision, recall, R-precision, as a user would write them."""
     import polars as pl
 
     best = pl.col("relevant").sort_by("score", descending=True)
@@ -99,7 +100,7 @@ def run_polars_fair(path, memory):
 
 
 def run_dask(path, memory):
-    """recframe.dask; there is no limit of memory to give."""
+    """recframe.dask without a limit of memory, which Dask does not have."""
     import dask.dataframe as dd
 
     import recframe.dask  # noqa: F401 - registers ddf.rec
@@ -124,7 +125,7 @@ ENGINES = BY_MEMORY | {
 
 
 def main():
-    """Make the files and print a table for each, or be one of the fresh processes."""
+    """Make the files and print a table for each, or run one engine in a fresh process."""
     options = arguments()
     if options.engine is not None:
         run_one(options)
@@ -154,12 +155,12 @@ def arguments():
 
 
 def print_tables(options, folder):
-    """Print a table for each file in a folder, where those that are missing are made."""
+    """Print a table for each file in a folder, and make missing files."""
     users = options.users or max(1, options.rows // 100)
     paths = {order: folder / f"{order}-{options.rows}-{users}.parquet" for order in options.orders}
     missing = [order for order, path in paths.items() if not path.exists()]
     if missing:
-        # In a process of its own, whose memory no other starts with.
+        # A process of its own keeps the file's memory out of the others.
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
             for order in missing:
                 process.submit(make_file, options.rows, users, order, paths[order]).result()
@@ -168,7 +169,7 @@ def print_tables(options, folder):
 
 
 def make_file(rows, users, order, path):
-    """Write rows of users whose ids, and those of items, are text."""
+    """Write rows whose ids of users and items are text."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -186,7 +187,7 @@ def make_file(rows, users, order, path):
     if order == "shuffled":
         in_order = rng.permutation(rows)
         columns = {name: values[in_order] for name, values in columns.items()}
-    # All of one length, so that those of users ascend.
+    # Ids of equal length keep the users in ascending order.
     for name, first in (("user", 100_000), ("item", 10_000_000)):
         names = pa.array([f"{name}{first + at}" for at in range(int(columns[name].max()) + 1)])
         columns[name] = names.take(pa.array(columns[name]))
@@ -194,7 +195,7 @@ def make_file(rows, users, order, path):
 
 
 def print_table(order, path, options):
-    """Print what every engine takes for one file."""
+    """Print the seconds and peak memory of every engine for one file."""
     each = {
         name: options.memory if name in BY_MEMORY else options.memory[:1]
         for name in options.engines
@@ -235,13 +236,13 @@ def run_fresh(name, memory, path):
 
 
 def run_one(options):
-    """Run an engine in this process and print its seconds and peak MiB."""
+    """Run an engine in this process, and print its seconds and peak MiB."""
     call = ENGINES[options.engine](options.path, *options.memory)
     start = time.perf_counter()
     result = call()
     seconds = time.perf_counter() - start
     del result
-    # Linux's own count, since ru_maxrss of a new process begins at what its parent had.
+    # This is Linux's own count, because ru_maxrss starts at the parent's peak.
     peak = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())[1]
     print(seconds, int(peak) / 1024)
 

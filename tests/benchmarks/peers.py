@@ -1,4 +1,4 @@
-"""Recframe against a plain read, Polars, DuckDB and pandas, on one frame and in one run.
+"""Compare recframe with a plain read, Polars, DuckDB and pandas, on one frame in one run.
 
 python -m tests.benchmarks.peers --rows 10000000 --users 100000 --repeat 5
 python -m tests.benchmarks.peers --case table  # many frames and their targets, minutes
@@ -7,7 +7,8 @@ python -m tests.benchmarks.peers --case table  # many frames and their targets, 
 import argparse
 import os
 
-IDS = ["int", "int32", "str", "category", "shared", "distinct"]  # the last two: objects of text
+# The last two kinds are objects of text.
+IDS = ["int", "int32", "str", "category", "shared", "distinct"]
 
 
 def main():
@@ -17,7 +18,8 @@ def main():
         os.environ[name] = str(options.threads)
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])
-    from tests.benchmarks import tables, targets  # Polars reads its threads when imported
+    # Polars reads its number of threads when it is imported.
+    from tests.benchmarks import tables, targets
 
     if options.growth and options.shuffled:
         tables.print_shuffled_growth(options.rows, options.repeat)

@@ -1,4 +1,4 @@
-"""Seconds for intervals and tests of many users, beside SciPy's on the same values.
+"""Compare the seconds for intervals and tests of many users with SciPy's for the same values.
 
 python -m tests.benchmarks.resampling --users 100000 --scipy 500
 """
@@ -12,12 +12,14 @@ import pandas as pd
 import recframe
 from recframe.analysis.resampling import Resampling, bootstrap_interval, sign_flip_test
 
-DEFAULT = 9_999  # resamples
-BATCH = 50  # of SciPy's samples held at a time; all at once are 8 GB for 100,000 users
+# This is the default number of resamples.
+DEFAULT = 9_999
+# SciPy holds this many samples at a time; all of 100,000 users would need 8 GB.
+BATCH = 50
 
 
 def columns(n, seed):
-    """Return values of three metrics: 11 different ones, 1,000, and nearly as many as users."""
+    """Return values of three metrics: 11 distinct ones, 1,000, and nearly one for each user."""
     rng = np.random.default_rng(seed)
     share = rng.beta(0.5, 3 - seed / 10, n)
     return {
@@ -28,7 +30,7 @@ def columns(n, seed):
 
 
 def seconds(call, *arguments, **options):
-    """Return how long a call takes."""
+    """Return the seconds that a call takes."""
     start = time.perf_counter()
     call(*arguments, **options)
     return time.perf_counter() - start
@@ -73,7 +75,7 @@ def beside_scipy(n, n_scipy, repeat):
 
 
 def whole_calls(n, repeat):
-    """Print medians of calls on three metrics of two models, of as many values each."""
+    """Print medians of calls on three metrics of two models, with as many values each."""
     for kind in ("few", "some", "many"):
         table = pd.DataFrame(
             {

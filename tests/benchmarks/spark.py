@@ -1,8 +1,8 @@
-"""What recframe costs on Spark: its table against a `mapInPandas` that does nothing, in turn.
+"""Compare recframe's table on Spark with a `mapInPandas` that does nothing, in turn.
 
 python -m tests.benchmarks.spark --rows 5000000 --repeat 7
 
-Both shuffle the same rows by user, with everything that Spark needs to hand them to Python.
+Both calls shuffle the same rows by user and pass them to Python.
 """
 
 import argparse
@@ -30,7 +30,8 @@ def main():
     parser.add_argument("--ids", choices=["int", "str"], action="append", help="default: both")
     options = parser.parse_args()
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    warnings.filterwarnings("ignore")  # of Spark about pandas
+    # Spark warns about pandas.
+    warnings.filterwarnings("ignore")
     builder = SparkSession.builder.master("local[2]").config("spark.driver.memory", "4g")
     quiet = {"spark.ui.enabled": False, "spark.ui.showConsoleProgress": False}
     spark = builder.config(map=quiet).getOrCreate()
@@ -50,7 +51,7 @@ def main():
 
 
 def time_both(rows, repeat):
-    """Return the seconds that each call takes to be done with all its rows, first nothing."""
+    """Return the seconds of each call until all its rows are done; the idle call comes first."""
     shuffled = rows.select(*USED).repartition("user")
     nothing = shuffled.mapInPandas(do_nothing, "user string")
     own = recframe.spark.rec(rows, short="pad").evaluate(METRICS)
@@ -59,13 +60,14 @@ def time_both(rows, repeat):
         for table, seconds in zip((nothing, own), times, strict=True):
             start = time.perf_counter()
             table.write.format("noop").mode("overwrite").save()
-            if repetition:  # the first warms up
+            # The first repetition warms up.
+            if repetition:
                 seconds.append(time.perf_counter() - start)
     return times
 
 
 def do_nothing(frames):
-    """Yield nothing, having been given all frames."""
+    """Read all frames and yield nothing."""
     for _ in frames:
         pass
     yield from ()

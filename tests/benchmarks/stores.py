@@ -1,11 +1,12 @@
-"""Files in a store that answers late, against the transfer of the same bytes alone.
+"""Compare files in a slow store with the transfer of the same bytes alone.
 
 python -m tests.benchmarks.stores --rows 5000000 --delay 0.02 --rate 50e6
 
-A server on this machine adds so many seconds to each request, and sends so many bytes a second in
-all. "transfer" fetches the bytes of the columns used in the best way: 16 parts of 8 MiB at a time.
-Each layout is also read as Arrow reads ahead by itself (its pre_buffer, row group by row group) and
-without reading ahead. Then, without delay, each door to the same rows against the local file.
+A server on this machine delays each request by some seconds, and sends so many bytes a second in
+all. "transfer" fetches the bytes of the used columns in the best way, in 16 parts of 8 MiB at a
+time. Each layout is also read by Arrow's own reading ahead (its pre_buffer, row group by row
+group), and without reading ahead. The second table compares ways to open the same file, without
+delay, with the local file.
 """
 
 import argparse
@@ -27,9 +28,11 @@ from tests.benchmarks.data import make
 from tests.store_server import StoreServer
 
 METRICS = ("precision@4", "recall@4", "r_precision")
-USED = ("user", "item", "score", "relevant")  # which evaluate reads
+# `evaluate` reads these columns.
+USED = ("user", "item", "score", "relevant")
 PART = 8 << 20
-LAYOUTS = {  # rows of a row group, files, sorted by user
+# A layout has rows of a row group, a number of files, and whether users are sorted.
+LAYOUTS = {
     "1 file of row groups of 500,000 rows": (500_000, 1, True),
     "1 file of row groups of 20,000 rows": (20_000, 1, True),
     "1 file of one row group": (1 << 40, 1, True),
@@ -76,7 +79,7 @@ def write_layouts(bucket, rows):
 
 @contextmanager
 def served(folder, delay=0.0, rate=None):
-    """Give the port of a server in a process of its own."""
+    """Yield the port of a server in a process of its own."""
     command = [sys.executable, "-m", "tests.store_server", str(folder), f"--delay={delay}"]
     command += [f"--rate={rate}"] * (rate is not None)
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -103,7 +106,8 @@ def time_layouts(bucket, port, asked):
         for repeat in range(asked.repeats):
             for name, way in ways.items():
                 if repeat and name == "none ahead":
-                    continue  # which is slow, and no more exact
+                    # This slow reading gains no accuracy from repeats.
+                    continue
                 seconds[name].append(timed(way))
         alone = statistics.median(seconds["transfer"])
         n_bytes = sum(stop - start for of_file in ranges.values() for start, stop in of_file)
@@ -115,7 +119,7 @@ def time_layouts(bucket, port, asked):
 
 
 def time_doors(bucket, port, asked):
-    """Print a row for each way to the same file."""
+    """Print a row for each URL or path of the same file."""
     from fsspec.implementations.memory import MemoryFileSystem
 
     path = bucket / "0" / "000.parquet"
@@ -147,12 +151,12 @@ def timed(way):
 
 
 def evaluate(path, memory):
-    """Evaluate files."""
+    """Evaluate files within a memory limit."""
     return recframe.evaluate(path, METRICS, short="pad", memory=memory)
 
 
 def find_ranges(folder):
-    """Return where the columns used are in the files of a folder."""
+    """Return the byte ranges of the used columns in the files of a folder."""
     ranges = {}
     for path in sorted(folder.iterdir()):
         metadata = pq.read_metadata(path)
@@ -168,7 +172,7 @@ def find_ranges(folder):
 
 
 def transfer(uri, ranges):
-    """Fetch ranges, those that touch as one."""
+    """Fetch ranges, and join adjacent ones."""
     store, root = fs.FileSystem.from_uri(uri)
 
     def fetch(name, start, stop):
@@ -195,7 +199,7 @@ def transfer(uri, ranges):
 
 @contextmanager
 def reading(read_ahead, open_file):
-    """Read in another way."""
+    """Replace recframe's reading ahead and its way to open files."""
     known = batches.read_ahead, batches.open_file
     batches.read_ahead, batches.open_file = read_ahead, open_file
     try:
@@ -211,7 +215,7 @@ def none_ahead(uri, memory):
 
 
 def pre_buffered(uri, memory):
-    """Evaluate with every row group fetched as a whole by Arrow, in as much memory as it takes."""
+    """Evaluate with every row group fetched as a whole by Arrow, without a limit of memory."""
 
     def open_file(found, as_codes=(), footer=None, _buffer=0):
         return pq.ParquetFile(

@@ -1,4 +1,4 @@
-"""The printed tables: the peers on one frame, the cases and their targets, the growth."""
+"""Print the tables: the peers on one frame, the cases and their targets, and the growth."""
 
 import os
 import statistics
@@ -54,7 +54,7 @@ def print_peers(options):
 
 
 def described(options):
-    """Return the arguments of a run as the words of a caption."""
+    """Return the arguments of a run as words for a caption."""
     order = "shuffled" if options.shuffled else "grouped"
     return (
         f"{options.sizes} sizes, {order}, {options.ids} ids, {options.scores} scores, "
@@ -70,7 +70,7 @@ def print_memory(frame_arguments):
 
 
 def print_cases(rows, repeat, threads):
-    """Print the cases one by one: what was measured, the target, and whether it is reached."""
+    """Print for each case the measured ratio, the target, and whether it is reached."""
     print(f"{'case':40}{'measured':>10}  {'target':22}reached")
     for name, ratio, limit, unit in cases(rows, repeat, threads):
         target = f"<= {limit} {unit}"
@@ -78,7 +78,7 @@ def print_cases(rows, repeat, threads):
 
 
 def cases(rows, repeat, threads):
-    """Yield (name, measured ratio, limit, what the ratio is to) for every case to reach."""
+    """Yield the name, measured ratio, limit and unit of the ratio for every case."""
     frame = data.make(rows)
 
     def compare(**calls):
@@ -130,13 +130,13 @@ def cases(rows, repeat, threads):
 
 
 def against_polars(compare, rows, **frame_arguments):
-    """Return recframe's time over Polars' on a frame of the given kind, as a tuple of one."""
+    """Return recframe's time divided by Polars' on a frame of such a kind, as a tuple of one."""
     frame = data.make(rows, **frame_arguments)
     return (compare(ours=recframe_call(frame), polars=engines.polars_call(frame))["polars"],)
 
 
 def print_shuffled_growth(rows, repeat):
-    """Print recframe's time and memory at a tenth of the rows and at all, shuffled, 100 a user."""
+    """Print recframe's time and memory for a tenth of the rows and for all, shuffled."""
     print(f"{'rows':>12}{'median ms':>12}{'ns per row':>12}{'x first':>9}{'memory x columns':>18}")
     sizes = (rows // 10, rows)
     calls = {rows: recframe_call(data.make_narrow(rows)) for rows in sizes}

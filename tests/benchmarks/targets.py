@@ -1,4 +1,4 @@
-"""The table of targets: recframe beside a peer, case by case, and its serial share."""
+"""Print the table of targets: recframe and a peer, case by case, and its serial share."""
 
 import os
 import statistics
@@ -15,20 +15,24 @@ from tests.benchmarks.engines import K, recframe_call, rounds
 OURS = "recframe"
 HITS = f"Polars hits@{K}"
 CONVERTED = "with from_pandas"
-FAIR = "Polars fair", "DuckDB fair"  # precision, recall and R-precision, as recframe
-MILLISECONDS = "ms"  # stands for a peer where the time itself is to be reached
-PEERS = {  # of a frame and a number of threads
+# These compute precision, recall and R-precision, as recframe does.
+FAIR = "Polars fair", "DuckDB fair"
+# A target in milliseconds stands in the place of a peer.
+MILLISECONDS = "ms"
+# Each peer takes a frame and a number of threads.
+PEERS = {
     HITS: lambda frame, threads: engines.polars_call(frame),
     CONVERTED: lambda frame, threads: lambda: engines.polars_call(frame)(),
     "read": lambda frame, threads: engines.read_call(frame),
     FAIR[0]: lambda frame, threads: engines.polars_fair(frame),
     FAIR[1]: engines.duckdb_fair,
 }
-SMALL_ROUNDS = 20  # of a small frame for each of a large one
+# A small frame has this many rounds for each round of a large one.
+SMALL_ROUNDS = 20
 
 
 def print_table(options):
-    """Print a line for every case and peer; a case's frames are gone before the next."""
+    """Print a line for every case and peer, and free a case's frames before the next."""
     print(
         f"{options.rows:,} rows, {options.threads} threads, median of {options.repeat} rounds, "
         f"load before {os.getloadavg()[0]:.1f}"
@@ -49,7 +53,7 @@ def print_table(options):
 
 
 def print_case(name, calls, targets, options):
-    """Print recframe's time beside that of each peer with its target, which may be None."""
+    """Print recframe's time next to each peer's with its target, which may be None."""
     if MILLISECONDS in targets:
         times = rounds(calls, SMALL_ROUNDS * options.repeat, collect=False)
     else:
@@ -73,14 +77,14 @@ def print_case(name, calls, targets, options):
 
 
 def serial_share(wall, processors, threads):
-    """Return the share of the processor time in which one thread works and the others wait."""
+    """Return the share of processor time in which one thread works and the others wait."""
     if threads == 1:
         return 1.0
     return (threads * wall - processors) / (threads - 1) / processors
 
 
 def cases(rows, threads):
-    """Return by name what makes the calls of a case, and the targets beside its peers."""
+    """Return for each name a function that makes the calls of a case and the peers' targets."""
     made = {}
     for name, arguments, targets in (
         ("grouped int64", {}, {HITS: 0.3}),
@@ -117,9 +121,9 @@ def cases(rows, threads):
 
 
 def beside_peers(rows, arguments, targets, threads):
-    """Return the calls on one frame of a kind; what peers convert it to is made beforehand.
+    """Return the calls on one frame, which is converted for each peer beforehand.
 
-    But of objects, which they cannot read as they are.
+    Objects are converted within the call, because peers cannot read them.
     """
     frame = data.make(rows, **arguments)
     peers = {peer: PEERS[peer](frame, threads) for peer in [*targets, *FAIR]}
@@ -129,15 +133,17 @@ def beside_peers(rows, arguments, targets, threads):
 
 
 def of_fresh_frame(rows, shuffled):
-    """Return the first call on a frame as parquet gives it, and a later one."""
+    """Return the first call on a frame as read from parquet, and a later call."""
     folder, frames = tempfile.TemporaryDirectory(), {}
     path = Path(folder.name) / "run.parquet"
     data.make(rows, ids="str", shuffled=shuffled).to_parquet(path)
 
     def read():
-        assert folder  # is there as long as this may be called
+        # The folder must exist as long as this function can be called.
+        assert folder
         frames.clear()
-        memory.release()  # as of a process that begins with reading
+        # A process that begins with reading has no free memory either.
+        memory.release()
         frames["fresh"] = pd.read_parquet(path)
 
     def evaluate():
@@ -148,7 +154,7 @@ def of_fresh_frame(rows, shuffled):
 
 
 def of_checked_pairs(rows, shuffled, items, target):
-    """Return the call that refuses repeated pairs, and the one that does not look at items."""
+    """Return a call that refuses repeated pairs, and one that does not look at items."""
     frame = data.make(rows, shuffled=shuffled)
     frame = frame.assign(item=duplicates.ITEMS[items](frame["item"].to_numpy()))
     return {OURS: recframe_call(frame, duplicates="raise"), "keep": recframe_call(frame)}, {
@@ -157,7 +163,7 @@ def of_checked_pairs(rows, shuffled, items, target):
 
 
 def of_truth(rows, ids, target, threads):
-    """Return the call with a truth of a tenth as many pairs, and the joins of Polars and DuckDB."""
+    """Return a call with a truth of a tenth as many pairs, and the joins of Polars and DuckDB."""
     recs, relevant = truth.make(rows, rows // 10, ids, shuffled=False)
     calls = {
         OURS: recframe_call(recs, truth=relevant, population="all"),
@@ -169,7 +175,7 @@ def of_truth(rows, ids, target, threads):
 
 
 def of_curve(rows, metric):
-    """Return the curve of 50 cut-offs on tied ratings, and the value at one."""
+    """Return the curve of 50 cut-offs on tied ratings, and the value at a single cut-off."""
     bound = data.make(rows, scores="ratings").rec(short="pad")
     return {
         OURS: lambda: bound.curve(metric, k=analysis.CUT_OFFS),

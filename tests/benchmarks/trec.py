@@ -1,11 +1,11 @@
-"""Recframe against pytrec_eval, on one run and in one process.
+"""Compare recframe with pytrec_eval, on one run and in one process.
 
 python -m tests.benchmarks.trec --queries 10000 --documents 100 --repeat 5
 
-Timed is first the evaluation alone: of frames in memory by `recframe.evaluate`, of the same values
-in dicts of dicts by a new `RelevanceEvaluator` and its `evaluate`. Neither time has what makes
-frames or dicts. Then the whole road from files of TREC to the values of every query, which is that
-of `recframe.read_run` and `read_qrels`, and of `pytrec_eval.parse_run` and `parse_qrel`.
+The first times are of the evaluation alone: `recframe.evaluate` on frames in memory, and a new
+`RelevanceEvaluator` and its `evaluate` on the same values in dicts of dicts. Making the frames and
+dicts is not timed. The second times are from TREC files to the values of every query, by
+`recframe.read_run` and `read_qrels`, and by `pytrec_eval.parse_run` and `parse_qrel`.
 """
 
 import argparse
@@ -31,7 +31,7 @@ OPTIONS["population"] = "both"
 
 
 def main():
-    """Print the times of either, with ties everywhere and next to nowhere, and their ratio."""
+    """Print the times and ratios of both, with ties everywhere and almost nowhere."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.trec", description=__doc__)
     parser.add_argument("--queries", type=int, default=10_000)
     parser.add_argument("--documents", type=int, default=100, help="of each query")
@@ -58,7 +58,7 @@ def report(name, n_repeats, their, our):
 
 
 def make(n_queries, n_documents, n_scores):
-    """Return a run and qrels of a tenth of it; the documents are text, of two million."""
+    """Return a run and qrels of a tenth of its rows; the documents are two million texts."""
     rng = np.random.default_rng(0)
     query = np.repeat([f"q{number}" for number in range(n_queries)], n_documents)
     doc = [f"d{number}" for number in rng.integers(0, 2_000_000, len(query))]
@@ -81,14 +81,14 @@ def write(run, qrels, folder):
 
 
 def parse(paths):
-    """Return the figures of every query of files."""
+    """Return pytrec_eval's values of every query of the files."""
     parsers = pytrec_eval.parse_run, pytrec_eval.parse_qrel
     with paths[0].open() as run, paths[1].open() as qrels:
         return theirs(*(parser(file) for parser, file in zip(parsers, (run, qrels), strict=True)))
 
 
 def read(paths):
-    """Return the same figures."""
+    """Return recframe's values of every query of the files."""
     return ours(recframe.read_run(paths[0]), recframe.read_qrels(paths[1]))
 
 
@@ -101,12 +101,12 @@ def nest(frame):
 
 
 def theirs(run, qrels):
-    """Return the figures of every query."""
+    """Return pytrec_eval's values of every query."""
     return pytrec_eval.RelevanceEvaluator(qrels, set(FIGURES)).evaluate(run)
 
 
 def ours(run, qrels):
-    """Return the same figures."""
+    """Return recframe's values of every query."""
     return recframe.evaluate(run, list(FIGURES.values()), truth=qrels, **OPTIONS)
 
 

@@ -1,6 +1,6 @@
-"""What `truth=` and `exclude=` cost, beside an evaluation with the relevance column there.
+"""Compare `truth=` and `exclude=` with an evaluation that has the relevance column.
 
-The pairs of truth are those excluded. Ratios are to what stands before.
+The excluded pairs are the pairs of truth. Each ratio is to the time before it.
 
 python -m tests.benchmarks.truth --rows 10000000 --pairs 1000000 --repeat 5
 """
@@ -15,7 +15,8 @@ import pandas as pd
 import recframe
 from tests.benchmarks import data
 
-N_ITEMS = 100_003  # a prime: every stride visits all items before it repeats one
+# This is a prime, so every stride visits all items before it repeats one.
+N_ITEMS = 100_003
 METRICS = ["precision@10", "recall@10", "r_precision"]
 IDS = {
     "int": lambda codes: codes,
@@ -27,7 +28,7 @@ IDS = {
 
 
 def main():
-    """Print for every kind of ids the medians of interleaved runs, and their ratio."""
+    """Print the medians of interleaved runs, and their ratio, for every kind of ids."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.truth", description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--pairs", type=int, default=1_000_000)
@@ -62,7 +63,7 @@ def main():
 
 
 def make(rows, pairs, ids, *, shuffled):
-    """Return recommendations, and a truth of which half is listed."""
+    """Return recommendations, and a truth that has half of its pairs from these."""
     rng = np.random.default_rng(0)
     n_users = rows // data.MEAN_SIZE
     sizes = data.user_sizes(rng, rows, n_users, "lognormal")
