@@ -1,4 +1,4 @@
-"""Files that several modules of tests of the command line read."""
+"""Files that several test modules of the command line read."""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,7 @@ import pytest
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
-    """A shuffled file of 20,000 rows and 900 users, some without relevance."""
+    """Write a shuffled file of 20,000 rows and 900 users, some without relevance."""
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(
         {
@@ -23,7 +23,7 @@ def large(tmp_path_factory):
 
 @pytest.fixture
 def runs(tmp_path, monkeypatch):
-    """A folder, the current one, with runs, truth and other names of them."""
+    """Make the current folder one with runs, truth and other names of them, and return it."""
     frame = pd.DataFrame({"user": [1, 1], "item": [1, 2], "score": [0.5, 0.4], "relevant": [1, 0]})
     for name in ("runs/a.parquet", "runs/b.parquet", "truth/t.parquet", "run.parquet"):
         (tmp_path / name).parent.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""The words of a command line: in any order, from files, and refused with what to write."""
+"""Arguments stand in any order or in files, and wrong ones are refused with a correction."""
 
 import pickle
 import re
@@ -28,9 +28,9 @@ def test_every_option_has_a_flag(capsys):
 
 
 def test_nothing_asked(capsys):
-    """Without arguments the help is printed, as by git; the status tells a job that it asked none.
+    """A call without arguments prints the help and ends with the status of wrong usage.
 
-    It has the commands, examples and what the statuses mean, in a terminal of 80 columns.
+    The help has the commands, examples and the meanings of statuses.
     """
     with pytest.raises(SystemExit) as stopped:
         main([])
@@ -42,7 +42,7 @@ def test_nothing_asked(capsys):
 
 @pytest.mark.parametrize("command", [[], ["evaluate"], ["describe"], ["compare"]])
 def test_help_fits_a_terminal(command, capsys, monkeypatch):
-    """No line is longer than a terminal of 80 columns; examples and statuses are at the end."""
+    """The help fits 80 columns, and examples and exit statuses stand at its end."""
     monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit) as stopped:
         main([*command, "--help"])
@@ -54,7 +54,7 @@ def test_help_fits_a_terminal(command, capsys, monkeypatch):
 
 
 def test_version(capsys):
-    """It is the one of the package."""
+    """The command has the version of the package."""
     with pytest.raises(SystemExit) as stopped:
         main(["--version"])
 
@@ -84,7 +84,7 @@ SEVERAL = [
 
 @pytest.mark.parametrize("words", SEVERAL)
 def test_several_metrics_in_any_order(words, tmp_path, monkeypatch, capsys):
-    """One flag takes several metrics, and never a path that follows; a file holds arguments."""
+    """One --metric takes several metrics, but no path after them, and a file may hold arguments."""
     monkeypatch.chdir(tmp_path)
     Path("options").write_text(
         "# of every night\n\n--metric precision@4 'recall@4' # two\n r_precision\n--ties expected\n"
@@ -96,7 +96,7 @@ def test_several_metrics_in_any_order(words, tmp_path, monkeypatch, capsys):
 
 
 def test_a_path_after_a_metric(runs, capsys):
-    """What is not named as a metric is a path; a folder that is named so is written with ./."""
+    """A word after --metric that names no metric is a path; a folder named like one needs "./"."""
     Path("runs").rename("auc")
     for words in (["run.parquet"], ["./auc"], ["--", "auc"], ["--ties", "worst", "auc"]):
         assert 0 == main(["evaluate", "--metric", "precision@1", *words])
@@ -107,7 +107,7 @@ def test_a_path_after_a_metric(runs, capsys):
 
 
 def test_names_with_blanks_and_at_signs(tmp_path, monkeypatch, capsys):
-    """Quotes keep what has blanks together; a path or name that begins with @ is still one."""
+    """Quotes keep words with spaces together, and a path or name may begin with @."""
     monkeypatch.chdir(tmp_path)
     frame = pd.DataFrame({"@id": [1, 1], "the score": [0.5, 0.4], "relevant": [1, 0]})
     frame.to_parquet("@run.parquet")
@@ -127,7 +127,7 @@ FILES_OF_OPTIONS = {
 
 @pytest.mark.parametrize("case", FILES_OF_OPTIONS)
 def test_wrong_files_of_options(case, tmp_path, monkeypatch, capsys):
-    """What is wrong in them is wrong usage, said in one line after the usage."""
+    """A fault in a file of options is wrong usage, described in one line after the usage."""
     content, message = FILES_OF_OPTIONS[case]
     monkeypatch.chdir(tmp_path)
     if content is not None:
@@ -143,7 +143,7 @@ def test_wrong_files_of_options(case, tmp_path, monkeypatch, capsys):
 
 @pytest.mark.parametrize("k", ["0", "x", "2.5", "-1", "9" * 30])
 def test_a_wrong_cut_off(k, capsys):
-    """It is wrong usage, said as Python says it."""
+    """An invalid cut-off is wrong usage, described in the same words as in Python."""
     with pytest.raises(SystemExit) as stopped:
         main(["describe", str(EXAMPLE), f"--k={k}"])
     assert 2 == stopped.value.code
@@ -152,7 +152,7 @@ def test_a_wrong_cut_off(k, capsys):
 
 @pytest.mark.parametrize("flag", ["--metric", "--ties", "--per-user"])
 def test_describe_takes_what_it_needs(flag, capsys):
-    """Options that no figure depends on are wrong usage."""
+    """Options that no value of a description depends on are wrong usage."""
     with pytest.raises(SystemExit):
         main(["describe", str(EXAMPLE), flag, "worst"])
     assert f"unrecognized arguments: {flag}" in capsys.readouterr().err
@@ -181,7 +181,7 @@ USAGE = {
 
 @pytest.mark.parametrize("case", USAGE)
 def test_wrong_usage(case, capsys):
-    """What is wrong on the command line itself ends with status 2 and says so."""
+    """Wrong usage ends with status 2, a message and no output."""
     arguments, message = USAGE[case]
     with pytest.raises(SystemExit) as stopped:
         main(["evaluate", str(EXAMPLE), *arguments])
@@ -225,7 +225,7 @@ def test_refused_file(tmp_path, capsys):
 
 
 def test_memory_in_bytes(capsys):
-    """A number alone is one of bytes."""
+    """A number without a unit is a number of bytes."""
     assert 0 == main([*OUT, "--memory", "1000000"])
     assert (GOLDEN / "table.txt").read_text("utf-8") == capsys.readouterr().out
 
@@ -243,14 +243,14 @@ SPELLED = {
 
 @pytest.mark.parametrize("name", SPELLED)
 def test_options_are_spelled_as_flags(name):
-    """What a message says to pass can be pasted behind the command."""
+    """Suggested options can be pasted after the command."""
     options, expected = SPELLED[name]
 
     assert expected == spell_flags(options)
 
 
 def test_a_refusal_has_both_spellings():
-    """Its text is that of Python; flags stay where it is said where it was found, and pickled."""
+    """A refusal has the text for Python and that for the command, also after pickling."""
     refusal = recframe.RecframeError(f"x; pass {option('short', 'pad')}")
     say_where("truth: ", refusal)
 
@@ -261,7 +261,7 @@ def test_a_refusal_has_both_spellings():
 
 
 def test_remedy_of_a_refusal(tmp_path, capsys):
-    """A refusal of the data says which flag to pass, and that flag is taken."""
+    """A refusal of the data names a flag to pass, and the command then accepts that flag."""
     path = str(tmp_path / "runs.parquet")
     pd.DataFrame({"user": [1], "score": [0.5], "relevant": [1]}).to_parquet(path)
 
@@ -289,7 +289,7 @@ def test_remedy_of_a_refusal(tmp_path, capsys):
     ],
 )
 def test_usage_that_is_nearly_right(words, message, capsys):
-    """The nearest flag is named, and the command that a path alone may mean."""
+    """A wrong flag is answered with the nearest one, and a lone path with the likely command."""
     with pytest.raises(SystemExit, match="2"):
         main(words)
     assert message in capsys.readouterr().err

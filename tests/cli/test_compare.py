@@ -1,4 +1,4 @@
-"""recframe compare: two files of --per-user, and whether a metric has become worse."""
+"""recframe compare tells from two saved tables whether a metric has become worse."""
 
 import io
 import json
@@ -31,12 +31,12 @@ recframe: failed: fall_out@4 of 'als' rose by 0.125, more than 0.01 \
 
 
 def shorten(match):
-    """Return the number that was found, to 8 digits."""
+    """Return a matched number, rounded to 8 digits."""
     return f"{float(match[0]):.8f}"
 
 
 def make_table(shift=0.0, users=range(12)):
-    """Return values of users of two scores; those of als are worse by the shift."""
+    """Return values of users for two scores; als is worse by the shift."""
     base, half = np.arange(12) % 4 / 4, np.arange(12) % 3 % 2 / 2
     columns = {
         ("knn", "recall@4"): base,
@@ -50,7 +50,7 @@ def make_table(shift=0.0, users=range(12)):
 
 @pytest.fixture
 def save(tmp_path, monkeypatch):
-    """A function that saves a table in the current folder, as --per-user does."""
+    """Return a function that saves a table in the current folder, as --per-user does."""
     monkeypatch.chdir(tmp_path)
 
     def save(per_user, name):
@@ -63,18 +63,18 @@ def save(tmp_path, monkeypatch):
 
 @pytest.fixture
 def nights(save):
-    """Two files, of which the second has an als that is worse."""
+    """Return two saved tables; als is worse in the second."""
     return [save(make_table(), "old.parquet"), save(make_table(0.125), "new.parquet")]
 
 
 def test_every_golden_file_has_its_command():
-    """No golden file lies unopened."""
+    """Every golden file has a command."""
     assert set(COMMANDS) == {path.stem for path in GOLDEN.glob("compare*")}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_output(name, nights, capsys):
-    """The output is the golden file, but for last digits, in which versions of NumPy differ."""
+    """The output equals the golden file, except for last digits that depend on NumPy."""
     status = main(["compare", *nights, *COMMANDS[name], "-q"])
     golden, printed = (GOLDEN / f"{name}.txt").read_text("utf-8"), capsys.readouterr().out
 
@@ -83,7 +83,7 @@ def test_output(name, nights, capsys):
 
 
 def test_it_is_the_comparison_of_values_of_users(save, capsys):
-    """Of one score each file, the table is that of recframe.compare; --output writes it."""
+    """The table of files with one score each equals recframe.compare, and --output writes it."""
     one = [table[["als"]] for table in (make_table(), make_table(0.125))]
     paths = [save(table, name) for table, name in zip(one, ("a.csv", "b.parquet"), strict=True)]
     how = {"interval": "t", "confidence": 0.9, "correction": "bonferroni", "test": "ttest"}
@@ -98,7 +98,7 @@ def test_it_is_the_comparison_of_values_of_users(save, capsys):
 
 
 def test_p_values_are_corrected_for_all_rows(nights, capsys):
-    """Also those of other scores."""
+    """P-values are corrected for the rows of all scores together."""
     main(["compare", *nights, "--format", "json", "--correction", "bonferroni"])
     scores = json.loads(capsys.readouterr().out)["scores"]
     row = scores["als"]["fall_out@4"]
@@ -107,7 +107,7 @@ def test_p_values_are_corrected_for_all_rows(nights, capsys):
 
 
 def test_a_gate_fails(nights, capsys):
-    """With status 3 and a line for each metric and score, said also where notes are not."""
+    """A failed gate ends with status 3 and a line for each metric and score, also under -q."""
     assert 3 == main(["compare", *nights, "--max-drop", "0.01", "-q"])
     assert FAILED == capsys.readouterr().err
     assert 0 == main(["compare", *nights[::-1], "--max-drop", "0.01"])
@@ -122,7 +122,7 @@ def test_a_gate_fails(nights, capsys):
 
 NAN = float("nan")
 RULES = [
-    # Which rule, whether low values are better, difference, its interval, users; whether it fails.
+    # The rule, whether low values are better, the difference, its interval, users, failure.
     ("max_drop", False, -0.2, (-0.3, -0.1), 9, True),
     ("max_drop", False, -0.1, (-0.3, -0.1), 9, False),
     ("max_drop", False, 0.49 - 0.59, (-0.3, -0.01), 9, False),
@@ -149,7 +149,7 @@ RULES = [
 
 @pytest.mark.parametrize(("rule", "is_low", "difference", "interval", "n", "fails"), RULES)
 def test_rules(rule, is_low, difference, interval, n, fails):
-    """Of a limit of 0.1. What is not known fails, and is said so."""
+    """A gate with a limit of 0.1 follows its rule, and fails on unknown values with a reason."""
     row = {"difference": difference, "low": interval[0], "high": interval[1], "n_users": n}
     row |= {"n_old": n, "new_mean": 0.5}
     table = pd.DataFrame([row], pd.MultiIndex.from_tuples([("knn", "m")]))
@@ -165,7 +165,7 @@ def test_rules(rule, is_low, difference, interval, n, fails):
 
 @pytest.mark.parametrize("name", DEFINITIONS)
 def test_which_values_are_better(name):
-    """The definition says so where they are the low ones, and what shows no quality is unknown."""
+    """A definition knows which values are better, or that no direction is."""
     definition = DEFINITIONS[name]
     expected = "unknown" if name in ("judged", "mean") else "high"
     if "The lower the better." in definition.formula.__doc__:
@@ -175,7 +175,7 @@ def test_which_values_are_better(name):
 
 
 def test_low_values_are_better_where_it_is_said():
-    """Of other metrics the definition tells; a column of one's own has none."""
+    """Low values are better by definition or by the user's word, and a user's metric needs one."""
     metrics = ["recall@4", "fall_out@4", "mean(price)@4", "own"]
 
     given = {"low": ["own"], "high": ["mean(price)@4", "fall_out@4"]}
@@ -193,13 +193,13 @@ def test_low_values_are_better_where_it_is_said():
     ],
 )
 def test_directions_that_are_refused(low, high, message):
-    """Those not known, of no metric, or both."""
+    """Unknown, foreign and contradictory directions are refused."""
     with pytest.raises(recframe.RecframeError, match=message):
         find_low(["recall@4", "mean(price)@4", "own"], low, high)
 
 
 def test_what_only_one_file_has_is_said(save, capsys):
-    """Users, scores and metrics, which are left out of the table."""
+    """Users, scores and metrics in one file only are left out of the table with a note."""
     old = make_table(users=range(3, 15))[["knn"]]
     old = save(old.rename(columns={"fall_out@4": "auc"}), "old.csv")
     new = save(make_table(), "new.parquet")
@@ -223,7 +223,7 @@ def test_what_only_one_file_has_is_said(save, capsys):
 
 
 def test_two_files_of_one_score_each(save, capsys):
-    """They are compared whatever the scores are called, which is said."""
+    """Two files of one score each are compared under any names, with a note."""
     old, new = save(make_table()[["knn"]], "a.csv"), save(make_table()[["als"]], "b.csv")
 
     assert 0 == main(["compare", old, new])
@@ -234,7 +234,7 @@ def test_two_files_of_one_score_each(save, capsys):
 
 
 def test_users_as_text_and_as_numbers(save, capsys):
-    """Those of csv are what the other file has; those of parquet are refused, as told apart."""
+    """Users in csv match text and numbers; text and integers in parquet files are refused."""
     text = save(make_table(users=map(str, range(12))), "text.parquet")
     paths = [save(make_table(), f"whole.{ending}") for ending in ("csv", "parquet")]
 
@@ -248,7 +248,7 @@ def test_users_as_text_and_as_numbers(save, capsys):
 
 
 def test_one_user_never_passes(save, capsys):
-    """Nor does none who has a value in both files."""
+    """A gate fails if fewer than two users have a value in both files."""
     old, new = make_table(), make_table()
     new.loc[1:, ("knn", "recall@4")] = np.nan
     new.loc[:, ("als", "recall@4")] = np.nan
@@ -265,7 +265,7 @@ def test_one_user_never_passes(save, capsys):
 
 
 def test_what_has_nothing_in_common_is_refused(save, nights, capsys):
-    """Or lacks what is asked for, or is one file twice, or none."""
+    """Files that share nothing, lack a metric, are the same or cannot be read are refused."""
     table = make_table()
     save(table.rename(columns=lambda name: f"{name}0", level="metric"), "metrics.parquet")
     save(table.rename(columns=lambda name: f"{name}0", level="score"), "scores.parquet")
@@ -319,7 +319,7 @@ def test_what_has_nothing_in_common_is_refused(save, nights, capsys):
     ],
 )
 def test_wrong_usage(words, message, capsys):
-    """Limits out of range, both rules, and what goes with none."""
+    """Limits out of range, two rules, and gate flags without a gate are wrong usage."""
     with pytest.raises(SystemExit, match="2"):
         main(["compare", "old.parquet", "new.parquet", *words])
     assert message in capsys.readouterr().err
@@ -327,7 +327,7 @@ def test_wrong_usage(words, message, capsys):
 
 @pytest.fixture
 def segmented(tmp_path, monkeypatch):
-    """Values of users of two countries and of none, and those of the night after, lower in one."""
+    """Save values of users with and without a country, and lower ones for the next night."""
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(5)
     user, country = np.arange(60), np.where(np.arange(60) % 3 == 0, "NL", "FR").astype(object)
@@ -352,7 +352,7 @@ def segmented(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 def test_a_gate_for_each_segment(segmented, ending, capsys):
-    """Each segment is compared by itself, and says by itself that it fails."""
+    """A gate compares each segment alone and fails for each alone."""
     for name, rows in zip(("old", "new"), segmented, strict=True):
         rows.to_csv(f"{name}.csv", index=False)
     words = ["compare", f"old.{ending}", f"new.{ending}", "--by", "country", "--max-drop", "0.01"]
@@ -373,7 +373,7 @@ def test_a_gate_for_each_segment(segmented, ending, capsys):
 
 
 def test_segments_of_saved_tables(segmented):
-    """What is saved beside users is a level of their index, by which tables are parted."""
+    """Segments saved with users become a level of the index, and `by` may name it."""
     per_user = recframe.read_per_user(["old.parquet", "new.parquet"])
     table = recframe.compare(per_user, by="country")
 
@@ -383,14 +383,14 @@ def test_segments_of_saved_tables(segmented):
 
 
 def test_what_is_no_segment_of_saved_tables(segmented, capsys):
-    """A column that the files do not have beside users is refused, with those they have."""
+    """A column that was not saved as a segment is refused, and the message names the saved ones."""
     assert 1 == main(["compare", "old.parquet", "new.parquet", "--by", "nix"])
     said = "by must be a Series indexed by user or a level of its index, ['user', 'country'], found"
     assert said in capsys.readouterr().err
 
 
 def make_night(n_users, names=("knn",), metrics=("recall@4",), undefined=0):
-    """Return values of users of each score that do not change from night to night."""
+    """Return values of users for each score that do not change from night to night."""
     columns = pd.MultiIndex.from_product([names, metrics], names=["score", "metric"])
     values = np.random.default_rng(5).random((n_users, 1)).repeat(len(columns), axis=1)
     values[:undefined] = np.nan
@@ -398,7 +398,7 @@ def make_night(n_users, names=("knn",), metrics=("recall@4",), undefined=0):
 
 
 LOST = {
-    # What the old and the new file have, and what is said of it.
+    # Each case has the old table, the new table and the message.
     "users": (
         make_night(200),
         make_night(200)[150:],
@@ -432,7 +432,7 @@ LOST = {
     "rule", [["--max-drop", "0.4"], ["--non-inferior", "0.4"], ["--at-least", "recall@4=0"]]
 )
 def test_a_gate_fails_where_something_is_missing(what, rule, save, capsys):
-    """By any rule, said also where notes are not; it passes, and is said, where that is allowed."""
+    """A gate by any rule fails if users, scores or metrics are missing, unless that is allowed."""
     old, new, line = LOST[what]
     words = ["compare", save(old, "old.parquet"), save(new, "new.parquet"), "-q"]
 
@@ -446,7 +446,7 @@ def test_a_gate_fails_where_something_is_missing(what, rule, save, capsys):
 
 
 def test_what_is_missing_in_figures(save, capsys):
-    """The document has the numbers of users that a gate looks at, and what it asks of them."""
+    """The JSON document has the numbers of users that a gate checks and its limits."""
     old, new = save(make_night(200), "old.parquet"), save(make_night(200)[11:], "new.parquet")
     words = ["compare", old, new, "--format", "json", "--at-least", "recall@4=0.1"]
 
@@ -464,7 +464,7 @@ def test_what_is_missing_in_figures(save, capsys):
 
 
 def test_more_users_and_scores_are_no_loss(save, capsys):
-    """What only the new file has is no reason to fail, nor users who never had a value."""
+    """New users and scores, and users who never had a value, are no reason to fail."""
     old = save(make_night(200, undefined=100), "old.parquet")
     new = save(make_night(300, ["knn", "als"], undefined=100), "new.parquet")
 
@@ -474,7 +474,7 @@ def test_more_users_and_scores_are_no_loss(save, capsys):
 
 @pytest.mark.parametrize("becomes", [None, "France"])
 def test_a_segment_that_is_gone_or_renamed(segmented, becomes, capsys):
-    """Fails by itself, and is in the document."""
+    """A gate fails for a segment that is gone or renamed, and the document names it."""
     new = pd.read_parquet("old.parquet")
     is_french = new["country"] == "FR"
     new = new[~is_french] if becomes is None else new.replace({"country": {"FR": becomes}})
@@ -495,7 +495,7 @@ def test_a_segment_that_is_gone_or_renamed(segmented, becomes, capsys):
 
 
 def test_users_missing_in_one_segment(segmented, capsys):
-    """The share of users is asked for in each segment."""
+    """A gate checks the share of known users in each segment."""
     new = pd.read_parquet("old.parquet")
     new[~new["user"].isin([0, 3, 6])].to_parquet("new.parquet")
     words = ["compare", "old.parquet", "new.parquet", "--max-drop", "0.3", "-q"]
@@ -510,7 +510,7 @@ def test_users_missing_in_one_segment(segmented, capsys):
 
 
 def test_a_floor(save, capsys):
-    """It is of the mean of all users of the new file, also of those the old one has not."""
+    """--at-least compares the mean of all users in the new file, new users included."""
     old, new = make_night(20) * 0 + 0.5, make_night(40) * 0 + 0.5
     new[20:] = 0.1
     words = ["compare", save(old, "old.parquet"), save(new, "new.parquet"), "-q"]
@@ -526,7 +526,7 @@ def test_a_floor(save, capsys):
 
 @pytest.mark.parametrize("rule", ["--max-drop", "--non-inferior"])
 def test_a_limit_that_nothing_exceeds(rule, save, capsys):
-    """Is wrong usage of metrics that lie between 0 and 1, and leaves no file behind."""
+    """A limit of 1 or more for metrics in [0, 1] is wrong usage and leaves no file."""
     paths = [save(make_night(20), "old.parquet"), save(make_night(20), "new.parquet")]
 
     with pytest.raises(SystemExit, match="2"):
@@ -540,7 +540,7 @@ def test_a_limit_that_nothing_exceeds(rule, save, capsys):
 
 @pytest.mark.parametrize("metric", ["dcg@4", "own"])
 def test_limits_of_metrics_that_may_be_above_1(metric, save):
-    """A metric without an upper bound may have any, and so may a column of somebody's own."""
+    """A metric without an upper bound, or unknown to recframe, may have any limit."""
     table = make_night(20, metrics=[metric])
     paths = [save(table * 9, name) for name in ("old.csv", "new.csv")]
     words = ["compare", *paths, "--higher-is-better", metric, "--max-drop"]

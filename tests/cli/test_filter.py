@@ -1,4 +1,4 @@
-"""--filter, as it is written on the command line, and files of other formats there."""
+"""--filter takes conditions on the command line, for files of every format."""
 
 import json
 
@@ -36,13 +36,13 @@ WRONG = {
 
 @pytest.mark.parametrize("text", WRITTEN)
 def test_conditions_as_they_are_written(text):
-    """Names and values with blanks are in quotes; lists are in brackets."""
+    """Names and values with spaces need quotes, and lists need brackets."""
     assert WRITTEN[text] == read_term(text)
 
 
 @pytest.mark.parametrize("text", WRONG)
 def test_what_is_no_condition(text, capsys):
-    """It is wrong usage, and quoted."""
+    """A malformed condition is wrong usage, and the message quotes it."""
     with pytest.raises(SystemExit, match="2"):
         main(["evaluate", "x.parquet", "--filter", text])
     with pytest.raises(recframe.RecframeError, match=WRONG[text]):
@@ -52,7 +52,7 @@ def test_what_is_no_condition(text, capsys):
 
 @pytest.fixture
 def path(frame, tmp_path):
-    """A file of two days, of which the second has the frame."""
+    """Write a file of two days, the second with the rows of `frame`."""
     early = frame.assign(day=pd.Timestamp("2026-11-01"), score=0.5, country="NL")
     late = frame.assign(day=pd.Timestamp("2026-11-02"), country=["NL", "BE"] * 4)
     pd.concat([early, late]).to_parquet(tmp_path / "days.parquet", row_group_size=8, index=False)
@@ -61,7 +61,7 @@ def path(frame, tmp_path):
 
 @pytest.mark.parametrize("command", ["evaluate", "describe", "catalogue"])
 def test_commands_take_filters(frame, path, tmp_path, capsys, command):
-    """What is printed is what is printed of the rows that are left, in a file of their own."""
+    """Commands print for filtered rows the same as for a file of these rows alone."""
     frame[::2].to_csv(tmp_path / "left.csv", index=False)
     words = ["--short", "pad", *(["--metric", "recall@1"] if command == "evaluate" else [])]
     assert 0 == main([command, str(tmp_path / "left.csv"), *words])
@@ -73,7 +73,7 @@ def test_commands_take_filters(frame, path, tmp_path, capsys, command):
 
 
 def test_what_an_evaluation_would_ask(path, capsys):
-    """A description tells of it, unless it is to be quiet."""
+    """A description notes the questions of an evaluation, unless --quiet is passed."""
     words = ["describe", path, "--k", "1", "--filter", "day >= 2026-11-01"]
     main(words)
     asked = capsys.readouterr()
@@ -83,7 +83,7 @@ def test_what_an_evaluation_would_ask(path, capsys):
 
 
 def test_what_is_told_of_filters(path, capsys):
-    """Json has them as written; how many rows match is not known before they are read."""
+    """JSON has the filters as written, and --verbose tells the most rows that can match."""
     words = ["--metric", "recall@1", "--filter", "day = 2026-11-02"]
     assert 0 == main(["evaluate", path, *words, "--format", "json"])
     document = json.loads(capsys.readouterr().out)
@@ -102,14 +102,14 @@ def test_what_is_told_of_filters(path, capsys):
     }.items(),
 )
 def test_filters_that_do_not_fit(path, text, message, capsys):
-    """The flag is named, with the column, its type and the value."""
+    """A filter that does not fit the data is refused with its flag, column, type and value."""
     assert 1 == main(["evaluate", path, "--filter", text])
     assert pd.Series([capsys.readouterr().err]).str.contains(message).all()
 
 
 @pytest.mark.parametrize("sign", ["<", "<=", ">", ">="])
 def test_numbers_that_text_is_compared_with(frame, tmp_path, sign, capsys):
-    """They are refused, as in Python; in quotes they are text, and equal text may be digits."""
+    """A number compared with text is refused, and a quoted number is text."""
     path = str(tmp_path / "rows.parquet")
     frame.assign(kunde="0" + frame["user"].astype(str)).to_parquet(path)
     words = ["evaluate", path, "--metric", "recall@1", "--filter"]
@@ -126,7 +126,7 @@ def test_numbers_that_text_is_compared_with(frame, tmp_path, sign, capsys):
 
 
 def test_csv_is_staged_once(frame, tmp_path, monkeypatch, capsys):
-    """A command that opens files twice reads those without footers once."""
+    """A command that opens files twice stages files without footers once."""
     frame.to_csv(tmp_path / "run.csv", index=False)
     staged, stage = [], sources._stage
 

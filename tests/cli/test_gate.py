@@ -1,4 +1,4 @@
-"""The gate of recframe compare: weights, units and options of saved tables, and its limits."""
+"""The gate of recframe compare follows the weights, units and options of saved tables."""
 
 import io
 import json
@@ -17,7 +17,7 @@ SAID = "does not say which options it was made with"
 
 
 def make_rows(is_worse=False):
-    """Return rows of 60 users, of whom each tenth weighs 100 and may have become worse."""
+    """Return rows of 60 users; each tenth user weighs 100 and may have become worse."""
     rng = np.random.default_rng(8)
     rows = pd.DataFrame({"kunde": np.arange(60).repeat(5), "ware": np.tile(range(5), 60)})
     rows["punkte"] = rng.random(300)
@@ -31,14 +31,14 @@ def make_rows(is_worse=False):
 
 
 def evaluate(rows, name, *words):
-    """Save the values of users of some rows in the current folder."""
+    """Save the per-user values of rows in the current folder."""
     rows.to_parquet("rows.parquet")
     words = [*ROLES, "--metric", *METRICS, *words, "--per-user", name, "-q"]
     assert 0 == main(["evaluate", "rows.parquet", *words])
 
 
 def write(name, values, users=None, metric="recall@4"):
-    """Save values of a score as a file of pandas, which does not say how they were made."""
+    """Save values of a score as a file of pandas, which does not record how they were made."""
     index = pd.RangeIndex(len(values), name="kunde") if users is None else users
     columns = pd.MultiIndex.from_tuples([("als", metric)], names=["score", "metric"])
     tidy_table(pd.DataFrame(np.c_[values].astype(float), index, columns)).to_parquet(name)
@@ -47,14 +47,14 @@ def write(name, values, users=None, metric="recall@4"):
 
 @pytest.fixture(autouse=True)
 def _folder(tmp_path, monkeypatch):
-    """Files are in a folder of each test."""
+    """Change to a new folder for each test."""
     monkeypatch.chdir(tmp_path)
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 @pytest.mark.parametrize("by", [[], ["--by", "land"]])
 def test_weights_are_saved(ending, by, capsys):
-    """The differences are those of the weighted means, so that the gate sees who is lost."""
+    """Saved weights make the gate compare weighted means, so that it sees the loss."""
     nights = {"old": make_rows(), "new": make_rows(is_worse=True)}
     paths = [f"{name}.{ending}" for name in nights]
     for rows, path in zip(nights.values(), paths, strict=True):
@@ -81,7 +81,7 @@ def test_weights_are_saved(ending, by, capsys):
 
 
 def test_weights_of_one_file(capsys):
-    """Means with and without weights are not compared."""
+    """A file with weights is not compared with one without weights."""
     evaluate(make_rows(), "heavy.parquet", "--weights", "umsatz")
     evaluate(make_rows(), "plain.parquet")
     capsys.readouterr()
@@ -96,7 +96,7 @@ def test_weights_of_one_file(capsys):
 
 
 def test_weights_that_change():
-    """Those of the new file count; ranks of differences have no weights."""
+    """Weights of the new file count, and Wilcoxon's test refuses weights."""
     rows = make_rows()
     evaluate(rows, "old.csv", "--weights", "umsatz")
     evaluate(rows.assign(umsatz=1), "new.csv", "--weights", "umsatz")
@@ -107,7 +107,7 @@ def test_weights_that_change():
 
 
 def test_weights_of_saved_tables_in_python():
-    """They are a level of the index; a table that leaves them out says so."""
+    """Saved weights are a level of the index, and a summary without them has a note."""
     rows = make_rows()
     evaluate(rows, "users.parquet", "--weights", "umsatz")
     per_user = recframe.read_per_user("users.parquet")
@@ -122,7 +122,7 @@ def test_weights_of_saved_tables_in_python():
 
 
 def test_a_segment_called_weights(capsys):
-    """It would be read as weights, and is refused where it would be saved."""
+    """A segment named "weights" cannot be saved, because it would be read as weights."""
     make_rows().rename(columns={"land": "weights"}).to_parquet("rows.parquet")
     words = ["evaluate", "rows.parquet", *ROLES, "--metric", *METRICS, "--by", "weights"]
 
@@ -135,7 +135,7 @@ def test_a_segment_called_weights(capsys):
     ("metric", "limit", "most"), [("recall@4", 0.25, 0.25), ("fall_out@4", 0.8, 0.75)]
 )
 def test_a_limit_that_no_loss_can_reach(metric, limit, most, capsys):
-    """Is wrong usage, at or above the old mean, or at all that is left above it."""
+    """A limit that no loss can reach, given the old mean, is wrong usage."""
     paths = [write("old.parquet", [0, 0.5] * 20, metric=metric)]
     paths.append(write("new.parquet", [float(metric == "fall_out@4")] * 40, metric=metric))
     words = ["compare", *paths, "-q", "--max-drop"]
@@ -150,7 +150,7 @@ def test_a_limit_that_no_loss_can_reach(metric, limit, most, capsys):
 
 
 def test_a_limit_where_nothing_can_be_lost():
-    """An old mean of 0 stops no gate."""
+    """An old mean of 0 does not make a limit wrong."""
     paths = [write(name, [0.0] * 40) for name in ("old.parquet", "new.parquet")]
 
     assert 0 == main(["compare", *paths, "--max-drop", "0.01"])
@@ -160,7 +160,7 @@ def test_a_limit_where_nothing_can_be_lost():
     "options", [("--short pad", "--short shrink"), ("--zero-division 0", "--ties worst")]
 )
 def test_files_made_with_other_options(options, capsys):
-    """A gate refuses them with the difference, and a table says it."""
+    """A gate refuses files made with other options, and a table notes the difference."""
     rows = make_rows()[lambda frame: frame["ware"] < 2 + frame["kunde"] % 4]
     short = [] if "short" in options[0] else ["--short", "pad"]
     for name, text in zip(("old", "new"), options, strict=True):
@@ -185,7 +185,7 @@ def test_files_made_with_other_options(options, capsys):
 
 
 def test_options_that_changed_nothing(capsys):
-    """What short="raise" lets pass is as if it were padded."""
+    """The default short="raise" counts as short="pad", because it let no short list pass."""
     evaluate(make_rows(), "old.parquet")
     evaluate(make_rows(), "new.parquet", "--short", "pad")
     capsys.readouterr()
@@ -195,7 +195,7 @@ def test_options_that_changed_nothing(capsys):
 
 
 def test_files_that_say_nothing(capsys):
-    """Files of csv and of pandas pass the gate, which says that it does not know."""
+    """Files without recorded options pass the gate, with a note."""
     evaluate(make_rows(), "old.csv")
     evaluate(make_rows(), "new.parquet", "--ties", "worst")
     capsys.readouterr()
@@ -210,7 +210,7 @@ def test_files_that_say_nothing(capsys):
 @pytest.mark.parametrize("values", [[0.5] * 293, [0.5], [np.nan] * 3, [0.2, 0.7, np.nan]])
 @pytest.mark.parametrize("metric", ["recall@4", "dcg@4"])
 def test_files_that_are_the_same(rule, values, metric, capsys):
-    """They pass every gate, however few users they have."""
+    """Equal files pass every gate, with any number of users."""
     paths = [write(name, values, metric=metric) for name in ("old.parquet", "new.parquet")]
 
     assert 0 == main(["compare", *paths, *rule, "-q"])
@@ -219,7 +219,7 @@ def test_files_that_are_the_same(rule, values, metric, capsys):
 
 @pytest.mark.parametrize("rule", [["--max-drop", "0.01"], ["--non-inferior", "0.01"]])
 def test_units_are_counted_as_units(rule, capsys):
-    """Of 200 people with two days each, all 200 are known; half of them are too few."""
+    """A gate with --unit counts units: 200 known people pass, and 100 are too few."""
     users = pd.MultiIndex.from_product([["Mo", "Di"], range(200)], names=["tag", "kunde"])
     old, same = (write(name, [0.2, 0.6] * 200, users) for name in ("a.parquet", "b.parquet"))
     half = write("c.parquet", [0.2, 0.6] * 100, users[users.get_level_values(1) < 100])
@@ -230,7 +230,7 @@ def test_units_are_counted_as_units(rule, capsys):
 
 
 def test_the_unit_is_saved(capsys):
-    """Files of which both were made with a unit are compared by it, without being asked."""
+    """Two files saved with the same unit are compared by it without --unit."""
     rows = pd.concat([make_rows().assign(tag=tag) for tag in ("Mo", "Di")])
     rows.to_parquet("rows.parquet")
     words = ["evaluate", "rows.parquet", "--user", "tag", *ROLES, "--metric", *METRICS, "-q"]

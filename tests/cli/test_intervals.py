@@ -1,4 +1,4 @@
-"""--summary and --baseline: intervals of means, and differences from a baseline."""
+"""--summary and --baseline print intervals of means and differences from a baseline."""
 
 import io
 import json
@@ -24,7 +24,7 @@ SURE = {
 
 @pytest.mark.parametrize("name", SURE)
 def test_how_sure(name, tmp_path, capsys):
-    """--summary and --baseline give the table of df.rec, in every form, and as it prints it."""
+    """--summary and --baseline give the table of df.rec in every format."""
     flags, expect = SURE[name]
     metrics = ["recall@4", "auc"]
     found = expect(pd.read_parquet(EXAMPLE).rec, metrics)
@@ -52,7 +52,7 @@ def test_how_sure(name, tmp_path, capsys):
 
 
 def test_how_sure_of_many_blocks(large, capsys):
-    """Blocks are joined first, so that the table is that of the whole frame."""
+    """A summary of many blocks equals the summary of the whole frame."""
     words = ["--metric", "recall@3", "--memory", "16MiB", "--summary", "--format", "csv"]
     main(["evaluate", str(large), *words])
     found = pd.read_csv(io.StringIO(capsys.readouterr().out), index_col=[0, 1])
@@ -96,21 +96,21 @@ def test_how_intervals_are_made(flags, words, capsys):
     ],
 )
 def test_flags_of_intervals_in_vain(words, message, capsys):
-    """What would do nothing, or cannot be done, is wrong usage."""
+    """Flags without an effect, and impossible ones, are wrong usage."""
     with pytest.raises(SystemExit, match="2"):
         main(["evaluate", str(EXAMPLE), *words])
     assert re.search(message, capsys.readouterr().err)
 
 
 def test_an_interval_that_does_not_fit_the_values(capsys):
-    """The remedy is spelled as a flag."""
+    """A refused interval names the flag to pass."""
     words = ["--metric", "recall@4", "--summary", "--interval", "wilson"]
     assert 1 == main(["evaluate", str(EXAMPLE), *words])
     assert "; pass --interval auto\n" in capsys.readouterr().err
 
 
 def test_a_missing_extra_is_named(monkeypatch, capsys):
-    """With how to install it."""
+    """A missing extra is named with the command that installs it."""
     monkeypatch.setitem(sys.modules, "scipy.stats", None)
     assert 1 == main(["evaluate", str(EXAMPLE), "--baseline", "KNN scores", "--test", "ttest"])
     assert "install it with pip install 'recframe[stats]'" in capsys.readouterr().err
@@ -132,6 +132,6 @@ def test_a_missing_extra_is_named(monkeypatch, capsys):
     ],
 )
 def test_no_baseline(words, message, capsys):
-    """A baseline that is no score column, or the only one, is refused before anything is read."""
+    """An unknown baseline, or one that is the only score, is refused."""
     assert 1 == main(["evaluate", str(EXAMPLE), *words])
     assert f"recframe: {message}\n" == capsys.readouterr().err

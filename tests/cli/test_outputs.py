@@ -1,4 +1,4 @@
-"""Files that commands write: whole or not at all, and never over what is read."""
+"""Commands write files whole or not at all, and never over their source files."""
 
 import pandas as pd
 import pytest
@@ -9,7 +9,7 @@ from recframe.cli import main
 
 
 def test_output_and_per_user(tmp_path, capsys):
-    """Both files are written, unless they are one; nothing is left where one cannot be."""
+    """--output and --per-user write two files, or none if one cannot be written."""
     out, users = tmp_path / "means.csv", tmp_path / "users.csv"
     arguments = ["evaluate", str(EXAMPLE), "--per-user", str(users), "--output"]
     assert 1 == main([*arguments, str(tmp_path / "." / "users.csv")])
@@ -21,7 +21,7 @@ def test_output_and_per_user(tmp_path, capsys):
 
 
 def test_an_old_file_survives_a_refusal(tmp_path):
-    """Output appears whole or not at all: a refused run leaves the old file and nothing else."""
+    """A refused run leaves the old file unchanged and no other file."""
     path = tmp_path / "users.csv"
     path.write_text("old")
     main(["evaluate", str(EXAMPLE), "--metric", "recall@31", "--per-user", str(path)])
@@ -31,7 +31,7 @@ def test_an_old_file_survives_a_refusal(tmp_path):
 
 
 def test_a_failing_write_leaves_nothing(tmp_path, monkeypatch, capsys):
-    """A full disk is reported in one line; no part of a file is left."""
+    """A full disk is reported in one line and leaves no part of a file."""
 
     def fail(*_, **__):
         raise OSError(28, "No space left on device")
@@ -83,7 +83,7 @@ READ = {
 
 @pytest.mark.parametrize("case", READ)
 def test_what_is_read_is_not_overwritten(runs, case, capsys, monkeypatch):
-    """An output that is read, by whatever name, or would be next time, is refused before work."""
+    """An output that is read now or next time is refused before work, under any name."""
     arguments, output, message = READ[case]
     monkeypatch.setattr("recframe.scanned.iter_parts", pytest.fail)
     before = {path: path.read_bytes() for path in runs.rglob("*.*")}
@@ -109,7 +109,7 @@ def test_what_is_read_is_not_overwritten(runs, case, capsys, monkeypatch):
     ],
 )
 def test_an_output_beside_what_is_read(runs, given, output):
-    """Beside the runs there is room, also in place of what is not read."""
+    """An output may stand next to source files, and replace files that are not read."""
     arguments = ["evaluate", given, "--metric", "recall@1", "--per-user", output]
 
     assert [0, 0] == [main(arguments), main(arguments)]
@@ -128,7 +128,7 @@ def test_a_result_never_hides_the_users(tmp_path, capsys):
 
 
 def test_a_result_is_in_place_once_it_is_shown(tmp_path, monkeypatch, capsys):
-    """Means that cannot be shown leave the old file."""
+    """Means that cannot be shown leave the old file unchanged."""
 
     def fail(text):
         assert "recall@4" in text

@@ -1,4 +1,4 @@
-"""``recframe report``: the page of files, and of saved values of users."""
+"""recframe report writes the page of files, or of saved per-user values."""
 
 import html
 import re
@@ -14,7 +14,7 @@ METRICS = ["precision@4", "recall@4"]
 
 @pytest.fixture
 def run(tmp_path):
-    """A file of the example, whose users are of two countries."""
+    """Write a file of the example with users of two countries."""
     frame = pd.read_parquet("examples/example.parquet")
     frame["country"] = (frame["object"] % 2).map({0: "NL", 1: "FR"})
     frame.to_parquet(tmp_path / "run.parquet")
@@ -23,7 +23,7 @@ def run(tmp_path):
 
 @pytest.fixture
 def nights(tmp_path, run):
-    """The values of users on two nights, in two formats, the second without a user."""
+    """Save the values of users on two nights, in two formats, the second without one user."""
     frame, paths = pd.read_parquet(run), [tmp_path / "monday.parquet", tmp_path / "tuesday.csv"]
     for path, rows in zip(paths, (frame, frame[frame["object"] > 0]), strict=True):
         rows.to_parquet(tmp_path / "night.parquet")
@@ -33,7 +33,7 @@ def nights(tmp_path, run):
 
 
 def test_page_of_files(run, tmp_path, capsys):
-    """The command writes the page that a scan gives, and says how large it is."""
+    """The command writes the page that a scan gives, and prints its size."""
     words = ["--by", "country", "--title", "a <b>", "--baseline", "KNN scores"]
     path = tmp_path / "report.html"
     assert 0 == main(["report", str(run), "--metric", *METRICS, *words, "-o", str(path)])
@@ -47,7 +47,7 @@ def test_page_of_files(run, tmp_path, capsys):
 
 
 def test_two_nights(nights, tmp_path, capsys):
-    """Saved values are beside each other: each score is compared with that of the first night."""
+    """A page of two nights compares each score with the first night's."""
     path = tmp_path / "nights.html"
     assert 0 == main(["report", *nights, "-o", str(path), "-q", "--by", "country"])
     page = html.unescape(path.read_text("utf-8"))
@@ -69,7 +69,7 @@ def test_two_nights(nights, tmp_path, capsys):
 
 
 def test_one_night_of_some_metrics(nights, tmp_path):
-    """Of one file its scores are compared, in the metrics that are asked for."""
+    """A page of one saved file compares its scores in the metrics asked for."""
     path = tmp_path / "night.html"
     words = ["--metric", "Recall@4", "--baseline", "KNN scores", "-q"]
     assert 0 == main(["report", nights[0], *words, "-o", str(path)])
@@ -93,7 +93,7 @@ def test_one_night_of_some_metrics(nights, tmp_path):
     ],
 )
 def test_refusals(words, message, run, nights, tmp_path, capsys):
-    """What does not go together is said in a line, and nothing is written."""
+    """Arguments that do not fit together are refused in a line, and no file is written."""
     words = [word.format(night=nights[0], run=run) for word in words]
     path = tmp_path / "report.html"
 
@@ -103,7 +103,7 @@ def test_refusals(words, message, run, nights, tmp_path, capsys):
 
 
 def test_never_over_what_is_read(run, tmp_path, capsys):
-    """A page has an ending of its own, and does not lie where the paths would find it."""
+    """A page must end in .html, and must not stand where the paths would find it."""
     with pytest.raises(SystemExit):
         main(["report", str(run), "-o", str(run)])
     assert "must end in .html or .htm" in capsys.readouterr().err
@@ -115,7 +115,7 @@ def test_never_over_what_is_read(run, tmp_path, capsys):
 
 
 def test_what_is_read_is_said_once(run, tmp_path, capsys):
-    """With -v, the files are named once, though they are read several times."""
+    """-v names the files once, although they are read several times."""
     assert 0 == main(["report", str(run), "-v", "-o", str(tmp_path / "report.html")])
     said = capsys.readouterr().err
 

@@ -1,4 +1,4 @@
-"""The results of commands: in each form they are the golden files and the tables of df.rec."""
+"""The results of commands equal the golden files and the tables of df.rec."""
 
 import io
 import json
@@ -38,14 +38,14 @@ COMMANDS = {
 
 
 def test_every_golden_file_has_its_command():
-    """No golden file lies unopened; those of compare have theirs in test_compare."""
+    """Every golden file has a command, here or in test_compare."""
     opened = {path.stem for path in GOLDEN.iterdir() if not path.stem.startswith("compare")}
     assert set(COMMANDS) == opened
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_output(name, capsys, monkeypatch):
-    """The output on the example is the golden file, byte for byte; nothing else is printed."""
+    """The output for the example equals the golden file, byte for byte."""
     monkeypatch.chdir(ROOT)
     command = "describe" if name.startswith("describe") else "evaluate"
     status = main([command, "examples/example.parquet", *COMMANDS[name]])
@@ -55,7 +55,7 @@ def test_output(name, capsys, monkeypatch):
 
 
 def test_json_has_what_the_means_are_of(large, capsys):
-    """Beside the means there are users, options as given or by default, and the version."""
+    """The JSON document has the means, the numbers of users, all options and the version."""
     arguments = ["--metric", "recall@3", "--zero-division", "nan", "--min-score=-inf"]
     main(["evaluate", str(large), *arguments, "--format", "json"])
     document = json.loads(capsys.readouterr().out)
@@ -82,10 +82,10 @@ def test_json_has_what_the_means_are_of(large, capsys):
 
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 def test_per_user_file(tmp_path, ending, capsys):
-    """The values of every user are written as plain columns, the same bits as in memory."""
+    """The values of every user are written as plain columns, with the same bits as in memory."""
     path = tmp_path / f"users.{ending}"
     assert 0 == main(["evaluate", str(EXAMPLE), *METRICS, "--per-user", str(path)])
-    # Of the csv readers only pyarrow's is exact to the last bit on every pandas.
+    # Only pyarrow's csv reader is exact to the last bit on every pandas.
     written = pd.read_parquet(path) if ending == "parquet" else pd.read_csv(path, engine="pyarrow")
     table = pd.read_parquet(EXAMPLE).rec.evaluate(METRICS[1::2])
 
@@ -99,7 +99,7 @@ def test_per_user_file(tmp_path, ending, capsys):
 
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 def test_per_user_file_of_many_blocks(large, tmp_path, ending, capsys):
-    """Blocks are written as they come; the means taken in passing are those of the table."""
+    """Blocks are written in turn, and the table has the means computed on the way."""
     path = tmp_path / f"users.{ending}"
     options = ["--metric", "recall@3", "--metric", "r_precision", "--memory", "1MiB"]
     main(["evaluate", str(large), *options, "--format", "json", "--per-user", str(path)])
@@ -119,7 +119,7 @@ def test_per_user_file_of_many_blocks(large, tmp_path, ending, capsys):
 
 
 def test_per_user_of_one_ranking(tmp_path):
-    """Without a user column the one ranking is named in a column called user."""
+    """The only ranking of data without users is written as user "all"."""
     path = tmp_path / "users.csv"
     asked = ["--no-user", "--duplicates", "keep", "--metric", "recall@1", "--per-user", str(path)]
     main(["evaluate", str(EXAMPLE), *asked])
@@ -131,7 +131,7 @@ def test_per_user_of_one_ranking(tmp_path):
 @pytest.mark.parametrize("command", ["evaluate", "describe"])
 @pytest.mark.parametrize("ending", ["csv", "json", "parquet"])
 def test_output_file(command, ending, tmp_path, capsys):
-    """The means, or figures, are written as they are printed, a row for each score."""
+    """--output writes the printed values, a row for each score."""
     path = tmp_path / f"result.{ending}"
     text_format = "json" if ending == "json" else "csv"
     arguments = [command, str(EXAMPLE), "--format", text_format, "--output", str(path)]
@@ -147,7 +147,7 @@ def test_output_file(command, ending, tmp_path, capsys):
 
 
 def test_describe_data_that_evaluate_refuses(tmp_path, capsys):
-    """What is counted is not refused: the status is 0, whatever is found."""
+    """`describe` counts faults that `evaluate` refuses, and ends with status 0."""
     frame = pd.DataFrame(
         {"user": [1, 1, None], "item": [1, 1, 2], "score": [0.5, None, 0.1], "relevant": [1, 0, 1]}
     )
@@ -171,7 +171,7 @@ def test_describe_data_that_evaluate_refuses(tmp_path, capsys):
 
 
 def test_python_gives_what_the_command_line_prints(capsys):
-    """`recframe.evaluate(path)` and the command line agree."""
+    """`recframe.evaluate(path)` equals the output of the command line."""
     main(["evaluate", str(EXAMPLE), "--metric", "recall@4", "--format", "csv"])
     table = recframe.evaluate(EXAMPLE, "recall@4")
     lines = [f"{score},{value!r}" for (score, _), value in table.mean().items()]
@@ -180,7 +180,7 @@ def test_python_gives_what_the_command_line_prints(capsys):
 
 
 def test_users_left_out_are_noted(large, capsys):
-    """Where a metric is undefined for users, a line beside the means says for how many."""
+    """A note tells for how many users a metric is undefined."""
     main(["evaluate", str(large), "--metric", "recall@3", "precision@3", "auc"])
     n_without = pd.read_parquet(large).rec.recall(k=3).isna().sum().item()
 
@@ -199,7 +199,7 @@ ROUTES = {
 @pytest.mark.parametrize("memory", ROUTES)
 @pytest.mark.parametrize("command", ["evaluate", "describe"])
 def test_verbose(large, memory, command, capsys):
-    """What is read and by which route, the columns found, rows, users and seconds are said."""
+    """--verbose prints the files, the columns, the way of reading, rows, users and seconds."""
     metric = ["--metric", "precision@3"] if command == "evaluate" else []
     assert 0 == main([command, str(large), *metric, "--memory", memory, "-v"])
     *lines, last = capsys.readouterr().err.splitlines()
@@ -214,7 +214,7 @@ def test_verbose(large, memory, command, capsys):
 
 
 def test_verbose_about_several_files(runs, capsys):
-    """The first and the last file are named; one file in order of users is swept."""
+    """--verbose names the first and the last file, and sweeps one file in order of users."""
     assert 0 == main(["evaluate", "runs", "--metric", "precision@1", "--verbose"])
     lines = capsys.readouterr().err.splitlines()
 
@@ -223,7 +223,7 @@ def test_verbose_about_several_files(runs, capsys):
 
 
 def test_means_taken_in_passing(large):
-    """The means of tables that come one by one are those of one table."""
+    """Several tables have the means of one joined table."""
     frame = pd.read_parquet(large).astype({"user": str})
     halves = [part for _, part in frame.groupby(frame["user"] < "5")]
     tables = [recframe.evaluate(half, ["recall@2", "ndcg"]) for half in halves]

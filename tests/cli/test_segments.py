@@ -1,4 +1,4 @@
-"""Segments and weights on the command line: the tables are those of df.rec."""
+"""Segments and weights on the command line give the tables of df.rec."""
 
 import io
 import json
@@ -19,7 +19,7 @@ BY = {"one": ["country"], "two": ["country", "day"]}
 
 @pytest.fixture
 def frame(tmp_path, monkeypatch):
-    """The example with what its users are, in a file of small row groups."""
+    """Write the example with facts about its users, in a file of small row groups."""
     frame = pd.read_parquet("examples/example.parquet")
     monkeypatch.chdir(tmp_path)
     own = frame["object"]
@@ -33,7 +33,7 @@ def frame(tmp_path, monkeypatch):
 
 
 def run(capsys, *words):
-    """Return what a command prints, which must be done."""
+    """Return the output of a command that succeeds."""
     assert 0 == main(["evaluate", "runs.parquet", "--metric", *METRICS, *words]), (
         capsys.readouterr()
     )
@@ -41,7 +41,7 @@ def run(capsys, *words):
 
 
 def read(text, names):
-    """Return a table of csv, with these index levels."""
+    """Return a table from csv text, with these index levels."""
     table = pd.read_csv(io.StringIO(text), keep_default_na=False, na_values=[""])
     return table.set_index(names)
 
@@ -50,7 +50,7 @@ def read(text, names):
 @pytest.mark.parametrize("view", ["mean", "summary", "compare"])
 @pytest.mark.parametrize("weighted", [True, False])
 def test_segments(frame, by, view, weighted, capsys):
-    """Means, intervals and differences are those of each segment, with weights or not."""
+    """Means, intervals and differences are computed in each segment, with and without weights."""
     flags = [word for name in BY[by] for word in ("--by", name)]
     flags += ["--weights", "clicks"] if weighted else []
     flags += {"mean": [], "summary": ["--summary"], "compare": ["--baseline", "KNN scores"]}[view]
@@ -67,7 +67,7 @@ def test_segments(frame, by, view, weighted, capsys):
 
 
 def test_a_table_of_segments(frame, capsys):
-    """The levels are named; a null is a segment of its own."""
+    """The table names the levels, and a null is a segment of its own."""
     lines = run(capsys, "--by", "country").splitlines()
     expected = frame.rec.mean(METRICS, by="country").iloc[-1]
 
@@ -92,7 +92,7 @@ def test_segments_as_json(frame, capsys):
 
 
 def test_integers_that_part_users_are_integers_beside_floats(frame, capsys):
-    """In a document each value of a segment is of its own column's type."""
+    """A segment's value in the JSON document keeps the type of its own column."""
     frame.assign(share=frame["clicks"] / 2).to_parquet("runs.parquet")
     document = json.loads(run(capsys, "--by", "clicks", "--by", "share", "--format", "json"))
 
@@ -103,7 +103,7 @@ def test_integers_that_part_users_are_integers_beside_floats(frame, capsys):
 
 
 def test_segments_in_a_file(frame, capsys):
-    """A file of results has what parts users as it is in the data, nulls too."""
+    """A file of results has the segments as they are in the data, with nulls."""
     run(capsys, "--by", "country", "--by", "day", "-o", "means.parquet")
     expected = frame.rec.mean(METRICS, by=["country", "day"]).reset_index()
 
@@ -117,14 +117,15 @@ def test_segments_in_a_file(frame, capsys):
 
 @pytest.mark.parametrize("text_format", ["table", "csv", "json"])
 def test_means_of_many_segments(text_format, tmp_path, capsys):
-    """A further segment costs the calls of Python that print its lines, not those of a table."""
+    """A further segment costs only the calls of Python functions that print its lines."""
     path, n_calls = tmp_path / "runs.parquet", dict[int, int]()
     frame = pd.DataFrame({"user": range(2000), "score": 1.0, "relevant": 1})
 
     def count(_, event, __):
         n_calls[n_segments] += event == "call"
 
-    for n_segments in (10, 10, 1000):  # the first call imports
+    # The first run imports modules.
+    for n_segments in (10, 10, 1000):
         frame.assign(part=frame["user"] % n_segments).to_parquet(path)
         words = ["--by", "part", "--metric", "recall@1", "r_precision", "--format", text_format]
         n_calls[n_segments] = 0
@@ -138,7 +139,7 @@ def test_means_of_many_segments(text_format, tmp_path, capsys):
 
 
 def test_segments_of_no_user(frame, capsys):
-    """Files without rows have a table as without segments."""
+    """The table of files without rows is the same with and without segments."""
     frame[:0].to_parquet("runs.parquet")
     expected = run(capsys)
 
@@ -146,7 +147,7 @@ def test_segments_of_no_user(frame, capsys):
 
 
 def test_weighted_means(frame, capsys):
-    """Without segments weights give one table; a user of weight 0 is none."""
+    """Weights without segments give one table, and a user of weight 0 does not count."""
     expected = frame.rec.mean(METRICS, weights="clicks")
 
     found = read(run(capsys, "--weights", "clicks", "--format", "csv"), ["score"])
@@ -163,13 +164,13 @@ def test_weighted_means(frame, capsys):
     ],
 )
 def test_what_is_no_segment(frame, words, message, capsys):
-    """What does not say one thing of each user is refused."""
+    """Segments and weights need one valid value for each user."""
     assert 1 == main(["evaluate", "runs.parquet", *words])
     assert re.search(message, capsys.readouterr().err)
 
 
 def test_each_day_of_a_user_is_a_ranking(frame, tmp_path, capsys):
-    """`--user` for each column that tells rankings apart: folders of nights take one call."""
+    """Several `--user` columns tell rankings apart, so one call evaluates folders of nights."""
     again = frame.assign(day=frame["day"] + pd.Timedelta(2, "D"), score=frame["KNN scores"] * -1)
     nights = pd.concat([frame, again.drop(columns="score")])
     nights["day"] = nights["day"].dt.strftime("%Y-%m-%d")
@@ -200,7 +201,7 @@ def test_each_day_of_a_user_is_a_ranking(frame, tmp_path, capsys):
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_values_of_users_beside_their_segments(frame, ending, capsys):
-    """The values of every user are written whether users are parted or not."""
+    """--by leaves the written values of users unchanged."""
     run(capsys, "--by", "country", "--per-user", f"users.{ending}")
 
     saved = recframe.read_per_user(f"users.{ending}")

@@ -1,4 +1,4 @@
-"""The program itself: its streams in any state, signals, and what fails as it starts."""
+"""The program handles streams in any state, signals and failures at its start."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from recframe.cli import main
 
 @pytest.mark.parametrize("program", [["recframe"], [sys.executable, "-m", "recframe"]])
 def test_both_programs(program):
-    """The installed program and `python -m recframe` are one."""
+    """The installed program and `python -m recframe` are the same."""
     if program == ["recframe"]:
         program = [str(Path(sys.executable).with_name("recframe"))]
     command = [*program, *OUT]
@@ -27,7 +27,7 @@ def test_both_programs(program):
 
 
 def run_on_terminal(*arguments):
-    """Return the exit status and what a terminal shows as standard error of the command line."""
+    """Return the command's exit status and the terminal's text of its standard error."""
     pty, termios = pytest.importorskip("pty"), pytest.importorskip("termios")
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (24, 100))
@@ -35,7 +35,8 @@ def run_on_terminal(*arguments):
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs) as child:
         os.close(theirs)
         shown = b""
-        with suppress(OSError):  # the terminal of an ended process gives an error
+        # Reading the terminal of an ended process raises an error.
+        with suppress(OSError):
             while found := os.read(ours, 4096):
                 shown += found
     os.close(ours)
@@ -43,7 +44,7 @@ def run_on_terminal(*arguments):
 
 
 def test_progress_on_a_terminal(large):
-    """A terminal shows a bar with the total of rows, which is gone at the end."""
+    """A terminal shows a bar with the total of rows, which disappears at the end."""
     status, shown = run_on_terminal(large, "--metric", "recall@3", "--memory", "1MiB")
 
     assert 0 == status
@@ -54,7 +55,7 @@ def test_progress_on_a_terminal(large):
 
 
 def test_progress_of_segments_on_a_terminal(large):
-    """Segments that are taken one by one have a bar of their own, which is gone at the end."""
+    """Segments computed one by one have a bar of their own, which disappears at the end."""
     words = ["--metric", "recall@3", "--by", "user", "--summary"]
     status, shown = run_on_terminal(large, *words)
 
@@ -63,7 +64,7 @@ def test_progress_of_segments_on_a_terminal(large):
 
 
 def test_quiet_on_a_terminal(large, capsys):
-    """It shows no bar and no note; the flag has other names."""
+    """--quiet and its other names print no bar and no note."""
     assert (0, "") == run_on_terminal(large, "--metric", "recall@3", "--quiet")
     for flag in ("-q", "--no-progress"):
         assert 0 == main(["evaluate", str(large), "--metric", "recall@3", flag])
@@ -84,7 +85,7 @@ def test_interrupted(tmp_path, monkeypatch, capsys):
 
 
 def test_closed_pipe():
-    """A reader that closes the pipe early is no error."""
+    """The command ends without an error when its reader closes the pipe early."""
     code = (
         "import sys; from recframe.cli import main; sys.stdin.read(); "
         f"sys.exit(main(['evaluate', {str(EXAMPLE)!r}]))"
@@ -128,7 +129,7 @@ needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a 
 @needs_full
 @pytest.mark.parametrize("case", STATES)
 def test_standard_streams(case, tmp_path, monkeypatch, capsys):
-    """Whatever state one is in, the other says what there is, once; a fault leaves no file."""
+    """If one standard stream fails, the other tells it once, and a fault leaves no file."""
     name, state, arguments, expected, said = STATES[case]
     path = tmp_path / "users.csv"
     output = ["--per-user", str(path)] if arguments is OUT else []
@@ -145,7 +146,7 @@ def test_standard_streams(case, tmp_path, monkeypatch, capsys):
     assert len(list(tmp_path.iterdir())) == path.exists()
 
 
-# Runs the command line with a standard stream that is closed or full.
+# This program runs the command line with a standard stream that is closed or full.
 STREAM = """
 import os, sys
 number, state, *arguments = sys.argv[1:]
@@ -159,7 +160,7 @@ os.execv(sys.executable, [sys.executable, "-m", "recframe", *arguments])
 
 @needs_full
 def test_standard_streams_of_a_process():
-    """Nothing is said of them at its end either, and its status stays."""
+    """A failed standard stream changes neither the exit status nor the output of a process."""
     children = {}
     for case in ("output full", "output closed", "errors full, refused"):
         name, state, arguments, *_ = STATES[case]
@@ -175,7 +176,7 @@ def test_standard_streams_of_a_process():
 
 
 def test_a_reader_who_has_seen_enough(tmp_path):
-    """The file is there where a closed pipe is the end, as status 0 says."""
+    """A closed pipe ends with status 0, and the output file is complete."""
     path = tmp_path / "users.csv"
     command = [sys.executable, "-m", "recframe", *OUT, "--per-user", str(path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
@@ -187,7 +188,7 @@ def test_a_reader_who_has_seen_enough(tmp_path):
 
 
 def test_imports_of_others():
-    """To a program of somebody else, an import that fails is an exception as ever."""
+    """An import that fails raises an ordinary exception for other programs."""
     code = (
         "import sys; sys.modules['pandas'] = None\n"
         "try: import recframe\n"
@@ -207,7 +208,7 @@ def test_imports_of_others():
     ],
 )
 def test_what_nobody_expected(error, message, monkeypatch, capsys):
-    """It is said in a line too, with how to see more."""
+    """An unexpected error is reported in one line with a way to see more."""
 
     def fail(*_, **__):
         raise error
@@ -221,7 +222,7 @@ def test_what_nobody_expected(error, message, monkeypatch, capsys):
 
 
 def test_without_docstrings():
-    """Python -OO evaluates, and its help says what it lacks."""
+    """Python -OO evaluates, and its help tells that definitions are missing."""
     code = (
         "import sys; from recframe.cli import main\n"
         f"assert False; main({OUT})\n"
@@ -235,7 +236,7 @@ def test_without_docstrings():
 
 
 def test_what_is_printed_is_escaped(tmp_path, monkeypatch, capsys):
-    """Names cannot steer a terminal nor break a line, in any format and in errors."""
+    """Names cannot control a terminal nor break a line, in any format and in errors."""
     name = "\x1b[31m\n\x7f\u202e score"
     frame = pd.DataFrame({"user": [1], name: [0.5], "relevant": [1]})
     monkeypatch.chdir(tmp_path)
@@ -261,7 +262,7 @@ def test_what_is_printed_is_escaped(tmp_path, monkeypatch, capsys):
 
 
 def test_what_a_terminal_cannot_show(tmp_path):
-    """Signs that an encoding lacks are escaped."""
+    """Characters that an encoding lacks are escaped."""
     frame = pd.DataFrame({"user": [1], "é score": [0.5], "relevant": [1]})
     frame.to_parquet(tmp_path / "run.parquet")
     command = [

@@ -1,4 +1,4 @@
-"""``recframe trec``: runs against qrels with trec_eval's conventions, and against trec_eval."""
+"""recframe trec scores runs against qrels with trec_eval's conventions, and equals trec_eval."""
 
 import json
 import math
@@ -13,7 +13,7 @@ from command_lines import ROOT
 from recframe.cli import main
 
 QRELS, BM25, DENSE = (f"examples/{name}" for name in ("qrels.txt", "bm25.run", "dense.run"))
-# Each name of trec_eval, and the same here.
+# Each metric has a name in trec_eval and a name in recframe.
 CUTS = (1, 3, 5, 10, 20, 100)
 FIGURES = {
     **{f"P_{k}": f"precision@{k}" for k in CUTS if k not in (1, 3)},
@@ -31,17 +31,17 @@ FIGURES = {
 
 @pytest.fixture(autouse=True)
 def at_root(monkeypatch):
-    """Paths are those of the README."""
+    """Make the root the current folder, as the README's paths need."""
     monkeypatch.chdir(ROOT)
 
 
 def trec(*words):
-    """Return what a command line gives as JSON."""
+    """Return the JSON document that a command line prints."""
     assert 0 == main(["trec", *map(str, words), "--format", "json"])
 
 
 def scores_of(capsys, *words):
-    """Return the means of each run."""
+    """Return the means of each run in the document."""
     trec(*words)
     document = json.loads(capsys.readouterr().out)
     return {
@@ -51,7 +51,7 @@ def scores_of(capsys, *words):
 
 
 def test_the_means_by_hand(capsys):
-    """Ties go by document, last first; queries count that run and qrels have."""
+    """Ties are ordered by document, last first, and queries of both run and qrels count."""
     found = scores_of(capsys, QRELS, BM25, DENSE, "--metric", "recall@2", "reciprocal_rank")
 
     # bm25 ranks d12, d7, d3 (a tie, turned), d20 for 101 and d5, d9, d10 (a tie), d1 for 102;
@@ -65,7 +65,7 @@ def test_the_means_by_hand(capsys):
 
 
 def test_complete_counts_queries_that_are_not_ranked(capsys):
-    """With --complete every query of the qrels counts, 0 where the run has none."""
+    """--complete counts every query of the qrels, as 0 if the run lacks it."""
     found = scores_of(capsys, QRELS, BM25, DENSE, "--metric", "reciprocal_rank", "--complete")
 
     assert {"reciprocal_rank": (1 + 1 / 2) / 4} == pytest.approx(found["bm25.run"])
@@ -73,7 +73,7 @@ def test_complete_counts_queries_that_are_not_ranked(capsys):
 
 
 def test_flags_and_names_of_trec_eval(capsys):
-    """-c, -l, -J and -m mean what they mean there, and so do its names of metrics."""
+    """-c, -l, -J, -m and the names of metrics have the meanings of trec_eval."""
     short = trec("-m", "P.1,2", "-mmap", "-c", "-l", 2, "-J", QRELS, BM25), capsys.readouterr().out
     few = trec(QRELS, BM25, "--metric", "ndcg_cut_2", "recall.2"), capsys.readouterr().out
 
@@ -87,7 +87,7 @@ def test_flags_and_names_of_trec_eval(capsys):
 
 
 def test_what_one_side_knows_is_said(capsys):
-    """A note says how many queries and documents only one side has; --quiet does not."""
+    """A note tells how many queries and documents only one side has, unless --quiet is passed."""
     main(["trec", QRELS, BM25, DENSE])
     notes = capsys.readouterr().err.splitlines()
     main(["trec", QRELS, DENSE, "--complete"])
@@ -105,7 +105,7 @@ def test_what_one_side_knows_is_said(capsys):
 
 
 def test_values_of_every_query(capsys, tmp_path):
-    """--per-query prints them and all last, --per-user writes them, --output the means."""
+    """--per-query prints all values and "all" last, --per-user and --output write files."""
     csv, means = tmp_path / "queries.csv", tmp_path / "means.csv"
     words = [QRELS, BM25, DENSE, "--metric", "reciprocal_rank", "--per-user", csv, "-o", means]
     main(["trec", *map(str, words), "--per-query", "--format", "csv"])
@@ -122,7 +122,7 @@ def test_values_of_every_query(capsys, tmp_path):
 
 
 def test_json_has_the_conventions(capsys):
-    """The document says what was read, under which options, and what only one side knows."""
+    """The JSON document has the options and the queries and documents of only one side."""
     trec(QRELS, DENSE, "--complete", "--min-relevance", "2", "--metric", "ndcg@3", "--per-query")
     document = json.loads(capsys.readouterr().out)
 
@@ -138,7 +138,7 @@ def test_json_has_the_conventions(capsys):
 
 
 def test_scores_are_cut(tmp_path, capsys):
-    """Scores that are one float32 tie, and go by document."""
+    """Scores that are equal as float32 tie, and are ordered by document."""
     (tmp_path / "a.run").write_text("1 Q0 a 1 1.000000001 t\n1 Q0 b 2 1.0 t\n")
     (tmp_path / "qrels").write_text("1 0 b 1\n")
     words = [tmp_path / "qrels", tmp_path / "a.run", "--metric", "precision@1"]
@@ -147,7 +147,7 @@ def test_scores_are_cut(tmp_path, capsys):
 
 
 def test_runs_are_named_by_their_files(tmp_path, capsys):
-    """Runs called alike in two folders have their whole paths; one named twice is refused."""
+    """Runs of the same name in two folders are named by their paths; a repeated run is refused."""
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "x.run").write_text("1 Q0 a 1 1 t\n")
@@ -193,7 +193,7 @@ def test_lines_of_trec_eval(capsys):
 
 
 def test_differences_of_every_query(capsys):
-    """With --baseline, csv and json have the differences, and the mean ones last."""
+    """--baseline puts the differences of every query, and the mean ones last, in csv and JSON."""
     words = [QRELS, BM25, DENSE, "-q", "--metric", "reciprocal_rank", "--baseline", "bm25.run"]
     main(["trec", *words, "--format", "csv"])
     csv = capsys.readouterr().out.splitlines()
@@ -229,7 +229,7 @@ REFUSED = {
 
 @pytest.mark.parametrize(("words", "message"), REFUSED.values(), ids=REFUSED)
 def test_what_is_refused(words, message, tmp_path, capsys):
-    """What cannot be read, or would be written over, is refused in one line."""
+    """Files that cannot be read, or that an output would overwrite, are refused in one line."""
     run = tmp_path / "run.csv"
     run.write_text("1 Q0 a 1 1 t\n")
     if "{}" in words:
@@ -239,7 +239,7 @@ def test_what_is_refused(words, message, tmp_path, capsys):
 
 
 def test_queries_that_never_meet(tmp_path, capsys):
-    """A run of other queries is refused, with its name and examples of either side."""
+    """A run that shares no query with the qrels is refused with examples of both."""
     (tmp_path / "other.run").write_text("q7 Q0 a 1 1 t\nq8 Q0 a 1 1 t\n")
 
     assert 1 == main(["trec", QRELS, str(tmp_path / "other.run")])
@@ -247,7 +247,7 @@ def test_queries_that_never_meet(tmp_path, capsys):
 
 
 def write_random(folder, seed, n_runs=1):
-    """Write runs and qrels with ties, grades, and queries and documents that one side has."""
+    """Write runs and qrels with ties, grades, and queries and documents that only one side has."""
     rng = np.random.default_rng(seed)
     names = [*(f"{n}" for n in range(5, 80)), *(f"doc-{n}" for n in range(30)), "é", "～", "😀"]  # noqa: RUF001
     pairs = pd.DataFrame({"query": rng.integers(0, 25, 1500), "doc": rng.choice(names, 1500)})
@@ -280,7 +280,7 @@ def nested(frame):
 
 @pytest.mark.parametrize(("seed", "level"), [(0, 1), (1, 1), (2, 2)])
 def test_every_figure_is_that_of_trec_eval(seed, level, tmp_path, capsys):
-    """Of random runs with many ties every figure is trec_eval's, far beyond what it prints."""
+    """Every value for random runs with many ties equals trec_eval's, beyond the printed digits."""
     pytrec_eval = pytest.importorskip("pytrec_eval")
     runs, qrels = write_random(tmp_path, seed, 3)
     measures = [name for name in FIGURES if level == 1 or not name.startswith("ndcg")]
@@ -314,12 +314,13 @@ def test_every_figure_is_that_of_trec_eval(seed, level, tmp_path, capsys):
 
 @pytest.mark.parametrize("complete", [False, True])
 def test_runs_are_evaluated_one_by_one(complete, tmp_path, capsys):
-    """What is shown is what the accessor gives of each run by itself, to the bit."""
+    """The command prints for each run the same bits as the accessor for this run alone."""
     runs, qrels = write_random(tmp_path, 3, 3)
     names, metrics = ["run", "run1", "run2"], ["ndcg@5", "average_precision", "judged@3"]
     judged = qrels[qrels["relevance"] >= 0]
     others = qrels[~qrels["query"].isin(judged["query"])].assign(doc="", relevance=0)
-    truth = pd.concat([judged, others.drop_duplicates()])  # queries that count all the same
+    # These queries have no relevant document and count as well.
+    truth = pd.concat([judged, others.drop_duplicates()])
     options = {"ties": "item", "short": "pad", "zero_division": 0, "min_relevance": 1}
     options |= {"truth": truth, "population": "truth" if complete else "both"}
     per_query = pd.concat(
@@ -348,7 +349,7 @@ def test_runs_are_evaluated_one_by_one(complete, tmp_path, capsys):
 
 @pytest.mark.parametrize("unjudged", ["nonrelevant", "drop"])
 def test_candidates(unjudged, tmp_path, capsys):
-    """--exclude and --unjudged leave rows out first, as the options of those names do."""
+    """--exclude and --unjudged leave rows out first, like the options of these names."""
     (run,), qrels = write_random(tmp_path, 5)
     qrels = qrels[qrels["relevance"] >= 0]
     run = run[run["query"].isin(qrels["query"])]
@@ -374,7 +375,7 @@ def test_candidates(unjudged, tmp_path, capsys):
 
 
 def test_queries_without_candidates_count(tmp_path, capsys):
-    """A query whose documents are all left out counts as 0, as in trec_eval: the run has it."""
+    """A query whose documents are all left out counts as 0, as in trec_eval."""
     (tmp_path / "a.run").write_text("1 Q0 a 1 2 t\n1 Q0 b 2 1 t\n2 Q0 x 1 1 t\n")
     (tmp_path / "qrels").write_text("1 0 b 1\n2 0 y 1\n3 0 z 1\n")
     words = [tmp_path / "qrels", tmp_path / "a.run", "--unjudged", "drop", "--metric", "recall@1"]
@@ -388,7 +389,7 @@ def test_queries_without_candidates_count(tmp_path, capsys):
 
 
 def test_read_frames_give_what_the_command_gives(capsys):
-    """The note of `read_run` tells how the accessor gives the same."""
+    """The note of `read_run` tells how the accessor gives the command's values."""
     qrels, run = recframe.read_qrels(QRELS), recframe.read_run(BM25).astype({"score": "float32"})
     options = {"ties": "item", "short": "pad", "zero_division": 0, "min_relevance": 1}
     means = run.rec(truth=qrels, population="rows", **options).mean(["ndcg@3", "average_precision"])
@@ -398,7 +399,7 @@ def test_read_frames_give_what_the_command_gives(capsys):
 
 
 def test_queries_have_no_unit(capsys):
-    """Each query is a ranking of its own: what parts users from rankings is of evaluate alone."""
+    """A query is a ranking by itself, so --unit is refused."""
     with pytest.raises(SystemExit):
         main(["trec", QRELS, BM25, "--unit", "query"])
     assert "unrecognized arguments: --unit" in capsys.readouterr().err
