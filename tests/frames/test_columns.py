@@ -1,4 +1,4 @@
-"""Column roles: what inference finds, what it leaves alone, and what it refuses."""
+"""Column roles are inferred, left alone or refused by name."""
 
 import re
 from typing import ClassVar
@@ -31,13 +31,13 @@ def one_row(*names):
 
 
 def found(frame, **options):
-    """Return the labels in their roles."""
+    """Return the labels and their roles."""
     return find_columns(frame, Options(**options))
 
 
 @pytest.mark.parametrize("name", NAMES["user"])
 def test_user_names(name):
-    """Every name of the user role is found, whatever its case, spaces and underscores."""
+    """Every name of the user role is known, in any case, with spaces and underscores."""
     assert name.upper() == found(one_row(name.upper(), "score", "relevant")).user
     spaced = f"{name[:2]} _{name[2:]}"
     assert spaced == found(one_row(spaced, "score", "relevant")).user
@@ -45,7 +45,7 @@ def test_user_names(name):
 
 @pytest.mark.parametrize("name", NAMES["relevant"])
 def test_relevant_names(name):
-    """Every name of the relevance role is found."""
+    """Every name of the relevance role is known."""
     assert name == found(one_row("user", "score", name)).relevant
 
 
@@ -53,7 +53,7 @@ def test_relevant_names(name):
     "name", [*NAMES["score"], "Random scores", "knn_score", "KnnScore", "KNNScore", "credit_score"]
 )
 def test_score_names(name):
-    """Every name of the score role is found, and names that end in the word."""
+    """Every name of the score role is known, and so are names that end in "score"."""
     assert [name] == found(one_row("user", name, "relevant")).scores
 
 
@@ -65,7 +65,7 @@ def test_no_score_names(name):
 
 
 def test_all_scores_in_column_order():
-    """Several scores are all taken, in the order of the columns; texts and booleans are not."""
+    """All score columns are taken in their order, without texts and booleans."""
     frame = one_row("b_score", "user", "prediction", "relevant", "a score").assign(
         name_score="x", has_score=True
     )
@@ -81,7 +81,7 @@ def test_given_columns_are_not_inferred_again():
 
 
 def test_scores_given_are_no_relevance():
-    """What is given as a score is not also a candidate for relevance, nor what is given as ids."""
+    """A column passed as a score or as ids is no candidate for relevance."""
     frame = one_row("user", "label", "rating", "clicked")
 
     assert "clicked" == found(frame, score="rating", user="label").relevant
@@ -89,7 +89,7 @@ def test_scores_given_are_no_relevance():
 
 
 def test_scores_of_no_model_are_taken_where_they_are_named():
-    """Named, or alone, any score is one; "relevance" before it is of the item, not of a model."""
+    """The "relevance_score" ranks if it is named or the only score, but not next to another."""
     frame = one_row("user", "relevant", "score", "relevance_score")
 
     assert ["score", "relevance_score"] == found(frame, score=["score", "relevance_score"]).scores
@@ -97,7 +97,7 @@ def test_scores_of_no_model_are_taken_where_they_are_named():
 
 
 def test_index_levels_are_columns():
-    """Index levels are found by name, inferred or given, and give the same table."""
+    """Index levels have roles by name, inferred or passed, and give the same table."""
     frame = one_row("user", "score", "relevant").assign(item=7)
     indexed = frame.set_index(["user", "item"])
 
@@ -118,12 +118,12 @@ def test_labels_of_any_kind():
 
 
 def test_duplicate_names_that_are_not_used_are_fine():
-    """Only a column that is needed must be the one of its name."""
+    """Repeated labels are no error unless a role uses them."""
     assert 1.0 == one_row("user", "score", "relevant", "x", "x").rec.recall(k=1).iloc[0, 0]
 
 
 def test_names_are_documented():
-    """Every name is in the docstring of evaluate, and means one role."""
+    """Every name has one role, and the docstring of evaluate lists it."""
     told = re.findall(r"\w+", recframe.evaluate.__doc__)
     for names in NAMES.values():
         missing = [name for name in names if name not in told]
@@ -136,7 +136,7 @@ def test_names_are_documented():
 
 @pytest.mark.parametrize("name", ["score_als", "ScoreBPR", "score als 2", "cosine_similarity"])
 def test_words_of_scores(name):
-    """Numbers whose name begins with score, or ends in similarity, are scores; text is not."""
+    """Numbers whose name begins with score or ends in similarity are scores, and text is not."""
     frame = one_row("user", name, "relevant")
 
     assert [name] == found(frame).scores
@@ -148,7 +148,7 @@ def test_words_of_scores(name):
     "name", ["score_time", "score_date", "score_rank", "score_id", "score_std"]
 )
 def test_what_is_said_of_a_score_is_none(name):
-    """Times, ranks, counts of scores are left out, whether there is a score or not."""
+    """Times, ranks and counts of scores are no scores, with or without a real score."""
     frame = one_row("user", name, "score", "relevant")
 
     assert ["score"] == found(frame).scores
@@ -157,19 +157,19 @@ def test_what_is_said_of_a_score_is_none(name):
 
 
 def test_no_models_by_their_second_word():
-    """Beside another score, that of a human must be meant to be ranked by."""
+    """A second score that looks like a human's must be named to be ranked by."""
     with pytest.raises(recframe.RecframeError, match="'score_human' may be no model"):
         found(one_row("user", "score_als", "score_human", "relevant"))
 
 
 @pytest.mark.parametrize("name", ["query-id", "Query.ID", "query id"])
 def test_hyphens_and_dots(name):
-    """They are ignored as spaces and underscores are."""
+    """Hyphens and dots in names are ignored like spaces and underscores."""
     assert name == found(one_row(name, "score", "relevant")).user
 
 
 def test_an_id_beside_what_it_names():
-    """A query's text does not make its id ambiguous; another id does."""
+    """The text of a query does not make its id ambiguous, and another id does."""
     frame = one_row("query_id", "query", "doc", "doc_id", "score", "rel")
     columns = found(frame)
 
@@ -268,14 +268,14 @@ REFUSED = {
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_refused_columns(case):
-    """What is missing or ambiguous is refused, with the remedy."""
+    """A missing or ambiguous column is refused with a remedy."""
     names, options, message = REFUSED[case]
     with pytest.raises(recframe.RecframeError, match=message):
         one_row(*names).rec(**options).recall(k=1)
 
 
 def test_level_and_column_of_one_name_are_ambiguous():
-    """A name that is a column and an index level is refused."""
+    """A name of both a column and an index level is refused."""
     frame = one_row("user", "score", "relevant")
     frame.index = pd.Index([5], name="user")
     with pytest.raises(recframe.RecframeError, match="user: 2 columns could be it"):
@@ -296,7 +296,7 @@ def test_wide_frames_are_not_listed_whole():
 
 
 def test_many_scores_are_not_compared_each_with_each(monkeypatch):
-    """Of thousands of columns, that would take longer than all else."""
+    """The time to find columns grows linearly with their number."""
     labels = pd.Index(["user", "relevant", *(f"{n}_score" for n in range(300))]).map(Counted)
     frame = one_row(*range(len(labels))).set_axis(labels.astype(object), axis=1)
     frame = frame.assign(taken=1).set_index("taken").rename_axis("item")
@@ -313,7 +313,7 @@ def test_many_scores_are_not_compared_each_with_each(monkeypatch):
 
 @pytest.mark.parametrize("label", ["1_score", "item", 7])
 def test_one_of_many_columns(label):
-    """A label finds its column among many, its index level behind them, and text no number."""
+    """A label means its column or its index level, and text means no number."""
     frame = one_row(*[f"{number}_score" for number in range(100)], 7)
     frame = frame.set_axis(pd.Index([3], name="item"))
     column = get_column(frame, label)
@@ -324,7 +324,7 @@ def test_one_of_many_columns(label):
 
 @pytest.mark.parametrize("ascending", [[True], [True, False, True], []])
 def test_a_direction_for_each_score(ascending):
-    """A list of directions is as long as that of the scores."""
+    """A list of directions must be as long as the list of scores."""
     frame = pd.DataFrame({"user": [1], "a_score": [1], "b_score": [2], "relevant": [1]})
 
     message = f"an entry for each score column, found {len(ascending)} for"
@@ -333,7 +333,7 @@ def test_a_direction_for_each_score(ascending):
 
 
 def test_names_by_which_less_is_better():
-    """They need a direction, which one score and several are told in their own way."""
+    """A distance needs a direction, and the message shows one for a score or for several."""
     one = pd.DataFrame({"user": 1, "distance": [1.0, 2], "relevant": [1, 0]})
     two = one.assign(a_score=[1, 2])
     options = {"score": ["a_score", "distance"]}
@@ -348,7 +348,7 @@ def test_names_by_which_less_is_better():
 
 @pytest.mark.parametrize("role", ["score", "model"])
 def test_a_name_that_is_not_utf_8(role):
-    """The name of a score or model with a lone surrogate is refused: no table can have it."""
+    """A score or model whose name has a lone surrogate is refused, because no table can hold it."""
     frame = pd.DataFrame({"user": [1], "item": [1], "score": [1], "model": [1], "relevant": [1]})
     odd = pd.Series(["\ud800"], dtype=object)
     if role == "model":

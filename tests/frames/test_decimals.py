@@ -1,4 +1,4 @@
-"""Decimals and categories of numbers, as scores, relevance and columns of means."""
+"""Decimals and categories of numbers are scores, relevance and columns to average."""
 
 from decimal import Decimal
 
@@ -25,7 +25,7 @@ METRICS = ("ndcg@2", "recall@2", "mean(price)@2")
 
 
 def as_objects(column):
-    """Return a column as objects of decimal."""
+    """Return a column as objects of Decimal."""
     return pd.Series([Decimal(str(value)) for value in column], dtype=object)
 
 
@@ -35,8 +35,10 @@ KINDS = {
     "categories": lambda column: column.astype("category"),
     "categories of decimals": lambda column: as_objects(column).astype("category"),
 }
-LOST = ("csv", "jsonl")  # whose numbers have one kind
-READERS = {"score": METRICS, "relevant": METRICS[:2], "price": METRICS[2:]}  # of a column
+# Numbers in these files have only one kind.
+LOST = ("csv", "jsonl")
+# These metrics read each column.
+READERS = {"score": METRICS, "relevant": METRICS[:2], "price": METRICS[2:]}
 
 
 @pytest.mark.parametrize("door", [door for door in DOORS if door not in LOST])
@@ -50,13 +52,13 @@ def test_numbers_of_any_kind(kind, column, door, tmp_path):
     for metric in READERS[column]:
         expected = DOORS["frame"](FRAME, metric, OPTIONS, tmp_path)
         found = DOORS[door](frame, metric, OPTIONS, tmp_path)
-        # In csv, from which the command line's are read, older versions of pandas lose last digits.
+        # Older versions of pandas lose last digits in the command line's csv.
         np.testing.assert_allclose(found.to_numpy(float), expected.to_numpy(), rtol=1e-14)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_nulls(kind):
-    """A null among them is one."""
+    """A null among decimals or categories is an ordinary null."""
     is_there = FRAME["score"] != 0.8
     given = KINDS[kind](FRAME["score"])
     frame = FRAME.assign(score=given.where(is_there, None))
@@ -70,7 +72,7 @@ def test_nulls(kind):
 
 
 def test_masks():
-    """Of categories and of decimals too, an infinite score masks its row."""
+    """A score of -inf in categories and decimals masks its row."""
     for scores in (
         pd.Series([0.9, -np.inf] * 3).astype("category"),
         pd.Series([Decimal("0.9"), Decimal("-Infinity")] * 3),
@@ -82,7 +84,7 @@ def test_masks():
 @pytest.mark.parametrize("make", [as_objects, KINDS["arrow"]], ids=["objects", "arrow"])
 @pytest.mark.parametrize("values", [[BIG + 1, BIG, 0], ["0.000000000000002", "1E-15", "0"]])
 def test_no_digit_is_lost(values, make):
-    """Whole decimals of 64 bits, and such as have 15 digits, are ranked as they are."""
+    """Whole decimals of 64 bits, and decimals of 15 digits, are ranked exactly."""
     scores = as_objects(values)
     if make is not as_objects:
         scores = scores.astype(pd.ArrowDtype(pa.decimal128(38, 15)))
@@ -95,7 +97,7 @@ def test_no_digit_is_lost(values, make):
     "value", ["0.1234567890123456", str(2**63) + "1", "1e400", "1e-400", "12345678901234567890.5"]
 )
 def test_decimals_that_floats_round(value):
-    """More digits than a float keeps are refused with what rounds them, and that call runs."""
+    """Decimals with more digits than a float has are refused, and the suggested call runs."""
     for column in ("score", "relevant", "price"):
         frame = FRAME.assign(**{column: as_objects([value, 0, 0, 0, 0, "0.5"])})
         with pytest.raises(recframe.RecframeError, match=r"at most 15 digits.* found 1 ") as error:
@@ -105,7 +107,7 @@ def test_decimals_that_floats_round(value):
 
 
 def test_sums_of_duckdb():
-    """A sum of integers is of 128 bits there, and a score or relevance here."""
+    """A sum of integers in DuckDB has 128 bits, and is read as a score, relevance and price."""
     duckdb = pytest.importorskip("duckdb")
     given = FRAME.assign(score=FRAME["score"] * 10)
     with duckdb.connect() as connection:
@@ -120,7 +122,7 @@ def test_sums_of_duckdb():
 
 
 def test_decimals_in_what_makes_frames():
-    """Arrays, runs and truth may hold them too."""
+    """Runs and truth in dicts may hold decimals."""
     run = {"q1": {"d1": Decimal("0.5"), "d2": Decimal("0.25")}}
 
     assert [0.5, 0.25] == recframe.from_runs(run)["score"].tolist()

@@ -1,4 +1,4 @@
-"""Truth's relevance: found by its name, or asked for where a column looks like grades."""
+"""Truth's relevance is found by name, or asked for if a column looks like grades."""
 
 from datetime import date
 from decimal import Decimal
@@ -9,22 +9,23 @@ import pandas as pd
 import pytest
 
 import recframe
-import recframe.dask  # registers ddf.rec
+import recframe.dask  # This import registers ddf.rec.
 from recframe.cli import main
 from recframe.frames.names import NAMES
 
-ALL, FIRST = 2 / 4, 1 / 1  # recall@2 where every pair of truth is relevant, or the first only
+# The recall@2 is ALL if every pair of truth is relevant, and FIRST if only the first is.
+ALL, FIRST = 2 / 4, 1 / 1
 
 
 @pytest.fixture
 def recs():
-    """One list of two, both of them in truth."""
+    """Return a list of two items, both in truth."""
     return pd.DataFrame({"user": 1, "item": [1, 2], "score": [0.9, 0.8]})
 
 
 @pytest.fixture
 def truth():
-    """Four items, none of them graded."""
+    """Return four items of truth without grades."""
     return pd.DataFrame({"user": 1, "item": [1, 2, 3, 4]})
 
 
@@ -35,12 +36,12 @@ def recall(recs, truth, **options):
 
 @pytest.mark.parametrize("name", NAMES["relevant"])
 def test_relevance_by_every_name(name, recs, truth):
-    """A column of truth that is named as relevance is read."""
+    """A column of truth with a name of relevance is read as relevance."""
     assert FIRST == recall(recs, truth.assign(**{name.upper(): [1, 0, 0, 0]}))
 
 
 def test_ratings_still_need_a_threshold(recs, truth):
-    """Ratings say what is relevant only from a value on."""
+    """Ratings need a threshold to tell relevant items."""
     rated = truth.assign(rating=[5, 3, 2, 1])
     with pytest.raises(recframe.RecframeError, match="found values from 1 to 5; pass min_relevan"):
         recall(recs, rated)
@@ -50,7 +51,7 @@ def test_ratings_still_need_a_threshold(recs, truth):
 
 
 def test_two_names_are_ambiguous(recs, truth):
-    """Of two columns that may be relevance none is taken."""
+    """Two columns that may be relevance are refused as ambiguous."""
     with pytest.raises(
         recframe.RecframeError, match="truth: relevant: 2 columns could be it, 'lab"
     ):
@@ -58,7 +59,7 @@ def test_two_names_are_ambiguous(recs, truth):
 
 
 def test_ids_are_no_relevance(recs, truth):
-    """A column given as ids is not relevance, whatever its name."""
+    """A column passed as ids is not relevance, under any name."""
     named = truth.rename(columns={"item": "label"})
 
     assert ALL == recall(recs, named, truth_item="label")
@@ -81,7 +82,7 @@ GRADES = {
 
 @pytest.mark.parametrize("kind", GRADES)
 def test_what_looks_like_grades_is_refused(kind, recs, truth):
-    """Few distinct numbers in a column without a role: it may say what is relevant."""
+    """A column of few distinct numbers without a role is refused, because it may be relevance."""
     graded = truth.assign(stars=GRADES[kind])
     with pytest.raises(
         recframe.RecframeError,
@@ -95,7 +96,7 @@ def test_what_looks_like_grades_is_refused(kind, recs, truth):
 
 
 def test_grades_of_a_column_without_a_name(recs, truth):
-    """An index has no name either, and is not taken for the column."""
+    """A column without a name may hold grades, and is not taken for the index."""
     graded = truth.assign(stars=GRADES["negative"])
     graded.columns = pd.Index([*truth.columns, None], dtype=object)
     with pytest.raises(recframe.RecframeError, match=r"None holds few distinct values \(-1, 0, 1"):
@@ -103,7 +104,7 @@ def test_grades_of_a_column_without_a_name(recs, truth):
 
 
 def test_grades_of_columns_of_one_name(recs, truth):
-    """They are looked for there too."""
+    """Grades are found in the second of two columns with one name."""
     graded = truth.assign(stars=1, grade=GRADES["negative"])
     graded.columns = [*truth.columns, "stars", "stars"]
     with pytest.raises(
@@ -113,7 +114,7 @@ def test_grades_of_columns_of_one_name(recs, truth):
 
 
 def test_what_is_found_is_shown(recs, truth):
-    """The message shows the numbers of the first column and names the others."""
+    """The message shows the values of the first column and names the other columns."""
     graded = truth.assign(stars=[2.5, 1.0, np.nan, 1.0], score=[0, 1, 0, 0], flag=True)
     with pytest.raises(
         recframe.RecframeError,
@@ -144,15 +145,16 @@ LEFT_ALONE = {
 
 @pytest.mark.parametrize("name", LEFT_ALONE)
 def test_what_does_not_is_left_alone(name, recs, truth):
-    """Times, constants, text and other ids are no grades: every pair is relevant."""
+    """Times, constants, text and other ids are no grades, so every pair is relevant."""
     assert ALL == recall(recs, truth.assign(**{name: LEFT_ALONE[name]}), truth_user="user")
 
 
 @pytest.mark.parametrize(("n_values", "is_refused"), [(20, True), (21, False)])
 @pytest.mark.parametrize("n_rows", [21, 5000])
 def test_few_are_up_to_20(n_values, is_refused, n_rows, recs):
-    """Ten stars in halves are 20 values; what has more is a count or a price."""
-    values = np.minimum(np.arange(n_rows), n_values - 1) / 2  # the last ones behind many rows
+    """A column of up to 20 distinct values looks like grades, and one of 21 does not."""
+    # The last values stand after many rows.
+    values = np.minimum(np.arange(n_rows), n_values - 1) / 2
     truth = pd.DataFrame({"user": 1, "item": np.arange(n_rows), "number": values})
     if is_refused:
         with pytest.raises(recframe.RecframeError, match="'number' holds few distinct values"):
@@ -162,7 +164,7 @@ def test_few_are_up_to_20(n_values, is_refused, n_rows, recs):
 
 
 def test_values_that_come_late_count(recs):
-    """A column that begins constant, or with few values, is looked at to its end."""
+    """A column that begins with few values is read to its end."""
     truth = pd.DataFrame({"user": 1, "item": np.arange(3000), "number": 0})
     truth.loc[2999, "number"] = 1
     with pytest.raises(recframe.RecframeError, match=r"'number' holds few .* \(0, 1\)"):
@@ -173,7 +175,7 @@ def test_values_that_come_late_count(recs):
 
 
 def test_every_door_asks(recs, truth, tmp_path, capsys):
-    """Frames, files, Dask and the command line refuse, and take relevant=None."""
+    """Frames, files, Dask and the command line refuse possible grades, and take relevant=None."""
     path, truth_path = tmp_path / "recs.parquet", tmp_path / "truth.parquet"
     recs.to_parquet(path)
     truth.assign(stars=[1, 0, 0, 0]).to_parquet(truth_path)
@@ -205,7 +207,7 @@ def test_every_door_asks(recs, truth, tmp_path, capsys):
 
 
 def test_relevance_of_truth_is_nothing_to_ranks(recs, truth):
-    """Ranks need no truth, so what is said of its columns is not asked of the frame."""
+    """Ranks do not need relevance, so a relevant column of truth need not be in the frame."""
     graded = truth.assign(stars=[1, 0, 0, 0])
     for relevant in ("stars", None):
         bound = recs.rec(truth=graded, relevant=relevant)
@@ -215,7 +217,7 @@ def test_relevance_of_truth_is_nothing_to_ranks(recs, truth):
 
 
 def test_a_threshold_needs_a_column(recs, truth):
-    """min_relevance has nothing to speak of where every pair is relevant."""
+    """min_relevance needs a column of relevance in truth."""
     for options in ({}, {"relevant": None}):
         with pytest.raises(recframe.RecframeError, match="min_relevance needs a column of relevan"):
             recall(recs, truth, min_relevance=2, **options)
@@ -223,7 +225,7 @@ def test_a_threshold_needs_a_column(recs, truth):
 
 @pytest.mark.parametrize("values", [["dislike", "like"], ["True", "False"], ["Yes", None, "no"]])
 def test_texts_that_are_verdicts_are_refused(values):
-    """Text that says which pairs are relevant is not passed over."""
+    """Text that may tell which pairs are relevant is refused."""
     recs = pd.DataFrame({"user": 1, "item": [1, 2, 3], "score": [3, 2, 1]})
     truth = pd.DataFrame({"user": 1, "item": range(1, len(values) + 1), "feedback": values})
     with pytest.raises(recframe.RecframeError, match="'feedback' holds few distinct values"):

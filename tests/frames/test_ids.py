@@ -1,4 +1,4 @@
-"""Ids: grouped, found in each other, joined and sorted by value, whatever holds them."""
+"""Ids are grouped, matched, joined and sorted by value, in any dtype."""
 
 import pickle
 from datetime import date
@@ -14,7 +14,7 @@ from recframe.frames import ids as module
 from recframe.frames.ids import encode, find_users, sort_ids
 from recframe.frames.overlap import append, match
 
-# Distinct ids, in their order.
+# Each kind has distinct ids in sorted order.
 IDS = {
     "int64": pd.Series([-3, 0, 7, 8]),
     "far apart": pd.Series([-(2**63), 0, 2**53, 2**53 + 1, 2**63 - 1]),
@@ -47,7 +47,7 @@ ORDERS = ["grouped", "in runs", "turned", "shuffled"]
 
 
 def repeat(ids, order):
-    """Return a column of ids in this order, each four times, and the number of each row's id."""
+    """Return a column with each id four times in an order, and the number of each row's id."""
     numbers = np.repeat(np.arange(len(ids)), 4)
     rng = np.random.default_rng(7)
     if order == "in runs":
@@ -61,7 +61,7 @@ def repeat(ids, order):
 
 @pytest.fixture(params=[False, True], ids=["at once", "in slices"])
 def is_cut(request, monkeypatch):
-    """Many rows, or such as few are: read at once, or in slices by three threads."""
+    """Decide whether rows are read at once, or in slices by three threads."""
     if request.param:
         monkeypatch.setenv("RECFRAME_MAX_THREADS", "3")
         monkeypatch.setattr("recframe.kernel.threads.ROWS_PER_THREAD", 3)
@@ -73,7 +73,7 @@ def is_cut(request, monkeypatch):
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("kind", IDS)
 def test_users_of_rows(kind, order):
-    """Each row's user has its id, each id is there once, and the users can be sorted."""
+    """Each row belongs to the user of its id, each user occurs once, and users can be sorted."""
     column, numbers = repeat(IDS[kind], order)
     users = find_users(column.to_frame(), ["user"])
 
@@ -90,7 +90,7 @@ def test_users_of_rows(kind, order):
 @pytest.mark.parametrize("other", ["int64", "objects", "categories"])
 @pytest.mark.parametrize("kind", ["int64", "str", "categories", "numbers"])
 def test_users_of_two_columns(kind, other, order):
-    """Each combination of ids that rows have is a user; the first column leads in their order."""
+    """Each combination of two ids in the rows is a user, sorted by the first column first."""
     first, number = repeat(IDS[kind], order)
     second, others = repeat(IDS[other], "shuffled")
     n_rows = min(len(first), len(second))
@@ -110,7 +110,7 @@ def test_users_of_two_columns(kind, other, order):
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("kind", IDS)
 def test_ids_as_codes(kind, order):
-    """Codes are one where ids are, and give the ids back, in the dtype of the column."""
+    """Codes are equal for equal ids, and give the ids back in the column's dtype."""
     column, numbers = repeat(IDS[kind], order)
     found = encode(column, "item")
     used = found.used()
@@ -130,7 +130,7 @@ def test_ids_as_codes(kind, order):
 @pytest.mark.parametrize("ids", [["user1", "é10"], [2**70, 2.5], [(1, "a"), (1, "b")]], ids=str)
 @pytest.mark.parametrize("copied", [slice(0), slice(100), slice(None)], ids=["no", "some", "all"])
 def test_objects_that_rows_share(ids, copied):
-    """Whether rows share objects or have their own, codes are one where ids are."""
+    """Equal objects have one code, whether rows share an object or have copies."""
     objects = ids * 300
     objects[copied] = [pickle.loads(pickle.dumps(one)) for one in objects[copied]]
     found = encode(pd.Series(objects, dtype=object, name="item"), "item")
@@ -147,7 +147,7 @@ def test_objects_that_rows_share(ids, copied):
     [("Int64", None), ("float", None), ("str", None), ("objects", pd.NA), ("categories", None)],
 )
 def test_nulls_have_codes_of_their_own_where_reading_is_lenient(kind, null):
-    """No null is the id of another; else they are refused."""
+    """A null has a code of its own under lenient=True, and is refused otherwise."""
     column = pd.concat([IDS[kind], IDS[kind]], ignore_index=True)
     column[[1, 3]] = null
     codes = encode(column, "item", lenient=True).codes.tolist()
@@ -183,7 +183,7 @@ PAIRS = {
 @pytest.mark.parametrize("is_turned", [False, True])
 @pytest.mark.parametrize("case", PAIRS)
 def test_ids_found_among_others(case, is_turned, n_own):
-    """Equal ids are found whatever holds them, and no number is rounded."""
+    """Equal ids match in all dtypes, and no number is rounded."""
     own, others = (IDS[kind] for kind in PAIRS[case][:: -1 if is_turned else 1])
     own, others = pd.Index(own[:n_own]), pd.Index(others[::-1])
     place = {id_: place for place, id_ in enumerate(others.tolist())}
@@ -195,7 +195,7 @@ def test_ids_found_among_others(case, is_turned, n_own):
 
 
 def test_users_of_several_columns_are_matched_level_by_level():
-    """Each level goes by value; what only one level of has is not found."""
+    """Ids of several columns match level by level, and a part of an id does not match."""
     own = pd.MultiIndex.from_arrays([[1.0, 2.0, 1.0, 9.0], list("abba")], names=["u", "v"])
     among = pd.MultiIndex.from_arrays([[2, 1, 1], pd.Categorical(list("bab"))], names=["u", "v"])
 
@@ -218,7 +218,7 @@ def test_users_of_several_columns_are_matched_level_by_level():
     ],
 )
 def test_dtype_of_appended_ids(kind, added, dtype):
-    """Others are of the dtype of the ids, where it holds them."""
+    """Appended ids take the dtype of the first ids if it can hold them."""
     ids = pd.Index(IDS[kind], name="user")
     both = append(ids, pd.Index(added))
 
@@ -228,7 +228,7 @@ def test_dtype_of_appended_ids(kind, added, dtype):
 
 @pytest.mark.parametrize("kind", IDS)
 def test_order_of_ids(kind):
-    """Ids are in the order that their dtype or Python has."""
+    """Ids sort in the order of their dtype, or in Python's order."""
     turned = pd.Index(IDS[kind][::-1])
 
     assert list(range(len(turned)))[::-1] == sort_ids(turned).tolist()
@@ -238,7 +238,7 @@ TEXTS = ("str", "string[pyarrow]", "string", object, "category")
 
 
 def small_frame(user, item):
-    """Return rows of twenty users of thirty items, with ids as these functions write them."""
+    """Return rows of twenty users and thirty items, with ids formatted by these functions."""
     rng = np.random.default_rng(5)
     users, items = np.repeat(np.arange(10, 30), 30), np.tile(np.arange(10, 40), 20)
     frame = pd.DataFrame({"user": [user(n) for n in users], "item": [item(n) for n in items]})
@@ -256,7 +256,7 @@ def small_frame(user, item):
     ],
 )
 def test_frames_of_texts_are_those_of_numbers(dtype, text, order):
-    """Tables, ranks and refusals of text ids are those of integers in the same order."""
+    """Frames of text ids have the tables, ranks and refusals of integer ids in the same order."""
     numbers = small_frame(int, int)
     texts = small_frame(text.format, text.format).astype({"user": dtype, "item": dtype})
     if order == "shuffled":
@@ -291,7 +291,7 @@ def test_frames_of_texts_are_those_of_numbers(dtype, text, order):
 
 @pytest.mark.parametrize("null", [None, float("nan"), pd.NA])
 def test_objects_that_are_equal_and_lie_apart_are_one_user(null):
-    """Ids go by value, not by where objects lie; nulls are refused as such."""
+    """Equal objects are one user wherever they are in memory, and nulls are refused."""
     users = ["".join(["i", "d", digit]) for digit in "1121"]
     frame = pd.DataFrame({"user": pd.Series(users, dtype=object), "score": [4, 3, 2, 1]})
     frame["relevant"] = [0, 1, 1, 1]
@@ -304,7 +304,7 @@ def test_objects_that_are_equal_and_lie_apart_are_one_user(null):
 
 @pytest.mark.parametrize("role", ["user", "item"])
 def test_a_signaling_nan_is_no_id(role):
-    """It is refused as what it is, although it has no hash either."""
+    """A signaling NaN is refused by name as an id."""
     frame = pd.DataFrame({"user": [1, 1], "item": [1, 2], "score": [2, 1], "relevant": [0, 1]})
     frame[role] = pd.Series([Decimal("sNaN"), Decimal(1)], dtype=object)
     with pytest.raises(RecframeError, match=f"'{role}' must hold comparable values, found a sig"):
@@ -313,7 +313,7 @@ def test_a_signaling_nan_is_no_id(role):
 
 @pytest.mark.parametrize("dtype", ["boolean", "bool[pyarrow]", "Float64", "Int8", "int8[pyarrow]"])
 def test_null_users_of_nullable_dtypes(dtype):
-    """A null is refused, whether rows of a user stand together or not."""
+    """A null user is refused, whether a user's rows stand together or not."""
     for users in ([1, 1, 0, None], [1, 0, 1, None], [None] * 4):
         frame = pd.DataFrame({"user": pd.array(users, dtype), "score": [4, 3, 2, 1]})
         with pytest.raises(RecframeError, match=r"ids must not be null, found \d null"):
@@ -323,7 +323,7 @@ def test_null_users_of_nullable_dtypes(dtype):
 @pytest.mark.parametrize("dtype", ["int64", "str"])
 @pytest.mark.parametrize("order", [[0, 1], [1, 0]])
 def test_runs_at_one_end_only(dtype, order, monkeypatch):
-    """Whether the first ids come in runs or not, all rows of a user are found."""
+    """All rows of a user are found, whether the first ids come in runs or not."""
     monkeypatch.setattr(module, "N_FIRST_ROWS", 8)
     runs, mixed = np.repeat([3, 1, 2], 20), np.tile([2, 3, 1], 4)
     users = np.concatenate([[runs, mixed][part] for part in order])

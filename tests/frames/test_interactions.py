@@ -1,4 +1,4 @@
-"""The border: every dtype, size and disorder that frames have."""
+"""Frames of every dtype, size and order give right tables or refusals."""
 
 import math
 from datetime import date, datetime
@@ -14,7 +14,7 @@ import recframe
 LABELS = ["precision@2", "recall@2", "r_precision"]
 BIG = 2**53
 
-# Two users with three rows each, one of them first in the frame and last in sorted order.
+# Two users have three rows each; one is first in the frame and last in sorted order.
 USERS = {
     "int64": pd.Series([9, 2], dtype="int64"),
     "int64 above 2**53": pd.Series([BIG + 1, BIG], dtype="int64"),
@@ -58,7 +58,7 @@ def with_users(users, layout):
 
 
 def by_notebook(frame, k):
-    """Return recall@k as a notebook's groupby computes it; frame without ties."""
+    """Return recall@k as a notebook's groupby computes it, for a frame without ties."""
     top = frame.sort_values("score", ascending=False).groupby("user", observed=True).head(k)
     hits = top.groupby("user", observed=True)["relevant"].sum()
     return hits / frame.groupby("user", observed=True)["relevant"].sum()
@@ -67,11 +67,12 @@ def by_notebook(frame, k):
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("kind", USERS)
 def test_user_dtypes(kind, layout):
-    """The table has the ids and order of a groupby and the column's own dtype, for any dtype."""
+    """The table has the ids and order of a groupby, and the dtype of the user column."""
     frame = with_users(USERS[kind], layout)
-    frame["score"] += frame["item"] / 100  # no ties
+    # This breaks ties.
+    frame["score"] += frame["item"] / 100
     recall = frame.rec.recall(k=2)
-    # pandas 3 turns the index of a groupby over objects into text where it can.
+    # The groupby of pandas 3 turns an index of objects into text if it can.
     index = by_notebook(frame, 2).index.astype(frame["user"].dtype)
 
     pd.testing.assert_series_equal(
@@ -102,7 +103,7 @@ SCORES = {
 
 @pytest.mark.parametrize("kind", SCORES)
 def test_score_dtypes(kind):
-    """Every numeric dtype of scores gives the same table, and the same ranks."""
+    """Every numeric dtype of scores gives the same table and the same ranks."""
     frame = with_users(USERS["int64"], "mixed")
     frame["score"] = [1, 9, 5, 4, 3, 3]
     converted = frame.assign(score=frame["score"].astype(SCORES[kind]))
@@ -116,7 +117,7 @@ RELEVANCE = ["bool", "int8", "int64", "uint8", "float64", "boolean", "Int8", "Fl
 
 @pytest.mark.parametrize("dtype", [*RELEVANCE, pd.ArrowDtype(pa.bool_())], ids=str)
 def test_relevance_dtypes(dtype):
-    """Relevance may be boolean or 0/1 of any dtype."""
+    """Relevance may be boolean or 0 and 1 of any dtype."""
     frame = with_users(USERS["int64"], "mixed")
     converted = frame.assign(relevant=frame["relevant"].astype(bool).astype(dtype))
 
@@ -139,7 +140,7 @@ def test_relevance_dtypes(dtype):
     ids=str,
 )
 def test_neighbouring_scores_are_told_apart(scores):
-    """Scores that differ in their last bit differ, whatever their size."""
+    """Scores that differ in their last bit do not tie, at any size."""
     frame = pd.DataFrame({"user": 1, "score": scores, "relevant": [1, 0, 0]})
 
     assert [3.0, 2.0, 1.0] == frame.rec.rank()["score"].tolist()
@@ -147,14 +148,14 @@ def test_neighbouring_scores_are_told_apart(scores):
 
 
 def test_zero_has_no_sign():
-    """-0.0 and 0.0 are one score."""
+    """-0.0 and 0.0 tie."""
     frame = pd.DataFrame({"user": 1, "score": [0.0, -0.0, -3.0], "relevant": [1, 0, 0]})
 
     assert 0.5 == frame.rec.recall(k=1).loc[1, "score"]
 
 
 def test_infinite_scores_are_values():
-    """Infinite scores rank first, and last where asked to, and tie among themselves."""
+    """Infinite scores rank first, or last if asked to, and tie with each other."""
     scores = [math.inf, math.inf, 0.0, -math.inf]
     frame = pd.DataFrame({"user": 1, "score": scores, "relevant": [1, 0, 1, 1]})
 
@@ -164,7 +165,7 @@ def test_infinite_scores_are_values():
 
 
 def test_nullable_scores_with_nulls():
-    """A null of any kind is not ranked; exact integers stay exact beside it."""
+    """A null of any kind is not ranked, and integers in its column stay exact."""
     scores = pd.array([BIG + 1, None, BIG], dtype="Int64")
     frame = pd.DataFrame({"user": 1, "score": scores, "relevant": [1, 1, 0]})
     table = frame.rec(missing="unranked").evaluate(["precision@1", "recall@1"])
@@ -174,7 +175,7 @@ def test_nullable_scores_with_nulls():
 
 @pytest.mark.parametrize("dtype", ["Float64", pd.ArrowDtype(pa.float64())], ids=str)
 def test_nan_inside_a_nullable_column_is_null(dtype):
-    """A NaN computed inside a nullable column is treated as the null it means."""
+    """A NaN inside a nullable column counts as a null."""
     zero = pd.Series([0.0, 1.0], dtype=dtype)
     frame = pd.DataFrame({"user": 1, "score": zero / zero, "relevant": [1, 0]})
 
@@ -184,7 +185,7 @@ def test_nan_inside_a_nullable_column_is_null(dtype):
 
 
 def test_empty_frame():
-    """No rows give an empty table with its columns, and means that are NaN."""
+    """A frame without rows gives an empty table with its columns, and means of NaN."""
     for frame in (
         pd.DataFrame({"user": [], "score": [], "relevant": []}),
         with_users(USERS["str"], "mixed").iloc[:0],
@@ -199,7 +200,7 @@ def test_empty_frame():
 
 
 def test_empty_frame_as_one_ranking():
-    """Without rows the one ranking is too short for any k."""
+    """A single ranking without rows is too short for any k."""
     frame = pd.DataFrame({"score": [], "relevant": []})
     with pytest.raises(recframe.RecframeError, match="of 1 of 1 users"):
         frame.rec(user=None).recall(k=1)
@@ -207,7 +208,7 @@ def test_empty_frame_as_one_ranking():
 
 
 def test_one_row():
-    """One row is a ranking."""
+    """A single row is a ranking."""
     frame = pd.DataFrame({"user": ["a"], "score": [1.0], "relevant": [True]})
 
     expected = [[1.0, 1.0, 1.0]]
@@ -218,7 +219,7 @@ def test_one_row():
 
 
 def test_all_tied():
-    """A constant scorer gets the share of relevant rows, whatever the order."""
+    """Equal scores give the share of relevant rows, in any row order."""
     frame = pd.DataFrame({"user": 1, "score": 7, "relevant": [1] * 10 + [0] * 30})
 
     for order in (frame, frame[::-1]):
@@ -227,7 +228,7 @@ def test_all_tied():
 
 
 def test_one_giant_user_beside_many_small_ones():
-    """A user of a million rows beside a hundred thousand of one row each."""
+    """A user of a million rows among a hundred thousand users of one row gets right values."""
     n_giant, n_small = 1_000_000, 100_000
     rng = np.random.default_rng(1)
     giant = pd.DataFrame({"user": 50_000.5, "score": rng.permutation(n_giant) / n_giant})
@@ -241,7 +242,7 @@ def test_one_giant_user_beside_many_small_ones():
 
 
 def test_missing_rules_by_hand():
-    """An unranked row counts in R; a dropped one does not; all scores drop alike."""
+    """An unranked row counts in R, and a dropped one does not; one null drops it for all scores."""
     frame = pd.DataFrame(
         {"user": 1, "a_score": [0.9, 0.8, None], "b_score": [None, 0.8, 0.9], "relevant": [1, 0, 1]}
     )
@@ -254,7 +255,7 @@ def test_missing_rules_by_hand():
 
 
 def test_dropped_users_vanish():
-    """A user with no complete row is not in the table, as after dropna in a notebook."""
+    """A user without a complete row is not in the table, as after dropna in a notebook."""
     frame = pd.DataFrame({"user": [1, 2, None], "score": [0.1, None, 0.3], "relevant": [1, 1, 1]})
 
     assert [1.0] == frame.rec(missing="drop").recall(k=1).index.tolist()
@@ -330,7 +331,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_refused_data(case):
-    """Data and options that have no right answer are refused, saying what was found."""
+    """Data and options without a right answer are refused with the fault."""
     columns, options, message = REFUSED[case]
     frame = pd.DataFrame({"user": [1, 1, 2], "score": [0.1, 0.2, 0.3], "relevant": [1, 0, 1]})
     with pytest.raises(recframe.RecframeError, match=message):
@@ -343,13 +344,13 @@ BAD_K = [0, -1, True, np.True_, 4.0, 4.5, "4", None, math.nan]
 @pytest.mark.parametrize("k", BAD_K, ids=repr)
 @pytest.mark.parametrize("method", ["precision", "recall", "top"])
 def test_refused_k(frame, method, k):
-    """K is an integer of 1 or more, and nothing that merely looks like one."""
+    """A value of k that is no integer of 1 or more is refused."""
     with pytest.raises(recframe.RecframeError, match="k must be an integer of 1 or more, found"):
         getattr(frame.rec, method)(k=k)
 
 
 def test_numpy_integers_are_integers(frame):
-    """K may be any integer type."""
+    """A value of k may have any integer type."""
     pd.testing.assert_frame_equal(frame.rec.recall(k=2), frame.rec.recall(k=np.int8(2)))
 
 
@@ -371,7 +372,7 @@ BAD_METRICS = {
 
 @pytest.mark.parametrize("label", BAD_METRICS)
 def test_refused_metrics(frame, label):
-    """A metric is named by one string; a wrong one is answered with the nearest."""
+    """An unknown metric is answered with the nearest name."""
     with pytest.raises(recframe.RecframeError, match=BAD_METRICS[label]):
         frame.rec.evaluate([label])
 
@@ -386,14 +387,14 @@ def test_refused_metrics(frame, label):
     ],
 )
 def test_refused_lists_of_metrics(frame, metrics, message):
-    """Metrics are a name or a list of different names."""
+    """Metrics must be a name or a list of different names."""
     with pytest.raises(recframe.RecframeError, match=message):
         recframe.evaluate(frame, metrics)
 
 
 @pytest.mark.parametrize("other", [None, 4, {"user": [1]}, pd.Series([1])], ids=repr)
 def test_refused_frames(other):
-    """What is neither a frame nor a path is refused."""
+    """An object that is neither a frame nor a path is refused."""
     with pytest.raises(
         recframe.RecframeError, match="frame must be a pandas DataFrame, an Arrow table"
     ):
@@ -402,7 +403,7 @@ def test_refused_frames(other):
 
 @pytest.mark.parametrize("kind", ["f8", "f4", "i8", "i4", "u2"])
 def test_either_byte_order(kind):
-    """Columns in the byte order of other machines, as some file formats have it, are read right."""
+    """Columns in the other byte order, as some file formats have it, are read correctly."""
     columns = {"user": [1, 1, 256, 256], "score": [3, 256, 1, 2], "relevant": [0, 1, 0, 1]}
     frames = [
         pd.DataFrame({name: np.array(values, order + kind) for name, values in columns.items()})
@@ -427,7 +428,7 @@ def test_either_byte_order(kind):
     ],
 )
 def test_remedies_fit_what_was_found(column, values, message):
-    """What a refusal proposes works, and does not change what is meant."""
+    """A refusal of nulls or text suggests a remedy that suits the column."""
     frame = pd.DataFrame({"user": [1, 1], "score": [0.9, 0.8], "relevant": [1, 0]})
     with pytest.raises(recframe.RecframeError, match=message):
         frame.assign(**{column: values}).rec.recall(k=1)

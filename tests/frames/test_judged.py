@@ -1,4 +1,4 @@
-"""The judged frame: the rows with truth's relevance, and what it adds to them."""
+"""The judged frame has the rows with truth's relevance, and the rows that truth adds."""
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from recframe.options import Options
 
 
 def test_judge_by_hand(recs, test):
-    """The frame's rows in their order, then what truth has and the frame does not list."""
+    """The judged frame has the frame's rows in order, then truth's items not listed."""
     judged = recs.set_axis(list("vwxyz")).rec.judge(test)
 
     assert list(range(8)) == judged.index.tolist()
@@ -28,7 +28,7 @@ def test_judge_by_hand(recs, test):
 
 
 def test_judge_keeps_dtypes(recs, test):
-    """Columns keep their dtypes; integers that must hold a null stay exact as nullable ones."""
+    """Columns keep their dtypes, and integers that need a null stay exact as nullable ones."""
     frame = recs.astype({"user": "category", "item": "int32"}).assign(
         score=np.arange(2**60, 2**60 + 5), seen=True, note="x", relevant=5, weight=np.float32(1)
     )
@@ -43,36 +43,36 @@ def test_judge_keeps_dtypes(recs, test):
 
 
 def test_judge_index_levels(recs, test):
-    """Ids in index levels become columns, other levels go."""
+    """Ids in index levels become columns, and other levels are dropped."""
     frame = recs.assign(row=range(5)).set_index(["row", "user", "item"])
 
     pd.testing.assert_frame_equal(recs.rec.judge(test), frame.rec.judge(test))
 
 
 def test_judge_refuses_truth_of_others(recs, test):
-    """Truth that has no user in common with the frame judges nothing."""
+    """Truth that shares no user with the frame is refused."""
     with pytest.raises(recframe.RecframeError, match="no user is in both the frame and truth"):
         recs.rec.judge(test.assign(user=test["user"] + "?"))
 
 
 def test_judge_needs_truth(recs):
-    """Without truth there is nothing to judge by."""
+    """Judging without truth is refused."""
     with pytest.raises(RecframeError, match="truth: judge needs it"):
         recs.rec.judge()
 
 
 @pytest.mark.parametrize("population", ["all", "rows"])
 def test_what_truth_adds(recs, population):
-    """Relevant items not listed, and of absent users who have none what truth says of them."""
+    """Truth adds relevant items not listed, and all items of absent users without relevant ones."""
     truth = pd.DataFrame(
         [
             ("ann", 2, 1),
-            ("ann", 7, 0),  # listed users gain no row that is not relevant
+            ("ann", 7, 0),  # A listed user gains no row that is not relevant.
             ("bob", 8, 1),
             ("bob", 8.5, 0),
             ("eve", 9, 0),
             ("cat", 1, 1),
-            ("cat", 3, 0),  # nor do absent ones who have a relevant item
+            ("cat", 3, 0),  # An absent user with a relevant item gains no other row.
             ("dan", 4, 0),
             ("dan", 5, 0),
         ],
@@ -88,7 +88,7 @@ def test_what_truth_adds(recs, population):
 
 
 def test_one_ranking_is_judged(recs):
-    """Without a user column the frame is one ranking, and truth a list of items."""
+    """Without a user column the frame is one ranking, and truth is a list of items."""
     judged = recs[["item", "score"]].iloc[2:4].rec(user=None).judge(pd.DataFrame({"item": [2, 5]}))
 
     assert [[1, 0.9, False], [2, 0.8, True]] == judged.iloc[:2].to_numpy().tolist()
@@ -96,7 +96,7 @@ def test_one_ranking_is_judged(recs):
 
 
 def test_rows_left_out_are_not_judged(recs, test):
-    """With missing="drop" the rows without a score go, and what truth has of them is added."""
+    """Rows without a score are dropped under missing="drop", and truth adds their items again."""
     recs.loc[3, "score"] = None
     judged = recs.rec(missing="drop").judge(test)
 
@@ -108,7 +108,7 @@ def test_rows_left_out_are_not_judged(recs, test):
 
 
 def test_truth_of_users_beyond_the_frame(recs, test):
-    """Where the frame is a part of all there is, truth need not be of its users."""
+    """Truth need not share users with a frame that is only a part of the data."""
     options = Options(truth=test.assign(user=test["user"] + "?"))
     judged = judge_frame(recs, options, is_all=False)[0]
 

@@ -1,4 +1,4 @@
-"""Kinds of ids: mixtures, rounded floats and ids that can never be equal are refused."""
+"""Mixtures of ids, rounded floats and ids that can never be equal are refused."""
 
 import uuid
 from datetime import date, datetime, timedelta
@@ -58,7 +58,7 @@ MIXED = {
 @pytest.mark.parametrize("role", ["user", "item"])
 @pytest.mark.parametrize("where", ["frame", "truth"])
 def test_mixtures_are_refused(where, role, case):
-    """Ids of several kinds are refused in either role, with one of each and the remedy."""
+    """Ids of several kinds are refused in both roles, with an example of each and a remedy."""
     ids, message = MIXED[case]
     mixed = pd.DataFrame({"user": 1, "item": range(len(ids)), "score": 1.0}).assign(**{role: ids})
     plain = pd.DataFrame({"user": [1], "item": [1], "score": 1.0})
@@ -80,7 +80,7 @@ def test_mixtures_are_refused(where, role, case):
     ],
 )
 def test_the_remedies_of_mixtures(remedy):
-    """What the message says makes ids of one kind that are equal where they were meant to be."""
+    """The suggested conversions of mixed ids make them one kind, equal if they mean the same."""
     frame = pd.DataFrame({"user": remedy(objects(1, "1", 2)), "score": 1, "relevant": 1})
 
     assert ["1", "2"] == frame.rec.recall(k=1).index.tolist()
@@ -100,7 +100,7 @@ def test_the_remedies_of_mixtures(remedy):
     ids=lambda ids: str(ids.tolist()[0]),
 )
 def test_one_kind_is_taken(ids):
-    """Numbers of any types are one kind, and so is each other type; unused categories are none."""
+    """Numbers of any types are one kind, each other type is one, and unused categories none."""
     frame = pd.DataFrame({"user": ids, "item": ids, "score": 1.0})
     table = frame.rec(truth=frame[["user", "item"]]).recall(k=1)
 
@@ -108,7 +108,7 @@ def test_one_kind_is_taken(ids):
 
 
 def test_ids_that_cannot_be_compared():
-    """Lists are refused, and what to do is said."""
+    """Lists as ids are refused with a remedy."""
     frame = pd.DataFrame({"user": 1, "item": objects([1], [2]), "score": 1.0})
     message = r"item='item': ids must be hashable, found unhashable type: 'list'"
     with pytest.raises(RecframeError, match=message + r".*df\['item'\].map\(tuple\)"):
@@ -119,7 +119,7 @@ def test_ids_that_cannot_be_compared():
 
 @pytest.mark.parametrize("convert", [True, False])
 def test_mixtures_on_dask(convert):
-    """A mixture is found in the partition that has it; what Dask makes text is of one kind."""
+    """Dask refuses a mixture in its partition, unless it converts objects to text."""
     frame = pd.DataFrame({"user": objects(1, "b", 2), "score": 1, "relevant": 1})
     with dask.config.set({"dataframe.convert-string": convert, "scheduler": "sync"}):
         ddf = dd.from_pandas(frame, npartitions=1)
@@ -152,7 +152,7 @@ def as_floats(values, dtype):
 @pytest.mark.parametrize("dtype", ROUNDED)
 @pytest.mark.parametrize("role", ["user", "item"])
 def test_rounded_ids_are_refused(role, dtype):
-    """Floats as large as that neighbouring integers are one are no ids; below that they are."""
+    """Floats too large to tell neighbouring integers apart are refused as ids."""
     value, limit = ROUNDED[dtype]
     frame = pd.DataFrame({"user": [1.0, 2.0], "item": [1.0, 2.0], "score": 1.0})
     large = frame.assign(**{role: as_floats([1.0, value], dtype)})
@@ -168,7 +168,7 @@ def test_rounded_ids_are_refused(role, dtype):
 
 
 def test_float16_is_no_dtype_of_ids():
-    """There is no index of float16, and hardly any id is so small."""
+    """Ids of float16 are refused."""
     frame = pd.DataFrame({"user": 1, "item": pd.Series([1, 2], dtype="float16"), "score": 1.0})
     with pytest.raises(RecframeError, match="item='item': ids must not be float16"):
         frame.rec(truth=frame[["user", "item"]]).recall(k=1)
@@ -177,7 +177,7 @@ def test_float16_is_no_dtype_of_ids():
 
 
 def test_rounded_ids_in_files_and_on_dask(tmp_path, capsys):
-    """On every door float32 ids that may have been rounded are refused."""
+    """Frames, files, Dask and the command refuse float32 ids that may be rounded."""
     users = pd.Series([2**24, 2**24 + 1], dtype="float32")
     frame = pd.DataFrame({"user": users, "score": [1, 2], "relevant": [0, 1]})
     frame.to_parquet(tmp_path / "x.parquet")
@@ -216,7 +216,7 @@ UNEQUAL = {
 @pytest.mark.parametrize("case", UNEQUAL)
 @pytest.mark.parametrize("role", ["user", "item"])
 def test_kinds_that_are_never_equal(role, case):
-    """Ids of one kind here and another there are refused; converted as it says they are equal."""
+    """Ids of different kinds in frame and truth are refused, and match once converted as told."""
     own, others, remedy = UNEQUAL[case]
     frame = pd.DataFrame({"user": 1, "item": 1, "score": np.ones(len(own))}).assign(**{role: own})
     truth = pd.DataFrame({"user": 1, "item": range(1, len(others) + 1)}).assign(**{role: others})
@@ -234,7 +234,7 @@ def test_kinds_that_are_never_equal(role, case):
 
 
 def test_fractions_of_different_precision():
-    """0.1 as float32 is not 0.1 as float64: such ids are refused, whole ones are found."""
+    """Fractional ids in float32 and float64 are refused as unequal, and whole ones match."""
     frame = pd.DataFrame({"user": 1, "item": [0.1, 0.5], "score": [2, 1]})
     narrow = frame.astype({"item": "float32"})
     with pytest.raises(RecframeError, match=r"item: fractions of different precision .*float32"):

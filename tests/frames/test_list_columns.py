@@ -1,4 +1,4 @@
-"""from_lists of a frame: a row for each user, with a list of items or of structs in a column."""
+"""from_lists reads a frame with a row for each user and a list of items or structs."""
 
 from collections import deque, namedtuple
 
@@ -17,10 +17,10 @@ PAIRS = [[(7, 4.5), (3, 4.5)], [], [(5, 1.0)], None]
 
 
 class Row(tuple):
-    """A row as Spark has them: a tuple with the names of its fields."""
+    """A row as Spark has it: a tuple with the names of its fields."""
 
     def __new__(cls, **fields):
-        """Make one of its fields."""
+        """Make a row of fields."""
         row = super().__new__(cls, fields.values())
         row.__fields__ = list(fields)
         return row
@@ -78,7 +78,7 @@ STRUCTS = {
 
 @pytest.mark.parametrize("kind", STRUCTS)
 def test_lists_of_structs(kind):
-    """An item and its score are found in structs of any kind; no list is no row."""
+    """Items and scores are found in structs of any kind, and an empty list gives no row."""
     frame = recframe.from_lists(STRUCTS[kind])
 
     assert SCORED == rows(frame)
@@ -113,12 +113,12 @@ def test_lists_of_structs(kind):
     ],
 )
 def test_lists_of_items(frame):
-    """Without a score the position is one; the only column of lists is that of items."""
+    """Lists without scores are ranked by position, and the only column of lists has the items."""
     assert ITEMS == rows(recframe.from_lists(frame))
 
 
 def test_ids_keep_their_dtypes():
-    """Users and items are of the dtype that they have in the frame."""
+    """Users and items keep their dtypes."""
     frame = make([np.array([7, 3], np.int32), np.array([5], np.int32)]).astype(
         {"userId": "category"}
     )
@@ -130,7 +130,7 @@ def test_ids_keep_their_dtypes():
 
 
 def test_columns_are_given():
-    """Where several columns could be meant, their labels say which is."""
+    """Labels choose among several possible columns."""
     frame = make([[7, 3], [5]]).assign(seen=[[1], [2]], visitor=["x", "y"])
 
     read = recframe.from_lists(frame, user="visitor", items="recommendations")
@@ -139,12 +139,12 @@ def test_columns_are_given():
 
 @pytest.mark.parametrize("cells", [[], [None], [[]]])
 def test_no_item_at_all(cells):
-    """Nothing listed is a frame without rows."""
+    """A frame with empty lists only gives a frame without rows."""
     assert [] == rows(recframe.from_lists(make(cells, object), items="recommendations"))
 
 
 def test_as_lists_in_a_dict():
-    """A frame evaluates to what a dict of its lists does, and ties count where scores tie."""
+    """A frame of lists has the values of a dict of its lists, and equal scores tie."""
     truth = pd.DataFrame({"userId": ["ann", "cat"], "movieId": [3, 5]})
     asked = {"truth": truth, "short": "pad"}
 
@@ -226,7 +226,7 @@ def test_as_lists_in_a_dict():
     ],
 )
 def test_refused_frames(frame, message):
-    """Where it is not known what is meant, or lists say two things, the frame is refused."""
+    """A frame of lists is refused if its meaning is unclear or contradictory."""
     with pytest.raises(RecframeError, match=message):
         recframe.from_lists(frame)
 
@@ -239,7 +239,7 @@ def test_refused_frames(frame, message):
     ],
 )
 def test_pairs_in_a_dict(lists):
-    """Items with a score are no ids; by the call in the message they are read."""
+    """Items with scores in a dict are refused as ids, and the suggested call reads them."""
     with pytest.raises(
         RecframeError, match=r"are ids, found .*7.*; where .*pass recframe.from_lists\("
     ):
@@ -249,7 +249,7 @@ def test_pairs_in_a_dict(lists):
 
 
 def test_labels_are_of_frames():
-    """A label that is not there, or that a dict does not have, is refused."""
+    """A label that does not exist, or that is passed with a dict, is refused."""
     with pytest.raises(recframe.MissingColumnError, match="lists: items='recs': no such column"):
         recframe.from_lists(make([[7]]), items="recs")
     with pytest.raises(RecframeError, match="user, items, item and model are for a frame, found"):

@@ -1,4 +1,4 @@
-"""from_topk and from_lists: frames from what recommenders return."""
+"""from_topk and from_lists make frames from the output of recommenders."""
 
 import numpy as np
 import pandas as pd
@@ -37,7 +37,7 @@ def rows(frame):
 
 @pytest.mark.parametrize("kind", MATRICES)
 def test_matrices(kind):
-    """Every matrix of whole numbers gives the same rows; -1, null and masked cells give none."""
+    """Every matrix of integers gives the same rows, and -1, null and masked cells give none."""
     frame = recframe.from_topk(MATRICES[kind], users=["ann", "bob"])
 
     assert ROWS == rows(frame)
@@ -45,7 +45,7 @@ def test_matrices(kind):
 
 
 def test_text_items():
-    """Items may be text, and text and numbers are kept apart."""
+    """Items may be text, and text and numbers stay distinct."""
     expected = [(0, "x", -1), (0, "y", -2), (1, "z", -1)]
     for matrix in ([["x", "y"], ["z", None]], np.array([["x", "y"], ["z", None]], dtype=object)):
         frame = recframe.from_topk(matrix)
@@ -68,19 +68,19 @@ def test_text_items():
     ids=["list", "array", "series", "tuple"],
 )
 def test_users(users):
-    """Users may be any sequence as long as the matrix has rows."""
+    """Users may be any sequence with an entry for each row of the matrix."""
     assert ROWS == rows(recframe.from_topk([[7, 3], [5, -1]], users))
 
 
 def test_users_keep_their_dtype():
-    """A column of users gives its dtype."""
+    """Users keep the dtype of their column."""
     users = pd.Series(["ann", "bob"], dtype="category")
 
     assert users.dtype == recframe.from_topk([[7], [5]], users)["user"].dtype
 
 
 def test_scores():
-    """Scores are taken as they are, those of cells without an item left out."""
+    """Scores stay unchanged, and scores of cells without an item are left out."""
     scores = np.array([[0.9, 0.9], [0.3, 99.0]], np.float32)
     frame = recframe.from_topk([[7, 3], [5, -1]], scores=scores)
 
@@ -89,18 +89,18 @@ def test_scores():
 
 
 class Tensor:
-    """What NumPy can view, as a tensor on the CPU is."""
+    """An object that NumPy can view, like a tensor on the CPU."""
 
     def __init__(self, values):
         self.values = np.array(values)
 
     def __array__(self, dtype=None, copy=None):
-        """Return the values, as NumPy asks for them."""
+        """Return the values as an array."""
         return self.values if dtype is None else self.values.astype(dtype)
 
 
 def test_anything_numpy_can_view():
-    """Tensors are read through the array they give."""
+    """Tensors are read through the array that they give."""
     frame = recframe.from_topk(
         Tensor([[7, 3], [5, -1]]), Tensor(["ann", "bob"]), Tensor([[2.0, 1.0], [3.0, 0.0]])
     )
@@ -148,13 +148,13 @@ def test_anything_numpy_can_view():
     ],
 )
 def test_refused_matrices(arguments, message):
-    """Shapes that do not fit and lists that say two things are refused."""
+    """Shapes that do not fit and contradictory lists are refused."""
     with pytest.raises(RecframeError, match=message):
         recframe.from_topk(**arguments)
 
 
 def test_what_looks_like_no_item_and_is_one():
-    """Masked scores of masked items, text in lists and small unsigned ids are as they are."""
+    """Masked scores of masked items, the text "nan" and small unsigned ids are read as they are."""
     masked = [np.ma.masked_array(values, [[0, 1]]) for values in ([[7, 3]], [[2.0, 1.0]])]
 
     assert [(0, 7, 2.0)] == rows(recframe.from_topk(masked[0], scores=masked[1]))
@@ -163,14 +163,14 @@ def test_what_looks_like_no_item_and_is_one():
 
 
 def test_scores_may_rise_where_no_item_is():
-    """Scores of cells without an item are not looked at."""
+    """Scores of cells without an item may rise."""
     frame = recframe.from_topk([[-1, 7, 5]], scores=[[0.0, 2.0, 1.0]])
 
     assert [(0, 7, 2.0), (0, 5, 1.0)] == rows(frame)
 
 
 def test_lists():
-    """Lists of any length and kind, in their order; an empty list has no row."""
+    """Lists of any length and type keep their order, and an empty list gives no row."""
     lists = {"ann": [7, 3], "nobody": [], "bob": (5,)}
     assert ROWS == rows(recframe.from_lists(lists))
     assert ROWS == rows(recframe.from_lists({user: np.array(x) for user, x in lists.items()}))
@@ -179,7 +179,7 @@ def test_lists():
 
 
 def test_ids_of_lists():
-    """Ids keep their types: text, tuples, numbers beside text."""
+    """Ids keep their types: text, tuples, and numbers next to text."""
     lists = {(1, "a"): ["x", ("y", 1), 2], (2, "b"): ["x"]}
 
     assert [((1, "a"), "x"), ((1, "a"), ("y", 1)), ((1, "a"), 2), ((2, "b"), "x")] == [
@@ -189,13 +189,13 @@ def test_ids_of_lists():
 
 @pytest.mark.parametrize("empty", [{}, {"ann": []}])
 def test_no_item_at_all(empty):
-    """Nothing listed is a frame without rows."""
+    """Empty lists and matrices give a frame without rows."""
     assert [] == rows(recframe.from_lists(empty))
     assert [] == rows(recframe.from_topk(np.empty((len(empty), 3), int)[:, :0]))
 
 
 def test_scores_in_place_of_lists():
-    """What is suggested for dicts of scores runs, and keeps their ties."""
+    """The call suggested for dicts of scores runs and keeps their ties."""
     lists = {"ann": {1: 0.5, 2: 0.5}, "bob": {2: 0.25}}
     with pytest.raises(recframe.RecframeError) as refusal:
         recframe.from_lists(lists)
@@ -231,13 +231,13 @@ def test_scores_in_place_of_lists():
     ],
 )
 def test_refused_lists(lists, message):
-    """What has no order, and an item listed twice, is refused."""
+    """Items without an order, and items listed twice, are refused."""
     with pytest.raises(RecframeError, match=message):
         recframe.from_lists(lists)
 
 
 def test_empty_lists_are_absent_users():
-    """A user with an empty list scores 0 against truth, or is left out."""
+    """A user with an empty list has the value 0 against truth, or is left out."""
     truth = pd.DataFrame({"user": ["ann", "nobody"], "item": [3, 7]})
     recs = recframe.from_lists({"ann": [7, 3], "nobody": []})
 
@@ -261,7 +261,7 @@ def test_padded_matrix_and_lists_agree(lists):
 
 @given(LISTS, st.integers(1, 6))
 def test_the_order_is_the_ranking(lists, k):
-    """Top returns each list's first items in their order."""
+    """`top` returns each list's first items in their order."""
     frame = recframe.from_lists(lists)
     top = frame.rec.top(k=k)
 
@@ -270,7 +270,7 @@ def test_the_order_is_the_ranking(lists, k):
 
 
 def test_frames_that_say_whose_rows_they_are():
-    """An index or a column of users is not taken for nothing, nor for an item."""
+    """A frame with an index or a column of users needs `users`."""
     items = pd.DataFrame([[7, 9], [8, 7]], index=[5, 6])
     with pytest.raises(
         recframe.RecframeError, match=r"items has an index \(such as 5\) .*users=it"
@@ -286,7 +286,7 @@ def test_frames_that_say_whose_rows_they_are():
 
 @pytest.mark.parametrize("dtype", ["uint8", "uint32", "uint64"])
 def test_unsigned_items(dtype):
-    """They are ids like others, but for the one that -1 becomes where it may stand for none."""
+    """Unsigned ids are ordinary, except for the one that -1 becomes."""
     assert [7, 3] == [row[1] for row in rows(recframe.from_topk(np.array([[7, 3]], dtype)))]
     assert [255, 3] == [row[1] for row in rows(recframe.from_topk(np.array([[255, 3]], dtype)))]
     if dtype != "uint8":

@@ -1,4 +1,4 @@
-"""Logs of retrieval: a line for each query and retriever, with a list of what was found."""
+"""Logs of retrieval have a line for each query and retriever, with a list of results."""
 
 import json
 import re
@@ -16,7 +16,7 @@ MODELS = ("dense", "bm25")
 
 
 def make_lines(seed=0, n_queries=10):
-    """Return lines with chunks of documents, two retrievers for each query."""
+    """Return lines with chunks of documents from two retrievers for each query."""
     rng = np.random.default_rng(seed)
     lines = []
     for query in range(n_queries):
@@ -40,7 +40,7 @@ CALL = {"item": "doc_id", "model": "retriever", "duplicates": "max"}
 
 
 def expected():
-    """Return recall@3 of each query, by plain pandas, without ties across the cut."""
+    """Return recall@3 of each query by plain pandas; no tie crosses the cut."""
     rows = pd.DataFrame(
         [
             {"query": line["query_id"], "model": line["retriever"], **one}
@@ -49,7 +49,8 @@ def expected():
         ]
     )
     best = rows.groupby(["query", "model", "doc_id"])["score"].max().reset_index()
-    wide = best.set_index(["query", "doc_id", "model"])["score"].unstack()  # noqa: PD010 - each once
+    # No pair repeats, so `pivot_table` is not needed.
+    wide = best.set_index(["query", "doc_id", "model"])["score"].unstack()  # noqa: PD010
     wide = wide.reset_index().rename(columns={"query": "query_id"}).rename_axis(columns=None)
     options = {"score": sorted(MODELS), "missing": "unranked"}
     return wide.rec(truth=TRUTH, short="pad", **options).evaluate(["recall@3"])
@@ -64,7 +65,7 @@ def test_a_frame_of_lists():
 
 
 def test_what_it_asks():
-    """All at once, and what it shows is the call."""
+    """from_lists asks all its questions at once, and the call shown answers them."""
     with pytest.raises(RecframeError) as refused:
         recframe.from_lists(LOG)
     message = str(refused.value)
@@ -77,14 +78,15 @@ def test_what_it_asks():
 
 
 def test_a_frame_of_lists_is_asked_all_at_once():
-    """What makes rows of it, and all that these leave open, in one call to paste."""
+    """A frame with a column of lists is refused with one call that answers all questions."""
     with pytest.raises(RecframeError, match=r"5 questions are open") as refused:
         LOG.rec(truth=TRUTH).evaluate(["recall@3"])
     code = str(refused.value).split("This answers all:\n")[1]
     found = eval(code, {"recframe": recframe, "df": LOG, "truth": TRUTH})
     how = {"check_names": False, "check_column_type": False}
     pd.testing.assert_frame_equal(expected(), found, **how)
-    with pytest.raises(RecframeError, match="holds lists"):  # in which there are no scores
+    # These lists hold no scores to rank by.
+    with pytest.raises(RecframeError, match="holds lists"):
         pd.DataFrame({"user": [1], "scores": [[1.0]]}).rec.recall(k=1)
 
 
@@ -100,40 +102,41 @@ def test_a_frame_of_lists_is_asked_all_at_once():
     ],
 )
 def test_what_is_refused(log, options, message):
-    """Arguments that name nothing, and lists that are still repeated."""
+    """Arguments that name nothing, and lists that still repeat items, are refused."""
     with pytest.raises(RecframeError, match=re.escape(message)):
         recframe.from_lists(log, **options)
 
 
 def test_repeats_of_a_dict():
-    """The first of each is kept, which is the best."""
+    """The first of repeated items in a list is kept under duplicates="max"."""
     frame = recframe.from_lists({"q": ["a", "b", "a"]}, duplicates="max")
     assert [("a", -1), ("b", -2)] == list(zip(frame["item"], frame["score"], strict=True))
 
 
 def test_tuples_are_ids():
-    """They are no lists, though they are like them."""
+    """Tuples are ids, not lists."""
     frame = pd.DataFrame({"user": [(1, "a"), (2, "b")], "score": [0.5, 0.4], "relevant": [1, 0]})
     assert [(1, "a"), (2, "b")] == frame.rec.precision(k=1).index.tolist()
 
 
 @pytest.mark.parametrize("name", ["scores", "predictions"])
 def test_a_column_of_lists_is_no_score(name):
-    """Whatever its name."""
+    """A column of lists is no score, under any name."""
     frame = pd.DataFrame({"user": [1, 2], "relevant": [1, 0], name: [[1.0], [2.0]]})
     with pytest.raises(RecframeError, match="score: no column found"):
         frame.rec.recall(k=1)
 
 
 def test_a_file_of_json_lines(tmp_path, capsys):
-    """Each object of a list is a row; the command asks all, and the one it shows has the table."""
+    """Each object in a list is a row, and the command's suggested flags give the table."""
     path, truth = tmp_path / "log.jsonl", tmp_path / "truth.csv"
     path.write_text("\n".join(map(json.dumps, LINES)))
     TRUTH.to_csv(truth, index=False)
     words = ["evaluate", str(path), "--truth", str(truth), "--metric", "recall@3"]
     assert 1 == main(words)
     said = capsys.readouterr().err.splitlines()[-2]
-    for flags in ("--model retriever", "--duplicates max"):  # truth has doc_id, not chunk_id
+    # Truth has doc_id, not chunk_id.
+    for flags in ("--model retriever", "--duplicates max"):
         assert flags in said
     words += ["--model", "retriever", "--duplicates", "max", "--short", "pad"]
     assert 0 == main([*words, "--quiet", "--per-user", str(tmp_path / "users.csv")])
@@ -143,7 +146,7 @@ def test_a_file_of_json_lines(tmp_path, capsys):
 
 
 def test_lines_that_are_not_unnested(tmp_path):
-    """Two columns of lists, or a field with the name of a column, are refused as before."""
+    """Two columns of lists, or a field named like a column, are refused."""
     for extra in ({"other": [{"a": 1}]}, {"score": 1.0}):
         path = tmp_path / "log.jsonl"
         path.write_text("\n".join(json.dumps(line | extra) for line in LINES))

@@ -1,4 +1,4 @@
-"""from_matrix: frames from dense matrices of scores."""
+"""from_matrix makes frames from dense matrices of scores."""
 
 import numpy as np
 import pandas as pd
@@ -22,19 +22,19 @@ IDS = {"users": ["ann", "bob"], "items": ["x", "y", "z"]}
 
 
 class Tensor:
-    """What NumPy can view, as a tensor on the CPU is."""
+    """An object that NumPy can view, like a tensor on the CPU."""
 
     def __init__(self, values):
         """Hold the values."""
         self.values = values
 
     def __array__(self, dtype=None, copy=None):
-        """Return them."""
+        """Return the values as an array."""
         return np.array(self.values, dtype)
 
 
 class Gradient:
-    """What NumPy cannot view, as a tensor with gradients."""
+    """An object that NumPy cannot view, like a tensor with gradients."""
 
     def __array__(self, dtype=None, copy=None):
         """Refuse as PyTorch does."""
@@ -62,12 +62,12 @@ def rows(frame):
     ids=["lists", "array", "columns", "tensor", "masked", "masked NaN", "objects"],
 )
 def test_matrices(scores):
-    """A cell is a row; those that are -inf or masked are none."""
+    """A cell is a row unless it is -inf or masked."""
     assert ROWS == rows(recframe.from_matrix(scores, **IDS))
 
 
 def test_frames_have_labels():
-    """Index and columns of a DataFrame are ids, where none are given; an array's are numbers."""
+    """A DataFrame's index and columns are ids unless ids are passed; an array's are numbered."""
     frame = pd.DataFrame(SCORES, index=["ann", "bob"], columns=["x", "y", "z"])
 
     assert ROWS == rows(recframe.from_matrix(frame))
@@ -80,7 +80,7 @@ def test_frames_have_labels():
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "uint64"])
 def test_scores_keep_their_dtype(dtype):
-    """Scores are as they were, and so are the ids."""
+    """Scores and ids keep their dtypes."""
     frame = recframe.from_matrix(np.array([[5, 6]], dtype), items=np.array([7, 8], "int16"), k=1)
 
     assert [dtype, "int16"] == [str(frame[name].dtype) for name in ("score", "item")]
@@ -88,7 +88,7 @@ def test_scores_keep_their_dtype(dtype):
 
 
 def test_ties_at_the_cut_are_kept():
-    """All that tie with the k-th best are kept; fewer than k candidates are all kept."""
+    """All items that tie with the k-th best are kept, and lists of fewer than k stay whole."""
     scores = [[1, 2, 2, 3], [4, 4, 4, 4]]
     kept = recframe.from_matrix(scores, k=2)
 
@@ -101,12 +101,13 @@ def test_ties_at_the_cut_are_kept():
 
 @given(st.data())
 def test_the_k_best_give_the_metrics_of_all(data):
-    """With truth a metric cut off at k is that of the whole matrix, for every tie rule."""
+    """The k best cells give the metrics of the whole matrix up to k, under every tie rule."""
     n_items, k = data.draw(st.integers(3, 6)), data.draw(st.integers(1, 3))
     cells = st.sampled_from([0, 1, 2, -np.inf]) if data.draw(st.booleans()) else st.integers(0, 2)
     row = st.lists(cells, min_size=n_items, max_size=n_items)
     scores = np.array(data.draw(st.lists(row, min_size=1, max_size=4)))
-    scores[:, 0], scores[0, 0] = 1, 3  # everyone has an item, and truth one that is kept
+    # Everyone has an item, and truth has one that is kept.
+    scores[:, 0], scores[0, 0] = 1, 3
     truth = recframe.truth_from(
         {user: {0} | data.draw(st.sets(st.integers(0, 6))) for user in range(len(scores) + 1)}
     )
@@ -121,7 +122,7 @@ def test_the_k_best_give_the_metrics_of_all(data):
 
 
 def test_blocks_of_rows(monkeypatch):
-    """A matrix that is looked at a row at a time gives what it gives at once."""
+    """A matrix read row by row gives the same frame as one read at once."""
     scores = np.random.default_rng(1).integers(0, 9, (20, 7)).astype(float)
     whole = [recframe.from_matrix(scores, k=k) for k in (None, 3)]
     monkeypatch.setattr("recframe.frames.matrices.N_CELLS", 1)
@@ -131,7 +132,7 @@ def test_blocks_of_rows(monkeypatch):
 
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0)])
 def test_no_cell_at_all(shape):
-    """An empty matrix is a frame without rows."""
+    """An empty matrix gives a frame without rows."""
     assert [] == rows(recframe.from_matrix(np.empty(shape), k=1))
 
 
@@ -171,13 +172,13 @@ def test_no_cell_at_all(shape):
     ],
 )
 def test_refused_matrices(arguments, message):
-    """What has two meanings is refused with the call for each."""
+    """A matrix with two possible meanings is refused with the call for each."""
     with pytest.raises(RecframeError, match=message):
         recframe.from_matrix(**arguments)
 
 
 def test_frames_of_other_libraries():
-    """A table of Polars is not taken for a matrix, as a column may be of users."""
+    """A table of Polars is no matrix, because a column may hold users."""
     table = pytest.importorskip("polars").DataFrame({"user": [1], "x": [0.5]})
     for function, name in ((recframe.from_matrix, "scores"), (recframe.from_topk, "items")):
         with pytest.raises(RecframeError, match=rf"a polars DataFrame; pass {name}.to_pandas\(\)"):
@@ -185,7 +186,7 @@ def test_frames_of_other_libraries():
 
 
 def test_a_sparse_matrix_by_the_line_shown():
-    """The line in the message makes the frame of what is stored."""
+    """The code in the message about a sparse matrix makes the frame of its stored cells."""
     coo = csr_array([[0, 0.5], [0.25, 0]]).tocoo()
     frame = pd.DataFrame({"user": coo.row, "item": coo.col, "score": coo.data})
 

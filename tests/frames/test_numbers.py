@@ -1,4 +1,4 @@
-"""Numbers: thresholds mean one thing whatever type they and the column have; none is rounded."""
+"""Thresholds mean the same for every type of theirs and of the column, without rounding."""
 
 import math
 from fractions import Fraction
@@ -40,7 +40,7 @@ TENTHS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
 
 
 def make_frame(scores):
-    """Return one ranking whose last row is relevant, with its scores as grades too."""
+    """Return one ranking whose last row is relevant, with the scores as grades too."""
     relevant = [0] * (len(scores) - 1) + [1]
     return pd.DataFrame({"user": 1, "score": scores, "relevant": relevant, "level": scores})
 
@@ -48,7 +48,7 @@ def make_frame(scores):
 @pytest.mark.parametrize("kind", [float, np.float64, np.longdouble, Fraction])
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_a_threshold_is_a_number_of_the_column(dtype, kind):
-    """A column of tenths has as many rows from 0.7 on, whatever its dtype and the number's type."""
+    """A threshold of 0.7 keeps the same rows for every dtype of scores and type of threshold."""
     column = pd.Series(TENTHS).astype(FLOATS[dtype] if dtype != "arrow decimal" else "string")
     frame = make_frame(column.astype(FLOATS[dtype]))
     for place, threshold in enumerate(TENTHS):
@@ -84,7 +84,7 @@ def test_a_threshold_is_a_number_of_the_column(dtype, kind):
     ids=repr,
 )
 def test_whole_numbers_are_compared_exactly(threshold, expected, dtype):
-    """Neither a threshold nor a whole number is rounded, however large either is."""
+    """Thresholds and whole numbers are compared exactly, at any size."""
     values = [BIG, BIG + 1, BIG + 2]
     column = pd.Series(values, dtype="int64")
     column = column.astype("string").astype(WHOLE[dtype]) if "dec" in dtype else column
@@ -95,14 +95,14 @@ def test_whole_numbers_are_compared_exactly(threshold, expected, dtype):
 
 @pytest.mark.parametrize("threshold", [Fraction(2 * BIG + 1, 2), np.longdouble(BIG) + 0.5])
 def test_between_two_whole_numbers(threshold):
-    """A threshold between two whole numbers that a float does not tell apart lies between them."""
+    """A threshold between two whole numbers that a float cannot tell apart separates them."""
     if int(threshold) == threshold:
         pytest.skip("long doubles are doubles here")
     assert [False, True] == at_least(np.array([BIG, BIG + 1]), threshold).tolist()
 
 
 def test_small_dtypes_hold_large_thresholds():
-    """A threshold that the column's dtype does not hold is above or below all of it."""
+    """A threshold that the column's dtype cannot hold is above or below all its values."""
     values = np.array([-128, 127], np.int8)
 
     for threshold in (128, 127.5, 10**400, Fraction(10**400), math.inf):
@@ -115,7 +115,7 @@ def test_small_dtypes_hold_large_thresholds():
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 @pytest.mark.parametrize("threshold", [-1e300, -(10**400), Fraction(-(10**400))], ids=type)
 def test_minus_infinity_is_below_every_number(dtype, threshold):
-    """A score of minus infinity is below a low threshold, even one that the dtype does not hold."""
+    """A score of minus infinity is below a low threshold, even one that the dtype cannot hold."""
     ranked = make_frame([-math.inf, 0.0, 1.0]).astype({"score": dtype})
     ranks = ranked.rec(min_score=threshold).rank()["score"]
 
@@ -125,7 +125,7 @@ def test_minus_infinity_is_below_every_number(dtype, threshold):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
 def test_thresholds_on_every_door(dtype, tmp_path, capsys):
-    """The accessor, files, Dask and the command line read one threshold alike."""
+    """The accessor, files, Dask and the command line apply a threshold alike."""
     if dtype == "int64":
         scores, threshold, text = [BIG, BIG + 1, BIG + 2], BIG + 1, str(BIG + 1)
     else:
@@ -148,7 +148,7 @@ def test_thresholds_on_every_door(dtype, tmp_path, capsys):
 
 
 def test_object_scores_are_not_rounded():
-    """Whole numbers beyond 2**53 beside floats are refused; what floats hold is taken."""
+    """Whole numbers beyond 2**53 in a column with floats are refused if a float would round."""
     frame = make_frame(pd.Series([BIG, BIG + 1, 0.5], dtype=object))
     message = rf"score='score': beside floats .* found 1 that would \(such as {BIG + 1}\); make"
     with pytest.raises(RecframeError, match=message):
@@ -162,7 +162,7 @@ def test_object_scores_are_not_rounded():
 
 
 def test_object_scores_of_one_precision():
-    """Floats of less precision that objects hold keep it, so that thresholds mean the same."""
+    """Objects of float32 keep their precision, so that thresholds mean the same."""
     scores = pd.Series([np.float32(score) for score in TENTHS], dtype=object)
 
     assert 3 == make_frame(scores).rec(min_score=0.7).rank()["score"].count()

@@ -1,4 +1,4 @@
-"""Columns that hold what no table was made for: a result, or one clear refusal, in every role."""
+"""Columns of unusual values give a result or one clear refusal, in every role."""
 
 from decimal import Decimal
 from functools import partial
@@ -25,7 +25,8 @@ DOORS = {
     "truth": lambda frame, truth, user: frame.rec(truth=truth, score=SCORES).recall(1),
     "judge": lambda frame, truth, user: frame.rec.judge(truth),
 }
-OF_TRUTH = ("describe", "truth", "judge")  # the others do not see it
+# The other calls do not read truth.
+OF_TRUTH = ("describe", "truth", "judge")
 NESTED = {
     "list": (pa.list_(pa.int64()), [[1], [2]]),
     "struct": (pa.struct([("a", pa.int64())]), [{"a": 1}, {"a": 2}]),
@@ -43,7 +44,7 @@ def objects(*values):
     return pd.Series(values, dtype=object)
 
 
-# Two ids each.
+# Each column has two ids.
 COLUMNS = {
     "lists": objects([1], [2]),
     "dicts": objects({}, {"a": 2}),
@@ -85,7 +86,7 @@ COLUMNS = {
 
 
 def put(role, ids):
-    """Return a frame and truth with these ids, or values, in a role; and one of the users."""
+    """Return a frame and truth with these values in a role, and one of the users."""
     frame, truth = FRAME.copy(), TRUTH.copy()
     if role.startswith("truth"):
         truth[role.removeprefix("truth ")] = ids
@@ -98,20 +99,21 @@ def put(role, ids):
 
 
 def find_refusals(calls):
-    """Return the messages of what calls refuse; what else they raise is a fault."""
+    """Return the messages of the calls that refuse; any other error is a fault."""
     refused = []
     for call in calls:
         try:
             call()
         except recframe.RecframeError as error:
-            refused += str(error).split("\n")  # of several questions each has a line
+            # Several questions have a line each.
+            refused += str(error).split("\n")
     return refused
 
 
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("name", COLUMNS)
 def test_odd_columns_end_in_a_table_or_a_refusal(name, role):
-    """Whatever a column holds, no call ends in what pandas, Arrow or an object raises."""
+    """No value in a column makes a call end in an error of pandas, Arrow or an object."""
     given = put(role, COLUMNS[name])
     doors = OF_TRUTH if role.startswith("truth") else DOORS
     refused = find_refusals(partial(DOORS[door], *given) for door in doors)
@@ -142,7 +144,7 @@ def test_odd_columns_end_in_a_table_or_a_refusal(name, role):
     ],
 )
 def test_odd_columns_are_refused(name, role, message):
-    """The message says the role and the column, what it must hold and what it does."""
+    """The message names the role, the column, the valid values and the value in the column."""
     frame, _, _ = put(role, COLUMNS[name])
 
     with pytest.raises(recframe.RecframeError, match=message):
@@ -150,7 +152,7 @@ def test_odd_columns_are_refused(name, role, message):
 
 
 def test_half_floats_are_grades():
-    """Grades of 16 bits gain what the same of 64 bits do."""
+    """Grades of 16 bits have the gain of equal grades of 64 bits."""
     frame = FRAME.assign(relevant=[3, 700, 2, 1])
     of_half = frame.astype({"relevant": "float16"})
     expected, actual = (each.rec(min_relevance=1).ndcg(2) for each in (frame, of_half))
@@ -159,7 +161,7 @@ def test_half_floats_are_grades():
 
 
 def test_top_keeps_labels_of_several_levels():
-    """The rank is a column of its own beside labels of two levels."""
+    """`top` adds the rank as a column next to labels of two levels."""
     frame = FRAME.set_axis(pd.MultiIndex.from_product([["a"], list(FRAME)]), axis=1)
     labels = frame.columns
     top = frame.rec(user=labels[0], item=labels[1], score=labels[2]).top(1)
@@ -169,7 +171,7 @@ def test_top_keeps_labels_of_several_levels():
 
 
 def test_numbers_beyond_floats_are_ids():
-    """Whole numbers of any length are ids, and whatever can be compared is an item."""
+    """Integers of any length are ids, and so are frozensets, types and plain objects as items."""
     for name in ("ints beyond floats", "frozensets", "plain objects", "types"):
         frame, truth, _ = put("item", COLUMNS[name])
         expected = FRAME.rec(truth=TRUTH).recall(1)
@@ -180,7 +182,7 @@ def test_numbers_beyond_floats_are_ids():
 @pytest.mark.parametrize("name", NESTED)
 @pytest.mark.parametrize("role", ["user", "item", "a_score", "relevant"])
 def test_nested_columns_of_files_are_refused(name, role, tmp_path):
-    """A list, struct or map in a role is refused by its type, before a row is read."""
+    """A list, struct or map in a role is refused by its type before a row is read."""
     kind, values = NESTED[name]
     column = pa.array([values[0], values[0], values[1], values[1]], kind)
     table = pa.Table.from_pandas(FRAME)
@@ -192,7 +194,7 @@ def test_nested_columns_of_files_are_refused(name, role, tmp_path):
 
 
 def test_dtypes_that_pandas_does_not_read_are_refused(tmp_path):
-    """A dtype that pandas wrote into a file and cannot read ends in a line that names the file."""
+    """A file with a dtype that pandas cannot read is refused in a line that names the file."""
     frame, _, _ = put("user", COLUMNS["arrow list"])
     frame.to_parquet(tmp_path / "rows.parquet")
 
@@ -226,7 +228,7 @@ LABELS = {
 
 @pytest.mark.parametrize("name", LABELS)
 def test_odd_labels_end_in_a_table_or_a_refusal(name):
-    """Whatever columns are called, they are found, named or refused."""
+    """Columns with unusual labels are used, named in a message or refused."""
     labels = pd.Index(LABELS[name], tupleize_cols=False) if name != "levels" else LABELS[name]
     frame = FRAME.iloc[:, : len(labels)].set_axis(labels, axis=1)
     roles = {}

@@ -1,4 +1,4 @@
-"""Overlap: a frame and truth that have no user, or no item, in common are refused everywhere."""
+"""A frame and truth that share no user, or no item, are refused on every engine."""
 
 import dask.dataframe as dd
 import numpy as np
@@ -43,7 +43,7 @@ DIFFERENT = {
 @pytest.mark.parametrize("case", DIFFERENT)
 @pytest.mark.parametrize("role", ["user", "item"])
 def test_what_ids_differ_in(role, case):
-    """Where nothing is common the message shows one of each side, and what they differ in."""
+    """The message about ids with nothing in common shows one of each side and their difference."""
     own, others, difference = DIFFERENT[case]
     frame = pd.DataFrame({"user": 1, "item": 1, "score": np.ones(len(own))}).assign(**{role: own})
     truth = pd.DataFrame({"user": 1, "item": np.arange(len(others)) + 1}).assign(**{role: others})
@@ -57,7 +57,7 @@ def test_what_ids_differ_in(role, case):
 
 
 def test_periods_of_two_frequencies():
-    """A day is no month: both dtypes are shown."""
+    """Ids of days and of months do not match, and the message shows both dtypes."""
     days, months = TIMES.dt.to_period("D"), TIMES.dt.to_period("M")
     frame = pd.DataFrame({"user": days, "item": 1, "score": 1.0})
     truth = pd.DataFrame({"user": months[:1], "item": 1})
@@ -66,7 +66,7 @@ def test_periods_of_two_frequencies():
 
 
 def make_frames(n_users=60, n_items=7):
-    """Return lists of many users, and truth that has one item of the last user only."""
+    """Return lists of many users, and truth with one item of the last user only."""
     user = np.repeat(np.arange(n_users), n_items)
     item = np.tile(np.arange(n_items), n_users) + 100 * user
     frame = pd.DataFrame({"user": user, "item": item, "score": np.arange(len(user)) % 11})
@@ -75,7 +75,7 @@ def make_frames(n_users=60, n_items=7):
 
 
 def doors(frame, tmp_path, **options):
-    """Return a function for each door that evaluates the frame."""
+    """Return a function for each entry point that evaluates the frame."""
     frame.to_parquet(tmp_path / "x.parquet", row_group_size=20)
     ddf = dd.from_pandas(frame, npartitions=3)
     files = [tmp_path / "x.parquet"]
@@ -89,7 +89,7 @@ def doors(frame, tmp_path, **options):
 
 @pytest.mark.parametrize("population", ["all", "rows"])
 def test_items_on_every_door(population, tmp_path, capsys):
-    """No item in common is let pass, as values show it, unless ids look differently written."""
+    """Truth that shares no item gives values of 0, and is refused if spelling differs."""
     frame, truth = make_frames()
     own, *others = doors(frame, tmp_path, truth=truth, population=population)
     for evaluate in others:
@@ -109,7 +109,7 @@ def test_items_on_every_door(population, tmp_path, capsys):
 
 
 def test_users_on_every_door(tmp_path):
-    """No user in common is refused with one of each side."""
+    """Truth that shares no user is refused with an example of each side."""
     frame, truth = make_frames()
     message = (
         r"user: no user is in both .*has int64 \(such as \d+\), truth has int64 \(such as -\d\)"
@@ -120,7 +120,7 @@ def test_users_on_every_door(tmp_path):
 
 
 def test_one_ranking_may_miss(tmp_path):
-    """Lists without a relevant item are no fault, unless a reason is seen."""
+    """A single ranking without a relevant item is no fault, unless ids are written differently."""
     frame = pd.DataFrame({"user": 1, "item": ["a", "b"], "score": [2, 1]})
     truth = pd.DataFrame({"user": [1, 1], "item": ["x", "y"]})
     for options in ({"truth": truth}, {"truth": truth[["item"]], "user": None}):
@@ -137,7 +137,7 @@ def test_one_ranking_may_miss(tmp_path):
 
 
 def test_items_found_nowhere_are_described(tmp_path):
-    """`describe` counts the relevant items of truth that no row has, over all partitions once."""
+    """`describe` counts the relevant items of truth that no row has, once for all partitions."""
     frame, truth = make_frames()
     truth = pd.concat([truth, truth.assign(user=3), truth[:1].assign(item=-9, user=5)])
     ddf = dd.from_pandas(frame, npartitions=3)

@@ -1,4 +1,4 @@
-"""Positions as ids: frames of matrices whose rows or columns have no ids, beside truth that has."""
+"""Matrices without ids have positions as ids, and truth beyond these is refused."""
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ IDS = {"users": [4, 7], "items": [1, 2, 3]}
 
 
 def truth_of(users, items):
-    """Return truth of these pairs."""
+    """Return truth with these pairs."""
     return pd.DataFrame({"who": users, "what": items}).set_axis(["user", "item"], axis=1)
 
 
@@ -52,7 +52,7 @@ MAKERS = {
     ],
 )
 def test_truth_beyond_positions_is_refused(make, truth, found):
-    """Truth with ids beyond a matrix without ids is refused, whoever `population` counts."""
+    """Truth with ids beyond a matrix without ids is refused under every `population`."""
     for population in ("raise", "both", "truth", "rows", "all"):
         with pytest.raises(RecframeError, match=found):
             mean(make(), truth, population=population)
@@ -66,7 +66,7 @@ def test_truth_beyond_positions_is_refused(make, truth, found):
     ],
 )
 def test_positions_of_users_alone(frame):
-    """Functions that number users alone have truth refused for its users, not for its items."""
+    """Functions that number users but not items refuse truth for its users only."""
     with pytest.raises(RecframeError, match=r"user: .*truth go beyond .*pass users= "):
         mean(frame, truth_of([0, 5], [8, 8]), relevant="infer")
 
@@ -74,7 +74,7 @@ def test_positions_of_users_alone(frame):
 
 
 def test_excluded_pairs_beyond_positions():
-    """Pairs of `exclude` that are beyond the matrix are refused as those of truth are."""
+    """Pairs of `exclude` beyond a matrix without ids are refused, like pairs of truth."""
     with pytest.raises(RecframeError, match=r"item: .*exclude go beyond .*pass items="):
         mean(recframe.from_matrix(SCORES), truth_of([0], [0]), exclude=truth_of([0, 1], [3, 1]))
 
@@ -92,5 +92,5 @@ def test_excluded_pairs_beyond_positions():
     ],
 )
 def test_truth_that_fits(frame, truth):
-    """Positions that truth keeps to, ids that are passed or come later, and merges are let pass."""
+    """Truth within the positions is accepted, and so are passed, later added or merged ids."""
     mean(frame, truth)

@@ -1,4 +1,4 @@
-"""from_runs and from_groups: frames from dicts of scores, and from arrays of rankers."""
+"""from_runs and from_groups make frames from dicts of scores and from arrays for rankers."""
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ PREDICTED = np.array([0.9, 0.2, 0.4, 0.8, 0.1], np.float32)
 
 
 def test_one_run():
-    """A run has a row for each of its scores, as they are; a query without any has none."""
+    """A run has a row for each of its scores, and a query without scores has no row."""
     frame = recframe.from_runs(BM25)
 
     expected = [("q1", "d1", 14.2), ("q1", "d2", 13.9), ("q2", "d1", 11.5)]
@@ -34,7 +34,7 @@ RUN = st.dictionaries(
 
 @given(st.dictionaries(st.sampled_from(["bm25", "run", 7, ("x", 1)]), RUN, min_size=1))
 def test_several_runs_are_merged_as_pandas_does(runs):
-    """Each run is a column by its name; the rows are those of an outer merge of all runs."""
+    """Each run is a column by its name, and the rows are an outer merge of all runs."""
     rows = [
         (user, item, str(name), score)
         for name, run in runs.items()
@@ -55,7 +55,7 @@ def test_several_runs_are_merged_as_pandas_does(runs):
 
 
 def test_runs_are_read_as_they_are():
-    """The scores of runs are found whatever their names; alone a run gives the same figures."""
+    """Runs are scores by any name, and a run has the same values alone as among others."""
     runs = {"bm25": BM25, "run": DENSE, "z score": DENSE}
     truth = recframe.truth_from(QRELS)
     options = {"truth": truth, "missing": "unranked", "population": "both", "short": "pad"}
@@ -69,7 +69,7 @@ def test_runs_are_read_as_they_are():
 
 
 def test_nulls_of_runs_are_refused_as_others():
-    """An item that a run has not ranked is a null, whose meaning the caller says."""
+    """An item that a run has not ranked is a null, and nulls are refused by default."""
     frame = recframe.from_runs({"bm25": BM25, "dense": DENSE})
 
     with pytest.raises(RecframeError, match=r"score='bm25': must not be null.*missing='unranked'"):
@@ -77,7 +77,7 @@ def test_nulls_of_runs_are_refused_as_others():
 
 
 def test_scores_are_kept():
-    """Whole numbers beyond floats stay whole beside nulls; the scores of all rows keep a dtype."""
+    """Integers beyond floats stay exact in a column with nulls, and others keep their dtype."""
     frame = recframe.from_runs({"a": {1: {2: 2**60 + 1, 3: 1}}, "b": {1: {2: 0.5}}})
 
     assert [2**60 + 1, 1] == frame["a"].tolist()
@@ -86,7 +86,7 @@ def test_scores_are_kept():
 
 
 def test_columns_of_an_axis_of_scores():
-    """Where the axis of columns is named "score", numbers without another role are scores."""
+    """Numbers without another role are scores if the axis of columns is named "score"."""
     frame = recframe.from_runs({"bm25": BM25, "dense": BM25}).assign(
         label=[1, 0, 1], title="x", seen=True
     )
@@ -113,7 +113,7 @@ def test_columns_of_an_axis_of_scores():
     ],
 )
 def test_refused_runs(runs, message):
-    """What is no dict of dicts of numbers is refused, and names that mean something else."""
+    """Objects that are no dicts of dicts of numbers are refused, and so are reserved names."""
     with pytest.raises(RecframeError, match=message):
         recframe.from_runs(runs)
 
@@ -128,7 +128,7 @@ def test_refused_runs(runs, message):
     ],
 )
 def test_groups(groups):
-    """Sizes in order and ids of rows give the frame that pandas makes of the arrays."""
+    """Sizes in order, and ids of rows, give the frame that pandas makes of the arrays."""
     frame = recframe.from_groups(PREDICTED, pd.Series(LABEL, index=[5] * 5), **groups)
     expected = pd.DataFrame({"user": [0, 0, 0, 2, 2], "relevant": LABEL, "score": PREDICTED})
 
@@ -139,7 +139,7 @@ def test_groups(groups):
 
 
 def test_several_models_of_groups():
-    """Several models are columns by their names, and read as they are."""
+    """Several models are score columns by their names."""
     models = {"lgbm": PREDICTED, "xgb": -PREDICTED}
     frame = recframe.from_groups(models, np.array(LABEL) > 0, ids=list("yyyxx"))
 
@@ -163,7 +163,7 @@ RUN = {"q1": {"d1": 3, "d2": 2}, "q2": {"d1": 1, "d3": 0}}
 
 @pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
 def test_columns_added_to_models(make):
-    """A column added to several models is none, also where a call uses it."""
+    """A column added to several models is no score, even if a call uses it."""
     frame = make().assign(price=2.5, cost=1.0, n=3, group=4)
     rec = frame.query("user == user").rec
     n_of_user = frame.groupby("user")["n"].first()
@@ -179,7 +179,7 @@ def test_columns_added_to_models(make):
 
 
 def test_columns_that_a_call_uses_are_no_scores():
-    """A column of weights, segments or a metric is no score beside others, whatever its name."""
+    """A column of weights, segments or averages is no score, under any name."""
     frame = pd.DataFrame({"user": [1, 1, 2], "relevant": [1, 0, 1], "a_score": [3, 2, 1]})
     frame = frame.assign(b_score=[1, 1, 2], credit_score=[5, 5, 6])
 
@@ -194,7 +194,7 @@ def test_columns_that_a_call_uses_are_no_scores():
 
 
 def test_groups_of_series_with_different_indexes():
-    """Series whose rows have other labels are not paired by position; arrays are."""
+    """Series with different indexes are refused, and arrays are paired by position."""
     label = pd.Series(LABEL)
     for shuffled in (label[::-1], label.set_axis([5, 6, 7, 8, 9])):
         with pytest.raises(RecframeError, match="'relevant' and 'score' are Series with diff"):
@@ -227,6 +227,6 @@ def test_groups_of_series_with_different_indexes():
     ],
 )
 def test_refused_groups(arguments, message):
-    """Arrays that do not fit each other are refused, and queries that are not said once."""
+    """Arrays that do not fit together are refused, and queries must come from sizes or ids."""
     with pytest.raises(RecframeError, match=message):
         recframe.from_groups(**{"score": PREDICTED, "relevant": LABEL} | arguments)

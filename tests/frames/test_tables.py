@@ -1,4 +1,4 @@
-"""Tables of users: as plain columns, and the means that parts of them add up to."""
+"""Per-user tables become plain columns, and means of their parts give the mean of all."""
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,7 @@ from recframe.frames.tables import add_up, mean_of_sums, mean_table, sum_and_cou
 
 @pytest.fixture
 def table():
-    """Two users, two scores and two metrics; bob has no recall by the second score."""
+    """Return two users, two scores and two metrics; bob has no recall for the second score."""
     rows = {"user": ["bob", "bob", "ann", "ann"], "a_score": [1, 2, 3, 4], "relevant": [1, 0, 1, 0]}
     frame = pd.DataFrame(rows).assign(b_score=[1, 2, 4, 3])
     table = recframe.evaluate(frame, ["precision@1", "recall@1"])
@@ -19,7 +19,7 @@ def table():
 
 
 def test_plain_columns(table):
-    """A row for each user and score, in the order of the table."""
+    """Plain columns have a row for each user and score, in the order of the table."""
     expected = {
         "user": ["ann", "ann", "bob", "bob"],
         "score": ["a_score", "b_score"] * 2,
@@ -38,7 +38,7 @@ def test_plain_columns(table):
 
 
 def test_means_of_parts(table):
-    """The sums and counts of parts give the means of the whole, NaN left out."""
+    """The sums and counts of parts give the means of the whole table, without NaN."""
     parts = pd.concat([sum_and_count(table.iloc[:1]), sum_and_count(table.iloc[1:])])
     means = mean_table(table)
 

@@ -1,4 +1,4 @@
-"""Texts: the rank of ids as they are written, in order of code points."""
+"""Ids have ranks as text, in order of code points."""
 
 from datetime import date
 from decimal import Decimal
@@ -37,7 +37,7 @@ IDS = {
 
 @pytest.mark.parametrize("case", IDS)
 def test_ranks_are_those_of_text(case):
-    """The rank of an id is that of what Python writes, sorted by code points."""
+    """The rank of an id is the rank of its text in Python, sorted by code points."""
     ids, written = IDS[case]
     written = ids.tolist() if written is None else written
     ranks = rank_as_text(ids, "x")
@@ -47,7 +47,7 @@ def test_ranks_are_those_of_text(case):
 
 
 def test_ids_that_are_written_alike():
-    """They have no order as text, and are refused."""
+    """Different ids with the same text have no order, and are refused."""
     ids = pd.Index([(1, 2), 1, "(1, 2)"], dtype=object)
     with pytest.raises(RecframeError, match=r"item='x': .* as text, found two written '\(1, 2\)'"):
         rank_as_text(ids, "x")

@@ -1,4 +1,4 @@
-"""truth=: relevance from another frame, and what becomes of those whom one of the two lacks."""
+"""Relevance may come from another frame, truth, which may lack users or have more."""
 
 import math
 
@@ -22,7 +22,7 @@ def values(table, user):
 
 
 def test_values_by_hand(recs, test):
-    """R counts listed and unlisted items; absent users score 0, users without truth have R = 0."""
+    """R counts listed and unlisted items; absent users have 0, and users without truth R = 0."""
     table = recs.rec(population="all", truth=test, short="pad").evaluate(LABELS)
 
     assert ["ann", "bob", "cat", "eve"] == table.index.tolist()
@@ -41,7 +41,7 @@ def test_absent_drop(recs, test):
 
 
 def test_all_doors_agree(recs, test, tmp_path, capsys):
-    """Accessor, function, files, URIs of files and command line give the same table."""
+    """Accessor, function, files, file URIs and command line give the same table."""
     recs.to_parquet(tmp_path / "recs.parquet")
     test.to_parquet(tmp_path / "test.parquet")
     test.to_csv(tmp_path / "a tést.csv", index=False)
@@ -71,7 +71,7 @@ def test_all_doors_agree(recs, test, tmp_path, capsys):
 
 @pytest.mark.parametrize("short", ["raise", "pad", "shrink", "nan"])
 def test_an_absent_user_is_no_short_list(recs, test, short):
-    """An absent user scores 0 under every `short`, and is not what short="raise" refuses."""
+    """An absent user has the value 0 under every `short`, and short="raise" allows it."""
     table = (
         recs[recs["user"] != "eve"].rec(population="all", truth=test, short=short).evaluate(LABELS)
     )
@@ -85,7 +85,7 @@ def test_an_absent_user_is_no_short_list(recs, test, short):
     [("pad", 1 / 5, 1 / 3), ("shrink", 1 / 2, 1 / 3), ("nan", math.nan, math.nan)],
 )
 def test_short_lists(recs, test, short, precision, recall):
-    """A list of two at k = 5, with R = 3 > n: `short` rules as it does without truth."""
+    """Option `short` treats a list of two at k = 5 and R = 3 as it does without truth."""
     table = recs.rec(population="all", truth=test, short=short).evaluate(
         ["precision@5", "recall@5"]
     )
@@ -94,20 +94,20 @@ def test_short_lists(recs, test, short, precision, recall):
 
 
 def test_short_raise_counts_listed_users(recs, test):
-    """short="raise" names a user who has a list."""
+    """The message of short="raise" names a user who has a list."""
     with pytest.raises(RecframeError, match=r"of 1 of 4 users \(user 'eve' has 1\)"):
         recs.rec(population="all", truth=test).recall(k=2)
 
 
 def test_all_listed_are_relevant(recs):
-    """A list that is all relevant, and all of the relevant, is perfect."""
+    """A list of all relevant items and no other has the value 1 in every metric."""
     table = recs.rec(truth=recs[["user", "item"]], short="shrink").evaluate(LABELS)
 
     assert (table == 1.0).all(axis=None)
 
 
 def test_a_list_without_a_judged_item(recs):
-    """A user none of whose items is in truth scores 0."""
+    """A user with no item in truth has the value 0."""
     truth = pd.DataFrame({"user": ["ann", "bob"], "item": [77, 1]})
 
     assert [0.0, 0.0, 0.0] == values(
@@ -116,7 +116,7 @@ def test_a_list_without_a_judged_item(recs):
 
 
 def test_several_models(recs, test):
-    """In an outer-joined frame each model has the values that its own lists have."""
+    """Each model in an outer-joined frame has the values of its own lists."""
     other = pd.DataFrame({"user": ["ann", "cat"], "item": [8, 4], "b_score": [3, 2]})
     both = recs.merge(other, how="outer")
     assert both["score"].isna().any()
@@ -128,7 +128,7 @@ def test_several_models(recs, test):
 
 
 def test_a_model_without_a_list_for_a_user(recs, test):
-    """Such a user has an empty list by that model, whichever users the table has."""
+    """A user whose rows a model does not score has an empty list for that model."""
     recs["b_score"] = recs["score"].where(recs["user"] != "ann")
     bound = {"truth": test, "missing": "unranked", "short": "shrink"}
     for population in ("all", "rows", "truth", "both"):
@@ -138,7 +138,7 @@ def test_a_model_without_a_list_for_a_user(recs, test):
 
 
 def test_relevance_column_of_truth(recs, test):
-    """Truth's own relevance is read, that of the frame is not; it need not even be there."""
+    """Truth's relevance is read and the frame's is not, so the frame needs none."""
     rated = test.assign(rating=[5, 1, 4, 2, 5], relevant=[1, 0, 1, 0, 1])
     expected = recs.rec(population="all", truth=test.iloc[[0, 2, 4]], short="pad").evaluate(LABELS)
     expected.loc["bob"] = [0.0, math.nan, math.nan]
@@ -152,7 +152,7 @@ def test_relevance_column_of_truth(recs, test):
 
 
 def test_a_user_whose_truth_is_all_irrelevant(recs, test):
-    """A user of truth with R = 0 is a user all the same, with or without a row."""
+    """A user of truth with R = 0 is in the table, with or without a row."""
     rated = test.assign(relevant=[1, 1, 1, 0, 0])
     table = recs.rec(population="all", truth=rated, short="pad").evaluate(LABELS)
 
@@ -163,7 +163,7 @@ def test_a_user_whose_truth_is_all_irrelevant(recs, test):
 
 
 def test_one_ranking(recs):
-    """user=None: truth is a list of items."""
+    """Truth of a single ranking (user=None) is a list of items."""
     frame = recs.iloc[[1, 2, 3]]
     table = frame.rec(user=None, truth=pd.DataFrame({"item": [2, 9]})).evaluate(LABELS)
 
@@ -181,7 +181,7 @@ def test_missing_drop(recs, test):
 
 
 def test_rank_and_top_read_truth(recs, test):
-    """The tie rules that speak of relevance take it from truth."""
+    """Tie rules that use relevance take it from truth."""
     recs["score"] = 1.0
     ranks = recs.rec(truth=test, ties="best").rank()["score"]
 
@@ -203,7 +203,7 @@ LABELLED = {
 
 @pytest.mark.parametrize("case", LABELLED)
 def test_labels_of_truth(recs, test, case):
-    """Truth's columns are the frame's labels, inferred, or given."""
+    """Truth's columns have the frame's labels, inferred labels or passed ones."""
     frame_labels, truth_labels, options = LABELLED[case]
     options = options or {"truth_user": "customer", "truth_item": "product"}
     expected = recs.rec(population="all", truth=test, short="pad").evaluate(LABELS)
@@ -216,7 +216,7 @@ def test_labels_of_truth(recs, test, case):
 
 
 def test_what_is_wrong_with_both_frames(recs, test):
-    """Truth is read first, and refused before what is listed is."""
+    """A fault in truth is reported before a fault in the frame."""
     twice = pd.concat([recs, recs])
     with pytest.raises(RecframeError, match=r"^truth: there are no rows"):
         twice.rec(truth=test[:0]).recall(k=1)
@@ -251,7 +251,7 @@ def test_index_levels(recs, test):
     ],
 )
 def test_refused_truth(recs, test, change, message):
-    """What cannot be matched is refused with the argument, the count and an example."""
+    """Truth that cannot be matched is refused with the argument, the count and an example."""
     with pytest.raises(RecframeError, match=message):
         recs.rec(truth=change(test), short="pad").recall(k=1)
 
@@ -273,20 +273,20 @@ def test_refused_truth(recs, test, change, message):
     ],
 )
 def test_refused_options(recs, test, options, message):
-    """Options that fit neither frame are refused."""
+    """Options that suit neither frame are refused."""
     with pytest.raises(RecframeError, match=message):
         recs.rec(**{"truth": test, "short": "pad", **options}).recall(k=1)
 
 
 def test_truth_file_that_is_not_parquet(recs, tmp_path):
-    """A file that cannot be read is refused in one line."""
+    """A truth file that cannot be read is refused in one line."""
     (tmp_path / "x.parquet").write_text("user,item")
     with pytest.raises(RecframeError, match=r"truth: cannot read .*x\.parquet: "):
         recs.rec(truth=tmp_path / "x.parquet").recall(k=1)
 
 
 def test_truth_file_at_odds_with_its_folder(recs, test, tmp_path):
-    """A file that has other users than its folder says is refused as one that cannot be read."""
+    """A truth file with other users than its folder's name is refused as unreadable."""
     (tmp_path / "user=1").mkdir()
     test.to_parquet(tmp_path / "user=1" / "0.parquet")
     with pytest.raises(RecframeError, match=r"truth: cannot read .*: Unable to merge: Field user"):
@@ -294,7 +294,7 @@ def test_truth_file_at_odds_with_its_folder(recs, test, tmp_path):
 
 
 def test_refused_frames(recs, test):
-    """Repeated pairs, null items and no item column at all are refused in the frame too."""
+    """Repeated pairs, null items and a missing item column are refused in the frame too."""
     twice = pd.concat([recs, recs.iloc[[3, 4]].assign(score=[0.1, None])])
     with pytest.raises(RecframeError, match=r"2 of 7 rows .*\(such as user '\w+', item 2\)"):
         twice.rec(truth=test, missing="unranked").recall(k=1)
@@ -306,13 +306,13 @@ def test_refused_frames(recs, test):
 
 SCORE = st.sampled_from([0.0, 0.5, 1.0, -1.0])
 PAIR = st.tuples(st.sampled_from("abcd"), st.integers(0, 5))
-# Twice as many users with as many pairs each, of which half as many examples are enough.
+# Twice as many users with as many pairs each need only half as many examples.
 MANY = {"pair": st.tuples(st.sampled_from("abcdefgh"), st.integers(0, 5)), "least": 8}
 
 
 @st.composite
 def listed_and_true(draw, highest=1, pair=PAIR, least=1):
-    """Return lists {(user, item): score or None} and truth {(user, item): grade}, one user's."""
+    """Return lists {(user, item): score or None} and truth {(user, item): grade} of one user."""
     size = {"min_size": least, "max_size": 11 + least}
     lists = draw(st.dictionaries(pair, SCORE | st.none(), **size))
     truth = draw(st.dictionaries(pair, st.integers(0, highest), **size))
@@ -333,7 +333,7 @@ def make_frames(lists, truth):
 
 
 def expected_values(lists, truth, metric, k, options):
-    """Return the reference's values of the long form: every pair of either is a row."""
+    """Return the reference's values, with every pair of lists and truth as a row."""
     none = reference.UNJUDGED
     rows = [(user, score, truth.get((user, item), none)) for (user, item), score in lists.items()]
     rows += [(pair[0], None, flag) for pair, flag in truth.items() if pair not in lists]
@@ -343,19 +343,20 @@ def expected_values(lists, truth, metric, k, options):
     }
     found = {}
     for user in {row[0] for row in rows}:
-        # A user without a list is an empty list, whatever the rule for short ones.
+        # A user without a list has an empty list, under any rule for short ones.
         short = options["short"] if user in have_list else "pad"
         own = [row for row in rows if row[0] == user]
         found |= reference.evaluate(own, metric, k, **options | {"short": short})
         is_relevant = any(flag for _, _, flag in own if flag is not none)
         if metric in ("auc", "fall_out") and user not in have_list and is_relevant:
-            found[user] = 0.0  # nothing is compared, but an empty list scores 0
+            # The list is empty, so no rows are compared.
+            found[user] = 0.0
     return found
 
 
 @given(strategies.options(missing="unranked"), st.data())
 def test_truth_equals_the_reference(options, data):
-    """Every value is the reference's on the long form, under every option, grades included."""
+    """Every value equals the reference's under every option, with and without grades."""
     options["min_relevance"] = data.draw(st.sampled_from([None, 1]))
     frames = data.draw(listed_and_true(highest=1 if options["min_relevance"] is None else 3))
     metric, k = data.draw(strategies.metrics())
@@ -381,7 +382,7 @@ def test_truth_equals_the_reference(options, data):
     strategies.options(missing="unranked", min_relevance=None, short="pad"),
 )
 def test_judged_frame_evaluates_alike(frames, options):
-    """Judging and evaluating is evaluating with truth; absent users are lists without a score."""
+    """Evaluating the judged frame equals evaluating with truth."""
     recs, truth = make_frames(*frames)
     judged = recs.rec(missing="unranked").judge(truth)
     expected = recframe.evaluate(recs, LABELS, population="all", truth=truth, **options)
@@ -391,7 +392,7 @@ def test_judged_frame_evaluates_alike(frames, options):
 
 @given(listed_and_true(**MANY), st.integers(0, 2**32 - 1))
 def test_row_order_changes_nothing(frames, seed):
-    """Neither the order of the lists' rows nor that of truth's changes a bit."""
+    """The order of the lists' rows and of truth's rows changes no bit."""
     recs, truth = make_frames(*frames)
     shuffled = [frame.sample(frac=1, random_state=seed) for frame in (recs, truth)]
     options = {"missing": "unranked", "short": "pad"}

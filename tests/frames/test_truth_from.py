@@ -1,4 +1,4 @@
-"""truth_from: frames of what is relevant, from dicts and sparse matrices."""
+"""truth_from makes frames of relevant items from dicts and sparse matrices."""
 
 import numpy as np
 import pandas as pd
@@ -25,7 +25,7 @@ def rows(frame):
     "kind", [set, frozenset, list, tuple, np.array, pd.Series, pd.Index, iter], ids=str
 )
 def test_dicts_of_items(kind):
-    """Items may be in any collection; a user without any has no row."""
+    """Items may be in any collection, and a user without items has no row."""
     truth = {"ann": kind([3]), "bob": kind([5, 7]), "cat": kind([])}
     if kind is np.array:
         truth["cat"] = np.array([], int)
@@ -34,7 +34,7 @@ def test_dicts_of_items(kind):
 
 
 def test_dicts_of_grades():
-    """Grades become relevance, which min_relevance reads."""
+    """Grades become relevance, to which min_relevance applies."""
     truth = recframe.truth_from({"ann": {3: 5, 4: 1}, "bob": {5: 2}, "cat": {}})
 
     assert [("ann", 3, 5), ("ann", 4, 1), ("bob", 5, 2)] == rows(truth)
@@ -46,7 +46,7 @@ def test_dicts_of_grades():
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo", "lil", "dok", "bsr"])
 @pytest.mark.parametrize("form", ["array", "matrix"])
 def test_sparse_matrices(kind, form):
-    """Every format of SciPy gives the same rows, with its values as relevance."""
+    """Every sparse format of SciPy gives the same rows, with its values as relevance."""
     dense = np.array([[0, 2, 0], [1, 0, 3]])
     truth = getattr(scipy.sparse, f"{kind}_{form}")(dense)
 
@@ -56,7 +56,7 @@ def test_sparse_matrices(kind, form):
 
 
 def test_what_is_stored():
-    """Zeros that are stored are not relevant, and what is stored twice is its sum."""
+    """Stored zeros are not relevant, and repeated cells are added."""
     twice = scipy.sparse.coo_array(([1, 1, 0], ([0, 0, 1], [2, 2, 1])), shape=(2, 3))
     csr = scipy.sparse.csr_array(([1, 1], [2, 2], [0, 2, 2]), shape=(2, 3))
 
@@ -101,13 +101,13 @@ def test_what_is_stored():
     ],
 )
 def test_refused_truth(arguments, message):
-    """What says nothing of users and items, or two things, is refused."""
+    """An unclear or contradictory truth is refused with the call to make instead."""
     with pytest.raises(RecframeError, match=message):
         recframe.truth_from(**arguments)
 
 
 def test_truth_of_another_form_is_told_of():
-    """Where a dict or a sparse matrix is passed as truth, the message has the call."""
+    """A dict or sparse matrix passed as truth is refused with the call of truth_from."""
     recs = recframe.from_lists({"ann": [3]})
     for truth in ({"ann": {3}}, scipy.sparse.csr_array([[1]])):
         with pytest.raises(RecframeError, match=r"pass recframe.truth_from\(truth\)"):
@@ -115,7 +115,7 @@ def test_truth_of_another_form_is_told_of():
 
 
 def test_lists_in_cells_of_truth():
-    """A column of lists in truth, or in the frame, is refused with the call that makes rows."""
+    """A column of lists, in truth or in the frame, is refused with the call that makes rows."""
     recs = recframe.from_lists({"ann": [3]})
     truth = pd.DataFrame({"user": ["ann"], "item": [[3, 5]]})
     with pytest.raises(RecframeError, match=r"truth: item='item': .* with df.explode\('item'\)"):

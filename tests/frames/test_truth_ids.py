@@ -1,4 +1,4 @@
-"""Ids of a frame and of its truth are matched by value, whatever holds them."""
+"""Ids of a frame and of its truth match by value, in any dtype."""
 
 from datetime import date, datetime
 
@@ -11,7 +11,7 @@ from recframe import RecframeError
 
 LABELS = ["precision@2", "recall@2", "r_precision"]
 
-# Columns of ids that mean the same four ids, 1 to 4, and the dtypes they are stored in.
+# These columns hold the same four ids, 1 to 4, in different dtypes.
 NUMBERS = {
     "int64": lambda ids: ids.astype("int64"),
     "int32": lambda ids: ids.astype("int32"),
@@ -64,7 +64,7 @@ TRUE_USERS, TRUE_ITEMS = [1, 3, 2, 1], [3, 1, 1, 4]
     ids=[p[2] for p in PAIRS_OF_DTYPES],
 )
 def test_ids_match_by_value(of_frame, of_truth):
-    """Whatever the dtypes on either side, equal ids are one; the index keeps the frame's dtype."""
+    """Equal ids of any dtypes match, and the table's index keeps the frame's dtype."""
     users, items = of_frame(pd.Series(USERS)), of_frame(pd.Series(ITEMS))
     frame = pd.DataFrame({"user": users, "item": items, "score": SCORES})
     users, items = of_truth(pd.Series(TRUE_USERS)), of_truth(pd.Series(TRUE_ITEMS))
@@ -81,7 +81,7 @@ def test_ids_match_by_value(of_frame, of_truth):
 
 
 def test_ids_beyond_the_dtype_of_the_frame():
-    """Ids that the frame's dtype does not hold make the index as wide as it must be."""
+    """The index becomes as wide as truth's ids need."""
     frame = pd.DataFrame({"user": [1, 1], "item": [1, 2], "score": [2, 1]}, dtype="int8")
     truth = pd.DataFrame({"user": [1, 300], "item": [2, 300]})
     table = frame.rec(population="all", truth=truth).recall(k=2)
@@ -93,7 +93,7 @@ def test_ids_beyond_the_dtype_of_the_frame():
 @pytest.mark.parametrize("dtype", ["str", "object", "string", "category"])
 @pytest.mark.parametrize("order", [[0, 1, 2, 3], [3, 1, 2, 0]])
 def test_text_that_ends_alike(dtype, order):
-    """Items are told apart that have one length and one end, which is looked at first."""
+    """Texts of equal length with equal ends are different items."""
     items = ["a/00000001", "b/00000001", "b/00000002", "c/00000003"]
     frame = pd.DataFrame({"user": [2, 1, 1, 2], "item": items, "score": [4, 3, 2, 1]}).iloc[order]
     frame = frame.astype({"item": dtype})
@@ -109,7 +109,7 @@ def test_text_that_ends_alike(dtype, order):
 
 @pytest.mark.parametrize("shift", [28, 40, 60])
 def test_ids_with_equal_low_bits(shift):
-    """Integer ids that are equal but for their high bits are kept apart, and repeats are found."""
+    """Integer ids with equal low bits are different items, and repeats are found."""
     items = [(number << shift) + 5 for number in (0, 1, 3)]
     frame = pd.DataFrame({"user": 1, "item": items, "score": [3, 2, 1]})
     for true, expected in (([0], 1.0), ([2], 0.0), ([0, 2], 0.5), ([1, 2], 0.0)):
@@ -122,7 +122,7 @@ def test_ids_with_equal_low_bits(shift):
 
 
 def test_large_ids_are_not_rounded():
-    """Integers that one float stands for are kept apart, in every range."""
+    """Integers that are equal as floats are different items, in every dtype."""
     big = 2**53
     frame = pd.DataFrame({"user": [-big, -big], "item": [big, big + 1], "score": [0.2, 0.1]})
     truth = pd.DataFrame({"user": [-big, -big - 1], "item": [big + 1, big]})
@@ -137,7 +137,7 @@ def test_large_ids_are_not_rounded():
 @pytest.mark.parametrize("listed", ["xyz", "xz", "yz", "z"])
 @pytest.mark.parametrize("asked", ["xy", "x", "y"])
 def test_texts_that_end_alike(asked, listed, order):
-    """A user's texts that differ only before their last eight bytes are each found by itself."""
+    """Texts that differ only before their last eight bytes are matched exactly."""
     ids = {"x": "x12345678", "y": "y12345678", "z": "z"}
     recs = pd.DataFrame({"user": 1, "item": list(map(ids.get, listed))})
     recs["score"] = np.arange(len(recs), 0, -1.0)

@@ -1,4 +1,4 @@
-"""What columns hold: grades that nDCG can count, and pairs that several rows name."""
+"""Grades, values and repeated pairs are read up to their limits and refused beyond."""
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ LABELS = ["precision@2", "recall@2", "r_precision", "ndcg@3", "auc"]
     [("linear", 2.0**900, 2.0**900 * (1 + 2.0**-52)), ("exponential", 900.0, 900.5)],
 )
 def test_the_largest_grade(gain, most, too_much):
-    """Up to 2**900 a gain counts; beyond it is refused where it is that of a relevant row."""
+    """A gain of up to 2**900 counts, and a larger gain of a relevant row is refused."""
 
     def evaluate(grade, relevance=1):
         frame = pd.DataFrame({"user": 1, "score": [3, 2, 1], "relevant": [relevance, 1.0, grade]})
@@ -32,7 +32,7 @@ def test_the_largest_grade(gain, most, too_much):
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_the_largest_value_of_a_column(sign):
-    """Up to 2**900 in size a value counts; beyond it is refused."""
+    """A value of a column of up to 2**900 in size counts, and a larger one is refused."""
     frame = pd.DataFrame({"user": 1, "score": [1], "relevant": 1, "price": sign * 2.0**900})
 
     assert sign * 2.0**900 == frame.rec.evaluate("mean(price)@1").iloc[0, 0]
@@ -41,7 +41,7 @@ def test_the_largest_value_of_a_column(sign):
 
 
 def test_a_negative_grade():
-    """It may be relevant, and gains nothing."""
+    """A row of negative grade may be relevant, and gains nothing."""
     frame = pd.DataFrame({"user": 1, "score": [3, 2], "relevant": [-0.5, 1]})
 
     assert 0.0 == frame.rec(min_relevance=-1).ndcg(k=1).iloc[0, 0]
@@ -62,7 +62,7 @@ PAIRS = st.lists(
 
 @given(PAIRS, st.sampled_from(["first", "max"]), st.booleans())
 def test_pairs_are_made_one(rows, duplicates, is_graded):
-    """A pair named by several rows counts once, by its first row or by the best of each value."""
+    """A repeated pair counts once, by its first row or by the best of each value."""
     options = {"missing": "unranked", "short": "pad", "min_relevance": 1 if is_graded else None}
     if not is_graded:
         rows = [(*row, relevant > 0) for *row, relevant in rows]
@@ -85,7 +85,7 @@ def test_pairs_are_made_one(rows, duplicates, is_graded):
 
 
 def test_repeated_rows_that_are_kept_are_judged_alike():
-    """With duplicates="keep" every row of a pair has the relevance and the gain of the pair."""
+    """Every row of a repeated pair has the pair's relevance and gain under duplicates="keep"."""
     frame = pd.DataFrame({"user": 1, "item": list("aab"), "score": [3, 2, 1]})
     truth = pd.DataFrame({"user": 1, "item": list("ac"), "relevant": [3, 1]})
     table = frame.rec(truth=truth, duplicates="keep", min_relevance=1).evaluate(
@@ -100,7 +100,7 @@ def test_repeated_rows_that_are_kept_are_judged_alike():
 
 @pytest.mark.parametrize("dtype", [">f8", ">f4", ">i8", ">i2"])
 def test_numbers_in_the_other_order_of_bytes(dtype):
-    """Scores and grades stored by another machine are the numbers that they are."""
+    """Scores and grades in the other byte order are read correctly."""
     scores = [300, 1, 2, -5, 256, 7]
     frame = pd.DataFrame({"user": 1, "score": scores, "relevant": [1, 0, 1, 0, 0, 1]})
     stored = frame.assign(**{name: frame[name].astype(dtype) for name in ("score", "relevant")})
@@ -120,7 +120,7 @@ def test_numbers_in_the_other_order_of_bytes(dtype):
     ],
 )
 def test_scores_that_are_no_numbers(values, found):
-    """What was found is named, and what makes numbers of it."""
+    """Scores that are no numbers are refused with an example and a conversion."""
     frame = pd.DataFrame({"user": 1, "score": values, "relevant": 1})
 
     with pytest.raises(RecframeError, match=rf"found dtype .* \(such as .*{found}"):
@@ -128,7 +128,7 @@ def test_scores_that_are_no_numbers(values, found):
 
 
 def test_items_are_not_looked_at_where_repeats_are_kept():
-    """With duplicates="keep" whatever is in their column may stand there."""
+    """The item column may hold anything under duplicates="keep"."""
     frame = pd.DataFrame({"user": 1, "item": [["a"], {}, None], "score": [3, 2, 1], "relevant": 1})
 
     assert 1 == frame.rec(duplicates="keep").precision(k=3).iloc[0, 0]
@@ -137,7 +137,7 @@ def test_items_are_not_looked_at_where_repeats_are_kept():
 
 
 def test_whole_numbers_beside_floats():
-    """Held as objects they are read as floats, infinite ones too, unless one would lose digits."""
+    """Integers and floats as objects are read as floats, unless one would lose digits."""
     frame = pd.DataFrame({"user": 1, "relevant": [1, 0, 0]})
 
     def rank(*scores):
@@ -153,7 +153,7 @@ def test_whole_numbers_beside_floats():
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_items_that_floats_round(dtype):
-    """Items as floats so large that neighbouring ones are one are refused, also without truth."""
+    """Float items too large to tell neighbouring integers apart are refused, without truth too."""
     most = 2.0**53 if dtype == "float64" else 2.0**24
     frame = pd.DataFrame({"user": 1, "item": [1, most - 1], "score": [2, 1], "relevant": [1, 0]})
 
@@ -163,7 +163,7 @@ def test_items_that_floats_round(dtype):
 
 
 def test_grades_stay_with_their_rows():
-    """The gains of users whose rows are not together are those of the sorted frame."""
+    """Grades stay with their rows, so unsorted users have the nDCG of the sorted frame."""
     frame = pd.DataFrame(
         {"user": [2, 1, 2, 1, 1], "score": [1, 2, 3, 4, 5], "relevant": [4, 3, 0, 2, 1]}
     )
@@ -178,7 +178,7 @@ def test_grades_stay_with_their_rows():
     [([-(2**63), 0, 2**63 - 1], "int64"), ([0, 3, 255], "uint8"), ([-3e38, -0.5, 7], "float32")],
 )
 def test_the_lowest_score_first(scores, dtype):
-    """Turned round, the scores of every type keep their order."""
+    """ascending=True reverses the order of scores of every dtype."""
     frame = pd.DataFrame({"user": 1, "score": np.array(scores, dtype)[[1, 2, 0]]})
 
     assert [2, 3, 1] == frame.rec(ascending=True).rank()["score"].tolist()
@@ -186,7 +186,7 @@ def test_the_lowest_score_first(scores, dtype):
 
 
 def test_both_zeros_are_one_item():
-    """Floats that differ are different items however small, but for the sign of zero."""
+    """0.0 and -0.0 are one item, and all other floats are different items."""
     frame = pd.DataFrame({"user": 1, "item": [0.0, 1e-17, -1e-17], "score": 1.0, "relevant": 1})
 
     assert 1 == frame.rec.precision(k=3).iloc[0, 0]
@@ -195,7 +195,7 @@ def test_both_zeros_are_one_item():
 
 
 def test_null_relevance_names_truth_first():
-    """A merge that leaves nulls has lost the relevant items that are in no list."""
+    """A null relevance is refused with truth= as the first remedy."""
     frame = pd.DataFrame({"user": [1, 1], "score": [2, 1], "relevant": [1, None]})
     message = r"pass the judgments as truth=, which .* lost them\); where null means not relevant"
     with pytest.raises(RecframeError, match=message + ", .* null_relevance='nonrelevant'"):
