@@ -1,4 +1,4 @@
-"""Grouping: the rows of groups, sorting in threads, and what is found out about groups."""
+"""Rows are grouped, sorted in threads and counted by group."""
 
 from itertools import pairwise
 
@@ -15,7 +15,7 @@ INTEGERS = ["int8", "uint8", "int32", "uint32", "int64", "uint64"]
 
 @given(groups(), cuts(), st.integers(0, 99))
 def test_rows_of_groups(drawn, cuts, seed):
-    """In grouped order are the rows of one group after the other, each as they stand."""
+    """The grouped order has the rows of one group after the other, each in row order."""
     grouped, codes = drawn
     rows = [[] for _ in range(grouped.n_groups)]
     for row, code in enumerate(codes):
@@ -35,7 +35,7 @@ def test_rows_of_groups(drawn, cuts, seed):
 
 @given(groups(), st.integers(0, 99), st.sampled_from([0, 3]))
 def test_some_rows_of_groups(drawn, seed, n_more):
-    """Some of the rows are of the same groups, and more groups are without rows."""
+    """A selection of rows keeps its groups, and added groups have no rows."""
     grouped, codes = drawn
     rows = np.flatnonzero(np.random.default_rng(seed).random(len(codes)) < 0.5)
     found = grouped.take(rows).extend(n_more)
@@ -50,7 +50,7 @@ def test_some_rows_of_groups(drawn, seed, n_more):
 
 @given(st.sampled_from(INTEGERS), st.sampled_from([0, 1, 2, 30, 400]), st.integers(0, 99), cuts())
 def test_sorted_integers(dtype, n_keys, seed, cuts):
-    """Integers are sorted, in one piece or in buckets that several threads fill."""
+    """Integers are sorted at once, or in buckets that several threads fill."""
     rng, info = np.random.default_rng(seed), np.iinfo(dtype)
     keys = rng.integers(info.min, info.max, n_keys, dtype, endpoint=True)
     keys[rng.random(n_keys) < rng.random()] = info.max
@@ -61,7 +61,7 @@ def test_sorted_integers(dtype, n_keys, seed, cuts):
 
 @pytest.mark.parametrize("n_keys", [(1 << 19) + 3, 2_000_001])
 def test_many_sorted_integers(n_keys, monkeypatch):
-    """Many integers are sorted as a few are, those too of which most are equal."""
+    """Many integers are sorted like few, even if most are equal."""
     monkeypatch.setenv("RECFRAME_MAX_THREADS", "3")
     rng = np.random.default_rng(2)
     for highest in (9, 1 << 60):
@@ -77,7 +77,7 @@ def test_many_sorted_integers(n_keys, monkeypatch):
     cuts(),
 )
 def test_orders_that_sort(dtype, codes, cuts):
-    """Equal integers stay as they stand, and integers of all bits are sorted too."""
+    """Equal integers keep their order, and integers of any size are sorted."""
     codes = np.minimum(np.array(codes, np.int64), np.iinfo(dtype).max).astype(dtype)
     with cut(*cuts):
         order = grouping.argsort(codes).tolist()
@@ -87,7 +87,7 @@ def test_orders_that_sort(dtype, codes, cuts):
 
 @given(st.permutations(range(20)), cuts())
 def test_values_of_rows_in_an_order(order, cuts):
-    """Each row has its position in the order that `invert` returns, and its value by `take`."""
+    """`invert` returns each row's position in an order, and `take` its value."""
     position = grouping.invert(np.array(order)).tolist()
     with cut(*cuts):
         taken = grouping.take(np.arange(20) * 7, np.array(order)).tolist()
@@ -97,7 +97,7 @@ def test_values_of_rows_in_an_order(order, cuts):
 
 
 def test_combined_integers_are_in_the_order_of_rows():
-    """The first column leads, however many values the columns have."""
+    """Combined integers sort by the first column first, for any number of values."""
     columns = np.random.default_rng(1).choice([0, 1, 7, 1 << 40], (4, 60))
     rows = list(zip(*columns.tolist(), strict=True))
     codes = grouping.combine(*columns).tolist()
@@ -109,7 +109,7 @@ def test_combined_integers_are_in_the_order_of_rows():
 
 @given(st.lists(st.lists(st.booleans(), max_size=150), max_size=6))
 def test_count_flags(flags):
-    """The flags of each group are counted, empty groups included."""
+    """The flags of each group are counted, and empty groups have 0."""
     offsets = grouping.group_offsets(np.array([len(group) for group in flags], np.int64))
     joined = np.array([flag for group in flags for flag in group], bool)
 
@@ -118,7 +118,7 @@ def test_count_flags(flags):
 
 @given(st.lists(st.integers(0, 5)))
 def test_members_of_groups(sizes):
-    """Each member of a group has its group's number and its own, from 0."""
+    """Each member of a group has its group's number and its own number, from 0."""
     group, number = grouping.number_members(np.array(sizes, int))
     expected = [(own, nth) for own, size in enumerate(sizes) for nth in range(size)]
 
@@ -127,7 +127,7 @@ def test_members_of_groups(sizes):
 
 @given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=1))
 def test_runs(rows):
-    """A run starts where any key differs, and goes on to the next, the last one to the end."""
+    """A run starts where any key changes and ends at the next change."""
     starts = grouping.run_starts(*np.array(rows).T)
     sizes = np.diff(starts, append=len(rows)).tolist()
     runs = [rows[start : start + size] for start, size in zip(starts, sizes, strict=True)]

@@ -1,4 +1,4 @@
-"""Pairs: rows that repeat a pair, and rows of given pairs, are those that a dictionary finds."""
+"""Repeated pairs and matched pairs equal those that a dictionary finds."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from recframe.kernel.grouping import Groups, SortedPairs
 
 @st.composite
 def some_items(draw):
-    """Return groups, the group of each row, and items, of which few or many repeat."""
+    """Return groups, the group of each row, and items that repeat seldom or often."""
     grouped, users = draw(groups())
     rng = np.random.default_rng(draw(st.integers(0, 999)))
     highest = draw(st.sampled_from([100, 300, 2**31, 2**40]))
@@ -38,10 +38,7 @@ def test_repeats_are_those_of_a_dictionary(drawn, cuts):
 
 @given(some_items(), cuts(), st.integers(0, 999), st.sampled_from([0, 1, 60]), st.booleans())
 def test_matches_are_those_of_a_dictionary(drawn, cuts, seed, n_asked, is_kept):
-    """Every row with a pair is found for it, however often either is there, or unknown.
-
-    So it is where repeats have been looked for before, whether what was sorted is kept or not.
-    """
+    """Every row with a pair is found, also for repeated and unknown pairs."""
     grouped, users, items = drawn
     rng = np.random.default_rng(seed)
     user = rng.integers(-1, grouped.n_groups, n_asked)
@@ -62,7 +59,7 @@ def test_matches_are_those_of_a_dictionary(drawn, cuts, seed, n_asked, is_kept):
 
 @pytest.mark.parametrize("n_rows", range(2, 19))
 def test_the_last_row_repeats_the_first(n_rows):
-    """However many rows there are, each has a place of its own."""
+    """A repeat of the first row in the last is found among any number of rows."""
     items = np.arange(n_rows) % (n_rows - 1)
     found = SortedPairs(Groups(1, offsets=np.array([0, n_rows])), items).find_repeats()
 
@@ -71,7 +68,7 @@ def test_the_last_row_repeats_the_first(n_rows):
 
 @pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64"])
 def test_items_apart_in_memory_are_left_as_they_are(dtype):
-    """Items may be a column of a matrix, in every type that codes have, and are not changed."""
+    """Items may be a column of a matrix, of every dtype of codes, and are not changed."""
     matrix = (np.arange(18_000).reshape(6_000, 3) % 251 // 2).astype(dtype)
     matrix[4_000, 1] = matrix[4_003, 1] = 126
     before = matrix.copy()
@@ -83,7 +80,7 @@ def test_items_apart_in_memory_are_left_as_they_are(dtype):
 
 @pytest.mark.parametrize(("n_users", "gap"), [(1, 1), (70_000, 1), (70_000, 2**20)])
 def test_many_rows(n_users, gap, monkeypatch):
-    """One user of more rows than a slice has, and many users, of any items, in threads."""
+    """Threads find the repeats of a user with many rows and of many users, for any items."""
     monkeypatch.setenv("RECFRAME_MAX_THREADS", "3")
     rng = np.random.default_rng(1)
     users = rng.integers(0, n_users, 400_000)
@@ -103,7 +100,7 @@ def test_many_rows(n_users, gap, monkeypatch):
 
 
 def test_kept_pairs_do_not_depend_on_the_number_of_threads(monkeypatch):
-    """Pairs are found where fewer threads look for them than sorted them."""
+    """Fewer threads can find pairs than sorted them."""
     users, items = np.repeat(np.arange(4_000), 100), np.tile(np.arange(100), 4_000)
     pairs = SortedPairs(Groups(4_000, offsets=np.arange(0, 400_001, 100)), items, is_kept=True)
     monkeypatch.setenv("RECFRAME_MAX_THREADS", "3")

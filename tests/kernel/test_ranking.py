@@ -1,4 +1,4 @@
-"""Ranking and counting: what is read off sorted keys is what sorting rows one by one shows."""
+"""Sorted keys give the counts and positions that sorting rows one by one gives."""
 
 from itertools import groupby
 
@@ -18,7 +18,7 @@ HIGHEST_GRADES = [1, 3, 200, 1 << 16, (1 << 20) + 5]
 
 @st.composite
 def some_rankings(draw):
-    """Return rankings, and their rows as the reference has them."""
+    """Return rankings, and their rows in the form of the reference."""
     grouped, users = draw(groups())
     n_rows = len(users)
     rng = np.random.default_rng(draw(st.integers(0, 999)))
@@ -32,19 +32,20 @@ def some_rankings(draw):
         scores[~is_ranked] = np.nan
     flags = np.ones(n_rows, bool) if is_ranked is None else is_ranked
     columns = (scores.tolist(), grades.tolist(), flags.tolist(), places.tolist())
-    if scores.dtype == np.longdouble:  # whose digits Python's floats have no room for
+    # Python's floats cannot hold the digits of these scores.
+    if scores.dtype == np.longdouble:
         columns = (list(scores), *columns[1:])
     rankings = Rankings(grouped, scores, grades, is_ranked, places)
     return rankings, list(zip(users, *columns, strict=True))
 
 
 def rank_by(rankings, name):
-    """Return rankings as they are given for a rule: only one by item has the order of items."""
+    """Return rankings for a tie rule; only the rule "item" has the order of items."""
     return rankings if name == "item" else rankings._replace(tie_order=None)
 
 
 def count_all(rankings, rule, n_unlisted, depth):
-    """Return what is counted of each user: numbers, and (above, tied, grade) of its rows."""
+    """Return the counts of each user: numbers, and (above, tied, grade) of its rows."""
     ranker, numbers, rows = Ranker(rankings, rule), [], []
     for users in ranker.runs():
         found = count(ranker, users, rule, n_unlisted, depth)
@@ -62,7 +63,7 @@ def count_all(rankings, rule, n_unlisted, depth):
 @pytest.mark.parametrize("name", TIE_RULES)
 @given(some_rankings(), cuts(), st.sampled_from([None, (0, True), (2, False), (3, True)]))
 def test_counts_are_those_of_rows_in_order(name, drawn, cuts, depth):
-    """Whatever scores, rule and depth are, and however rows are cut."""
+    """Counts equal the reference's for all scores, tie rules, depths and slices of rows."""
     rankings, rows = drawn
     n_users = rankings.groups.n_groups
     n_unlisted = np.arange(n_users) % 3
@@ -89,7 +90,7 @@ def test_counts_are_those_of_rows_in_order(name, drawn, cuts, depth):
 @pytest.mark.parametrize("by_item", [False, True])
 @given(some_rankings(), cuts(), st.sampled_from([1, 2, 7, 30]))
 def test_ties_of_users(by_item, drawn, cuts, k):
-    """Tied rows, ties across the cut and the hits they decide are those found one by one."""
+    """Tied rows, ties across the cut and the hits they decide equal a row-by-row count."""
     rankings, rows = drawn
     with cut(*cuts):
         found = count_ties(rankings if by_item else rankings._replace(tie_order=None), k)
@@ -104,7 +105,7 @@ def test_ties_of_users(by_item, drawn, cuts, k):
 @pytest.mark.parametrize("name", TIE_RULES)
 @given(some_rankings(), cuts(), st.sampled_from([None, 1, 4]))
 def test_positions_of_rows(name, drawn, cuts, k):
-    """Each row has the positions of those that its rule does not tell it apart from."""
+    """Each row shares positions exactly with the rows that its tie rule cannot tell apart."""
     rankings, rows = drawn
     with cut(*cuts):
         found = find_positions(rank_by(rankings, name), TIE_RULES[name], k)
@@ -125,7 +126,7 @@ def test_positions_of_rows(name, drawn, cuts, k):
 
 
 def test_positions_of_more_rows_than_a_grade_has_numbers():
-    """Places of rows are not cut to the size of grades."""
+    """The positions of rows may exceed the range of the grades' dtype."""
     scores, rows = np.arange(300.0), np.arange(300)
     rankings = Rankings(Groups(1, offsets=np.array([0, 300])), -scores, np.zeros(300, np.uint8))
     found = find_positions(rankings, TieRule())
@@ -137,7 +138,7 @@ def test_positions_of_more_rows_than_a_grade_has_numbers():
 @pytest.mark.parametrize(("n_rows", "highest"), [(1 << 12, 1 << 19), (1 << 17, 1 << 14)])
 @pytest.mark.parametrize("score", [3, 0.1, 0.1234567])
 def test_scores_that_are_all_equal_with_keys_full_of_grades_and_ties(name, n_rows, highest, score):
-    """Where grades and what orders ties take all 32 bits of a key."""
+    """Equal scores are ranked correctly when grades and tie order fill all 32 bits of a key."""
     rng = np.random.default_rng(3)
     grades = rng.integers(0, highest, n_rows, np.uint32)
     grades[0] = highest
@@ -159,7 +160,7 @@ def test_scores_that_are_all_equal_with_keys_full_of_grades_and_ties(name, n_row
 
 
 def test_users_of_like_scores_beside_one_whose_scores_are_far_apart():
-    """Scores that short and long keys do not tell apart are told apart, and ties stay ties."""
+    """Users of close scores are ranked correctly next to a user of very different scores."""
     rng = np.random.default_rng(4)
     close = 1 + np.arange(300) * 2.0**-52
     scores = np.array([rng.permutation(close) for _ in range(999)])
@@ -186,7 +187,7 @@ def test_users_of_like_scores_beside_one_whose_scores_are_far_apart():
 @pytest.mark.parametrize("highest", [1, 1 << 10, 1 << 20])
 @pytest.mark.parametrize("are_together", [True, False])
 def test_scores_that_are_close(highest, are_together):
-    """Whichever bits differ, and however many a key has room for, only equal ones are a tie."""
+    """Scores that differ in any single bit do not tie, for any size of grades."""
     bits = 1 << np.arange(1, 52)
     pairs = [[0], [1]], [0 * bits, bits], [0 * bits + 1, bits + 1], [bits - 1, bits]
     below = np.concatenate(pairs, axis=1).T
@@ -208,7 +209,7 @@ def test_scores_that_are_close(highest, are_together):
 
 @pytest.mark.parametrize("name", TIE_RULES)
 def test_scores_that_all_differ_in_bits_that_keys_have_no_room_for(name):
-    """Ranks of scores, by which rows are ranked then, reach from the first row to the last."""
+    """Scores too close for a key are ranked by their ranks, from the first row to the last."""
     scores = np.append(1 + np.arange(300) * 2.0**-52, [-1e300, 1e300])
     rows = np.arange(302)
     grades = (rows + 1).astype(np.uint32)
@@ -220,7 +221,7 @@ def test_scores_that_all_differ_in_bits_that_keys_have_no_room_for(name):
 
 
 def test_tie_rules():
-    """One rule is an expectation; each of the others goes by rows, relevance or items."""
+    """One tie rule is an expectation, and the others use rows, relevance or items."""
     assert ["expected"] == [name for name, rule in TIE_RULES.items() if rule == TieRule()]
     assert ["first", "last"] == [name for name, rule in TIE_RULES.items() if rule.row_order]
     assert ["best", "worst"] == [name for name, rule in TIE_RULES.items() if rule.reads_relevance]
@@ -228,7 +229,7 @@ def test_tie_rules():
 
 
 def test_counts_by_hand():
-    """One user: a row above, a tie of three with two relevant rows, one below."""
+    """The counts of a user with a tie of three equal a hand count under every tie rule."""
     rankings = Rankings(
         Groups(1, offsets=np.array([0, 5])),
         np.array([5.0, 3.0, 3.0, 3.0, 1.0]),

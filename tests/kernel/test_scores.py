@@ -1,4 +1,4 @@
-"""Scores as integers: the better the score, the lower, and equal where scores are."""
+"""Scores become integers that fall as scores rise, and are equal for equal scores."""
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from recframe.kernel.scores import find_bits, rank_densely, rankable
 
 @given(st.integers(0, 60).flatmap(score_columns), cuts())
 def test_integers_fall_as_scores_rise(scores, cuts):
-    """They fall as scores rise, are one where scores are, and have no more bits than is said."""
+    """Integers fall as scores rise, are equal for equal scores, and fit the stated bits."""
     values = scores.tolist() if scores.dtype != np.longdouble else list(scores)
     given = rankable(scores)
     before = given.copy()
@@ -36,7 +36,7 @@ def test_integers_fall_as_scores_rise(scores, cuts):
     st.integers(1, 63),
 )
 def test_shorter_integers_never_rise_as_scores_rise(scores, cuts, n_kept):
-    """They have no more bits than are asked for, and are one where scores are."""
+    """Shortened integers fit the bits asked for and never rise as scores rise."""
     given = rankable(scores)
     with cut(*cuts):
         bits = find_bits(given)
@@ -52,7 +52,7 @@ def test_shorter_integers_never_rise_as_scores_rise(scores, cuts, n_kept):
 @pytest.mark.parametrize("dtype", ["int64", "float32", "float64"])
 @pytest.mark.parametrize("n_decimals", [0, 3, 7])
 def test_shorter_integers_tell_most_scores_apart(dtype, n_decimals):
-    """Whatever scores are, of two thousand even ones most differ in twenty bits."""
+    """Most of two thousand evenly spaced scores stay distinct in twenty bits."""
     scores = (np.arange(2_000) * 1_000_003 / 10**n_decimals).astype(dtype)
     scores = scores if dtype != "int64" else np.arange(2_000) * 1_000_003
     bits = find_bits(scores)
@@ -68,12 +68,13 @@ def test_shorter_integers_tell_most_scores_apart(dtype, n_decimals):
         ([0.25, 0.5, 1.75], 8),
         ([0.5, 0.5], 0),
         ([-(2**63), 2**63 - 1], 64),
-        ([1 / 3, 2 / 3, 1 / 7, -1 / 9], 63),  # too few rows for a table
+        # These rows are too few for a table.
+        ([1 / 3, 2 / 3, 1 / 7, -1 / 9], 63),
         ([1 / 3, 2 / 3, 1 / 7, -1 / 9] * 2_000, 2),
     ],
 )
 def test_few_bits(scores, n_bits):
-    """Integers and decimals have those of their range, few others those of their ranks."""
+    """Integers and decimals need the bits of their range; few distinct others need fewer."""
     assert n_bits == find_bits(np.array(scores)).n_bits
 
 
@@ -81,7 +82,7 @@ def test_few_bits(scores, n_bits):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("is_late", [False, True])
 def test_few_distinct_scores_have_the_bits_of_their_ranks(n_distinct, dtype, is_late):
-    """However many tries a table takes, and where some are met late; more have their own bits."""
+    """Up to 512 distinct scores need only the bits of their ranks, even if met late."""
     for seed in range(9):
         pool = np.random.default_rng(seed).standard_normal(n_distinct).astype(dtype)
         scores = np.resize(pool, 20_000)
@@ -96,7 +97,7 @@ def test_few_distinct_scores_have_the_bits_of_their_ranks(n_distinct, dtype, is_
 
 @pytest.mark.parametrize("kind", POOLS)
 def test_ranks_of_scores(kind):
-    """Each value has as many distinct values below it as its rank says."""
+    """The rank of a value is the number of distinct values below it."""
     values = POOLS[kind](np.random.default_rng(5), 50)
     distinct = list(values) if values.dtype == np.longdouble else values.tolist()
     below = [len({low for low in distinct if low < value}) for value in distinct]
@@ -105,11 +106,12 @@ def test_ranks_of_scores(kind):
 
 
 def test_scores_that_are_met_again_and_again_before_one_that_is_new():
-    """Few scores are all found, where a sample shows one of them and the last row another."""
+    """A new score in the last row is found, although a sample shows only one score."""
     n_rows = 1 << 21
     pool = np.random.default_rng(0).random(40)
     scores = np.full(n_rows, pool[0])
-    scores[1::512] = np.resize(pool, len(scores[1::512]))  # the sample is of every 512th from 0
+    # The sample takes every 512th row from row 0.
+    scores[1::512] = np.resize(pool, len(scores[1::512]))
     scores[-1] = 2.0
     found = find_bits(scores).read(scores)
 
@@ -118,6 +120,6 @@ def test_scores_that_are_met_again_and_again_before_one_that_is_new():
 
 
 def test_scores_that_are_hardly_apart():
-    """Steps between them are not taken where their number cannot be divided by the span."""
+    """Scores so close that their steps cannot be counted are still ranked correctly."""
     frame = pd.DataFrame({"user": 1, "score": [-5e-324, 5e-300], "relevant": [1, 0]})
     assert 0.0 == frame.rec.mean("precision@1").loc["score", "precision@1"]

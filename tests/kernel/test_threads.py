@@ -1,4 +1,4 @@
-"""Threads: slices of rows, tasks, and how many threads there are, on which no result depends."""
+"""No result depends on the slices, tasks and number of threads."""
 
 import os
 from itertools import pairwise
@@ -26,14 +26,14 @@ QUOTAS = {"max 100000\n": None, "150000 100000\n": 1.5, "50000 100000": 0.5, "wh
 
 @pytest.fixture(params=[1, 3])
 def n_threads(request, monkeypatch):
-    """As many processors as said."""
+    """Set the number of processors."""
     monkeypatch.setenv(VARIABLE, str(request.param))
     return request.param
 
 
 @pytest.mark.parametrize("n_rows", [0, 1, ROWS_PER_THREAD, 5 * ROWS_PER_THREAD + 3])
 def test_slices_are_the_whole(n_rows, n_threads):
-    """The slices follow one another from the first row to the last, at most one a thread."""
+    """The slices follow one another from the first row to the last, at most one for a thread."""
     slices = in_slices(lambda start, stop: (start, stop), n_rows)
 
     assert 1 <= len(slices) <= n_threads
@@ -43,14 +43,14 @@ def test_slices_are_the_whole(n_rows, n_threads):
 
 
 def test_results_come_in_the_order_of_the_tasks(n_threads):
-    """Whatever thread is done first."""
+    """Results come in the order of the tasks, whichever thread ends first."""
     assert [i * n_threads for i in range(9)] == in_threads(
         lambda one, other: one * other, [(i, n_threads) for i in range(9)]
     )
 
 
 def test_no_more_threads_than_processors(n_threads):
-    """However many tasks there are."""
+    """Tasks run in no more threads than the processors allow."""
 
     def name_thread() -> int:
         sleep(0.001)
@@ -60,7 +60,7 @@ def test_no_more_threads_than_processors(n_threads):
 
 
 def test_the_first_error_is_raised(n_threads):
-    """Of several tasks that fail it is always the same one that is told of."""
+    """The error of the first failing task is raised."""
 
     def fail(number: int) -> int:
         sleep(0.001 * (9 - number))
@@ -73,7 +73,7 @@ def test_the_first_error_is_raised(n_threads):
 
 
 def test_small_frames_start_no_thread(monkeypatch):
-    """Their rows are done sooner than another thread has started, whatever order they are in."""
+    """Small frames start no thread, in any row order."""
     monkeypatch.setenv(VARIABLE, "8")
     monkeypatch.setattr(threads, "ThreadPoolExecutor", None)
     frame = pd.DataFrame(
@@ -86,7 +86,7 @@ def test_small_frames_start_no_thread(monkeypatch):
 
 @pytest.mark.parametrize("row", [0, -1])
 def test_a_null_score_is_seen_in_every_slice(row, n_threads):
-    """Scores are looked through in threads, of which any may meet it."""
+    """A null score is found in every slice of rows."""
     n_rows = 5 * ROWS_PER_THREAD
     frame = pd.DataFrame({"user": 1, "score": np.arange(n_rows, dtype=float), "relevant": 1})
     frame.iloc[row, 1] = np.nan
@@ -96,7 +96,7 @@ def test_a_null_score_is_seen_in_every_slice(row, n_threads):
 
 
 def test_an_interruption_begins_no_more_tasks(n_threads):
-    """The calling thread works too, and is the one that Ctrl-C interrupts."""
+    """An interruption of the calling thread starts no more tasks."""
     caller, done = get_ident(), []
 
     def work(number: int) -> None:
@@ -112,7 +112,7 @@ def test_an_interruption_begins_no_more_tasks(n_threads):
 
 @pytest.mark.parametrize(("text", "expected"), QUOTAS.items())
 def test_the_quota_of_a_container(text, expected, tmp_path):
-    """Its control group, of version 2, says how many processors it has, or none."""
+    """The quota of a container comes from its control group, version 2."""
     (tmp_path / "cpu.max").write_text(text)
 
     assert expected == find_quota(tmp_path / "cpu.max")
@@ -121,7 +121,7 @@ def test_the_quota_of_a_container(text, expected, tmp_path):
 
 @pytest.mark.parametrize(("quota", "expected"), [(None, 4), (0.5, 1), (1.5, 2), (2.0, 2), (9.0, 4)])
 def test_as_many_as_there_are(quota, expected, monkeypatch):
-    """The processors of this process, or what a container has of them, rounded up."""
+    """A process has a thread for each of its processors, or its quota rounded up."""
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(4), raising=False)
     monkeypatch.setattr(threads, "find_quota", lambda: quota)
@@ -131,7 +131,7 @@ def test_as_many_as_there_are(quota, expected, monkeypatch):
 
 @pytest.mark.parametrize(("n_counted", "expected"), [(5, 5), (None, 1)])
 def test_as_many_as_the_system_counts(n_counted, expected, monkeypatch):
-    """Where a system does not say which are of this process; one where it counts none."""
+    """The number of threads is the system's count, or 1 if it is unknown."""
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: n_counted)
@@ -142,7 +142,7 @@ def test_as_many_as_the_system_counts(n_counted, expected, monkeypatch):
 
 @pytest.mark.parametrize(("given", "expected"), [("1", 1), (" 64 ", 64), ("007", 7)])
 def test_as_many_as_asked_for(given, expected, monkeypatch):
-    """The variable says how many, more than there are too."""
+    """The environment variable sets the number of threads, also above the processors."""
     monkeypatch.setenv(VARIABLE, given)
 
     assert expected == n_processors()
@@ -150,7 +150,7 @@ def test_as_many_as_asked_for(given, expected, monkeypatch):
 
 @pytest.mark.parametrize("given", ["0", "-1", "two", "1.5", "\uff19", "1" * 99])
 def test_what_is_no_number_of_threads(given, monkeypatch):
-    """It is refused, and not taken for something else."""
+    """An invalid number of threads is refused."""
     monkeypatch.setenv(VARIABLE, given)
     with pytest.raises(recframe.RecframeError, match=f"variable {VARIABLE} must be a whole number"):
         n_processors()
@@ -170,11 +170,12 @@ def test_results_do_not_depend_on_threads(monkeypatch):
 
 
 def test_many_run_ahead():
-    """In order; one that fails ends all."""
+    """Tasks that run ahead give results in order, and a failing task stops the others."""
     both = Barrier(2)
 
     def meet(number):
-        both.wait(timeout=10)  # which one thread alone never passes
+        # A single thread would never pass this barrier.
+        both.wait(timeout=10)
         return number
 
     assert list(range(50)) == list(run_ahead(meet, range(50), 2))
@@ -190,7 +191,7 @@ def test_many_run_ahead():
 
 
 def test_processors_are_shared(monkeypatch):
-    """Threads that run ahead share the processors, so that no more threads work than these."""
+    """Threads that run ahead divide the processors among them."""
     monkeypatch.setenv(VARIABLE, "8")
 
     assert [8, 8] == list(run_ahead(lambda _: n_processors(), range(2), 1))

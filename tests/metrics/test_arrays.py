@@ -1,4 +1,4 @@
-"""Every metric of one ranking given as arrays: what df.rec gives of the same rows."""
+"""Every metric of arrays has the value of df.rec for the same rows."""
 
 import inspect
 import math
@@ -21,7 +21,7 @@ FUNCTIONS = {name: {"recall": "recall_at_k"}.get(name, name) for name in NAMES}
 
 
 def measure(metric, k, relevant, score):
-    """Return the metric of arrays, by the name it has with its parameters, as "rbp(p=0.8)"."""
+    """Return a metric of arrays by its name with parameters, like "rbp(p=0.8)"."""
     name, _, given = metric.rstrip(")").partition("(")
     parameters = dict(part.split("=") for part in given.split(", ") if part)
     given = {key: float(number) for key, number in parameters.items()}
@@ -30,12 +30,13 @@ def measure(metric, k, relevant, score):
 
 
 def test_every_metric_is_there():
-    """The names are those of the table of metrics, and nothing else is offered."""
+    """The module offers a function for each metric and nothing else."""
     functions = {*FUNCTIONS.values(), "precision_at_k", "recall"}
 
     assert functions == set(metrics.__all__) == set(dir(metrics))
     assert all(callable(getattr(metrics, name)) for name in functions)
-    assert callable(metrics.names.parse_metric)  # modules are where they were
+    # Submodules can still be reached.
+    assert callable(metrics.names.parse_metric)
 
 
 @given(
@@ -43,7 +44,7 @@ def test_every_metric_is_there():
     st.integers(1, 12),
 )
 def test_as_in_a_frame(rows, k):
-    """Every metric, bit for bit, of whole rankings and cut-offs, with ties and without."""
+    """Every metric of arrays has the value of a frame, bit for bit, with and without ties."""
     relevant, score = map(list, zip(*rows, strict=True))
     frame = pd.DataFrame({"relevant": relevant, "score": score})
     asked = strategies.every_metric(min(k, len(rows)))
@@ -55,7 +56,7 @@ def test_as_in_a_frame(rows, k):
 
 @pytest.mark.parametrize("kind", [list, np.array, pd.Series, tuple])
 def test_kinds_of_arrays(kind):
-    """Lists, tuples, arrays and Series; NaN where a metric is not defined."""
+    """Lists, tuples, arrays and Series are accepted, and an undefined metric is NaN."""
     relevant, score = kind(RELEVANT), kind(SCORE)
 
     assert (
@@ -73,7 +74,7 @@ def test_kinds_of_arrays(kind):
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "recall"])
 def test_signatures(name):
-    """The arguments are the arrays and those of the method; a needed cut-off has no default."""
+    """A function takes the arrays and its method's arguments; a needed cut-off has no default."""
     function, method = getattr(metrics, name), getattr(recframe.RecAccessor, name)
     own = dict(inspect.signature(function).parameters)
     theirs = dict(inspect.signature(method).parameters)
@@ -116,13 +117,13 @@ def test_signatures(name):
     ],
 )
 def test_refusals(call, message):
-    """What is no ranking, or no value of an argument, is refused, and why."""
+    """Arrays that are no ranking, and invalid arguments, are refused with the reason."""
     with pytest.raises(recframe.RecframeError, match=message):
         call()
 
 
 def test_the_set_function_says_why_it_is_0():
-    """Without targets, where recall of a ranking is not defined."""
+    """`recall` of sets is 0 without targets, where the recall of a ranking is NaN."""
     assert 0.0 == metrics.recall([1], [])
     assert "Without a target it is 0.0, so that" in metrics.recall.__doc__
     assert math.isnan(metrics.recall_at_k([0], [1], 1))

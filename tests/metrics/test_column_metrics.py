@@ -1,4 +1,4 @@
-"""mean(COLUMN)@k: against its definition, over all orders of tied rows, and at its edges."""
+"""mean(COLUMN)@k equals its definition, over all orders of tied rows, also at its edges."""
 
 import math
 from fractions import Fraction
@@ -44,7 +44,7 @@ def frame_of(rows):
 
 @given(RANKED, st.integers(1, 7), st.sampled_from(strategies.TIES))
 def test_the_reference_is_the_mean_over_orders(ranked, k, ties):
-    """The chances of the reference are those of all orders that the tie rule leaves open."""
+    """The reference equals the mean over all orders that the tie rule allows."""
     heights = {"best": lambda row: (row[0], row[1]), "worst": lambda row: (row[0], not row[1])}
     height = heights.get(ties, lambda row: row[0])
     rows = list(enumerate(ranked))
@@ -65,7 +65,7 @@ def test_the_reference_is_the_mean_over_orders(ranked, k, ties):
 
 @given(st.lists(ROW, max_size=14), st.data())
 def test_it_equals_the_reference(rows, data):
-    """Every value is that of the definition, under every rule and policy; or both refuse."""
+    """Every value equals the reference under every option, or both refuse."""
     options = {
         "ties": data.draw(st.sampled_from(strategies.TIES)),
         "short": data.draw(st.sampled_from(strategies.SHORT)),
@@ -95,7 +95,7 @@ def test_it_equals_the_reference(rows, data):
 
 @given(st.lists(ROW, min_size=1, max_size=20), st.integers(0, 99))
 def test_the_order_of_rows_changes_no_bit(rows, seed):
-    """Sums of floats depend on their order, these do not."""
+    """The order of rows changes no bit of a mean."""
     frame = frame_of(rows)
     shuffled = frame.sample(frac=1, random_state=seed)
     for ties in ("expected", "best", "worst"):
@@ -109,7 +109,7 @@ def test_the_order_of_rows_changes_no_bit(rows, seed):
 
 
 def test_what_else_is_asked_changes_no_bit(monkeypatch):
-    """A mean alone is what it is among metrics, columns and other cut-offs; so are these."""
+    """A mean has the same bits alone as among other metrics, columns and cut-offs."""
     rng = np.random.default_rng(5)
     frame = pd.DataFrame(
         {
@@ -136,7 +136,7 @@ def test_what_else_is_asked_changes_no_bit(monkeypatch):
 
 @pytest.mark.parametrize("dtype", ["int8", "uint64", "float16", "Int64", "bool", "double[pyarrow]"])
 def test_scores_and_columns_of_any_dtype(dtype):
-    """A column is read as floats, a boolean as 0 and 1; scores part rows in any dtype."""
+    """A column of any dtype is read as floats, with booleans as 0 and 1."""
     values = [1, 0, 1, 1, 0]
     frame = pd.DataFrame({"user": 1, "score": [5, 4, 3, 2, 1], "price": values})
     frame["price"] = frame["price"].astype(dtype)
@@ -163,7 +163,7 @@ def test_scores_and_columns_of_any_dtype(dtype):
     }.items(),
 )
 def test_names_of_columns(written, column):
-    """A name is plain or in quotes, and the label is what was written."""
+    """The name of a column may be quoted, and the label keeps the way it is written."""
     metric = parse_metric(f"mean({written})@4")
     made = make_metric("mean", 4, column=column)
 
@@ -176,13 +176,13 @@ def test_names_of_columns(written, column):
 
 @pytest.mark.parametrize(("label", "message"), REFUSED.items())
 def test_names_that_are_refused(label, message):
-    """What is no name of a column is refused, with the way to write it."""
+    """An invalid name of a column is refused with the way to write it."""
     with pytest.raises(recframe.RecframeError, match=message):
         parse_metric(label)
 
 
 def test_columns_that_are_refused():
-    """A column that is not there, twice there, or no numbers, is refused by its name."""
+    """A column that is missing, or has text, nulls or huge values, is refused by its name."""
     frame = pd.DataFrame({"user": 1, "score": [2, 1], "price": [1.0, 2.0]})
     for changed, label, message in [
         (frame, "mean(prise)@1", r"mean column='prise': no such column;.*did you mean 'price'"),
@@ -197,7 +197,7 @@ def test_columns_that_are_refused():
 
 
 def test_labels_that_are_no_text():
-    """A column labelled by a number is named by its digits, an index level by its name."""
+    """A numeric label is written in digits, and an index level by its name."""
     frame = pd.DataFrame({"user": 1, "score": [2, 1], 7: [1.0, 2.0]})
     indexed = frame.rename(columns={7: "price"}).set_index("price")
 
@@ -207,7 +207,7 @@ def test_labels_that_are_no_text():
 
 
 def test_relevance_is_not_needed():
-    """Neither a column nor truth, unless another metric or the tie rule reads it."""
+    """A mean needs no relevance, unless another metric or the tie rule reads it."""
     frame = pd.DataFrame({"user": 1, "score": [1, 1], "price": [1.0, 2.0]})
 
     assert [1.5] == frame.rec.mean("mean(price)@1").loc["score"].tolist()
@@ -223,7 +223,7 @@ def test_relevance_is_not_needed():
 
 
 def test_nulls():
-    """A null is refused unless its row is dropped or, under "unranked", no score ranks it."""
+    """A null is refused, unless its row is dropped or no score ranks it under "unranked"."""
     frame = pd.DataFrame({"user": 1, "score": [3.0, 2.0, None], "price": [4.0, 2.0, None]})
     of_ranked = frame.assign(price=[None, 2.0, 6.0])
     rec = frame.rec(missing="unranked", short="pad")
@@ -238,7 +238,7 @@ def test_nulls():
 
 
 def test_empty_lists():
-    """What is not there adds 0; a mean of no rows is undefined, an absent user's 0."""
+    """Missing rows add 0, a mean of no rows is undefined, and an absent user has 0."""
     frame = pd.DataFrame({"user": [1, 1, 2], "item": [1, 2, 1], "score": [2.0, 1.0, None]})
     frame["price"] = [4.0, 2.0, 9.0]
     truth = pd.DataFrame({"user": [1, 3], "item": [1, 2]})
@@ -257,7 +257,7 @@ def test_empty_lists():
 
 
 def test_repeated_pairs():
-    """Rows made one have one value, the first row its own."""
+    """A repeated pair must have one value under "max", and has its first row's under "first"."""
     frame = pd.DataFrame({"user": 1, "item": [1, 1, 2], "score": [1, 3, 2], "price": [5, 5, 2]})
     differs = frame.assign(price=[5, 6, 2])
 
@@ -269,7 +269,7 @@ def test_repeated_pairs():
 
 
 def test_every_door(tmp_path):
-    """Files and Dask give the table of the frame bit for bit; other columns are not read."""
+    """Files and Dask give the frame's table bit for bit, and unused columns are not read."""
     dd = pytest.importorskip("dask.dataframe")
     import recframe.dask
 
@@ -296,7 +296,7 @@ def test_every_door(tmp_path):
     ("short", "price"), [("raise", 0.0), ("pad", 0.0), ("shrink", math.nan), ("nan", math.nan)]
 )
 def test_empty_lists_of_users_of_truth(short, price):
-    """An empty list has no mean of a column, with truth as without; as k rows it is 0."""
+    """The mean of a truth user's empty list is NaN under "shrink" and "nan", and 0 otherwise."""
     frame = pd.DataFrame({"user": [1, 1], "item": [1, 2], "score": [2, 1], "price": 10})
     truth = pd.DataFrame({"user": [1, 2], "item": [1, 2]})
     rec = frame.rec(truth=truth, population="truth", short=short)

@@ -1,4 +1,4 @@
-"""Cut-offs: what one gives is to the bit the same, whichever others are asked for."""
+"""A value at a cut-off does not depend on the other cut-offs, to the last bit."""
 
 import itertools
 import math
@@ -15,7 +15,7 @@ import strategies
 @pytest.mark.parametrize("n_scores", [1, 5, 40, 10**6])
 @pytest.mark.parametrize("relevance", ["binary", "graded", "all"])
 def test_a_cut_off_beside_others(cut_offs, n_scores, relevance):
-    """To the last bit what it is alone, by every metric and however many rows are tied."""
+    """Every metric at a cut-off has the same bits alone as among others, with any ties."""
     rng = np.random.default_rng(n_scores)
     users = np.repeat(np.arange(40), rng.integers(1, 90, 40))
     frame = pd.DataFrame(
@@ -40,7 +40,7 @@ def test_a_cut_off_beside_others(cut_offs, n_scores, relevance):
 
 
 def test_a_whole_ranking_beside_its_first_rows():
-    """Relevant rows that are tied below every cut-off, and cut-offs in any order."""
+    """A metric of whole rankings is right next to cut-offs above the ties, in any order."""
     frame = pd.DataFrame({"user": 1, "score": [3, 2, 0, 0], "relevant": [0, 0, 1, 0]})
     for labels in itertools.permutations(["ndcg@1", "ndcg@2", "ndcg", "ndcg@4"]):
         found = frame.rec.evaluate(labels)["score"].loc[1]

@@ -1,4 +1,4 @@
-"""The metrics beyond precision and recall: values by hand, edges, ties, and every way to ask."""
+"""The metrics beyond precision and recall have their values by hand, also at edges and in ties."""
 
 import math
 from fractions import Fraction
@@ -16,18 +16,18 @@ OF_WHOLE = [strategies.label(name) for name, k in ASKED if k is None]
 
 
 def one_user(relevant, scores=None):
-    """Return a frame of one user, in ranked order unless there are scores."""
+    """Return a frame of one user, in ranked order unless scores are passed."""
     scores = range(len(relevant), 0, -1) if scores is None else scores
     return pd.DataFrame({"user": "u", "score": scores, "relevant": relevant})
 
 
 def values(frame, labels=LABELS, **options):
-    """Return the values of the only user by label."""
+    """Return the values of the only user for each label."""
     return frame.rec(**options).evaluate(labels).loc["u", "score"].to_dict()
 
 
 def test_values_by_hand():
-    """Relevant rows at 2, 4 and 5 of six."""
+    """Metrics of relevant rows at 2, 4 and 5 of six equal values by hand."""
     ideal = 1 + 1 / math.log2(3) + 1 / 2
     gained = 1 / math.log2(3) + 1 / math.log2(5) + 1 / math.log2(6)
     expected = {
@@ -70,7 +70,7 @@ def test_values_by_hand():
 
 @pytest.mark.parametrize(("name", "k"), ASKED)
 def test_tied_by_hand(name, k):
-    """One relevant row of two that are tied at the top: the mean of its two positions."""
+    """A relevant row tied with another at the top counts at the mean of both positions."""
     discount = (1 + 1 / math.log2(3)) / 2
     expected = {
         "precision": 1 / 3,
@@ -100,7 +100,7 @@ def test_tied_by_hand(name, k):
 
 @pytest.mark.parametrize("zero_division", [math.nan, 0.0, 1.0])
 def test_nothing_relevant(zero_division):
-    """Where R = 0 sums over hits are 0, and what asks for relevant rows is `zero_division`."""
+    """Metrics that need relevant rows are `zero_division` when R = 0, and sums over hits are 0."""
     found = values(one_user([0, 0, 0]), zero_division=zero_division)
     expected = {label: strategies.of_no_relevant(label, zero_division, 1.0) for label in LABELS}
 
@@ -109,8 +109,9 @@ def test_nothing_relevant(zero_division):
 
 @pytest.mark.parametrize(("relevant", "scores"), [([1, 1, 0, 0, 0], None), ([1, 1, 0], [5, 5, 1])])
 def test_perfect_rankings(relevant, scores):
-    """A perfect ranking scores exactly 1, also where the relevant rows are tied."""
-    never = ("precision", "f1", "dcg", "rbp", "err", "fall_out")  # of rows beyond R too, or sums
+    """A perfect ranking has the value 1 exactly, even if the relevant rows tie."""
+    # These metrics count rows beyond R too, or are sums.
+    never = ("precision", "f1", "dcg", "rbp", "err", "fall_out")
     labels = [label for label in LABELS if strategies.name_of(label) not in never]
     of_whole = [label for label in labels if label in OF_WHOLE]
 
@@ -120,7 +121,7 @@ def test_perfect_rankings(relevant, scores):
 
 
 def test_short_rankings():
-    """Two rows at k = 4, the second relevant, one of R = 2: only precision and f1 ever shrink."""
+    """Only precision and f1 change under short="shrink"."""
     frame = one_user([0, 1, 1], [2, 1, None])
     labels = ["precision@4", "f1@4", "recall@4", "capped_recall@4", "hit_rate@4", "auc"]
     for short, expected in {
@@ -136,7 +137,7 @@ def test_short_rankings():
 
 
 def test_metrics_without_a_cut_off_are_never_short():
-    """A single row is enough for them, whatever `short` says."""
+    """A single row is enough for metrics without a cut-off, under any `short`."""
     for short in strategies.SHORT:
         found = values(one_user([1]), OF_WHOLE, short=short, zero_division=0.0)
         expected = dict.fromkeys(OF_WHOLE, 1.0) | {"auc": 0.0, "rbp(p=0.8)": 1 - 0.8}
@@ -145,7 +146,7 @@ def test_metrics_without_a_cut_off_are_never_short():
 
 
 def test_auc_is_about_ranked_rows():
-    """A relevant row without a score changes every other metric, but not AUC."""
+    """A relevant row without a score changes every metric except AUC."""
     listed = one_user([1, 0, 1, 0])
     with_unranked = one_user([1, 0, 1, 0, 1], [4, 3, 2, 1, None])
     labels = ["auc", "average_precision", "ndcg"]
@@ -160,7 +161,7 @@ def test_auc_is_about_ranked_rows():
 
 @pytest.mark.parametrize("population", ["all", "rows"])
 def test_absent_users(population):
-    """A user of truth without a score is 0 in every metric; one without rows is counted or not."""
+    """A user of truth without scores has 0 in every metric, and `population` decides the rest."""
     recs = pd.DataFrame(
         {
             "user": [1, 1, 1, 2, 2, 2],
@@ -178,7 +179,7 @@ def test_absent_users(population):
 
 
 def test_a_certain_hit_is_one():
-    """Where every order of a tie has a hit the value is exactly 1, and else it is below."""
+    """The hit rate is exactly 1 if every order of a tie has a hit, and less otherwise."""
     for size in range(4, 50):
         for n_relevant in (1, 2):
             frame = one_user([1] * n_relevant + [0] * (size - n_relevant), [1] * size)
@@ -189,7 +190,7 @@ def test_a_certain_hit_is_one():
 
 
 def test_a_large_tie():
-    """A tie of 300,000 rows has the values of the closed forms, in linear memory."""
+    """A tie of 300,000 rows equals the closed forms, in linear memory."""
     size = 300_000
     positions = np.arange(1, size + 1)
     labels = ["hit_rate@1000", "reciprocal_rank", "average_precision", "ndcg", "auc"]
@@ -205,7 +206,7 @@ def test_a_large_tie():
 
 
 def test_a_late_tie_is_as_exact_as_an_early_one():
-    """A tie of three behind 100,000 rows: sums keep what differences of large sums would lose."""
+    """A tie after 100,000 rows is as exact as one at the top."""
     n_before = 100_000
     frame = one_user([0] * n_before + [1, 0, 0], [2] * n_before + [1] * 3)
     terms = [Fraction(1, n_before + nth) for nth in (1, 2, 3)]

@@ -1,4 +1,4 @@
-"""Graded relevance: what relevant rows add to nDCG, by every door and wherever they come from."""
+"""Graded relevance decides the gains of nDCG, on every engine and from every source."""
 
 import math
 
@@ -17,7 +17,7 @@ LABELS = ["ndcg", "ndcg@2", "recall@2"]
 
 
 def graded(seed=0, n_rows=600, n_users=30):
-    """Return lists with ties, nulls and low scores, and truth of which much is not listed."""
+    """Return lists with ties, nulls and low scores, and truth with many unlisted items."""
     rng = np.random.default_rng(seed)
     pairs = pd.DataFrame(
         {"user": rng.integers(0, n_users, n_rows), "item": rng.integers(0, 60, n_rows)}
@@ -35,7 +35,7 @@ OPTIONS = {"min_relevance": 0.3, "min_score": -1, "missing": "unranked", "short"
 
 
 def test_values_by_hand():
-    """Rows of relevance 1, 3 and 0 in that order, where 1 is enough."""
+    """The nDCG of rows with relevance 1, 3 and 0 equals a hand count, for two thresholds."""
     frame = pd.DataFrame({"user": 1, "score": [3, 2, 1], "relevant": [1, 3, 0]})
     late = 1 / math.log2(3)
     for gain, first, second in (("linear", 1, 3), ("exponential", 1, 7)):
@@ -43,11 +43,12 @@ def test_values_by_hand():
         expected = (first + second * late) / (second + first * late)
         assert [expected, expected, 1.0] == pytest.approx(table.loc[1].tolist())
         high = frame.rec(min_relevance=2, gain=gain).evaluate(LABELS)["score"]
-        assert table.equals(high)  # the row below the threshold gains what it did
+        # The row below the threshold keeps its gain.
+        assert table.equals(high)
 
 
 def test_a_tie_of_equal_gains_scores_1():
-    """The mean of equal gains that are no binary fractions may be more than each of them."""
+    """A tie of equal gains has nDCG 1 exactly, although their mean is rounded."""
     frame = pd.DataFrame({"user": 1, "score": [1, 1, 1], "relevant": 0.1})
     ours = frame.rec(min_relevance=0.1)
 
@@ -56,7 +57,7 @@ def test_a_tie_of_equal_gains_scores_1():
 
 @pytest.mark.parametrize(("ties", "first"), [("best", 3), ("worst", 0), ("first", 1), ("last", 0)])
 def test_tie_rules(ties, first):
-    """The best order has the highest gain first, the worst puts it behind lower ones."""
+    """The best order has the highest gains first, and the worst has them last."""
     frame = pd.DataFrame({"user": 1, "score": 1.0, "relevant": [1, 3, 2, 0]})
     orders = {
         "best": [3, 2, 1, 0],
@@ -77,7 +78,7 @@ def test_tie_rules(ties, first):
 
 @given(strategies.rows(relevance="binary", min_rows=1), st.sampled_from(strategies.TIES))
 def test_grades_of_0_and_1_are_no_grades(rows, ties):
-    """With a threshold that 1 reaches, 0/1 relevance gives the same bits as without."""
+    """Relevance of 0 and 1 gives the same bits with a threshold of 1 as without."""
     frame = strategies.frame(rows, relevance="binary")
     for gain in ("linear", "exponential"):
         pd.testing.assert_frame_equal(
@@ -89,7 +90,7 @@ def test_grades_of_0_and_1_are_no_grades(rows, ties):
 
 @pytest.mark.parametrize("ties", ["expected", "best", "worst"])
 def test_row_order_changes_nothing(ties):
-    """Gains that are no binary fractions are added up in an order that the values decide."""
+    """The order of rows changes no bit of nDCG, for gains that floats round."""
     recs, truth = graded()
     options = OPTIONS | {"ties": ties}
     expected = recframe.evaluate(recs, LABELS, population="all", truth=truth, **options)
@@ -103,7 +104,7 @@ def test_row_order_changes_nothing(ties):
 
 @pytest.mark.parametrize(("gain", "population"), [("linear", "rows"), ("exponential", "all")])
 def test_every_door_gives_the_same(gain, population, tmp_path, monkeypatch):
-    """Threads, files in any memory, and Dask: the same bits, with truth that is not listed."""
+    """Threads, files and Dask give the same bits, with truth that is not listed."""
     recs, truth = graded()
     options = OPTIONS | {"gain": gain, "population": population, "truth": truth}
     expected = recframe.evaluate(recs, LABELS, **options)
@@ -120,7 +121,7 @@ def test_every_door_gives_the_same(gain, population, tmp_path, monkeypatch):
 
 
 def test_grades_without_truth(tmp_path):
-    """The frame's own relevance, with null scores and the whole as one ranking too."""
+    """Files and Dask give the same bits for grades in the frame, also as one ranking."""
     recs, truth = graded()
     frame = recs.merge(truth, how="left").fillna({"relevance": 0}).astype({"relevance": "Float64"})
     frame.to_parquet(tmp_path / "run.parquet", row_group_size=50)
@@ -135,7 +136,7 @@ def test_grades_without_truth(tmp_path):
 
 
 def test_what_is_not_listed_is_in_the_ideal():
-    """A graded item of truth that no list has lowers nDCG by its own grade, not by 1."""
+    """A graded item of truth that is not listed lowers nDCG by its own grade, not by 1."""
     recs = pd.DataFrame({"user": [1], "item": ["a"], "score": [1.0]})
     truth = pd.DataFrame({"user": [1, 1, 2], "item": ["a", "b", "a"], "relevance": [1, 4, 2]})
     found = recs.rec(population="all", truth=truth, min_relevance=1).ndcg()["score"]
@@ -144,7 +145,7 @@ def test_what_is_not_listed_is_in_the_ideal():
 
 
 def test_nothing_to_gain():
-    """Relevant rows whose gain is 0 leave nothing to divide by."""
+    """The nDCG is `zero_division` if no relevant row has a gain."""
     frame = pd.DataFrame({"user": 1, "score": [2, 1], "relevant": [0.0, -0.0]})
     for value in (math.nan, 0.0, 1.0):
         found = frame.rec(min_relevance=0, zero_division=value).ndcg().loc[1, "score"]
@@ -165,7 +166,7 @@ def test_nothing_to_gain():
     ],
 )
 def test_gains_that_are_refused(relevant, gain, message):
-    """Gains that are infinite or too large to add up are refused, in truth too."""
+    """Gains that are infinite, or too large to add up, are refused in the frame and in truth."""
     frame = pd.DataFrame({"user": 1, "item": [1, 2], "score": [2, 1], "relevant": relevant})
     options = {"min_relevance": -5, "gain": gain}
     with pytest.raises(recframe.RecframeError, match=message):
@@ -179,7 +180,7 @@ def test_gains_that_are_refused(relevant, gain, message):
 
 @pytest.mark.parametrize("gain", ["linear", "exponential"])
 def test_grades_are_read_whatever_is_relevant(gain):
-    """A row below the threshold gains its grade, and one of a grade below 0 nothing."""
+    """A row below the threshold gains its grade, and a negative grade gains nothing."""
     frame = pd.DataFrame({"user": 1, "score": [3, 2, 1], "relevant": [-math.inf, 1.0, -3.0]})
 
     assert 1 / math.log2(3) == pytest.approx(
@@ -193,7 +194,7 @@ def test_grades_are_read_whatever_is_relevant(gain):
 
 
 def test_binary_gains_are_those_without_grades():
-    """What is relevant gains 1, as where relevance is a flag."""
+    """Relevant rows gain 1 under gain="binary", as without grades."""
     recs, truth = graded()
     options = OPTIONS | {"population": "all", "min_relevance": 2}
     flags = truth.assign(relevance=truth["relevance"] >= 2)
@@ -206,6 +207,6 @@ def test_binary_gains_are_those_without_grades():
 
 
 def test_gain_is_checked():
-    """A gain of another name is refused with the choices."""
+    """An unknown gain is refused with the choices."""
     with pytest.raises(recframe.RecframeError, match="gain must be one of 'linear', 'exponential'"):
         pd.DataFrame().rec(gain="quadratic")

@@ -1,4 +1,4 @@
-"""What truth holds and what it does not: `judged` and `bpref`, by hand, at edges, on every door."""
+"""`judged` and `bpref` are right by hand, at edges and on every engine."""
 
 import math
 from fractions import Fraction
@@ -17,19 +17,20 @@ import reference
 import strategies
 
 LABELS = ["bpref", "judged@2", "judged@4", "all_relevant@3"]
-FLAGS = st.sampled_from([True, False, None])  # None: truth does not hold it
+# None is the flag of an item that truth does not hold.
+FLAGS = st.sampled_from([True, False, None])
 ROWS = st.lists(st.tuples(st.integers(1, 3), FLAGS), min_size=1, max_size=6)
 UNRANKED = st.lists(st.tuples(st.none(), FLAGS), max_size=3)
 OPTIONS = {"short": "pad", "zero_division": 0.0}
 
 
 def evaluate(rows, unlisted=(), labels=LABELS, **options):
-    """Return the values of the only user: rows are (score, flag), and truth holds more flags."""
+    """Return the values of the only user; rows are (score, flag), and truth holds more flags."""
     frame = pd.DataFrame({"user": "u", "item": range(len(rows)), "score": [row[0] for row in rows]})
     flags = [*(row[1] for row in rows), *unlisted]
     truth = pd.DataFrame({"user": "u", "item": range(len(flags)), "relevant": flags})
     truth = truth.dropna().astype({"relevant": bool})
-    # Of another user, as truth must hold some user of the frame.
+    # Truth must hold a user of the frame, so this row is another user's.
     other = pd.DataFrame({"user": ["v"], "item": [0], "relevant": [True], "score": [1]})
     frame = pd.concat([frame, other.drop(columns="relevant")])
     table = recframe.evaluate(
@@ -45,7 +46,7 @@ def evaluate(rows, unlisted=(), labels=LABELS, **options):
 
 @given(ROWS, UNRANKED, st.lists(st.booleans(), max_size=3), st.sampled_from(strategies.TIES))
 def test_the_reference(rows, unranked, unlisted, ties):
-    """Values are the reference's, with rows not judged, unranked and unlisted items."""
+    """Values equal the reference's, with unjudged and unranked rows and unlisted items."""
     own = [*rows, *unranked]
     every = [*own, *((None, flag) for flag in unlisted)]
     expected = [
@@ -64,9 +65,10 @@ def test_the_reference(rows, unranked, unlisted, ties):
     st.sampled_from(strategies.TIES_OF_ITEMS),
 )
 def test_rows_that_leave(rows, unranked, excluded, unjudged, ties):
-    """Excluded rows are items without a row, in R and N; what is not judged is gone."""
+    """Excluded rows count as unlisted items, and unjudged rows are dropped."""
     own = list(enumerate([*rows, *unranked]))
-    assume(any(flag is not None for _, (_, flag) in own))  # else truth does not hold the user
+    # Otherwise truth does not hold the user.
+    assume(any(flag is not None for _, (_, flag) in own))
     found = [(None if i in excluded else score, flag, 0, 0, i) for i, (score, flag) in own]
     left = [row for row in found if unjudged == "nonrelevant" or row[1] is not None]
     expected = [
@@ -82,7 +84,7 @@ def test_rows_that_leave(rows, unranked, excluded, unjudged, ties):
 @pytest.mark.parametrize(("metric", "k"), [("bpref", None), ("judged", 2), ("all_relevant", 2)])
 @given(ranked=ROWS)
 def test_the_expectation_is_the_mean_over_orders(metric, k, ranked):
-    """Of all orders of tied rows the expectation is the mean, best and worst are the extremes."""
+    """The expectation is the mean over orders of tied rows; best and worst are the extremes."""
     found = [
         reference.value(rows, metric, k, ties="first", **OPTIONS)
         for rows in reference.rankings(ranked)
@@ -93,24 +95,25 @@ def test_the_expectation_is_the_mean_over_orders(metric, k, ranked):
 
 
 def test_by_hand():
-    """Relevant at 2 and 5, others at 1 and 4, not judged at 3 and 6; two more others unlisted."""
+    """`bpref` and `judged` of relevant, other and unjudged rows equal a hand count."""
     rows = [(9 - i, flag) for i, flag in enumerate([False, True, None, False, True, None])]
 
     assert [(1 / 2 + 0) / 2, 1.0, 3 / 4, 0.0] == evaluate(rows, [False, False])
     assert [1 / 2, 1 / 2] == evaluate(rows[2:], labels=["judged@2", "judged@4"])
-    # With a relevant item that is not listed R is 3, and N is 2: min(1, 3) / 2 and min(2, 3) / 2.
+    # An unlisted relevant item makes R = 3, and N = 2: min(1, 3) / 2 and min(2, 3) / 2.
     assert [(1 / 2 + 0) / 3] == evaluate(rows, [True], labels="bpref")
 
 
 def test_rows_that_leave_by_hand():
-    """Of x, b, a, d: a is relevant, b and d others, x not judged; c, relevant, is not listed."""
+    """`bpref` and `judged` equal a hand count after excluding and dropping unjudged rows."""
     recs = pd.DataFrame({"user": 1, "item": list("xbad"), "score": [4, 3, 2, 1]})
     truth = pd.DataFrame({"user": 1, "item": list("abcd"), "relevant": [True, False, True, False]})
     exclude = pd.DataFrame({"user": [1], "item": ["b"]})
     for options, expected in (
         ({}, [(1 - 1 / 2) / 2, 1 / 2]),
         ({"unjudged": "drop"}, [(1 - 1 / 2) / 2, 1.0]),
-        ({"exclude": exclude}, [1 / 2, 1 / 2]),  # N is 2 still
+        # N is still 2.
+        ({"exclude": exclude}, [1 / 2, 1 / 2]),
         ({"exclude": exclude, "unjudged": "drop"}, [1 / 2, 1.0]),
     ):
         found = recs.rec(truth=truth, **options).evaluate(["bpref", "judged@2"])
@@ -118,7 +121,7 @@ def test_rows_that_leave_by_hand():
 
 
 def test_tied_by_hand():
-    """A relevant row tied with two others has none, one or two above it; R = 2, N = 3."""
+    """A relevant row tied with two others has none, one or two above it in `bpref`."""
     rows = [(2, True), (1, True), (1, False), (1, False), (1, None), (None, False)]
     of_tied = (1 + 1 / 2 + 0) / 3
 
@@ -127,13 +130,13 @@ def test_tied_by_hand():
 
 @pytest.mark.parametrize("zero_division", [math.nan, 0.0, 1.0])
 def test_edges(zero_division):
-    """No relevant item, no other item, no ranked row, R beyond the ranking."""
+    """`bpref` is defined without other items or ranked rows, and for R beyond the ranking."""
     for rows, bpref in {
-        ((2, False), (1, None)): zero_division,  # R = 0
-        ((2, True), (1, None)): 1.0,  # N = 0
-        ((2, None), (1, True), (None, True)): 1 / 2,  # N = 0, and one is not ranked
-        ((None, True), (None, False)): 0.0,  # no ranked row
-        ((2, False), (1, True), (None, True), (None, True)): 0.0,  # R = 3 > 2 rows, min(N, R) = 1
+        ((2, False), (1, None)): zero_division,  # R = 0.
+        ((2, True), (1, None)): 1.0,  # N = 0.
+        ((2, None), (1, True), (None, True)): 1 / 2,  # N = 0, and a row is not ranked.
+        ((None, True), (None, False)): 0.0,  # No row is ranked.
+        ((2, False), (1, True), (None, True), (None, True)): 0.0,  # R = 3 > 2 rows, min(N, R) = 1.
     }.items():
         found = evaluate(list(rows), labels="bpref", zero_division=zero_division)
         assert repr([float(bpref)]) == repr(found)
@@ -141,14 +144,14 @@ def test_edges(zero_division):
 
 @pytest.mark.parametrize(("short", "value"), [("pad", 1 / 4), ("shrink", 1 / 2), ("nan", math.nan)])
 def test_judged_of_short_lists(short, value):
-    """Two rows at k = 4, one of them judged: as precision would count it."""
+    """`judged` of two rows at k = 4 follows option `short`, like precision."""
     found = evaluate([(2, False), (1, None)], labels="judged@4", short=short)
 
     assert repr([value]) == repr(found)
 
 
 def test_without_truth_every_row_is_judged():
-    """Rows that are not ranked too."""
+    """Every row is judged without truth, also rows that are not ranked."""
     frame = pd.DataFrame(
         {"user": 1, "score": [3, 2, 1, None, None], "relevant": [0, 1, 0, 0, 1]}
     ).astype({"score": "Float64"})
@@ -158,7 +161,7 @@ def test_without_truth_every_row_is_judged():
 
 
 def test_grades_below_the_threshold_are_judged():
-    """What truth holds below `min_relevance` is judged and not relevant."""
+    """An item of truth below `min_relevance` is judged and not relevant."""
     recs = pd.DataFrame({"user": 1, "item": [1, 2, 3], "score": [3, 2, 1]})
     truth = pd.DataFrame({"user": 1, "item": [2, 3], "relevance": [1, 2]})
     for least, expected in ((1, [1 / 2, 1.0]), (2, [1 / 2, 0.0])):
@@ -167,7 +170,7 @@ def test_grades_below_the_threshold_are_judged():
 
 
 def make_frames(seed):
-    """Return lists with ties and nulls, and truth of which much is not listed."""
+    """Return lists with ties and nulls, and truth with many unlisted items."""
     rng = np.random.default_rng(seed)
     pairs = pd.DataFrame({"user": rng.integers(0, 30, 600), "item": rng.integers(0, 60, 600)})
     pairs = pairs.drop_duplicates()
@@ -180,7 +183,7 @@ def make_frames(seed):
 
 @pytest.mark.parametrize(("ties", "unjudged"), [("expected", "drop"), ("item", "nonrelevant")])
 def test_every_door_gives_the_same(ties, unjudged, tmp_path, monkeypatch):
-    """Rows in any order, files in any memory, Dask and threads: the same bits."""
+    """Any row order, files in any memory, Dask and threads give the same bits."""
     recs, truth = make_frames(0)
     options = {"truth": truth, "ties": ties, "missing": "unranked", "short": "pad"}
     options |= {"unjudged": unjudged, "exclude": recs[["user", "item"]][::9]}
@@ -201,7 +204,7 @@ def test_every_door_gives_the_same(ties, unjudged, tmp_path, monkeypatch):
 
 
 def test_repeated_rows_that_are_kept():
-    """Rows that repeat a pair are judged as the first one is."""
+    """Rows that repeat a pair are judged like the first one."""
     recs = pd.DataFrame({"user": 1, "item": list("aabbc"), "score": [5, 4, 3, 2, 1]})
     truth = pd.DataFrame({"user": 1, "item": ["a", "c"], "relevant": [False, True]})
     bound = recs.rec(truth=truth, duplicates="keep")
@@ -210,7 +213,7 @@ def test_repeated_rows_that_are_kept():
 
 
 def test_all_relevant_over_a_tie():
-    """Two relevant rows of five tied ones, at every cut: choices of all over all choices."""
+    """`all_relevant` over a tie is the share of orders with all relevant rows in the list."""
     frame = pd.DataFrame({"user": 1, "score": 1, "relevant": [1, 1, 0, 0, 0]})
     for k in range(1, 6):
         lists = [order[:k] for order in permutations([1, 1, 0, 0, 0])]
@@ -222,12 +225,12 @@ def test_all_relevant_over_a_tie():
 
 
 def test_bpref_of_ties_that_reach_beyond_r():
-    """Of the others tied with a row only so many count that R are above it, and none beyond."""
-    # One above, three tied, R = 2: 1, 2, 2 or 2 of 2 are lost; the last row is below four.
+    """`bpref` counts at most R other rows above a row, also inside a tie."""
+    # One is above and three tie, R = 2: 1, 2, 2 or 2 of 2 are lost; the last row is below four.
     reaching = pd.DataFrame(
         {"user": 1, "score": [3, 2, 2, 2, 2, 1], "relevant": [0, 1, 0, 0, 0, 1]}
     )
     assert (1 - 7 / 8) / 2 == pytest.approx(reaching.rec.bpref().loc[1, "score"])
-    # Three above and one tied: what could be lost is lost above.
+    # Three are above and one ties, so nothing more can be lost.
     beyond = pd.DataFrame({"user": 1, "score": [5, 4, 4, 4, 3, 3], "relevant": [1, 0, 0, 0, 1, 0]})
     assert 1 / 2 == beyond.rec.bpref().loc[1, "score"]

@@ -1,4 +1,4 @@
-"""Measuring: what metrics take, planned once."""
+"""Measuring plans once for all metrics."""
 
 import numpy as np
 import pandas as pd
@@ -25,12 +25,12 @@ OF_WHOLE = [strategies.label(name) for name, k in strategies.every_metric(3) if 
     ],
 )
 def test_depth(asked, depth):
-    """Metrics look down to the last cut-off, to R, or without a cut-off to the end."""
+    """Metrics need rows down to the last cut-off, to R, or to the end without a cut-off."""
     assert depth == make_plan(parse_metrics(asked)).depth
 
 
 def test_plan():
-    """Cut-offs are sorted and each is there once; gains are needed where a metric counts them."""
+    """A plan sorts cut-offs without repeats, and needs gains if a metric counts them."""
     plan = make_plan(parse_metrics(["recall@9", "precision@4", "f1@9", "auc"]))
 
     assert (4, 9) == plan.cut_offs
@@ -42,7 +42,7 @@ def test_plan():
 
 @pytest.mark.parametrize(("name", "k"), strategies.every_metric(3))
 def test_users_without_a_ranked_row(name, k):
-    """Where R = 0 nothing can be found; where R = 2 nothing is, or there is nothing to compare."""
+    """A metric without a ranked row is 0, or `zero_division` without relevant or compared rows."""
     none = np.zeros(2, np.int64)
     counts = Counts(none, np.array([0, 2]), NONE, NONE, NONE, none, NONE)
     metric = parse_metric(strategies.label(name, k))
@@ -56,7 +56,7 @@ def test_users_without_a_ranked_row(name, k):
 
 
 def test_statistics_of_hits_alone():
-    """Metrics that count hits need nothing but their number."""
+    """Metrics that count hits need only their number."""
     counts = np.array([5, 2]), np.array([4, 0])
     statistics = RankStatistics.of_hits(*counts, 2, np.array([1, 0]))
     expected = {"precision": [0.5, 0], "recall": [0.25, 7], "f1": [1 / 3, 7]}
@@ -69,7 +69,7 @@ def test_statistics_of_hits_alone():
 
 @pytest.mark.parametrize("relevance", ["binary", "graded"])
 def test_a_user_without_ties_beside_one_with_ties(relevance):
-    """To the last bit what it is alone, as in a part of its own, by every metric."""
+    """Every metric of a user has the same bits alone as with other users, with and without ties."""
     rng = np.random.default_rng(3)
     users = np.repeat(np.arange(24), 30)
     scores = np.where(users < 12, rng.permutation(len(users)), rng.integers(0, 5, len(users)))

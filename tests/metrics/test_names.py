@@ -1,4 +1,4 @@
-"""The names of metrics: parsed to a metric, its parameters and its cut-off, and printed back."""
+"""Names of metrics are parsed to a metric, parameters and a cut-off, and printed back."""
 
 import math
 import re
@@ -14,21 +14,21 @@ from recframe.metrics.names import describe_metrics, make_metric, parse_metric, 
 
 
 def persistence(statistics, k, policy, *, p, top=1.0):
-    """Return top (1 - p) times the sum of p^(position - 1) over the relevant rows of every user."""
+    """Return top (1 - p) times the sum of p^(position - 1) over each user's relevant rows."""
     powers = p ** (statistics.positions(k) - 1)
     return top * (1 - p) * statistics.sum_positions(k, powers, statistics.ties.chance)
 
 
 @pytest.fixture
 def known(monkeypatch):
-    """A metric with parameters, one of which must be given."""
+    """Define a metric with two parameters, one of them without a default."""
     parameters = (Parameter("p", 0, 1, "P"), Parameter("top", 1, math.inf, "Top", default=1.0))
     monkeypatch.setitem(DEFINITIONS, "rbp", Definition(persistence, "optional", parameters))
 
 
 @pytest.mark.parametrize(("name", "k"), strategies.every_metric(3))
 def test_labels_are_read_as_they_are_printed(name, k):
-    """The label of every metric is parsed to the metric that it is the label of."""
+    """The label of every metric is parsed to that metric."""
     label = strategies.label(name, k)
     metric = parse_metric(label)
 
@@ -38,7 +38,7 @@ def test_labels_are_read_as_they_are_printed(name, k):
 
 
 def test_labels():
-    """A cut-off is needed, taken or refused as the table says, and the message says which."""
+    """A cut-off is needed, optional or refused by definition, and the message says which."""
     assert ("ndcg", "ndcg", (), None) == parse_metric("ndcg")
     assert ("ndcg@5", "ndcg", (), 5) == parse_metric("ndcg@5")
     for label, message in {
@@ -60,7 +60,7 @@ def test_labels():
 
 @pytest.mark.parametrize("k", [None, 0, -1, True, np.True_, 2.0, "3"])
 def test_cut_offs_are_whole_numbers_from_1(k):
-    """Whatever else is passed for one is refused, none too where one is needed."""
+    """A cut-off that is no integer of 1 or more is refused, and so is a missing one."""
     with pytest.raises(recframe.RecframeError, match=f"k must be an integer of 1.*found {k!r}"):
         make_metric("precision", k)
     assert [("precision@1", 1), ("precision@9007199254740992", 2**53)] == [
@@ -70,14 +70,14 @@ def test_cut_offs_are_whole_numbers_from_1(k):
 
 @pytest.mark.parametrize("k", [[5, 10], (5,), np.array([5, 10]), range(1, 3)])
 def test_several_cut_offs_go_through_evaluate(k):
-    """The message has the names to ask for."""
+    """The message about several cut-offs names the metrics to ask for."""
     message = r"k must be an integer of 1 or more, found .*; .*evaluate\(\['rbp\(p=0.8\)@5', 'rbp"
     with pytest.raises(recframe.RecframeError, match=message):
         make_metric("rbp", k, p=0.8)
 
 
 def test_every_unknown_metric_is_named():
-    """Not the first alone, each with what it may mean; of many the first ones."""
+    """The message names every unknown metric with a suggestion, or the first of many."""
     message = r"unknown metrics 'recal@4', did you mean 'recall@4'\? and 'xyz' and 3; metrics are p"
     with pytest.raises(recframe.RecframeError, match=message):
         parse_metrics(["auc", "recal@4", "xyz", 3])
@@ -88,7 +88,7 @@ def test_every_unknown_metric_is_named():
 
 
 def test_metrics_are_asked_for():
-    """At least one is, by a name or a list of names."""
+    """At least one metric must be asked for, by a name or a list of names."""
     with pytest.raises(recframe.RecframeError, match=r"at least one metric: precision@k, .*auc"):
         parse_metrics([])
     with pytest.raises(recframe.RecframeError, match="or a list of names, found 5"):
@@ -96,7 +96,7 @@ def test_metrics_are_asked_for():
 
 
 def test_metrics_are_described():
-    """A line each, or two, names to the left, which is what their docstrings begin with."""
+    """The description has a line or two for each metric, with its name to the left."""
     head, *lines = describe_metrics().splitlines()
     names = [re.split(r"[(@\[]", line[2:25].strip())[0] for line in lines]
 
@@ -117,7 +117,7 @@ def test_metrics_are_described():
     ],
 )
 def test_parameters(written, label, parameters, k):
-    """A name holds parameters and a cut-off, and is printed in one form, which parses to it."""
+    """A name with parameters and a cut-off is printed in one form, which parses to it."""
     metric = parse_metric(written)
 
     assert (label, "rbp", parameters, k) == metric == parse_metric(label)
@@ -150,7 +150,7 @@ def test_parameters(written, label, parameters, k):
     }.items(),
 )
 def test_parameters_are_checked(label, message):
-    """An unknown, missing, repeated, malformed or impossible parameter is refused, and why."""
+    """An unknown, missing, repeated, malformed or impossible parameter is refused."""
     with pytest.raises(recframe.RecframeError, match=message):
         parse_metric(label)
 
@@ -160,7 +160,7 @@ def test_parameters_are_checked(label, message):
     [("rbp(p={})", 0, 1), ("err(max={})", 1, 100), ("ndcg(offset={})", 0, 1000)],
 )
 def test_ranges_of_parameters(name, low, high, frame):
-    """The lowest value is in the range, the highest is not."""
+    """The lowest value of a parameter is in its range, and the highest is not."""
     ours = frame.rec(short="pad")
 
     assert [name.format(low)] == ours.evaluate([name.format(low)])["score"].columns.tolist()
@@ -172,14 +172,14 @@ def test_ranges_of_parameters(name, low, high, frame):
 @pytest.mark.usefixtures("known")
 @pytest.mark.parametrize("value", [True, "0.5", None, np.float64(1.5)])
 def test_a_parameter_is_a_number(value):
-    """A value that is not a number in the range is refused where it is not written, but passed."""
+    """A parameter passed as a value must be a number in its range."""
     with pytest.raises(recframe.RecframeError, match=r"takes p, a number in \[0, 1\), found"):
         make_metric("rbp", p=value)
 
 
 @pytest.mark.usefixtures("known")
 def test_a_metric_with_parameters_is_evaluated():
-    """Its formula gets the parameters that its name holds, and its column is named by them."""
+    """A metric's formula gets the parameters in its name, which its column keeps."""
     frame = pd.DataFrame({"user": "u", "score": [3, 2, 2], "relevant": [1, 1, 0]})
     labels = ["rbp(p=0.5)", "rbp(p=0.5)@1", "rbp(p=0.25, top=2)", "recall@1"]
     table = recframe.evaluate(frame, labels)["score"]
@@ -192,7 +192,7 @@ def test_a_metric_with_parameters_is_evaluated():
 
 @pytest.mark.parametrize("k", [2**53 + 1, 2**62, 2**63 - 1, 2**63, 10**30, np.uint64(2**64 - 1)])
 def test_cut_offs_that_no_ranking_reaches(frame, k):
-    """A cut-off beyond 2**53 is refused wherever one is given; up to there f1 is exact."""
+    """A cut-off beyond 2**53 is refused, and f1 is exact up to it."""
     message = "k must be at most 2\\*\\*53, as no ranking is longer"
     ours = frame.rec(short="pad")
     for use in (

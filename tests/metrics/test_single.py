@@ -1,4 +1,4 @@
-"""Metrics of one ranking given as arrays."""
+"""Metrics of one ranking take arrays."""
 
 import math
 
@@ -14,7 +14,7 @@ RELEVANT, SCORE = [1, 1, 0, 0, 1], [4, 1, 2, 5, 3]
 
 @pytest.mark.parametrize("kind", [list, np.array, pd.Series])
 def test_values(kind):
-    """The relevant rows stand at 2, 3 and 5; lists, arrays and Series give the same."""
+    """Metrics of relevant rows at 2, 3 and 5 are the same for lists, arrays and Series."""
     relevant, score = kind(RELEVANT), kind(SCORE)
 
     assert [0.0, 1 / 2, 2 / 3, 2 / 4, 3 / 5] == [
@@ -26,7 +26,7 @@ def test_values(kind):
 
 
 def test_edges():
-    """Without a relevant row precision is 0 and recall not defined; ties are expected hits."""
+    """Without a relevant row precision is 0 and recall NaN, and a tie has expected hits."""
     assert precision_at_k([0, 0], [0.5, 0.1], 1) == 0
     assert math.isnan(recall_at_k([0, 0], [0.5, 0.1], 1))
     assert math.isnan(r_precision([], []))
@@ -53,13 +53,13 @@ def test_edges():
     ],
 )
 def test_refusals(relevant, score, k, message):
-    """What is no ranking is refused, and why."""
+    """Arrays that are no ranking are refused with the reason."""
     with pytest.raises(RecframeError, match=message):
         precision_at_k(relevant, score, k)
 
 
 def test_recall_of_a_set():
-    """Repeated items count once, and without a target the recall is 0."""
+    """Repeated items count once, and the recall without a target is 0."""
     assert recall([1, 2, 3, 4, 5], [1, 3, 4, 6, 8, 11, 13, 14]) == 3 / 8
     assert recall(np.array([3, 3, 9]), [3, 3, 4]) == 1 / 2
     assert recall([1], []) == 0
@@ -72,7 +72,7 @@ def test_recall_of_a_set():
 
 @pytest.mark.parametrize("flags", [[1, 0, 1], [True, False], np.array([0, 0, 1]), np.array([True])])
 def test_flags_are_no_sets_of_items(flags):
-    """Recall of sets refuses flags of relevance, of which two lists would be one set."""
+    """Recall of sets refuses flags of relevance, because they would collapse to one set."""
     with pytest.raises(RecframeError, match="must hold items, found flags of 0 and 1"):
         recall(flags, [1, 2])
     with pytest.raises(RecframeError, match="target must hold items, found flags of 0 and 1"):
@@ -80,5 +80,5 @@ def test_flags_are_no_sets_of_items(flags):
 
 
 def test_items_zero_and_one():
-    """Items may be 0 and 1, each once."""
+    """The items may be 0 and 1, each once."""
     assert 0.5 == recall([0], [1, 0])

@@ -1,4 +1,4 @@
-"""Expected reciprocal rank: where one stops, in ties too, and grades that are refused."""
+"""Expected reciprocal rank stops by grades, in ties too, and refuses grades that are too high."""
 
 import itertools
 import math
@@ -13,14 +13,14 @@ import recframe
 import reference
 import strategies
 
-# Scores and grades; half of them tied as a rule, all of some ties equal.
+# Scores and grades: half of the rows tie as a rule, and all rows of some ties are equal.
 LISTS = st.lists(
     st.tuples(st.integers(0, 2), st.sampled_from([0, 0, 1, 1, 2, 4])), min_size=1, max_size=6
 )
 
 
 def make(rows):
-    """Return the frame of one user's (score, grade)."""
+    """Return the frame of one user's (score, grade) rows."""
     return pd.DataFrame(
         {
             "user": 1,
@@ -31,7 +31,7 @@ def make(rows):
 
 
 def by_hand(grades, k=None, highest=4):
-    """Return ERR of grades in ranked order, as the definition has it."""
+    """Return the ERR of grades in ranked order by its definition."""
     total, reached = 0.0, 1.0
     for place, grade in enumerate(grades[:k], 1):
         stop = (2**grade - 1) / 2**highest
@@ -42,7 +42,7 @@ def by_hand(grades, k=None, highest=4):
 
 @given(LISTS, st.sampled_from([None, 1, 2, 4]), st.sampled_from(["linear", "exponential"]))
 def test_the_expectation_is_the_mean_over_orders(rows, k, gain):
-    """Every order of tied rows is as likely; grades are the same under every gain."""
+    """ERR is the mean over all orders of tied rows, and the same under every gain."""
     orders = [
         [grade for _, grade in order]
         for order in itertools.permutations(rows)
@@ -63,7 +63,7 @@ def test_the_expectation_is_the_mean_over_orders(rows, k, gain):
     st.sampled_from([None, 1, 5, 40]),
 )
 def test_large_ties_of_mixed_grades(ties, max_grade, k):
-    """They are what products over all choices of rows give, exactly, in whole numbers."""
+    """The ERR of large ties equals exact products over all choices of rows."""
     rows = [
         (-nth, grade > 0, grade, grade)
         for nth, (size, seed) in enumerate(ties)
@@ -77,7 +77,7 @@ def test_large_ties_of_mixed_grades(ties, max_grade, k):
 
 @pytest.mark.parametrize("grades", [[0, 0, 0, 1], [0, 1, 1, 2, 3], [0.5, 1.25, 2]])
 def test_what_is_alike_is_counted_once(grades, monkeypatch):
-    """To the same bits as each tie by itself, each user by itself, and rows in any order."""
+    """Shared computations of equal ties leave the bits of each tie, user and row order."""
     rng = np.random.default_rng(2)
     users = np.repeat(np.arange(60), rng.integers(1, 40, 60))
     scores, drawn = rng.integers(0, 3, len(users)), rng.choice(grades, len(users))
@@ -95,7 +95,7 @@ def test_what_is_alike_is_counted_once(grades, monkeypatch):
 
 @pytest.mark.parametrize(("size", "n_relevant"), [(300_000, 1), (20_000, 5_000), (3_000, 3_000)])
 def test_a_large_tie(size, n_relevant):
-    """Of one grade: one gets past j rows of which m are relevant with a sum over m of chances."""
+    """The ERR of a large tie of one grade equals its closed form."""
     frame = make([(1, 1)] * n_relevant + [(1, 0)] * (size - n_relevant))
     found = frame.rec(min_relevance=1).err(max=1).iloc[0, 0]
     places = np.arange(1, size + 1)
@@ -103,13 +103,14 @@ def test_a_large_tie(size, n_relevant):
         expected = math.fsum(1 / (2 * size * places))
     elif n_relevant == size:
         expected = math.fsum(0.5 ** places[:1000] / places[:1000])
-    else:  # as good as independent: past a row with 1 - 1/8 in the mean
+    # Rows are almost independent: each is passed with probability 1 - 1/8.
+    else:
         expected = math.fsum(0.875 ** (places[:1000] - 1) / 8 / places[:1000])
     assert expected == pytest.approx(found, rel=1e-12 if n_relevant != 5_000 else 1e-3)
 
 
 def test_without_grades_a_relevant_row_has_grade_1():
-    """As with a threshold of 1, to the last bit."""
+    """A relevant row without grades has the bits of grade 1 under a threshold of 1."""
     frame = make([(3, 1), (2, 0), (2, 1), (1, 1)])
     for label in ("err(max=1)", "err(max=4)@2"):
         expected = frame.rec(min_relevance=1).evaluate(label)
@@ -118,7 +119,7 @@ def test_without_grades_a_relevant_row_has_grade_1():
 
 @pytest.mark.parametrize("gain", ["linear", "exponential"])
 def test_a_grade_above_the_highest(gain, tmp_path):
-    """It is refused, listed or not, whatever `min_relevance` is."""
+    """A grade above the highest is refused, listed or not, under every `min_relevance`."""
     frame = make([(2, 3), (1, 1)]).assign(item=[1, 2])
     message = r"err\(max=2\): max must be the highest grade .* found grade 3; pass max=3 or more"
     with pytest.raises(recframe.RecframeError, match=message):
@@ -136,7 +137,7 @@ def test_a_grade_above_the_highest(gain, tmp_path):
 
 @given(strategies.many_rows(relevance="graded"), st.sampled_from(strategies.TIES))
 def test_it_is_a_share(rows, ties):
-    """It is in [0, 1], never falls as k grows, and ends at the value of the whole ranking."""
+    """ERR is in [0, 1], never falls as k grows, and ends at the value of the whole ranking."""
     labels = ["err(max=4)@1", "err(max=4)@3", "err(max=4)@50", "err(max=4)"]
     bound = strategies.frame(rows, relevance="graded").rec(
         ties=ties, min_relevance=1, short="pad", zero_division=0.0

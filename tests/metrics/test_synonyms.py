@@ -1,4 +1,4 @@
-"""Names of metrics that the field uses: refused with the name here, unless they are taken."""
+"""Common names of metrics from elsewhere are refused with the name in recframe."""
 
 import pandas as pd
 import pytest
@@ -61,7 +61,7 @@ MEANINGS = {
 
 @pytest.mark.parametrize(("label", "meant"), MEANINGS.items())
 def test_the_name_here_is_said(label, meant):
-    """The message has the name of the metric here, and the cut-off as it was given."""
+    """The message has the name of the metric in recframe, and the cut-off as it was passed."""
     with pytest.raises(recframe.RecframeError) as refused:
         parse_metric(label)
 
@@ -72,7 +72,7 @@ def test_the_name_here_is_said(label, meant):
 
 @pytest.mark.parametrize("label", ["infap", "coverage", "iprec_at_recall_0.10", "10", "k", "@", ""])
 def test_what_means_nothing_here(label):
-    """A metric that is not here has no other name here."""
+    """A metric that recframe lacks has no other name in the message."""
     assert find_meant(label) is None
 
 
@@ -87,21 +87,21 @@ def test_what_means_nothing_here(label):
     ],
 )
 def test_figures_of_the_catalogue(label, k, figure):
-    """What is of all lists together is not a metric, but there: the message has the call."""
+    """The message about a catalogue metric has the call of `catalogue`."""
     message = f"unknown metric {label!r}, a figure of all lists.*: catalogue.k={k}. has it as "
     with pytest.raises(recframe.RecframeError, match=f"{message}'{figure}@{k}'; metrics are"):
         parse_metric(label)
 
 
 def test_curves_know_the_names_too():
-    """A curve of a metric by another name is refused with the name here."""
+    """A curve of a metric by another name is refused with the name in recframe."""
     rows = {"user": [1, 1], "score": [2, 1], "relevant": [0, 1]}
     with pytest.raises(recframe.RecframeError, match="found 'map'; did you mean 'average_precisio"):
         pd.DataFrame(rows).rec.curve("map")
 
 
 def test_the_table():
-    """Each metric is in it, each name means one metric, and could be written."""
+    """The table of synonyms has every metric, and each synonym means one metric."""
     names = [name for names in SYNONYMS.values() for name in names]
 
     assert set(map(strategies.name_of, strategies.METRICS)) == set(SYNONYMS)
@@ -111,13 +111,13 @@ def test_the_table():
     assert ALIASES == {name: find_meant(name).name for name in ALIASES}
 
 
-# What a library calls a metric that here is another's name, or in the field more often another's.
+# These libraries use a name that elsewhere more often means another metric.
 OTHERS_FIRST = {("LensKit", "Recall"), ("ir_measures", "Accuracy")}
 
 
 @pytest.mark.parametrize("metric", LIBRARIES)
 def test_names_of_libraries(metric):
-    """What a library calls a metric, at whatever k, means it."""
+    """A library's name for a metric means this metric, at any k."""
     synonyms = FIGURES if metric in FIGURES else SYNONYMS
     for library, names in LIBRARIES[metric].items():
         for name in [one.name for one in names]:

@@ -1,4 +1,4 @@
-"""Ties: expectations that can be worked out by hand, of few rows and of very many."""
+"""Expectations over ties equal hand counts, for few rows and for very many."""
 
 import math
 from fractions import Fraction
@@ -11,7 +11,7 @@ import recframe  # noqa: F401
 
 
 def tie(n_rows, n_relevant, n_above=0):
-    """Return the accessor of one user, rows above a tie none of which is relevant."""
+    """Return the accessor of one user, with n_above irrelevant rows above a tie."""
     flags = np.arange(n_above + n_rows) >= n_above + n_rows - n_relevant
     scores = (np.arange(n_above + n_rows) < n_above) * np.arange(n_above + n_rows, 0, -1)
     return pd.DataFrame({"user": 1, "score": scores, "relevant": flags}).rec
@@ -23,7 +23,7 @@ def evaluate(bound, *labels):
 
 
 def test_the_worked_example():
-    """Three tied rows, one of them relevant, and k = 2: two thirds of a hit, at 1 or 2."""
+    """A tie of three rows with one relevant has two thirds of a hit at k = 2."""
     expected = [(2 / 3) / 2, 2 / 3, 2 / 3, (1 + 1 / 2) / 3]
     labels = ["precision@2", "recall@2", "hit_rate@2", "reciprocal_rank@2"]
 
@@ -31,7 +31,7 @@ def test_the_worked_example():
 
 
 def chance_of_none(n_rows, n_relevant, k):
-    """Return the probability that of a tie none of the relevant rows is among the first k."""
+    """Return the probability that no relevant row of a tie is among its first k rows."""
     factors = [Fraction(n_rows - k - i, n_rows - i) for i in range(n_relevant)]
     return math.prod(factors, start=Fraction(1))
 
@@ -39,7 +39,7 @@ def chance_of_none(n_rows, n_relevant, k):
 @pytest.mark.parametrize("n_above", [0, 10**5])
 @pytest.mark.parametrize(("n_rows", "n_relevant"), [(10**6, 1), (10**5, 5), (3000, 40), (90, 80)])
 def test_chances_in_a_large_tie(n_rows, n_relevant, n_above):
-    """They are hypergeometric, exact to 1e-12 where they are next to nothing too."""
+    """Chances in a large tie are hypergeometric to 1e-12, also where they are tiny."""
     for room in (1, 8, 30, n_rows // 2, n_rows - n_relevant):
         k = n_above + room
         labels = [f"hit_rate@{k}", f"all_relevant@{k}", f"hit_rate@{k + 1}"]
@@ -55,7 +55,7 @@ def test_chances_in_a_large_tie(n_rows, n_relevant, n_above):
 
 @pytest.mark.parametrize("n_above", [0, 7, 10**5])
 def test_sums_over_a_large_tie(n_above):
-    """What is spread over many positions is added up without a loss of digits, however far down."""
+    """Sums over a large tie lose no digits, however far down the tie is."""
     n_rows, n_relevant = 2000, 300
     positions = range(n_above + 1, n_above + n_rows + 1)
     chance, step = n_relevant / n_rows, (n_relevant - 1) / (n_rows - 1)
@@ -72,7 +72,7 @@ def test_sums_over_a_large_tie(n_above):
 
 
 def test_the_first_of_a_tie_that_all_but_one_are():
-    """It stands first with probability (t - 1) / t, and second otherwise."""
+    """A single irrelevant row of a tie stands first with probability 1 / t."""
     for n_rows in (2, 3, 10**5):
         expected = (n_rows - 1) / n_rows + 1 / n_rows / 2
         found = evaluate(tie(n_rows, n_rows - 1), "reciprocal_rank", "hit_rate@2")
@@ -82,7 +82,7 @@ def test_the_first_of_a_tie_that_all_but_one_are():
 
 @pytest.mark.parametrize("n_rows", [1, 2, 3, 49, 1000])
 def test_a_tie_of_relevant_rows_is_as_good_as_ranked(n_rows):
-    """Whatever is above it, to the last bit; nothing can be better than relevant rows only."""
+    """A tie of relevant rows only has the bits of a ranking of them."""
     labels = ["ndcg", "average_precision", "err(max=1)", "rbp(p=0.8)", "dcg", "auc", "bpref"]
     for n_above in (0, 3):
         tied, ranked = (tie(n_rows, n_rows, n_above), tie(n_rows, n_rows, n_above)(ties="first"))
