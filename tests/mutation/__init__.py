@@ -1,1 +1,1 @@
-"""Small changes to one room, one at a time, each of which its tests are to notice."""
+"""Change the package's code in small ways, one at a time, and check that tests notice."""

@@ -1,8 +1,9 @@
-"""Change a room one line at a time and run tests that cover it: python -m tests.mutation kernel.
+"""Change a folder one line at a time and run tests that cover it: python -m tests.mutation kernel.
 
-Whatever lives is printed, then a table of modules. Only tests that run a changed line are run, the
-quickest first, as CI runs them: examples drawn are the same in every run. Nothing here is written
-to: each change is made in a copy of the package, of which a fork of this process runs the tests.
+It prints each change that survives, then a table of modules. Only tests that run a changed line
+are run, the quickest first and as in CI, where generated examples are the same in every run. The
+checkout is not written to: a fork of this process makes each change in a copy of the package and
+runs the tests there.
 """
 
 import argparse
@@ -28,10 +29,11 @@ import pytest
 from tests.mutation.changes import Change, read_changes
 
 ROOT = Path(__file__).resolve().parents[2]
-# What tests import beside the package, once for all forks.
+# Tests import these modules, so they are imported once for all forks.
 WARM = "pandas pyarrow.parquet hypothesis.extra.numpy scipy.stats matplotlib.pyplot jinja2"
-MEMORY = 6 << 30  # which a change may make grow without end
-# Tests that cover a room beside those in its folder or module of tests/, if it has either.
+# A change may make memory grow without end.
+MEMORY = 6 << 30
+# These tests cover a folder in addition to its own folder or module of tests/.
 COVERED_BY = {
     "accessor": "test_column_recipes test_methods test_masks test_library_edges test_calls",
     "analysis": "test_population test_models_in_rows test_partitions test_notes",
@@ -65,7 +67,7 @@ ARGUMENTS = ["-n0", "-x", "-q", "-p", "no:cacheprovider", "--assert=plain"]
 
 
 class Room:
-    """The modules of a room, its tests, how long each takes, and which lines it runs."""
+    """A folder's modules, its tests, how long each takes, and which lines it runs."""
 
     def __init__(self, name: str, more: list[str]) -> None:
         folder = ROOT / "recframe" / name
@@ -82,7 +84,7 @@ class Room:
         self.seconds, self.lines = pickle.loads(observed)
 
     def _observe(self, path: Path) -> int:
-        """Run all tests, and note the seconds of each and the tests that run each line."""
+        """Run all tests, and note their seconds and the tests that run each line."""
         trace = coverage.Coverage(data_file=None, config_file=False, source_pkgs=["recframe"])
         trace.start()
         watch = Watch(trace)
@@ -94,18 +96,18 @@ class Room:
         return status
 
     def tests_of(self, change: Change) -> list[str]:
-        """Return the tests that run what is changed, the quickest first."""
+        """Return the tests that run a changed line, the quickest first."""
         lines = self.lines[str(change.path)]
         found = {test for line in change.lines for test in lines.get(line, ())}
-        # Run on import (a constant or a table, which any test may read), or where coverage does not
-        # see it: in a process that a test starts, or a worker of Spark.
+        # The line runs on import, as a constant or table that any test may read, or where
+        # coverage does not see it: in a process that a test starts, or a worker of Spark.
         if "" in found or not found:
             found = {*self.seconds}
         return sorted(found - {""}, key=self.seconds.__getitem__)
 
 
 class Watch:
-    """A plugin of pytest that notes the seconds of tests, and tells coverage which test runs."""
+    """A plugin of pytest that notes the seconds of tests, and tells coverage the running test."""
 
     def __init__(self, trace: coverage.Coverage) -> None:
         self.trace, self.seconds = trace, Counter()
@@ -124,7 +126,7 @@ class Watch:
 
 
 class Choice:
-    """A plugin of pytest that runs some tests in an order, none for long."""
+    """A plugin of pytest that runs some tests in an order, none of them for long."""
 
     def __init__(self, tests: list[str], seconds: dict[str, float]) -> None:
         self.rank = {test: rank for rank, test in enumerate(tests)}
@@ -132,14 +134,14 @@ class Choice:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Leave the chosen tests, in their order, and those that only the change has made."""
+        """Leave the chosen tests in their order, and tests that only the change has made."""
         made = [item for item in items if item.nodeid not in self.seconds]
         chosen = [item for item in items if item.nodeid in self.rank]
         items[:] = made + sorted(chosen, key=lambda item: self.rank[item.nodeid])
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        """Have the process killed where a test takes far longer than it did."""
+        """Kill the process if a test takes far longer than it did."""
         signal.setitimer(signal.ITIMER_REAL, 20 + 10 * self.seconds.get(item.nodeid, 0))
         result = yield
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -177,7 +179,8 @@ def run_changed(change: Change, folder: Path, room: Room, tests: list[str]) -> i
     changed.write_text(change.source, encoding="utf-8")
     sys.path.insert(0, str(folder))
     os.environ["PYTHONPATH"] = os.pathsep.join([str(folder), str(ROOT)])
-    os.environ["PYTHONSAFEPATH"] = "1"  # else a process finds the checkout, where it starts
+    # Otherwise a process finds the checkout, where it starts.
+    os.environ["PYTHONSAFEPATH"] = "1"
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     files = sorted({str(ROOT / test.partition("::")[0]) for test in tests})
     arguments = [*ARGUMENTS, f"--basetemp={folder / 'pytest'}", *files]
@@ -185,7 +188,7 @@ def run_changed(change: Change, folder: Path, room: Room, tests: list[str]) -> i
 
 
 def find_survivors(room: Room, changes: list[Change], n_jobs: int) -> Iterator[tuple[Change, bool]]:
-    """Yield the changes in any order, each with whether it lives."""
+    """Yield the changes in any order, each with whether it survives."""
     running: dict[int, tuple[Change, tempfile.TemporaryDirectory[str]]] = {}
     waiting = iter(changes)
     change = next(waiting, None)
@@ -204,13 +207,14 @@ def find_survivors(room: Room, changes: list[Change], n_jobs: int) -> Iterator[t
         child, status = os.wait()
         found, folder = running.pop(child)
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(child, signal.SIGKILL)  # what its tests have left running
+            # The tests may have left processes running.
+            os.killpg(child, signal.SIGKILL)
         folder.cleanup()
         yield found, os.waitstatus_to_exitcode(status) == 0
 
 
 def main() -> None:
-    """Read the arguments, run, print."""
+    """Read the arguments, run the tests and print the survivors."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
     parser.add_argument("room", help="kernel, metrics, frames, files, analysis, options, …")
     parser.add_argument("--module", help="only this one of the room")
@@ -220,7 +224,8 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="forks at a time")
     arguments = parser.parse_args()
 
-    os.environ["CI"] = "true"  # for the profile of tests/conftest.py
+    # The profile in tests/conftest.py needs this.
+    os.environ["CI"] = "true"
     os.chdir(ROOT)
     for name in WARM.split():
         importlib.import_module(name)

@@ -1,6 +1,6 @@
 """The changes: a condition turned, a comparison shifted, a constant one off, a statement gone.
 
-Texts are left as they are, and so are annotations.
+Texts and annotations stay unchanged.
 """
 
 import ast
@@ -42,7 +42,7 @@ SIDES = {"left": "right", "right": "left"}
 
 
 class Change(NamedTuple):
-    """A module with one change: where it is, what it is, and the source of the changed module."""
+    """A change: the module, the lines, a description, and the source of the changed module."""
 
     path: Path
     lines: range
@@ -64,7 +64,7 @@ def read_changes(path: Path) -> Iterator[Change]:
 
 
 def _put(holder: ast.AST, field: str, index: int | None, node: ast.AST) -> None:
-    """Put a node into its place."""
+    """Put a node into a field of its holder."""
     if index is None:
         setattr(holder, field, node)
     else:
@@ -77,7 +77,7 @@ def _line(node: ast.AST) -> str:
 
 
 def _places(node: ast.AST, lines: range, names: Counter) -> Iterator[tuple]:
-    """Yield what may change below a node, with the lines of the statement it is in."""
+    """Yield each part below a node that may change, with the lines of its statement."""
     if isinstance(node, ast.FunctionDef):
         names = Counter(
             found.arg if isinstance(found, ast.arg) else found.id
@@ -93,21 +93,21 @@ def _places(node: ast.AST, lines: range, names: Counter) -> Iterator[tuple]:
             if not isinstance(child, ast.AST) or _is_left(child):
                 continue
             own = _header(child) if isinstance(child, ast.stmt) else lines
-            # Without a name's only assignment nothing runs: that says nothing about tests.
+            # Code cannot run without a name's only assignment, which says nothing about tests.
             if not _is_only_assignment(child, names):
                 yield own, node, field, index if isinstance(value, list) else None
             yield from _places(child, own, names)
 
 
 def _header(statement: ast.stmt) -> range:
-    """Return the lines of a statement, without those of the statements in it."""
+    """Return the lines of a statement, without its inner statements."""
     body = getattr(statement, "body", None)
     stop = body[0].lineno if body else statement.end_lineno + 1
     return range(statement.lineno, max(stop, statement.lineno + 1))
 
 
 def _is_left(node: ast.AST) -> bool:
-    """Return whether a node is left as it is: texts, imports, what only type checkers see."""
+    """Return whether a node stays unchanged: texts, imports, and code for type checkers."""
     match node:
         case ast.Expr(value=ast.Constant()) | ast.JoinedStr() | ast.Import() | ast.ImportFrom():
             return True
@@ -119,7 +119,7 @@ def _is_left(node: ast.AST) -> bool:
 
 
 def _is_only_assignment(node: ast.AST, names: Counter) -> bool:
-    """Return whether a statement gives names their only value, or is none to leave out."""
+    """Return whether a statement is a name's only assignment, or cannot be left out."""
     if isinstance(node, ast.AnnAssign):
         return True
     if not isinstance(node, ast.Assign):
@@ -143,12 +143,12 @@ def _with(node: ast.AST, **fields: object) -> ast.AST:
 
 
 def _without(values: list) -> list[list]:
-    """Return the list without each of its members."""
+    """Return copies of a list, each without one of its members."""
     return [values[:index] + values[index + 1 :] for index in range(len(values))]
 
 
 def _alternatives(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield what a node may be changed into."""
+    """Yield the nodes that can replace a node."""
     match node:
         case ast.Constant(value=bool(value)):
             yield ast.Constant(not value)

@@ -1,4 +1,4 @@
-"""The changes that are made to a room."""
+"""Changes of code are small and complete."""
 
 import ast
 
@@ -49,7 +49,7 @@ EXPECTED = """\
 
 
 def test_changes(tmp_path):
-    """Each is one change of code that still can be read; texts and annotations stay."""
+    """Each change is one edit that Python can still read, and texts and annotations stay."""
     path = tmp_path / "module.py"
     path.write_text(SOURCE)
     found = list(read_changes(path))

@@ -1,1 +1,1 @@
-"""What files, stores, signals and threads are put through: run by hand, never by the tests."""
+"""Put files, stores, signals and threads under stress; run by hand, never by the tests."""

@@ -1,6 +1,6 @@
 """Put recframe under stress: python -m tests.stress fuzz --count 500.
 
-Each program prints a table, then what it found, and ends with status 1 where it found anything.
+Each program prints a table and the faults that it found, and ends with status 1 if there were any.
 """
 
 import argparse
@@ -21,7 +21,8 @@ PROGRAMS = {
 
 def main():
     """Read the arguments and run one program."""
-    if sys.argv[1:2] == ["memory"]:  # a table of peaks, which has arguments of its own
+    # This table of peaks has arguments of its own.
+    if sys.argv[1:2] == ["memory"]:
         sys.argv[:2] = ["python -m tests.benchmarks.memory"]
         runpy.run_module("tests.benchmarks.memory", run_name="__main__")
         return

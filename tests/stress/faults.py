@@ -1,4 +1,4 @@
-"""Stores that fail and disks that are full: the right table or one line, and nothing left."""
+"""Failing stores and full disks give the right table or one line, and leave no files."""
 
 import os
 import random
@@ -18,7 +18,7 @@ SECONDS = 90
 
 
 def run(folder, arguments):
-    """Print what became of the runs by fault, and return what should not have been."""
+    """Print the outcomes for each fault, and return the wrong ones."""
     rows, finds = {}, []
     chance = random.Random(arguments.seed)
     for name, fault in FAULTS.items():
@@ -40,7 +40,7 @@ def run(folder, arguments):
 
 
 def of_store(scheme, harm):
-    """Return a fault of a store, which is harmed before or while it is read."""
+    """Return a fault of a store, which is harmed before or during the reading."""
 
     def fault(folder, chance):
         write_runs(folder / "bucket", 20_000)
@@ -48,7 +48,8 @@ def of_store(scheme, harm):
         if scheme == "s3":
             address = "s3://a:b@bucket/{1}.parquet?{0.query}"
         with serving(folder) as server, Worker() as worker:
-            server.handle_error = lambda *_: None  # of connections that a reader has closed
+            # A reader may close connections, which is no error.
+            server.handle_error = lambda *_: None
             path = address.format(server, chance.randrange(4))
             kind, whole, _ = worker.evaluate(path, SECONDS)
             if kind != "ok":
@@ -63,7 +64,7 @@ def of_store(scheme, harm):
 
 
 def answer(status):
-    """Return a harm: all requests get a status, from some time on."""
+    """Return a harm that gives all requests a status from some time on."""
 
     def harm(server, chance):
         Timer(chance.uniform(0, 0.05), setattr, (server, "status", status)).start()
@@ -72,18 +73,18 @@ def answer(status):
 
 
 def die(server, chance):
-    """Have it die after some bytes."""
+    """Let the server die after some bytes."""
     server.n_left = chance.randrange(200_000)
 
 
 def shorten(server, chance):
-    """Cut its files, as another that writes them would."""
+    """Shorten the server's files, as another writer would."""
     for path in (server.folder / "bucket").iterdir():
         os.truncate(path, chance.randrange(path.stat().st_size))
 
 
 def ignore_ranges(server, _):
-    """Send whole files to whoever asks for a part."""
+    """Send whole files in answer to requests for a part."""
     server.has_ranges = False
 
 

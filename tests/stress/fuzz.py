@@ -1,4 +1,4 @@
-"""Small files of each format, damaged at random: a table, a refusal, and nothing else."""
+"""Randomly damaged files of each format give a table or a refusal."""
 
 import gzip
 import shutil
@@ -16,7 +16,7 @@ MEMORY = ["1GiB", "64MiB", 9000]
 
 
 def run(folder, arguments):
-    """Print the outcomes of mutants of each format, and return what was found."""
+    """Print the outcomes of damaged files of each format, and return the wrong ones."""
     files = write_files(folder)
     arguments.keep.mkdir(parents=True, exist_ok=True)
     rows, finds = {}, []
@@ -95,26 +95,33 @@ def mutate(data, rng):
         start = int(rng.integers(len(data) + 1))
         stop = min(len(data), start + int(2 ** rng.uniform(0, 8)))
         match rng.integers(9):
-            case 0 if start < len(data):  # a bit turned round
+            # This turns a bit.
+            case 0 if start < len(data):
                 data[start] ^= 1 << int(rng.integers(8))
-            case 1:  # bytes at random
+            # These bytes are random.
+            case 1:
                 data[start:stop] = rng.bytes(stop - start)
             case 2:
                 data[start:stop] = bytes(stop - start)
-            case 3:  # cut short
+            # This cuts the end off.
+            case 3:
                 del data[max(start, 1) :]
             case 4:
                 del data[start:stop]
-            case 5:  # said again, many times now and then
+            # This repeats bytes, sometimes very often.
+            case 5:
                 data[stop:stop] = data[start:stop] * int(4 ** rng.integers(6))
-            case 6:  # the largest of 32 and of 64 bits
+            # These are the largest integers of 32 and of 64 bits.
+            case 6:
                 data[start : start + 8] = (2 ** int(rng.choice([31, 32, 63])) - 1).to_bytes(
                     8, "little"
                 )
-            case 7:  # a bound in the end, where footers are
+            # This changes a byte near the end, where footers are.
+            case 7:
                 at = max(0, len(data) - int(2 ** rng.uniform(0, 11)))
                 data[at : at + 1] = rng.bytes(1)
-            case _:  # what parsers of texts stumble over
+            # These texts are hard for parsers.
+            case _:
                 texts = [b'{"a":' * 3000, b"[" * 20_000, b'"', b"\n", b"\r", b",", b"\xff", b"\0"]
                 data[start:start] = texts[rng.integers(len(texts))]
     return bytes(data)

@@ -1,4 +1,4 @@
-"""Runs that are told to end at any time: what is written is whole, and nothing else is left."""
+"""Runs that a signal ends at any time leave whole outputs and no other files."""
 
 import random
 import signal
@@ -15,7 +15,7 @@ ENDINGS = ["csv", "parquet"]
 
 
 def run(folder, arguments):
-    """Print what became of the runs by their signal, and return what was left behind."""
+    """Print the outcomes for each signal, and return the wrong ones."""
     chance = random.Random(arguments.seed)
     write_runs(folder / "runs")
     for name in ("tmp", "out"):
@@ -46,13 +46,13 @@ def run(folder, arguments):
 
 
 def whole(folder, ending):
-    """Return the files of a run that is left alone."""
+    """Return the files of a run without a signal."""
     subprocess.run(command(folder, ending), check=True, stdout=subprocess.DEVNULL)
     return take(folder / "out")
 
 
 def take(folder):
-    """Return what the files of a folder hold, which is then empty."""
+    """Return the content of a folder's files, and empty the folder."""
     found = {path.name: path.read_bytes() for path in folder.iterdir()}
     for path in folder.iterdir():
         path.unlink()
@@ -60,13 +60,13 @@ def take(folder):
 
 
 def heed():
-    """Heed signals that a program in the background was told to ignore."""
+    """Heed signals that a background program was told to ignore."""
     for number in NUMBERS:
         signal.signal(number, signal.SIG_DFL)
 
 
 def command(folder, ending):
-    """Return the command of a run that spills."""
+    """Return the command of a run that writes temporary files."""
     paths = ["--tmp", f"{folder}/tmp", "--output", f"{folder}/out/means.{ending}"]
     options = ["--metric", "recall@1", "--memory", "1MiB", "-q", "--short", "pad", *paths]
     each = ["--per-user", f"{folder}/out/users.{ending}"]

@@ -1,4 +1,4 @@
-"""Many threads on one scan: each has the table of one alone."""
+"""Many threads on one scan each get the table of a single thread."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +10,7 @@ from tests.stress.signals import write_runs
 
 
 def run(folder, arguments):
-    """Print the seconds of so many threads on one scan, and return whose tables differ."""
+    """Print the seconds of several threads on one scan, and return those with a wrong table."""
     write_runs(folder / "runs", 500_000)
     rows, finds = {}, []
     for memory in ("4MiB", "64MiB", "1GiB"):

@@ -1,4 +1,4 @@
-"""A process that evaluates what it is told to, so that its end is noticed and not shared."""
+"""A process that evaluates files on request, so that a crash does not end its parent."""
 
 import contextlib
 import hashlib
@@ -12,19 +12,21 @@ import sys
 import warnings
 from pathlib import Path
 
-LIMIT = 8 << 30  # of address space, which is the whole of it for threads and allocators
-EXPLOSION = 300  # MB beyond what was resident; a file of the fuzzer has some 10 KB
+# This limits the address space, which includes all of threads and allocators.
+LIMIT = 8 << 30
+# This many MB beyond the memory before is too much for the fuzzer's files of 10 KB.
+EXPLOSION = 300
 METRICS = ["recall@2", "ndcg"]
 
 
 class Worker:
-    """A process to which paths go; a new one takes its place when it has died."""
+    """A process that evaluates paths; a new one replaces it when it has died."""
 
     def __init__(self):
         self.process = None
 
     def __enter__(self):
-        """Give itself."""
+        """Return itself."""
         return self
 
     def __exit__(self, *_):
@@ -32,14 +34,14 @@ class Worker:
         self.end()
 
     def end(self):
-        """End the process, if there is one."""
+        """End the process if it runs."""
         if self.process is not None:
             self.process.kill()
             self.process.communicate()
             self.process = None
 
     def evaluate(self, path, seconds=30, **options):
-        """Return what became of a path: kind, text, megabytes at the peak."""
+        """Return the outcome for a path: kind, text and megabytes at the peak."""
         if self.process is None:
             pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
             command = [sys.executable, "-m", "tests.stress.worker"]
@@ -64,7 +66,7 @@ def megabytes(field):
 
 
 def evaluate(recframe, main, path, **options):
-    """Return the kind of outcome and a text, which is a digest where there is a table."""
+    """Return the kind of outcome and a text, which for a table is its digest."""
     if path.endswith((".run", ".qrels")):
         names = [str(Path(path).with_suffix(ending)) for ending in (".qrels", ".run")]
         names = [path if path.endswith(Path(name).suffix) else f"{name}.intact" for name in names]
@@ -88,14 +90,15 @@ def evaluate(recframe, main, path, **options):
 
 
 def digest(data):
-    """Return a short text that differs where data do."""
+    """Return a short text that differs for different data."""
     return hashlib.sha256(data).hexdigest()[:16]
 
 
 def main():
-    """Answer each line."""
+    """Answer each line of input."""
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what libraries print is no answer
+    # Printed text of libraries would look like an answer.
+    os.dup2(2, 1)
     resource.setrlimit(resource.RLIMIT_AS, (LIMIT, LIMIT))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     warnings.simplefilter("ignore")
