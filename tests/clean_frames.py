@@ -1,7 +1,8 @@
 """Clean frames as people have them: described column by column, made small and seeded.
 
-Each description has a line for the rows, and one for truth where there is one: the name of each
-column, and the generator of its values. Others than roles are features, texts, prices and times.
+Each description has a line for the rows, and perhaps one for truth. A line has the name of each
+column and the generator of its values. Columns without a role are features, texts, prices and
+times.
 """
 
 from collections.abc import Mapping
@@ -17,7 +18,7 @@ WORDS = "the a red large small old quick quiet north river garden paper".split()
 
 
 class Rows(NamedTuple):
-    """The user and item of each row, each user's together, with what is known of the row."""
+    """The user and item of each row, grouped by user, with facts about the row."""
 
     user: np.ndarray
     item: np.ndarray
@@ -27,7 +28,7 @@ class Rows(NamedTuple):
 
     @property
     def n(self):
-        """How many rows there are."""
+        """The number of rows."""
         return len(self.user)
 
     @property
@@ -38,7 +39,7 @@ class Rows(NamedTuple):
 
 
 def make_rows(seed, length=None):
-    """Return rows of users, whose lists have a length or various ones, and rows of truth."""
+    """Return rows of users with lists of a length or of various lengths, and rows of truth."""
     rng = np.random.default_rng(seed)
     lengths = np.full(N_USERS, length) if length else rng.integers(8, 15, N_USERS)
     chosen = [rng.choice(N_ITEMS, n_rows, replace=False) for n_rows in lengths]
@@ -55,7 +56,7 @@ def make_rows(seed, length=None):
 
 
 def text_of(numbers, n_words, end=""):
-    """Return a text of some words for each number, which an end makes another for each."""
+    """Return a text of some words for each number, made unique by an end."""
     texts = [" ".join(WORDS[(7 * one + 5 * at) % 12] for at in range(n_words)) for one in numbers]
     return [f"{text} {one}{end}" if end else text for one, text in zip(numbers, texts, strict=True)]
 
@@ -66,13 +67,13 @@ def pick(numbers, *values):
 
 
 def at(rows, days=20):
-    """Return a time of each row."""
+    """Return a time for each row."""
     seconds = rows.rng.choice(days * 86_400, rows.n, replace=False)
     return START + pd.to_timedelta(seconds, "s")
 
 
 GENERATORS = {
-    # ids
+    # These columns hold ids.
     "user": lambda rows: rows.user + 1,
     "user0": lambda rows: rows.user,
     "user_text": lambda rows: [f"U{one:05}" for one in rows.user],
@@ -86,7 +87,7 @@ GENERATORS = {
     "article": lambda rows: rows.item * 1001 + 108_775_015,
     "doc": lambda rows: [f"FBIS3-{one + 100}" for one in rows.item],
     "passage": lambda rows: [f"{one}-{one % 4}" for one in rows.item],
-    # scores and relevance
+    # These columns hold scores and relevance.
     "score": lambda rows: rows.quality,
     "score2": lambda rows: rows.quality + rows.rng.normal(0, 0.1, rows.n),
     "logit": lambda rows: rows.rng.normal(3 * rows.quality - 2, 1),
@@ -99,7 +100,7 @@ GENERATORS = {
     "rating": lambda rows: np.clip(np.round(4 * rows.quality + 1.5) / 2 + 1, 0.5, 5),
     "stars": lambda rows: np.clip(np.round(3 * rows.quality + 1), 1, 5).astype(int),
     "one": lambda rows: np.ones(rows.n, int),
-    # of users
+    # These columns describe users.
     "country": lambda rows: pick(rows.user, "DE", "FR", "BR", "US", "JP"),
     "device": lambda rows: pick(rows.user, "ios", "android", "web"),
     "gender": lambda rows: pick(rows.user, "F", "M"),
@@ -110,7 +111,7 @@ GENERATORS = {
     "session": lambda rows: rows.user * 31 + 12_899_779,
     "query_words": lambda rows: text_of(rows.user, 3, "?"),
     "city": lambda rows: pick(rows.user, "Lisboa", "Porto", "Faro"),
-    # of items
+    # These columns describe items.
     "title": lambda rows: text_of(rows.item, 2, "!"),
     "text": lambda rows: text_of(rows.item, 12),
     "genre": lambda rows: pick(rows.item, "Drama", "Comedy|Romance", "Action", "Sci-Fi"),
@@ -123,7 +124,7 @@ GENERATORS = {
     "language": lambda rows: pick(rows.item, "en", "de", "pt"),
     "url": lambda rows: [f"https://example.org/{one}.html" for one in rows.item],
     "duration": lambda rows: rows.item * 977 % 60_000 + 3_000,
-    # of rows
+    # These columns describe rows.
     "unix": lambda rows: 1_664_580_000 + rows.rng.choice(10**6, rows.n, replace=False),
     "millis": lambda rows: 1_664_580_000_123 + rows.rng.choice(10**9, rows.n, replace=False),
     "time": at,
@@ -143,7 +144,7 @@ GENERATORS = {
     "seconds": lambda rows: np.round(rows.rng.exponential(20, rows.n), 1),
     "snippet": lambda rows: text_of(rows.user + 3 * rows.item, 9),
     "missing": lambda rows: np.where(rows.rng.random(rows.n) < 0.4, np.nan, rows.quality),
-    # the same in all rows
+    # These columns are the same in all rows.
     "Q0": lambda rows: ["Q0"] * rows.n,
     "tag": lambda rows: ["bm25-b0.4"] * rows.n,
     "test": lambda rows: ["test"] * rows.n,
@@ -156,7 +157,7 @@ PADDED = {"short": "pad"}
 
 
 class Clean(NamedTuple):
-    """The columns of rows and of truth, and the options that people pass: what names cannot say."""
+    """The columns of rows and of truth, and the options that people must pass."""
 
     rows: str
     truth: str = ""
@@ -402,7 +403,7 @@ CLEAN = {
 
 
 def make_frames(name):
-    """Return the frame of rows of a description, and that of truth, None where there is none."""
+    """Return the frame of a description's rows, and the frame of truth or None."""
     described = CLEAN[name]
     frames = []
     seed = list(CLEAN).index(name)

@@ -1,4 +1,4 @@
-"""What tests of the command line share: the example, its golden table and its metrics."""
+"""Tests of the command line share an example, its golden table and its metrics."""
 
 from pathlib import Path
 

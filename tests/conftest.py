@@ -1,4 +1,4 @@
-"""Named frames and Hypothesis profiles."""
+"""Shared frames and profiles of Hypothesis."""
 
 import os
 from importlib.util import find_spec
@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, settings
 settings.register_profile(
     "default", deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow]
 )
-# The same examples in every run there, on the newest dependencies and on the oldest.
+# CI tests the same examples in every run, on the newest dependencies and on the oldest.
 settings.register_profile("ci", parent=settings.get_profile("default"), derandomize=True)
-# For a night: pytest --hypothesis-profile=thorough
+# This profile is for a night: pytest --hypothesis-profile=thorough
 settings.register_profile("thorough", parent=settings.get_profile("default"), max_examples=1000)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
@@ -38,7 +38,7 @@ def pytest_report_header():
 
 @pytest.fixture
 def frame():
-    """Three users: one with a tie across the cut at 2, one without a hit, one without relevance."""
+    """Return three users: one with a tie across 2, one without a hit, one without relevance."""
     return pd.DataFrame(
         {
             "user": ["ann", "ann", "ann", "bob", "bob", "bob", "cat", "cat"],
@@ -51,7 +51,7 @@ def frame():
 
 @pytest.fixture
 def recs():
-    """Two lists of two and one of one."""
+    """Return two lists of two rows and one of one."""
     return pd.DataFrame(
         {
             "user": ["bob", "bob", "ann", "ann", "eve"],
@@ -63,5 +63,5 @@ def recs():
 
 @pytest.fixture
 def test():
-    """One item of each user listed, others not; cat has no list, eve no truth."""
+    """Return truth with an item of ann and of bob listed; cat has no list, and eve no truth."""
     return pd.DataFrame({"user": ["ann", "ann", "ann", "bob", "cat"], "item": [2, 9, 8, 1, 1]})

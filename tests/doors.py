@@ -1,4 +1,4 @@
-"""Every door to a per-user table: one frame evaluated as each engine and format has it."""
+"""Every engine and format evaluates one frame to a per-user table of the same form."""
 
 import contextlib
 import io
@@ -15,19 +15,21 @@ import recframe.polars
 from recframe.cli import main
 from recframe.errors import RecframeError
 
-SMALL = 1 << 14  # bytes of memory, so that files of a few rows are read in blocks too
+# Files of a few rows do not fit into this many bytes, so they are read in blocks too.
+SMALL = 1 << 14
 ROWS_OF_GROUP = 5
 
 
 def of_tidy(tidy):
     """Return a table of plain columns in the form of the others."""
     users = list(tidy.columns[: list(tidy.columns).index("score")])
-    wide = tidy.set_index([*users, "score"]).unstack("score")  # noqa: PD010 - each is there once
+    # No pair repeats, so `pivot_table` is not needed.
+    wide = tidy.set_index([*users, "score"]).unstack("score")  # noqa: PD010
     return wide.swaplevel(axis=1).rename_axis(columns=["score", "metric"])
 
 
 def of_polars(table):
-    """Return a per-user table of Polars as that of pandas."""
+    """Return a per-user table of Polars in the form of pandas."""
     return of_tidy(table.to_pandas())
 
 
@@ -45,13 +47,13 @@ def of_files(frame, metrics, options, folder, ending):
 
 
 def of_dask(frame, metrics, options, folder):
-    """Return the table of Dask, of several partitions."""
+    """Return Dask's table of several partitions."""
     ddf = dd.from_pandas(frame, npartitions=3, sort=False)
     return ddf.rec(**options).evaluate(metrics).compute().sort_index()
 
 
 def of_command_line(frame, metrics, options, folder):
-    """Return the table that the command line writes; a refusal is raised as in Python."""
+    """Return the table that the command line writes, or raise its refusal as Python does."""
     frame.to_parquet(folder / "given.parquet", index=False)
     words = ["evaluate", str(folder / "given.parquet"), "--metric", metrics, "--quiet"]
     for name, value in options.items():

@@ -1,7 +1,7 @@
-"""Other libraries' values of one list, by their names in the table, each beside the label here.
+"""Other libraries' values of one list, by their names, each with the label in recframe.
 
-The table is that of the page of conventions. A third value, where there is one, is that of the
-formula the table tells of, by hand. Each function imports its library itself.
+The names are in the table on the page of conventions. A third value, if any, is computed by hand
+from the formula in the table. Each function imports its library itself.
 """
 
 import math
@@ -19,8 +19,8 @@ for name in conventions.read_names():
     libraries = LIBRARIES.setdefault(name.metric.removesuffix("@k"), {})
     libraries.setdefault(name.library, []).append(name)
 K = 3
-# What is listed, best first, and grades of items. Hits at 2 and 3 of R = 6 and one beyond k; fewer
-# rows than k and R; nothing but hits; no hit; R < k.
+# Each entry has a list, best first, and its relevant items. They have hits at 2 and 3 of R = 6
+# and a hit beyond k; fewer rows than k and R; hits only; no hit; R < k.
 LISTS = [
     ("abcde", "bcexyz"),
     ("ab", "bcxyz"),
@@ -29,7 +29,7 @@ LISTS = [
     ("abcde", "bd"),
 ]
 BINARY = [(listed, dict.fromkeys(true, 1)) for listed, true in LISTS]
-# Rows of which truth says much, little or nothing.
+# These grades judge most, few or none of the rows.
 GRADED = [
     *BINARY,
     ("abcdefgh", {"a": 0, "b": 2, "d": 0, "e": 1, "f": 0, "g": 4, "y": 3, "z": 0}),
@@ -38,12 +38,12 @@ GRADED = [
     ("abc", {"a": 1, "c": 1}),
     ("abc", {"a": 0, "y": 1, "z": 1}),
 ]
-# Those whose items with a grade are all listed, for libraries that see nothing else.
+# All items with a grade are listed, for libraries that see only lists.
 WHOLE = [("abcde", {"b": 1, "c": 1, "e": 1}), ("bcd", {"b": 1, "c": 1, "d": 1})]
 
 
 def as_frames(listed, grades):
-    """Return a list and grades as frames; halved positions are scores where some are tied."""
+    """Return a list and grades as frames; some scores tie if positions are halved."""
     frame = pd.DataFrame({"user": "u", "item": list(listed.lower())})
     frame["score"] = np.arange(len(frame), 0, -1) / 8
     if listed.isupper():
@@ -67,22 +67,22 @@ def relevant_items(grades):
 
 
 def hits(listed, grades):
-    """Return the positions of the hits among the first k."""
+    """Return the positions of the hits among the first k rows."""
     return [place for place, item in enumerate(listed[:K], 1) if grades.get(item, 0) > 0]
 
 
 def sum_of_precision(listed, grades):
-    """Return what every average precision divides: precision at each hit, added up."""
+    """Return the sum of the precision at each hit, which every average precision divides."""
     return sum(n / place for n, place in enumerate(hits(listed, grades), 1))
 
 
 def dcg(places):
-    """Return the discounted gain of hits at these places."""
+    """Return the discounted gain of hits at these positions."""
     return sum(1 / math.log2(1 + place) for place in places)
 
 
 def trec_eval(listed, grades):
-    """Return trec_eval's values, by way of pytrec_eval."""
+    """Return trec_eval's values, computed by pytrec_eval."""
     library = import_module("pytrec_eval")
     names = {
         "P_k": "precision@3",
@@ -103,7 +103,7 @@ def trec_eval(listed, grades):
 
 
 def ir_measures(listed, grades):
-    """Return ir_measures' values: its ERR is gdeval's, of five digits."""
+    """Return ir_measures' values; its ERR is gdeval's, with five digits."""
     library = import_module("ir_measures")
     names = {
         "P@k": "precision@3",
@@ -119,9 +119,11 @@ def ir_measures(listed, grades):
         "Judged@k": "judged@3",
     }
     measures = {name: library.parse_measure(name.replace("@k", "@3")) for name in names}
-    run = {"1": {item: float(-place) for place, item in enumerate(listed)}}  # gdeval: a number
+    # gdeval needs a numeric query.
+    run = {"1": {item: float(-place) for place, item in enumerate(listed)}}
     if math.isnan(ours(listed, grades, "auc", zero_division=math.nan)):
-        del measures["Accuracy"]  # which divides by zero
+        # Accuracy divides by zero.
+        del measures["Accuracy"]
     found = library.calc_aggregate(list(measures.values()), {"1": grades}, run) | {None: 0.0}
     values = {name: (label, found[measures.get(name)]) for name, label in names.items()}
     judged = sum(item in grades for item in listed[:K]) / min(len(listed), K)
@@ -162,7 +164,7 @@ def ranx(listed, grades):
 
 
 def rectools(listed, grades):
-    """Return RecTools' values: the ideal of its NDCG has k hits, unless told otherwise."""
+    """Return RecTools' values; the ideal of its NDCG has k hits by default."""
     metrics = import_module("rectools.metrics")
     ranked = pd.DataFrame({"user_id": "u", "item_id": list(listed)})
     ranked["rank"] = np.arange(1, len(ranked) + 1)
@@ -191,7 +193,7 @@ def rectools(listed, grades):
 
 
 def replay(listed, grades):
-    """Return RePlay's values: average precision / min(R, k); the AUC of the first k rows."""
+    """Return RePlay's values: AP is divided by min(R, k), and AUC is of the first k rows."""
     metrics = import_module("replay.metrics")
     lists = pd.DataFrame({"query_id": "u", "item_id": list(listed)})
     lists["rating"] = np.arange(len(lists), 0, -1.0)
@@ -202,7 +204,8 @@ def replay(listed, grades):
         return by_user["u"]
 
     first, n_hits = listed[:K], len(hits(listed, grades))
-    no_value = {0: 0.0, len(first): 1.0}  # where recframe has none
+    # recframe has no value for these lists.
+    no_value = {0: 0.0, len(first): 1.0}
     by_cap = sum_of_precision(listed, grades) / min(len(relevant), K)
     return {
         "Precision": ("precision@3", value("Precision")),
@@ -216,7 +219,7 @@ def replay(listed, grades):
 
 
 def recommenders(listed, grades):
-    """Return the values of Recommenders, whose R-precision goes no further than k."""
+    """Return the values of Recommenders, whose R-precision stops at k."""
     metrics = import_module("recommenders.evaluation.python_evaluation")
     true = pd.DataFrame({"userID": 1, "itemID": relevant_items(grades), "rating": 1.0})
     listing = pd.DataFrame({"userID": 1, "itemID": list(listed)})
@@ -241,7 +244,7 @@ def recommenders(listed, grades):
 
 
 def lenskit(listed, grades):
-    """Return LensKit's values: AP is divided by min(R, k, n), its NDCG is of another offset."""
+    """Return LensKit's values: AP is divided by min(R, k, n), and NDCG has another offset."""
     metrics = import_module("lenskit.metrics")
     ranking = import_module("lenskit.metrics.ranking")
     items = import_module("lenskit.data").ItemList
@@ -276,7 +279,7 @@ def lenskit(listed, grades):
 
 
 def torchmetrics(listed, grades):
-    """Return torchmetrics' values, of what is listed; AP at k is divided by the hits there."""
+    """Return torchmetrics' values for the listed rows; AP at k is divided by the hits there."""
     functional = import_module("torchmetrics.functional.retrieval")
     torch = import_module("torch")
     score = torch.arange(len(listed), 0, -1) / 8
@@ -302,7 +305,7 @@ def torchmetrics(listed, grades):
 
 
 def scikit_learn(listed, grades):
-    """Return scikit-learn's values, of what is listed."""
+    """Return scikit-learn's values for the listed rows."""
     metrics = import_module("sklearn.metrics")
     frame, _ = as_frames(listed, grades)
     relevance = frame["item"].map(grades).fillna(0)
@@ -320,7 +323,7 @@ def scikit_learn(listed, grades):
 
 
 def evidently(listed, grades):
-    """Return evidently's values, of what is listed, which lists of k and more have."""
+    """Return evidently's values for the listed rows, if the list has k or more."""
     metrics = import_module("evidently.metrics")
     library = import_module("evidently")
     frame = pd.DataFrame({"user_id": "u", "item_id": list(listed)})
@@ -343,7 +346,7 @@ def evidently(listed, grades):
 
 
 def beir(listed, grades):
-    """Return BEIR's R_cap, which it rounds to five digits."""
+    """Return BEIR's R_cap, which is rounded to five digits."""
     metrics = import_module("beir.retrieval.custom_metrics")
     run = {item: float(-place) for place, item in enumerate(listed)}
     (theirs,) = metrics.recall_cap({"u": grades}, {"u": run}, [K]).values()
@@ -356,7 +359,7 @@ CATALOGUE_ITEMS = [1, 2, 3, 4, 5, 6]
 
 
 def of_catalogue(library, k):
-    """Return a library's figures of the first two of three lists, over a catalogue of six items."""
+    """Return a library's catalogue metrics of three lists, over a catalogue of six items."""
     known = pd.DataFrame({"user": 9, "item": CATALOGUE_ITEMS})
     ranked = LISTED.assign(rank=LISTED.groupby("user").cumcount() + 1)
     if library == "RecTools":
@@ -393,7 +396,7 @@ def of_catalogue(library, k):
     return {}
 
 
-# The function of a library, the module it needs, the lists it takes.
+# Each library has its function, the module that it needs, and the lists that it takes.
 RUN = {
     "trec_eval": (trec_eval, "pytrec_eval", GRADED),
     "ir_measures": (ir_measures, "ir_measures", GRADED),

@@ -1,4 +1,4 @@
-"""The table of examples/guide/engines.md, and a call for each of its rows."""
+"""The table of examples/guide/engines.md has a call for each of its rows."""
 
 import re
 import warnings
@@ -32,17 +32,18 @@ METRIC = "recall@1"
 
 
 def find_questions(make):
-    """Ask for a mean that has two open questions; raise unless the refusal has both."""
+    """Ask for a mean with two open questions; raise unless the refusal has both."""
     try:
         compute(make(OPEN, **OPTIONS).mean(METRIC))
-    except Exception as error:  # of Spark, with a traceback of a worker
+    # Spark raises an error with a worker's traceback.
+    except Exception as error:
         if "must not be null" in str(error) and "must not be the same in two rows" in str(error):
             return
     raise RecframeError("it does not ask both")
 
 
 def find_warning(make):
-    """Ask for a mean of relevant rows alone; fail unless there is a warning."""
+    """Ask for a mean of relevant rows alone, and raise if no warning appears."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         compute(make(ROWS.assign(relevant=1), **OPTIONS).mean(METRIC))
@@ -59,7 +60,7 @@ def compute(table):
 
 
 def every(*calls):
-    """Return what makes every table of the rows of `make(frame, **options)`."""
+    """Return a function that computes every table for the rows of `make(frame, **options)`."""
 
     def call_all(make):
         rec = make(ROWS, **OPTIONS)
@@ -70,7 +71,7 @@ def every(*calls):
 
 
 def of_segments(**asked):
-    """Return what makes the tables that take by= and weights=, with these."""
+    """Return a function that computes the tables with these `by` and `weights`."""
     return every(
         lambda rec: rec.mean(METRIC, **asked),
         lambda rec: rec.summary(METRIC, **asked),
@@ -79,7 +80,8 @@ def of_segments(**asked):
     )
 
 
-CALLS = {  # by the beginnings of rows
+# The keys are the beginnings of rows.
+CALLS = {
     "`evaluate`, `mean`": every(
         lambda rec: rec.evaluate(METRIC),
         lambda rec: rec.mean(METRIC),
@@ -119,7 +121,7 @@ TABLE = read_table()
 
 
 def check_column(engine, make):
-    """Assert that an engine does what its column of the table says, given what opens a frame."""
+    """Assert that an engine does everything that its column of the table says."""
     for start, call in CALLS.items():
         (said,) = [cells[engine] for row, cells in TABLE.items() if row.startswith(start)]
         try:

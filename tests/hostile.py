@@ -1,4 +1,4 @@
-"""Values that nobody means to pass, and every public call that could be passed one."""
+"""Unusual values for arguments, and every public call that could get them."""
 
 import inspect
 import itertools
@@ -29,7 +29,7 @@ class Float(np.float64):
 
 
 class Mute:
-    """What cannot be shown."""
+    """An object that cannot be shown."""
 
     def __repr__(self):
         """Fail."""
@@ -37,7 +37,7 @@ class Mute:
 
 
 class Unequal:
-    """What can be a key, but not be compared."""
+    """An object that can be a key, but not be compared."""
 
     __hash__ = object.__hash__
 
@@ -47,7 +47,7 @@ class Unequal:
 
 
 class Unkeyed:
-    """What says that it can be a key, and cannot."""
+    """An object with a `__hash__` that fails."""
 
     def __hash__(self):
         """Fail."""
@@ -55,7 +55,7 @@ class Unkeyed:
 
 
 def nest(depth):
-    """Return lists in each other, deeper than Python follows them."""
+    """Return nested lists, deeper than Python's recursion limit."""
     nested = []
     for _ in range(depth):
         nested = [nested]
@@ -73,7 +73,8 @@ VALUES = {
     "10**9": lambda: 10**9,
     "2**63": lambda: 2**63,
     "10**400": lambda: 10**400,
-    "10**5000": lambda: 10**5000,  # which Python does not print
+    # Python does not print so large a number.
+    "10**5000": lambda: 10**5000,
     "Decimal 1e400": lambda: Decimal("1e400"),
     "Fraction": lambda: Fraction(1, 3),
     "1j": lambda: 1j,
@@ -120,7 +121,7 @@ VALUES = {
     "sparse Series": lambda: pd.Series(pd.arrays.SparseArray([1, 2])),
     "LazyFrame": lambda: pl.LazyFrame({"x": [1, 2]}),
 }
-# As they are, in a list, in a list of lists, in a dict.
+# Each value is passed as it is, in a list, in a list of lists and in a dict.
 FORMS = {
     "{}": lambda value: value,
     "[{}]": lambda value: [value],
@@ -150,20 +151,21 @@ def public_methods(accessor):
 
 
 def call_method(accessor, name, **arguments):
-    """Return what a method returns, computed."""
+    """Return the computed result of a method."""
     made = getattr(accessor, name)(**arguments)
     return made.compute() if hasattr(made, "compute") else made
 
 
 def call_options(accessor, **options):
-    """Return a table under these options; judged where truth is what they are of."""
+    """Return a table under these options, judged by truth if they concern truth."""
     return accessor(**options).recall(1)
 
 
 def list_doors(path):
-    """Return every public call: name, function of keywords, its signature, what it needs."""
+    """Return every public call: name, function of keywords, signature and needed arguments."""
     ddf = dd.from_pandas(FRAME, npartitions=1)
-    wide = {"short": "pad"}  # for any k
+    # This option allows any k.
+    wide = {"short": "pad"}
     doors = {
         "evaluate": (recframe.evaluate, recframe.evaluate, {"frame": FRAME}),
         "evaluate of files": (recframe.evaluate, recframe.evaluate, {"frame": path}),

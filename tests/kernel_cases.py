@@ -1,6 +1,6 @@
 """Hypothesis strategies for the kernel: rows of groups, scores of every kind, and small sizes.
 
-What works on many rows at a time is cut so finely that few rows take every road.
+The sizes are so small that few rows reach all branches of code for many rows.
 """
 
 from contextlib import contextmanager
@@ -32,7 +32,7 @@ SIZE_SETS = st.fixed_dictionaries(
 
 @contextmanager
 def cut(sizes, n_threads):
-    """Set sizes in all modules of the kernel, and how many threads there are."""
+    """Set sizes in all modules of the kernel, and the number of threads."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(threads.VARIABLE, str(n_threads))
         for name, value in sizes.items():
@@ -62,7 +62,7 @@ def groups(draw, max_groups=6, max_size=30):
 
 
 def _close(dtype, lowest, others):
-    """Return a pool of scores next to each other, and others far away, above 0 or about it."""
+    """Return a pool of scores next to each other, and others far away, above 0 or around it."""
 
     def draw(rng, size):
         last = np.finfo(dtype).eps
@@ -72,7 +72,7 @@ def _close(dtype, lowest, others):
 
 
 def _integers(dtype):
-    """Return a pool of integers over all of a type's range and at its ends."""
+    """Return a pool of integers over all of a dtype's range and at its ends."""
     low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
 
     def draw(rng, size):
@@ -83,7 +83,7 @@ def _integers(dtype):
 
 
 def _special(dtype):
-    """Return a pool of the floats at which a type ends or changes."""
+    """Return a pool of the floats at which a dtype ends or changes."""
     found = np.finfo(dtype)
     ends = [np.inf, found.max, found.smallest_normal, found.smallest_subnormal, 1 + found.eps, 1, 0]
     return lambda rng, size: np.array([*ends, *(-np.array(ends))], dtype)
@@ -117,7 +117,7 @@ POOLS = {
 
 @st.composite
 def score_columns(draw, n_rows):
-    """Return scores of a kind: few or many distinct ones, of which half may be 0."""
+    """Return scores of a kind, with few or many distinct values, half of them 0 in some cases."""
     pool = POOLS[draw(st.sampled_from(sorted(POOLS)))]
     rng = np.random.default_rng(draw(st.integers(0, 999)))
     values = pool(rng, draw(st.sampled_from([1, 2, 9, 500])))

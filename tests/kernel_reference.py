@@ -1,7 +1,7 @@
-"""What the kernel counts, slow and obvious, from rows that are tuples.
+"""Count for the kernel in a slow and obvious way, from rows that are tuples.
 
-Rows are ``(user, score, grade, is_ranked, place)`` in row order; of tied rows, the lowest place
-comes first where ties go by item. Nothing here comes from recframe.
+Rows are ``(user, score, grade, is_ranked, place)`` in row order; the lowest place comes first in a
+tie ordered by item. Nothing here comes from recframe.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ class Row(NamedTuple):
     place: int
 
 
-# What orders tied rows, the lowest first; in expectation nothing does.
+# Tied rows are ordered by these keys, the lowest first; the expectation has no order.
 ORDERS: dict[str, Callable[[Row], object]] = {
     "expected": lambda row: 0,
     "first": lambda row: row.number,
@@ -28,7 +28,7 @@ ORDERS: dict[str, Callable[[Row], object]] = {
     "worst": lambda row: row.grade,
     "item": lambda row: row.place,
 }
-# Of these rows are told apart by relevance only, where each has a position.
+# These rules order rows by relevance only, although each row has a position.
 ALIKE = {"best": lambda row: row.grade == 0, "worst": lambda row: row.grade > 0}
 
 
@@ -38,7 +38,7 @@ def rows_of(rows, user):
 
 
 def group_alike(rows, order):
-    """Return ranked rows, best first, as lists of those that neither score nor rule tells apart."""
+    """Return ranked rows, best first, as lists of rows with equal score and equal tie order."""
     ranked = [row for row in rows if row.is_ranked]
     ranked.sort(key=order)
     ranked.sort(key=lambda row: row.score, reverse=True)
@@ -76,7 +76,7 @@ def count_ties(rows, k):
 
 
 def find_positions(rows, rule, k):
-    """Return (first, size, rows) of those that share positions, from 1 on."""
+    """Return (first, size, rows) for the rows that share positions, from 1 on."""
     n_above, found = 0, []
     for group in group_alike(rows, ALIKE.get(rule, ORDERS[rule])):
         if k is None or n_above < k:

@@ -1,4 +1,4 @@
-"""One table cut into files in many ways, and the bounds in their footers as others write them."""
+"""One table is cut into files in many ways, with bounds in their footers as others write them."""
 
 import re
 import struct
@@ -9,8 +9,10 @@ import pyarrow.parquet as pq
 
 import recframe
 
-SMALL = 12_000  # bytes: some 70 rows at a time
-FEW = ["recall@2", "ndcg"]  # where not the metrics are tested
+# So many bytes hold some 70 rows at a time.
+SMALL = 12_000
+# These metrics serve where metrics are not the subject.
+FEW = ["recall@2", "ndcg"]
 
 
 def one_sorted_file(frame, folder):
@@ -25,7 +27,7 @@ def users_across_files(frame, folder):
 
 
 def sorted_files_of_all_users(frame, folder):
-    """Write files that are each sorted and each have every user."""
+    """Write files that are each sorted and each hold every user."""
     for number in range(3):
         frame[number::3].to_parquet(folder / f"{number}.parquet", row_group_size=5)
 
@@ -43,7 +45,7 @@ def shuffled_file(frame, folder):
 
 
 def no_statistics(frame, folder):
-    """Write a sorted file that does not say so."""
+    """Write a sorted file without statistics."""
     frame.to_parquet(folder / "0.parquet", row_group_size=20, write_statistics=False)
 
 
@@ -63,7 +65,7 @@ def only_one_user(frame, folder):
     frame.assign(user="giant").to_parquet(folder / "0.parquet", row_group_size=20)
 
 
-# layout: whether it has to be spilled within SMALL
+# Each layout has whether it needs temporary files within SMALL.
 LAYOUTS = {
     one_sorted_file: False,
     users_across_files: False,
@@ -84,7 +86,7 @@ def in_memory(folder, metrics=FEW, **options):
 
 
 def evaluate_as_in_memory(folder, metrics=FEW, *, memory, **options):
-    """Return the table of files, which has every bit of the table of the files read whole."""
+    """Return the table of files, after checking that it has the bits of files read whole."""
     expected = in_memory(folder, metrics, **options)
     actual = recframe.evaluate(folder, metrics, memory=memory, **options)
     pd.testing.assert_frame_equal(expected, actual, check_exact=True)
@@ -99,7 +101,7 @@ def save_frame(frame, path):
 
 
 def save_user(path, user, kind=None, scores=(0.9, 0.1)):
-    """Write a file of one user's two rows; without a user the folder has to name it."""
+    """Write a file of one user's two rows; without a user the folder must name it."""
     columns = {"score": list(scores), "relevant": [1, 0]}
     if kind == "dictionary":
         columns["user"] = pa.array([user, user]).dictionary_encode()
@@ -111,14 +113,14 @@ def save_user(path, user, kind=None, scores=(0.9, 0.1)):
 
 
 def rewrite_text_bounds(path, change):
-    """Replace the bounds of text ids of eight bytes by what `change` makes of (low, high)."""
+    """Replace the bounds of text ids of eight bytes by the result of `change(low, high)`."""
 
     def field(match):
         low, high = change(match[2].decode(), match[1].decode())
         high, low = high.encode(), low.encode()
         return b"(%c%b\x18%c%b" % (len(high), high, len(low), low)
 
-    # In Thrift's compact form: the highest value is field 5 of the statistics, the lowest the next.
+    # Thrift's compact form has the highest value in field 5 of the statistics, the lowest next.
     _rewrite_footer(path, rb"\(\x08(user \d{3})\x18\x08(user \d{3})", field)
 
 
@@ -128,7 +130,7 @@ def rewrite_bound(path, value, other):
 
 
 def _rewrite_footer(path, pattern, change):
-    """Replace what matches a pattern in the footer of a parquet file."""
+    """Replace matches of a pattern in the footer of a parquet file."""
     data = path.read_bytes()
     start = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
     footer, n_changed = re.subn(pattern, change, data[start:-8], flags=re.DOTALL)

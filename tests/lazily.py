@@ -1,4 +1,4 @@
-"""Frames for Dask, and what their tables are compared with."""
+"""Frames for Dask, and comparisons of their tables with pandas."""
 
 import dask.dataframe as dd
 import numpy as np
@@ -15,7 +15,8 @@ USERS = {
     "nullable": lambda number: number.astype("Int64"),
 }
 
-IN_ONE = {  # tables of one partition, rows in order
+# These tables have one partition, with rows in order.
+IN_ONE = {
     "describe": lambda rec: rec.describe(k=3),
     "mean of columns": lambda rec: rec.summary("mean(other_score)@2", n_resamples=99),
     "summary": lambda rec: rec.summary(METRICS, n_resamples=99),
@@ -49,29 +50,29 @@ def interactions(ids="int"):
 
 
 def parts(frame, n=4):
-    """Return a Dask DataFrame of the frame with an empty partition amid the others."""
+    """Return a Dask DataFrame of the frame with an empty partition among the others."""
     ddf = dd.from_pandas(frame, npartitions=n, sort=False)
     return dd.concat([ddf, ddf[ddf["knn_score"] > 99], ddf[ddf["knn_score"] > 99]]).persist()
 
 
 def assert_same(expected, lazy):
-    """Assert that a lazy table, its users sorted, is the expected one to the last bit."""
+    """Assert that a lazy table, with users sorted, equals the expected one to the last bit."""
     assert isinstance(lazy, dd.DataFrame)
     actual = lazy.compute()
     pd.testing.assert_frame_equal(expected, actual.sort_index(), check_exact=True)
 
 
 def assert_all_same(frame, ddf, partitioned=False, **options):
-    """Assert that the tables of a Dask DataFrame are those of the frame, rows sorted."""
+    """Assert that a Dask DataFrame has the tables of the frame, with rows sorted."""
     ours = ddf.rec(short="pad", partitioned=partitioned, **options)
     theirs = frame.rec(short="pad", **options)
     makes = IN_ONE | IN_NO_ORDER | OTHERS
-    # All at once, they share the shuffle of rows.
+    # Computed together, they share the shuffle of rows.
     actuals = dask.compute(*(make(ours) for make in makes.values()))
     for (name, make), actual in zip(makes.items(), actuals, strict=True):
         expected = make(theirs)
         if name in IN_NO_ORDER:
-            # Rows with the label of their user have the same label.
+            # Rows labelled by their user have equal labels.
             expected, actual = (
                 table.sort_values(list(table.columns)).sort_index(kind="stable")
                 for table in (expected, actual)

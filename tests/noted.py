@@ -1,4 +1,4 @@
-"""Rows of every kind of note: what their tables say, and which of it is a mistake."""
+"""Rows for every kind of note, with the note's text, and the kinds that are mistakes."""
 
 import io
 import warnings
@@ -50,7 +50,8 @@ NO_ITEM = pd.DataFrame(
 )
 DROPPED = "missing='drop' removed 2 of 5 rows, and with them"
 LOST = "exclude holds 1 of 3 relevant pairs of truth"
-NEAR = "3 of the pairs of truth would match the frame"  # y, z and those of bob
+# These are y, z and those of bob.
+NEAR = "3 of the pairs of truth would match the frame"
 CUT = "no ranking is longer than the cut-off"
 WITH_TRUTH = {"truth": TRUTH, "missing": "unranked"}
 AGGREGATES = {
@@ -60,7 +61,8 @@ AGGREGATES = {
     "catalogue": lambda rec: rec.catalogue(1),
     "by": lambda rec: rec.mean("recall@1", by="user"),
 }
-MISTAKES = {  # by kind: rows, options, metrics, and how the sentence begins
+# Each kind has rows, options, metrics, and the beginning of the sentence.
+MISTAKES = {
     "cut": (WHOLE, {"short": "pad"}, ["recall@3"], CUT),
     "all_relevant": (RELEVANT, {}, ["precision@1"], "every ranked row is relevant, so precision"),
     "written_differently": (WRITTEN, {"truth": ALIKE, "population": "all"}, ["recall@1"], NEAR),
@@ -108,7 +110,8 @@ FACTS = {
     ),
 }
 CASES = MISTAKES | FACTS
-SILENT = {  # rows, options, and the call
+# Each case has rows, options and a call.
+SILENT = {
     "unranked": (FRAME, {"missing": "unranked"}, lambda rec: rec.mean("recall@1")),
     "of each user": (FRAME, {"missing": "drop"}, lambda rec: rec.evaluate("precision@1")),
     "clean": (WHOLE, {"missing": "drop"}, lambda rec: rec.mean("recall@1")),
@@ -126,7 +129,7 @@ SILENT = {  # rows, options, and the call
 
 
 def run_evaluate(frame, options, metrics, folder, *words):
-    """Return what the command line prints of rows: on standard output, and on standard error."""
+    """Return the command line's standard output and standard error for rows."""
     frame.to_parquet(folder / "given.parquet", index=False)
     asked = ["evaluate", str(folder / "given.parquet"), *words]
     for name, value in options.items():
@@ -142,7 +145,7 @@ def run_evaluate(frame, options, metrics, folder, *words):
 
 
 def warnings_of(call):
-    """Return what `call` is warned of by recframe."""
+    """Return recframe's warnings during `call`."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         call()

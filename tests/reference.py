@@ -1,8 +1,7 @@
-"""The definitions, slow and obvious, that every number of recframe is compared with.
+"""The definitions of all values, slow and obvious, with which recframe is compared.
 
-Rows are tuples ``(user, score, relevant)`` in row order, or ``(user, score, relevant, item)`` where
-ties go by item; None is a null. Nothing here is meant to
-be fast, and nothing comes from recframe.
+Rows are tuples ``(user, score, relevant)`` in row order, or ``(user, score, relevant, item)`` if
+items order ties; None is a null. The code need not be fast, and nothing here comes from recframe.
 """
 
 import math
@@ -10,11 +9,12 @@ from fractions import Fraction
 from functools import partial
 from itertools import chain, combinations, groupby, pairwise, permutations, product
 
-UNJUDGED = object()  # as relevance: that of a row that truth does not hold
+# This is the relevance of a row that truth does not hold.
+UNJUDGED = object()
 
 
 class Refused(Exception):  # noqa: N818 - it mirrors recframe's refusals, it is no error of the reference
-    """The input is one for which recframe must raise instead of returning a number."""
+    """The input is one that recframe must refuse instead of returning a number."""
 
 
 def evaluate(
@@ -55,10 +55,11 @@ def evaluate(
 def fold(rows, duplicates, missing, ascending=None):
     """Return rows (user, score, relevant, item) of rows (user, item, score, relevant).
 
-    What several rows of one user and item become, `duplicates` says; the best score is the lowest
-    one where they ascend.
+    `duplicates` decides how several rows of one user and item become one. The best score is the
+    lowest if scores ascend.
     """
-    if duplicates == "keep":  # items are not looked at
+    # Items do not matter here.
+    if duplicates == "keep":
         return [(user, *values) for user, _, *values in rows]
     if missing == "drop":
         rows = [row for row in rows if None not in row]
@@ -84,7 +85,7 @@ def fold(rows, duplicates, missing, ascending=None):
 
 
 def leave_out(rows, exclude):
-    """Return rows (user, item, ...) without those whose pair is excluded."""
+    """Return rows (user, item, ...) without the excluded pairs."""
     if not {row[0] for row in rows} & {user for user, _ in exclude}:
         raise Refused("no user is in both")
     is_one = 1 in (len({row[0] for row in rows}), len({user for user, _ in exclude}))
@@ -94,7 +95,7 @@ def leave_out(rows, exclude):
 
 
 def complete_rows(rows, missing):
-    """Return the rows to judge; "drop" leaves out rows that hold a null, else most are refused."""
+    """Return the rows to judge; "drop" leaves out rows with a null, and others are refused."""
     if missing == "drop":
         return [row for row in rows if None not in row]
     for user, score, relevant, *_ in rows:
@@ -106,9 +107,9 @@ def complete_rows(rows, missing):
 
 
 def is_relevant(relevant, min_relevance):
-    """Return whether a row is relevant, None where it is not judged.
+    """Return whether a row is relevant, or None if it is not judged.
 
-    Without a threshold its relevance must be 0 or 1.
+    Without a threshold the relevance must be 0 or 1.
     """
     if relevant is UNJUDGED:
         return None
@@ -120,7 +121,7 @@ def is_relevant(relevant, min_relevance):
 
 
 def gain_of(relevance, relevant, min_relevance, gain):
-    """Return what a row adds to DCG; without a threshold its relevance has no grades."""
+    """Return the gain of a row in DCG; without a threshold relevance has no grades."""
     if min_relevance is None or gain == "binary" or relevance is UNJUDGED:
         return int(bool(relevant))
     relevance = max(relevance, 0)
@@ -130,8 +131,8 @@ def gain_of(relevance, relevant, min_relevance, gain):
 def value(rows, metric, k, *, ties, short, zero_division):
     """Return one user's metric from rows (score, relevant, gain, grade, item); None is unranked.
 
-    A grade that is the gain may be left out, and so may items unless ties go by them. None as
-    relevance is a row that is not judged, which is not relevant. The value is exact, but for the
+    The grade may be left out if it is the gain, and the item if items order no ties. A relevance of
+    None is a row that is not judged, which is not relevant. The value is exact, except for the
     logarithms of DCG.
     """
     held = [(score, flag is not None, *rest) for score, flag, *rest in rows if score is not None]
@@ -151,7 +152,8 @@ def value(rows, metric, k, *, ties, short, zero_division):
     if metric == "judged":
         return divide(hits(held, k, ties), depth, zero_division)
     metric, parameters = read_name(metric)
-    if metric in ("err", "dcg", "ndcg"):  # whatever is relevant, a row counts by its gain
+    # A row counts by its gain, relevant or not.
+    if metric in ("err", "dcg", "ndcg"):
         rows, ranked = ([(row[0], row[2] > 0, *row[2:]) for row in of] for of in (rows, ranked))
     if metric == "ndcg" and not best_gains(rows):
         return zero_division
@@ -203,9 +205,9 @@ def hit_rate(flags, n_relevant):
 
 
 def bpref(rows, n_relevant, ties):
-    """Return the mean over relevant items of what is left by others above them, of R or of N.
+    """Return the mean over relevant items of one minus the share of others above, of R or of N.
 
-    Above a row that is tied with d others there are 0 to d of them, each as often.
+    A row that is tied with d others has 0 to d of them above it, equally often.
     """
     n_others = sum(not row[1] for row in rows)
     ranked = [row for row in rows if row[0] is not None]
@@ -227,7 +229,7 @@ def all_relevant(flags, n_relevant):
 
 
 def reciprocal_rank(flags, n_relevant):
-    """Return one over the position of the first relevant row, 0 where there is none."""
+    """Return one over the position of the first relevant row, or 0 without one."""
     return Fraction(1, flags.index(True) + 1) if any(flags) else 0
 
 
@@ -248,19 +250,19 @@ def auc(ranked, ties, zero_division):
 
 
 def read_name(written):
-    """Return the name and the parameters of a metric that is written as "rbp(p=0.8)"."""
+    """Return the name and the parameters of a metric written like "rbp(p=0.8)"."""
     name, _, given = written.rstrip(")").partition("(")
     pairs = [part.split("=") for part in given.split(",") if part]
     return name, {key.strip(): float(number) for key, number in pairs}
 
 
 def discount(position, offset=1):
-    """Return what DCG multiplies the gain at a position with."""
+    """Return the factor of the gain at a position in DCG."""
     return 1 / max(1, math.log2(offset + position))
 
 
 def persistence(position, p):
-    """Return what RBP adds for a relevant row at a position."""
+    """Return the value that a relevant row at a position adds to RBP."""
     return (1 - p) * p ** (position - 1)
 
 
@@ -270,10 +272,10 @@ def best_gains(rows):
 
 
 def err(ranked, k, ties, max):
-    """Return the sum of the probability to stop at a place over the place.
+    """Return the sum of the probability to stop at a position divided by the position.
 
-    Of a tie one gets past j rows with the mean over all choices of j of its rows, of which the
-    product of 1 - stop is multiplied out.
+    The probability to pass j rows of a tie is the mean over all choices of j of its rows, each
+    with the product of 1 - stop.
     """
     if ties == "expected":
         by_score = sorted(ranked, key=lambda row: -row[0])
@@ -282,7 +284,8 @@ def err(ranked, k, ties, max):
         steps = [[ranked[i]] for i in order(ranked, ties)]
     total, reached, above = Fraction(0), Fraction(1), 0
     for rows in steps:
-        sums = [Fraction(1)]  # of the products over the choices of 0, 1, 2, … rows
+        # These are sums of products over the choices of 0, 1, 2, … rows.
+        sums = [Fraction(1)]
         for row in rows:
             passed = 1 - Fraction(2 ** row[2:4][-1] - 1 if row[1] else 0) / 2 ** int(max)
             longer = [*sums, Fraction(0)]
@@ -297,9 +300,9 @@ def err(ranked, k, ties, max):
 
 
 def places(ranked, k, ties, weight):
-    """Return (gain, weight of a place) of relevant rows; a tied row is at each of its places.
+    """Return (gain, weight of a position) of relevant rows; a tied row is at each of its positions.
 
-    There it is as often as at any other, which its weights are divided by.
+    It is there equally often, so its weights are divided by the number of positions.
     """
     terms = []
     at = {} if ties == "expected" else {i: [n] for n, i in enumerate(order(ranked, ties), 1)}
@@ -313,7 +316,7 @@ def places(ranked, k, ties, weight):
 
 
 def flag_lists(ranked):
-    """Return what can be relevant where: every choice of places in every tie, all as likely."""
+    """Return every choice of positions of relevant rows in every tie, all equally likely."""
     by_score = sorted(ranked, key=lambda row: -row[0])
     choices = []
     for _, rows in groupby(by_score, key=lambda row: row[0]):
@@ -324,7 +327,7 @@ def flag_lists(ranked):
 
 
 def divide(numerator, denominator, zero_division):
-    """Return the exact quotient, or `zero_division` where there is none."""
+    """Return the exact quotient, or `zero_division` if the denominator is 0."""
     if not denominator:
         return zero_division
     return Fraction(numerator) / Fraction(denominator)
@@ -338,7 +341,7 @@ def hits(ranked, cut, ties):
 
 
 def expected_hits(ranked, cut):
-    """Return the expected hits: whole tie groups above the cut, and a share of the one across."""
+    """Return the expected hits: ties above the cut count fully, and the tie across it by share."""
     total = Fraction(0)
     for score in {row[0] for row in ranked}:
         above = sum(row[0] > score for row in ranked)
@@ -363,9 +366,9 @@ def rankings(ranked):
 
 
 def order(ranked, ties):
-    """Return the indexes from best to worst; rows the tie rule leaves equal stay in row order.
+    """Return the indexes from best to worst; rows that the tie rule leaves equal stay in row order.
 
-    Of relevant rows the best order has those of higher gain first, the worst last.
+    The best order has relevant rows of higher gain first, and the worst has them last.
     """
     among_tied = {
         "first": lambda i: i,
@@ -381,14 +384,14 @@ def order(ranked, ties):
 
 
 def written(item):
-    """Return an item as text, of which Python compares the code points; 1.0 is written as 1."""
+    """Return an item as text, which Python compares by code points; 1.0 is written as 1."""
     return str(int(item)) if isinstance(item, float) and item.is_integer() else str(item)
 
 
 def inclusions(ranked, k, ties):
-    """Return of each (score, relevant) row the chance to be among the first k.
+    """Return the chance of each (score, relevant) row to be among the first k.
 
-    Rows that the tie rule leaves equal are as likely.
+    Rows that the tie rule leaves equal are equally likely.
     """
     heights = [
         (score, {"first": -i, "last": i, "best": flag, "worst": not flag}.get(ties, 0))
@@ -417,10 +420,9 @@ def column_mean(rows, k, *, ties, short, zero_division):
 
 
 def catalogue(lists, k, n_items):
-    """Return (coverage, shares of items, personalization) expected of independent lists.
+    """Return the expected (coverage, shares of items, personalization) of independent lists.
 
-    The lists of each user are those that are as likely as each other, each a list of items; the
-    overlap of two is divided by k.
+    Each user has equally likely lists, and the overlap of two lists is divided by k.
     """
     lists = [user for user in lists if any(user)]
     worlds = list(product(*lists))
@@ -443,14 +445,14 @@ def catalogue(lists, k, n_items):
 
 
 def gini(shares, n_items):
-    """Return the Gini index of shares, items without one included: mean difference of two."""
+    """Return the Gini index of shares, with 0 for items without one: mean difference of two."""
     shares = [Fraction(0)] * (n_items - len(shares)) + list(shares)
     differences = sum(abs(a - b) for a in shares for b in shares)
     return differences / (2 * (n_items - 1) * sum(shares)) if n_items > 1 else math.nan
 
 
 def ranks(rows, ties, ascending=None):
-    """Return each row's position in its user's ranking, 1 = best, None where unranked.
+    """Return each row's position in its user's ranking, 1 = best, or None if it is unranked.
 
     Relevance, which "best" and "worst" read, must be 0 or 1.
     """

@@ -1,6 +1,6 @@
-"""Real exports in twelve shapes: what people have, small and seeded, users and items long-tailed.
+"""Real exports in twelve shapes: as people have them, small, seeded, users and items long-tailed.
 
-A function for each, as the tool that made it would give it: its columns' names, its dtypes, ties.
+Each function returns the data of a tool, with its names of columns, its dtypes and its ties.
 """
 
 import numpy as np
@@ -23,12 +23,12 @@ def _list_pairs(seed, least=6):
 
 
 def _score(rng, signal):
-    """Return scores that have to do with a signal, of few digits, so that some tie."""
+    """Return scores that follow a signal, with few digits, so that some tie."""
     return np.round(signal + rng.normal(0, 0.6, len(signal)), 1)
 
 
 def movielens():
-    """MovieLens with a model: what users rated, and the rating that the model predicts."""
+    """Return MovieLens with a model: users' ratings, and the ratings that the model predicts."""
     user, item, rng = _list_pairs(1)
     rating = np.clip(np.round(rng.normal(3.5, 1, len(user)) * 2) / 2, 0.5, 5)
     return pd.DataFrame(
@@ -43,7 +43,7 @@ def movielens():
 
 
 def surprise():
-    """Surprise's ``pd.DataFrame(algo.test(testset))``: the true rating, its estimate, details."""
+    """Return Surprise's ``pd.DataFrame(algo.test(testset))``: true rating, estimate, details."""
     frame = movielens()
     return pd.DataFrame(
         {
@@ -57,7 +57,7 @@ def surprise():
 
 
 def spark_als():
-    """Spark ALS, ``model.transform(test).toPandas()``: ratings of 32 bits beside predictions."""
+    """Return Spark ALS's ``model.transform(test).toPandas()``: float32 ratings and predictions."""
     frame = movielens()
     return pd.DataFrame(
         {
@@ -70,9 +70,9 @@ def spark_als():
 
 
 def spark_recommendations(k=10):
-    """Spark's ``model.recommendForAllUsers(k).toPandas()``: a list of structs for each user.
+    """Return Spark's ``model.recommendForAllUsers(k).toPandas()``: a list of structs by user.
 
-    Spark gives Rows, which are tuples with names; read from a file they are dicts, as here.
+    Spark returns Rows, which are tuples with names; read from a file they are dicts, as here.
     """
     best = _list_best(k)
     lists = best.groupby("user").apply(
@@ -99,7 +99,7 @@ def score_matrix():
 
 def csr_test():
     """Return the test set that goes with `score_matrix`: a sparse matrix of 1."""
-    from scipy.sparse import csr_matrix  # the extra stats
+    from scipy.sparse import csr_matrix  # The extra "stats" has SciPy.
 
     pairs = held_out()
     ones = np.ones(len(pairs), "float32")
@@ -107,7 +107,7 @@ def csr_test():
 
 
 def vector_store(measure="distance"):
-    """Return what a vector store found for queries: a distance, or a similarity."""
+    """Return a vector store's results for queries, with a distance or a similarity."""
     user, item, rng = _list_pairs(5)
     distance = np.round(rng.random(len(user)), 2)
     return pd.DataFrame(
@@ -120,7 +120,7 @@ def vector_store(measure="distance"):
 
 
 def gold_pairs():
-    """Return what is relevant to the queries of `vector_store`, found or not."""
+    """Return the relevant documents for the queries of `vector_store`, found and not found."""
     found = vector_store().groupby("query_id").nth([0, 3])[["query_id", "doc_id"]]
     never = pd.DataFrame({"query_id": ["q0", "q3"], "doc_id": ["doc-998", "doc-999"]})
     return pd.concat([found, never], ignore_index=True)
@@ -143,7 +143,7 @@ def rag_log():
 
 
 def ab_log():
-    """Return the log of an A/B test: what sessions were shown, one user in several of them."""
+    """Return the log of an A/B test: items shown in sessions, with several sessions for a user."""
     session, item, rng = _list_pairs(7)
     user = session // 3
     score = _score(rng, rng.random(len(session)))
@@ -164,7 +164,7 @@ def ab_log():
 
 
 def trec_run():
-    """Return a run in TREC's six columns, read as text is."""
+    """Return a run in TREC's six columns, as pandas reads text."""
     user, item, rng = _list_pairs(8)
     frame = pd.DataFrame(
         {
@@ -181,7 +181,7 @@ def trec_run():
 
 
 def trec_qrels():
-    """Return the judgments that go with `trec_run`, graded 0 to 2, of documents found or not."""
+    """Return the judgments for `trec_run`, graded 0 to 2, of documents found and not found."""
     judged = trec_run().groupby("qid").nth([0, 1, 4])[["qid", "docno"]]
     never = pd.DataFrame({"qid": [301, 302], "docno": ["FBIS3-901", "FBIS3-902"]})
     pairs = pd.concat([judged, never], ignore_index=True)
@@ -189,7 +189,7 @@ def trec_qrels():
 
 
 def run_dicts():
-    """Return two runs as pytrec_eval and ranx have them, of which the second lists fewer docs."""
+    """Return two runs as pytrec_eval and ranx have them; the second lists fewer documents."""
     run = trec_run().assign(query=lambda frame: frame["qid"].astype(str))
     dense = run[run.index % 3 > 0].assign(sim=lambda frame: (20 - frame["sim"]).round(1))
     return {
@@ -202,7 +202,7 @@ def run_dicts():
 
 
 def qrels_dict():
-    """Return the qrels that go with `run_dicts`, as pytrec_eval has them."""
+    """Return the qrels for `run_dicts`, as pytrec_eval has them."""
     return {
         str(query): dict(zip(rows["docno"], rows["rel"].tolist(), strict=True))
         for query, rows in trec_qrels().groupby("qid")
@@ -210,7 +210,7 @@ def qrels_dict():
 
 
 def ranker_arrays():
-    """Return what a learned ranker has: labels from 0 to 4, predictions, sizes of queries."""
+    """Return a learned ranker's data: labels from 0 to 4, predictions, sizes of queries."""
     user, _, rng = _list_pairs(10)
     label = rng.integers(0, 5, len(user))
     return label, _score(rng, label / 2), np.bincount(user)
@@ -243,19 +243,19 @@ def topk_frame(k=10):
 
 
 def truth_sets():
-    """Return what is relevant to the users of `topk_lists`, as a dict of sets."""
+    """Return the relevant items for the users of `topk_lists`, as a dict of sets."""
     return {user: set(rows["item"].tolist()) for user, rows in held_out().groupby("user")}
 
 
 def held_out():
-    """Return a test set as pairs; one user has no list, one list no pair."""
+    """Return a test set as pairs; one user has no list, and one list has no pair."""
     user, item, rng = _list_pairs(10)
     pairs = pd.DataFrame({"user": user, "item": item})
     return pairs[(rng.random(len(pairs)) < 0.4) & (pairs["user"] != 5)].reset_index(drop=True)
 
 
 def _list_best(k):
-    """Return the k best items of users by `score_matrix`, best first; the last user has none."""
+    """Return the k best items of each user by `score_matrix`; the last user has none."""
     scores = score_matrix()[:-1]
     item = np.argsort(-scores, axis=1, kind="stable")[:, :k]
     user = np.repeat(np.arange(len(scores)), k)

@@ -1,8 +1,8 @@
-"""What Spark forks Python workers from, in tests: with all imported, which each would do anew."""
+"""Spark forks Python workers from this module in tests, so that each need not import everything."""
 
 import pyspark.daemon
 
-import recframe.spark  # noqa: F401 - what workers run
+import recframe.spark  # noqa: F401 - workers run it
 
 if __name__ == "__main__":
     pyspark.daemon.manager()

@@ -1,4 +1,4 @@
-"""Frames for Spark, and what its tables are compared with."""
+"""Frames for Spark, and comparisons of its tables with pandas."""
 
 import datetime
 from decimal import Decimal
@@ -8,20 +8,22 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from pyspark.errors import PythonException
-from pyspark.sql import functions as F  # noqa: N812 - the name that all give it
+from pyspark.sql import functions as F  # noqa: N812 - the usual name
 
 from recframe.metrics.definitions import DEFINITIONS
 
-# Every metric there is, with a cut-off where it takes one and the parameters that it needs.
+# Every metric has a cut-off if it takes one, and the parameters that it needs.
 PARAMETERS = {"rbp": "(p=0.8)", "err": "(max=3)"}
 METRICS = [
     f"{name}{PARAMETERS.get(name, '')}{'' if one.cut_off == 'none' else '@2'}"
     for name, one in DEFINITIONS.items()
-    if name not in ("err", "mean")  # which need grades, and a column
+    # These two need grades or a column.
+    if name not in ("err", "mean")
 ]
 METRICS += ["ndcg", "mean(other.score)@3"]
 START = datetime.date(2026, 1, 1)
-IDS = {  # a type of Spark, and what makes an id of a number
+# Each type of Spark has a function that makes an id from a number.
+IDS = {
     "bigint": int,
     "int": int,
     "string": "user {}".format,
@@ -32,7 +34,7 @@ IDS = {  # a type of Spark, and what makes an id of a number
 
 
 def make(ids="bigint"):
-    """Return rows of users of whom one has half, and truth of some of them and of others."""
+    """Return rows of users, half of them one user's, and truth of some of these and other users."""
     rng = np.random.default_rng(4)
 
     def draw(n_rows, first, last, labels):
@@ -66,33 +68,34 @@ OF_GRADES = [*METRICS, "err(max=3)", "err(max=3)@2"]
 
 
 def on_spark(spark, frame, ids="bigint"):
-    """Return a Spark DataFrame of the frame, the ids of its first column of a type."""
+    """Return a Spark DataFrame of the frame, with the ids in its first column in a Spark type."""
     sdf = spark.createDataFrame(pa.Table.from_pandas(frame, preserve_index=False))
     label = frame.columns[0]
     return sdf.withColumn(label, F.col(f"`{label}`").cast(ids)).repartition(3)
 
 
 def as_per_user(tidy, label="User.Id"):
-    """Return the table that a result in tidy form holds, users sorted."""
+    """Return the per-user table of a result in tidy form, with users sorted."""
     tables = {score: rows.set_index(label) for score, rows in tidy.toPandas().groupby("score")}
     tables = {score: table.drop(columns="score") for score, table in tables.items()}
     return pd.concat(tables, axis=1, names=["score", "metric"]).sort_index()
 
 
 def assert_same(expected, tidy):
-    """Assert that a result holds the per-user table of pandas, bit for bit."""
+    """Assert that a result equals the per-user table of pandas, bit for bit."""
     actual = as_per_user(tidy, list(expected.index.names))[expected.columns]
     assert expected.index.tolist() == actual.index.tolist()
     np.testing.assert_array_equal(expected.to_numpy(), actual.to_numpy())
 
 
 def refusal(make_table, find=lambda table: table.toPandas()):
-    """Return the last line of what Spark says of a result that is refused."""
+    """Return the last line of Spark's message for a refused result."""
     table = make_table()
     with pytest.raises(PythonException) as caught:
         find(table)
     *_, last = str(caught.value).strip().splitlines()
-    assert len(str(caught.value).splitlines()) < 12  # a traceback of few lines
+    # The message has a traceback of few lines.
+    assert len(str(caught.value).splitlines()) < 12
     return last
 
 
@@ -108,14 +111,15 @@ TRUTHS = {
 
 
 def make_excluded(frame):
-    """Return pairs of a frame, all of one user, and a pair of a user who is not in it."""
+    """Return pairs of a frame, all of one user, and a pair of an unknown user."""
     pairs = frame.loc[(frame.index % 3 == 0) | (frame["User.Id"] == 5), ["User.Id", "doc"]]
     return pd.concat([pairs, pd.DataFrame({"User.Id": [99], "doc": ["d1"]})], ignore_index=True)
 
 
 def assert_catalogue(expected, table):
-    """Assert that a result has the figures of a catalogue, bit for bit."""
+    """Assert that a result equals a catalogue of pandas, bit for bit."""
     actual = table.toPandas().set_index("score")
     assert list(expected) == list(actual)
     figures = actual.loc[expected.index].to_numpy(float)
-    np.testing.assert_array_equal(expected.to_numpy(), figures)  # to which NaN equals NaN
+    # NumPy's comparison treats NaN as equal to NaN.
+    np.testing.assert_array_equal(expected.to_numpy(), figures)

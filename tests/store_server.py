@@ -1,6 +1,6 @@
-"""A server on this machine that answers as S3 and as the web do, as slowly as it is told to.
+"""A server on this machine answers like S3 and like the web, with a delay and a rate.
 
-What it has are the files of a folder: that of a bucket, by its name, for S3.
+It serves the files of a folder. S3 has a bucket for each folder inside it, by its name.
 """
 
 import argparse
@@ -20,7 +20,7 @@ CHUNK = 256 << 10
 
 
 class StoreServer(ThreadingHTTPServer):
-    """Files of a folder; `delay` seconds a request, `rate` bytes a second for all together."""
+    """A server of a folder's files, `delay` seconds a request, `rate` bytes a second in all."""
 
     daemon_threads = True
     request_queue_size = 128
@@ -28,24 +28,27 @@ class StoreServer(ThreadingHTTPServer):
     def __init__(self, folder, delay=0.0, rate=None):
         super().__init__(("127.0.0.1", 0), Handler)
         self.folder, self.delay, self.rate = Path(folder), delay, rate
-        self.requests = []  # (method, path, range) of each
-        self.status = None  # that all requests get, where it is not None
-        self.n_left = None  # bytes until it dies
+        # Each entry is (method, path, range).
+        self.requests = []
+        # All requests get this status, unless it is None.
+        self.status = None
+        # The server dies after this many bytes.
+        self.n_left = None
         self.has_ranges, self.has_sizes = True, True
         self._lock, self._free_at = threading.Lock(), 0.0
 
     @property
     def port(self):
-        """The port that it listens at."""
+        """The port of the server."""
         return self.server_address[1]
 
     @property
     def query(self):
-        """What a URI of S3 says of it."""
+        """The query that an S3 URI needs to reach the server."""
         return f"endpoint_override=127.0.0.1:{self.port}&scheme=http&region=us-east-1"
 
     def wait_for(self, n_bytes):
-        """Wait as long as so many bytes take."""
+        """Wait as long as the transfer of so many bytes takes."""
         if self.rate:
             with self._lock:
                 begin = max(self._free_at, time.monotonic())
@@ -54,17 +57,18 @@ class StoreServer(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One connection."""
+    """A handler of one connection."""
 
     protocol_version = "HTTP/1.1"
-    wbufsize = -1  # headers and body in one
+    # Headers and body are written at once.
+    wbufsize = -1
     disable_nagle_algorithm = True
 
     def log_message(self, *_):
         """Say nothing."""
 
     def do_HEAD(self):
-        """Answer what there is."""
+        """Answer with the headers of a file."""
         self._answer(has_body=False)
 
     def do_GET(self):
@@ -117,7 +121,8 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header("Accept-Ranges", "bytes")
         if self.server.has_sizes:
             self.send_header("Content-Length", str(stop - start))
-        else:  # the end of the connection is that of the file
+        # The end of the connection is the end of the file.
+        else:
             self.send_header("Connection", "close")
             self.close_connection = True
         self.send_header("ETag", f'"{size}"')
@@ -126,7 +131,8 @@ class Handler(BaseHTTPRequestHandler):
         with path.open("rb") as file:
             file.seek(start)
             server = self.server
-            step = min(CHUNK, int(server.rate or CHUNK))  # which comes bit by bit, however slowly
+            # A slow file is sent in small steps.
+            step = min(CHUNK, int(server.rate or CHUNK))
             for at in range(start, stop if has_body else start, step):
                 chunk = file.read(min(step, stop - at))
                 server.wait_for(len(chunk))
@@ -143,7 +149,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def list_objects(bucket, asked):
-    """Return what S3 answers to ListObjectsV2."""
+    """Return S3's answer to ListObjectsV2."""
     prefix = asked.get("prefix", [""])[0]
     is_deep = not asked.get("delimiter", [""])[0]
     if not bucket.is_dir():
@@ -178,7 +184,7 @@ def list_objects(bucket, asked):
 
 @contextmanager
 def serving(folder, delay=0.0, rate=None):
-    """Give a server of a folder, in a thread."""
+    """Yield a server of a folder, in a thread."""
     server = StoreServer(folder, delay, rate)
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
@@ -190,7 +196,7 @@ def serving(folder, delay=0.0, rate=None):
 
 
 def main():
-    """Serve a folder in a process of its own; the port is printed."""
+    """Serve a folder in a process of its own, and print the port."""
     parser = argparse.ArgumentParser()
     parser.add_argument("folder")
     parser.add_argument("--delay", type=float, default=0.0)

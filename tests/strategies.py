@@ -20,7 +20,7 @@ JUST_ABOVE_1 = 1 + 2.0**-52
 
 
 class Kind(NamedTuple):
-    """What a column can hold: its dtype, its dtype when it has nulls, and its cells."""
+    """A column's dtype, its dtype with nulls, and a strategy of its cells."""
 
     dtype: object
     nullable: object
@@ -66,21 +66,23 @@ RELEVANCE = {
 }
 
 TIES = ("expected", "first", "last", "best", "worst")
-TIES_OF_ITEMS = (*TIES, "item")  # of frames that have items
+# The rule "item" is for frames that have items.
+TIES_OF_ITEMS = (*TIES, "item")
 SHORT = ("raise", "pad", "shrink", "nan")
 MISSING = ("raise", "unranked", "drop")
-# How metrics are written that take parameters.
+# Metrics that take parameters are written with these.
 PARAMETERS = {
     "ndcg": ["", "(offset=0)"],
     "dcg": ["", "(offset=0.5)"],
     "err": ["(max=4)"],
     "rbp": ["(p=0.8)"],
 }
-# Name of each metric, with its parameters as they are written: how it takes a cut-off.
+# Each metric, with its parameters as they are written, has the kind of its cut-off.
 METRICS = {
     f"{name}{parameters}": definition.cut_off
     for name, definition in DEFINITIONS.items()
-    if not definition.of_column  # these have tests of their own, as they need a column
+    # Metrics of a column have tests of their own.
+    if not definition.of_column
     for parameters in PARAMETERS.get(name, [""])
 }
 # These are ratios of whole numbers, divided once; the others are sums of floats.
@@ -94,9 +96,9 @@ EXACT = (
     "auc",
     "judged",
 )
-# Of rows that are there, so that they are 0 where none is relevant.
+# These sum over existing rows, so they are 0 without a relevant row.
 SUMS = ("precision", "dcg", "rbp", "err")
-# Whose best value is the lowest; which may exceed 1.
+# The best value of these is the lowest.
 LOW_IS_BEST = ("fall_out",)
 
 
@@ -116,7 +118,7 @@ def rows(users="int", scores="float64", relevance="bool", *, nulls=(), min_rows=
 
 
 def looks_masked(rows):
-    """Return whether rows share a score so low that it may be asked about as a mask."""
+    """Return whether rows share a score so low that recframe may ask whether it is a mask."""
     low = [score for _, score, _ in rows if score is not None and score < -100]
     return len(set(low)) < len(low)
 
@@ -124,14 +126,14 @@ def looks_masked(rows):
 def many_rows(*kinds, nulls=(), **named):
     """Return a strategy of lists of rows that have whole rankings of each user.
 
-    Lists of any size are short on the average. A call takes as long for many rows as for few, so
-    that fewer examples of more users and longer rankings show more.
+    Lists of any size are short on average. A call takes as long for many rows as for few, so that
+    fewer examples of more users and longer rankings show more.
     """
     return rows(*kinds, **named, nulls=nulls, min_rows=8, max_rows=40)
 
 
 def frame(rows, users="int", scores="float64", relevance="bool"):
-    """Return the rows as a DataFrame; a column that holds None gets its kind's nullable dtype."""
+    """Return the rows as a DataFrame; a column with None gets its kind's nullable dtype."""
     kinds = {"user": USERS[users], "score": SCORES[scores], "relevant": RELEVANCE[relevance]}
     columns = {}
     for place, (name, kind) in enumerate(kinds.items()):
@@ -141,7 +143,7 @@ def frame(rows, users="int", scores="float64", relevance="bool"):
 
 
 def kinds():
-    """Return a strategy of keyword arguments for `rows` and `frame`: the kinds of the columns."""
+    """Return a strategy of keyword arguments for `rows` and `frame`: the kinds of columns."""
     return st.fixed_dictionaries(
         {
             "users": st.sampled_from(sorted(USERS)),
@@ -168,7 +170,7 @@ def options(*, has_items=False, **fixed):
 
 
 def metrics():
-    """Return a strategy of (metric, k); k may exceed any ranking, and None is none."""
+    """Return a strategy of (metric, k); k may exceed any ranking, and is None for no cut-off."""
     needed = [name for name, cut_off in METRICS.items() if cut_off != "none"]
     whole = [name for name, cut_off in METRICS.items() if cut_off != "needed"]
     cut_offs = st.tuples(st.sampled_from(needed), st.integers(1, 20))
@@ -186,7 +188,7 @@ def name_of(label):
 
 
 def call_method(accessor, name, k):
-    """Return what the method of a metric returns, called with its parameters and cut-off."""
+    """Return the result of a metric's method, called with its parameters and cut-off."""
     name, _, given = name.rstrip(")").partition("(")
     parameters = dict(part.split("=") for part in given.split(", ") if part)
     given = {key: float(number) for key, number in parameters.items()}
@@ -194,7 +196,7 @@ def call_method(accessor, name, k):
 
 
 def of_no_relevant(metric, zero_division, fall_out):
-    """Return the value of a metric where nothing is relevant; of fall-out it is given."""
+    """Return the value of a metric without a relevant row; for fall-out return `fall_out`."""
     name = name_of(metric)
     return {"fall_out": fall_out, "judged": 1.0}.get(name, 0.0 if name in SUMS else zero_division)
 
@@ -206,15 +208,15 @@ def every_metric(k):
 
 
 def at_cut_offs(cut_offs):
-    """Return the labels of every metric at each of these, and of whole rankings."""
+    """Return the labels of every metric at these cut-offs, and of whole rankings."""
     asked = dict.fromkeys(pair for k in cut_offs for pair in every_metric(k))
     return [label(*pair) for pair in asked] + [f"mean(score)@{k}" for k in cut_offs]
 
 
 def sparse_frame():
-    """Return graded rows of eight users; of every other one the relevant rows are in the last tie.
+    """Return graded rows of eight users; every other user has the relevant rows in a long last tie.
 
-    This tie is long, and below any small cut-off.
+    The tie is below any small cut-off.
     """
     rng = np.random.default_rng(6)
     users = np.repeat(np.arange(8), 60)
@@ -225,7 +227,7 @@ def sparse_frame():
 
 
 def assert_value(expected, actual, metric):
-    """Assert that a value is the nearest float, or near where a metric sums floats."""
+    """Assert that a value is the nearest float, or close to it if a metric sums floats."""
     if name_of(metric) in EXACT:
         assert repr(float(expected)) == repr(float(actual))
     else:

@@ -1,7 +1,7 @@
-"""Uses that are type-checked, not run: what mypy must accept, and what it must refuse.
+"""Uses that are type-checked, not run: mypy must accept some and refuse others.
 
-`mypy` reads this file with the package (see pyproject.toml). Where it must refuse a line, the
-comment says by which error; mypy complains of a comment that nothing needs.
+`mypy` reads this file with the package (see pyproject.toml). A comment names the error for which
+mypy must refuse a line, and mypy complains of an unneeded comment.
 """
 
 import pandas as pd
@@ -43,21 +43,21 @@ evaluated_other: pd.DataFrame = recframe.evaluate(rows, "recall@4", truth=rows)
 found: float = recframe.metrics.ndcg([1, 0], [0.5, 0.25], k=1, offset=0)
 hit: float = recframe.metrics.hit_rate(frame["relevant"], frame["score"], 4)
 
-recframe.metrics.hit_rate([1], [0.5])  # type: ignore[call-arg]  # needs a cut-off
-recframe.metrics.auc([1], [0.5], k="4")  # type: ignore[call-arg]  # takes none
-recframe.metrics.mrr([1], [0.5])  # type: ignore[attr-defined]  # has another name
-rec.recal(k=4)  # type: ignore[attr-defined]  # a misspelt metric
-rec.recall(k="4")  # type: ignore[arg-type]  # not a number
-rec.auc(k=4)  # type: ignore[call-arg]  # takes no cut-off
-recframe.rec(frame, tie="worst")  # type: ignore[call-arg]  # a misspelt option
-recframe.rec(rows.lazy())  # type: ignore[arg-type]  # has its rows only when collected
-recframe.rec("a.parquet")  # type: ignore[arg-type]  # not a frame
+recframe.metrics.hit_rate([1], [0.5])  # type: ignore[call-arg]  # A cut-off is missing.
+recframe.metrics.auc([1], [0.5], k="4")  # type: ignore[call-arg]  # auc takes no cut-off.
+recframe.metrics.mrr([1], [0.5])  # type: ignore[attr-defined]  # The metric has another name.
+rec.recal(k=4)  # type: ignore[attr-defined]  # The metric is misspelt.
+rec.recall(k="4")  # type: ignore[arg-type]  # The cut-off is no number.
+rec.auc(k=4)  # type: ignore[call-arg]  # auc takes no cut-off.
+recframe.rec(frame, tie="worst")  # type: ignore[call-arg]  # The option is misspelt.
+recframe.rec(rows.lazy())  # type: ignore[arg-type]  # A LazyFrame has no rows yet.
+recframe.rec("a.parquet")  # type: ignore[arg-type]  # A path is no frame.
 recframe.from_matrix([[0.5]], k="1")  # type: ignore[arg-type]
-rec.mean(k=10)  # type: ignore[call-arg]  # a cut-off is in the name of a metric
-rec(tie="worst")  # type: ignore[call-arg]  # a misspelt option
-rec(ties="worse")  # type: ignore[arg-type]  # a value it does not take
-rec(min_score="2")  # type: ignore[arg-type]  # not a number
-rec(ascending="yes")  # type: ignore[arg-type]  # neither true nor false
+rec.mean(k=10)  # type: ignore[call-arg]  # The metric's name has the cut-off.
+rec(tie="worst")  # type: ignore[call-arg]  # The option is misspelt.
+rec(ties="worse")  # type: ignore[arg-type]  # The option has no such value.
+rec(min_score="2")  # type: ignore[arg-type]  # The threshold is no number.
+rec(ascending="yes")  # type: ignore[arg-type]  # The direction is no boolean.
 recframe.evaluate(frame, tie="worst")  # type: ignore[call-arg]
 recframe.evaluate(frame, ties="worse")  # type: ignore[arg-type]
 recframe.iter_evaluate("a.parquet", tie="worst")  # type: ignore[call-arg]
