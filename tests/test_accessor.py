@@ -1,4 +1,4 @@
-"""df.rec: what it is, and the shape of what it returns."""
+"""df.rec gives tables of the documented shape."""
 
 import inspect
 import math
@@ -16,7 +16,7 @@ METHODS = [
     for name, _ in inspect.getmembers(recframe.RecAccessor, inspect.isfunction)
     if not name.startswith("_")
 ]
-# What a method needs beside its defaults, where it needs anything.
+# These methods need arguments besides their defaults.
 ARGUMENTS = {
     "compare": {"n_resamples": 9},
     "err": {"max": 4},
@@ -35,7 +35,7 @@ def test_default_metrics_agree():
 
 
 def test_making_the_accessor_looks_at_nothing():
-    """Any frame has the accessor, and tab completion works, whatever its columns."""
+    """Any frame has the accessor, and tab completion works for any columns."""
     empty = pd.DataFrame()
 
     assert hasattr(empty, "rec")
@@ -43,7 +43,7 @@ def test_making_the_accessor_looks_at_nothing():
 
 
 def test_methods_equal_the_function(frame):
-    """Every method is a view of what the function returns."""
+    """Every method returns a view of the function's table."""
     frame = frame.assign(other_score=-frame["score"])
     labels = ["precision@2", "recall@2", "r_precision"]
     table = recframe.evaluate(frame, labels)
@@ -62,7 +62,7 @@ def test_methods_equal_the_function(frame):
 
 
 def test_values_by_hand(frame):
-    """The three users of the small frame, every number checked by hand."""
+    """The values of the small frame's three users equal hand counts."""
     table = frame.rec(short="pad").evaluate(["precision@2", "recall@2", "r_precision"])["score"]
 
     assert [0.75, 0.0, 0.0] == table["precision@2"].tolist()
@@ -76,7 +76,7 @@ def test_values_by_hand(frame):
     [("expected", 0.75), ("best", 1.0), ("worst", 0.5), ("first", 1.0), ("last", 0.5)],
 )
 def test_tie_rules_by_hand(frame, ties, precision):
-    """Every tie rule on the tie of the first user."""
+    """Every tie rule treats the tie of the first user as a hand count does."""
     assert precision == frame.rec(ties=ties).precision(k=2).loc["ann", "score"]
 
 
@@ -93,12 +93,12 @@ def test_table_shapes(frame):
 
 
 def test_one_ranking(frame):
-    """user=None ranks the whole frame, labelled all; items of several users are no one's list."""
+    """user=None ranks the whole frame as "all", and refuses items repeated by several users."""
     table = frame.rec(user=None, duplicates="keep").recall(k=3)
 
     assert ["all"] == table.index.tolist()
     assert 3 == sum(frame["relevant"])
-    # 0.9, 0.9, 0.8: one of the three relevant rows.
+    # The scores 0.9, 0.9 and 0.8 have one of the three relevant rows.
     assert [1 / 3] == table["score"].tolist()
     with pytest.raises(
         recframe.RepeatedPairError, match=r"1\. .item. must not .* .user. tells them"
@@ -107,7 +107,7 @@ def test_one_ranking(frame):
 
 
 def test_options_do_not_add_up(frame):
-    """A bound accessor called again has only the options of that call."""
+    """A bound accessor that is called again has only the options of that call."""
     bound = frame.rec(ties="worst")
 
     assert 0.5 == bound.precision(k=2).loc["ann", "score"]
@@ -116,7 +116,7 @@ def test_options_do_not_add_up(frame):
 
 
 def test_rank_is_aligned_with_the_frame(frame):
-    """Ranks keep the index of the frame; ties share their mean position."""
+    """Ranks keep the index of the frame, and ties share their mean position."""
     shuffled = frame.set_index(pd.Index(list("abcdefgh"))).sample(frac=1, random_state=1)
     ranks = shuffled.rec.rank()
 
@@ -127,7 +127,7 @@ def test_rank_is_aligned_with_the_frame(frame):
 
 
 def test_rank_needs_no_relevance(frame):
-    """Relevance is read only by the tie rules that speak of it."""
+    """Ranks read relevance only under tie rules that use it."""
     bare = frame.drop(columns="relevant")
 
     assert 8 == bare.rec(ties="first").rank()["score"].count()
@@ -146,7 +146,7 @@ def test_rank_of_rows_that_are_not_ranked(frame):
 
 
 def test_top(frame):
-    """The first rows of every user in ranked order, all columns kept, the rank added."""
+    """`top` returns the first rows of every user in ranked order, with all columns and the rank."""
     top = frame.sample(frac=1, random_state=2).rec.top(k=1)
 
     assert [0, 3, 6] == top.index.tolist()
@@ -155,7 +155,7 @@ def test_top(frame):
 
 
 def test_top_does_not_split_a_tie(frame):
-    """A tie on the k-th place is returned whole, unless the rule orders it."""
+    """`top` returns a tie at position k whole, unless the tie rule orders it."""
     assert [0, 1, 2] == frame.rec.top(k=2).query("user == 'ann'").index.tolist()
     assert [0, 1] == frame.rec(ties="first").top(k=2).query("user == 'ann'").index.tolist()
     assert [0, 2] == frame.rec(ties="last").top(k=2).query("user == 'ann'").index.tolist()
@@ -163,7 +163,7 @@ def test_top_does_not_split_a_tie(frame):
 
 
 def test_top_of_several_scores(frame):
-    """With several score columns one may be named."""
+    """`top` ranks by one of several score columns if `score` names it."""
     frame["other_score"] = -frame["score"]
     assert [2, 5, 7] == frame.rec(ties="last").top(k=1, score="other_score").index.tolist()
 
@@ -176,7 +176,7 @@ def test_top_refuses_a_rank_column(frame):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_the_frame_is_never_changed(frame, method):
-    """No method writes to the frame, its arrays or its index, whatever the options."""
+    """No method writes to the frame, under any option."""
     frame["other score"] = [0.5, None, 0.1, 0.2, 0.3, 0.4, 0.5, 0.5]
     before = frame.copy(deep=True)
     for ties in CHOICES["ties"]:
@@ -187,7 +187,7 @@ def test_the_frame_is_never_changed(frame, method):
 
 
 def test_read_only_arrays(frame):
-    """Columns that cannot be written are read all the same."""
+    """Read-only columns can be evaluated."""
     values = {name: frame[name].to_numpy().copy() for name in ("score", "relevant")}
     for array in values.values():
         array.flags.writeable = False
@@ -197,7 +197,7 @@ def test_read_only_arrays(frame):
 
 
 class Subclass(pd.DataFrame):
-    """A DataFrame with a constructor of its own, as geopandas' is."""
+    """A DataFrame with a constructor of its own, like geopandas'."""
 
     @property
     def _constructor(self):
@@ -205,7 +205,7 @@ class Subclass(pd.DataFrame):
 
 
 def test_subclass(frame):
-    """A subclass has the accessor; the table is a plain DataFrame."""
+    """A subclass of DataFrame has the accessor, and its table is a plain DataFrame."""
     table = Subclass(frame).rec.recall(k=1)
 
     assert type(table) is pd.DataFrame

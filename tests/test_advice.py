@@ -1,4 +1,4 @@
-"""What refusals suggest is done, as Python and as the command line have it: it is taken."""
+"""Every suggestion of a refusal is accepted, in Python and on the command line."""
 
 import re
 import shlex
@@ -17,8 +17,10 @@ from recframe.cli import main
 from recframe.errors import Choice, spell_flags
 from recframe.options import DEFAULTS
 
-SPELLED = re.compile("\ufdd0([^\ufdd1]*)\ufdd1([^\ufdd2]*)\ufdd2")  # as `errors.spell` has it
-UNSPELLED = re.compile(r"pass (\w+)=((?:'\w+'(?:, | or )?)+)")  # of engines without commands
+# `errors.spell` marks suggestions in this way.
+SPELLED = re.compile("\ufdd0([^\ufdd1]*)\ufdd1([^\ufdd2]*)\ufdd2")
+# Messages about other engines have no marks.
+UNSPELLED = re.compile(r"pass (\w+)=((?:'\w+'(?:, | or )?)+)")
 FRAME = pd.DataFrame(
     {
         "user": [1, 1, 1, 2, 2, 2],
@@ -30,26 +32,31 @@ FRAME = pd.DataFrame(
 ROWS = FRAME.drop(columns="relevant")
 TRUTH = pd.DataFrame({"user": [1, 2], "item": [1, 2]})
 TWICE = pd.concat([FRAME, FRAME.assign(score=FRAME["score"] / 2)], ignore_index=True)
-NOTHING = "(?!)"  # which no text matches
+# No text matches this pattern.
+NOTHING = "(?!)"
 HALVES = ["a"] * 6 + ["b"] * 6
 
 
 @dataclass(frozen=True)
 class Case:
-    """A call that is refused."""
+    """A refused call, and facts about its message."""
 
     frame: Any
     options: dict[str, Any] = field(default_factory=dict)
     arguments: dict[str, Any] = field(default_factory=dict)
     method: str = "evaluate"
-    fill: dict[str, Any] = field(default_factory=dict)  # what a user puts for words and dots
-    without: tuple[str, ...] = ()  # what the message says to put something in place of
-    never: str = NOTHING  # what must not be in the message
-    then: str = NOTHING  # the refusal of another thing that a suggestion may meet
+    # A user writes these in place of words and dots.
+    fill: dict[str, Any] = field(default_factory=dict)
+    # The message suggests to replace these.
+    without: tuple[str, ...] = ()
+    # The message must not match this.
+    never: str = NOTHING
+    # A suggestion may meet this refusal of another fault.
+    then: str = NOTHING
 
 
 CASES = {
-    # Roles
+    # Roles.
     "no user": Case(
         FRAME.rename(columns={"user": "who"}), fill={"user": "who"}, then="'item' must"
     ),
@@ -108,7 +115,7 @@ CASES = {
     "no user of truth": Case(
         ROWS, {"truth": TRUTH.rename(columns={"user": "who"})}, fill={"truth_user": "who"}
     ),
-    # Rows that repeat a pair
+    # Rows that repeat a pair.
     "repeated": Case(TWICE),
     "repeated by day": Case(TWICE.assign(day=HALVES, ts=range(12)), never="'ts'"),
     "repeated by model": Case(TWICE.assign(model=HALVES), then="has several values in the rows"),
@@ -123,7 +130,7 @@ CASES = {
     "prices of a pair": Case(
         TWICE.assign(price=range(12)), {"duplicates": "max"}, {"metrics": "mean(price)@2"}
     ),
-    # Values
+    # Values.
     "null relevance": Case(
         FRAME.assign(relevant=[1, None, 1, 0, 1, 0]), {"short": "pad"}, fill={"truth": TRUTH}
     ),
@@ -141,7 +148,7 @@ CASES = {
         FRAME.assign(price=[None, 1, 1, 2, 2, 2]), {}, {"metrics": "mean(price)@2"}
     ),
     "short": Case(FRAME, {}, {"metrics": "recall@9"}),
-    # Truth
+    # Truth.
     "population": Case(ROWS, {"truth": TRUTH.assign(user=[1, 3])}),
     "no grades": Case(
         ROWS,
@@ -151,12 +158,12 @@ CASES = {
     "a split": Case(ROWS, {"truth": TRUTH.assign(part=["train", "test"])}),
     "few values": Case(ROWS, {"truth": TRUTH.assign(level=[0, 1])}),
     "judged rows only": Case(FRAME, {"unjudged": "drop", "short": "pad"}, fill={"truth": TRUTH}),
-    # Options
+    # Options.
     "ties of items": Case(TWICE, {"ties": "item", "duplicates": "keep"}),
     "either side": Case(FRAME, {"ascending": True, "min_score": 0.5}, without=("min_score",)),
     "row order": Case(pl.from_pandas(FRAME).lazy(), {"ties": "first"}),
     "a first row": Case(pl.from_pandas(TWICE).lazy(), {"duplicates": "first"}),
-    # Of users
+    # Arguments about users.
     "segments": Case(TWICE.assign(day=HALVES, item=range(12)), {}, {"by": "day"}, "mean"),
     "times": Case(FRAME.assign(ts=range(6)), {}, {"by": "ts"}, "mean", never="user="),
     "weights": Case(FRAME.assign(w=range(6)), {}, {"weights": "w"}, "mean", never="user="),
@@ -178,12 +185,15 @@ CASES = {
     "an interval": Case(FRAME, {}, {"metrics": "ndcg@2", "interval": "wilson"}, "summary"),
 }
 
-# By hand, of each choice in turn: recall@2 of user 1 (of the rows 1, 0, 1, in order) and of user 2
-# (0, 1, 0), or other figures in the order of the table.
+# Values by hand for each choice in turn: recall@2 of user 1 (rows 1, 0, 1 in order) and of
+# user 2 (0, 1, 0), or other values in the order of the table.
 PLAIN, ALL_FOUND = [0.5, 1.0], [1.0, 1.0]
-KEPT_TWICE = [0.25, 0.5]  # each relevant row counts twice in R, and the first two rows are one pair
-MODELS = [0.5, 0.5, 1.0, 1.0]  # of two models for user 1, then for user 2
-LISTS = [*PLAIN, *PLAIN]  # of two days with two users
+# Each relevant row counts twice in R, and the first two rows are one pair.
+KEPT_TWICE = [0.25, 0.5]
+# Two models have values for user 1, then for user 2.
+MODELS = [0.5, 0.5, 1.0, 1.0]
+# Two days have values for two users.
+LISTS = [*PLAIN, *PLAIN]
 NUMBERS = {name: [PLAIN] for name in CASES} | {
     "a class": [PLAIN, ALL_FOUND],
     "no item": [ALL_FOUND],
@@ -221,10 +231,12 @@ NUMBERS = {name: [PLAIN] for name in CASES} | {
     "segments": [[0.75, 0.75]],
     "times": [],
     "weights": [],
-    "units": [[0.75, 0.0, 1.0, 2], [0.75]],  # the mean, its interval and the number of units
-    "catalogue": [[2 / 3, 0.5], [2 / 3, 0.5]],  # coverage: two of three items
+    # The numbers are the mean, its interval and the number of units.
+    "units": [[0.75, 0.0, 1.0, 2], [0.75]],
+    # The coverage is two of three items.
+    "catalogue": [[2 / 3, 0.5], [2 / 3, 0.5]],
     "a small catalogue": [[2 / 3, 0.5]],
-    # The difference of the means of recall@2 and its interval: scores that tie have 2/3.
+    # The difference of the mean recall@2 and its interval: tied scores have 2/3.
     "ranks of weights": [[-1 / 12, -1.0, 1.0]] * 2,
     "ranks of units": [[-1 / 12, -1.0, 1.0], [-1 / 12]],
     "signs of ranks": [[-1 / 12, -1.0, 1.0]],
@@ -233,7 +245,7 @@ NUMBERS = {name: [PLAIN] for name in CASES} | {
 
 
 def read_choices(error, case):
-    """Return what a refusal suggests: arguments, and whether the words of flags can be pasted."""
+    """Return a refusal's suggestions: arguments, and the flags if they can be pasted."""
     spelled = SPELLED.findall(error._message)
     for name, choices in UNSPELLED.findall(error._message):
         spelled += [(f"{name}={one}", "") for one in re.findall(r"'\w+'", choices)]
@@ -253,16 +265,16 @@ def read_choices(error, case):
         name = next(iter(given))
         apart = {"truth": "relevant", "relevant": "truth"}.get(name)
         given = {**{one: value for one, value in first.items() if one != apart}, **given}
-        flags = "" if first else flags  # in a call with the others
+        flags = "" if first else flags  # These flags belong to a call with other arguments.
         first = first or (
             given if python.endswith(")") else {}
-        )  # of a whole call, others are parts
+        )  # The arguments are those of a whole call; other suggestions are parts.
         choices.append((given, flags))
     return choices
 
 
 def ask(case, rec, given):
-    """Return what a call gives with these arguments, options and others."""
+    """Return the result of a call with these arguments, options among them."""
     options = {name: value for name, value in given.items() if name in DEFAULTS}
     others = {name: value for name, value in given.items() if name not in DEFAULTS}
     metrics = {} if case.method == "catalogue" else {"metrics": "recall@2"}
@@ -278,7 +290,7 @@ COMMANDS = {
 
 
 def words_of(given, folder):
-    """Return arguments as words of a command line, frames as files; what is None is left out."""
+    """Return arguments as words of a command line, with frames as files and without None."""
     words = {}
     for name, value in given.items():
         if isinstance(value, pd.DataFrame):
@@ -290,7 +302,7 @@ def words_of(given, folder):
 
 
 def refused(case, rec, given):
-    """Return the refusal of a call, None where it gives a table."""
+    """Return the refusal of a call, or None if it gives a table."""
     try:
         ask(case, rec, given)
     except RecframeError as error:
@@ -299,14 +311,14 @@ def refused(case, rec, given):
 
 
 def check_next(case, message, said, suggested):
-    """Fail where what was suggested is refused, but for another thing that the case expects."""
+    """Fail if a suggestion is refused, except for another fault that the case expects."""
     if said:
         assert re.search(case.then, said), f"{message}\n{suggested} was refused:\n{said}"
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_suggested_is_taken(name, tmp_path, capsys):
-    """Each choice, from a frame and from a file, as Python has it and as flags."""
+    """Each suggestion is accepted, from a frame and a file, in Python and as flags."""
     case = CASES[name]
     doors = {"frame": case.frame.rec}
     if isinstance(case.frame, pd.DataFrame):
@@ -335,7 +347,7 @@ def test_what_is_suggested_is_taken(name, tmp_path, capsys):
 
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_suggested_gives_the_number(name):
-    """Each choice gives the figures that it means."""
+    """Each suggestion gives the values that it promises."""
     case, found = CASES[name], []
     given = {**case.options, **case.arguments}
     kept = {one: value for one, value in given.items() if one not in case.without}
@@ -353,7 +365,7 @@ def test_what_is_suggested_gives_the_number(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_answers_leave_nothing_open(name, tmp_path):
-    """With the options that an error has as answers, nothing is asked that an option answers."""
+    """The options that an error has as answers leave no question that an option answers."""
     case = CASES[name]
     given = {**case.options, **case.arguments}
     error = refused(case, case.frame.rec, given)

@@ -1,6 +1,6 @@
-"""Other libraries, run for real: equal under the options that name their conventions.
+"""Other libraries give equal values under the options that follow their conventions.
 
-Each test is skipped where its library is not installed. CONTRIBUTING.md says how to run them all.
+A test without its library is skipped. CONTRIBUTING.md says how to run them all.
 """
 
 import math
@@ -37,8 +37,8 @@ TREC = {"short": "pad", "zero_division": 0.0}
 def make(seed):
     """Return lists without ties and truth, whose ids are text.
 
-    Users u0 to u29 have lists of 1 to 12 of 40 items, u5 to u34 have truth of 1 to 9 items,
-    graded 0 to 3; those of u9 and u33 are all graded 0.
+    Users u0 to u29 have lists of 1 to 12 of 40 items. Users u5 to u34 have truth of 1 to 9 items,
+    graded 0 to 3; all grades of u9 and u33 are 0.
     """
     rng = np.random.default_rng(seed)
     items = np.array([f"i{number:02}" for number in range(40)])
@@ -57,17 +57,17 @@ def make(seed):
 
 @pytest.fixture(params=[0, 1], ids="seed {}".format)
 def frames(request):
-    """Generated lists and truth."""
+    """Return generated lists and truth."""
     return make(request.param)
 
 
 def with_truth(recs, truth):
-    """Return the lists of the users of truth, which are all that others look at."""
+    """Return the lists of users in truth, because other libraries see only these."""
     return recs[recs["user"].isin(truth["user"])]
 
 
 def assert_table(expected, table):
-    """Assert that a table of one score holds what another library returned, by label and user."""
+    """Assert that a table of one score equals another library's values, by label and user."""
     table = table.droplevel("score", axis=1)
     assert set(expected) == set(table.columns)
     for label, by_user in expected.items():
@@ -75,7 +75,7 @@ def assert_table(expected, table):
 
 
 def trec(recs, truth, labels, grade=1):
-    """Return the values of ir_measures by label and user; grades that count are `grade` or more."""
+    """Return the values of ir_measures by label and user; grades from `grade` on count."""
     ir_measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
     run = recs.set_axis(["query_id", "doc_id", "score"], axis=1)
     qrels = truth.set_axis(["query_id", "doc_id", "relevance"], axis=1)
@@ -83,7 +83,8 @@ def trec(recs, truth, labels, grade=1):
     for label in labels:
         name, _, k = label.partition("@")
         measure = getattr(ir_measures, IR_MEASURES[name])
-        if name != "ndcg":  # whose gains are the grades
+        # Its gains are the grades.
+        if name != "ndcg":
             measure = measure(rel=grade)
         measures[measure @ int(k) if k else measure] = label
     values = {label: {} for label in labels}
@@ -94,7 +95,7 @@ def trec(recs, truth, labels, grade=1):
 
 @pytest.mark.parametrize("grade", [1, 2, 3])
 def test_ir_measures(frames, grade):
-    """trec_eval's code: short lists padded, no relevant item 0, absent users 0."""
+    """trec_eval pads short lists, and gives 0 without a relevant item and to absent users."""
     recs, truth = frames
     labels = LABELS + RANKING + (NDCG if grade == 1 else [])
     expected = trec(recs, truth, labels, grade)
@@ -106,7 +107,7 @@ def test_ir_measures(frames, grade):
 
 
 def test_ir_measures_f1():
-    """Its F1 is of whole lists."""
+    """The F1 of ir_measures is computed over whole lists."""
     ir_measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
     recs, truth = one_user(["m", "a", "b"], [0.9, 0.5, 0.1])
     run = recs.set_axis(["query_id", "doc_id", "score"], axis=1)
@@ -117,7 +118,7 @@ def test_ir_measures_f1():
 
 
 def test_ir_measures_gains_all_grades(frames):
-    """Its nDCG knows no threshold of relevance, and ours gains from all grades alike."""
+    """The nDCG of ir_measures and ours gain from all grades, under any threshold."""
     recs, truth = frames
     known = with_truth(recs, truth)
     theirs = trec(recs, truth, NDCG)["ndcg"]
@@ -131,7 +132,7 @@ def test_ir_measures_gains_all_grades(frames):
 
 
 def test_ir_measures_breaks_ties_by_document(frames):
-    """trec_eval ranks ties by name, last first; other names, other values, but not in recframe."""
+    """trec_eval ranks ties by name, last first, so new names change its values, but not ours."""
     recs, truth = frames
     recs, truth = with_truth(recs, truth).assign(score=1.0), truth.assign(relevance=1)
     renamed = {item: f"{99 - int(item[1:])}" for item in truth["item"].unique()}
@@ -147,7 +148,7 @@ def test_ir_measures_breaks_ties_by_document(frames):
 
 @pytest.fixture(params=range(5), ids="seed {}".format)
 def tied(request):
-    """Lists with many ties, some of them only as float32, and truth, whose ids are text."""
+    """Return lists with many ties, some of them only as float32, and truth with text ids."""
     rng = np.random.default_rng(request.param)
     items = [*(f"{number}" for number in range(5, 30)), "Z", "a", "aa", "é", "～", "😀"]  # noqa: RUF001
     pairs = pd.DataFrame({"user": rng.integers(0, 20, 600), "item": rng.choice(items, 600)})
@@ -159,7 +160,7 @@ def tied(request):
 
 
 def test_ties_by_item_are_those_of_trec_eval(tied):
-    """With float32 scores ties="item" ranks ties as trec_eval, whatever the order of rows."""
+    """ties="item" with float32 scores ranks ties like trec_eval, in any order of rows."""
     recs, truth = tied
     labels = [label for label in LABELS + RANKING + NDCG if label != "reciprocal_rank@5"]
     theirs = trec(recs, truth, labels)
@@ -172,7 +173,7 @@ def test_ties_by_item_are_those_of_trec_eval(tied):
 
 
 def test_ir_measures_ranks_ties_of_one_metric_otherwise(tied):
-    """Its RR@k is not trec_eval's: there ties go by name, first first, and scores are not cut."""
+    """The RR@k of ir_measures ranks ties by name, first first, unlike trec_eval."""
     recs, truth = tied
     theirs = trec(recs, truth, ["reciprocal_rank@5"])
     by_name = recs.sort_values("item")
@@ -182,13 +183,13 @@ def test_ir_measures_ranks_ties_of_one_metric_otherwise(tied):
 
 
 def one_user(items, scores):
-    """Return a list of one user, and a truth of the one item "m"."""
+    """Return a list of one user, and a truth with the single item "m"."""
     recs = pd.DataFrame({"user": "u", "item": items, "score": scores})
     return recs, pd.DataFrame({"user": ["u"], "item": ["m"], "relevance": [1]})
 
 
 def test_ir_measures_places_null_scores_by_document():
-    """In trec_eval a null score ranks by name; recframe refuses it or leaves it out."""
+    """trec_eval ranks a null score by name, and recframe refuses it or leaves it out."""
     values = {}
     for other in ("a", "z"):
         recs, truth = one_user(["m", other], [math.nan, 1.0])
@@ -201,7 +202,7 @@ def test_ir_measures_places_null_scores_by_document():
 
 
 def test_ir_measures_keeps_the_last_of_repeated_pairs():
-    """Of a document listed twice ir_measures keeps the last row; recframe refuses."""
+    """ir_measures keeps the last row of a repeated document, and recframe refuses it."""
     recs, truth = one_user(["m", "a", "m"], [0.9, 0.5, 0.1])
 
     assert {"precision@1": {"u": 0.0}} == trec(recs, truth, ["precision@1"])
@@ -210,7 +211,7 @@ def test_ir_measures_keeps_the_last_of_repeated_pairs():
 
 
 def test_ir_measures_ignores_users_without_truth(frames):
-    """ir_measures has no value for a user without truth; recframe has precision 0 and no recall."""
+    """ir_measures has no value for a user without truth, where recframe has precision 0."""
     recs, truth = frames
     table = recframe.evaluate(
         recs, LABELS, population="all", truth=truth, min_relevance=1, short="pad"
@@ -232,11 +233,11 @@ def nested(frame, column):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")  # numba's, about its own types
+@pytest.mark.filterwarnings("ignore")  # Numba warns about its own types.
 def test_ranx():
-    """Ranx: the conventions of trec_eval, once make_comparable adds and removes users.
+    """Ranx follows trec_eval, once make_comparable adds and removes users.
 
-    Its ndcg has linear gains, its ndcg_burges exponential ones.
+    Its ndcg has linear gains, and its ndcg_burges exponential ones.
     """
     ranx = pytest.importorskip("ranx", reason="ranx is not installed")
     recs, truth = make(0)
@@ -256,7 +257,7 @@ def test_ranx():
         expected = {label: dict(run.scores[name]) for name, label in names.items()}
         bound = with_truth(recs, truth).rec(truth=truth, min_relevance=1, gain=gain, **TREC)
         assert_table(expected, bound.evaluate(list(expected)))
-    # Ties of short lists stay as they come.
+    # Ties of short lists stay in their order.
     rng = np.random.default_rng(4)
     tied = pd.DataFrame({"q": np.repeat([f"q{n}" for n in range(40)], 15)}).astype(object)
     tied["d"] = np.concatenate([rng.permutation([f"d{n}" for n in range(15)]) for _ in range(40)])
@@ -278,7 +279,7 @@ def test_ranx():
     st.integers(1, 6),
 )
 def test_scikit_learn(rows, k):
-    """Scikit-learn: NDCG averaged over ties, AUC with ties half; its AP takes a tie as one step."""
+    """Scikit-learn averages NDCG over ties and halves ties in AUC; its AP takes a tie at once."""
     metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
     score, grade = np.transpose(rows)
     frame = pd.DataFrame({"score": score, "relevant": grade})
@@ -298,7 +299,7 @@ def test_scikit_learn(rows, k):
 
 
 def test_scikit_learn_knows_listed_items_only():
-    """Its AP of a tie is not the expectation, and its ideal is that of the list."""
+    """Scikit-learn's AP of a tie is no expectation, and its ideal sees only listed items."""
     metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
     tied = pd.DataFrame({"user": 1, "score": [1, 1], "relevant": [1, 0]})
     assert 1 / 2 == metrics.average_precision_score(tied["relevant"], tied["score"])
@@ -310,12 +311,12 @@ def test_scikit_learn_knows_listed_items_only():
 
 
 def positive(truth):
-    """Return the relevant pairs of truth, for libraries that take all pairs for relevant."""
+    """Return the relevant pairs of truth, for libraries that take all pairs as relevant."""
     return truth[truth["relevance"] > 0].drop(columns="relevance")
 
 
 def test_rectools(frames):
-    """RecTools: pad, absent users 0, a user without a relevant item has no value."""
+    """RecTools pads, gives 0 to absent users, and no value to users without a relevant item."""
     metrics = pytest.importorskip("rectools.metrics", reason="RecTools is not installed")
     recs, truth = frames[0], positive(frames[1])
     ranked = recs.set_axis(["user_id", "item_id", "score"], axis=1)
@@ -330,12 +331,12 @@ def test_rectools(frames):
     assert_table(expected, recframe.evaluate(known, LABELS[:2], truth=truth, short="pad"))
     theirs = metrics.Precision(k=5, r_precision=True).calc_per_user(ranked, true)
     ours = known.rec(truth=truth).r_precision()["score"]
-    assert not np.allclose(ours, theirs.loc[ours.index])  # they divide hits@5 by min(5, R)
+    assert not np.allclose(ours, theirs.loc[ours.index])  # They divide hits@5 by min(5, R).
 
 
-@pytest.mark.filterwarnings("ignore")  # those of its Spark and pandas versions
+@pytest.mark.filterwarnings("ignore")  # RePlay's versions of Spark and pandas warn.
 def test_replay(frames):
-    """RePlay: pad, absent users 0, a user without a relevant item has no value."""
+    """RePlay pads, gives 0 to absent users, and no value to users without a relevant item."""
     metrics = pytest.importorskip("replay.metrics", reason="RePlay is not installed")
     recs, truth = frames[0], positive(frames[1])
     lists = recs.set_axis(["query_id", "item_id", "rating"], axis=1)
@@ -350,18 +351,19 @@ def test_replay(frames):
     lists = tied.sample(frac=1, random_state=0).set_axis(lists.columns, axis=1)
     (theirs,) = metrics.NDCG([5], mode=metrics.PerUser())(lists, true).values()
     mine = tied.rec(truth=truth, short="pad", ties="first").ndcg(k=5)["score"]
-    assert theirs == pytest.approx(mine.to_dict())  # ties go by item, last first
+    assert theirs == pytest.approx(mine.to_dict())  # RePlay orders ties by item, last first.
 
 
 @pytest.mark.parametrize(("adaptive", "short"), [(False, "pad"), (True, "shrink")])
 def test_torchmetrics(frames, adaptive, short):
-    """Torchmetrics: one table with what is listed only; adaptive_k shrinks, "neg" gives 0."""
+    """Torchmetrics sees only listed rows; adaptive_k shrinks, and "neg" gives 0."""
     retrieval = pytest.importorskip(
         "torchmetrics.retrieval", reason="torchmetrics is not installed"
     )
     torch = pytest.importorskip("torch")
     recs, truth = frames[0], positive(frames[1])
-    recs["score"] += 1  # it finds nothing where scores are negative
+    # torchmetrics finds no rows with negative scores.
+    recs["score"] += 1
     listed = recs.rec(population="rows").judge(truth).dropna()
     codes, users = pd.factorize(listed["user"], sort=True)
     columns = [torch.tensor(listed[name].to_numpy()) for name in ("score", "relevant")]
@@ -378,10 +380,10 @@ def test_torchmetrics(frames, adaptive, short):
 
 
 def test_lenskit(frames):
-    """LensKit: shrink, absent users left out, NaN without truth; its recall is the capped one.
+    """LensKit shrinks and leaves out absent users, is NaN without truth, and caps recall.
 
-    Its NDCG counts the first two positions alike unless told otherwise, and its average
-    precision divides by what was listed where that is less than R.
+    Its NDCG counts the first two positions alike by default, and its average precision divides by
+    the length of the list if that is less than R.
     """
     metrics = pytest.importorskip("lenskit.metrics", reason="LensKit is not installed")
     ranking = pytest.importorskip("lenskit.metrics.ranking")

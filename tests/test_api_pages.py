@@ -1,4 +1,4 @@
-"""The pages of guides and of the API: they hold every public name once, with its docstring."""
+"""The pages of guides and of the API have every public name once, with its docstring."""
 
 import html
 import inspect
@@ -33,7 +33,7 @@ PUBLIC = {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """The folder of the pages, made without a warning and away from the checkout."""
+    """Make the pages without a warning and away from the checkout, and return their folder."""
     for module in ("sphinx", "numpydoc", "myst_parser", "pydata_sphinx_theme", "dask", "polars"):
         pytest.importorskip(module, reason=f"{module} is not installed")
     made = tmp_path_factory.mktemp("pages") / "site"
@@ -47,7 +47,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def texts(folder):
-    """The text of every name's entry, from its signature to that of the next."""
+    """Return the text of every name's entry, from its signature to the next one."""
     found = []
     for page in (folder / "api").glob("*.html"):
         parts = re.split(r'<dt class="sig sig-object py" id="([\w.]+)">', page.read_text("utf-8"))
@@ -63,12 +63,12 @@ def as_text(page):
 
 
 def letters(text):
-    """Return the letters of a text, which no markup changes."""
+    """Return the letters of a text, which markup does not change."""
     return re.sub("[^A-Za-z]", "", text)
 
 
 def test_pages_hold_every_public_name_once(texts):
-    """The names are the public ones, those of Spark too where it is not installed."""
+    """The pages have the public names and no others, with Spark's even if it is not installed."""
     expected = sorted(f"{owner}.{name}" for owner, names in PUBLIC.items() for name in names)
 
     assert expected == [name for name, _ in texts]
@@ -77,7 +77,8 @@ def test_pages_hold_every_public_name_once(texts):
 def test_pages_hold_the_summaries(texts):
     """Each entry has the first paragraph of its docstring."""
     for name, text in texts:
-        if not name.startswith("recframe.spark"):  # which may not be installed
+        # Spark may not be installed.
+        if not name.startswith("recframe.spark"):
             _, *parts = name.split(".")
             parts = parts[1:] if parts[0] in ("scanned", "polars", "dask") else parts
             module = import_module(name.removesuffix("." + ".".join(parts)))
@@ -87,7 +88,7 @@ def test_pages_hold_the_summaries(texts):
 
 
 def test_signatures_have_public_types(texts):
-    """No signature names a private type, a module of the package or a variable of types."""
+    """Signatures have no private types, modules of the package or type variables."""
     signatures = [text.partition("#\n")[0] for _, text in texts]
 
     assert [] == [
@@ -96,7 +97,7 @@ def test_signatures_have_public_types(texts):
 
 
 def test_table_of_options_leads_to_each(folder):
-    """Every option is in the table, and its link leads to its paragraph."""
+    """The table of options has every option with a link to its paragraph."""
     page = (folder / "api" / "evaluate.html").read_text("utf-8")
     links = re.findall(r'<a href="#([\w-]+)"><code>(\w+)=', page)
 
@@ -105,7 +106,7 @@ def test_table_of_options_leads_to_each(folder):
 
 
 def test_pages_hold_the_guides(folder):
-    """Each guide has a page, which the list of guides leads to."""
+    """Each guide has a page, and the list of guides links to it."""
     listed = (folder / "guides.html").read_text("utf-8")
     guides = [path.stem for path in (ROOT / "examples" / "guide").glob("*.md")]
 

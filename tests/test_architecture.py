@@ -1,4 +1,4 @@
-"""The shape of the package: which room imports which, what is public, what stays unimported."""
+"""The package's folders import one way, names are public as listed, and extras stay unloaded."""
 
 import ast
 import inspect
@@ -13,7 +13,7 @@ import pytest
 
 import recframe
 
-# A room imports only what stands above it. A module at the top is a room of its own.
+# A folder imports only those above it. A module at the top counts as a folder.
 ROOMS = (
     *("errors", "console", "disk", "calls", "notes", "conventions"),
     *("foreign", "cells", "formats", "kernel", "stores"),
@@ -44,13 +44,13 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
 def room(module):
-    """Return the room that a module lies in."""
+    """Return the folder of a module."""
     return module.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
 @cache
 def imports(module):
-    """Return the modules that a module imports, by full name."""
+    """Return the full names of the modules that a module imports."""
     found = set()
     for node in ast.walk(ast.parse(module.read_text("utf-8"))):
         if isinstance(node, ast.Import):
@@ -62,7 +62,7 @@ def imports(module):
 
 @cache
 def imported_rooms(name):
-    """Return the other rooms that the modules of a room import."""
+    """Return the other folders that the modules of a folder import."""
     found = {found for module in MODULES if room(module) == name for found in imports(module)}
     rooms = {found.split(".")[1] for found in found if found.startswith("recframe.")}
     return rooms - {name}
@@ -70,29 +70,29 @@ def imported_rooms(name):
 
 @cache
 def n_levels(name):
-    """Return how many rooms lie one upon the other down from this one."""
+    """Return the number of folders on the longest chain of imports from this one."""
     return 1 + max(map(n_levels, imported_rooms(name)), default=0)
 
 
 def test_every_room_is_in_the_table():
-    """A new room is entered in the table on arrival."""
+    """Every folder is in the table."""
     assert sorted(ROOMS) == sorted({room(module) for module in MODULES})
 
 
 @pytest.mark.parametrize("name", ROOMS)
 def test_rooms_import_one_way(name):
-    """A room imports no room but those above it."""
+    """A folder imports only the folders above it."""
     assert imported_rooms(name) <= set(ROOMS[: ROOMS.index(name)])
 
 
 def test_rooms_are_few_levels_deep():
-    """No room stands on more than eight others."""
+    """No chain of imports has more than nine folders."""
     assert 9 >= max(map(n_levels, ROOMS))
 
 
 @pytest.mark.parametrize("name", ARRAYS_ONLY)
 def test_counting_and_metrics_see_arrays_only(name):
-    """Below the border there is NumPy only."""
+    """The folders kernel and metrics import no library but NumPy."""
     found = {found for module in MODULES if room(module) == name for found in imports(module)}
     libraries = {found.split(".")[0] for found in found} - set(sys.stdlib_module_names)
 
@@ -101,7 +101,7 @@ def test_counting_and_metrics_see_arrays_only(name):
 
 
 def test_the_command_line_reads_by_others():
-    """The command line parses, calls and prints: no library that reads a format is among it."""
+    """The folder cli imports no library that reads files, and no module that does so directly."""
     found = {found for module in MODULES if room(module) == "cli" for found in imports(module)}
     libraries = {found.split(".")[0] for found in found} - set(sys.stdlib_module_names)
 
@@ -110,7 +110,7 @@ def test_the_command_line_reads_by_others():
 
 
 def test_import_brings_no_optional_library():
-    """`import recframe` loads none of the libraries of the extras."""
+    """`import recframe` loads no library of the extras."""
     code = f"import sys, recframe; print([n for n in {OPTIONAL} if n in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
@@ -118,7 +118,7 @@ def test_import_brings_no_optional_library():
 
 
 def test_frames_load_no_other_engine():
-    """`import recframe` and tables of frames load neither the engine over files nor any other."""
+    """`import recframe` and tables of frames load no code for files or other engines."""
     code = """if True:
         import sys, pandas as pd, pyarrow as pa, recframe
         frame = pd.DataFrame({"user": [1], "item": [1], "score": [1], "relevant": [1]})
@@ -142,18 +142,18 @@ def test_package_is_typed():
 
 
 def test_public_names_exist():
-    """Every public name is there."""
+    """Every public name exists."""
     assert all(hasattr(recframe, name) for name in recframe.__all__)
 
 
 def test_completion_offers_public_names():
-    """What follows `recframe.` in a notebook are the public names, and none of its modules."""
+    """Completion of `recframe.` shows the public names and no modules."""
     assert set(recframe.__all__) == {name for name in dir(recframe) if name[:2] != "__"}
     assert "__version__" in dir(recframe)
 
 
 def test_types_of_public_calls_are_found():
-    """What arguments and results are is there for all that reads it, as `typing` does."""
+    """`typing` resolves the types of arguments and results of all public calls."""
     assert recframe.__getattr__("scanned") is recframe.scanned
     public = [getattr(recframe, name) for name in recframe.__all__]
     public += [getattr(recframe.metrics, name) for name in recframe.metrics.__all__]

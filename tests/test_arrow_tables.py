@@ -1,4 +1,4 @@
-"""Arrow tables: every type counts as pandas has it, and no column is read that is not needed."""
+"""Arrow tables of every type count like pandas frames, and unneeded columns are not read."""
 
 import datetime
 from decimal import Decimal
@@ -25,12 +25,12 @@ CATEGORIES = pa.array(["x", "bob", "", "ann", "ü" * 13, "y"])
 
 
 def dictionary(indices, values, kind, **ordered):
-    """Return a column of a dictionary, its indices of a type."""
+    """Return a column of a dictionary, with indices of a dtype."""
     return pa.DictionaryArray.from_arrays(pa.array(indices, kind), values, **ordered)
 
 
 CODES = [1, 2, 3, 3, 1, 4]
-# A column of users by what it is, and what pandas has in its place.
+# Each column of users has its form in pandas, or None if pandas' own is right.
 USERS = {
     "string": (pa.array(TEXTS, pa.string()), TEXTS),
     "large_string": (pa.array(TEXTS, pa.large_string()), TEXTS),
@@ -74,7 +74,7 @@ USERS = {
 @pytest.mark.parametrize("n_chunks", [1, 3])
 @pytest.mark.parametrize("kind", USERS)
 def test_types_of_users(kind, n_chunks):
-    """A table counts as pandas has its columns, whatever the type of users and however chunked."""
+    """A table counts like pandas' frame, for every type of users and any number of chunks."""
     users, expected = USERS[kind]
     frame = pd.DataFrame({name: column.to_pandas() for name, column in ROWS.items()})
     frame.insert(0, "user", pd.Series(users.to_pandas() if expected is None else expected))
@@ -108,7 +108,7 @@ def test_types_of_users(kind, n_chunks):
     ids=["int", "bool", "float", "text", "dictionary", "null in it", "no chunk", "null"],
 )
 def test_nulls(column, expected):
-    """Nulls round no integer, and are none of the categories."""
+    """Nulls round no integer and are no category."""
     read = read_frame(pa.table({"x": column}))["x"]
     expected = pd.Series(expected, name="x")
     if len(expected) == 0:
@@ -118,7 +118,7 @@ def test_nulls(column, expected):
 
 
 def test_columns_without_a_role_are_not_read():
-    """What no role needs may be of any type, or there twice; rows have it as it is."""
+    """A column without a role may have any type and may repeat, and rows keep it."""
     table = pa.table({"user": [1, 1, 2], "score": [3, 2, 1], "relevant": [0, 1, 1]})
     expected = recframe.evaluate(table, "recall@1")
     for extra in (pa.array([[1], None, []]), pa.array([{"a": 1}] * 3), pa.nulls(3)):
@@ -131,7 +131,7 @@ def test_columns_without_a_role_are_not_read():
 
 
 def test_numbers_are_not_copied():
-    """Numbers without nulls in one piece are those of the table."""
+    """Numbers without nulls in one chunk share the memory of the table."""
     values = np.arange(3.0)
     read = read_frame(pa.table({"x": values}))["x"].to_numpy()
 
@@ -139,7 +139,7 @@ def test_numbers_are_not_copied():
 
 
 def test_segments_of_a_table():
-    """A column of segments, that of users too, is read as pandas has it."""
+    """A column of segments, also the user column, is read as by pandas."""
     texts = pa.array(["b", "b", "a", "a"], pa.string_view())
     table = pa.table({"user": texts, "score": [4, 3, 2, 1], "relevant": [0, 1, 1, 0]})
     frame = pd.DataFrame({"user": list("bbaa"), "score": [4, 3, 2, 1], "relevant": [0, 1, 1, 0]})
@@ -150,7 +150,7 @@ def test_segments_of_a_table():
 
 @pytest.mark.parametrize("options", [{"truth": "bbac"}, {"exclude": "b"}, {"missing": "drop"}])
 def test_texts_in_runs_beside_others(options):
-    """Users in runs of text are matched with those of truth, and are of one type with them."""
+    """Users in runs of text match the users of truth and exclude, and share a type with them."""
     texts = ["b", "b", "c", "c", "a", "a"]
     rows = {"item": [1, 2] * 3, "score": [6, 5, 4, 3, 2, 1], "relevant": [0, 1] * 3}
     frame = pd.DataFrame({"user": texts, **rows})
@@ -195,13 +195,13 @@ VIEWS = {
 @pytest.mark.parametrize("n_chunks", [1, 2])
 @pytest.mark.parametrize("kind", VIEWS)
 def test_many_texts_in_views(kind, n_chunks):
-    """Users that are text in views are as pandas has them in all that is made."""
+    """Users that are text in views give the results of pandas' text."""
     users = VIEWS[kind]
     n_rows = len(users)
     rows = {"item": list(range(n_rows)), "score": [(7 * n) % n_rows for n in range(n_rows)]}
     rows["relevant"] = [n % 2 for n in range(n_rows)]
     frame = pd.DataFrame({"user": users, **rows})
-    # A slice that begins within its buffers, and a chunk without rows.
+    # The first slice begins within its buffers, and a chunk has no rows.
     column = pa.array(["before", *users, "after"], pa.string_view()).slice(1, n_rows)
     cut = n_rows // n_chunks
     chunks = [column[:cut], column[:0], column[cut:]] if n_chunks > 1 else [column]
@@ -222,7 +222,7 @@ def test_many_texts_in_views(kind, n_chunks):
 
 
 def test_views_in_all_roles():
-    """Text in views of pandas has ids of rows, truth and exclude; as a score it is refused."""
+    """Text in views is an id in rows, truth and exclude, and is refused as a score."""
     frame = pd.DataFrame({"user": [*"aab"], "item": [*"xyz"], "score": [3, 2, 1]})
     frame.index = [7, 7, 8]
     text = pa.chunked_array([frame["item"].tolist()]).cast(pa.string_view())
@@ -243,7 +243,7 @@ def test_views_in_all_roles():
 @pytest.mark.parametrize("missing", ["drop", "unranked"])
 @pytest.mark.parametrize("n_more", [0, 9])
 def test_nulls_beside_runs_of_texts(missing, n_more):
-    """Rows that are left out are those of the users whose runs they are in, in many pieces."""
+    """Rows with nulls are left out of the users whose runs hold them, in several chunks."""
     numbers = [7] * 6 + [12] * 6 + [7] * 5 + [3] * 7
     n_rows = len(numbers)
     users = [f"{f'customer-{number}':0<{20 + n_more}}" for number in numbers]
@@ -263,7 +263,7 @@ def test_nulls_beside_runs_of_texts(missing, n_more):
 
 @pytest.mark.parametrize("options", [{}, {"duplicates": "raise"}, {"user": "name"}])
 def test_what_is_refused_of_many_texts_in_views(options):
-    """What is refused shows the texts."""
+    """A refusal of text in views shows the texts."""
     rows = {"item": [1, 2, 1, 1], "score": [1.0, 2.0, 3.0, None], "relevant": [0, 1, 1, 0]}
     texts = ["ann", "bob", "ann", "eve"]
     if options:
@@ -280,7 +280,7 @@ def test_what_is_refused_of_many_texts_in_views(options):
 
 
 def test_many_users_too_short_in_views():
-    """Of users with too few rows one is shown as it is."""
+    """A refusal of short rankings shows one user's text."""
     texts = pa.array(["ann", "bob", "ann"], pa.string_view())
     table = pa.table({"user": texts, "score": [3, 2, 1], "relevant": [0, 1, 1]})
 
@@ -289,19 +289,20 @@ def test_many_users_too_short_in_views():
 
 
 def in_pieces(frame, cuts):
-    """Return a frame as a table, each column in pieces of its own between cuts."""
+    """Return a frame as a table, with the columns in chunks between cuts."""
     columns = {}
     for number, (name, column) in enumerate(frame.items()):
         bounds = [0, *(cut + number % 2 for cut in cuts), len(frame)]
         is_plain = isinstance(column.dtype, np.dtype)
-        own = pa.array(column.to_numpy() if is_plain else column)  # a NaN of floats stays one
+        # A NaN of floats stays a NaN.
+        own = pa.array(column.to_numpy() if is_plain else column)
         slices = [own.slice(start, stop - start) for start, stop in pairwise(bounds)]
         columns[name] = pa.chunked_array(slices)
     return pa.table(columns)
 
 
 def assert_alike(make, frame, table):
-    """Assert that what is made of a frame and of a table is the same bit for bit, errors too."""
+    """Assert that a frame and a table have equal results bit for bit, or equal errors."""
     own, read = (outcome_of(make, rows) for rows in (frame, table))
     if isinstance(own, str):
         assert own == read
@@ -310,7 +311,7 @@ def assert_alike(make, frame, table):
 
 
 def outcome_of(make, rows):
-    """Return what is made of rows, or the message with which they are refused."""
+    """Return the result for rows, or the message that refuses them."""
     try:
         return make(recframe.rec(rows))
     except RecframeError as error:
@@ -347,7 +348,7 @@ PIECES_SCORES = {
     ],
 )
 def test_numbers_in_pieces(users, scores):
-    """A frame in many pieces, as parquet is read, has the tables of the same frame in one."""
+    """A frame in many chunks, as parquet is read, has the tables of the frame in one chunk."""
     frame = pd.DataFrame({"user": PIECES_USERS[users], "score": PIECES_SCORES[scores]})
     frame["b_score"] = np.arange(24.0)[::-1] % 11
     frame["relevant"] = (np.arange(24) % 3 == 0).astype(np.int8)
@@ -377,7 +378,7 @@ def test_numbers_in_pieces(users, scores):
 @pytest.mark.parametrize("missing", ["raise", "drop", "unranked"])
 @pytest.mark.parametrize("column", ["user", "score", "b_score", "relevant"])
 def test_nulls_in_pieces(column, missing):
-    """A null or NaN in one of many pieces counts as it does in one."""
+    """A null or NaN counts the same in many chunks as in one."""
     frame = pd.DataFrame({"user": PIECES_USERS["in several runs"], "score": np.arange(24.0)})
     frame["b_score"] = np.arange(24.0)[::-1]
     frame["relevant"] = np.arange(24) % 2
@@ -392,7 +393,7 @@ def test_nulls_in_pieces(column, missing):
 
 @pytest.mark.parametrize("duplicates", ["raise", "max", "first", "keep"])
 def test_repeated_pairs_in_pieces(duplicates):
-    """Rows of one pair that are in several pieces count as they do in one."""
+    """Repeated pairs count the same in several chunks as in one."""
     frame = pd.DataFrame({"user": PIECES_USERS["in runs"], "item": np.arange(24) % 5})
     frame["score"] = np.arange(24) * 7 % 24 / 8
     frame["relevant"] = (np.arange(24) % 5 < 2).astype(np.int8)
@@ -407,7 +408,7 @@ def test_repeated_pairs_in_pieces(duplicates):
 
 @pytest.mark.parametrize("start", [0, 1, 8, 11])
 def test_flags_in_pieces(start):
-    """Flags are read from bits, wherever a piece begins and ends among them."""
+    """Flags in bits are read correctly for any bounds of chunks."""
     rng = np.random.default_rng(start)
     frame = pd.DataFrame({"user": np.arange(60) // 12, "score": np.arange(60.0) * 7 % 60})
     frame["relevant"] = rng.random(60) < 0.5
@@ -429,7 +430,7 @@ ODD = {
 
 @pytest.mark.parametrize("way", ODD)
 def test_names_that_are_not_utf_8(way, tmp_path):
-    """A table of Arrow, or a file, with such a column is refused in words."""
+    """A column whose name is not UTF-8 is refused, in an Arrow table and in a file."""
     path = tmp_path / "x.arrow"
     table = pa.table({"user": [1], "score": [1], "relevant": [1], "other": [1]})
     with pa.ipc.new_file(path, table.schema) as writer:

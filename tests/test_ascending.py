@@ -1,4 +1,4 @@
-"""ascending=: the lowest score first, on every door and in every table."""
+"""Option `ascending` ranks the lowest score first, on every engine and in every table."""
 
 import math
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recframe
-import recframe.dask  # registers ddf.rec
+import recframe.dask  # This import registers ddf.rec.
 import strategies
 from lazily import LAZY, METRICS, assert_all_same, interactions, parts
 from recframe.cli import main
@@ -21,19 +21,19 @@ MIXED = {"ascending": list(ASCENDING.values())}
 
 @pytest.fixture
 def frame():
-    """Rows of many users with ties, the first score a distance."""
+    """Return rows of many users with ties, the first score a distance."""
     return interactions()
 
 
 @pytest.fixture
 def negated(frame):
-    """The same rows, the first score negated by hand."""
+    """Return the same rows with the first score negated by hand."""
     return frame.assign(knn_score=-frame["knn_score"])
 
 
 @pytest.fixture
 def ranked():
-    """One list in order of its ranks: the first of its four rows is the relevant one."""
+    """Return one list in order of its ranks, with the first of four rows relevant."""
     return pd.DataFrame(
         {"user": 1, "item": list("abcd"), "rank": range(4), "relevant": [1, 0, 0, 0]}
     )
@@ -41,13 +41,14 @@ def ranked():
 
 @given(st.data())
 def test_lowest_first_is_highest_first_of_what_is_turned_round(data):
-    """Whatever the dtype, the extremes, ties and nulls, only the order of scores counts."""
+    """Ranking the lowest first equals ranking reversed scores, for all dtypes, ties and nulls."""
     kinds = data.draw(strategies.kinds()) | {"relevance": "binary"}
     rows = data.draw(strategies.many_rows(**kinds, nulls={"score"}))
     options = data.draw(strategies.options(missing="unranked", short="pad", min_score=None))
     values = sorted({score for _, score, _ in rows if score is not None}, reverse=True)
     turned = [
-        (user, None if score in (None, math.inf) else values.index(score), flag)  # inf masks
+        # A score of inf would mask the row.
+        (user, None if score in (None, math.inf) else values.index(score), flag)
         for user, score, flag in rows
     ]
     expected = strategies.frame(turned, **kinds | {"scores": "ratings"})
@@ -69,7 +70,8 @@ def test_lowest_first_is_highest_first_of_what_is_turned_round(data):
 @pytest.mark.parametrize("name", LAZY)
 def test_a_list_goes_with_the_scores(name, frame, negated):
     """Each score has its own direction, in every table of every method."""
-    highest = [False] * len(ASCENDING)  # beside which a column that a metric is of is a score too
+    # A column that a metric averages is a score too when several are named.
+    highest = [False] * len(ASCENDING)
     expected = LAZY[name](negated.rec(short="pad", ascending=highest))
     actual = LAZY[name](frame.rec(short="pad", **MIXED))
 
@@ -80,7 +82,7 @@ def test_a_list_goes_with_the_scores(name, frame, negated):
 
 @pytest.mark.parametrize("score", ASCENDING)
 def test_one_score_of_several_keeps_its_direction(score, frame, negated):
-    """A list says of the score that `top` takes what it says of it among all."""
+    """The score that `top` takes keeps its direction from the list."""
     expected = negated.rec.top(2, score)
     for options in ({}, {"score": list(ASCENDING)}):
         actual = frame.rec(**MIXED, **options).top(2, score)
@@ -90,7 +92,7 @@ def test_one_score_of_several_keeps_its_direction(score, frame, negated):
 
 
 def test_inspect_shows_the_scores_that_are_there(frame, negated):
-    """The rows are in ranked order, with the values of the frame."""
+    """`inspect` shows the frame's own scores in ranked order."""
     user = frame["user"].iloc[0]
     expected = negated.rec(short="pad").inspect(user).tables["knn_score"]
     actual = frame.rec(short="pad", **MIXED).inspect(user).tables["knn_score"]
@@ -101,7 +103,7 @@ def test_inspect_shows_the_scores_that_are_there(frame, negated):
 
 @pytest.mark.parametrize("memory", [1, "1GiB"])
 def test_files(frame, negated, tmp_path, memory):
-    """Files give what the frame gives, bit for bit."""
+    """Files give the values of the frame, bit for bit."""
     path = tmp_path / "run.parquet"
     frame.to_parquet(path, row_group_size=50)
     metrics = ["recall@2", "ndcg", "auc"]
@@ -114,12 +116,12 @@ def test_files(frame, negated, tmp_path, memory):
 
 
 def test_dask(frame):
-    """Dask gives what pandas gives, in every table."""
+    """Dask gives the tables of pandas."""
     assert_all_same(frame, parts(frame), **MIXED)
 
 
 def test_truth(frame, negated):
-    """Scores are turned round with truth too, and the judged frame keeps them as they are."""
+    """Scores may ascend with truth too, and the judged frame keeps their values."""
     items = {"item": range(len(frame))}
     truth = frame.assign(**items).loc[::7, ["user", "item"]]
     frame, negated = (rows.drop(columns="relevant").assign(**items) for rows in (frame, negated))
@@ -144,7 +146,7 @@ def test_truth(frame, negated):
     ],
 )
 def test_command_line(flags, ascending, frame, tmp_path, capsys):
-    """A flag is of all scores found, several are of the scores in their order."""
+    """A single flag concerns all scores, and several flags concern the scores in their order."""
     path = tmp_path / "run.parquet"
     frame.to_parquet(path)
     options = {"ascending": ascending}
@@ -159,7 +161,7 @@ def test_command_line(flags, ascending, frame, tmp_path, capsys):
 
 
 def test_a_flag_of_one_score_of_several(frame, tmp_path, capsys):
-    """A flag behind several scores could be of the last only: it is given for each."""
+    """A single flag for several named scores is refused, because it could mean the last only."""
     path = tmp_path / "run.parquet"
     frame.to_parquet(path)
     flags = ["--score", "knn_score", "--score", "other_score", "--ascending"]
@@ -187,7 +189,7 @@ MORE = ["ranker", "pagerank", "distant", "blossom", "score"]
 
 @pytest.mark.parametrize("name", [*sorted(LESS_IS_BETTER), *LESS, ("knn", "distance")])
 def test_names_that_mean_less_is_better(name, ranked):
-    """A score whose name says that less is better is refused until `ascending` is given."""
+    """A score whose name means that less is better is refused until `ascending` is passed."""
     labels = [name if label == "rank" else label for label in ranked]
     frame = ranked.set_axis(pd.Index(labels, tupleize_cols=False), axis=1)
     with pytest.raises(
@@ -203,7 +205,7 @@ def test_names_that_mean_less_is_better(name, ranked):
 
 @pytest.mark.parametrize("name", MORE)
 def test_names_that_do_not(name, ranked):
-    """Other names say nothing of less."""
+    """Scores with other names rank the highest first."""
     assert 0.0 == ranked.rename(columns={"rank": name}).rec(score=name).recall(k=1).iloc[0, 0]
 
 
@@ -220,7 +222,7 @@ METHODS = {
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("door", ["pandas", "Dask"])
 def test_every_method_refuses_them(method, door, ranked):
-    """A distance is no score to any method until it is said which end is the best."""
+    """Every method refuses a distance until its direction is passed."""
     frame = ranked.rename(columns={"rank": "distance"}).assign(score=1.0)
     data = frame if door == "pandas" else dd.from_pandas(frame, npartitions=1)
     with pytest.raises(recframe.RecframeError, match="score='distance': by its name less is"):
@@ -228,7 +230,7 @@ def test_every_method_refuses_them(method, door, ranked):
 
 
 def test_files_and_the_command_line_refuse_them(ranked, tmp_path, capsys):
-    """Files are refused before a row is read, with truth or without."""
+    """Files with a distance are refused before a row is read, with and without truth."""
     path, truth = tmp_path / "run.parquet", ranked.loc[:0, ["user", "item"]]
     ranked.to_parquet(path)
     message = "score='rank': by its name less is better"
@@ -242,13 +244,13 @@ def test_files_and_the_command_line_refuse_them(ranked, tmp_path, capsys):
 
 
 def test_of_several_scores_the_remedy_is_a_list(ranked):
-    """Beside a score that is highest first, the list to pass is spelled out."""
+    """The message shows the list to pass if another score ranks the highest first."""
     with pytest.raises(recframe.RecframeError, match=r"pass ascending=\[False, True\] to rank"):
         ranked.assign(model=1).rec(score=["model", "rank"]).recall(k=1)
 
 
 def test_a_rank_that_may_be_the_score_is_named(ranked):
-    """Where no score is found, a rank that is there is what may be meant."""
+    """A column of ranks is suggested if no score is found."""
     with pytest.raises(
         recframe.MissingColumnError, match=r"pass df.rec\(score='rank', ascending=True\)$"
     ):
@@ -280,14 +282,14 @@ REFUSED = {
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_refused_values(case, frame):
-    """A value that says nothing, or not of these columns, is refused."""
+    """A value of `ascending` that does not fit the scores is refused."""
     options, message = REFUSED[case]
     with pytest.raises(recframe.RecframeError, match=message):
         frame.rec(short="pad", **options).recall(k=1)
 
 
 def test_min_score_with_highest_first(frame):
-    """A threshold goes with scores of which it is said that the highest is the best."""
+    """`min_score` works with scores that rank the highest first."""
     expected = frame.rec(short="pad", min_score=0.5).recall(k=1)
     actual = frame.rec(short="pad", min_score=0.5, ascending=[False, False]).recall(k=1)
 
@@ -295,7 +297,7 @@ def test_min_score_with_highest_first(frame):
 
 
 def test_top_of_a_score_of_which_nothing_is_said(frame):
-    """A list of directions is of the scores of the options only."""
+    """A list of directions does not apply to a score outside the option `score`."""
     with pytest.raises(
         recframe.RecframeError,
         match=r"ascending=\[True, False\] is for the score columns .* found score='user'",

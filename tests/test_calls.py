@@ -1,4 +1,4 @@
-"""Arguments that a public function does not take: refused with where they belong."""
+"""Arguments that a public function does not take are refused with the call that takes them."""
 
 import inspect
 
@@ -95,7 +95,7 @@ REC = ROWS.rec
     ],
 )
 def test_arguments_that_are_not_taken(call, expected):
-    """The message has what was given, and the call in which it means something."""
+    """The message has the passed argument, and the call in which it has a meaning."""
     with pytest.raises(recframe.RecframeError) as refused:
         call()
 
@@ -124,7 +124,7 @@ def test_arguments_that_are_not_taken(call, expected):
     ],
 )
 def test_what_is_no_option(call, expected):
-    """A cut-off and metrics are refused as options with the calls that take them."""
+    """A cut-off and metrics passed as options are refused with the calls that take them."""
     with pytest.raises(recframe.RecframeError) as refused:
         call()
 
@@ -145,7 +145,7 @@ def test_what_is_no_option(call, expected):
     }.items(),
 )
 def test_methods_that_are_not_there(name, hint):
-    """A method by another name is no attribute, and the message has the name here."""
+    """A method of another library's name is no attribute, and the message has recframe's name."""
     with pytest.raises(AttributeError) as refused:
         getattr(REC, name)
 
@@ -154,7 +154,7 @@ def test_methods_that_are_not_there(name, hint):
 
 
 def test_signatures_are_as_written():
-    """What asks for a signature or a docstring gets that of the function itself."""
+    """A public function keeps its own signature and docstring."""
     assert "metrics" in inspect.signature(recframe.evaluate).parameters
     assert ["self", "k"] == list(inspect.signature(RankingMethods.describe).parameters)
     assert "evaluate" == recframe.evaluate.__name__

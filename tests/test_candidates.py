@@ -1,4 +1,4 @@
-"""exclude= and unjudged=: rows that are no candidates leave the frame first, on every door."""
+"""Options `exclude` and `unjudged` leave rows out of the frame first, on every engine."""
 
 import dask.dataframe as dd
 import pandas as pd
@@ -29,12 +29,12 @@ METRICS = ["precision@2", "recall@2", "r_precision"]
 
 @pytest.fixture
 def seen():
-    """Pairs seen in training: one twice, one of a user whom nobody ranks."""
+    """Return pairs seen in training: one repeated, one of a user without rows."""
     return pd.DataFrame({"user": ["ann", "ann", "bob", "zoe"], "item": [1, 1, 3, 1]})
 
 
 def anti_join(frame, exclude):
-    """Return the rows whose pair is not excluded, by a set of Python."""
+    """Return the rows whose pair is not excluded, by a Python set."""
     pairs = set(zip(exclude["user"], exclude["item"], strict=True))
     rows = zip(frame["user"], frame["item"], strict=True)
     return frame[[pair not in pairs for pair in rows]]
@@ -42,7 +42,7 @@ def anti_join(frame, exclude):
 
 @st.composite
 def rows_and_pairs(draw, users=(0, 3, 2**53), **kinds):
-    """Return the kind of items, rows, and pairs to exclude, some of which are in the rows."""
+    """Return the kind of items, rows, and pairs to exclude, some of them in the rows."""
     kind, rows = draw(repeated_rows(users=users, **kinds))
     own = [row[:2] for row in rows if None not in row[:2]]
     pair = st.tuples(st.sampled_from([*users, 77]), st.sampled_from(ITEMS[kind][0]))
@@ -51,7 +51,7 @@ def rows_and_pairs(draw, users=(0, 3, 2**53), **kinds):
 
 
 def make_pairs(kind, pairs):
-    """Return pairs as a frame, with a column that means nothing here."""
+    """Return pairs as a frame, with a column that has no meaning."""
     item = pd.Series([item for _, item in pairs], dtype=ITEMS[kind][1])
     return pd.DataFrame({"rating": 3, "user": [user for user, _ in pairs], "item": item})
 
@@ -61,7 +61,7 @@ def make_pairs(kind, pairs):
     strategies.options(),
     st.sampled_from(DUPLICATES),
 )
-@example(  # of a pair in several rows the lowest score is the best
+@example(  # In this example the lowest score of a repeated pair is the best.
     (
         "category",
         [(3, "b", -1.5, 0), (0, "a", 1.0, 0), (3, "a", -1.5, 1), (3, "a", 0.0, 0)],
@@ -72,7 +72,7 @@ def make_pairs(kind, pairs):
     "max",
 )
 def test_frames_equal_the_reference(drawn, options, duplicates):
-    """Every value is that of the reference, or both refuse, under every option."""
+    """Every value equals the reference's under every option, or both refuse."""
     kind, rows, pairs = drawn
     options["duplicates"] = duplicates
     frame, exclude = make_frame(kind, rows), make_pairs(kind, pairs)
@@ -93,7 +93,7 @@ def test_frames_equal_the_reference(drawn, options, duplicates):
     st.booleans(),
 )
 def test_every_door_is_an_anti_join(tmp_path_factory, drawn, options, duplicates, with_truth):
-    """Frames, files and Dask give the table of what an anti-join leaves, or refuse as it is."""
+    """Frames, files and Dask give the table of an anti-join, or refuse as it is refused."""
     kind, rows, pairs = drawn
     options["duplicates"] = duplicates
     frame, exclude = make_frame(kind, rows), make_pairs(kind, pairs)
@@ -131,13 +131,16 @@ ROW_METHODS = {
 
 
 def assert_same(name, expected, table):
-    """Assert that what a method gives of Dask is what it gives of the frame."""
+    """Assert that a method gives the same for Dask as for the frame."""
     table = table.compute(scheduler="sync") if hasattr(table, "compute") else table
-    if name in ("evaluate", "rank", "top"):  # whose rows are in no order
+    # The rows of these tables have no order.
+    if name in ("evaluate", "rank", "top"):
         expected, table = expected.sort_index(), table.sort_index()
-    if name == "describe":  # which says how many relevant pairs are excluded
+    # The description of Dask tells how many relevant pairs are excluded.
+    if name == "describe":
         table = table.drop("relevant pairs excluded", errors="ignore")
-    if name == "inspect":  # what is judged has an index of its own
+    # The judged rows have an index of their own.
+    if name == "inspect":
         expected, table = (one.reset_index(drop=True) for one in (expected, table))
     pd.testing.assert_frame_equal(pd.DataFrame(expected), pd.DataFrame(table), check_dtype=False)
 
@@ -145,7 +148,7 @@ def assert_same(name, expected, table):
 @pytest.mark.parametrize("with_truth", [False, True])
 @pytest.mark.parametrize("name", [*ROW_METHODS, "judge"])
 def test_every_method_sees_what_is_left(name, with_truth, recs, test, seen):
-    """Each method gives what it gives of the frame after an anti-join."""
+    """Each method gives the result of the frame after an anti-join."""
     frame = recs.assign(relevant=[1, 0, 0, 1, 1])
     bound = {"short": "pad"} | ({"population": "all", "truth": test} if with_truth else {})
     ask = ROW_METHODS.get(name, lambda rec: rec.judge(test))
@@ -160,7 +163,7 @@ def test_every_method_sees_what_is_left(name, with_truth, recs, test, seen):
 
 
 def test_values_by_hand(recs, test, seen):
-    """Without her 1, ann's 2 comes first; R counts what truth holds, excluded or not."""
+    """Excluding ann's first item lifts her second, and R still counts all items of truth."""
     recall = recs.rec(population="all", truth=test, short="pad").recall(1)["score"]
     assert [0, 1, 0] == recall[["ann", "bob", "cat"]].tolist()
     left = recs.rec(population="all", truth=test, short="pad", exclude=seen)
@@ -171,7 +174,7 @@ def test_values_by_hand(recs, test, seen):
 
 
 def test_command_line(recs, test, seen, tmp_path, capsys):
-    """Both commands take --exclude; the file is not one that --output may replace."""
+    """Both commands take --exclude, and --output must not replace its file."""
     run = recs.assign(relevant=1)
     run.to_parquet(tmp_path / "recs.parquet")
     seen.to_parquet(tmp_path / "seen.parquet")
@@ -187,7 +190,7 @@ def test_command_line(recs, test, seen, tmp_path, capsys):
 
 
 def test_one_ranking(recs, seen):
-    """user=None: items are excluded, whoever the pairs are of."""
+    """Pairs of any user exclude items from a single ranking."""
     frame = recs.drop_duplicates("item").assign(relevant=1)
     expected = frame[~frame["item"].isin(seen["item"])].rec(user=None, short="pad").evaluate()
 
@@ -197,7 +200,7 @@ def test_one_ranking(recs, seen):
 
 
 def test_a_user_of_whom_nothing_is_left(recs, test):
-    """He has no row: not in the table, unless truth has him, and then as one who is absent."""
+    """A user without a row left is not in the table, unless truth has the user."""
     frame = recs.assign(relevant=1)
     gone = frame[frame["user"] == "ann"]
     assert "ann" not in frame.rec(short="pad", exclude=gone).precision(2).index
@@ -210,7 +213,7 @@ def test_a_user_of_whom_nothing_is_left(recs, test):
 
 
 def test_null_ids_are_left_to_missing(recs, seen):
-    """A row without a user or item is excluded by no pair; a null is refused or dropped."""
+    """A row with a null id is excluded by no pair, and option `missing` decides about it."""
     frame = recs.assign(relevant=1, user=recs["user"].mask(recs["user"] == "eve"))
     with pytest.raises(RecframeError, match="user='user': ids must not be null, found 1 null of 3"):
         frame.rec(short="pad", exclude=seen).recall(2)
@@ -223,7 +226,7 @@ def test_null_ids_are_left_to_missing(recs, seen):
 
 
 def test_faults_of_excluded_rows_do_not_count(recs, seen):
-    """A null score or relevance that leaves with its row is not refused."""
+    """Nulls in excluded rows are not refused."""
     is_seen = ~recs.index.isin(anti_join(recs, seen).index)
     assert is_seen.any()
     frame = recs.assign(relevant=pd.Series(1, recs.index, "Int64").mask(is_seen))
@@ -234,7 +237,7 @@ def test_faults_of_excluded_rows_do_not_count(recs, seen):
 
 
 def test_the_frames_labels_come_first(recs, seen):
-    """Where both have a column of the frame's label, that is the one; an index level is one too."""
+    """`exclude` is read by the frame's own labels first, also in an index level."""
     frame = recs.rename(columns={"user": "who"}).assign(relevant=1)
     exclude = seen.rename(columns={"user": "who"}).assign(user="nobody")
     bound = {"user": "who", "short": "pad"}
@@ -266,7 +269,7 @@ def test_the_frames_labels_come_first(recs, seen):
     ],
 )  # fmt: skip
 def test_refusals(change, error, message, recs, seen):
-    """What could not exclude what is meant is refused, in pandas and, when computed, in Dask."""
+    """Pairs that cannot be matched are refused by pandas, and by Dask when computed."""
     frame, exclude = recs.assign(relevant=1), change(seen)
     with pytest.raises(error, match=message):
         frame.rec(exclude=exclude, short="pad").recall(2)
@@ -278,7 +281,7 @@ def test_refusals(change, error, message, recs, seen):
 
 
 def test_files_are_refused_too(recs, seen, tmp_path):
-    """Where no user of a file is in exclude, which is known only at its end, it is refused."""
+    """A file that shares no user with `exclude` is refused at its end."""
     recs.assign(relevant=1).to_parquet(tmp_path / "recs.parquet", row_group_size=2)
     other = seen.assign(user="x")
     with pytest.raises(RecframeError, match="no user is in both the frame and exclude"):
@@ -286,7 +289,7 @@ def test_files_are_refused_too(recs, seen, tmp_path):
 
 
 def test_a_frame_without_items_is_refused(recs, seen):
-    """Items are needed; the message has the call to complete."""
+    """A frame without items is refused with the call to complete."""
     frame = recs.drop(columns="item").assign(relevant=1)
     with pytest.raises(MissingColumnError, match=r"item: no column found .*exclude=exclude"):
         frame.rec(exclude=seen).recall(1)
@@ -294,7 +297,7 @@ def test_a_frame_without_items_is_refused(recs, seen):
 
 @st.composite
 def rows_and_truth(draw, **kinds):
-    """Return the kind of items, rows, and pairs of truth with grades, some of them in the rows."""
+    """Return the kind of items, rows, and graded pairs of truth, some of them in the rows."""
     kind, rows, pairs = draw(rows_and_pairs(**kinds))
     grades = st.sampled_from([0, 1, 2])
     return kind, rows, {pair: draw(grades) for pair in pairs}
@@ -315,7 +318,7 @@ def make_truth(kind, grades):
 def test_unjudged_rows_leave_as_by_a_filter(
     tmp_path_factory, drawn, options, duplicates, population
 ):
-    """On every door the table is that of the rows that truth holds, whatever their grades."""
+    """unjudged="drop" gives the table of the judged rows alone, on every engine."""
     kind, rows, grades = drawn
     options |= {"duplicates": duplicates, "population": population, "relevant": "rating"}
     frame, truth = make_frame(kind, rows), make_truth(kind, grades)
@@ -338,7 +341,7 @@ def test_unjudged_rows_leave_as_by_a_filter(
 
 @pytest.mark.parametrize("name", [*ROW_METHODS, "judge"])
 def test_every_method_drops_unjudged_rows(name, recs, test):
-    """Each method gives what it gives of the frame after a filter."""
+    """Each method gives the result of the frame filtered to judged rows."""
     bound = {"short": "pad", "truth": test, "population": "all"}
     pairs = set(zip(test["user"], test["item"], strict=True))
     judged = recs[[pair in pairs for pair in zip(recs["user"], recs["item"], strict=True)]]
@@ -355,7 +358,7 @@ def test_every_method_drops_unjudged_rows(name, recs, test):
 
 
 def test_condensed_lists_by_hand():
-    """Of a, b, c and d truth knows b as irrelevant and c as relevant: c is second of two."""
+    """The condensed list of a, b, c, d is b, c if truth judges only these."""
     frame = pd.DataFrame({"user": 1, "item": list("abcd"), "score": [4, 3, 2, 1]})
     truth = pd.DataFrame({"user": 1, "item": ["b", "c", "e"], "relevant": [0, 1, 1]})
     asked = ["precision@2", "recall@2", "reciprocal_rank"]
@@ -366,7 +369,7 @@ def test_condensed_lists_by_hand():
 
 
 def test_lists_without_a_judged_row(recs, tmp_path):
-    """A model that finds nothing judged scores 0, as absent users do; ids never met are refused."""
+    """A model without a judged row has the value 0, and truth with unknown ids is refused."""
     truth = pd.DataFrame({"user": ["ann", "bob"], "item": [3, 2]})
     recs.to_parquet(tmp_path / "recs.parquet", row_group_size=2)
     with dask.config.set({"dataframe.convert-string": False}):
@@ -389,7 +392,7 @@ def test_lists_without_a_judged_row(recs, tmp_path):
 
 
 def test_unjudged_and_excluded_rows(recs, test, seen):
-    """Both leave: what is left is judged and not excluded."""
+    """The rows left by both options are judged and not excluded."""
     rec = recs.rec(population="all", truth=test, short="pad", exclude=seen, unjudged="drop")
 
     left = anti_join(recs, seen).merge(test)[["user", "item", "score"]]
@@ -401,7 +404,7 @@ def test_unjudged_and_excluded_rows(recs, test, seen):
 
 
 def test_unjudged_needs_truth(frame, tmp_path, capsys):
-    """Without truth nothing is unjudged, which is refused, on the command line too."""
+    """unjudged="drop" without truth is refused, on the command line too."""
     with pytest.raises(RecframeError, match=r"unjudged='drop' .*, found no truth; pass truth="):
         frame.rec(unjudged="drop")
     frame.to_parquet(tmp_path / "run.parquet")

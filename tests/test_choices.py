@@ -1,4 +1,4 @@
-"""Choices: what only the caller knows stands as ... in a pasted call, which then does not run."""
+"""Facts that only the caller knows are shown as ... in a pasted call, which then does not run."""
 
 import re
 
@@ -26,7 +26,7 @@ OF_PAIRS = {
 
 @pytest.mark.parametrize("name", OF_PAIRS)
 def test_a_column_of_truth_is_chosen(name):
-    """Neither of two readings is pasted; each of both runs at the second attempt."""
+    """A pasted call leaves a choice of two readings open, and both chosen calls run."""
     truth = TRUTH.assign(**{name: OF_PAIRS[name]})
     with pytest.raises(RecframeError) as refused:
         RECS.rec(truth=truth).mean(METRIC)
@@ -38,7 +38,7 @@ def test_a_column_of_truth_is_chosen(name):
 
 
 def test_a_command_has_a_word_for_it(tmp_path, capsys):
-    """COLUMN in the command, with the candidates behind it; as it stands it is refused."""
+    """A suggested command has COLUMN with its candidates, and is refused as it stands."""
     RECS.to_parquet(tmp_path / "recs.parquet")
     TRUTH.assign(quantity=OF_PAIRS["quantity"]).to_parquet(tmp_path / "truth.parquet")
     words = ["evaluate", str(tmp_path / "recs.parquet"), "--metric", METRIC]
@@ -68,13 +68,13 @@ QRELS = pd.DataFrame({"qid": ["q1", "q2"], "docno": ["d6", "d7"], "label": [1, 1
 @pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("dropped", [[], ["query"], ["docid"]])
 def test_labels_that_truth_has_settle_ids(door, dropped, tmp_path):
-    """Of several columns that could be the user or the item, the one in truth is."""
+    """The column whose label truth has too is the user or the item among several possible ones."""
     table = DOORS[door](PYTERRIER.drop(columns=dropped), "mrr", {"truth": QRELS}, tmp_path)
     assert [0.5, 1.0] == table["score", "mrr"].tolist()
 
 
 def test_truth_in_files_settles_ids_too(tmp_path):
-    """Its labels are read, whatever the format; what cannot be read settles nothing."""
+    """Truth in a file of any format settles the user and item columns, if it can be read."""
     QRELS.to_parquet(tmp_path / "0.parquet")
     QRELS.to_csv(tmp_path / "0.csv", index=False)
     QRELS.to_json(tmp_path / "0.jsonl", orient="records", lines=True)
@@ -102,7 +102,7 @@ RANKED = pd.DataFrame(
 
 @pytest.mark.parametrize("side", ["truth", "rows"])
 def test_texts_that_both_sides_have_settle_ids(side):
-    """Ids whose names say nothing are known by those of the other side."""
+    """Columns of users and items with unknown names are found by their shared text values."""
     names = {"shopper": "user", "thing": "item"}
     rows, truth = RANKED, BOUGHT
     if side == "rows":
@@ -114,7 +114,7 @@ def test_texts_that_both_sides_have_settle_ids(side):
 
 
 def share_ids(n_unknown):
-    """Return truth in which so many of ten users have no row."""
+    """Return truth with ten users; n_unknown users have no row."""
     users = [f"x{n}" if n < n_unknown else f"u{n}" for n in range(10)]
     return BOUGHT.assign(shopper=users)
 
@@ -130,19 +130,19 @@ def share_ids(n_unknown):
     ids=["fewer than nine in ten", "a second column has some", "integers", "lists"],
 )
 def test_ids_that_may_be_others_are_asked_about(rows, truth):
-    """Neither a part of the ids, nor two columns, nor numbers settle a role."""
+    """Too few shared ids, two columns with shared ids, and integers or lists settle no role."""
     with pytest.raises(RecframeError, match="truth_user: no column found"):
         rows.rec(truth=truth).mean("recall@1")
 
 
 def test_nine_of_ten_ids_are_enough():
-    """Users without a row are asked about, not which column they are in."""
+    """The column of users is settled if nine of ten users have rows; the rest is asked about."""
     with pytest.raises(RecframeError, match="population: users differ"):
         RANKED.rec(truth=share_ids(1)).mean("recall@1")
 
 
 def test_two_unnamed_columns_are_not_settled():
-    """Which of two labels that both have is the user, labels do not tell."""
+    """Labels that both sides have do not tell which of two columns is the user."""
     names = {"user": "kunde", "item": "artikel"}
     with pytest.raises(RecframeError, match=r"user=\.\.\., item=\.\.\.") as refused:
         RECS.rename(columns=names).rec(truth=TRUTH.rename(columns=names)).mean(METRIC)
@@ -151,7 +151,7 @@ def test_two_unnamed_columns_are_not_settled():
 
 
 def test_an_answer_that_the_data_leave():
-    """The only column of floats is the score, the only one left the item."""
+    """The only column of floats is the score, and the only column left is the item."""
     frame = RECS.rename(columns={"score": "xyz", "item": "thing"}).assign(relevant=[1, 0, 0, 1])
     with pytest.raises(RecframeError) as refused:
         frame.rec(ties="item").mean(METRIC)
@@ -160,7 +160,7 @@ def test_an_answer_that_the_data_leave():
 
 
 def test_from_lists_shows_no_guess():
-    """What makes rows of lists is not shown with a choice that was only tried."""
+    """The code shown for lists has no choice that was only a guess."""
     lists = pd.DataFrame(
         {"q": ["a"], "found": [[{"chunk_id": 1, "doc_id": 2, "score": 0.5}] * 1], "query": ["b"]}
     )

@@ -1,4 +1,4 @@
-"""A score of 0 and 1 next to a probability: which of the two ranks is asked."""
+"""A score of 0 and 1 next to a probability is a class, and recframe asks which of them ranks."""
 
 import random
 import string
@@ -26,7 +26,7 @@ ROWS = pd.DataFrame(
 @pytest.mark.parametrize("dtype", ["int64", "float64"])
 @pytest.mark.parametrize("door", [door for door in DOORS if door != "Dask"])
 def test_they_are_asked_about(door, dtype, tmp_path):
-    """The answer ranks by the probability; the score named explicitly is not asked about."""
+    """A class next to a probability is asked about, and the named score ranks."""
     rows = ROWS.astype({"prediction": dtype})
     with pytest.raises(RecframeError) as refused:
         DOORS[door](rows, METRIC, {}, tmp_path)
@@ -38,7 +38,7 @@ def test_they_are_asked_about(door, dtype, tmp_path):
 
 
 def test_the_answer_runs():
-    """Booleans too, which are no score at all."""
+    """The answer to the question runs, and booleans are asked about too."""
     for dtype in (int, bool):
         rows = ROWS.astype({"prediction": dtype})
         with pytest.raises(RecframeError, match="as classes do") as refused:
@@ -48,7 +48,7 @@ def test_the_answer_runs():
 
 
 def test_no_question():
-    """Two columns of shares, none, one of all classes, or a score that is no class."""
+    """Two shares, no share, a single class, and a score that is no class are not asked about."""
     others = [
         {"other": [0.5, 0.25, 0.125] * 2},
         {RANDOM: [2.5, 0.9, 0.1] * 2},
@@ -63,7 +63,7 @@ def test_no_question():
 
 @pytest.mark.parametrize("decided", ["user", "item", "few"])
 def test_what_users_or_items_decide_is_no_probability(decided):
-    """A share that each item or user has, or a discount of three values, is of no pair."""
+    """A share for each item or user, or a discount of three values, is no probability."""
     rng = np.random.default_rng(0)
     rows = pd.DataFrame({"user": np.repeat(range(20), 10), "item": np.tile(range(10), 20)})
     rows["prediction"], rows["relevant"] = rng.integers(0, 2, (2, 200))

@@ -1,4 +1,4 @@
-"""Clean frames, files and command lines: no question, no warning, no note but users left out."""
+"""Clean frames, files and command lines give no question, warning or note except users left out."""
 
 import pytest
 
@@ -11,7 +11,7 @@ LEFT_OUT = {"undefined"}
 
 
 def save(name, folder, ending):
-    """Return the path of a file of the rows, and the options with truth as another."""
+    """Return the path of a file with the rows, and the options with truth as another file."""
     frame, truth = make_frames(name)
     options = dict(CLEAN[name].options)
     for part, one in (("rows", frame), ("truth", truth)):
@@ -23,7 +23,7 @@ def save(name, folder, ending):
 
 @pytest.mark.parametrize("name", CLEAN)
 def test_frames(name):
-    """Means, intervals and lists say nothing, whichever columns stand beside the roles."""
+    """Means, intervals and comparisons of clean frames have no other note."""
     frame, truth = make_frames(name)
     rec = frame.rec(**CLEAN[name].options, **({} if truth is None else {"truth": truth}))
     tables = [rec.mean(METRICS), rec.summary(METRICS)]
@@ -36,7 +36,7 @@ def test_frames(name):
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 @pytest.mark.parametrize("name", CLEAN)
 def test_files(name, ending, tmp_path):
-    """Files say as little as frames; those of text too, where times are text."""
+    """Files of clean frames have no other note, also text files with times as text."""
     path, options = save(name, tmp_path, ending)
     means = recframe.scan(path, **options).mean(METRICS)
 
@@ -45,7 +45,7 @@ def test_files(name, ending, tmp_path):
 
 @pytest.mark.parametrize("name", CLEAN)
 def test_the_command_line(name, tmp_path):
-    """It prints the table alone, and at most a sentence on users left out."""
+    """The command line prints the table alone, and at most a sentence about users left out."""
     frame, truth = make_frames(name)
     options = {**CLEAN[name].options, **({} if truth is None else {"truth": truth})}
     out, said = run_evaluate(frame, options, METRICS, tmp_path)
@@ -55,6 +55,6 @@ def test_the_command_line(name, tmp_path):
 
 
 def test_there_are_fifty():
-    """Each of a few hundred rows, so that all are made and read in seconds."""
+    """The collection has 50 frames of a few hundred rows each, so that tests take seconds."""
     assert 50 == len(CLEAN)
     assert all(100 < len(make_frames(name)[0]) < 1_000 for name in CLEAN)

@@ -1,10 +1,10 @@
-"""The recipes for `mean(COLUMN)@k`, as the docstring of `evaluate` has them."""
+"""The recipes for `mean(COLUMN)@k` in the docstring of `evaluate` give their measures."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-import recframe  # noqa: F401 - registers the accessor
+import recframe  # noqa: F401 - registers df.rec
 
 RECIPES = {
     "popularity": lambda df, train, counts, seen: seen,
@@ -28,7 +28,7 @@ RECIPES = {
 
 @pytest.fixture
 def rows():
-    """Rankings without ties, and what was known before."""
+    """Return rankings without ties, and the pairs known before."""
     rng = np.random.default_rng(8)
     pairs = pd.MultiIndex.from_product([range(12), range(40)], names=["user", "item"]).to_frame()
     pairs = pairs.reset_index(drop=True)
@@ -41,7 +41,7 @@ def rows():
 
 
 def measures(df, train, k):
-    """Return each measure of a user's list as its source defines it, from sets and dicts."""
+    """Return each measure of a user's list by the definition in its source, from sets and dicts."""
     counts = train.groupby("item")["user"].agg(set).map(len).to_dict()
     known = set(zip(train["user"], train["item"], strict=True))
     head = {item for item in counts if counts[item] >= np.quantile(list(counts.values()), 0.8)}
@@ -65,7 +65,7 @@ def measures(df, train, k):
 
 
 def test_recipes(rows):
-    """Each column gives what the measure is defined as, over the first rows of every user."""
+    """Each recipe's column gives its measure over the first rows of every user."""
     df, train = rows
     counts = train["item"].value_counts()
     seen = df["item"].map(counts).fillna(0)
@@ -82,7 +82,7 @@ def test_recipes(rows):
 
 
 def test_the_docstring_has_them():
-    """What is tested is what is said."""
+    """The docstring of `evaluate` has the recipes that are tested here."""
     text = " ".join(pd.DataFrame.rec.evaluate.__doc__.split())
     for line in (
         '``df["item"].map(counts.rank(pct=True)).fillna(0)``',

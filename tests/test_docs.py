@@ -1,4 +1,4 @@
-"""README and examples: what they show is what happens."""
+"""README and examples show true outputs."""
 
 import doctest
 import re
@@ -32,7 +32,7 @@ def test_set_up_commands():
 
 
 def test_first_output(monkeypatch, capsys):
-    """The first command prints what the block after it shows."""
+    """The first command prints the text of the block after it."""
     monkeypatch.chdir(ROOT)
     main(shlex.split(SET_UP[0].split(" && ")[1])[1:])
 
@@ -50,7 +50,7 @@ def test_text_blocks(block, monkeypatch, capsys):
 
 
 def test_python_blocks(tmp_path, monkeypatch):
-    """The Python blocks, read in order, print what they show; they need no checkout."""
+    """The Python blocks, run in order, print the text shown, and need no checkout."""
     monkeypatch.chdir(tmp_path)
     example = doctest.DocTestParser().get_doctest("".join(blocks("python")), {}, "README", None, 0)
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
@@ -61,7 +61,7 @@ def test_python_blocks(tmp_path, monkeypatch):
 
 
 def test_readme_is_one_page_whose_links_are_there():
-    """It has at most 130 lines and 1,000 words; an address of this project is of a file here."""
+    """The README has at most 130 lines and 1,000 words, and its links lead to existing files."""
     links = re.findall(r"recframe/recframe/(?:blob/)?main/([^)\s]+)", README)
 
     assert len(README.splitlines()) <= 130
@@ -72,7 +72,7 @@ def test_readme_is_one_page_whose_links_are_there():
 
 
 def test_example_is_what_its_script_makes(tmp_path):
-    """examples/example.parquet holds what examples/make_example.py makes."""
+    """examples/example.parquet has the rows that examples/make_example.py makes."""
     code = (ROOT / "examples" / "make_example.py").read_text("utf-8")
     script = {"__name__": "make_example", "__file__": str(ROOT / "examples" / "make_example.py")}
     exec(compile(code, "make_example.py", "exec"), script)
@@ -117,7 +117,7 @@ def test_citation_is_of_this_version():
 
 @pytest.mark.parametrize("name", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
 def test_files_that_developers_read_of_are_there(name):
-    """A module or folder in code quotes is one of the package's, or of the project's."""
+    """A module or folder in code quotes exists in the package or in the project."""
     text = (ROOT / name).read_text("utf-8")
     paths = set(re.findall(r"`([\w.]+(?:/[\w.]+)*/?(?:\.py|\.md|/))`", text))
     assert paths

@@ -1,4 +1,4 @@
-"""Docstrings: valid numpydoc, and their examples true."""
+"""Docstrings are valid numpydoc, and their examples are true."""
 
 import doctest
 import importlib
@@ -15,7 +15,8 @@ import recframe
 MODULES = sorted(
     module.name
     for module in pkgutil.walk_packages(recframe.__path__, prefix="recframe.")
-    if not module.name.startswith("recframe.spark")  # as tests/spark has them, on Spark
+    # The tests in tests/spark check these on Spark.
+    if not module.name.startswith("recframe.spark")
 )
 
 
@@ -47,7 +48,7 @@ def test_docstring_is_valid_numpydoc(name):
 
 @pytest.mark.parametrize("name", [name for name in MODULES if not name.endswith("__main__")])
 def test_docstring_examples(name):
-    """The examples print what they show."""
+    """The examples in docstrings print the text shown."""
     module = importlib.import_module(name)
     with pd.option_context("display.width", 120):
         failed = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE).failed

@@ -1,4 +1,4 @@
-"""Names of columns that may mean something else, which are asked for on every door."""
+"""Columns whose names may mean something else are asked about at every entry point."""
 
 import re
 
@@ -15,21 +15,21 @@ OPTIONS = {"duplicates": "keep"}
 
 
 def refusal(door, frame, folder, **options):
-    """Return what a door says of a frame that it refuses."""
+    """Return the message of an entry point for a frame that it refuses."""
     with pytest.raises(RecframeError) as refused:
         DOORS[door](frame, METRIC, {**OPTIONS, **options}, folder)
     return re.sub(r"\s+", " ", str(refused.value))
 
 
 def test_a_weak_name_beside_others():
-    """A text of queries, a fraction or a name of another role is not likelier."""
+    """Texts of queries, fractions and names of other roles do not compete with a likelier name."""
     rows = {"query": IDS, "query_text": "a", "user_rate": 0.5, "user_score": 0.5, **ROWS}
     assert "query" == pd.DataFrame(rows).rec(score="score").recall(k=1).index.name
 
 
 @pytest.mark.parametrize("door", DOORS)
 def test_statistics_of_scores(door, tmp_path):
-    """They are no models beside a score, and not suggested as one without."""
+    """Statistics of scores are no models, and are not suggested as scores."""
     names = ["n_scores", "std_score", "score_variance", "score_upper", "lower_score", "ScoreStd"]
     frame = pd.DataFrame({"user": IDS, **ROWS, **dict.fromkeys(names, 0.5)})
     table = DOORS[door](frame, METRIC, OPTIONS, tmp_path)

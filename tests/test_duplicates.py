@@ -1,4 +1,4 @@
-"""duplicates=: rows that repeat the user and item of another, on every door."""
+"""Option `duplicates` decides about rows that repeat a user and item, on every engine."""
 
 import dask.dataframe as dd
 import numpy as np
@@ -26,14 +26,15 @@ ITEMS = {
     "date": (pd.to_datetime(["2026-01-01", "2026-01-02"]).tolist(), "datetime64[us]", None),
 }
 LABELS = [strategies.label(*asked) for asked in strategies.every_metric(2)]
-# Those of what is relevant, whether or not it is known that the rest is not.
+# These labels depend on relevant rows only, whether or not the other rows are judged.
 OF_RELEVANT = [label for label in LABELS if not DEFINITIONS[strategies.name_of(label)].needs_judged]
-IN_BLOCKS = {"memory": 2_000}  # some ten rows at a time
+# So many bytes hold some ten rows at a time.
+IN_BLOCKS = {"memory": 2_000}
 
 
 @st.composite
 def repeated_rows(draw, relevance="binary", nulls=("score",), users=(0, 3, 2**53), least=0):
-    """Return the kind of items and rows (user, item, score, relevant), many of one pair."""
+    """Return the kind of items, and rows (user, item, score, relevant) that often repeat a pair."""
     kind = draw(st.sampled_from(sorted(ITEMS)))
     cells = {
         "user": st.sampled_from(users),
@@ -60,15 +61,16 @@ def make_frame(kind, rows):
 
 
 def has_no_order(options):
-    """Return whether these options go by item where rows of one item are kept."""
+    """Return whether these options order ties by item but keep rows of one item."""
     return options["ties"] == "item" and options["duplicates"] == "keep"
 
 
 def expected_table(rows, options):
-    """Return the reference's values of every user, for each label; raise `Refused` as it does."""
+    """Return the reference's values of every user for each label, or raise its `Refused`."""
     duplicates = options["duplicates"]
     rest = {name: value for name, value in options.items() if name != "duplicates"}
-    if duplicates == "first":  # what stands in the rows behind it is checked all the same
+    # The later rows of a pair are checked too.
+    if duplicates == "first":
         for row in rows:
             if options["missing"] != "drop" or None not in row:
                 reference.is_relevant(row[-1], options["min_relevance"])
@@ -89,7 +91,7 @@ def assert_table(expected, table):
 
 
 def ask_every_door(frame, folder, options, truth=None):
-    """Return the tables of a frame's files, in one block and in many, and of Dask's partitions."""
+    """Return the tables of a frame's files, in one block and in many, and of Dask partitions."""
     path = folder / "run.parquet"
     frame.to_parquet(path, row_group_size=3, index=False)
     yield recframe.evaluate(path, LABELS, truth=truth, **options)
@@ -109,7 +111,7 @@ def ask_every_door(frame, folder, options, truth=None):
     st.sampled_from(DUPLICATES),
 )
 def test_frames_equal_the_reference(kind_and_rows, options, duplicates):
-    """Every value is that of the reference, or both refuse, under every option."""
+    """Every value equals the reference's under every option, or both refuse."""
     kind, rows = kind_and_rows
     options["duplicates"] = duplicates
     assume(not has_no_order(options))
@@ -123,14 +125,14 @@ def test_frames_equal_the_reference(kind_and_rows, options, duplicates):
     assert_table(expected, recframe.evaluate(frame, LABELS, **options))
 
 
-@settings(max_examples=15)  # for what a file and a graph cost
+@settings(max_examples=15)  # A file and a Dask graph take time.
 @given(
     repeated_rows(nulls=()),
     strategies.options(has_items=True, short="pad", missing="raise", min_relevance=None),
     st.sampled_from(DUPLICATES),
 )
 def test_every_door_is_that_of_frames(tmp_path_factory, kind_and_rows, options, duplicates):
-    """Files and Dask give what the frame gives, bit for bit, or refuse what it refuses."""
+    """Files and Dask give the table of the frame bit for bit, or refuse like it."""
     kind, rows = kind_and_rows
     options["duplicates"] = duplicates
     assume(not has_no_order(options))
@@ -147,7 +149,7 @@ def test_every_door_is_that_of_frames(tmp_path_factory, kind_and_rows, options, 
         pd.testing.assert_frame_equal(expected, table, check_exact=True)
 
 
-@settings(max_examples=12)  # likewise, of many users
+@settings(max_examples=12)  # Files and Dask graphs of many users take time.
 @given(
     repeated_rows(nulls=(), users=(0, 3, 5, -1, 2**53, 2**53 + 1), least=8),
     strategies.options(
@@ -158,7 +160,7 @@ def test_every_door_is_that_of_frames(tmp_path_factory, kind_and_rows, options, 
     st.booleans(),
 )
 def test_truth_with_repeated_rows(tmp_path_factory, kind_and_rows, options, duplicates, own, drop):
-    """With truth a pair's rows have its grade, as if it stood beside each, on every door."""
+    """All rows of a pair have its grade in truth, on every engine."""
     kind, rows = kind_and_rows
     rows = rows or [(0, ITEMS[kind][0][0], 1.0, 1)]
     options["min_relevance"] = 1
@@ -187,7 +189,7 @@ def test_truth_with_repeated_rows(tmp_path_factory, kind_and_rows, options, dupl
 
 @pytest.fixture
 def passages():
-    """Two documents of two passages each and one of one, of two users, in two score columns."""
+    """Return two documents of two passages and one of one, for two users and two score columns."""
     return pd.DataFrame(
         {
             "query": [1, 1, 1, 1, 1, 2, 2],
@@ -200,7 +202,7 @@ def passages():
 
 
 def test_a_pair_is_one_row_with_the_best_of_its_rows(passages):
-    """The pairs' highest values give what "max" gives, their first rows what "first" gives."""
+    """The rule "max" takes the highest values of a pair, and "first" its first row."""
     labels = ["query", "doc"]
     pairs = {
         "max": passages.groupby(labels, as_index=False, sort=False).max(),
@@ -213,7 +215,7 @@ def test_a_pair_is_one_row_with_the_best_of_its_rows(passages):
 
 
 def test_the_rows_that_stand_for_a_pair(passages):
-    """Under "max" the rows with the pair's score have its position, and others none."""
+    """The rows with the pair's score have its position under "max", and the others have none."""
     bound = passages.rec(duplicates="max")
     nan = np.nan
 
@@ -228,7 +230,7 @@ def test_the_rows_that_stand_for_a_pair(passages):
 
 
 def test_the_first_row_stands_for_its_pair(passages):
-    """Under "first" only the first row has a position."""
+    """Only the first row of a pair has a position under "first"."""
     positions = passages.rec(duplicates="first").rank()["score"]
 
     expected = [3, 2, np.nan, 1, np.nan, 1, np.nan]
@@ -237,14 +239,14 @@ def test_the_first_row_stands_for_its_pair(passages):
 
 @pytest.mark.parametrize("duplicates", ["max", "first", "keep"])
 def test_a_judged_frame_evaluates_alike(passages, duplicates):
-    """The judged frame, under the same option, gives what truth= gives."""
+    """The judged frame gives the values of truth= under the same option."""
     truth = pd.DataFrame({"query": [1, 1, 2, 3], "doc": ["b", "z", "a", "a"]})
     recs = passages.drop(columns="relevant")
     options = {"duplicates": duplicates, "short": "pad", "missing": "unranked"}
     judged = recs.rec(**options).judge(truth)
 
     assert {"max": 9, "keep": 9, "first": 6}[duplicates] == len(judged)
-    # These are 0 for an empty list, else undefined.
+    # These are 0 for an empty list, and undefined otherwise.
     undefined = ("auc", "fall_out")
     labels = [label for label in OF_RELEVANT if strategies.name_of(label) not in undefined]
     pd.testing.assert_frame_equal(
@@ -254,7 +256,7 @@ def test_a_judged_frame_evaluates_alike(passages, duplicates):
 
 
 def test_describe_counts_and_folds(passages):
-    """Repeated rows are counted under every rule, and folded where the rule says so."""
+    """Repeated rows are counted under every rule, and folded under "max" and "first"."""
     for duplicates, longest in {"raise": 5, "keep": 5, "max": 3, "first": 3}.items():
         described = passages.rec(duplicates=duplicates).describe(k=1)["score"]
         assert 3 == described["duplicate pairs"]
@@ -263,7 +265,7 @@ def test_describe_counts_and_folds(passages):
 
 
 def test_describe_with_truth(passages):
-    """With truth the relevance of repeated rows is known once `duplicates` says what they are."""
+    """`describe` knows the relevance of repeated rows once `duplicates` is set."""
     truth = pd.DataFrame({"query": [1, 2], "doc": ["b", "a"]})
     recs = passages.drop(columns="relevant")
     for duplicates, is_known in {"raise": False, "keep": True, "max": True}.items():
@@ -289,7 +291,7 @@ def test_describe_with_truth(passages):
     ids=lambda items: str(items.dtype),
 )
 def test_every_kind_of_item(items):
-    """Ids are compared by value, whatever holds them."""
+    """Repeated items are found by value, in any dtype."""
     frame = pd.DataFrame({"user": [1, 1, 2, 2], "item": items, "score": 0.5, "relevant": 1})
     again = [items[position] for position in (0, 1, 2, 3, 3)]
     kept = items.dtype if isinstance(items, np.ndarray) else None
@@ -303,7 +305,7 @@ def test_every_kind_of_item(items):
 
 
 def test_items_that_cannot_be_compared():
-    """Items of two kinds, beyond what floats hold, or lists are refused where they are read."""
+    """Items of two kinds, huge floats and lists are refused unless duplicates="keep"."""
     frame = pd.DataFrame({"user": [1, 1], "score": 0.5, "relevant": 1})
     refused = {
         "ids must be of one kind, found numbers .* and text": pd.Series([1, "1"], dtype=object),

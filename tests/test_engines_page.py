@@ -1,4 +1,4 @@
-"""examples/guide/engines.md: each cell of its table is what a call on that engine does."""
+"""Each cell of the table in examples/guide/engines.md tells whether a call works on that engine."""
 
 import importlib
 from pathlib import Path
@@ -59,13 +59,13 @@ ENGINES = {
 @pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 @pytest.mark.parametrize("engine", ENGINES)
 def test_cells(engine, tmp_path):
-    """Each says yes where the call gives a table and no where it is refused."""
+    """A cell says yes if the call gives a table, and no if it is refused."""
     (column,) = [label for label in COLUMNS if engine in label.split(", ")]
     check_column(column, lambda frame, **options: ENGINES[engine](frame, tmp_path, **options))
 
 
 def test_rows_and_columns():
-    """Every row has a call and every engine a column; the README links the page."""
+    """Every row has a call, every engine has a column, and the README links the page."""
     assert len(CALLS) == len(TABLE)
     assert {*ENGINES, "Spark"} == set(", ".join(COLUMNS).split(", "))
     (asked,) = [cells["files"] for row, cells in TABLE.items() if "open questions" in row]

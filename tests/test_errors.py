@@ -1,4 +1,4 @@
-"""Messages: how they quote a value, whatever it is."""
+"""Messages quote any value on one short line."""
 
 import pandas as pd
 import pytest
@@ -20,7 +20,7 @@ from recframe.errors import MAX_QUOTED, quote
     ids=["lines", "list", "Series", "digits", "deep", "range"],
 )
 def test_values_are_quoted_on_one_line(value, expected):
-    """A value is shown as Python shows it, on one line, as deep as a line goes."""
+    """A value is shown as in Python, on one line and only as deep as the line allows."""
     assert expected == quote(value)
 
 
@@ -30,17 +30,17 @@ def test_values_are_quoted_on_one_line(value, expected):
     ids=["text", "digits", "list", "dict"],
 )
 def test_long_values_are_cut(value):
-    """Of a long value the message has so many characters."""
+    """A long value is cut to a number of characters."""
     assert 200 < len(quote(value)) <= MAX_QUOTED
 
 
 def test_what_cannot_be_shown_is_named():
-    """An object that fails to show itself is named by its class."""
+    """An object that cannot show itself is named by its class."""
     assert quote(Mute()).startswith("<Mute instance at 0x")
 
 
 def test_control_signs_are_escaped():
-    """An object that shows itself with signs that move the cursor does not move it."""
+    """Control characters in an object's text are escaped."""
 
     class Red:
         def __repr__(self):

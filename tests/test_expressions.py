@@ -1,4 +1,4 @@
-"""Python that refusals suggest: the expression in a message is run, and gives the right figures."""
+"""The Python code that a refusal suggests runs and gives the right values."""
 
 import ast
 import re
@@ -22,17 +22,19 @@ PER_USER = FRAME.rec.evaluate("recall@2")
 
 @dataclass(frozen=True)
 class Case:
-    """A call on values, the expression in its refusal, and the value that this is put in for."""
+    """A call on values, the expression in its refusal, and where the expression goes."""
 
     call: str
     given: dict[str, Any]
-    expression: str  # a pattern, whose group is the Python
+    # The group of this pattern is the Python code.
+    expression: str
     instead: str = "df = {}"
-    then: str = ""  # the call that is taken, where it is another one
+    # This call is made afterwards, if it is not the first one.
+    then: str = ""
 
 
 def recall(frame, **options):
-    """Return a case's values: a frame whose recall is asked for."""
+    """Return a case of a frame and options whose recall is asked for."""
     return partial(Case, "df.rec(**options).recall(k=1)", {"df": frame, "options": options})
 
 
@@ -195,10 +197,13 @@ CASES = {
     ),
 }
 
-# By hand: recall@1 of user 1 (of the rows 1, 0, 1 in order) and user 2 (0, 1, 0), means, or rows.
+# Values by hand are recall@1 of user 1 (rows 1, 0, 1 in order) and of user 2 (0, 1, 0),
+# other means, or rows.
 NUMBERS = dict.fromkeys(CASES, (0.5, 0.0)) | {
-    "words among numbers": (0.0, 0.0),  # the best rows that are left are not relevant
-    "relevance in words": (0.5, 0.5),  # y, n, y and n, y, n, in which user 2 has the first one
+    # The best rows left are not relevant.
+    "words among numbers": (0.0, 0.0),
+    # The words are y, n, y and n, y, n, so user 2 finds the first one.
+    "relevance in words": (0.5, 0.5),
     "numbers beyond floats": (0.0, 0.0),
     "truth of another kind": (1.0, 0.0),
     "fractions of other precision": (1.0, 0.0),
@@ -223,7 +228,7 @@ NUMBERS = dict.fromkeys(CASES, (0.5, 0.0)) | {
 
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_suggested_runs(name):
-    """The call is refused, and gives its figures once the message's expression stands in it."""
+    """The call is refused, and gives its values once the suggested expression is used."""
     case = CASES[name]
     values = {"pd": pd, "np": np, "ast": ast, "recframe": recframe, **case.given}
     with pytest.raises(RecframeError) as refused:

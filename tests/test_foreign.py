@@ -1,4 +1,4 @@
-"""What is given in place of a DataFrame: refused with the call that works."""
+"""Objects passed in place of a DataFrame are read, or refused with the call that works."""
 
 from pathlib import Path
 
@@ -23,14 +23,14 @@ DOORS = {
 
 
 def refusal(call):
-    """Return what a call is refused for."""
+    """Return the message that refuses a call."""
     with pytest.raises(RecframeError) as refused:
         call()
     return str(refused.value)
 
 
 def is_taken(frame):
-    """Return whether a frame is evaluated, and taken as truth, as the rows above."""
+    """Return whether a frame gives the values of ROWS, as the frame and as truth."""
     expected = recframe.evaluate(ROWS, "recall@1")
     frame = pd.DataFrame(frame)[list(ROWS)]
     pd.testing.assert_frame_equal(expected, recframe.evaluate(frame, "recall@1"))
@@ -40,12 +40,12 @@ def is_taken(frame):
 
 
 def polars(make):
-    """Return what is made with Polars, which is not among the libraries of tests."""
+    """Return an object made with Polars, or skip the test without it."""
     return make(pytest.importorskip("polars"))
 
 
 def duckdb_relation():
-    """Return the rows as DuckDB has them."""
+    """Return the rows as a relation of DuckDB."""
     duckdb = pytest.importorskip("duckdb")
     return duckdb.connect().from_df(ROWS)
 
@@ -78,7 +78,7 @@ TAKEN = {
 
 @pytest.mark.parametrize("kind", REFUSED)
 def test_tables_that_are_refused(kind):
-    """What Arrow's protocol does not read is named, with the call that makes a DataFrame."""
+    """A table without Arrow's protocol is refused with the call that makes a DataFrame."""
     make, name, call = REFUSED[kind]
     table = make()
     doors = [door for door in DOORS if (kind, door) != ("dataset", "evaluate")]
@@ -87,13 +87,14 @@ def test_tables_that_are_refused(kind):
     told = refusal(lambda: ROWS.rec(truth=table))
 
     assert told.endswith(f"found {name}; pass truth{call}")
-    if kind != "Series":  # of one column
+    # A Series has only one column.
+    if kind != "Series":
         assert is_taken(eval(f"table{call}"))
 
 
 @pytest.mark.parametrize("kind", TAKEN)
 def test_tables_that_are_taken(kind):
-    """What has Arrow's protocol is evaluated, and taken as truth and exclude, as a DataFrame is."""
+    """A table with Arrow's protocol is read as the frame, truth and exclude."""
     table, seen = TAKEN[kind](), ROWS[:1]
     expected = recframe.evaluate(ROWS, "recall@1")
     for door in DOORS.values():
@@ -107,7 +108,7 @@ def test_tables_that_are_taken(kind):
 
 
 def test_readers_are_read_beside_the_frame():
-    """A reader, which has its rows once, is read as truth; as the frame it is refused."""
+    """A reader, which gives its rows once, is read as truth and refused as the frame."""
     reader = pa.Table.from_pandas(ROWS).to_reader()
     bound = ROWS.rec(truth=reader)
     pd.testing.assert_frame_equal(bound.recall(1), bound.recall(1))
@@ -119,7 +120,7 @@ def test_readers_are_read_beside_the_frame():
 
 
 class Failing:
-    """A table whose rows cannot be had."""
+    """A table whose rows cannot be read."""
 
     def __arrow_c_stream__(self, requested_schema=None):
         """Fail."""
@@ -135,7 +136,7 @@ class Failing:
     ids=["failing", "column"],
 )
 def test_tables_that_cannot_be_read(table, reason):
-    """A table that raises, or is none, is refused with the first line of what its library says."""
+    """A table that raises an error is refused with the first line of the library's message."""
     for door in DOORS.values():
         told = refusal(lambda door=door: door(table))
         assert told.startswith("frame: cannot read ")
@@ -145,13 +146,13 @@ def test_tables_that_cannot_be_read(table, reason):
 
 
 def test_tables_are_no_files():
-    """What bounds the reading of files says nothing of a table."""
+    """Arguments for reading files are refused for a table."""
     with pytest.raises(RecframeError, match="are for files, found a table"):
         recframe.evaluate(pa.Table.from_pandas(ROWS), "recall@1", memory="1MiB")
 
 
 def like(module, name, method):
-    """Return an instance of a class as a library has it that is not there."""
+    """Return an instance of a class named like one of a library that is not installed."""
     return type(name, (), {"__module__": module, method: lambda self: ROWS})()
 
 
@@ -172,7 +173,7 @@ def like(module, name, method):
     ids=["Spark", "Ibis", "cuDF", "xarray"],
 )
 def test_libraries_are_known_by_their_types(table, expected):
-    """A library that is not there is not imported; in truth its frame is read whole."""
+    """A library's table is known by its type without an import, as frame and as truth."""
     for door in DOORS.values():
         assert expected in refusal(lambda door=door: door(table))
     method = expected.partition("frame")[2]
@@ -227,7 +228,7 @@ def test_libraries_are_known_by_their_types(table, expected):
     ids=["Series", "dict", "run", "records", "tuples", "set", "lists", "array", "csr", "number"],
 )
 def test_values_that_could_be_a_frame(value, of_frame, of_truth):
-    """What holds rows in another form is refused with the call that makes a frame of that form."""
+    """Rows in another form are refused with the call that makes a frame of them."""
     for door in DOORS.values():
         told = refusal(lambda door=door: door(value))
         assert told.startswith("frame must be a pandas DataFrame")
@@ -248,7 +249,7 @@ def test_values_that_could_be_a_frame(value, of_frame, of_truth):
     }.items(),
 )
 def test_paths_of_other_formats(name, call, tmp_path):
-    """A path that is no parquet file is refused with the call that reads its ending."""
+    """A path of another format is refused with the call that reads its ending."""
     path = tmp_path / name
     path.write_text("user,item,score,relevant\n1,1,0.5,1\n")
     told = refusal(lambda: recframe.evaluate(str(path), "recall@1"))
@@ -269,7 +270,7 @@ def test_paths_of_other_formats(name, call, tmp_path):
     }.items(),
 )
 def test_paths_in_place_of_a_frame(name, call, tmp_path):
-    """The accessor takes a frame, and says which call reads a path; what a file lacks is said."""
+    """The accessor refuses a path with the call that reads it, and a faulty file by its fault."""
     path = tmp_path / name
     path.write_text("")
 
@@ -281,13 +282,13 @@ def test_paths_in_place_of_a_frame(name, call, tmp_path):
 
 
 def test_paths_that_say_nothing():
-    """A path of another ending, or that is not there, is refused for what it is."""
+    """A path of unknown ending, or of no file, is refused for that reason."""
     assert refusal(lambda: recframe.evaluate("nowhere.csv", "auc")).endswith("no such file")
     assert "pass" not in refusal(lambda: recframe.evaluate(str(Path(__file__)), "auc"))
     assert refusal(lambda: recframe.RecAccessor("x.parquet")).endswith("pd.read_parquet(frame)")
 
 
 def test_dask_is_told_what_to_do_with_a_dataframe():
-    """A pandas DataFrame has an accessor of its own."""
+    """A pandas DataFrame passed to Dask's accessor is refused with the call to make."""
     told = refusal(lambda: recframe.dask.DaskRecAccessor(ROWS))
     assert told.endswith("; pass dd.from_pandas(frame), or use frame.rec")

@@ -1,4 +1,4 @@
-"""evaluate() against the slow reference, on everything Hypothesis thinks of."""
+"""The function `evaluate` equals the slow reference for generated frames."""
 
 import math
 
@@ -12,7 +12,7 @@ import recframe
 import reference
 import strategies
 
-# The reference of the others tries all orders of tied rows, too many for long rankings.
+# The reference of other metrics tries all orders of ties, too many for long rankings.
 CHEAP = [("precision", 3), ("recall", 7), ("r_precision", None), ("f1", 3), ("ndcg", 7)]
 COLUMNS = st.sets(st.sampled_from(["user", "score", "relevant"]))
 
@@ -26,7 +26,7 @@ def expected_table(rows, asked, options):
 
 @given(st.data())
 def test_evaluate_equals_the_reference(data):
-    """Every value is the float nearest to the exact one, or near for sums; or both refuse."""
+    """Every value is the float nearest to the exact one, sums are close to it, or both refuse."""
     kinds = data.draw(strategies.kinds())
     rows = data.draw(strategies.rows(**kinds, nulls=data.draw(COLUMNS)))
     options = data.draw(strategies.options())
@@ -52,7 +52,7 @@ def test_evaluate_equals_the_reference(data):
 
 @given(st.data())
 def test_one_relevant_row_a_user_equals_the_reference(data):
-    """The shortcut for leave-one-out data gives what sorting gives, for every rule and dtype."""
+    """The shortcut for one relevant row by user gives the values of sorting, for all rules."""
     kinds = data.draw(strategies.kinds()) | {"relevance": "bool"}
     options = data.draw(strategies.options(missing="unranked", short="pad", min_relevance=None))
     seen = set()
@@ -70,13 +70,14 @@ def test_one_relevant_row_a_user_equals_the_reference(data):
 
 @given(st.data())
 def test_rank_equals_the_reference(data):
-    """Every row's position is the reference's; rows that share one have the mean of theirs."""
+    """Every row's position equals the reference's, and tied rows share their mean."""
     kinds = data.draw(strategies.kinds()) | {"relevance": "binary"}
     rows = data.draw(strategies.rows(**kinds, nulls={"score"}))
     ties = data.draw(st.sampled_from(strategies.TIES))
     ascending = data.draw(st.booleans())
     frame = strategies.frame(rows, **kinds)
-    if ascending:  # inf masks
+    # A score of inf masks its row.
+    if ascending:
         rows = [(user, None if score == math.inf else score, flag) for user, score, flag in rows]
     positions = reference.ranks(rows, ties, ascending)
     if ties in ("best", "worst"):
