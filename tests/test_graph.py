@@ -1,4 +1,4 @@
-"""S5: a real graph recommender, evaluated by tensors and by recframe."""
+"""A real graph recommender has the same metrics by tensors and by recframe."""
 
 import runpy
 from pathlib import Path
@@ -10,7 +10,7 @@ SCRIPT = Path(__file__).parents[1] / "examples" / "lightgcn.py"
 
 @pytest.mark.graph
 def test_s5_lightgcn(capsys):
-    """S5: the means of LightGCN's recommendations equal those computed on tensors."""
+    """The means of LightGCN's recommendations equal those computed on tensors."""
     reason = "the extra 'graph' is not installed: pip install '.[graph]'"
     for name in ("torch", "torch_geometric"):
         pytest.importorskip(name, reason=reason)

@@ -1,6 +1,6 @@
-"""The guides, examples/guide/*.md: each block runs as pasted, and prints what is shown behind it.
+"""Each block of the guides, examples/guide/*.md, runs as pasted and prints the output shown.
 
-A section runs on the blocks before the first one, so that each stands by itself.
+A section needs only the blocks before the first section.
 """
 
 import ast
@@ -32,7 +32,7 @@ NAMES = (
     *("prepare-data", "metrics", "edge-cases", "compare", "files", "engines", "command-line"),
     *("coming-from", "conventions", "speed", "questions-and-words"),
 )
-# A block, and the output that follows it.
+# Each match is a block and the output that follows it.
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
 HEADING = re.compile("^## ", re.MULTILINE)
 SECTIONS = [
@@ -41,7 +41,7 @@ SECTIONS = [
     for section in HEADING.split(text)[1:]
     if any(language in ("python", "console") for language, *_ in BLOCK.findall(section))
 ]
-# What the sections on data find, as the tool of that shape gives it, or several tools do.
+# The sections on data use these names, made by one tool or by several of the same shape.
 GIVEN = {
     "Ratings with predictions": {"df": (shapes.movielens, shapes.surprise, shapes.spark_als)},
     "Spark's recommendForAllUsers": {
@@ -67,7 +67,7 @@ GIVEN = {
 
 
 def run_python(code, names):
-    """Run a block and return what a notebook shows: what it prints, and its last value."""
+    """Run a block and return a notebook's output: its printed text and its last value."""
     body = ast.parse(code).body
     last = body.pop() if isinstance(body[-1], ast.Expr) else None
     out = io.StringIO()
@@ -85,7 +85,7 @@ def run_python(code, names):
 
 
 def run_doctest(code, names):
-    """Run a block of prompts and return nothing, or what differs."""
+    """Run a block of prompts and return nothing, or the differences."""
     example = doctest.DocTestParser().get_doctest(code, names, "guide", None, 0)
     out = io.StringIO()
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE, verbose=False)
@@ -95,7 +95,7 @@ def run_doctest(code, names):
 
 
 def run_console(block):
-    """Run the commands of a block, and return each line typed with what it prints."""
+    """Run the commands of a block, and return each line typed with its output."""
     shown, status = [], 0
     for line in re.findall(r"^\$ (.*)$", block, re.MULTILINE):
         out, errors = io.StringIO(), io.StringIO()
@@ -109,12 +109,12 @@ def run_console(block):
 
 
 def is_shown(expected, found):
-    """Tell whether two texts are the same but for blanks."""
+    """Return whether two texts are equal except for spaces."""
     return expected.split() == found.split()
 
 
 def check_blocks(text, names):
-    """Assert that each block of a text prints what it shows."""
+    """Assert that each block of a text prints the output shown."""
     for language, code, output in BLOCK.findall(text):
         if language == "console":
             shown = run_console(code)
@@ -130,7 +130,7 @@ def check_blocks(text, names):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder to work in, with the files that examples read."""
+    """Make a folder with the files that examples read, and change to it."""
     examples = tmp_path / "examples"
     examples.mkdir()
     for pattern in ("*.parquet", "*.run", "qrels.txt"):
@@ -142,7 +142,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def list_given(made):
-    """Return the names that a section finds, of each tool whose shape it is for."""
+    """Return the names that a section uses, for each tool whose data have its shape."""
     tools = max((len(make) for make in made.values() if isinstance(make, tuple)), default=1)
     return [
         {key: make[at] if isinstance(make, tuple) else make for key, make in made.items()}
@@ -154,7 +154,7 @@ def list_given(made):
 @pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 @pytest.mark.parametrize(("name", "title"), SECTIONS, ids=lambda value: value.strip("?"))
 def test_section(name, title, folder):
-    """Its blocks print what they show, behind those at the head of the guide."""
+    """The blocks of a section print the output shown, after those at the head of the guide."""
     head, *sections = HEADING.split(GUIDES[name])
     (section,) = [one for one in sections if one.startswith(f"{title}\n")]
     code = "".join(code for language, code, _ in BLOCK.findall(section) if language == "python")
@@ -171,7 +171,7 @@ def test_section(name, title, folder):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_begins_with_a_question_and_a_block(name, folder):
-    """A title, a question, and a block that runs as pasted; few screens."""
+    """A guide has a title, a question, a block that runs as pasted, and at most 150 lines."""
     text = GUIDES[name]
     title, question, *_ = text.split("\n\n")
     assert title.startswith("# ")
@@ -186,7 +186,7 @@ def test_begins_with_a_question_and_a_block(name, folder):
 
 
 def test_links_lead_somewhere():
-    """Those of guides to files of the project, and those of docstrings to guides."""
+    """The links of guides and docstrings lead to existing files."""
     assert set(NAMES) == set(GUIDES)
     for text in GUIDES.values():
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
@@ -213,7 +213,7 @@ def list_conventions():
 
 
 def test_every_name_has_its_place():
-    """Metrics, options and names of other libraries are those that the code has."""
+    """The guides name every metric, every option and every convention of the code."""
     assert [] == [name for name in DEFINITIONS if f"`{name}" not in GUIDES["metrics"]]
     assert [] == [name for name in DEFAULTS if not re.search(rf"\b{name}\b", GUIDES["edge-cases"])]
     assert "\n".join(list_conventions()) in GUIDES["conventions"]
@@ -221,7 +221,7 @@ def test_every_name_has_its_place():
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a shell of POSIX")
 def test_nightly_job(tmp_path, monkeypatch, capsys):
-    """The job passes the first night; where the model becomes worse, its gate has status 3."""
+    """The nightly job passes the first night, and its gate has status 3 if the model gets worse."""
     blocks = BLOCK.findall(GUIDES["command-line"])
     (job,) = [code for language, code, _ in blocks if language == "bash"]
     assert job in (ROOT / "README.md").read_text("utf-8")

@@ -1,4 +1,4 @@
-"""Every argument of every public call, given what nobody means: a result, or one clear refusal."""
+"""Every argument of every public call gives a result or one clear refusal for unusual values."""
 
 import inspect
 import itertools
@@ -24,7 +24,7 @@ SHARES = {"0.5", "Fraction", "float"}
 BYTES = {"10**9", "2**63", "10**400", "10**5000"}
 NONE = {"None"}
 ARRAYS = {"array of ints", "Series", "sparse Series"}
-# What an argument takes of these values, by its name or by that of its door too; else nothing.
+# An argument accepts these values, by its name or with its entry point's, and no others.
 TAKEN = {
     "population": set(),
     "model": {"None"},
@@ -34,7 +34,8 @@ TAKEN = {
     "baseline": NONE,
     "df.rec.compare.baseline": NONE,
     "ddf.rec.compare.baseline": NONE,
-    "compare.baseline": NONE | {"DataFrame"},  # a second table
+    # The baseline may be a second table.
+    "compare.baseline": NONE | {"DataFrame"},
     "by": NONE,
     "weights": NONE,
     "unit": NONE,
@@ -101,26 +102,27 @@ TAKEN = {
     },
     "metrics.recall.recommended": {"array of ints", "list"},
     "metrics.recall.target": {"array of ints", "list"},
-    # Lazily: what the data is refused for is found when computed.
+    # Dask refuses data only when computed, so these are accepted first.
     "ddf.rec.user": NONE,
     "ddf.rec.truth": NONE | {"long text"},
     "ddf.rec.exclude": NONE | {"long text"},
     "ddf.rec.min_relevance": NONE | NUMBERS,
     "ddf.rec.min_score": NONE | NUMBERS,
 }
-# A function is called, whatever it is.
+# A function of any kind is called.
 LEFT_OUT = {"progress": {"class", "lambda"}}
-# The engines take options and arguments from one place; of the second and on a few values tell.
+# All engines share the code for arguments, so a few values are enough for repeated calls.
 FEW = ("None", "nan", "10**5000", "array of ints", "NA", "mute", "unkeyed", "unequal", "long text")
-# A page takes long, and asks `compare` for its tables.
+# A report takes long, and asks `compare` for its tables.
 REPEATED = ("evaluate of files", "iter_evaluate", "rec", "df.rec", "ddf.rec", "df.rec.report")
 OWN = ("memory", "tmp", "progress", "path", "partitioned", "title")
 PACKAGE = str(Path(recframe.__file__).parent)
-SHOWN = 300  # characters of what was found, at most
+# A message quotes at most this many characters.
+SHOWN = 300
 
 
 def list_cases():
-    """Return the door and argument of every case."""
+    """Return the entry point and argument of every case."""
     return [
         (door, argument)
         for door, (_, signed, _) in list_doors("").items()
@@ -130,21 +132,21 @@ def list_cases():
 
 
 def find_taken(door, argument):
-    """Return the values that an argument takes."""
+    """Return the values that an argument accepts."""
     keys = (f"{door}.{argument}", f"{door.split('.')[-1]}.{argument}", argument)
     return next((TAKEN[key] for key in keys if key in TAKEN), set())
 
 
 @pytest.fixture(scope="module")
 def doors(tmp_path_factory):
-    """Every public call, with a file of the frame."""
+    """Return every public call, with a file of the frame."""
     path = tmp_path_factory.mktemp("hostile") / "rows.parquet"
     FRAME.to_parquet(path)
     return list_doors(str(path))
 
 
 def count_own_frames(error):
-    """Return how many frames of a traceback, and of those shown with it, are recframe's."""
+    """Return the number of recframe's frames in the tracebacks that Python shows."""
     n_frames = 0
     while error is not None:
         files = (frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__))
@@ -155,7 +157,7 @@ def count_own_frames(error):
 
 @pytest.mark.parametrize(("door", "argument"), list_cases())
 def test_bad_values_are_refused_by_name(door, argument, doors):
-    """What an argument does not take is refused in a line that names it and quotes little of it."""
+    """A bad value is refused in a line that names its argument and quotes little of it."""
     call, _, base = doors[door]
     others = base_of(door, argument, base)
     if argument != "short" and "short" in inspect.signature(doors[door][1]).parameters:
@@ -246,21 +248,21 @@ DDF = dd.from_pandas(FRAME, npartitions=1)
     ],
 )
 def test_what_is_refused_says_why(call, message):
-    """The message has the argument, what it must be, and what it was."""
+    """A refusal names the argument, its valid values and the passed value."""
     with pytest.raises(recframe.RecframeError, match=message):
         call()
 
 
 @pytest.mark.parametrize("label", FRAME.columns)
 def test_sparse_columns_are_as_others(label):
-    """A column may be sparse, whatever its role."""
+    """A column of any role may be sparse."""
     sparse = FRAME.astype({label: pd.SparseDtype(FRAME[label].dtype)})
     for call in (lambda rec: rec.evaluate("recall@1"), lambda rec: rec.mean("auc", by="user")):
         pd.testing.assert_frame_equal(call(FRAME.rec), call(sparse.rec))
 
 
 def test_draws_of_chance_take_little_memory():
-    """A million draws and the patterns of 19 users are held as sums, not as patterns."""
+    """A million draws, and the sign patterns of 19 users, take less than 64 MB."""
     tracemalloc.start()
     two = pd.DataFrame(
         {

@@ -1,4 +1,4 @@
-"""What has one reading is let pass on every door: sets of pairs, nothing to exclude, no hit."""
+"""Unambiguous data are accepted: sets of pairs, nothing to exclude, no hit."""
 
 import pandas as pd
 import pytest
@@ -16,7 +16,7 @@ TWICE = pd.concat([TEST, TEST[1:]], ignore_index=True)
 
 @pytest.mark.parametrize("door", DOORS)
 def test_truth_without_relevance_is_a_set(door, tmp_path):
-    """Pairs that repeat count once; with relevance they might contradict, and are refused."""
+    """Repeated pairs of truth count once, but are refused if truth has relevance."""
     found = DOORS[door](RECS, METRIC, {"truth": TWICE, **OPTIONS}, tmp_path)
     assert {1: 0.5, 2: 1.0} == found["score", METRIC].to_dict()
     graded = {"truth": TWICE.assign(relevant=1), **OPTIONS}
@@ -27,7 +27,7 @@ def test_truth_without_relevance_is_a_set(door, tmp_path):
 @pytest.mark.parametrize("ending", ["parquet", "csv", "feather"])
 @pytest.mark.parametrize("door", DOORS)
 def test_an_empty_exclude_excludes_nothing(door, ending, tmp_path):
-    """As a frame and as a file, whose columns then have no type."""
+    """An empty `exclude` excludes nothing, as a frame and as a file without dtypes."""
     path = tmp_path / f"seen.{ending}"
     getattr(TEST[:0], f"to_{ending}")(path, **({} if ending == "feather" else {"index": False}))
     given = RECS.assign(relevant=[0, 1, 1])
@@ -39,7 +39,7 @@ def test_an_empty_exclude_excludes_nothing(door, ending, tmp_path):
 
 @pytest.mark.parametrize("door", DOORS)
 def test_a_model_may_find_nothing(door, tmp_path):
-    """Its values are 0; ids that look differently written are refused."""
+    """A model without a hit has values of 0, unless ids are written differently."""
     truth = TEST.assign(item=TEST["item"] + 7)
     found = DOORS[door](RECS, METRIC, {"truth": truth, **OPTIONS}, tmp_path)
     assert {1: 0.0, 2: 0.0} == found["score", METRIC].to_dict()
@@ -52,7 +52,7 @@ def test_a_model_may_find_nothing(door, tmp_path):
 @pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl", "feather"])
 @pytest.mark.parametrize("dtype", ["int64", "int8", "float64"])
 def test_flags_and_numbers_in_two_files(dtype, ending, order, tmp_path):
-    """Relevance of one scan may be bool in one file and 0 and 1 in another."""
+    """Relevance may be bool in one file and 0 and 1 in another."""
     given = RECS.assign(relevant=[0, 1, 1])
     parts = {"a": given[:2].astype({"relevant": dtype}), "b": given[2:].astype({"relevant": bool})}
     for name, part in parts.items():
@@ -69,7 +69,7 @@ def test_flags_and_numbers_in_two_files(dtype, ending, order, tmp_path):
 @pytest.mark.parametrize("order", [1, -1])
 @pytest.mark.parametrize("rows", [1, 1 << 17])
 def test_flags_and_numbers_in_one_column(rows, order, tmp_path):
-    """In one csv they are text, and refused, also where later blocks mix them."""
+    """Relevance of "true" and 1 in one csv file is text, and refused."""
     cells = ["true", "1"][::order]
     lines = [f"{n},{n},1,{cells[n >= rows]}" for n in range(2 * rows)]
     path = tmp_path / "a.csv"
@@ -80,7 +80,7 @@ def test_flags_and_numbers_in_one_column(rows, order, tmp_path):
 
 @pytest.mark.parametrize("door", DOORS)
 def test_truth_of_a_whole_split_is_refused(door, tmp_path):
-    """The message has the rows of one part, which pass, as do all where that is said."""
+    """Truth of a whole split is refused, and the message selects one part, which is accepted."""
     truth = TEST.assign(split=["test", "train", "test"])
     with pytest.raises(RecframeError) as refused:
         DOORS[door](RECS, METRIC, {"truth": truth, **OPTIONS}, tmp_path)
@@ -94,7 +94,7 @@ def test_truth_of_a_whole_split_is_refused(door, tmp_path):
 
 
 def test_folders_of_a_split_are_refused(tmp_path):
-    """As a column is; a folder of one part is none."""
+    """Folders of a split are refused like a column of it, and a folder of one part is accepted."""
     for part in ("train", "test"):
         (tmp_path / f"split={part}").mkdir()
         TEST.to_parquet(tmp_path / f"split={part}" / "a.parquet")
@@ -110,7 +110,7 @@ def test_folders_of_a_split_are_refused(tmp_path):
 @pytest.mark.parametrize("order", [1, -1])
 @pytest.mark.parametrize("role", ["user", "item"])
 def test_ids_of_csv_are_as_they_are_written(role, order, ids, tmp_path):
-    """Those that numbers would make one are two, in truth too, whichever file has them."""
+    """Ids in csv that are equal only as numbers stay different, in truth too, in any file order."""
     other = {"user": "item", "item": "user"}[role]
     frame = pd.DataFrame({role: ids, other: 7, "score": [0.5, 0.25]})
     for number in range(2):
@@ -124,7 +124,7 @@ def test_ids_of_csv_are_as_they_are_written(role, order, ids, tmp_path):
 
 
 def test_ids_of_csv_that_are_floats_stay_so(tmp_path):
-    """As pandas writes whole numbers beside nulls, and scores are numbers however written."""
+    """Floats in csv stay floats as ids, and scores are numbers in any notation."""
     frame = pd.DataFrame({"user": [1.0, 2.5], "score": ["1.10", "1e5"], "relevant": 1})
     frame.to_csv(tmp_path / "a.csv", index=False)
     table = recframe.evaluate(tmp_path / "a.csv", METRIC, short="pad")
@@ -137,7 +137,7 @@ def test_ids_of_csv_that_are_floats_stay_so(tmp_path):
     ("name", "other"), [("b_score", "note"), ("relevant", "rating"), ("user", "member")]
 )
 def test_columns_that_only_some_files_have(name, other, ending, order, tmp_path):
-    """They are refused whichever file comes first, unless those that all have are named."""
+    """Columns that only some files have are refused in any order, unless others are named."""
     given = RECS.assign(b_score=[1, 2, 3], relevant=[0, 1, 1])
     for number, part in enumerate([given, given.rename(columns={name: other})]):
         getattr(part, f"to_{ending}")(tmp_path / f"{number}.{ending}", index=False)

@@ -1,7 +1,6 @@
-"""The table of what other libraries call a metric: each name, run for real on lists that tell.
+"""Each library name in the table has the value of recframe's metric or of the formula given.
 
-A name stands for recframe's value, or, where the table says so, for that of another formula. A
-library that is not installed is skipped; CONTRIBUTING.md says how to run them all.
+A library that is not installed is skipped; CONTRIBUTING.md says how to run them all.
 """
 
 import pytest
@@ -11,12 +10,14 @@ from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import FIGURES
 
 CATALOGUE = tuple(FIGURES)
-UNTESTED = {"RBP(p=0.8, rel=1)", "ExposureGini"}  # see `test_cwl_eval`; as another thing
-OF_LISTED = ("torchmetrics", "scikit-learn")  # which see no item that is not listed
+# `test_cwl_eval` tests the first, and the second means something else.
+UNTESTED = {"RBP(p=0.8, rel=1)", "ExposureGini"}
+# These see only listed items.
+OF_LISTED = ("torchmetrics", "scikit-learn")
 
 
 def names_of(library):
-    """Return a library's names in the table, of one list and of the catalogue."""
+    """Return a library's names in the table, for one list and for the catalogue."""
     names = {
         metric: [one.name for one in row.get(library, [])] for metric, row in LIBRARIES.items()
     }
@@ -29,10 +30,10 @@ def import_of(library):
     pytest.importorskip(RUN[library][1], reason=f"{library} is not installed")
 
 
-@pytest.mark.filterwarnings("ignore")  # those of the libraries, about their own dependencies
+@pytest.mark.filterwarnings("ignore")  # The libraries warn about their own dependencies.
 @pytest.mark.parametrize("library", RUN)
 def test_names_stand_for_these_figures(library):
-    """Values are ours where nothing is said, else those of the other formula, and somewhere not."""
+    """Values equal recframe's, or the formula's if the table tells one, which differs somewhere."""
     import_of(library)
     function, _, lists = RUN[library]
     options = {"short": "shrink"} if library == "LensKit" else {}
@@ -57,7 +58,7 @@ def test_names_stand_for_these_figures(library):
 
 
 def is_said_to_differ(library, name, label):
-    """Tell whether the table says how a name differs from the metric of a label."""
+    """Return whether the table tells how a name differs from the metric of a label."""
     metric = label.partition("@")[0].partition("(")[0]
     (differs,) = (one.difference for one in LIBRARIES[metric][library] if one.name == name)
     return bool(differs)
@@ -66,7 +67,7 @@ def is_said_to_differ(library, name, label):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("library", [library for library in RUN if names_of(library)[1]])
 def test_names_of_the_catalogue(library):
-    """Figures of the catalogue are those of `df.rec.catalogue`."""
+    """Catalogue metrics of other libraries equal `df.rec.catalogue`."""
     import_of(library)
     k = 2
     mine = LISTED.assign(score=[3, 2, 1, 3, 2, 1, 3, 2]).rec.catalogue(k, items=CATALOGUE_ITEMS)
@@ -77,7 +78,7 @@ def test_names_of_the_catalogue(library):
 
 
 def test_every_metric_is_in_the_table():
-    """Each metric that another library has is there, and each library is run."""
+    """The table has each metric that another library has, and each library is run."""
     of_columns = {name for name, definition in DEFINITIONS.items() if definition.of_column}
 
     assert set(LIBRARIES) == {*DEFINITIONS, *CATALOGUE} - {"all_relevant"} - of_columns

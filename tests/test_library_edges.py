@@ -1,6 +1,6 @@
-"""What other libraries do at the edges: empty lists, scores below zero, ties, other users.
+"""Other libraries differ at the edges: empty lists, scores below zero, ties, other users.
 
-Each test is skipped where its library is not installed.
+A test without its library is skipped.
 """
 
 import math
@@ -17,7 +17,7 @@ K = 3
 
 @pytest.mark.filterwarnings("ignore:test item list is empty")
 def test_lenskit_empty_list():
-    """Of an empty list two of its metrics are NaN, the others 0; without truth hits are NaN."""
+    """LensKit gives NaN in two metrics of an empty list and 0 in others, and NaN without truth."""
     metrics = pytest.importorskip("lenskit.metrics", reason="LensKit is not installed")
     ranking = pytest.importorskip("lenskit.metrics.ranking")
     items = pytest.importorskip("lenskit.data").ItemList
@@ -31,7 +31,7 @@ def test_lenskit_empty_list():
 
 
 def test_torchmetrics_finds_nothing_below_zero():
-    """A score of 0 or less is no hit in four of its metrics, and one like others in the rest."""
+    """Torchmetrics counts no hit with a score of 0 or less in four metrics, and does in others."""
     functional = pytest.importorskip(
         "torchmetrics.functional.retrieval", reason="torchmetrics is not installed"
     )
@@ -48,7 +48,7 @@ def test_torchmetrics_finds_nothing_below_zero():
 
 
 def test_torchmetrics_ties():
-    """Its NDCG, of grades too, and AUC are expectations, as recframe's; precision goes by rows."""
+    """Torchmetrics takes expectations over ties in NDCG and AUC, and row order in precision."""
     functional = pytest.importorskip(
         "torchmetrics.functional.retrieval", reason="torchmetrics is not installed"
     )
@@ -66,9 +66,9 @@ def test_torchmetrics_ties():
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")  # numba's, about its own types
+@pytest.mark.filterwarnings("ignore")  # Numba warns about its own types.
 def test_ranx_keeps_the_order_of_few():
-    """Ties among at most 15 items go as they were given, as ties="first" has it."""
+    """Ranx keeps the order of ties among at most 15 items, like ties="first"."""
     ranx = pytest.importorskip("ranx", reason="ranx is not installed")
     rng = np.random.default_rng(1)
     for n_items in (2, 8, 15):
@@ -85,9 +85,9 @@ def test_ranx_keeps_the_order_of_few():
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")  # numba's, about its own types
+@pytest.mark.filterwarnings("ignore")  # Numba warns about its own types.
 def test_ranx_orders_ties_by_chance():
-    """Of 40 tied items the value depends on the order they were given in."""
+    """Ranx orders ties of 40 items by the order in which they were passed."""
     ranx = pytest.importorskip("ranx", reason="ranx is not installed")
     items = [f"d{number:02}" for number in range(40)]
     qrels = ranx.Qrels({"u": dict.fromkeys(items[:10], 1)})
@@ -102,7 +102,7 @@ def test_ranx_orders_ties_by_chance():
 
 @pytest.mark.parametrize("grades", [[0, 2, 0, 0, 1, 0, 4, 0], [0, 1, 0, 3], [0, 0], [1, 0, 1]])
 def test_scikit_learn(grades):
-    """Scikit-learn's DCG is of grades and of ties too."""
+    """Scikit-learn's DCG equals recframe's, with grades and ties."""
     metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
     of_rows = [grades]
     for scores in (range(len(grades), 0, -1), [n // 2 for n in range(len(grades), 0, -1)]):
@@ -115,7 +115,7 @@ def test_scikit_learn(grades):
 
 @pytest.mark.parametrize(("listed", "grades"), GRADED)
 def test_cwl_eval(listed, grades):
-    """ir_measures has RBP from cwl_eval: ours of the whole ranking, where it is cut too."""
+    """The RBP of cwl_eval equals recframe's for the whole ranking, even if it has a cut-off."""
     ir_measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
     pytest.importorskip("cwl", reason="cwl_eval is not installed")
     run = {"1": {item: float(-place) for place, item in enumerate(listed)}}
@@ -133,14 +133,14 @@ TRUTH = pd.DataFrame({"user": ["1", "1", "3"], "item": ["a", "c", "a"]})
 
 
 def count_trec_eval():
-    """Return the recall of each user by trec_eval, as it is by default."""
+    """Return the recall of each user by trec_eval, with its defaults."""
     evaluator = pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed")
     evaluator = evaluator.RelevanceEvaluator(as_dicts(TRUTH.assign(score=1)), {"recall.2"})
     return {user: one["recall_2"] for user, one in evaluator.evaluate(as_dicts(RECS)).items()}
 
 
 def count_ir_measures():
-    """Return the recall of each user by ir_measures, which is trec_eval -c."""
+    """Return the recall of each user by ir_measures, which works like trec_eval -c."""
     ir_measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
     run = RECS.set_axis(["query_id", "doc_id", "score"], axis=1)
     qrels = TRUTH.set_axis(["query_id", "doc_id"], axis=1).assign(relevance=1)
@@ -149,7 +149,7 @@ def count_ir_measures():
 
 
 def count_ranx():
-    """Return the recall of each user by ranx, which refuses other users unless asked."""
+    """Return the recall of each user by ranx, which refuses other users unless told not to."""
     ranx = pytest.importorskip("ranx", reason="ranx is not installed")
     qrels, run = ranx.Qrels(as_dicts(TRUTH.assign(score=1))), ranx.Run(as_dicts(RECS))
     with pytest.raises(AssertionError, match="do not match"):
@@ -176,7 +176,7 @@ def count_replay():
 
 
 def count_lenskit():
-    """Return the recall of each user by LensKit, 0 for those without truth."""
+    """Return the recall of each user by LensKit, 0 for users without truth."""
     metrics = pytest.importorskip("lenskit.metrics", reason="LensKit is not installed")
     data = pytest.importorskip("lenskit.data")
     lists, true = (data.ItemListCollection(["user_id"]) for _ in range(2))
@@ -197,7 +197,7 @@ def as_dicts(frame):
     }
 
 
-@pytest.mark.filterwarnings("ignore:invalid value")  # of LensKit, which divides by 0
+@pytest.mark.filterwarnings("ignore:invalid value")  # LensKit divides by 0.
 @pytest.mark.parametrize(
     ("count", "library"),
     [
@@ -210,7 +210,7 @@ def as_dicts(frame):
     ],
 )
 def test_populations(count, library):
-    """Each library counts the users that a choice of `population` names, where sides differ."""
+    """Each library counts the users of one choice of `population` if the sides differ."""
     metric = "capped_recall@2" if library == "LensKit" else "recall@2"
     ours = RECS.rec(truth=TRUTH, like=library).evaluate(metric)["score", metric]
 
@@ -218,7 +218,7 @@ def test_populations(count, library):
 
 
 def test_recommenders_counts_users_by_metric():
-    """Its recall and precision are of users that both sides have, its nDCG of those of truth."""
+    """Recommenders counts users of both sides for recall and precision, and of truth for nDCG."""
     theirs = pytest.importorskip(
         "recommenders.evaluation.python_evaluation", reason="Recommenders is not installed"
     )

@@ -1,4 +1,4 @@
-"""like=: the options of another library under one word."""
+"""Option `like` sets the options of another library by one word."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,8 @@ from recframe.options import DEFAULTS
 
 GUIDE = Path(__file__).parents[1] / "examples" / "guide" / "conventions.md"
 FRAME = pd.DataFrame({"user": [1, 1, 2, 3], "item": [1, 2, 1, 3], "score": [0.9, 0.9, 0.4, 0.1]})
-SOME = ("ir_measures", "LensKit")  # which set all options that any sets
+# These set all options that any library sets.
+SOME = ("ir_measures", "LensKit")
 TRUTH = pd.DataFrame({"user": [1, 1, 2, 4], "item": [1, 3, 2, 1]})
 
 
@@ -26,7 +27,7 @@ TRUTH = pd.DataFrame({"user": [1, 1, 2, 4], "item": [1, 3, 2, 1]})
     ],
 )
 def test_it_sets_the_options(door, library, tmp_path):
-    """Of each library, on every door; they have the values that the guide lists."""
+    """Each library sets the options that the guide lists, on every engine."""
     options = {"population": "both", **LIKE[library], "truth": TRUTH}
     given = {"truth": TRUTH, "like": library}
     if "population" not in LIKE[library]:
@@ -40,7 +41,7 @@ def test_it_sets_the_options(door, library, tmp_path):
 @pytest.mark.parametrize("library", ["trec_eval", "ir_measures"])
 @pytest.mark.parametrize("door", DOORS)
 def test_negative_grades_are_no_judgments(door, library, tmp_path):
-    """As in trec_eval they count in no bpref and leave condensed lists; elsewhere they do not."""
+    """Negative grades are no judgments under like="trec_eval", and are judgments otherwise."""
     grades = {"user": [1] * 5, "item": list("abcde"), "relevance": [2, -1, 0, 1, -2]}
     rows = pd.DataFrame({"user": 1, "item": list("baxcde"), "score": [6, 5, 4, 3, 2, 1]})
     given = {"truth": pd.DataFrame(grades), "min_relevance": 1}
@@ -55,7 +56,7 @@ def test_negative_grades_are_no_judgments(door, library, tmp_path):
 
 
 def test_users_with_negative_grades_alone():
-    """They stay users of truth, with an empty list where lists are condensed."""
+    """Users with only negative grades stay users of truth, with an empty condensed list."""
     truth = pd.DataFrame({"user": [1, 2], "item": ["a", "b"], "relevance": [1, -1]})
     rows = pd.DataFrame({"user": [1, 2], "item": ["a", "b"], "score": [1, 1]})
     for unjudged in ("nonrelevant", "drop"):
@@ -67,7 +68,7 @@ def test_users_with_negative_grades_alone():
 
 
 def test_the_guide_lists_them():
-    """A row for each library, or for several that are alike."""
+    """The guide has a row for each library, or for several that are alike."""
     text = GUIDE.read_text(encoding="utf-8")
     listed = {}
     for names, cell in re.findall(r"^\| ([^|]+) \| ([^|]*) \| [^|]+ \|$", text, re.MULTILINE):
@@ -75,14 +76,15 @@ def test_the_guide_lists_them():
         listed |= dict.fromkeys(names.split(", "), options)
     for library, options in LIKE.items():
         options = {name: str(value) for name, value in options.items()}
-        if library == "ir_measures":  # in the row of trec_eval
+        # The row of trec_eval includes it.
+        if library == "ir_measures":
             options |= {"population": "both"}
             library = "trec_eval"
         assert options == listed[library], library
 
 
 def test_what_stands_beside_it_wins():
-    """A default too."""
+    """An option passed with `like` wins, also if it is a default."""
     rec = FRAME.rec(truth=TRUTH, like="RecTools", population="both", short="raise")
     with pytest.raises(RecframeError, match="more than the ranked rows"):
         rec.recall(k=2)
@@ -93,7 +95,7 @@ def test_what_stands_beside_it_wins():
 
 
 def test_it_shows_what_it_set():
-    """And what no option does."""
+    """The accessor shows the options that `like` sets, and a convention that no option covers."""
     shown = repr(FRAME.rec(truth=TRUTH, like="trec_eval"))
     for part in ("ties='item'", "short='pad'", "population='both'", "like='trec_eval'"):
         assert part in shown
@@ -114,7 +116,7 @@ def test_it_shows_what_it_set():
     ],
 )
 def test_another_metric_of_the_name_is_refused(library, metric, message):
-    """With the name that gives its figure, where there is one."""
+    """A metric that means something else in the library is refused with recframe's name for it."""
     with pytest.raises(RecframeError, match=message):
         FRAME.rec(truth=TRUTH, like=library, population="both").mean(["precision@2", metric])
 
@@ -129,13 +131,13 @@ def test_another_metric_of_the_name_is_refused(library, metric, message):
     ],
 )
 def test_what_gives_its_figure_is_not_refused(library, metric, beside):
-    """By its name, or by an option beside."""
+    """A metric that gives the library's value, by its name or an option, is accepted."""
     table = FRAME.rec(truth=TRUTH, like=library, **beside).mean(metric)
     assert table.notna().all(axis=None)
 
 
 def test_the_command_line_says_what_is_left(tmp_path, capsys):
-    """As a note, which -q leaves out."""
+    """The command line notes the conventions that `like` cannot set, unless -q is passed."""
     FRAME.to_parquet(tmp_path / "rows.parquet")
     TRUTH.to_parquet(tmp_path / "truth.parquet")
     words = ["evaluate", str(tmp_path / "rows.parquet"), "--truth", str(tmp_path / "truth.parquet")]

@@ -1,4 +1,4 @@
-"""Long frames: a column says which model a row is of, and each model becomes a score column."""
+"""A column of a long frame names each row's model, and each model becomes a score column."""
 
 import contextlib
 import io
@@ -19,7 +19,7 @@ WIDE = {"score": ["bm25", "dense"], "missing": "unranked"}
 
 
 def make_long(seed=0, n_users=12, n_items=9):
-    """Return rows of two models with ties, each user's lists of other items and lengths."""
+    """Return rows of two models with ties, where users' lists differ in items and lengths."""
     rng = np.random.default_rng(seed)
     rows = []
     for user in range(n_users):
@@ -36,7 +36,8 @@ def make_long(seed=0, n_users=12, n_items=9):
 def pivot(long):
     """Return a row for each user and item, with a score column for each model."""
     others = [name for name in ("user", "item", "relevant", "arm") if name in long]
-    wide = long.set_index([*others, "retriever"])["score"].unstack()  # noqa: PD010 - each once
+    # No pair repeats, so `pivot_table` is not needed.
+    wide = long.set_index([*others, "retriever"])["score"].unstack()  # noqa: PD010
     return wide.rename_axis(columns=None).reset_index()
 
 
@@ -49,7 +50,7 @@ def same(expected, found):
 @pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("metric", ["ndcg@3", "average_precision"])
 def test_it_is_the_pivot(door, metric, tmp_path):
-    """On every door, with grades and ties."""
+    """A long frame has the values of its pivot on every engine, with grades and ties."""
     long = make_long()
     expected = pivot(long).rec(min_relevance=1, **WIDE).evaluate([metric])
     same(expected, DOORS[door](long, metric, {"min_relevance": 1, **LONG}, tmp_path))
@@ -57,7 +58,7 @@ def test_it_is_the_pivot(door, metric, tmp_path):
 
 @pytest.mark.parametrize("door", DOORS)
 def test_with_truth(door, tmp_path):
-    """Items that only truth has count, and so do users whom one model does not rank."""
+    """Items that only truth has count, and so do users whom a model does not rank."""
     long = make_long(1).query("~(user == 3 and retriever == 'dense')").drop(columns="relevant")
     truth = pd.DataFrame({"user": np.repeat(range(12), 4), "item": [0, 3, 8, 11] * 12})
     given = {"truth": truth, "short": "pad"}
@@ -78,7 +79,7 @@ def test_with_truth(door, tmp_path):
     ],
 )
 def test_methods(method, arguments):
-    """Each has what it has of the pivot."""
+    """Each method gives the result of the pivot."""
     long = make_long(2)
     options = {"min_relevance": 1}
     expected = getattr(pivot(long).rec(**options, **WIDE), method)(**arguments)
@@ -86,7 +87,7 @@ def test_methods(method, arguments):
 
 
 def test_rows_stay_those_of_the_frame():
-    """A row is ranked by its own model, and by no other."""
+    """A row is ranked by its own model only."""
     long = make_long(3).reset_index(drop=True)
     rec, is_dense = long.rec(min_relevance=1, **LONG), long["retriever"] == "dense"
     ranks = rec.rank()
@@ -103,7 +104,7 @@ def test_rows_stay_those_of_the_frame():
 
 
 def test_inspect_shows_each_pair_once():
-    """What only the other model lists stands behind, without a score."""
+    """`inspect` shows an item that only the other model lists last, without a score."""
     long = make_long(4)
     shown = long.rec(min_relevance=1, **LONG).inspect(5, k=2)
     n_pairs = long[long["user"] == 5]["item"].nunique()
@@ -116,7 +117,7 @@ def test_inspect_shows_each_pair_once():
 
 
 def test_describe_counts_each_model():
-    """Of the rows, repeated pairs are those of one model."""
+    """`describe` counts repeated pairs within each model."""
     long = make_long(5)
     figures = long.rec(min_relevance=1, **LONG).describe(2)
     assert ["bm25", "dense"] == figures.columns.tolist()
@@ -125,7 +126,7 @@ def test_describe_counts_each_model():
 
 
 def test_judged_rows_evaluate_alike():
-    """Items that judging adds are of no model, but count."""
+    """Items that judging adds have no model, and count."""
     long = make_long(6).drop(columns="relevant")
     truth = pd.DataFrame({"user": range(12), "item": 20})
     judged = long.rec(truth=truth, **LONG).judge()
@@ -161,7 +162,7 @@ FRAME = pd.DataFrame(
     ],
 )
 def test_what_is_refused(door, frame, options, message, tmp_path):
-    """What models differ in, what they repeat, and options that read what is not there."""
+    """Models that contradict each other or repeat rows, and unsuitable options, are refused."""
     with pytest.raises(RecframeError) as refused:
         DOORS[door](frame, "recall@1", LONG | options, tmp_path)
     said = re.sub(r"\s+", " ", str(refused.value))
@@ -169,7 +170,7 @@ def test_what_is_refused(door, frame, options, message, tmp_path):
 
 
 def test_what_missing_and_duplicates_say():
-    """The highest relevance of a pair, and rows of no model that are left out or only count."""
+    """The rule "max" takes a pair's highest relevance; `missing` covers rows without a model."""
     differ = FRAME.assign(relevant=[1, 0, 0, 0])
     assert [1.0, 1.0] == differ.rec(duplicates="max", **LONG).mean("recall@1")["recall@1"].tolist()
     lost = FRAME.assign(retriever=["a", None, "b", "b"], relevant=[1, 1, 1, 1])
@@ -181,13 +182,13 @@ def test_what_missing_and_duplicates_say():
 
 
 def test_no_row_has_no_model():
-    """A frame without rows is refused in the same words."""
+    """A frame without rows is refused as having no model."""
     with pytest.raises(RecframeError, match="model='retriever': must hold one model or more"):
         FRAME[:0].rec(**LONG).recall(k=1)
 
 
 def test_too_many_models():
-    """A column of ids is none of models."""
+    """A column of more than 1,000 values is no column of models."""
     many = pd.DataFrame({"user": 1, "item": range(1001), "score": 1.0, "relevant": 1})
     many["run"] = many["item"]
     with pytest.raises(RecframeError, match="at most 1,000 models, found 1,001 values"):
@@ -195,7 +196,7 @@ def test_too_many_models():
 
 
 def test_numbers_are_models_too(tmp_path):
-    """They are sorted as numbers, and JSON has the column."""
+    """Models may be numbers, which are sorted as such, and JSON names the column."""
     long = make_long(7).assign(retriever=lambda frame: frame["retriever"].map({"dense": 10}))
     long = long.fillna({"retriever": 9}).astype({"retriever": "int64"})
     assert [9, 10] == long.rec(min_relevance=1, **LONG).mean("recall@2").index.tolist()

@@ -1,4 +1,4 @@
-"""Scores that mask their rows: -inf is as null on every door, finite ones are asked about."""
+"""Scores of -inf mask their rows like nulls, and scores that look like masks are asked about."""
 
 import math
 
@@ -12,7 +12,8 @@ from recframe import RecframeError
 from recframe.cli import main
 
 METRIC = "recall@2"
-HOLDS_MASKS = [door for door in DOORS if door != "jsonl"]  # JSON has null in their place
+# JSON has null in the place of -inf.
+HOLDS_MASKS = [door for door in DOORS if door != "jsonl"]
 ROWS = pd.DataFrame(
     {
         "user": [1, 1, 1, 2, 2],
@@ -25,7 +26,7 @@ ROWS = pd.DataFrame(
 
 @pytest.mark.parametrize("door", HOLDS_MASKS)
 def test_masks_are_refused(door, tmp_path):
-    """With how many there are, the first of them, and the choices."""
+    """Scores of -inf are refused with their number and the choices."""
     with pytest.raises(RecframeError) as refused:
         DOORS[door](ROWS, METRIC, {}, tmp_path)
     message = " ".join(str(refused.value).split())
@@ -38,7 +39,7 @@ def test_masks_are_refused(door, tmp_path):
 @pytest.mark.parametrize("missing", ["unranked", "drop"])
 @pytest.mark.parametrize("door", DOORS)
 def test_masks_are_what_nulls_are(door, missing, tmp_path):
-    """The table is that of the frame with nulls in their place."""
+    """A score of -inf counts like a null under the option `missing`."""
     nulls = ROWS.assign(score=ROWS["score"].replace(-math.inf, np.nan))
     options = {"missing": missing, "short": "pad"}
     expected = nulls.rec(**options).evaluate([METRIC])
@@ -49,7 +50,7 @@ def test_masks_are_what_nulls_are(door, missing, tmp_path):
 
 @pytest.mark.parametrize("door", HOLDS_MASKS)
 def test_min_score_says_what_they_are(door, tmp_path):
-    """A finite `min_score` leaves them out as it does what is below it; -inf ranks them last."""
+    """A finite `min_score` leaves scores of -inf out, and min_score=-inf ranks them last."""
     for least, expected in {0.0: [0.5, 0.5], -math.inf: [0.5, 1.0]}.items():
         found = DOORS[door](ROWS, METRIC, {"min_score": least, "short": "pad"}, tmp_path)
         assert expected == found["score", METRIC].tolist()
@@ -57,7 +58,7 @@ def test_min_score_says_what_they_are(door, tmp_path):
 
 @pytest.mark.parametrize("dtype", ["float32", "Float64", "double[pyarrow]", "object"])
 def test_in_whatever_holds_them(dtype):
-    """Of every dtype that holds infinite scores."""
+    """Scores of -inf are found in every dtype that can hold them."""
     frame = ROWS.astype({"score": dtype})
     with pytest.raises(RecframeError, match=r"must not be -inf, found 2 -inf of 5 .* in row 1\)"):
         frame.rec.recall(k=1)
@@ -67,7 +68,7 @@ def test_in_whatever_holds_them(dtype):
 
 
 def test_where_the_lowest_is_best_inf_masks():
-    """There -inf is the best of all."""
+    """Scores of inf mask their rows if the lowest score is best, and -inf is then the best."""
     frame = ROWS.assign(score=-ROWS["score"])
     with pytest.raises(RecframeError, match="must not be inf, found 2 inf of 5 rows") as refused:
         frame.rec(ascending=True).recall(k=1)
@@ -77,7 +78,7 @@ def test_where_the_lowest_is_best_inf_masks():
 
 
 def masked(low, dtype="float64", **columns):
-    """Return rows of three users, with the same score for two rows of each; all are renamed."""
+    """Return rows of three users with two equal scores in each; other columns can be replaced."""
     scores = [0.9, low, 0.1, low, 0.3, low, 0.6, low]
     ids = {"user": [1, 1, 1, 2, 2, 3, 3, 3], "item": [1, 2, 3, 1, 2, 1, 2, 3]}
     frame = pd.DataFrame({**ids, "relevant": [1, 1, 0, 1, 0, 0, 1, 1], "score": scores, **columns})
@@ -87,7 +88,7 @@ def masked(low, dtype="float64", **columns):
 @pytest.mark.parametrize("low", [-1e9, -3.4e38, float(np.finfo("float32").min), -9999.0])
 @pytest.mark.parametrize("door", DOORS)
 def test_finite_masks_are_asked_about(door, low, tmp_path):
-    """A score of rows of several users, far below all others; the answer leaves them out."""
+    """A low score far below all others, in several users, is asked about and can be left out."""
     with pytest.raises(RecframeError) as refused:
         DOORS[door](masked(low), METRIC, {"short": "pad"}, tmp_path)
     message = " ".join(str(refused.value).split())
@@ -104,7 +105,7 @@ def test_finite_masks_are_asked_about(door, low, tmp_path):
     "dtype", ["float32", "Float64", "double[pyarrow]", "int64", "Int64", "object"]
 )
 def test_finite_masks_of_every_dtype(dtype):
-    """Of every dtype that holds them, beside masks that are nulls or -inf too."""
+    """A finite mask is found in every dtype that can hold it."""
     frame = masked(-1e9).assign(score=lambda rows: rows["score"] * 10).astype({"score": dtype})
     with pytest.raises(RecframeError, match=r"-1e\+10 looks like a mask"):
         frame.rec.recall(k=1)
@@ -112,7 +113,7 @@ def test_finite_masks_of_every_dtype(dtype):
 
 
 def test_finite_masks_beside_nulls():
-    """Rows with a null are no part of what the lowest score is compared with."""
+    """Nulls and -inf are left out before the lowest score is compared with the others."""
     frame = masked(-1e9, score=[0.9, -1e9, math.nan, -math.inf, 0.3, -1e9, 0.6, -1e9])
     with pytest.raises(RecframeError, match=r"-1e\+09 looks like a mask, found it in 3 of 8 rows"):
         frame.rec(missing="unranked").recall(k=1)
@@ -129,17 +130,17 @@ def test_finite_masks_beside_nulls():
     ],
 )
 def test_scores_that_are_no_masks(frame):
-    """Small ones, those of one user, and those that are no further away than others."""
+    """Small scores, scores of one user, and scores not far from others are no masks."""
     frame.rec.recall(k=1)
 
 
 def test_lowest_is_best_has_no_finite_masks():
-    """Where the lowest score is the best, it is no mask."""
+    """A low score is no mask if the lowest score is best."""
     masked(-1e9).rec(ascending=True).recall(k=1)
 
 
 def test_from_topk_refuses_scores_that_are_not_known():
-    """NaN beside an item is no padding; beside none it is."""
+    """from_topk refuses a NaN score of an item, and ignores one of no item."""
     items, scores = [[1, 2], [3, -1]], [[0.9, 0.5], [0.4, math.nan]]
     assert [1, 2, 3] == recframe.from_topk(items, scores=scores)["item"].tolist()
     with pytest.raises(RecframeError, match=r"scores must not be NaN, found 1; pass np\.where"):
@@ -147,7 +148,7 @@ def test_from_topk_refuses_scores_that_are_not_known():
 
 
 def test_constructors_leave_them_out():
-    """A matrix of scores or of the best items has no row for them."""
+    """from_matrix and from_topk make no row of a cell with -inf."""
     scores = [[0.9, -math.inf, 0.1], [-math.inf, -math.inf, 0.3]]
     matrix = recframe.from_matrix(scores)
     order = np.argsort(-np.array(scores), kind="stable")
@@ -159,12 +160,12 @@ def test_constructors_leave_them_out():
 
 
 def test_describe_counts_them_as_nulls():
-    """Its figure of nulls has them, as the same options decide about both."""
+    """`describe` counts scores of -inf among the nulls."""
     assert 2 == ROWS.rec.describe(1).loc["null scores", "score"]
 
 
 def test_trec_ranks_them(tmp_path, capsys):
-    """As trec_eval does, last."""
+    """`recframe trec` ranks scores of -inf last, as trec_eval does."""
     (tmp_path / "qrels").write_text("1 0 a 0\n1 0 b 1\n")
     (tmp_path / "run").write_text("1 Q0 a 1 -inf x\n1 Q0 b 2 -1 x\n")
     paths = [str(tmp_path / "qrels"), str(tmp_path / "run")]

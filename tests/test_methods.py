@@ -1,4 +1,4 @@
-"""RankingMethods: an engine that supplies the hooks has every method."""
+"""An engine that supplies the hooks of RankingMethods has every method."""
 
 import inspect
 
@@ -16,7 +16,7 @@ from recframe.polars import PolarsRecAccessor
 
 
 class ListRec(RankingMethods[pd.DataFrame]):
-    """The methods over a list of frames, each with all rows of its users."""
+    """An accessor of a list of frames, each with all rows of its users."""
 
     @property
     def _sample(self):
@@ -53,20 +53,20 @@ WITH_METHODS = [name for name, definition in DEFINITIONS.items() if not definiti
 
 @pytest.fixture
 def two_scores(frame):
-    """The small frame with another score column."""
+    """Return the small frame with a second score column."""
     return frame.assign(b=-frame["score"])
 
 
 @pytest.fixture
 def engine(two_scores):
-    """The same rows in two parts."""
+    """Return an accessor of the same rows in two parts."""
     is_first = two_scores["user"] < "bob"
     return ListRec([two_scores[is_first], two_scores[~is_first]])
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_a_new_engine_has_every_method(name, engine, two_scores):
-    """Every method gives what it gives for a DataFrame."""
+    """Every method of a new engine gives the result of a DataFrame."""
     arguments = ARGUMENTS.get(name, {})
     options = {"score": ["score", "b"], "short": "pad"}
     expected = getattr(two_scores.rec(**options), name)(**arguments)
@@ -75,7 +75,7 @@ def test_a_new_engine_has_every_method(name, engine, two_scores):
 
 
 def test_a_new_engine_inspects(engine, two_scores):
-    """One user's rankings are those of a DataFrame."""
+    """A new engine inspects a user like a DataFrame."""
     options = {"score": ["score", "b"]}
 
     assert repr(two_scores.rec(**options).inspect("bob", 3)) == repr(
@@ -84,7 +84,7 @@ def test_a_new_engine_inspects(engine, two_scores):
 
 
 def test_a_new_engine_reports(engine, two_scores):
-    """Its page is that of a DataFrame, but for how the rows are called."""
+    """A new engine's page equals a DataFrame's, except for the name of the data."""
     options = {"score": ["score", "b"], "short": "pad"}
     pages = [rec(**options).report("recall@2").html for rec in (two_scores.rec, engine)]
     mine, own = ([line for line in page.splitlines() if "<dt>data" not in line] for page in pages)
@@ -93,7 +93,7 @@ def test_a_new_engine_reports(engine, two_scores):
 
 
 def test_engines_have_the_same_methods():
-    """Every accessor has these methods with their signatures; pandas and Polars have one more."""
+    """Every accessor has these methods with their signatures; pandas and Polars add `judge`."""
 
     def signatures(accessor):
         members = inspect.getmembers(accessor, inspect.isfunction)
@@ -112,7 +112,7 @@ def test_engines_have_the_same_methods():
 
 @pytest.mark.parametrize("name", WITH_METHODS)
 def test_every_metric_has_a_method(name, frame):
-    """Its method takes the cut-off that its definition asks for, and then its parameters."""
+    """A metric's method takes the cut-off that its definition needs, and then its parameters."""
     method = getattr(recframe.RecAccessor, name)
     defaults = {"needed": [10], "optional": [None], "none": []}[DEFINITIONS[name].cut_off]
     defaults += [

@@ -1,4 +1,4 @@
-"""A column of models that varies in a user's rows: several rankings in one frame."""
+"""A column of models that varies in a user's rows makes several rankings in one frame."""
 
 import re
 
@@ -22,7 +22,7 @@ ROWS = pd.DataFrame(
 
 @pytest.mark.parametrize("door", DOORS)
 def test_it_is_refused(door, tmp_path):
-    """With the column, how many users, two values of one, and both choices."""
+    """A column of models is refused with the number of users, two values and both choices."""
     with pytest.raises(RecframeError) as refused:
         DOORS[door](ROWS, METRIC, {}, tmp_path)
     message = re.sub(r"\s+", " ", str(refused.value))
@@ -35,7 +35,7 @@ def test_it_is_refused(door, tmp_path):
 
 @pytest.mark.parametrize("door", [door for door in DOORS if door != "command line"])
 def test_both_choices(door, tmp_path):
-    """Each of its rankings by itself, or the column means nothing."""
+    """Each model can be a ranking by itself, or the column can be ignored with model=None."""
     apart = {"user": ["model", "user"]}
     table = DOORS[door](ROWS, METRIC, apart, tmp_path)
     assert [("a", 1), ("a", 2), ("b", 1)] == table.index.tolist()
@@ -46,7 +46,7 @@ def test_both_choices(door, tmp_path):
 
 @pytest.mark.parametrize("door", DOORS)
 def test_one_model_for_each_user(door, tmp_path):
-    """It may differ between users, as the arm of an experiment; it may be null."""
+    """A column that is constant for each user, also null, is no column of models."""
     for values in (["b", "b", "a", "a"], [1, 1, 2, 2], ["a", "a", None, None]):
         table = DOORS[door](ROWS.assign(model=values), METRIC, {}, tmp_path)
         assert [1.0, 0.5] == table["score", METRIC].tolist()
@@ -54,7 +54,7 @@ def test_one_model_for_each_user(door, tmp_path):
 
 @pytest.mark.parametrize("name", ["Model", "run", "system", "retriever", "algorithm", "variant"])
 def test_names(name):
-    """They are compared as those of roles are; a column with a role is not one of models."""
+    """Names of models are compared like names of roles, and a column with a role is not one."""
     frame = ROWS.rename(columns={"model": name})
     with pytest.raises(RecframeError, match=f"the column '{name}' has several values"):
         frame.rec.evaluate(METRIC)
@@ -63,7 +63,7 @@ def test_names(name):
 
 
 def test_a_null_beside_a_name_is_another():
-    """As rows that only one of two merged runs has; one ranking of all rows is asked for too."""
+    """A null next to a name counts as another model, also in a single ranking of all rows."""
     frame = ROWS.assign(model=["a", None, "a", "a"])
     with pytest.raises(
         RecframeError, match=r"1 of 2 users \(such as 'a' and (None|nan) for user 1\)"
@@ -74,7 +74,7 @@ def test_a_null_beside_a_name_is_another():
 
 
 def test_null_categories_are_no_model():
-    """They are asked about as nulls of text are."""
+    """A null category in a named column of models is refused."""
     models = pd.Categorical(["a", None, "b", "b"])
     with pytest.raises(RecframeError, match="model='model': must not be null"):
         ROWS.assign(model=models).rec(model="model").recall(k=1)
@@ -82,7 +82,7 @@ def test_null_categories_are_no_model():
 
 @pytest.mark.parametrize("method", ["mean", "rank", "top", "summary", "catalogue", "judge"])
 def test_every_method_refuses(method):
-    """Each that ranks; `describe` shows what there is."""
+    """Every method that ranks refuses models in rows, and `describe` shows them."""
     truth = {"truth": ROWS[["user", "item"]]} if method == "judge" else {}
     with pytest.raises(RecframeError, match="pass model=None"):
         getattr(ROWS.rec(**truth), method)()
@@ -90,7 +90,7 @@ def test_every_method_refuses(method):
 
 
 def test_repeated_pairs():
-    """They are refused first; what their refusal says to pass is not refused next."""
+    """Repeated pairs are refused before models, with a call that also answers about models."""
     frame = ROWS.assign(item=[1, 1, 1, 2])
     with pytest.raises(RecframeError, match=r"or duplicates='keep', model=None to count every row"):
         frame.rec.recall(k=1)
@@ -100,6 +100,6 @@ def test_repeated_pairs():
 
 
 def test_lists_are_no_models():
-    """What cannot be compared tells nothing apart."""
+    """A column of lists tells no models apart."""
     frame = ROWS.assign(model=[[1], [2], [1], [1]])
     assert [1.0, 0.5] == frame.rec.recall(k=1)["score"].tolist()

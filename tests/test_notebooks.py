@@ -1,4 +1,4 @@
-"""The notebooks of examples/: they run, and what is saved in them is what they print."""
+"""The notebooks in examples/ run, and print their saved outputs."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ from nbformat.v4 import new_code_cell
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
-# A slash or a drive that begins a path, not one inside a fraction, a MIME type or a closing tag.
+# A slash or a drive begins a path, but not inside a fraction, a MIME type or a closing tag.
 ABSOLUTE_PATH = re.compile(r"(?<![\w.</])/\w|\b[A-Za-z]:\\")
 
 each_notebook = pytest.mark.parametrize(
@@ -20,13 +20,13 @@ each_notebook = pytest.mark.parametrize(
 
 
 def read(path):
-    """Return the notebook as it is saved."""
+    """Return the saved notebook."""
     return nbformat.read(path, as_version=4)
 
 
 @pytest.fixture(scope="module")
 def kernel():
-    """A kernel for all notebooks, in the folder of the examples."""
+    """Start a kernel for all notebooks in the folder of the examples."""
     manager = KernelManager(kernel_name="python3")
     manager.start_kernel(cwd=str(EXAMPLES))
     yield manager
@@ -35,14 +35,15 @@ def kernel():
 
 @pytest.fixture(scope="module")
 def executed(path, kernel):
-    """A copy of the notebook, executed where no other has left a name."""
+    """Return a copy of the notebook, executed without names of other notebooks."""
     notebook = read(path)
     forget = new_code_cell("%reset -f")
     notebook.cells.insert(0, forget)
     options = {"timeout": 120, "allow_errors": True, "coalesce_streams": True}
     client = NotebookClient(notebook, km=kernel, **options)
     client.execute()
-    client.kc.stop_channels()  # which it leaves to whoever has started the kernel
+    # The client leaves its channels open, because the fixture started the kernel.
+    client.kc.stop_channels()
     notebook.cells.remove(forget)
     return notebook
 
@@ -53,7 +54,7 @@ def outputs(notebook):
 
 
 def texts(notebook):
-    """Return the text of every output: its cell id, its type, and what it shows."""
+    """Return the text of every output: its cell id, its type and the text shown."""
     return [
         (
             cell.id,
@@ -65,7 +66,7 @@ def texts(notebook):
 
 
 def strings(value):
-    """Yield every string in nested dicts and lists, but the letters that encode a picture."""
+    """Yield every string in nested dicts and lists, except encoded pictures."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
@@ -76,7 +77,7 @@ def strings(value):
 
 
 def test_there_are_notebooks():
-    """The tests below have something to run on."""
+    """The folder examples/ has notebooks."""
     assert NOTEBOOKS
 
 
@@ -90,13 +91,13 @@ def test_notebook_runs(executed):
 
 @each_notebook
 def test_saved_outputs_are_what_the_notebook_prints(path, executed):
-    """Every saved text is the one that the cell prints now."""
+    """Every saved text equals the text that the cell prints now."""
     assert texts(read(path)) == texts(executed)
 
 
 @each_notebook
 def test_notebook_holds_no_absolute_path(path):
-    """No output and no metadata tells where the notebook was made."""
+    """No output and no metadata has an absolute path."""
     notebook = read(path)
     saved = [output for _, output in outputs(notebook)]
     metadata = [notebook.metadata, *(cell.metadata for cell in notebook.cells)]

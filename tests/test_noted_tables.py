@@ -1,4 +1,4 @@
-"""NotedTable: what pandas makes of a table with notes keeps them, or is a plain DataFrame."""
+"""NotedTable keeps its notes in pandas' selections and copies, and becomes plain when computed."""
 
 import copy
 import pickle
@@ -52,7 +52,7 @@ PLAIN = {
 
 @pytest.fixture(params=TABLES)
 def table(request):
-    """A table with a note."""
+    """Return a table with a note."""
     made = TABLES[request.param](EQUAL.assign(other_score=range(12)).rec)
     assert "undefined" in texts_of(made)
     return made
@@ -60,7 +60,7 @@ def table(request):
 
 @pytest.mark.parametrize("way", KEEPING)
 def test_notes_are_kept(table, way):
-    """What is selected, copied, sorted, renamed or rounded is a table of the same notes."""
+    """Selecting, copying, sorting, renaming and rounding a table keep its notes."""
     made = KEEPING[way](table)
 
     assert (type(table), table.notes) == (type(made), made.notes)
@@ -68,7 +68,7 @@ def test_notes_are_kept(table, way):
 
 @pytest.mark.parametrize("way", PLAIN)
 def test_plain_frames(table, way):
-    """What is computed or reshaped is pandas' own, and so are its values."""
+    """Computing and reshaping a table give pandas' plain results."""
     numbers = table.select_dtypes("number")
     made, expected = PLAIN[way](numbers), PLAIN[way](pd.DataFrame(numbers))
 
@@ -77,7 +77,7 @@ def test_plain_frames(table, way):
 
 
 def test_notes_are_shown_below():
-    """The text is pandas' own, and then the notes, no line wider than a terminal."""
+    """The text has pandas' table, and then the notes within the width of a terminal."""
     table = EQUAL.rec.mean(METRICS)
     rows, _, said = repr(table).partition("\nnote: ")
 
@@ -91,7 +91,7 @@ def test_notes_are_shown_below():
 
 
 def test_exports_are_those_of_pandas():
-    """A mean is written without notes, and has pandas' plots."""
+    """The exports and plots of a table of means are pandas' own, without notes."""
     table = EQUAL.rec.mean(METRICS)
 
     assert pd.DataFrame(table).to_csv() == table.to_csv()
@@ -110,13 +110,13 @@ def test_captions_for_papers(method):
 
 
 def test_no_plain_frame_has_notes():
-    """Values of users are a plain frame; so is any table without a note of its own."""
+    """Per-user values are a plain DataFrame, and a NotedTable may have no notes."""
     assert pd.DataFrame is type(EQUAL.rec.evaluate(METRICS))
     assert [] == list(NotedTable({"a": [1]}).notes)
 
 
 def make_differences(n_apart):
-    """Return values of two models, which differ for some of 40 users."""
+    """Return values of two models, which differ for n_apart of 40 users."""
     old = np.zeros(40)
     new = np.r_[np.full(n_apart, 1.0), np.zeros(40 - n_apart)]
     return pd.DataFrame({("old", "recall@1"): old, ("new", "recall@1"): new}).rename_axis(
@@ -125,7 +125,7 @@ def make_differences(n_apart):
 
 
 def test_interval_and_test_that_disagree():
-    """A star beside an interval that holds 0, and the reverse, is said in one sentence."""
+    """A note tells that the test and the interval of a difference disagree."""
     tables = [recframe.compare(make_differences(n), n_resamples=999) for n in range(1, 12)]
     for table in tables:
         (row,) = table.to_dict("records")

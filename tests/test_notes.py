@@ -1,4 +1,4 @@
-"""Notes: what tables of all users say, and the three mistakes that are warned of, everywhere."""
+"""Tables of all users carry notes, and three of these are also warnings, on every engine."""
 
 import json
 import warnings
@@ -45,11 +45,13 @@ def scan(frame, folder, options, memory):
     return recframe.scan(folder / "rows.parquet", memory=memory, **options)
 
 
-OPENED = {  # the engines whose tables carry notes
+# The tables of these engines carry notes.
+OPENED = {
     "frame": lambda frame, options, _: frame.rec(**options),
     "Arrow": lambda frame, options, _: recframe.rec(pa.Table.from_pandas(frame), **options),
     "files": lambda frame, options, folder: scan(frame, folder, options, "64KiB"),
-    "parted": lambda frame, options, folder: scan(frame, folder, options, 1),  # by user
+    # This memory is too little, so that rows are partitioned by user.
+    "parted": lambda frame, options, folder: scan(frame, folder, options, 1),
 }
 
 
@@ -57,7 +59,7 @@ OPENED = {  # the engines whose tables carry notes
 @pytest.mark.parametrize("engine", OPENED)
 @pytest.mark.parametrize("kind", CASES)
 def test_kinds(kind, engine, tmp_path):
-    """Each is a sentence that begins with its figures, on every engine whose tables carry notes."""
+    """Each kind of note is a sentence that begins with its numbers, on every engine."""
     frame, options, metrics, start = CASES[kind]
     table = OPENED[engine](frame, options, tmp_path).mean(metrics)
 
@@ -68,7 +70,7 @@ def test_kinds(kind, engine, tmp_path):
 @pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 @pytest.mark.parametrize("kind", CASES)
 def test_kinds_on_the_command_line(kind, tmp_path):
-    """It says the same sentences below the table, has them in JSON, and is silent where asked."""
+    """The command line prints the same notes, has them in JSON, and omits them under --quiet."""
     frame, options, metrics, _ = CASES[kind]
     notes = frame.rec(**options).mean(metrics).notes
     _, said = run_evaluate(frame, options, metrics, tmp_path)
@@ -82,7 +84,7 @@ def test_kinds_on_the_command_line(kind, tmp_path):
 @pytest.mark.parametrize("name", AGGREGATES)
 @pytest.mark.parametrize("engine", OPENED)
 def test_every_table_of_all_users(engine, name, tmp_path):
-    """It has notes as an attribute, and shows them below as text and HTML."""
+    """Every table of all users has its notes as an attribute, in its text and in its HTML."""
     table = AGGREGATES[name](OPENED[engine](FRAME, {"missing": "drop"}, tmp_path))
 
     assert texts_of(table)["missing"].startswith(DROPPED)
@@ -93,7 +95,7 @@ def test_every_table_of_all_users(engine, name, tmp_path):
 @pytest.mark.parametrize("kind", MISTAKES)
 @pytest.mark.parametrize("door", DOORS)
 def test_mistakes_in_values_of_users(door, kind, tmp_path):
-    """They are warned of once, but by Dask, which is lazy, and the command line, which notes."""
+    """Per-user tables warn of a mistake once, except for lazy Dask and the command line."""
     frame, options, (metric,), start = MISTAKES[kind]
     said = warnings_of(lambda: DOORS[door](frame, metric, options, tmp_path))
 
@@ -103,7 +105,7 @@ def test_mistakes_in_values_of_users(door, kind, tmp_path):
 
 @pytest.mark.parametrize("kind", MISTAKES)
 def test_mistakes_in_methods(kind, tmp_path):
-    """Methods of metrics warn at the line of the call, and so does the end of `iter_evaluate`."""
+    """Methods of metrics warn at the caller's line, and so does the end of `iter_evaluate`."""
     frame, options, (metric,), start = MISTAKES[kind]
     name, _, k = metric.partition("@")
     with pytest.warns(RecframeWarning, match=start) as said:
@@ -116,7 +118,7 @@ def test_mistakes_in_methods(kind, tmp_path):
 
 @pytest.mark.parametrize("kind", FACTS)
 def test_facts_are_no_alarm(kind):
-    """What an option asks for, and what may well be so, is noted and not warned of."""
+    """A fact that an option asks for is noted without a warning."""
     frame, options, metrics, start = FACTS[kind]
     said = warnings_of(lambda: frame.rec(**options).mean(metrics))
 
@@ -125,7 +127,7 @@ def test_facts_are_no_alarm(kind):
 
 @pytest.mark.parametrize("kind", MISTAKES)
 def test_mistakes_of_tables_without_notes(kind):
-    """Polars warns of them; Dask does once, when the table is computed."""
+    """Polars warns of a mistake, and Dask warns once when the table is computed."""
     frame, options, metrics, start = MISTAKES[kind]
     tables = pl.from_pandas(frame), pl.from_pandas(frame).lazy()
     said = [warnings_of(lambda table=table: table.rec(**options).mean(metrics)) for table in tables]
@@ -139,7 +141,7 @@ def test_mistakes_of_tables_without_notes(kind):
 
 @pytest.mark.parametrize("case", SILENT)
 def test_silence(case):
-    """Nothing is warned of on clean data, or of rows that options leave out."""
+    """Clean data, and rows that options leave out, give no warning."""
     frame, options, call = SILENT[case]
 
     assert [] == warnings_of(lambda: call(frame.rec(**options)))
@@ -148,7 +150,7 @@ def test_silence(case):
 
 
 def test_clean_data():
-    """Whole rankings, some without a relevant row, have the note of users left out, no other."""
+    """Clean data have only the note about users without a relevant row."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"user": np.repeat(range(50), 30), "item": np.tile(range(30), 50)})
     frame = frame.assign(score=rng.random(1500), relevant=rng.random(1500) < 0.05)
@@ -163,7 +165,7 @@ def test_clean_data():
 
 
 def test_users_left_out_for_short_rankings():
-    """`short` leaves users out too, as asked."""
+    """A note tells the users whom short="nan" leaves out."""
     table = WHOLE.rec(short="nan", zero_division=0).mean("precision@3")
 
     assert (
@@ -173,7 +175,7 @@ def test_users_left_out_for_short_rankings():
 
 
 def test_more_metrics_than_a_sentence_names():
-    """The first three are named, the others counted."""
+    """A note names the first three metrics and counts the others."""
     table = EQUAL.rec.mean([f"recall@{k}" for k in (1, 2)] + ["ndcg@1", "ndcg@2", "hit_rate@1"])
 
     assert (
@@ -184,7 +186,7 @@ def test_more_metrics_than_a_sentence_names():
 
 @pytest.mark.parametrize("short", ["pad", "nan"])
 def test_lists_cut_with_several_scores(short):
-    """Scores and models that rank no more than k rows warn as one score does."""
+    """Scores and models that rank no more than k rows warn like a single score."""
     models = pd.concat([EQUAL.assign(model="a"), EQUAL.assign(model="b")])
     for rec in (
         EQUAL.assign(other_score=1.0).rec(short=short),
@@ -194,7 +196,7 @@ def test_lists_cut_with_several_scores(short):
 
 
 def test_few_longer_lists():
-    """For recall 5 % of lists may be longer than k; with more of them nothing is said."""
+    """Recall warns if at most 5 % of the rankings are longer than k."""
     frame = pd.DataFrame({"user": np.repeat(range(40), 2), "item": range(80), "score": 1.0})
     frame["relevant"] = np.arange(80) % 2
     longer = pd.DataFrame({"user": [0, 1], "item": 99, "score": 0.5, "relevant": 0})
@@ -209,7 +211,7 @@ def test_few_longer_lists():
     "metric", ["ndcg@3", "average_precision@3", "hit_rate@3", "mrr@3", "capped_recall@3"]
 )
 def test_equal_lists_cut_at_k(metric):
-    """Metrics that ask for a relevant row warn if some of equally long lists have none."""
+    """Metrics that need a relevant row warn if some of equally long lists have none."""
     with_one = EQUAL.assign(relevant=[0, 1, 0] * 4)
 
     assert [CUT] == [one[: len(CUT)] for one in warnings_of(lambda: EQUAL.rec.evaluate(metric))]
@@ -220,27 +222,27 @@ def test_equal_lists_cut_at_k(metric):
 
 
 def test_curves_of_lists():
-    """A curve to the end of the rankings shows that recall ends at 1; one to given k warns."""
+    """A curve to a given k warns of lists cut at k, and a curve to the end does not."""
     assert [] == warnings_of(lambda: WHOLE.rec.curve("recall"))
     assert [CUT] == [one[: len(CUT)] for one in warnings_of(lambda: EQUAL.rec.curve("recall", 3))]
 
 
 def test_relevance_of_one_ranking():
-    """One ranking may well have relevant rows alone, or none; users of truth may find nothing."""
+    """A single ranking with relevant rows only, or with none, has no note."""
     for relevant in (0, 1):
         rec = WHOLE.assign(relevant=relevant).rec(user=None, duplicates="keep")
         assert [] == rec.mean("precision@1").notes
 
 
 def test_relevance_that_describe_says():
-    """A description says that every ranked row is relevant."""
+    """`describe` tells that every ranked row is relevant in the words of the note."""
     (line,) = [one for one in RELEVANT.rec.describe(1).warnings if one.startswith("every")]
 
     assert texts_of(RELEVANT.rec.mean("precision@1"))["all_relevant"] == line
 
 
 def test_an_item_column_by_another_name():
-    """A column that repeats values within rankings is named, unless one is known or none does."""
+    """A column that repeats values within rankings is noted, unless an item column is known."""
     text = texts_of(NO_ITEM.rec.mean("precision@1"))["items"]
 
     assert "'tomo' repeats values within a ranking; pass item='tomo'" in text
@@ -250,7 +252,7 @@ def test_an_item_column_by_another_name():
 
 
 def test_segments_of_users_without_rows():
-    """A user of truth who has no row is in no segment of a column."""
+    """A note counts the users of truth without a row, who belong to no segment of a column."""
     truth = pd.DataFrame({"user": [1, 2, 3], "item": [1, 1, 1]})
     rec = WHOLE.assign(country="NL").rec(truth=truth, population="truth")
 
@@ -262,7 +264,7 @@ def test_segments_of_users_without_rows():
 
 
 def test_empty_lists_of_each_model():
-    """How many users of truth have an empty list, by model, also in a catalogue."""
+    """A note counts the empty lists of each model, also in a catalogue."""
     truth = pd.DataFrame({"user": [1, 2, 3], "item": [1, 1, 1]})
     rows = WHOLE.assign(b_score=[1, None, 2, None, None])
     rec = rows.rec(truth=truth, population="truth", missing="unranked")
@@ -276,7 +278,7 @@ def test_empty_lists_of_each_model():
 
 
 def test_lists_longer_for_ties():
-    """`top` notes how many lists are longer than k."""
+    """`top` notes the number of lists that ties make longer than k."""
     top = WHOLE.assign(score=1).rec.top(1)
 
     assert {
@@ -286,14 +288,14 @@ def test_lists_longer_for_ties():
 
 
 def test_a_table_of_users():
-    """`summary` and `compare` of values note who has none, without a reason."""
+    """`summary` and `compare` of a per-user table note the users without a value."""
     per_user = pd.DataFrame({"a": [1.0, None, 0.5], "b": [0.5, 0.5, 1.0]})
     for table in (recframe.summary(per_user), recframe.compare(per_user)):
         assert "of 3 users, means leave out 1 in value" == texts_of(table)["undefined"]
 
 
 def test_a_model_that_does_not_rank_a_user():
-    """Its empty list is noted, where others rank the user and where it is alone."""
+    """The empty list of a user whom a model does not rank is noted, with other models or alone."""
     for score in (["a", "b"], "b"):
         rec = TWO_MODELS.rec(score=score, missing="unranked", short="shrink")
         assert (
@@ -303,42 +305,44 @@ def test_a_model_that_does_not_rank_a_user():
 
 
 def test_what_pandas_keeps_of_iterators(tmp_path):
-    """Between tables of `iter_evaluate` other calls take their own notes."""
+    """Other calls between the tables of `iter_evaluate` do not mix up their notes."""
     tables = scan(RELEVANT, tmp_path, {}, 1).iter_evaluate("precision@1")
     said = warnings_of(lambda: [texts_of(EQUAL.rec.mean("recall@1")).keys() for _ in tables])
 
     assert ["every ranked row is relevant"] == [one[:28] for one in said]
 
 
-# Ids that are written in two ways.
+# Truth writes some of these ids differently.
 
 
 def make_written(tmp_path, rows=WRITTEN):
-    """Return rows some of whose ids truth writes differently, as each engine has them."""
+    """Return rows on each engine; truth writes some of their ids differently."""
     rows.to_parquet(tmp_path / "rows.parquet", row_group_size=2)
     return {
         "frame": rows.rec,
         "Polars": pl.from_pandas(rows).rec,
-        "files": recframe.scan(tmp_path / "rows.parquet", memory="64KiB"),  # which holds truth
-        "parted": recframe.scan(tmp_path / "rows.parquet", memory=1),  # by user, as truth is
+        # This memory is enough for truth.
+        "files": recframe.scan(tmp_path / "rows.parquet", memory="64KiB"),
+        # This memory is too little, so that rows and truth are partitioned by user.
+        "parted": recframe.scan(tmp_path / "rows.parquet", memory=1),
         "Dask": dd.from_pandas(rows, npartitions=2, sort=False).rec,
     }
 
 
 def write_differently(id_, random):
-    """Return an id, in a third of all cases in capitals or with a blank or a zero."""
+    """Return an id, in a third of all cases in capitals or with an added space or zero."""
     return random.choice([id_.upper(), f" {id_}", f"{id_} ", f"0{id_}"] + 8 * [id_])
 
 
 def plain(id_):
-    """Return an id without what it may be written differently in."""
+    """Return an id without capitals, outer spaces and leading zeros."""
     return id_.strip().casefold().lstrip("0")
 
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("engine", ["frame", "Polars", "files", "parted", "Dask"])
 def test_figure_of_pairs_written_differently(engine, seed, tmp_path):
-    """It is that of pair after pair, whatever parts rows and truth are in."""
+    """The number of pairs written differently equals a count pair by pair, on every engine."""
     random = Random(seed)
     users, items = ([f"{role}{n}" for n in range(20)] for role in ("u", "i"))
     written = {id_: write_differently(id_, random) for id_ in [*users, *items]}
@@ -367,7 +371,7 @@ def test_figure_of_pairs_written_differently(engine, seed, tmp_path):
 
 
 def test_ids_written_in_two_ways():
-    """An id of truth may differ from one that other pairs of truth write as the frame does."""
+    """An id of truth may match the frame in one pair and be written differently in another."""
     truth = pd.DataFrame({"user": ["ann", "ann", "Bob"], "item": ["x", "X", "x"]})
     frame = WRITTEN[WRITTEN["item"] == "x"]
     with pytest.warns(RecframeWarning, match="1 of the pairs of truth would match the frame"):
@@ -375,7 +379,7 @@ def test_ids_written_in_two_ways():
 
 
 def test_ids_told_apart_by_case():
-    """Where ids of the frame differ in case alone, others of truth do so on purpose."""
+    """Ids of truth that differ in case alone are no mistake if the frame has such ids too."""
     truth = pd.DataFrame({"user": ["ann", "ann"], "item": ["aB", "ab"]})
     frame = pd.DataFrame({"user": ["ann", "ann"], "item": ["AB", "ab"], "score": [2, 1]})
 
@@ -384,7 +388,7 @@ def test_ids_told_apart_by_case():
 
 @pytest.mark.parametrize("engine", ["frame", "files", "parted", "Dask"])
 def test_figures_of_notes(engine, tmp_path):
-    """A description has the same figures, and says what they mean."""
+    """`describe` has the numbers of the notes and explains them."""
     seen = pd.DataFrame({"user": ["ann"], "item": ["x"]})
     rec = make_written(tmp_path)[engine](truth=ALIKE, exclude=seen)
     table = rec.describe(1)
@@ -396,6 +400,6 @@ def test_figures_of_notes(engine, tmp_path):
 
 
 def test_users_written_differently():
-    """A refusal of users who differ says how some are written."""
+    """A refusal of users tells how some of them are written differently."""
     with pytest.raises(recframe.RecframeError, match=r"they differ in case \('Bob' in the frame"):
         WRITTEN.rec(truth=ALIKE).mean("recall@1")

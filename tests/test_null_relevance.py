@@ -1,4 +1,4 @@
-"""A null relevance is not relevant, where that is said."""
+"""Null relevance counts as not relevant under null_relevance="nonrelevant"."""
 
 import numpy as np
 import pandas as pd
@@ -24,20 +24,20 @@ HOW = {"check_index_type": False, "check_column_type": False, "check_names": Fal
 @pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("metric", ["recall@2", "ndcg@3", "auc"])
 def test_it_is_0(door, metric, tmp_path):
-    """On every door, for grades too."""
+    """A null relevance counts as 0 on every engine, also with grades."""
     expected = FILLED.rec(min_relevance=2).evaluate([metric])
     pd.testing.assert_frame_equal(expected, DOORS[door](FRAME, metric, OPTIONS, tmp_path), **HOW)
 
 
 @pytest.mark.parametrize("door", DOORS)
 def test_without_it_nulls_are_refused(door, tmp_path):
-    """With the option, after truth."""
+    """A null relevance is refused without the option, and the message names the option."""
     with pytest.raises(RecframeError, match=r"null[-_]relevance"):
         DOORS[door](FRAME, "recall@2", {"min_relevance": 2}, tmp_path)
 
 
 def test_rows_stay_where_others_are_dropped():
-    """Rows are left out for other nulls only."""
+    """The option missing="drop" drops rows for other nulls only."""
     frame = FRAME.assign(score=FRAME["score"].where(FRAME["user"] != 3))
     expected = frame.assign(relevant=FILLED["relevant"]).rec(min_relevance=2, missing="drop")
     found = frame.rec(missing="drop", **OPTIONS)
@@ -54,7 +54,7 @@ def test_in_truth():
 
 
 def test_of_models_and_repeats():
-    """A pair that one model's row leaves null has the relevance of the other's."""
+    """A pair whose relevance is null in one model's row has the other row's relevance."""
     long = pd.concat([FILLED.assign(run="a"), FILLED.assign(run="b")])
     nulls = long.assign(relevant=long["relevant"].where(long["relevant"] > 0))
     expected = long.rec(min_relevance=2, model="run").mean("recall@2")
@@ -62,7 +62,7 @@ def test_of_models_and_repeats():
 
 
 def test_describe_counts_them():
-    """They are null still, but belong to their user."""
+    """`describe` counts null relevance, but its other values equal those without nulls."""
     figures = FRAME.rec(**OPTIONS).describe(2)["score"]
     expected = FILLED.rec(min_relevance=2).describe(2)["score"]
     assert FRAME["relevant"].isna().sum() == figures["null relevance"]
@@ -71,13 +71,13 @@ def test_describe_counts_them():
 
 
 def test_booleans():
-    """Objects of True, False and None."""
+    """A None in a column of True and False is not relevant."""
     frame = pd.DataFrame({"user": 1, "score": [3, 2, 1], "relevant": [None, True, False]})
     assert 0.5 == frame.rec(null_relevance="nonrelevant").precision(k=2).loc[1, "score"]
 
 
 def test_a_refusal_has_its_answer():
-    """The option that takes nulls as not relevant stands in the refusal, for the call to paste."""
+    """The refusal of null relevance has the option as its answer."""
     with pytest.raises(RecframeError, match="null_relevance='nonrelevant'") as refused:
         FRAME.rec(min_relevance=2).recall(k=2)
     assert {"null_relevance": "nonrelevant"} == refused.value.answers

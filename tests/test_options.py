@@ -1,4 +1,4 @@
-"""Options: told once, shown wherever they are taken, and checked when given."""
+"""Options are defined once, shown by every entry point, and checked when passed."""
 
 import inspect
 import re
@@ -34,7 +34,7 @@ OWN = {
 @pytest.mark.parametrize("name", DEFAULTS)
 @pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
 def test_options_are_spelled_alike(name, door):
-    """Every door shows an option with the kind, default and annotation that `evaluate` has."""
+    """Every entry point shows an option with the kind, default and annotation in `evaluate`."""
     expected, actual = FUNCTION[name], inspect.signature(door).parameters[name]
 
     assert repr(expected) == repr(actual)
@@ -42,7 +42,7 @@ def test_options_are_spelled_alike(name, door):
 
 
 def test_there_are_no_other_options():
-    """No signature has an option that `Options` does not have, but for those of its door."""
+    """The signatures have the fields of `Options`, and no others but their own arguments."""
     for name, door in ({"evaluate": recframe.evaluate} | DOORS).items():
         assert {*OWN[name], *DEFAULTS} == set(inspect.signature(door).parameters)
     assert {field.name: field.type for field in fields(Options)} == typing.get_type_hints(
@@ -51,7 +51,7 @@ def test_there_are_no_other_options():
 
 
 def test_the_docstring_of_evaluate_tells_every_option():
-    """It has a line on each option, with its choices and its default; others refer to it."""
+    """The docstring of `evaluate` lists every option, and the other docstrings refer to it."""
     for name, choices in CHOICES.items():
         listed = ", ".join(f'"{choice}"' for choice in choices)
         assert f'{name} : {{{listed}}}, default "{choices[0]}"' in recframe.evaluate.__doc__
@@ -63,7 +63,7 @@ def test_the_docstring_of_evaluate_tells_every_option():
 
 
 def test_choices_are_the_annotated_ones():
-    """The choices checked are those of the annotations, the default first."""
+    """The checked choices are the annotated ones, with the default first."""
     hints = typing.get_type_hints(Options)
 
     assert CHOICES == {name: typing.get_args(hints[name]) for name in CHOICES}
@@ -82,7 +82,7 @@ def test_choices_are_the_annotated_ones():
     ],
 )
 def test_unknown_options_are_refused(option, message):
-    """An option that is not there is refused with the nearest that is."""
+    """An unknown option is refused with the nearest one."""
     for door in (pd.DataFrame().rec, lambda **options: recframe.iter_evaluate("x", **options)):
         with pytest.raises(recframe.RecframeError, match=message):
             door(**{option: "worst"})
@@ -90,7 +90,7 @@ def test_unknown_options_are_refused(option, message):
 
 @pytest.fixture
 def shell(frame):
-    """An IPython shell in which df is a frame."""
+    """Return an IPython shell in which df is a frame."""
     shell = InteractiveShell()
     shell.push({"df": frame, "recframe": recframe})
     return shell
@@ -98,8 +98,9 @@ def shell(frame):
 
 @pytest.mark.parametrize("call", ["df.rec(", "recframe.iter_evaluate('x', ", "recframe.evaluate("])
 def test_ipython_completes_options(call, shell):
-    """Tab completion offers the options where they are typed."""
-    shell.Completer.use_jedi = call != "df.rec("  # it reads all of pandas to know a frame
+    """Tab completion offers the options in a call."""
+    # Jedi would read all of pandas to know a frame.
+    shell.Completer.use_jedi = call != "df.rec("
     with provisionalcompleter():
         found = shell.Completer.completions(f"{call}ti", len(call) + 2)
 
@@ -107,7 +108,7 @@ def test_ipython_completes_options(call, shell):
 
 
 def test_ipython_shows_options(shell):
-    """The question mark shows every option with its choices and its default."""
+    """IPython's question mark shows every option with its choices and default."""
     shown = re.sub(r"\x1b\[[0-9;]*m", "", shell.object_inspect_text("df.rec"))
 
     assert (

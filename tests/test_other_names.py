@@ -1,4 +1,4 @@
-"""Names of the field that are taken: they stay the label, and what they mean is what counts."""
+"""Metrics may have other common names, which stay the label, while values follow the meaning."""
 
 import json
 
@@ -44,7 +44,7 @@ MEANT = {
 
 @pytest.mark.parametrize("door", DOORS)
 def test_every_door_takes_them(door, tmp_path):
-    """The column is labelled as typed; its values are those of the name here."""
+    """A column keeps the typed name, with the values of recframe's name, on every engine."""
     for name in ("MRR@2", "P@2", "nDCG(offset=0)@2", "map"):
         table = DOORS[door](ONE, name, {}, tmp_path)
 
@@ -53,7 +53,7 @@ def test_every_door_takes_them(door, tmp_path):
 
 
 def test_each_is_what_it_means():
-    """Those of the field, and the names here in any case."""
+    """Common names and recframe's names in any case have the values of the metric they mean."""
     here = [name for name in strategies.at_cut_offs([3]) if "(" not in name]
     for typed, name in (MEANT | {name.swapcase(): name for name in here}).items():
         table = ONE.rec.evaluate(typed)
@@ -83,7 +83,7 @@ def test_each_is_what_it_means():
     }.items(),
 )
 def test_others_are_refused(label, message):
-    """With the choices, as before: of `map@10` libraries do not mean one thing."""
+    """Ambiguous and malformed names are refused with the choices."""
     with pytest.raises(recframe.RecframeError) as refused:
         ONE.rec.evaluate(label)
 
@@ -101,7 +101,7 @@ def test_others_are_refused(label, message):
     ],
 )
 def test_repeats_go_by_the_meaning(labels, second):
-    """Two names of one metric in one list are refused, on the command line too."""
+    """Two names of one metric in a list are refused, on the command line too."""
     with pytest.raises(recframe.RecframeError) as refused:
         ONE.rec.evaluate(labels)
 
@@ -110,7 +110,7 @@ def test_repeats_go_by_the_meaning(labels, second):
 
 
 def test_curves():
-    """A curve of a name of the field is labelled as typed; one of `map` would be at cut-offs."""
+    """A curve keeps the typed name, and names without a curve are refused."""
     curve = ONE.rec.curve("MRR", k=[1, 2])
 
     assert "MRR@k" == curve.columns.name
@@ -124,7 +124,7 @@ def test_curves():
 
 
 def test_tables_of_users():
-    """What is said of a table of users goes by what its labels mean."""
+    """`summary` and `compare` treat a metric by its meaning and keep its label."""
     both = MODELS.rec.evaluate(["Recall@2", "Mean(item)@2"])
     here = MODELS.rec.evaluate(["recall@2", "mean(item)@2"])
     for function in (recframe.summary, recframe.compare):
@@ -134,13 +134,13 @@ def test_tables_of_users():
             pd.DataFrame(function(here)).reset_index("metric", drop=True),
             pd.DataFrame(table).reset_index("metric", drop=True),
         )
-    # Which level has metrics is read from their names.
+    # The names of metrics tell which level holds them.
     swapped = both.swaplevel(axis=1).rename_axis(columns=[None, None])
     pd.testing.assert_frame_equal(recframe.compare(both), recframe.compare(swapped))
 
 
 def test_tables_of_two_labels_are_joined():
-    """One metric of two tables is one, labelled as in the first; twice of one score is refused."""
+    """A metric with two names in joined tables is one, and a repeat in one score is refused."""
     tables = MODELS.rec.evaluate("mrr@2")["a_score"], MODELS.rec.evaluate("RR@2")["b_score"]
     joined = pd.concat(dict(zip("ab", tables, strict=True)), axis=1)
     found = recframe.compare(joined)
@@ -157,7 +157,7 @@ def test_tables_of_two_labels_are_joined():
 
 @pytest.fixture
 def nights(tmp_path, monkeypatch):
-    """Two files of values of users, in which one metric has two labels."""
+    """Save two per-user files in which each metric has two labels."""
     monkeypatch.chdir(tmp_path)
     ROWS.to_parquet("rows.parquet")
     for name, flags in {
@@ -170,7 +170,7 @@ def nights(tmp_path, monkeypatch):
 
 
 def test_files_are_joined(nights):
-    """Files of values of users that have one metric by two names have it as in the first."""
+    """Joined files with two names of a metric keep the name in the first file."""
     joined = recframe.read_per_user(nights)
 
     assert ["RR@2", "fall_out@1"] == joined.columns.unique("metric").tolist()
@@ -193,7 +193,7 @@ def test_files_are_joined(nights):
     ],
 )
 def test_the_gate(nights, flags, labels, capsys):
-    """Nothing is missing where only a label has changed; the labels are as asked, else the new."""
+    """A gate compares metrics whose labels changed, under the labels asked for or the new ones."""
     assert 0 == main(["compare", *nights, *flags, "--format", "json"])
     captured = capsys.readouterr()
     document = json.loads(captured.out)
@@ -209,7 +209,7 @@ def test_the_gate(nights, flags, labels, capsys):
 
 
 def test_a_floor_holds_by_another_name(nights, capsys):
-    """So does what is said of which values are better."""
+    """--at-least and its limits apply to a metric by any of its names."""
     assert 3 == main(["compare", *nights, "--at-least", "mrr@2=0.99"])
     assert "failed: reciprocal_rank@2 of 'score' has a mean of" in capsys.readouterr().err
     assert 1 == main(["compare", *nights, "--at-least", "hr@2=0.1"])
@@ -221,7 +221,7 @@ def test_a_floor_holds_by_another_name(nights, capsys):
 
 
 def test_the_command_line(tmp_path, monkeypatch, capsys):
-    """A name follows a metric as one, and is refused twice in a list."""
+    """The command line takes other names of metrics, and refuses repeats in a list."""
     monkeypatch.chdir(tmp_path)
     ROWS.to_csv("rows.csv", index=False)
     words = ["evaluate", "--score", "score", "--format", "csv", "-q", "--metric"]
