@@ -1,4 +1,4 @@
-"""Columns whose names say nothing, but whose values part a user's rows into lists or models."""
+"""Columns without telling names may divide a user's rows into lists or models by their values."""
 
 import re
 from random import Random
@@ -16,13 +16,14 @@ from noted import texts_of
 from recframe import RecframeError
 
 METRIC = "precision@2"
-LAZY = ("Dask",)  # whose rows are not looked at before they are computed
+# The rows of these are not read before the computation.
+LAZY = ("Dask",)
 LOOKING = [door for door in DOORS if door not in LAZY]
 N_USERS, N_LISTS, N_ROWS = 6, 3, 4
 
 
 def make_rows(n_users=N_USERS):
-    """Return three lists of each user: the number of a user's list, and that among all lists."""
+    """Return three lists of each user, numbered within the user and among all lists."""
     rng, n = np.random.default_rng(1), n_users * N_LISTS * N_ROWS
     place = np.arange(n)
     items = [rng.choice(30, N_LISTS * N_ROWS, replace=False) for _ in range(n_users)]
@@ -39,7 +40,8 @@ def make_rows(n_users=N_USERS):
 
 
 ROWS = make_rows()
-WRITTEN = {  # how the number of a list or model is written
+# The number of a list or model is written in these ways.
+WRITTEN = {
     "numbers": lambda number: number + 4_711,
     "texts": lambda number: ("x-" + number.astype(str)).astype(object),
     "categories": lambda number: ("x" + number.astype(str)).astype("category"),
@@ -47,17 +49,17 @@ WRITTEN = {  # how the number of a list or model is written
 
 
 def name_anew(seed):
-    """Return a name that means nothing."""
+    """Return a name without a meaning."""
     return "".join(Random(seed).choices("bcdfgklmnpqrstvwz", k=7))
 
 
 def part_by(values, name="zzz"):
-    """Return the rows with a column beside the roles."""
+    """Return the rows with one column besides the roles."""
     return ROWS.drop(columns=["list", "model"]).assign(**{name: values})
 
 
 def refuse(door, frame, folder, **options):
-    """Return what an entry point says of a frame that it refuses."""
+    """Return the message of an entry point for a frame that it refuses."""
     with pytest.raises(RecframeError) as refused:
         DOORS[door](frame, METRIC, options, folder)
     return re.sub(r"\s+", " ", str(refused.value))
@@ -66,7 +68,7 @@ def refuse(door, frame, folder, **options):
 @pytest.mark.parametrize("written", WRITTEN)
 @pytest.mark.parametrize("door", LOOKING)
 def test_lists_of_users_are_asked_about(door, written, tmp_path):
-    """By the number of users who have several, with both choices, which both run."""
+    """A column of several lists by user is asked about with two choices, and both run."""
     name = name_anew(door + written)
     frame = part_by(WRITTEN[written](ROWS["list"]), name)
     said = refuse(door, frame, tmp_path)
@@ -82,7 +84,7 @@ def test_lists_of_users_are_asked_about(door, written, tmp_path):
 @pytest.mark.parametrize("written", WRITTEN)
 @pytest.mark.parametrize("door", LOOKING)
 def test_models_are_asked_about(door, written, tmp_path):
-    """With two of them and both choices, of which each runs."""
+    """A column of models is asked about with two choices, and both run."""
     name = name_anew(door + written)
     frame = part_by(WRITTEN[written](ROWS["model"]), name)
     said = refuse(door, frame, tmp_path)
@@ -126,13 +128,13 @@ def test_others_are_let_pass(name):
 
 @pytest.mark.parametrize("kind", ["list", "model"])
 def test_a_question_needs_two_users(kind):
-    """One who has several lists may be a chance."""
+    """A single user with several lists or models is not asked about."""
     frame = part_by(ROWS[kind])
     assert [] == frame[frame["user"] == 1].rec.mean(METRIC).notes
 
 
 def test_models_of_nearly_as_many_rows_are_noted():
-    """As of lists that some users have shorter, or of models that are cut at different lengths."""
+    """A column whose values have nearly equal numbers of rows by user is noted as models."""
     frame = part_by(WRITTEN["texts"](ROWS["model"]))
     start = "neither users nor items decide 'zzz', whose values have about as many rows of each"
 
@@ -143,14 +145,14 @@ def test_models_of_nearly_as_many_rows_are_noted():
 
 
 def test_without_an_item_models_are_rankings():
-    """A model needs items, so that each model of a user is suggested as a ranking."""
+    """Each model of a user is suggested as a ranking if no items exist."""
     frame = part_by(ROWS["model"]).drop(columns="item")
     with pytest.raises(RecframeError, match=r"pass user=\['zzz', 'user'\] to rank each by itself"):
         frame.rec.mean(METRIC)
 
 
 def test_a_column_that_is_named_is_not_asked_about():
-    """As by= that of a segment, or as a column that a metric is of."""
+    """A column used as `by` or in a metric is not asked about."""
     frame = part_by(ROWS["model"]).assign(user=ROWS["list"])
     assert N_LISTS == len(frame.rec.mean(METRIC, by="zzz"))
     lists = part_by(ROWS["list"])
@@ -159,7 +161,7 @@ def test_a_column_that_is_named_is_not_asked_about():
 
 @pytest.mark.parametrize("method", ["mean", "summary", "rank", "top", "catalogue", "precision"])
 def test_every_method_asks(method):
-    """Each that ranks; `describe` and `inspect` show rows as they are."""
+    """Every method that ranks asks about lists, and `describe` and `inspect` show rows."""
     frame = part_by(ROWS["list"])
     with pytest.raises(RecframeError, match=r"pass user=\['zzz', 'user'\]"):
         getattr(frame.rec, method)(2) if method == "precision" else getattr(frame.rec, method)()
@@ -179,14 +181,14 @@ LONG = {
 
 
 def save(frame, folder, ending, **how):
-    """Return the methods of a file of rows."""
+    """Return the accessor of a file with the rows."""
     getattr(frame, f"to_{ending}")(folder / f"rows.{ending}", **how)
     return recframe.scan(folder / f"rows.{ending}")
 
 
 @pytest.mark.parametrize("door", LONG)
 def test_long_tables_are_looked_at_in_places(door, tmp_path):
-    """Users whose rows may be cut off there are left out, so that what is asked stays true."""
+    """A sample of a long table has whole users only, so its questions are right."""
     rows = make_rows(2_000)
     for kind, said in (("list", "one user alone"), ("model", "equally many rows")):
         frame = rows.drop(columns={"list", "model"} - {kind}).rename(columns={kind: "zzz"})
@@ -195,7 +197,7 @@ def test_long_tables_are_looked_at_in_places(door, tmp_path):
 
 
 def make_many(n_users=1_000, n_items=5):
-    """Return rows of models that are concatenated, of more users than a place has rows."""
+    """Return concatenated rows of two models, with more users than a sample has rows."""
     rows = pd.DataFrame({"user": np.repeat(range(n_users), n_items)})
     rows["item"] = rows["user"] * 7 + np.tile(range(n_items), n_users)
     models = [rows.assign(zzz=f"x-{n}", item=(rows["item"] + 70 * n) % 97) for n in range(2)]
@@ -207,14 +209,14 @@ def make_many(n_users=1_000, n_items=5):
 @pytest.mark.parametrize("door", ["frame", "Arrow", "Polars", "csv", "command line"])
 @pytest.mark.parametrize("is_shuffled", [False, True])
 def test_rows_of_a_user_are_found_wherever_they_are(door, is_shuffled, tmp_path):
-    """Of models below each other, and in any order, some users are looked at whole."""
+    """Whole users are sampled wherever their rows are, also in random order."""
     frame = make_many()
     frame = frame.sample(frac=1, random_state=1, ignore_index=True) if is_shuffled else frame
     assert "each value of the column 'zzz' has equally many rows" in refuse(door, frame, tmp_path)
 
 
 def test_a_rank_is_no_model():
-    """Its numbers too have equally many rows of each user; the column of texts is the model."""
+    """A column of ranks is no model, although each rank has equally many rows of each user."""
     rows = make_many(50)
     rows["rank"] = rows.groupby(["user", "zzz"])["score"].rank(ascending=False).astype(int)
     with pytest.raises(RecframeError, match=r"pass model='zzz'") as refused:
@@ -224,7 +226,7 @@ def test_a_rank_is_no_model():
 
 @pytest.mark.parametrize("names", [("v1.2.3", "v1.2.4"), ("BM25 + MiniLM rerank", "BM25 only")])
 def test_names_of_models(names):
-    """Versions and words are no times and no texts of rows."""
+    """Versions and phrases are names of models, not times or texts of rows."""
     rows = make_many(50)
     rows["zzz"] = rows["zzz"].map(dict(zip(["x-0", "x-1"], names, strict=True)))
     with pytest.raises(RecframeError, match="each value of the column 'zzz' has equally many rows"):
@@ -232,7 +234,7 @@ def test_names_of_models(names):
 
 
 def test_one_user_without_a_model():
-    """Is noted, as rows that are nearly as many are."""
+    """A column of models that lacks one user's model is noted instead of asked about."""
     rows = make_many(50)
     rows = rows[(rows["user"] != 3) | (rows["zzz"] == "x-0")]
     assert ["models"] == list(texts_of(rows.rec(short="pad").mean(METRIC)))

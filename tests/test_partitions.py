@@ -1,4 +1,4 @@
-"""What is checked of all partitions together, of an engine that need not be there."""
+"""Checks of all partitions together work for an engine that need not be installed."""
 
 import pandas as pd
 import pytest
@@ -9,14 +9,14 @@ from recframe.partitions import N_USERS, Common, check_common
 
 
 def share(other="exclude", *, users=(1, 2), others=(1, 2), of_frame=None, of_other=(), known=True):
-    """Return what a partition has in common: items, unless some of either side are given."""
+    """Return a partition's overlap, with items in common unless some of either side are passed."""
     users, others = (pd.Index(ids) if isinstance(ids, tuple) else ids for ids in (users, others))
     items = Items(True) if of_frame is None else Items(False, pd.Index(of_frame))
     return Common(other, known, users, others, items, pd.Index(of_other))
 
 
 def days_of_users(day):
-    """Return the most users that a partition names, of one day."""
+    """Return as many users as a partition names, all of one day."""
     return pd.MultiIndex.from_product([[day], range(N_USERS)], names=["day", "user"])
 
 
@@ -38,7 +38,7 @@ REFUSED = {
         share(of_frame=["a"], of_other=["b"]),
         share(users=(3,), of_frame=["c"]),
     ],
-    # Of parts with more users than they name, others may have the ids of a column in common.
+    # Partitions name only some of many users, and others may share the ids of a column.
     "user='day': no 'day' is": [share(users=USERS[1:], others=OTHERS[1:], known=False)],
     "user: no user is": [
         share(users=USERS, others=OTHERS[:5], known=False),
@@ -50,20 +50,20 @@ REFUSED = {
 
 @pytest.mark.parametrize("parts", CHECKED.values(), ids=CHECKED)
 def test_one_partition_is_enough(parts):
-    """Users and items are in common where they are so anywhere."""
+    """Users and items overlap if they do in any partition."""
     check_common(parts, [None])
 
 
 @pytest.mark.parametrize("message", REFUSED)
 def test_nothing_in_common_anywhere(message):
-    """Is refused, with examples; a column is blamed only if all users are known."""
+    """Partitions without overlap are refused, and a column is blamed if all users are known."""
     with pytest.raises(recframe.RecframeError) as refused:
         check_common(REFUSED[message], [])
     assert str(refused.value).startswith(message)
 
 
 def test_users_who_differ_are_counted():
-    """In the partitions that have counted them."""
+    """Users of one side only are counted over the partitions that have counted them."""
     counts = [UserCounts((1, 2, 0), ([7], []), ""), None, UserCounts((1, 0, 3), ([], [8]), "")]
     found = r"found 2 in both, 2 only in the frame \(such as 7\) and 3 only in truth \(such as 8\)"
     with pytest.raises(recframe.RecframeError, match=found):

@@ -1,4 +1,4 @@
-"""recframe.summary, compare, users_needed and read_per_user: values of users that are there."""
+"""recframe.summary, compare, users_needed and read_per_user work on existing per-user values."""
 
 from functools import partial
 
@@ -17,13 +17,13 @@ TWO = pd.DataFrame({"old": [0.0, 0.5, 0.5], "new": [0.5, 0.5, 1.0]})
 
 @pytest.fixture
 def bound(frame):
-    """The small frame with two score columns."""
+    """Return the small frame's accessor with two score columns."""
     return frame.assign(b_score=frame["relevant"]).rec
 
 
 @pytest.fixture
 def save(tmp_path):
-    """A function that saves a table as --per-user does, and returns the path."""
+    """Return a function that saves a table as --per-user does, and returns the path."""
 
     def save(per_user, name):
         rows, path = tidy_table(per_user), tmp_path / name
@@ -35,7 +35,7 @@ def save(tmp_path):
 
 
 def test_methods_are_the_functions_on_evaluate(bound):
-    """Bit for bit, of several metrics and of the scores of one."""
+    """`summary` and `compare` of a per-user table equal the methods bit for bit."""
     per_user = bound.evaluate(METRICS)
 
     pd.testing.assert_frame_equal(bound.summary(METRICS), recframe.summary(per_user))
@@ -46,7 +46,7 @@ def test_methods_are_the_functions_on_evaluate(bound):
 
 
 def test_segments_are_a_line_of_pandas(bound):
-    """Of a part of the users, what the frame of that part gives."""
+    """A selection of users in pandas gives the summary of the frame with these users."""
     per_user = bound.evaluate(METRICS)
     alone = bound(missing="drop").evaluate(METRICS).loc[["ann", "bob"]]
 
@@ -56,7 +56,7 @@ def test_segments_are_a_line_of_pandas(bound):
 
 
 def test_own_tables():
-    """Columns without a name hold values; nulls are undefined; integers and booleans count."""
+    """Columns without names hold values, nulls are undefined, and integers and booleans count."""
     table = pd.DataFrame({"a": pd.array([1, None, 0], "Int64"), "b": [True, False, True]})
     summary = recframe.summary(table)
 
@@ -66,7 +66,7 @@ def test_own_tables():
 
 
 def test_metrics_that_a_score_lacks_are_undefined():
-    """Tables of different metrics are joined by pandas, and compared in what both have."""
+    """Joined tables of different metrics are compared where both have values."""
     both = pd.concat({"a": TWO.set_axis(["m", "n"], axis=1), "b": TWO[["new"]]}, axis=1)
     both = both.rename(columns={"new": "n"}).rename_axis(columns=["score", "metric"])
     table = recframe.compare(both)
@@ -80,7 +80,7 @@ def test_metrics_that_a_score_lacks_are_undefined():
     "function", [recframe.summary, partial(recframe.compare, baseline="score")]
 )
 def test_levels_are_read_by_their_names_or_by_what_is_in_them(bound, function):
-    """The order of the levels does not matter: pandas' pivot has metrics first."""
+    """The levels of the columns may be in any order, and are known by name or content."""
     per_user = bound.evaluate(METRICS)
     long = tidy_table(per_user)
     pivot, swapped = long.pivot, per_user.swaplevel(axis=1)
@@ -104,7 +104,7 @@ def test_levels_are_read_by_their_names_or_by_what_is_in_them(bound, function):
 
 @pytest.mark.parametrize("labels", [(["a", "b"], ["m", "n"]), (["auc", "b"], ["recall@1", "n"])])
 def test_levels_that_do_not_say_what_they_are_are_refused(labels):
-    """Where both or neither hold metrics; each suggested call runs."""
+    """Column levels that cannot be told apart are refused, and each suggested call runs."""
     columns = pd.MultiIndex.from_product(labels)
     per_user = pd.DataFrame([[0.0, 1.0, 0.5, 0.5]] * 3, columns=columns)
     with pytest.raises(recframe.RecframeError, match="say which is which; pass") as refused:
@@ -134,7 +134,7 @@ def test_levels_that_do_not_say_what_they_are_are_refused(labels):
     ],
 )
 def test_what_is_no_table_of_users_is_refused(table, message):
-    """With what was found, and what to pass."""
+    """An object that is no table of users is refused with a fault and a remedy."""
     with pytest.raises(recframe.RecframeError, match=message):
         recframe.compare(table)
 
@@ -142,7 +142,7 @@ def test_what_is_no_table_of_users_is_refused(table, message):
 @pytest.mark.parametrize("difference", [0.02, 0.1, 2.0])
 @pytest.mark.parametrize("power", [0.6, 0.9])
 def test_users_needed_detect_the_difference(difference, power):
-    """With so many users the difference is detectable, with one fewer it is not."""
+    """The difference is detectable with the users needed, and not with one fewer."""
     stats = pytest.importorskip("scipy.stats")
     per_user = pd.DataFrame({"a": RNG.random(50), "b": RNG.random(50)})
     row = recframe.users_needed(per_user, difference, power=power).loc[("b", "value")]
@@ -160,7 +160,7 @@ def test_users_needed_detect_the_difference(difference, power):
 
 
 def test_users_needed_of_scores_that_do_not_differ():
-    """Where differences do not deviate nothing is known, and the column is of integers still."""
+    """The number of users needed is null, in an integer column, if the scores do not differ."""
     table = recframe.users_needed(TWO.assign(same=TWO["old"]), difference=0.1)
 
     assert "Int64" == table["n_needed"].dtype
@@ -178,14 +178,14 @@ def test_users_needed_of_scores_that_do_not_differ():
     ],
 )
 def test_users_needed_refuses(arguments, message):
-    """Numbers out of range, and baselines that are not there."""
+    """Numbers out of range, and unknown baselines, are refused."""
     with pytest.raises(recframe.RecframeError, match=message):
         recframe.users_needed(TWO, **({"difference": 0.1} | arguments))
 
 
 @pytest.mark.parametrize("difference", [1, 5])
 def test_differences_that_shares_cannot_have(difference):
-    """Users of metrics from 0 to 1 differ by less than 1; others by any number."""
+    """A difference of 1 or more is refused for metrics in [0, 1], and accepted for others."""
     named = [
         TWO.set_axis(pd.MultiIndex.from_product([["old", "new"], [metric]]), axis=1)
         for metric in ("recall@2", "dcg@2")
@@ -197,14 +197,14 @@ def test_differences_that_shares_cannot_have(difference):
 
 @pytest.mark.parametrize("name", ["users.csv", "users.parquet"])
 def test_a_saved_table_is_read_as_it_was(bound, save, name):
-    """Users, scores, metrics and values to the last bit, undefined ones too."""
+    """A saved table is read with the same users, scores, metrics and values to the last bit."""
     per_user = bound.evaluate(METRICS) / 3
 
     pd.testing.assert_frame_equal(per_user, recframe.read_per_user(save(per_user, name)))
 
 
 def test_ids_of_csv_are_numbers_only_where_all_are(save):
-    """007 stays text."""
+    """Ids in csv are numbers only if all are, so 007 stays text."""
     columns = pd.MultiIndex.from_tuples([("a", "recall@1")], names=["score", "metric"])
     per_user = TWO[["old"]].set_axis(columns, axis=1)
     ids = ["007", "7", "NA"]
@@ -215,7 +215,7 @@ def test_ids_of_csv_are_numbers_only_where_all_are(save):
 
 
 def test_two_runs_of_one_model_get_the_names_of_their_files(bound, save):
-    """One score in both: the file; several: both; one score alone keeps its name."""
+    """Runs of one model are named by their files, and with the score if a file has several."""
     both = bound.evaluate(METRICS)
     one = both[["score"]]
     nights = [save(one, "monday.csv"), save(one.iloc[1:], "tuesday.parquet")]
@@ -231,7 +231,7 @@ def test_two_runs_of_one_model_get_the_names_of_their_files(bound, save):
 
 
 def test_files_that_cannot_be_joined_are_refused(bound, save, tmp_path):
-    """A file twice, no common users, no such table, rows that repeat, text, damage, no file."""
+    """Files that repeat, share no users, have faults or do not exist are refused."""
     per_user = bound.evaluate(METRICS)
     path = save(per_user, "users.csv")
     other = save(per_user.set_axis([1, 2, 3]), "other.csv")
@@ -260,7 +260,7 @@ def test_files_that_cannot_be_joined_are_refused(bound, save, tmp_path):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_flipped_bit_is_seen(seed, tmp_path, capsys):
-    """Of the file that --per-user writes; whatever bit it is, no other value is read."""
+    """A flipped bit in a saved file never changes a value without a refusal."""
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame({"user": np.repeat(range(60), 3), "score": rng.random(180)})
     frame.assign(relevant=rng.integers(0, 2, 180)).to_parquet(tmp_path / "rows.parquet")
@@ -281,7 +281,7 @@ def test_a_flipped_bit_is_seen(seed, tmp_path, capsys):
 
 @pytest.mark.parametrize("n_cut", [1, 2, 5])
 def test_a_csv_that_is_cut_off_is_refused(n_cut, bound, save):
-    """Its last number would be another."""
+    """A csv file that is cut off is refused, because its last number could be wrong."""
     path = save(bound.evaluate(METRICS), "users.csv")
     path.write_bytes(path.read_bytes()[:-n_cut])
     with pytest.raises(recframe.RecframeError, match=r"users\.csv: .*its last line has no end"):

@@ -1,4 +1,4 @@
-"""``df.rec`` of Polars: tables of the same values as those of pandas, bit for bit."""
+"""Polars' ``df.rec`` gives tables with the values of pandas, bit for bit."""
 
 import datetime
 import math
@@ -32,26 +32,29 @@ ROWS = {
     "price": [1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5],
     "tags": [["x"], [], None, ["y"], [], [], []],
 }
-OF = [0, 0, 0, 2, 2, 2, 1]  # the user of each row
+# Each number is the user of a row.
+OF = [0, 0, 0, 2, 2, 2, 1]
 SEGMENTS = ["u", "u", "u", None, None, None, "v"]
 OPTIONS = {"missing": "unranked", "short": "pad"}
 METRICS = ["precision@2", "recall@2", "r_precision", "ndcg", "auc", "mean(price)@2"]
 
 
 def make(users="String", **columns):
-    """Return the rows as Polars has them, and as pandas."""
+    """Return the rows in Polars and in pandas."""
     frame = pl.DataFrame({"user": USERS[users].gather(OF), **ROWS, "part": SEGMENTS, **columns})
     frame = frame.with_columns(pl.col("part").cast(pl.Categorical))
     own = frame.drop("tags").to_pandas().astype({"b_score": "Int64"})
-    if users == "Categorical":  # whose order is that of texts, however the rows come
+    # Polars orders these as texts, in any order of rows.
+    if users == "Categorical":
         own["user"] = own["user"].cat.reorder_categories(sorted(TEXTS))
-    if users == "Date":  # as Arrow has it
+    # Arrow gives dates as objects.
+    if users == "Date":
         own["user"] = pd.Series(frame["user"].to_list(), dtype=object)
     return frame, own
 
 
 def as_is(value):
-    """Return a value as both have it: null and NaN are one, and so are kinds of numbers."""
+    """Return a value in a form that both libraries share: null and NaN are equal."""
     if value is None or value is pd.NaT or value is pd.NA or value != value:
         return None
     return value.to_pydatetime() if isinstance(value, pd.Timestamp) else value
@@ -76,7 +79,7 @@ def rows_of_users(table):
 @pytest.mark.parametrize("lazy", [False, True], ids=["eager", "lazy"])
 @pytest.mark.parametrize("users", USERS)
 def test_metrics_of_users(users, lazy):
-    """A row for each user and score has the values of pandas, and ids of the frame's type."""
+    """A per-user table has pandas' values, and the ids have the frame's dtype."""
     frame, own = make(users)
     expected = own.rec(**OPTIONS).evaluate(METRICS)
     given = (frame.lazy() if lazy else frame).rec(**OPTIONS).evaluate(METRICS)
@@ -88,7 +91,7 @@ def test_metrics_of_users(users, lazy):
 
 @pytest.mark.parametrize("users", ["String", "Categorical", "Enum"])
 def test_order_of_rows(users):
-    """Tables do not depend on the order of rows, nor does that of their users."""
+    """The order of rows changes neither the values nor the order of users."""
     frame, _ = make(users)
     order = [6, 0, 3, 2, 1, 5, 4]
     expected = frame.rec(**OPTIONS).evaluate(METRICS)
@@ -110,7 +113,7 @@ def test_order_of_rows(users):
 )
 @pytest.mark.parametrize("users", ["String", "Enum"])
 def test_options(users, options):
-    """Options mean what they mean to pandas, also to the methods of single metrics."""
+    """Options mean the same as in pandas, also for methods of single metrics."""
     frame, own = make(users)
     options = OPTIONS | options
     expected = own.rec(**options).evaluate(["recall@1", "ndcg"])
@@ -123,7 +126,7 @@ def test_options(users, options):
 
 
 def test_users_of_several_columns():
-    """Users that several columns tell apart have as many columns."""
+    """Users identified by several columns have as many columns in the table."""
     frame, own = make(day=OF)
     expected = own.rec(user=["day", "user"], **OPTIONS).evaluate(METRICS)
     given = frame.rec(user=["day", "user"], **OPTIONS).evaluate(METRICS)
@@ -147,7 +150,7 @@ TABLES = {
 @pytest.mark.parametrize("by", [{}, {"by": "part"}, {"by": [SEGMENT, "part"], "weights": "weight"}])
 @pytest.mark.parametrize("name", TABLES)
 def test_tables(name, by):
-    """Tables have their index as columns, each with a row for what it has in pandas."""
+    """Every table has pandas' rows, with the index as columns."""
     frame, own = make(weight=[2, 2, 2, 1, 1, 1, 3])
     expected = TABLES[name](own.rec(**OPTIONS), **by)
     given = TABLES[name](frame.rec(**OPTIONS), **by)
@@ -179,7 +182,7 @@ def test_tables(name, by):
 
 @pytest.mark.parametrize("items", [None, 9, pl.DataFrame({"item": list("pqrst")})])
 def test_catalogue(items):
-    """What lists show of the catalogue, also where that is a frame of Polars."""
+    """A catalogue equals pandas', also if its items are a Polars frame."""
     frame, own = make()
     known = items.to_pandas() if isinstance(items, pl.DataFrame) else items
     expected = own.rec(**OPTIONS).catalogue(2, known)
@@ -189,7 +192,7 @@ def test_catalogue(items):
 
 @pytest.mark.parametrize("users", ["String", "Enum", "Date"])
 def test_rows(users):
-    """The rows of the frame have their ranks, and columns that pandas has no dtype for."""
+    """`top` and `rank` add ranks to the frame's rows, and keep dtypes that pandas lacks."""
     frame, own = make(users)
     first = frame.rec(score="a_score").top(2)
     expected = own.rec(score="a_score").top(2)
@@ -212,7 +215,7 @@ def test_rows(users):
 
 @pytest.mark.parametrize("dropped", [[], ["relevant"]])
 def test_judged_rows(dropped):
-    """The rows have the relevance of truth, whether or not the frame has a column of it."""
+    """Judged rows have the relevance of truth, whether or not the frame has relevance."""
     frame, own = make()
     truth = pd.DataFrame({"user": ["b", "a much longer text"], "item": ["q", "new"]})
     options = {"score": "a_score", "truth": truth}
@@ -225,7 +228,7 @@ def test_judged_rows(dropped):
 @pytest.mark.parametrize("lazy", [False, True], ids=["eager", "lazy"])
 @pytest.mark.parametrize("users", ["String", "Int64", "Categorical"])
 def test_truth_and_exclude(users, lazy):
-    """Truth and what is excluded may be of Polars; judging adds rows that are null elsewhere."""
+    """Truth and `exclude` may be Polars frames, and judging adds rows with nulls."""
     frame, own = make(users)
     new = pl.Series(["new"]) if frame.schema["user"] != pl.Int64 else pl.Series([5])
     listed = pl.concat([USERS[users].gather([0, 2]).cast(new.dtype), new])
@@ -252,7 +255,7 @@ def test_truth_and_exclude(users, lazy):
 
 
 def test_describe_and_inspect():
-    """What displays itself is what pandas has."""
+    """`describe`, `inspect` and the accessor show the text of pandas."""
     frame, own = make()
     expected, given = own.drop(columns="part").rec(**OPTIONS), frame.drop("part").rec(**OPTIONS)
 
@@ -262,12 +265,12 @@ def test_describe_and_inspect():
 
 
 def fail(*_, **__):
-    """Fail where data is looked at."""
+    """Fail when data are read."""
     raise AssertionError("the data was looked at")
 
 
 def test_lazy_frames_are_read_late():
-    """What is displayed is of the schema, and no column is collected that a table does not need."""
+    """A lazy frame is shown by its schema, and only needed columns are collected."""
     frame, _ = make()
     expected = frame.rec(score="a_score").recall(1)
     failing = pl.col("price").map_batches(fail, return_dtype=pl.Float64)
@@ -282,7 +285,7 @@ def test_lazy_frames_are_read_late():
 
 @pytest.mark.parametrize("schema", [{"user": pl.String}, {"user": pl.Int64}])
 def test_frames_without_rows(schema):
-    """Without rows there are tables without rows."""
+    """Frames without rows give tables without rows."""
     frame = pl.DataFrame(schema=schema | {"score": pl.Float64, "relevant": pl.Int8})
     given = frame.rec.evaluate("recall@1")
 
@@ -292,7 +295,7 @@ def test_frames_without_rows(schema):
 
 
 def test_names_are_literal():
-    """The name of a column is no pattern."""
+    """The name of a column is no regular expression."""
     frame, _ = make()
     odd = frame.rename({"user": "^.*$", "a_score": "*"}).drop("b_score")
     given = odd.rec(user="^.*$", score="*").recall(1)
@@ -326,14 +329,14 @@ def test_names_are_literal():
     ],
 )
 def test_refusals(make_call, kind, match):
-    """What is refused is spelled as a call of `df.rec`."""
+    """A refusal suggests calls of `df.rec`."""
     frame, _ = make()
     with pytest.raises(kind, match=match):
         make_call(frame.rec)
 
 
 def test_nulls_and_repeated_pairs():
-    """What rows are refused for is said as of pandas, with the column that tells them apart."""
+    """Null ids and repeated pairs are refused in the words of pandas."""
     frame, own = make(user=["b", "b", "b", None, "", "", ""])
     message = r"user='user': ids must not be null, found 1 null of 7 rows \(the first in row 3\)"
     for one in (frame, own):
@@ -351,7 +354,7 @@ def test_nulls_and_repeated_pairs():
 
 
 def test_columns_that_arrow_does_not_have():
-    """A column of Python objects is refused in a role, and no matter elsewhere."""
+    """A column of Python objects is refused in a role and ignored elsewhere."""
     frame, _ = make(made=pl.Series([object()] * 7, dtype=pl.Object))
     expected = frame.drop("made").rec(score="a_score")
     given = frame.rec(score="a_score")
@@ -362,7 +365,7 @@ def test_columns_that_arrow_does_not_have():
 
 
 def test_what_is_no_frame_of_polars():
-    """A frame of pandas has an accessor of its own; what is none is refused."""
+    """A pandas frame passed to Polars' accessor is refused with a call, and other objects too."""
     with pytest.raises(RecframeError, match=r"found one of pandas; pass pl\.from_pandas\(frame\)"):
         PolarsRecAccessor(pd.DataFrame())
     with pytest.raises(RecframeError, match="must be a Polars DataFrame or LazyFrame, found 5"):
@@ -370,7 +373,7 @@ def test_what_is_no_frame_of_polars():
 
 
 def test_the_other_doors_return_pandas():
-    """`recframe.rec` and `recframe.evaluate` take a frame of Polars, and return pandas."""
+    """`recframe.rec` and `recframe.evaluate` take a Polars frame and return pandas tables."""
     frame, own = make()
     expected = own.rec(**OPTIONS).evaluate(METRICS)
 
@@ -380,7 +383,7 @@ def test_the_other_doors_return_pandas():
 
 @pytest.mark.parametrize("text", ["a", "a long user name", "a longer user name, of 32 bytes."])
 def test_texts_of_which_no_row_is_left(text):
-    """Where no row is left, there is no user, whatever integers would have stood for texts."""
+    """A table is empty, with its dtypes, if no row of text users is left."""
     texts = [text + end for end in ("", "", "", "", "1", "1", "1", "1")]
     frame = pl.DataFrame({"user": texts, "relevant": [1] * 8})
     frame = frame.with_columns(score=pl.lit(None, pl.Float64))
@@ -396,14 +399,14 @@ def test_texts_of_which_no_row_is_left(text):
     ids=str,
 )
 def test_users_of_no_row_have_the_type_of_the_frame(kind):
-    """A table without rows can be joined with those of other days."""
+    """The users of a table without rows have the dtype of the frame."""
     frame = pl.DataFrame(schema={"user": kind, "score": pl.Float64, "relevant": pl.Int8})
 
     assert kind == frame.rec.auc().schema["user"]
 
 
 def test_decimal_users_keep_their_precision():
-    """It is that of the frame, whatever users there are."""
+    """Decimal users keep the precision of the frame."""
     users = pl.Series([7, 12]).cast(pl.Decimal(2, 0))
     frame = pl.DataFrame({"user": users, "score": [0.5, 0.25], "relevant": [1, 0]})
     wide = frame.with_columns(pl.col("user").cast(pl.Decimal(38, 0)))
@@ -412,7 +415,7 @@ def test_decimal_users_keep_their_precision():
 
 
 def test_decimal_users_of_truth_alone_are_not_cut_off():
-    """They may have more digits than the type of the frame's users takes."""
+    """Decimal users of truth may have more digits than the frame's dtype."""
     users = pl.Series([7, 12]).cast(pl.Decimal(2, 0))
     frame = pl.DataFrame({"user": users, "item": [1, 2], "score": [0.5, 0.25]})
     of_truth = pl.Series([7, 1234567]).cast(pl.Decimal(10, 0))
@@ -424,7 +427,7 @@ def test_decimal_users_of_truth_alone_are_not_cut_off():
 
 @pytest.mark.parametrize("kind", [pl.List(pl.Int128), pl.Struct({"a": pl.Array(pl.Int128, 2)})])
 def test_columns_in_which_is_what_arrow_has_not(kind):
-    """They are named where they have a role, and left alone where they have none."""
+    """A column of a dtype that Arrow lacks is refused in a role and ignored elsewhere."""
     frame = pl.DataFrame({"user": [1, 1], "score": [0.5, 0.25], "relevant": [1, 0]})
     frame = frame.with_columns(other=pl.lit(None, kind))
 
@@ -434,7 +437,7 @@ def test_columns_in_which_is_what_arrow_has_not(kind):
 
 
 def test_segments_of_half_floats():
-    """Segments may be floats of 16 bits, of which pandas makes no index."""
+    """Segments may be floats of 16 bits, although pandas has no such index."""
     halves = np.array([1, 1, 0.5], np.float16)
     frame = pl.DataFrame({"user": [1, 1, 2], "score": [0.5, 0.25, 1], "relevant": [1, 0, 1]})
     options = {"short": "pad"}
@@ -447,7 +450,7 @@ def test_segments_of_half_floats():
 
 @pytest.mark.parametrize("given", [{"ties": "first"}, {"ties": "last"}, {"duplicates": "first"}])
 def test_a_lazy_frame_has_no_order(given):
-    """What reads the order of rows is refused, as by Dask and Spark; a DataFrame has one."""
+    """Options that read the order of rows are refused for a LazyFrame, not for a DataFrame."""
     frame, own = make()
     message = f"{next(iter(given))}='{next(iter(given.values()))}' reads the order of rows, which a"
     with pytest.raises(RecframeError, match=f"{message} LazyFrame does not keep; pass "):
@@ -457,7 +460,7 @@ def test_a_lazy_frame_has_no_order(given):
 
 
 def test_columns_do_not_depend_on_the_data():
-    """How many users are left out is there although there are none, as lazy frames need it."""
+    """The columns about undefined users always exist, as lazy frames need a fixed schema."""
     frame, _ = make()
     rec = frame.rec(**OPTIONS)
     assert ["n_undefined"] == rec.summary("precision@2").columns[-1:]

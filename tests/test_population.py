@@ -1,4 +1,4 @@
-"""population=: which users the table has where those of the frame and of truth differ."""
+"""Option `population` decides which users count if frame and truth have different users."""
 
 import re
 
@@ -17,7 +17,7 @@ OPTIONS = {"short": "pad", "zero_division": 0.0}
 
 @st.composite
 def sides(draw):
-    """Return a frame and truth with a pair in common, each with users of its own or not."""
+    """Return a frame and truth that share a pair, each perhaps with users of its own."""
     users, items = st.integers(1, 6), st.integers(1, 4)
     rows = draw(st.lists(st.tuples(users, items), unique=True, min_size=1, max_size=14))
     pairs = draw(st.lists(st.tuples(users, items), unique=True, max_size=10))
@@ -30,7 +30,7 @@ def sides(draw):
 @settings(max_examples=15)
 @given(sides(), st.sampled_from(["raise", "both", "truth", "rows", "all"]))
 def test_users_of_each_choice(door, tmp_path_factory, frames, population):
-    """A user counts by the choice alone, with the value that the table of all users has."""
+    """`population` alone decides who counts, and each user's value stays the same."""
     frame, truth = frames
     rows, true = set(frame["user"]), set(truth["user"])
     users = {"both": rows & true, "truth": true, "rows": rows, "all": rows | true, "raise": rows}
@@ -53,7 +53,7 @@ TEST = pd.DataFrame({"user": [1, 1, 5, 7], "item": [1, 3, 1, 1]})
 
 @pytest.mark.parametrize("door", DOORS)
 def test_the_refusal(door, tmp_path):
-    """It counts the users of each side, names one, and the choices are those of the option."""
+    """The refusal counts the users of each side, names one, and lists the choices."""
     with pytest.raises(RecframeError) as refused:
         DOORS[door](RECS, METRIC, {"truth": TEST, **OPTIONS}, tmp_path)
     message = " ".join(str(refused.value).split())
@@ -65,7 +65,7 @@ def test_the_refusal(door, tmp_path):
 
 
 def test_one_side_alone():
-    """Only the side that has users of its own is named."""
+    """The refusal names only the side that has users of its own."""
     with pytest.raises(RecframeError, match=r"found 1 in both, 2 only in the frame \(such as 2\);"):
         RECS.rec(truth=TEST[:2]).recall(k=1)
     with pytest.raises(RecframeError, match=r"found 1 in both, 2 only in truth \(such as 5\);"):
@@ -74,7 +74,7 @@ def test_one_side_alone():
 
 @pytest.mark.parametrize("population", ["raise", "both", "truth", "rows", "all"])
 def test_what_shows_rows_never_refuses(population):
-    """Every row is ranked and can be looked at; `describe` has the figures of both sides."""
+    """`rank`, `top`, `inspect`, `describe` and `judge` work under every `population`."""
     rec = RECS.rec(truth=TEST, population=population)
 
     assert [1, 2, 1, 1] == rec.rank()["score"].tolist()
@@ -91,7 +91,7 @@ def test_what_shows_rows_never_refuses(population):
 
 
 def test_rows_that_leave_take_their_user_along():
-    """A user of the frame has a row left after `exclude`, `unjudged` and `missing` have dropped."""
+    """A user whose rows `exclude`, `unjudged` or `missing` all remove is not in the frame."""
     gone = {
         "exclude": pd.DataFrame({"user": [2], "item": [1]}),
         "unjudged": "drop",
@@ -106,7 +106,7 @@ def test_rows_that_leave_take_their_user_along():
 
 
 def test_scores_share_one_population():
-    """A user whom one model does not rank has an empty list there, whoever is counted."""
+    """A user whom one model does not rank has an empty list for it."""
     frame = RECS[:3].assign(other_score=[None, None, 1])
     truth = pd.DataFrame({"user": [1, 2], "item": [1, 1]})
     table = frame.rec(truth=truth, missing="unranked").recall(k=1)
@@ -115,7 +115,7 @@ def test_scores_share_one_population():
 
 
 def test_users_of_any_judged_item_are_in_truth():
-    """A user of whom truth has only what is not relevant is in it, with R = 0."""
+    """A user with irrelevant items only is in truth, with R = 0."""
     truth = TEST[:2].assign(user=[1, 2], relevant=[1, 0])
     table = RECS[:3].rec(truth=truth, zero_division=0.0).recall(k=1)
 
@@ -123,12 +123,12 @@ def test_users_of_any_judged_item_are_in_truth():
 
 
 def test_one_ranking():
-    """With user=None there are no users that could differ."""
+    """A single ranking has no users that could differ."""
     truth = pd.DataFrame({"item": [1]})
     assert 1.0 == RECS[:2].rec(user=None, truth=truth).recall(k=1).iloc[0, 0]
 
 
 def test_a_choice_of_another_name():
-    """What is no choice is refused with those there are."""
+    """An unknown population is refused with the choices."""
     with pytest.raises(RecframeError, match="population must be one of 'raise', 'both', 'truth'"):
         recframe.evaluate(RECS, METRIC, truth=TEST, population="inner")

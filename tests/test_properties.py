@@ -1,4 +1,4 @@
-"""Identities that hold for every frame, whatever the values."""
+"""Identities hold for frames of any values."""
 
 import math
 
@@ -23,13 +23,13 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 
 def evaluate(frame, labels=LABELS, **options):
-    """Return the table of a frame, short lists padded."""
+    """Return the table of a frame, with short lists padded."""
     return frame.rec(short="pad", **options).evaluate(labels)["score"]
 
 
 @given(ROWS, SEEDS)
 def test_row_order_changes_nothing(rows, seed):
-    """The result depends on the values only, to the last bit."""
+    """The order of rows changes no bit of the result."""
     frame = strategies.frame(rows)
     shuffled = frame.sample(frac=1, random_state=seed)
     for ties in ("expected", "best", "worst"):
@@ -40,7 +40,7 @@ def test_row_order_changes_nothing(rows, seed):
 
 @given(ROWS, st.sampled_from(strategies.TIES))
 def test_renaming_users_changes_nothing(rows, ties):
-    """Ids are names: another name, another place in the table, the same values."""
+    """Other ids of users change the order of the table, and no value."""
     frame = strategies.frame(rows)
     codes, users = pd.factorize(frame["user"])
     renamed = frame.assign(user=[f"u{99 - code}" for code in codes])
@@ -65,7 +65,8 @@ def test_other_users_change_nothing(rows, others, ties):
     frame = strategies.frame(rows)
     added = strategies.frame(others)
     added = added[~added["user"].isin(frame["user"])]
-    ranks_all = {"ties": ties, "min_score": -np.inf}  # what looks like a mask too
+    # Scores that look like masks rank too.
+    ranks_all = {"ties": ties, "min_score": -np.inf}
     both = evaluate(pd.concat([added, frame], ignore_index=True), **ranks_all)
 
     expected = evaluate(frame, **ranks_all)
@@ -75,7 +76,7 @@ def test_other_users_change_nothing(rows, others, ties):
 @pytest.mark.parametrize("ties", strategies.TIES)
 @pytest.mark.parametrize("n_scores", [9, 2**40])
 def test_what_else_is_asked_changes_nothing(ties, n_scores):
-    """A metric alone, or with one of another depth, is what it is among all, to the last bit."""
+    """A metric has the same bits alone, or with one of another depth, as among all metrics."""
     rng = np.random.default_rng(4)
     users = np.repeat(np.arange(40), rng.integers(1, 40, 40))
     scores, relevant = rng.integers(0, n_scores, len(users)), rng.random(len(users)) < 0.2
@@ -93,7 +94,7 @@ def test_what_else_is_asked_changes_nothing(ties, n_scores):
     st.lists(st.integers(1, 6), min_size=2, max_size=3, unique=True),
 )
 def test_cut_offs_and_whole_rankings_beside_each_other(rows, is_one_user, cut_offs):
-    """Of every metric, they are to the last bit what each is alone, wherever rows are tied."""
+    """Cut-offs and whole rankings of every metric have the same bits alone as together."""
     frame = strategies.frame(rows, scores="sparse", relevance="sparse")
     frame = frame.assign(user=1) if is_one_user else frame
     labels = strategies.at_cut_offs(cut_offs)
@@ -104,7 +105,7 @@ def test_cut_offs_and_whole_rankings_beside_each_other(rows, is_one_user, cut_of
 
 
 def in_turn(make):
-    """Return a door that frames of one user, made by a function, pass one after the other."""
+    """Return an engine that gets frames of one user, made by a function, one after the other."""
 
     def table(frames, labels, folder, **options):
         return pd.concat(recframe.evaluate(make(frame), labels, **options) for frame in frames)
@@ -113,14 +114,14 @@ def in_turn(make):
 
 
 def of_polars(frames, labels, folder, **options):
-    """Return the table of frames of one user each that Polars' own accessor gives."""
+    """Return the table of frames of one user each by Polars' own accessor."""
     tables = [pl.from_pandas(frame).rec(**options).evaluate(labels) for frame in frames]
     table = pl.concat(tables).to_pandas().set_index("user")[labels]
     return pd.concat({"score": table}, axis=1, names=["score", "metric"])
 
 
 def of_files(frames, labels, folder, **options):
-    """Return the table of a folder with a file for each user, in blocks of one."""
+    """Return the table of a folder with a file for each user, read in blocks of one user."""
     for number, frame in enumerate(frames):
         frame.to_parquet(folder / f"{number}.parquet", index=False)
     blocks = list(recframe.iter_evaluate(folder, labels, memory="8KiB", **options))
@@ -148,7 +149,7 @@ DOORS = {
 
 @pytest.mark.parametrize("door", DOORS)
 def test_cut_offs_and_whole_rankings_of_one_user_at_a_time(door, tmp_path):
-    """Every door gives to the last bit what pandas gives of each metric alone and of all users."""
+    """Every engine gives, user by user, the bits of pandas for all users and each metric alone."""
     frame, labels = strategies.sparse_frame(), strategies.at_cut_offs([1, 2, 5])
     options = {"short": "pad", "min_relevance": 1}
     frames = [rows for _, rows in frame.groupby("user")]
@@ -160,7 +161,7 @@ def test_cut_offs_and_whole_rankings_of_one_user_at_a_time(door, tmp_path):
 
 @given(ROWS, st.integers(1, 20), st.sampled_from(strategies.TIES))
 def test_hits_agree(rows, k, ties):
-    """hits@k = k · precision@k = R · recall@k, and every value is in [0, 1]."""
+    """hits@k equals k times precision@k and R times recall@k, and values are in [0, 1]."""
     frame = strategies.frame(rows)
     table = evaluate(frame, [f"precision@{k}", f"recall@{k}"], ties=ties, zero_division=0.0)
     n_relevant = frame.groupby("user")["relevant"].sum()
@@ -174,7 +175,7 @@ def test_hits_agree(rows, k, ties):
 
 @given(ROWS, st.sampled_from(strategies.TIES))
 def test_every_value_is_in_0_to_1(rows, ties):
-    """No metric that is a share or a probability leaves [0, 1], not by a bit."""
+    """Metrics that are shares or probabilities stay in [0, 1] to the last bit."""
     bounded = [label for label in LABELS if DEFINITIONS[strategies.name_of(label)].is_bounded]
     table = evaluate(strategies.frame(rows), ties=ties, zero_division=0.0)
 
@@ -184,7 +185,7 @@ def test_every_value_is_in_0_to_1(rows, ties):
 
 @given(ROWS, st.sampled_from(strategies.TIES))
 def test_a_cut_off_beyond_all_rows_is_none(rows, ties):
-    """Cut below the last row, a metric has the value of the whole ranking, to the last bit."""
+    """A cut-off beyond the last row gives the bits of the whole ranking."""
     frame = strategies.frame(rows)
     names = [name for name, cut_off in strategies.METRICS.items() if cut_off == "optional"]
     whole = evaluate(frame, names, ties=ties)
@@ -195,7 +196,7 @@ def test_a_cut_off_beyond_all_rows_is_none(rows, ties):
 
 @given(ROWS, st.sampled_from(strategies.TIES))
 def test_r_precision_is_precision_and_recall_at_r(rows, ties):
-    """R-precision = precision@R = recall@R, exactly."""
+    """R-precision equals precision@R and recall@R exactly."""
     frame = strategies.frame(rows)
     for user, n_relevant in frame.groupby("user")["relevant"].sum().items():
         if n_relevant == 0:
@@ -207,7 +208,7 @@ def test_r_precision_is_precision_and_recall_at_r(rows, ties):
 
 @given(ROWS, st.sampled_from(strategies.TIES))
 def test_recall_never_falls_as_k_grows(rows, ties):
-    """A longer list finds no fewer; the whole list finds all."""
+    """Recall never falls as k grows, and is 1 for the whole list."""
     labels = [f"recall@{k}" for k in range(1, len(rows) + 1)]
     table = evaluate(strategies.frame(rows), labels, ties=ties, zero_division=1.0)
 
@@ -217,7 +218,7 @@ def test_recall_never_falls_as_k_grows(rows, ties):
 
 @given(ROWS)
 def test_expected_lies_between_worst_and_best(rows):
-    """Every order of tied rows lies between the worst and the best; so does their mean."""
+    """The expected value and every order of ties lie between worst and best."""
     frame = strategies.frame(rows)
     tables = {ties: evaluate(frame, ties=ties, zero_division=0.0) for ties in strategies.TIES}
     for table in tables.values():
@@ -231,7 +232,7 @@ def test_expected_lies_between_worst_and_best(rows):
 
 @given(ROWS)
 def test_last_is_first_of_the_reversed_frame(rows):
-    """Reverse row order is row order read backwards."""
+    """ties="last" equals ties="first" for the reversed frame."""
     frame = strategies.frame(rows)
 
     pd.testing.assert_frame_equal(evaluate(frame, ties="last"), evaluate(frame[::-1], ties="first"))
@@ -239,7 +240,7 @@ def test_last_is_first_of_the_reversed_frame(rows):
 
 @given(ROWS)
 def test_several_scores_are_evaluated_apart(rows):
-    """Each score column gives what it gives alone."""
+    """Each score column has the same values alone as with others."""
     frame = strategies.frame(rows)
     second = frame.assign(score=frame["score"].iloc[::-1].to_numpy())
     both = frame.assign(b_score=second["score"])
@@ -251,7 +252,7 @@ def test_several_scores_are_evaluated_apart(rows):
 
 @given(ROWS)
 def test_mean_is_the_mean_of_the_table(rows):
-    """The mean is taken from the per-user table, NaN left out."""
+    """`mean` returns the means of the per-user table, without NaN."""
     frame = strategies.frame(rows)
     means = frame.rec(short="pad").mean(LABELS).loc["score"]
     for label, column in evaluate(frame).items():
@@ -262,7 +263,7 @@ def test_mean_is_the_mean_of_the_table(rows):
 
 @given(ROWS, st.sampled_from(strategies.TIES))
 def test_top_agrees_with_rank(rows, ties):
-    """The top k are the rows ranked up to k, in the order of their ranks."""
+    """`top` returns the rows ranked up to k, in the order of their ranks."""
     frame = strategies.frame(rows)
     ranks = frame.rec(ties=ties).rank()["score"]
     top = frame.rec(ties=ties).top(k=2)
@@ -277,7 +278,7 @@ def test_top_agrees_with_rank(rows, ties):
 
 
 def test_a_user_without_hits_counts_in_the_mean():
-    """A user with relevant rows and no hit is averaged as 0, beside users with hits."""
+    """A user with relevant rows and no hit counts as 0 in the mean."""
     frame = pd.DataFrame(
         {"user": [1, 1, 2, 2], "score": [0.9, 0.1, 0.9, 0.1], "relevant": [1, 0, 0, 1]}
     )

@@ -1,4 +1,4 @@
-"""All that a call leaves open is asked in one refusal, with a call that answers it."""
+"""A refusal asks all open questions of a call at once, with code that answers them."""
 
 import contextlib
 import io
@@ -52,12 +52,12 @@ def save(folder, ending):
 
 
 def silent():
-    """Return a context in which nothing is printed."""
+    """Return a context without printing."""
     return contextlib.redirect_stdout(io.StringIO())
 
 
 def ask(call):
-    """Return what a refused call says: its questions, and the code that answers them."""
+    """Return the questions of a refused call, and the code that answers them."""
     with pytest.raises(RecframeError) as refused:
         call()
     found = re.split(r"\nThis answers all(?: but the last)?:\n", str(refused.value))
@@ -67,7 +67,7 @@ def ask(call):
 @pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("call", ["mean('recall@5')", "recall(k=5)", "curve('recall', 5)"])
 def test_one_refusal_asks_all(table, call, tmp_path):
-    """The code that it shows, run as it stands, gives the table."""
+    """The code shown answers all questions and gives the table as it stands."""
     given = TABLES[table](tmp_path)
     rec = given if hasattr(given, "recall") else given.rec
     questions, code = ask(lambda: eval(f"rec.{call}", {"rec": rec}))
@@ -87,7 +87,7 @@ def test_one_refusal_asks_all(table, call, tmp_path):
 
 
 def test_other_choices_stand_behind():
-    """As a comment behind each answer that has some."""
+    """A comment after each answer shows the other choices."""
     _, code = ask(lambda: OPEN.rec.mean("recall@5"))
     lines = [line.strip() for line in code.split("\n")[2:-1]]
     assert [
@@ -99,7 +99,7 @@ def test_other_choices_stand_behind():
 
 
 def test_a_function_is_called_as_it_was(tmp_path):
-    """With its own arguments, options given before, and a frame by the argument's name."""
+    """The code calls a function with the caller's arguments, options and argument names."""
     _, code = ask(lambda: recframe.evaluate(OPEN, ["recall@5"], ties="worst"))
     assert code.startswith("recframe.evaluate(\n    frame, ['recall@5'],\n    ties='worst',\n")
     answers = {"missing": "unranked", "min_relevance": 4, "duplicates": "max", "short": "pad"}
@@ -114,7 +114,7 @@ def test_a_function_is_called_as_it_was(tmp_path):
 
 
 def test_roles_are_asked_too():
-    """What the data settle, its direction, and choices, which the call that is shown waits for."""
+    """Open roles, directions and choices are asked together, and a pasted choice is needed."""
     frame = ROWS.rename(columns={"score": "distance", "user": "client"})
     with pytest.raises(RecframeError) as refused:
         frame.rec(duplicates="max").recall(k=5)
@@ -136,18 +136,19 @@ def test_roles_are_asked_too():
 
 
 def test_truth_is_asked_too():
-    """Grades of truth, and users who are on one side only."""
+    """Grades of truth, and users on one side only, are asked together."""
     truth = pd.DataFrame({"user": [0, 1, 99], "item": [4, 2, 3], "grade": [3, 1, 2]})
     rows = ROWS.drop(columns="rating").drop_duplicates(["user", "item"])
     questions, code = ask(lambda: rows.rec(truth=truth).mean("recall@2"))
     assert 2 == len(questions)
     table = eval(code, {"df": rows, "truth": truth})
-    assert 1.0 == table.loc["score", "recall@2"]  # item 4 of user 0; grade 1 is too low
+    # Item 4 of user 0 is relevant, and grade 1 is too low.
+    assert 1.0 == table.loc["score", "recall@2"]
 
 
 @pytest.mark.parametrize("side", ["df", "truth"])
 def test_ids_become_text(side):
-    """Ids are numbers on one side: the call makes them text, and asks what lies behind it."""
+    """The code converts numeric ids on one side to text, and answers the questions after it."""
     tables = {
         "df": ROWS.drop(columns="rating").drop_duplicates(["user", "item"]),
         "truth": pd.DataFrame({"user": [0, 1, 99], "item": [1, 2, 3], "grade": [3, 1, 2]}),
@@ -167,7 +168,7 @@ def test_ids_become_text(side):
 
 
 def test_only_frames_become_text():
-    """Truth of another library is left as it is: what no option answers comes last."""
+    """Truth from another library is not converted in the code, so that question comes last."""
     truth = pa.table({"user": [0], "item": [1], "grade": [3]})
     rows = ROWS.drop(columns="rating").drop_duplicates(["user", "item"]).astype({"user": str})
     with pytest.raises(RecframeError, match=r"2 questions(?s:.*)all but the last:\n"):
@@ -175,7 +176,7 @@ def test_only_frames_become_text():
 
 
 def test_models_are_asked_too():
-    """A column of models is one of the answers."""
+    """A column of models is asked about, and its answer is in the code."""
     long = pd.concat([ROWS.assign(run="a"), ROWS.assign(run="b")]).drop_duplicates(
         ["user", "item", "run"]
     )
@@ -185,14 +186,14 @@ def test_models_are_asked_too():
 
 
 def test_what_no_option_answers_comes_last():
-    """The code answers all others."""
+    """A question without an answering option comes last, and the code answers the others."""
     frame = ROWS.assign(score="high")
     with pytest.raises(RecframeError, match=r"2 questions(?s:.*)This answers all but the last:\n"):
         frame.rec.mean("recall@5")
 
 
 def test_no_call_is_shown_of_rows_that_cannot_be_made():
-    """Lists whose scores rise are no answer: what is asked is shown, without a call."""
+    """No code is shown if the rows cannot be made from lists, as when scores rise."""
     hits = [[{"item": "a", "score": 0.1}, {"item": "b", "score": 0.2}]]
     frame = pd.DataFrame({"user": [1], "hits": hits})
     truth = pd.DataFrame({"user": [1], "item": ["a"]})
@@ -202,7 +203,7 @@ def test_no_call_is_shown_of_rows_that_cannot_be_made():
 
 
 def test_a_single_question_is_one_line():
-    """Which says the option to pass."""
+    """A single question is one line with the option to pass."""
     with pytest.raises(RecframeError) as refused:
         ROWS.rec(min_relevance=4, duplicates="max").recall(k=5)
     assert "\n" not in str(refused.value)
@@ -210,7 +211,7 @@ def test_a_single_question_is_one_line():
 
 
 def test_a_refusal_travels_with_its_answers():
-    """As from a worker of Dask or Spark."""
+    """A pickled refusal keeps its answers, as it must between workers."""
     for error in (
         null_error("user:", np.array([True])),
         RecframeError("k", {"short": "pad"}),
@@ -220,7 +221,7 @@ def test_a_refusal_travels_with_its_answers():
 
 
 def test_large_files_are_asked_once(monkeypatch, tmp_path):
-    """Each question reads them again."""
+    """Only the first question about large files is asked, because each needs another reading."""
     monkeypatch.setattr(recframe.scanned, "MOST_ROWS_ASKED", 31)
     with pytest.raises(RecframeError, match="values from 1 to 5") as refused:
         recframe.scan(save(tmp_path, "parquet")).mean("recall@5")
@@ -228,7 +229,7 @@ def test_large_files_are_asked_once(monkeypatch, tmp_path):
 
 
 def test_what_is_used_up_is_asked_once():
-    """Metrics from an iterator, and a reader that gives its rows once."""
+    """Only the first question is asked about an iterator, which gives its values once."""
     for call in (
         lambda: OPEN.rec.mean(name for name in ["recall@5"]),
         lambda: recframe.evaluate(pa.table(OPEN).to_reader(), ["recall@5"]),
@@ -241,7 +242,7 @@ def test_what_is_used_up_is_asked_once():
 
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 def test_the_command_line_asks_all(ending, tmp_path):
-    """The command that it shows is the one that was given, with flags that answer all."""
+    """The command shown is the user's own, with flags that answer all questions."""
     words = ["evaluate", str(save(tmp_path, ending)), "--metric", "recall@5", "--by", "user"]
     said = io.StringIO()
     with contextlib.redirect_stderr(said):
@@ -259,7 +260,7 @@ def test_the_command_line_asks_all(ending, tmp_path):
 
 
 def test_what_was_given_stays_in_what_is_shown(tmp_path):
-    """How files are scanned, and what is described: the call and the command run as they stand."""
+    """The code and the command shown keep how files are scanned, and run as they stand."""
     folder = tmp_path / "days"
     folder.mkdir()
     OPEN.to_parquet(folder / "1.parquet")
@@ -268,7 +269,7 @@ def test_what_was_given_stays_in_what_is_shown(tmp_path):
     _, code = ask(lambda: rec(score="late_score").mean("recall@2"))
     assert 1 == len(eval(code, {"recframe": recframe}))
 
-    # A column that some files lack is asked for among others.
+    # A column that some files lack is asked about together with the others.
     questions, code = ask(lambda: recframe.scan(folder).mean("recall@2"))
     assert "union_by_name=True" in questions[0]
     assert 2 == len(eval(code, {"recframe": recframe}))
@@ -292,7 +293,7 @@ def test_what_was_given_stays_in_what_is_shown(tmp_path):
 
 
 def test_describe_shows_the_same(tmp_path):
-    """Below its figures, with k of its own; of data that is evaluated nothing."""
+    """`describe` shows the same questions below its values, if any are open."""
     asked, _ = ask(lambda: OPEN.rec.mean(["precision@5", "recall@5"]))
     described = OPEN.rec.describe(5)
     assert asked == str(described.refusal).split("\n")[1:5]

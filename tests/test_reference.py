@@ -1,4 +1,4 @@
-"""The reference against itself and against cases worked out by hand."""
+"""The reference agrees with itself and with cases worked out by hand."""
 
 import math
 from fractions import Fraction
@@ -61,7 +61,7 @@ def test_expectations_are_means_over_permutations(metric, k, ranked):
 @pytest.mark.parametrize(("metric", "k"), strategies.every_metric(2))
 @given(ranked=GRADED)
 def test_best_and_worst_are_extremes_of_every_metric(metric, k, ranked):
-    """Of all orders of the tied rows, "best" gives the highest value and "worst" the lowest."""
+    """The rules "best" and "worst" give the extremes of every metric over orders of ties."""
     options = {"short": "pad", "zero_division": 0}
     found = [
         reference.value(rows, metric, k, ties="first", **options)
@@ -78,7 +78,7 @@ def test_best_and_worst_are_extremes_of_every_metric(metric, k, ranked):
 
 @given(ranked=GRADED, k=st.integers(1, 7))
 def test_f1_is_the_harmonic_mean(ranked, k):
-    """In every order of rows f1 is the harmonic mean of precision and recall."""
+    """The f1 of every order of rows is the harmonic mean of precision and recall."""
     options = {"ties": "first", "short": "pad", "zero_division": 0}
     precision, recall, f1 = (
         reference.value(ranked, metric, k, **options) for metric in ("precision", "recall", "f1")
@@ -89,7 +89,7 @@ def test_f1_is_the_harmonic_mean(ranked, k):
 
 @pytest.mark.parametrize(("metric", "k"), strategies.every_metric(2))
 def test_every_metric_has_a_reference(metric, k):
-    """The reference knows every metric that is defined: of one relevant row it is 0 to 1."""
+    """The reference knows every metric, with a value from 0 to 1 for one relevant row."""
     options = {"ties": "expected", "short": "pad", "zero_division": 0}
 
     assert 0 <= reference.value([(1, True, 1)], metric, k, **options) <= 1
@@ -97,7 +97,7 @@ def test_every_metric_has_a_reference(metric, k):
 
 @given(RANKED, st.integers(0, 7))
 def test_best_and_worst_are_the_extremes_over_permutations(ranked, cut):
-    """Of all orders of the tied rows, "best" gives the most hits and "worst" the fewest."""
+    """The rules "best" and "worst" give the most and the fewest hits over all orders of ties."""
     found = [sum(flag for _, flag in rows[:cut]) for rows in reference.rankings(ranked)]
     assert (min(found), max(found)) == tuple(
         reference.hits(ranked, cut, ties) for ties in ("worst", "best")
@@ -106,7 +106,7 @@ def test_best_and_worst_are_the_extremes_over_permutations(ranked, cut):
 
 @given(st.data())
 def test_row_order_is_nothing_to_the_values(data):
-    """Shuffled rows change no value under the rules that read no row order."""
+    """Shuffling rows changes no value under rules that ignore row order."""
     rows = data.draw(strategies.rows())
     options = data.draw(strategies.options(short="pad", missing="unranked")) | {
         "ties": data.draw(st.sampled_from(["expected", "best", "worst"]))
@@ -129,7 +129,7 @@ def test_published_array_example(metric):
     ("k", "precision", "recall"), [(3, 0.67, 0.18), (10, 0.80, 0.73), (15, 0.83, 0.91)]
 )
 def test_published_ratings_example(k, precision, recall):
-    """The ratings article's figures follow from its hits, its R and its recommended rows."""
+    """The values in the ratings article follow from its hits, its R and its recommended rows."""
     relevant = [1, 1, 0, 1, 1, 1, 1, 1, 1, 0, 1, 1, 0, 0, 0, 1]
     scores = [*(3.1 - 0.1 * i for i in range(11)), 2.0, 1.9, 1.5, 1.0, 0.5]
     n_recommended = {3: 3, 10: 10, 15: 12}[k]
@@ -148,13 +148,13 @@ def test_published_ratings_example(k, precision, recall):
     [("expected", Fraction(4, 3)), ("first", 1), ("last", 2), ("best", 2), ("worst", 1)],
 )
 def test_tie_rules(ties, hits):
-    """One relevant row above three tied ones, of which the last is relevant: hits@2."""
+    """Each tie rule gives the hand-counted hits@2 for a relevant row above a tie of three."""
     ranked = [(2, True), (1, False), (1, False), (1, True)]
     assert hits == reference.hits(ranked, 2, ties)
 
 
 def test_value_is_rounded_once():
-    """A value is the double nearest to the exact fraction, never a rounded share divided again."""
+    """A value is the double nearest to the exact fraction, and is rounded only once."""
     rows = one_user([1, 1, 1], [1, 0, 0])
     options = {"short": "pad"}
     assert float(Fraction(1, 3)) == value(rows, "recall", 1, **options)
@@ -167,7 +167,7 @@ def test_value_is_rounded_once():
     [("pad", 1 / 4, 1 / 2), ("shrink", 1 / 2, 1 / 2), ("nan", math.nan, math.nan)],
 )
 def test_short_rankings(short, precision, recall):
-    """Two ranked rows at k = 4, one of them relevant, beside an unranked relevant row."""
+    """Short rankings of two rows at k = 4 have the hand-counted values, with an unranked row."""
     rows = one_user([2, 1, None], [1, 0, 1])
     options = {"short": short, "missing": "unranked"}
     assert repr(precision) == repr(value(rows, "precision", 4, **options))
@@ -178,7 +178,7 @@ def test_short_rankings(short, precision, recall):
 
 @pytest.mark.parametrize("zero_division", [math.nan, 0.0, 1.0])
 def test_no_relevant_row(zero_division):
-    """Without a relevant row sums over hits are 0, and most others `zero_division`."""
+    """Without a relevant row sums over hits are 0, and most other metrics `zero_division`."""
     rows = one_user([2, 1], [0, 0])
     for metric, k in strategies.every_metric(1):
         expected = strategies.of_no_relevant(metric, zero_division, fall_out=0.5)
@@ -187,7 +187,7 @@ def test_no_relevant_row(zero_division):
 
 @pytest.mark.parametrize(("short", "precision"), [("pad", 0.0), ("shrink", 1.0), ("nan", math.nan)])
 def test_nothing_ranked(short, precision):
-    """A user without a ranked row has precision by the rule for short, and R still counts."""
+    """A user without a ranked row has the precision that `short` gives, and R still counts."""
     rows = one_user([None], [1])
     options = {"short": short, "missing": "unranked", "zero_division": 1.0}
     assert repr(precision) == repr(value(rows, "precision", 1, **options))
@@ -196,21 +196,21 @@ def test_nothing_ranked(short, precision):
 
 
 def test_r_precision_with_more_relevant_than_ranked():
-    """R-precision divides by R even where only one of R = 3 relevant rows is ranked."""
+    """R-precision divides by R even if only one of R = 3 relevant rows is ranked."""
     rows = one_user([1, None, None], [1, 1, 1])
     expected = 1 / 3
     assert expected == value(rows, "r_precision", missing="unranked")
 
 
 def test_missing_drop_removes_rows_and_users():
-    """Rows with any null go, their relevance with them, and a user with no other row goes too."""
+    """missing="drop" removes rows with a null, and users without another row."""
     rows = [("a", 2, 1), ("a", None, 1), ("a", 1, None), ("b", None, 1), (None, 1, 1)]
     expected = {"a": 1.0}
     assert expected == reference.evaluate(rows, "recall", 1, **DEFAULTS | {"missing": "drop"})
 
 
 def test_user_without_hit_beside_user_with_hits():
-    """A user with relevant rows and no hit gets 0, and does not disappear beside one with hits."""
+    """A user with relevant rows and no hit has the value 0 and stays in the table."""
     rows = [("a", 2, 1), ("a", 1, 0), ("b", 2, 0), ("b", 1, 1)]
     expected = {"a": 1.0, "b": 0.0}
     assert expected == reference.evaluate(rows, "recall", 1, **DEFAULTS)
@@ -229,7 +229,7 @@ def test_user_without_hit_beside_user_with_hits():
     ],
 )
 def test_refusals(row, options, match):
-    """Nulls no option allows, relevance beyond 0 and 1, and rankings below k rows are refused."""
+    """Nulls that no option allows, relevance other than 0 and 1, and short rankings are refused."""
     rows = [*one_user([3, 2], [1, 0]), row]
     with pytest.raises(Refused, match=match):
         reference.evaluate(rows, "precision", 2, **DEFAULTS | options)
@@ -246,7 +246,7 @@ def test_refusals(row, options, match):
     ],
 )
 def test_ranks(ties, positions):
-    """Positions count from 1 within a user, follow the tie rule, and skip rows without a score."""
+    """Positions count from 1 for each user, follow the tie rule, and skip unranked rows."""
     rows = [("a", 1, 0), ("a", 2, 0), ("a", 1, 1), ("a", None, 1), ("b", 0, 0)]
     assert positions == reference.ranks(rows, ties)
 
@@ -260,7 +260,7 @@ def test_infinities_and_zeros_are_values():
 
 @given(st.data())
 def test_frame_holds_the_rows(data):
-    """A frame gives back the rows it was built from, nulls and integers above 2^53 included."""
+    """A frame gives back its rows, with nulls and integers above 2^53."""
     kinds = data.draw(strategies.kinds())
     rows = data.draw(strategies.rows(**kinds, nulls=("user", "score", "relevant")))
     columns = strategies.frame(rows, **kinds).astype(object)

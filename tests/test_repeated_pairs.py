@@ -1,4 +1,4 @@
-"""Rows that repeat a pair are refused, and what tells them apart is named."""
+"""Rows that repeat a pair are refused, and the column that tells them apart is named."""
 
 import re
 
@@ -15,7 +15,7 @@ from recframe.cli import main
 
 @pytest.fixture
 def days():
-    """Two days of the same users and items, of one model."""
+    """Return two days of the same users and items, for one model."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"user": np.repeat(range(30), 4), "item": list("abcd") * 30})
     frame["relevant"] = rng.random(120) < 0.5
@@ -40,13 +40,13 @@ REMEDY = r"pass duplicates='max' for the best of each pair, or 'keep' to count e
     ],
 )
 def test_frames_name_the_column_that_tells_rows_apart(days, ask):
-    """The refusal counts, shows one pair, and names what differs."""
+    """The refusal counts the rows, shows a pair, and names the column that differs."""
     with pytest.raises(RepeatedPairError, match=f"^{FOUND}{TOLD}.*; else {REMEDY}"):
         ask(days.rec)
 
 
 def test_the_column_with_fewest_values_is_named(days):
-    """Rather a day than a time, a column of lists is left alone, and nulls are values too."""
+    """The column with the fewest values is named, lists are ignored, and nulls are values."""
     days["time"] = np.arange(240.0)
     days["tags"] = [["x"]] * 240
     with pytest.raises(RepeatedPairError, match=FOUND + TOLD):
@@ -59,7 +59,7 @@ def test_the_column_with_fewest_values_is_named(days):
 
 
 def test_the_answer_pools_no_days(days):
-    """The call to paste ranks each day by itself, as text says first; a measure tells nothing."""
+    """The answer ranks each day by itself, and a column of floats is no reason for repeats."""
     with pytest.raises(RepeatedPairError, match=FOUND + TOLD) as refused:
         days.assign(price=np.arange(240.0)).rec.recall(k=2)
     assert {"user": ["day", "user"]} == refused.value.answers
@@ -69,7 +69,7 @@ def test_the_answer_pools_no_days(days):
 
 
 def test_a_day_that_truth_lacks_is_asked_by_a_command(days, tmp_path, capsys):
-    """The command line names flags for it, and no Python."""
+    """The command line suggests flags for a day that truth lacks, and no Python code."""
     days.drop(columns="relevant").to_parquet(tmp_path / "runs.parquet")
     truth = days[days["relevant"]][["user", "item"]].drop_duplicates()
     truth.to_parquet(tmp_path / "truth.parquet")
@@ -82,7 +82,7 @@ def test_a_day_that_truth_lacks_is_asked_by_a_command(days, tmp_path, capsys):
 
 
 def test_with_truth_the_remedy_does_not_delete_a_model(days):
-    """What tells rows apart is named with truth too."""
+    """The column that tells rows apart is named with truth too."""
     truth = days[days["relevant"]][["user", "item"]].drop_duplicates()
     with pytest.raises(RepeatedPairError, match=FOUND + TOLD):
         days.rec(truth=truth).recall(k=2)
@@ -97,7 +97,7 @@ def test_with_truth_the_remedy_does_not_delete_a_model(days):
 @pytest.mark.parametrize("memory", ["1GiB", 4_000])
 @pytest.mark.parametrize("grouped", [True, False])
 def test_files_name_the_folder_that_tells_rows_apart(days, tmp_path, memory, grouped):
-    """Daily partitions are refused, and the key that no role uses is named."""
+    """Daily folders are refused, and their key is named."""
     for day, rows in days.groupby("day"):
         (tmp_path / f"day={day}").mkdir()
         rows = rows if grouped else rows.sample(frac=1, random_state=3)
@@ -111,24 +111,25 @@ def test_files_name_the_folder_that_tells_rows_apart(days, tmp_path, memory, gro
 
 
 def test_files_name_a_column_that_is_not_read(days, tmp_path):
-    """A column of the file tells rows apart as a column of the frame does."""
+    """A column of a file that no role uses is named like a column of a frame."""
     days.sample(frac=1, random_state=3).to_parquet(tmp_path / "0.parquet", row_group_size=16)
     with pytest.raises(RepeatedPairError, match=TOLD):
         recframe.evaluate(tmp_path, ["recall@2"], memory=4_000)
 
 
 def test_files_name_two_files(days, tmp_path):
-    """The same rows in two files are no two models."""
+    """The same rows in two files are refused with the files' names, not as two models."""
     for name in ("a", "b"):
         days[:120].to_parquet(tmp_path / f"{name}.parquet")
     message = r"one row is in \S*a.parquet, another in \S*b.parquet: evaluate one file if each has"
     with pytest.raises(RepeatedPairError, match=message) as refused:
         recframe.evaluate(tmp_path, ["recall@2"])
-    assert {} == refused.value.answers  # to pool lists of several nights is nobody's default
+    # Pooling lists of several nights would be a wrong default.
+    assert {} == refused.value.answers
 
 
 def test_users_in_folders(days, tmp_path):
-    """Where the user is a folder's, and with one ranking, the rows are found too."""
+    """Repeated rows are found if folders hold the users, and in a single ranking."""
     for user, rows in days.groupby("user"):
         (tmp_path / f"user={user}").mkdir()
         rows.drop(columns="user").to_parquet(tmp_path / f"user={user}/0.parquet")
@@ -139,7 +140,7 @@ def test_users_in_folders(days, tmp_path):
 
 
 def test_dask_names_the_columns_that_may_tell_rows_apart(days):
-    """Other columns are not there when rows are compared; they are named as possible reasons."""
+    """Dask names the columns that may tell rows apart, because it does not compare them."""
     lazy = dd.from_pandas(days, npartitions=3).rec.recall(k=2)
     message = r"if one of the columns 'day' tells them apart, evaluate .*; else pass duplicates="
     with pytest.raises(RepeatedPairError, match=message):
@@ -149,13 +150,13 @@ def test_dask_names_the_columns_that_may_tell_rows_apart(days):
 
 
 def test_dask_keeps_no_first_row(days):
-    """Dask has no order of rows, so there is no first."""
+    """Dask refuses duplicates="first", because its rows have no order."""
     with pytest.raises(RecframeError, match="duplicates='first' reads the order of rows, which"):
         dd.from_pandas(days).rec(duplicates="first")
 
 
 def test_the_command_line(days, tmp_path, capsys):
-    """The command refuses with the same words, and takes the option."""
+    """The command line refuses in the same words, and takes the option."""
     path = str(tmp_path / "days.parquet")
     days.to_parquet(path)
     asked = ["evaluate", path, "--metric", "recall@2", "--format", "csv"]
@@ -170,7 +171,7 @@ def test_the_command_line(days, tmp_path, capsys):
 
 
 def test_without_items_there_is_nothing_to_compare(days):
-    """Frames without items are as they are; what needs items is refused."""
+    """Frames without items may repeat users, and options that need items are refused."""
     without = days.drop(columns="item")
 
     assert 30 == len(without.rec.recall(k=2))
@@ -182,7 +183,7 @@ def test_without_items_there_is_nothing_to_compare(days):
 
 
 def test_items_given_by_name(days):
-    """An item column that is named is looked at; of two that could be it, one must be."""
+    """A named item column is checked, and one of two possible ones must be named."""
     renamed = days.rename(columns={"item": "film"})
 
     assert 30 == len(renamed.rec.recall(k=2))
@@ -194,7 +195,7 @@ def test_items_given_by_name(days):
 
 
 def test_null_items(days):
-    """A null item is refused, or dropped; "keep" does not look at items."""
+    """A null item is refused or dropped, and ignored under duplicates="keep"."""
     days = days[:120].astype({"item": object})
     days.loc[[3, 5], "item"] = None
     with pytest.raises(RecframeError, match=r"item='item': ids must not be null, found 2 null of"):
@@ -205,7 +206,7 @@ def test_null_items(days):
 
 
 def test_users_and_items_in_folders(tmp_path):
-    """Where folders name both ids, every row of their file is of one pair."""
+    """Rows whose user and item are both names of folders repeat the pair."""
     folder = tmp_path / "user=1" / "item=a"
     folder.mkdir(parents=True)
     rows = {"score": [0.5, 0.4], "relevant": [1, 0], "day": ["mon", "tue"]}
@@ -229,7 +230,7 @@ def test_users_and_items_in_folders(tmp_path):
     ],
 )
 def test_what_tells_repeats_apart_may_be_a_role(label, advice):
-    """A column of lists or of finer items is named as that, any other as of models."""
+    """The suggestion depends on the column: lists of users, finer items or models."""
     frame = pd.DataFrame({"user_id": 1, "doc": [7, 7], "score": [0.5, 0.4], "relevant": 1})
     frame[label] = ["a", "b"]
 

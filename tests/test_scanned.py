@@ -1,4 +1,4 @@
-"""Files as a whole: their description is that of the frame they hold."""
+"""Scanned files give the description and the tables of the frame that they hold."""
 
 import gzip
 
@@ -18,7 +18,7 @@ SMALL = 64 << 10
 
 @pytest.fixture
 def frame():
-    """800 rows of 30 users in random order, with ties, nulls and grades."""
+    """Return 800 rows of 30 users in random order, with ties, nulls and grades."""
     rng = np.random.default_rng(8)
     n_rows = 800
     return pd.DataFrame(
@@ -38,7 +38,7 @@ def describe(path, k=10, memory=SMALL, **options):
 
 
 def with_nulls(frame):
-    """Return the frame with nulls in all columns, some beside each other."""
+    """Return the frame with nulls in all columns, some in adjacent rows."""
     user = frame["user"].astype("Int64").mask(frame.index % 50 == 0)
     relevant = frame["relevant"].astype("boolean").mask(frame.index % 75 == 0)
     return frame.assign(user=user, relevant=relevant)
@@ -59,7 +59,7 @@ CHANGES = {
 @pytest.mark.parametrize("memory", [SMALL, 1 << 30])
 @pytest.mark.parametrize("change", CHANGES)
 def test_files_are_described_as_their_frame(frame, change, memory, tmp_path):
-    """Block by block or in one, the figures are those of the frame, to the last bit."""
+    """Files are described like their frame to the last bit, in one block and in many."""
     path = tmp_path / "run.parquet"
     CHANGES[change](frame).to_parquet(path, row_group_size=80, index=False)
     frame = pd.read_parquet(path)
@@ -79,7 +79,7 @@ def test_files_are_described_as_their_frame(frame, change, memory, tmp_path):
 @pytest.mark.parametrize("n_pairs", [1, 40])
 @pytest.mark.parametrize("grouped", [True, False])
 def test_files_are_described_with_truth(frame, grouped, n_pairs, population, tmp_path):
-    """Users and items of truth that no file has are counted once, as in a frame."""
+    """Users and items of truth without rows are counted once, as in a frame."""
     path = tmp_path / "run.parquet"
     truth = frame.loc[::9, ["user", "item"]].assign(item=lambda rows: rows["item"] // n_pairs % 500)
     truth = pd.concat([truth, pd.DataFrame({"user": [35, 39], "item": [1, 2]})]).drop_duplicates()
@@ -95,7 +95,7 @@ def test_files_are_described_with_truth(frame, grouped, n_pairs, population, tmp
 
 
 def test_one_ranking_is_described(frame, tmp_path):
-    """Without a user column the files are one ranking, with truth too."""
+    """Files without a user column are described as one ranking, with truth too."""
     path = tmp_path / "run.parquet"
     frame = frame.drop(columns="relevant")
     for rows in (frame, frame[:0]):
@@ -107,7 +107,7 @@ def test_one_ranking_is_described(frame, tmp_path):
 
 
 def test_text_for_scores_is_refused(frame, tmp_path):
-    """What a frame is refused for, files are."""
+    """Files with text as scores are refused, like frames."""
     path = tmp_path / "run.parquet"
     frame.assign(knn_score="x").to_parquet(path)
     with pytest.raises(recframe.RecframeError, match="score='knn_score'"):
@@ -126,14 +126,15 @@ def test_text_for_scores_is_refused(frame, tmp_path):
     ],
 )
 def test_the_route_is_known_beforehand(frame, change, memory, route, tmp_path):
-    """How files will be read follows from their footers and the memory."""
+    """The way of reading files is known from their footers and the memory limit."""
     path = tmp_path / "run.parquet"
     CHANGES[change](frame).to_parquet(path, row_group_size=80, index=False)
 
     assert route == plan_blocks(open_files(path, Options(), memory)).route
 
 
-ROUTES = {  # how rows come, in what memory, and whether footers say what users there are
+# Each way has the order of rows, the memory, and whether footers have the bounds of users.
+ROUTES = {
     "sweep": ("in order of users", SMALL, True),
     "spill": ("users as text", SMALL, True),
     "whole": ("users as text", 1 << 30, False),
@@ -157,7 +158,7 @@ ARGUMENTS = {
 
 @pytest.fixture
 def segmented(frame):
-    """The frame with what its users are and weigh; countries are categories in an order."""
+    """Return the frame with segments and weights of users; countries are ordered categories."""
     names = pd.CategoricalDtype(["NL", "FR", "DE", "unused"], ordered=True)
     country = pd.Series(["FR", "NL", "DE", None] * 8, dtype=names)
     user = frame["user"].to_numpy()
@@ -169,7 +170,7 @@ def segmented(frame):
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("name", ARGUMENTS)
 def test_files_have_every_method(segmented, name, route, tmp_path):
-    """Every table is that of the frame bit for bit, however the files are read."""
+    """Every table equals the frame's bit for bit, for every way of reading."""
     change, memory, has_bounds = ROUTES[route]
     path = tmp_path / "run.parquet"
     frame = CHANGES[change](segmented)
@@ -187,7 +188,7 @@ def test_files_have_every_method(segmented, name, route, tmp_path):
 
 @pytest.mark.parametrize("route", ROUTES)
 def test_segments_that_are_text(segmented, route, tmp_path):
-    """They come back as the text that they are, whatever they are read as."""
+    """Segments of text are text in the tables, for every way of reading."""
     change, memory, has_bounds = ROUTES[route]
     path = tmp_path / "run.parquet"
     frame = CHANGES[change](segmented.assign(country=segmented["country"].astype("str")))
@@ -200,7 +201,7 @@ def test_segments_that_are_text(segmented, route, tmp_path):
 
 
 def test_segments_of_files_with_truth(segmented, tmp_path):
-    """Users of truth without a row are of no country, and weigh what a Series says."""
+    """Users of truth without a row are in no country, and have the weight that a Series gives."""
     path = tmp_path / "run.parquet"
     truth = segmented.loc[::5, ["user", "item"]]
     truth = pd.concat([truth, pd.DataFrame({"user": [35, 39], "item": [1, 2]})])
@@ -220,7 +221,7 @@ def test_segments_of_files_with_truth(segmented, tmp_path):
 @pytest.mark.parametrize("user", [4, "4", "none", 99])
 @pytest.mark.parametrize("route", ROUTES)
 def test_one_user_of_files(frame, user, route, tmp_path):
-    """One user's rankings are shown as of a frame, or refused with users that are there."""
+    """`inspect` shows one user of files as of a frame, or refuses with known users."""
     change, memory, has_bounds = ROUTES[route]
     path = tmp_path / "run.parquet"
     frame = CHANGES[change](frame)
@@ -237,7 +238,7 @@ def test_one_user_of_files(frame, user, route, tmp_path):
 
 
 def test_rows_without_a_user_do_not_hide_others(frame, tmp_path):
-    """One user is shown although other rows have none, which an evaluation refuses."""
+    """`inspect` shows a user although other rows have none, which an evaluation refuses."""
     path = tmp_path / "run.parquet"
     with_nulls(frame).drop(columns="relevant").assign(relevant=True).to_parquet(path)
     scanned = recframe.scan(path)(score="knn_score")
@@ -249,7 +250,7 @@ def test_rows_without_a_user_do_not_hide_others(frame, tmp_path):
 
 
 def test_row_sized_tables_are_left_out(tmp_path):
-    """Methods whose tables are as long as the rows are not there, and say what to do."""
+    """Methods with a row for each row of the files are missing, with an alternative."""
     scanned = recframe.scan("examples/example.parquet")
     for name in ("rank", "top", "judge"):
         assert not hasattr(scanned, name)
@@ -257,11 +258,11 @@ def test_row_sized_tables_are_left_out(tmp_path):
         with pytest.raises(AttributeError, match=rf"long as the rows.*, then df.rec.{name}\(\)"):
             getattr(scanned, name)
     with pytest.raises(AttributeError, match=r"did you mean recall\(\)"):
-        scanned.recal  # noqa: B018 - looked up only
+        scanned.recal  # noqa: B018 - the attribute is only looked up
 
 
 def test_scanned_files_show_themselves(frame, tmp_path):
-    """Files, rows, row groups, columns and the route are shown; of no value anything is read."""
+    """A scan shows its files, rows, row groups, columns and way of reading, without values."""
     for number in range(3):
         path = tmp_path / f"{number}.parquet"
         frame[number * 200 : number * 200 + 200].to_parquet(path, row_group_size=80, index=False)
@@ -283,7 +284,7 @@ def test_scanned_files_show_themselves(frame, tmp_path):
 
 
 def test_messages_spell_the_call(frame, tmp_path):
-    """What is to be passed is so to the call that was made."""
+    """A refusal suggests the option in the call that was made."""
     frame.rename(columns={"user": "u"}).to_parquet(tmp_path / "run.parquet")
     with pytest.raises(recframe.RecframeError, match=r"pass recframe.scan\(path\)\(user=...\)"):
         recframe.scan(tmp_path).mean()
@@ -298,7 +299,7 @@ def test_messages_spell_the_call(frame, tmp_path):
 
 
 def test_options(frame, tmp_path):
-    """Options are taken as `recframe.rec` takes them, and refused before files are read."""
+    """A scan takes options like `recframe.rec`, and refuses them before reading files."""
     frame.to_parquet(tmp_path / "run.parquet")
     options = {"user": "user", "score": "other_score", "missing": "unranked", "short": "pad"}
     scanned = recframe.scan(tmp_path, memory=SMALL, **options)
@@ -311,11 +312,11 @@ def test_options(frame, tmp_path):
 
 
 def test_a_scan_is_an_accessor(frame, tmp_path):
-    """Where a frame is asked for, or its accessor, a scan is told that it has the methods."""
+    """A scan passed as a frame, or asked for `.rec`, is refused: it has the methods itself."""
     frame.to_parquet(tmp_path / "run.parquet")
     scanned = recframe.scan(tmp_path)
     with pytest.raises(AttributeError, match=r"no attribute 'rec': it has the methods of df.rec"):
-        scanned.rec  # noqa: B018 - it is asked for
+        scanned.rec  # noqa: B018 - the attribute is only looked up
     for call in (recframe.rec, recframe.evaluate, recframe.scan):
         with pytest.raises(recframe.RecframeError, match=r"Accessor; pass options as \w+\(ties"):
             call(scanned)
@@ -323,7 +324,7 @@ def test_a_scan_is_an_accessor(frame, tmp_path):
 
 @pytest.mark.parametrize("ending", ["trec", "txt", "gz", "run"])
 def test_a_run_of_trec(ending, tmp_path, capsys):
-    """A file whose lines are those of a run is told what reads it, in Python and in a shell."""
+    """A TREC run is refused with the function and the command that read it."""
     path = tmp_path / f"bm25.{ending}"
     text = b"q1 Q0 d1 1 2.5 bm25\nq1 Q0 d2 2 1.5 bm25\n"
     path.write_bytes(gzip.compress(text) if ending == "gz" else text)
@@ -342,7 +343,7 @@ def test_a_run_of_trec(ending, tmp_path, capsys):
 
 
 def test_pairs_of_nobody_are_refused_by_a_description(frame, tmp_path):
-    """That exclude or truth meets no user is known once all is read, and refused as of a frame."""
+    """`describe` refuses `exclude` and truth that share no user with files, as with frames."""
     frame.to_parquet(tmp_path / "0.parquet")
     nobody = pd.DataFrame({"user": [97, 98], "item": [1, 2]})
     for name in ("exclude", "truth"):

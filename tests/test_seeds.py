@@ -1,4 +1,4 @@
-"""The published examples S1 to S4, each under its name and with its printed figures."""
+"""The published examples S1 to S4 have their names and their printed values."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ RELEVANT, SCORE = [1, 1, 0, 0, 1], [0.4, 0.1, 0.2, 0.5, 0.3]
 
 @pytest.fixture(scope="module")
 def example():
-    """The example frame of the repository."""
+    """Return the example frame of the repository."""
     return pd.read_parquet(EXAMPLES / "example.parquet")
 
 
@@ -27,7 +27,7 @@ def published(name):
 
 
 def test_s1_recall_table(example):
-    """S1: recall@4 of every object, to the six decimals printed, index named object."""
+    """S1: recall@4 of every object equals the six decimals printed, with an index named object."""
     actual = example.rec.recall(k=4)
 
     pd.testing.assert_frame_equal(
@@ -38,7 +38,7 @@ def test_s1_recall_table(example):
 
 
 def test_s2_precision_table(example):
-    """S2: precision@4 of every object, exactly."""
+    """S2: precision@4 of every object equals the published value exactly."""
     actual = example.rec.precision(k=4)
 
     pd.testing.assert_frame_equal(
@@ -51,7 +51,7 @@ def test_s2_precision_table(example):
     ("metric", "random", "knn"), [("recall", 0.117027, 0.226328), ("precision", 0.475, 0.875)]
 )
 def test_s1_s2_mean_value_row(example, metric, random, knn):
-    """S1, S2: the one-row table of means, by plain pandas and by `mean`."""
+    """S1, S2: the table of means has the published row, by plain pandas and by `mean`."""
     table = getattr(example.rec, metric)(k=4)
     row = table.mean().to_frame("mean value").T
 
@@ -62,12 +62,12 @@ def test_s1_s2_mean_value_row(example, metric, random, knn):
 
 
 def test_s1_relevant_items_per_object(example):
-    """S1: the numbers of relevant items that the two published tables imply."""
+    """S1: the numbers of relevant items are those that the two published tables imply."""
     assert N_RELEVANT == example.groupby("object")["relevant"].sum().tolist()
 
 
 def test_s1_object_4_rows(example):
-    """S1: all thirty rows of object 4 are the published ones."""
+    """S1: all thirty rows of object 4 are as published."""
     actual = example[example["object"] == 4].reset_index(drop=True)
 
     pd.testing.assert_frame_equal(pd.read_csv(DATA / "object_4.csv"), actual)
@@ -78,7 +78,7 @@ def test_s1_object_4_rows(example):
     [("Random scores", "15.38%", "66.67%"), ("KNN scores", "23.08%", "100.00%")],
 )
 def test_s1_s2_consider_one_object(example, score, recall, precision):
-    """S1, S2: object 4 at k = 3 by the frame and by the array functions."""
+    """S1, S2: object 4 at k = 3 has the same values by the frame and by the array functions."""
     one = example[example["object"] == 4]
     by_frame = one.rec.evaluate(["recall@3", "precision@3"]).loc[4, score]
 
@@ -95,7 +95,7 @@ def test_s1_s2_array_functions(function):
 
 @pytest.mark.parametrize("function", [recall_at_k, precision_at_k])
 def test_s1_s2_array_functions_refuse(function):
-    """S1, S2: unequal lengths and a k beyond the observations are ValueErrors."""
+    """S1, S2: unequal lengths and a k beyond the observations raise ValueError."""
     with pytest.raises(ValueError, match=r"of one length, found shapes \(4,\) and \(5,\)"):
         function(RELEVANT[:4], SCORE, k=3)
     with pytest.raises(ValueError, match="k must be at most the 5 observations, found 6"):
@@ -103,7 +103,7 @@ def test_s1_s2_array_functions_refuse(function):
 
 
 def test_array_r_precision():
-    """R-precision of one ranking; NaN where nothing is relevant."""
+    """R-precision of one ranking is NaN without a relevant row."""
     assert 2 / 3 == r_precision(RELEVANT, SCORE)
     assert np.isnan(r_precision([0, 0], [0.1, 0.2]))
 
@@ -137,7 +137,7 @@ SHOWN, TARGETS = list(range(1, 11)), [1, 3, 4, 6, 8, 11, 13, 14]
 @pytest.mark.parametrize("make", [list, np.array])
 @pytest.mark.parametrize(("k", "value"), [(10, 0.625), (5, 0.375)])
 def test_s3_recall_of_sets(make, k, value):
-    """S3: recall of the items shown, as lists or arrays, and by frames."""
+    """S3: recall of the items shown is the same for lists, arrays and frames."""
     assert value == recall(make(SHOWN[:k]), make(TARGETS))
     recs = recframe.from_lists({"ann": SHOWN})
     truth = pd.DataFrame({"user": "ann", "item": TARGETS})
@@ -145,7 +145,7 @@ def test_s3_recall_of_sets(make, k, value):
 
 
 def test_what_is_not_masked_counts():
-    """A masked array that masks nothing is an array; Series of one index are paired."""
+    """A masked array without masks is an array, and Series with equal indexes are paired."""
     relevant, score = np.ma.masked_array([1, 0], False), pd.Series([0.1, 0.2], [5, 4])
 
     assert 0.0 == precision_at_k(relevant, score, 1)
@@ -155,7 +155,7 @@ def test_what_is_not_masked_counts():
 
 
 def test_s3_recall_without_targets():
-    """S3: no targets give 0.0, and what is neither list nor array is a TypeError."""
+    """S3: recall without targets is 0.0, and other types than lists and arrays raise TypeError."""
     assert 0.0 == recall(SHOWN, [])
     assert 0.0 == recall([], TARGETS)
     for recommended, target in ((tuple(SHOWN), TARGETS), (SHOWN, set(TARGETS)), ("abc", TARGETS)):
@@ -164,7 +164,7 @@ def test_s3_recall_without_targets():
 
 
 def test_s3_recall_at_k_of_a_frame():
-    """S3: users without targets count 0, and fewer than k rows are fine for recall."""
+    """S3: users without targets count as 0, and recall allows fewer than k rows."""
     targets = {1, 3, 4, 6, 8, 11, 13, 14}
     shown = pd.DataFrame({"user": "a", "item": range(1, 15)})
     shown["score"] = -shown["item"]
@@ -179,7 +179,7 @@ def test_s3_recall_at_k_of_a_frame():
 
 @pytest.fixture
 def ratings():
-    """S4: ratings with R = 11 where 2, 8 and 10 of the first 3, 10 and 12 recommended hit."""
+    """S4: ratings with R = 11 have 2, 8 and 10 hits in the first 3, 10 and 12 recommended."""
     hit = [1, 1, 0, 1, 1, 0, 1, 1, 1, 1, 1, 1]
     frame = pd.DataFrame(
         {
@@ -194,7 +194,7 @@ def ratings():
     ("k", "precision", "recall"), [(3, 0.67, 0.18), (10, 0.80, 0.73), (15, 0.83, 0.91)]
 )
 def test_s4_ratings(ratings, k, precision, recall):
-    """S4: precision and recall of one ranking of ratings, to the two decimals printed."""
+    """S4: precision and recall of one ranking of ratings equal the two decimals printed."""
     bound = ratings.rec(
         user=None,
         score="y_recommended",
@@ -210,7 +210,7 @@ def test_s4_ratings(ratings, k, precision, recall):
 
 
 def test_s4_no_value_where_nothing_is_recommended(ratings):
-    """S4: both denominators can be 0, and then there is no value."""
+    """S4: precision and recall have no value if nothing is recommended."""
     bound = ratings.rec(
         user=None,
         score="y_recommended",
@@ -225,7 +225,7 @@ def test_s4_no_value_where_nothing_is_recommended(ratings):
 
 
 def test_s4_refuses():
-    """S4: k of 0 or less and a missing column are ValueErrors."""
+    """S4: a k of 0 or less and a missing column raise ValueError."""
     frame = pd.DataFrame({"y_actual": [1.0], "y_recommended": [1.0]})
     bound = frame.rec(user=None, score="y_recommended", relevant="y_actual", min_relevance=2.0)
     with pytest.raises(ValueError, match="k must be an integer of 1 or more, found 0"):

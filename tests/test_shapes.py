@@ -1,4 +1,4 @@
-"""The shapes: the right columns are found, or the message has the call that names them."""
+"""The columns of real exports are found, or the message has the call that names them."""
 
 import re
 
@@ -12,7 +12,7 @@ from recframe.frames.columns import find_columns
 from recframe.options import Options
 
 METRICS = ["precision@3", "recall@3", "r_precision"]
-# What a shape needs to be said that no name can say: from which grade on a row is relevant.
+# No name tells from which grade on a row of these exports is relevant.
 SAID = {"movielens": 4, "surprise": 4, "spark_als": 4}
 FOUND = {
     "movielens": ("userId", "movieId", ["prediction"], "rating"),
@@ -31,7 +31,7 @@ def refuse(frame, **options):
 
 
 def paste(message, df, truth=None, **chosen):
-    """Return the accessor that the call in a message makes, with what is chosen for dots."""
+    """Return the accessor made by the call in a message, with choices in the place of dots."""
     found = re.search(r"pass (df\.rec\(.*?\))(,|;|$)|^(df\.rec\((?s:.*)\))\.mean", message, re.M)
     call = (found[3] or found[1]).replace("truth=...", "truth=truth")
     for name, choice in chosen.items():
@@ -41,7 +41,7 @@ def paste(message, df, truth=None, **chosen):
 
 @pytest.mark.parametrize("name", FOUND)
 def test_columns_that_names_tell(name):
-    """Where names tell, nothing need be passed but what makes a grade relevant."""
+    """Exports with telling names need no option, except the lowest relevant grade."""
     user, item, scores, relevant = FOUND[name]
     frame = getattr(shapes, name)()
     columns = find_columns(frame, Options())
@@ -58,7 +58,7 @@ def test_columns_that_names_tell(name):
 
 @pytest.mark.parametrize("name", SAID)
 def test_ratings_need_a_grade(name):
-    """A rating beside a prediction is relevance, which says from where on when it is told."""
+    """A rating next to a prediction is relevance, and its threshold is asked for."""
     message = refuse(getattr(shapes, name)())
 
     assert re.search("relevant='r(ating|_ui)': .* from 1.0 to 5.0; pass min_relevance=", message)
@@ -66,7 +66,7 @@ def test_ratings_need_a_grade(name):
 
 @pytest.mark.parametrize("with_truth", [True, False])
 def test_vector_store(with_truth):
-    """A distance is suggested with its direction, the gold pairs as truth: one call to paste."""
+    """A distance is suggested with its direction, and gold pairs as truth, in one call to paste."""
     frame, truth = shapes.vector_store(), shapes.gold_pairs()
     message = refuse(frame, **{"truth": truth} if with_truth else {})
     means = paste(message, frame, truth).mean(METRICS)
@@ -78,7 +78,7 @@ def test_vector_store(with_truth):
 
 
 def test_ab_log():
-    """Sessions and users could both be it: refused, with both to choose from."""
+    """Sessions and users could both be the user, so both are offered."""
     frame = shapes.ab_log()
     message = refuse(frame)
 
@@ -88,7 +88,7 @@ def test_ab_log():
 
 
 def test_trec():
-    """A run needs its qrels, as the call to paste says; grades need to be told apart."""
+    """A run asks for qrels, and grades in qrels ask for a threshold."""
     run, qrels = shapes.trec_run(), shapes.trec_qrels()
     message = refuse(run)
 
@@ -101,7 +101,7 @@ def test_trec():
 
 @pytest.mark.parametrize("make", [shapes.spark_recommendations, shapes.topk_frame])
 def test_lists_in_cells(make):
-    """A column that may hold lists is told what makes rows of them."""
+    """A column that may hold lists is answered with the call that makes rows of them."""
     frame = make()
     message = refuse(frame)
 
@@ -111,7 +111,7 @@ def test_lists_in_cells(make):
 
 
 def test_a_pivot_of_models():
-    """Rows of several models are asked about; after a pivot all are in the call to paste."""
+    """Rows of several models are asked about, and the call names all models after a pivot."""
     run, qrels = shapes.trec_run(), shapes.trec_qrels()
     frame = pd.concat([run, run.assign(tag="dense", sim=-run["sim"])])
     assert "pass model='tag' to rank each" in refuse(frame, truth=qrels, min_relevance=1)
@@ -123,7 +123,7 @@ def test_a_pivot_of_models():
     assert "score=['bm25', 'cost'], ascending=[False, True], min_relevance=1" in message
 
 
-# Frames with names that none is known by: the options, and the arguments of the call to paste.
+# No column has a known name here: options, and the arguments of the call to paste.
 STRANGE = {
     "all roles": (
         ["person", "thing", "als", "hit"],
@@ -169,7 +169,7 @@ STRANGE = {
 
 @pytest.mark.parametrize("case", STRANGE)
 def test_calls_to_paste(case):
-    """The call has what the data settle, choices, and what was given; it works."""
+    """The call to paste has the settled roles, the choices and the passed options, and works."""
     names, options, expected, chosen = STRANGE[case]
     values = {
         name: [0.5, 0.25] if name in ("als", "alpha", "dist", "scroe") else [0, 1] for name in names

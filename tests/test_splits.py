@@ -1,4 +1,4 @@
-"""Rows, or pairs of truth, of several parts of a split: which of them count is asked."""
+"""Rows or pairs of truth from several parts of a split are asked about."""
 
 import random
 import string
@@ -21,14 +21,15 @@ ROWS = pd.DataFrame(
 )
 WORDS = {"train": ["train"] * 3 + ["test"] * 3, "Validation": ["DEV"] * 3 + ["Validation"] * 3}
 RANDOM = "".join(random.Random(58).choices(string.ascii_lowercase, k=7))
-LOOKING = [door for door in DOORS if door != "Dask"]  # whose rows are not looked at before
+# Dask does not read rows beforehand.
+LOOKING = [door for door in DOORS if door != "Dask"]
 ASKED = "tells parts of a split apart"
 
 
 @pytest.mark.parametrize("words", WORDS)
 @pytest.mark.parametrize("door", LOOKING)
 def test_a_column_of_parts_is_asked_about(door, words, tmp_path):
-    """Whatever its name; the message has the rows of one part, which are the right ones."""
+    """A column of parts of any name is asked about, and the message selects the evaluated part."""
     rows = ROWS.assign(**{RANDOM: WORDS[words] * 3})
     with pytest.raises(RecframeError) as refused:
         DOORS[door](rows, METRIC, {}, tmp_path)
@@ -43,7 +44,7 @@ def test_a_column_of_parts_is_asked_about(door, words, tmp_path):
 
 @pytest.mark.parametrize("door", [door for door in DOORS if door != "command line"])
 def test_all_rows_where_that_is_said(door, tmp_path):
-    """By model=None, or each part as rankings of its own."""
+    """model=None counts all rows, and a part in `user` ranks each part by itself."""
     rows = ROWS.assign(split=WORDS["train"] * 3)
     table = DOORS[door](rows, METRIC, {"model": None}, tmp_path)
     assert [1.0] * 3 == table["score", METRIC].tolist()
@@ -54,7 +55,7 @@ def test_all_rows_where_that_is_said(door, tmp_path):
 @pytest.mark.parametrize("name", ["is_test", "isTest", "test", "holdout", "in_train", "test_mask"])
 @pytest.mark.parametrize("dtype", [bool, int, float])
 def test_flags_by_their_names(name, dtype):
-    """Booleans, 0 and 1 are parts where their column is called so."""
+    """Flags are parts of a split if the column's name says so."""
     of_test = pd.Series([0, 0, 0, 1, 1, 1] * 3).astype(bool)
     rows = ROWS.assign(**{name: (of_test ^ (name == "in_train")).astype(dtype)})
     with pytest.raises(RecframeError, match=ASKED) as refused:
@@ -65,7 +66,7 @@ def test_flags_by_their_names(name, dtype):
 
 
 def test_no_question():
-    """One part, users of one part each, parts in one user alone, and texts of something else."""
+    """A single part, users of one part each, other texts and lists are not asked about."""
     of_users = ROWS["user"].map({"a": "train", "b": "test", "c": "test"})
     alone = pd.Series([*WORDS["train"], *["test"] * 12])
     others = ["test", of_users, alone, ["test", "control", "x"] * 6, [["train"], ["test"]] * 9]
@@ -76,7 +77,7 @@ def test_no_question():
 
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 def test_files_and_folders(ending, tmp_path):
-    """Files named by parts, and folders, are asked about unless each file is named."""
+    """Files and folders named like parts are asked about, unless each file is named."""
     parts = {"train": ROWS[ROWS.index % 6 < 3], "test": ROWS[ROWS.index % 6 > 2]}
     layouts = [f"{RANDOM}={{}}/a", "{}/a", "{}-0-of-1", "ratings_{}"]
     for number, layout in enumerate(layouts):
@@ -98,7 +99,7 @@ def test_files_and_folders(ending, tmp_path):
 
 
 def test_truth_in_files_of_parts(tmp_path):
-    """A folder of truth whose files are of several parts is asked about; one file is not."""
+    """A folder of truth with files of several parts is asked about, and a single file is not."""
     ROWS[:3].to_parquet(tmp_path / "train.parquet")
     ROWS[3:6].to_parquet(tmp_path / "test.parquet")
     rows = ROWS.drop(columns="relevant")
@@ -110,7 +111,7 @@ def test_truth_in_files_of_parts(tmp_path):
 
 @pytest.mark.parametrize("relevance", [{}, {"relevant": [1, 0, 1]}])
 def test_truth_of_parts(relevance):
-    """Pairs with relevance too are asked about, whatever the column is called."""
+    """Truth with a column of parts is asked about, also with relevance."""
     truth = pd.DataFrame({"user": ["a", "b", "c"], "item": list("pqr")}).assign(**relevance)
     truth[RANDOM] = ["Training", "Test", "Test"]
     rows = ROWS.drop(columns="relevant")
@@ -123,7 +124,7 @@ def test_truth_of_parts(relevance):
 
 @pytest.mark.parametrize("model", ["infer", "algo"])
 def test_a_model_that_is_named_answers_nothing(model):
-    """Each ranks rows of train and test; only None says that both count."""
+    """A named model does not answer the question about parts, and only model=None does."""
     rows = pd.concat([ROWS.assign(algo=one, score=ROWS["score"] * sign) for one, sign in MODELS])
     rows["time_split"] = WORDS["train"] * 6
     with pytest.raises(RecframeError, match=f"'time_split' {ASKED}"):
@@ -141,7 +142,7 @@ MODELS = [("a", 1), ("b", -1)]
 
 @pytest.mark.parametrize("written", PARTED)
 def test_parts_as_people_write_them(written):
-    """Words for them, and flags as texts where the column is called so."""
+    """Common words for parts, and flags as text under a telling name, are asked about."""
     name = "is_test" if "flags" in written else RANDOM
     with pytest.raises(RecframeError, match=ASKED):
         ROWS.assign(**{name: PARTED[written] * 3}).rec.mean(METRIC)
@@ -149,14 +150,14 @@ def test_parts_as_people_write_them(written):
 
 @pytest.mark.parametrize("dtype_backend", ["pyarrow", "numpy_nullable"])
 def test_dtypes_of_arrow(dtype_backend):
-    """Texts are looked at whatever their dtype is."""
+    """Parts are found in texts of any dtype."""
     rows = ROWS.assign(**{RANDOM: WORDS["train"] * 3}).convert_dtypes(dtype_backend=dtype_backend)
     with pytest.raises(RecframeError, match=ASKED):
         rows.rec.mean(METRIC)
 
 
 def test_train_above_test_in_a_large_frame():
-    """Rows of a user are found wherever they are."""
+    """Parts are found wherever the rows of a user are in a large frame."""
     n = 2_000
     rows = pd.DataFrame(
         {"user": [*range(n)] * 10, "item": [i for i in range(10) for _ in range(n)]}
@@ -169,7 +170,7 @@ def test_train_above_test_in_a_large_frame():
 
 
 def test_files_of_truth_have_a_path(tmp_path):
-    """The refusal says to pass that of one part; all count by model=None, at the first try."""
+    """The refusal of truth in several files asks for the path of one, and model=None counts all."""
     ROWS[:3].to_parquet(tmp_path / "train.parquet")
     ROWS[3:6].to_parquet(tmp_path / "test.parquet")
     rows = ROWS[ROWS["user"] == "a"].drop(columns="relevant")

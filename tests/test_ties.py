@@ -1,4 +1,4 @@
-"""ties="item": equal scores by item id as text, the last first, on every door."""
+"""ties="item" orders equal scores by item id as text, the last first, on every engine."""
 
 from decimal import Decimal
 
@@ -19,13 +19,13 @@ from recframe.cli import main
 
 ASKED = strategies.every_metric(2)
 LABELS = [strategies.label(*asked) for asked in ASKED]
-# Each in the order that trec_eval ranks them in where all scores are equal.
+# Each list is in the order in which trec_eval ranks it when all scores are equal.
 ORDERS = {
     "int": [9, 80, 8, 10, 1, 0, -5, -10],
     "uint64": np.array([9, 2**64 - 1, 10], np.uint64),
     "float": [9.0, 10.0, 1.5, 1.0, 0.0, -5.0, -10.0],
     "text": ["～", "é", "aa", "a", "Z", "9", "10", ""],  # noqa: RUF001
-    "beyond 16 bits": ["😀", "～"],  # noqa: RUF001 - UTF-16 has them the other way round
+    "beyond 16 bits": ["😀", "～"],  # noqa: RUF001 - UTF-16 orders these the other way round
     "short of one beginning": pd.array(
         ["doc-é", "doc-b\0", "doc-b", "doc-10", "doc-1", "doc-\0", "doc-"], "string[pyarrow]"
     ),
@@ -44,14 +44,14 @@ ORDERS = {
 
 
 def one_list(items):
-    """Return a list of one user whose scores are all equal."""
+    """Return a list of one user with equal scores."""
     rows = {"user": 1, "item": items, "score": 0.5, "relevant": 0}
     return pd.DataFrame(rows, index=range(len(items)))
 
 
 @pytest.mark.parametrize("items", ORDERS.values(), ids=ORDERS)
 def test_items_of_every_kind(items):
-    """Ids go by their text, whatever their dtype and the order of rows."""
+    """Ids are ordered by their text, for any dtype and any order of rows."""
     frame = one_list(items)
     shuffled = frame.sample(frac=1, random_state=4)
 
@@ -73,7 +73,7 @@ def items_of(kind):
 
 @st.composite
 def rows_with_items(draw):
-    """Return the kind of items and rows (user, item, score, relevance) of distinct pairs."""
+    """Return the kind of items, and rows (user, item, score, relevance) of distinct pairs."""
     kind = draw(st.sampled_from(["int", "float", "str"]))
     row = st.tuples(
         st.integers(0, 2),
@@ -85,14 +85,14 @@ def rows_with_items(draw):
 
 
 def make_frame(rows):
-    """Return rows as a frame, with a second score that parts the ties of the first."""
+    """Return rows as a frame, with a second score that breaks some ties of the first."""
     frame = pd.DataFrame(rows, columns=["user", "item", "score", "relevant"])
     return frame.assign(other_score=frame["score"] * 7 % 3)
 
 
 @given(rows_with_items(), strategies.options(ties="item"), st.randoms(use_true_random=False))
 def test_frames_equal_the_reference(rows, options, random):
-    """Every value, and every rank, is the reference's, under every option and in every order."""
+    """Every value and rank equals the reference's, under every option and order of rows."""
     options |= {"min_relevance": 1}
     random.shuffle(rows)
     table_of = make_frame(rows).rec(**options)
@@ -124,7 +124,7 @@ def test_frames_equal_the_reference(rows, options, random):
 @settings(max_examples=8)
 @given(rows_with_items(), st.randoms(use_true_random=False), st.booleans())
 def test_every_door_is_that_of_frames(tmp_path_factory, rows, random, with_truth):
-    """Files, in one block and in many, and Dask give what a frame gives whose rows are shuffled."""
+    """Files and Dask give the table of a frame with shuffled rows, in one block and in many."""
     frame = make_frame(rows)
     options = {"ties": "item", "short": "pad", "min_relevance": 1, "zero_division": 0.0}
     truth = None
@@ -150,7 +150,7 @@ def test_every_door_is_that_of_frames(tmp_path_factory, rows, random, with_truth
 
 @pytest.fixture
 def tied():
-    """Two users with ties; of the first the relevant item comes last among three."""
+    """Return two users with ties; the first one's relevant item comes last among three."""
     return pd.DataFrame(
         {
             "query": ["q1"] * 4 + ["q2"] * 2,
@@ -162,7 +162,7 @@ def tied():
 
 
 def test_by_hand(tied):
-    """A tie of documents "9", "10" and "1" is ranked in this order, one of "a" and "b" turned."""
+    """Documents "9", "10", "1" are ranked in this order in a tie, and "b" before "a"."""
     table = tied.rec(ties="item").evaluate(["reciprocal_rank", "precision@1"])
 
     assert [[1 / 4, 0], [1, 1]] == table.to_numpy().tolist()
@@ -170,14 +170,14 @@ def test_by_hand(tied):
 
 
 def test_inspect_shows_it(tied):
-    """The rankings of one user are in that order."""
+    """`inspect` shows ties in the order of their documents."""
     shown = tied.rec(ties="item").inspect("q1", k=4)
 
     assert ["2", "9", "10", "1"] == shown.tables["score"]["item"].tolist()
 
 
 def test_the_command_line(tied, tmp_path, capsys):
-    """--ties item is the option."""
+    """The flag --ties item sets the option."""
     tied.to_parquet(tmp_path / "run.parquet")
     options = ["--ties", "item", "--format", "csv", "--metric", "reciprocal_rank"]
     main(["evaluate", str(tmp_path / "run.parquet"), *options])
@@ -186,14 +186,14 @@ def test_the_command_line(tied, tmp_path, capsys):
 
 
 def test_describe_is_the_same(tied):
-    """What `describe` counts depends on no order of ties."""
+    """`describe` gives the same values as without ties="item"."""
     expected, actual = tied.rec().describe(k=1), tied.rec(ties="item").describe(k=1)
 
     pd.testing.assert_frame_equal(pd.DataFrame(expected), pd.DataFrame(actual))
 
 
 def test_folded_rows(tied):
-    """Rows of one document, made one, have its place; each of them has the rank of it."""
+    """Repeated rows of one document, folded to one, share its position."""
     twice = pd.concat([tied, tied.iloc[[2]]], ignore_index=True)
     ranks = twice.rec(ties="item", duplicates="max").rank()["score"]
 
@@ -201,7 +201,7 @@ def test_folded_rows(tied):
 
 
 def test_without_items_it_is_refused(tied):
-    """Where no column has items the message says what needs one."""
+    """A frame without items is refused, and the message names the option that needs them."""
     without = tied.drop(columns="doc")
     with pytest.raises(
         MissingColumnError, match=r"item: no column found .*, which ties='item' need"
@@ -214,13 +214,13 @@ def test_without_items_it_is_refused(tied):
 
 
 def test_repeated_pairs_have_no_order(tied):
-    """Rows of one pair that are all kept are refused: nothing but row order tells them apart."""
+    """Repeated rows under duplicates="keep" are refused, because only row order differs."""
     with pytest.raises(RecframeError, match="ties='item' with duplicates='keep' gives rows of one"):
         tied.rec(ties="item", duplicates="keep")
 
 
 def test_ids_of_one_text_have_no_order():
-    """Ids that differ, but not as text, are refused where ties go by item."""
+    """Different ids with the same text are refused."""
     items = pd.Series([("a", "1"), ("a", 1), ("a", "1 ")], dtype=object)
     frame = one_list(items.map(lambda item: SameText(item)))
     for show in (
@@ -234,7 +234,7 @@ def test_ids_of_one_text_have_no_order():
 
 
 class SameText:
-    """Ids that are different and written alike."""
+    """An id with the same text as all others."""
 
     def __init__(self, item):
         self.item = item
@@ -247,7 +247,7 @@ class SameText:
 @pytest.mark.parametrize("dtype", [int, "str", object])
 @pytest.mark.parametrize("n_scores", [2, 9])
 def test_only_some_ties_are_ordered(dtype, n_scores):
-    """Metrics that read only relevant rows give what they do when every tie is in order."""
+    """Ordering only the ties that a metric reads gives the same values as ordering all."""
     rng = np.random.default_rng(2)
     pairs = pd.DataFrame({"user": rng.integers(0, 40, 2000), "item": rng.integers(0, 200, 2000)})
     frame = pairs.drop_duplicates(ignore_index=True)

@@ -1,4 +1,4 @@
-"""A day that rows and truth have both: which days a pair of truth belongs to is asked."""
+"""If rows and truth both have a day, recframe asks to which days a pair of truth belongs."""
 
 import pandas as pd
 import pytest
@@ -20,7 +20,7 @@ TRUTH = pd.DataFrame({"user": [1, 1, 2, 2], "item": [1, 3, 2, 1], "day": DAYS * 
 
 @pytest.mark.parametrize("door", DOORS)
 def test_it_is_asked(door, tmp_path):
-    """One day's rows and truth of two days have two readings; each has its options."""
+    """Truth of two days for rows of one day is asked about, and each reading has options."""
     one = ROWS[ROWS["day"] == DAYS[0]]
     with pytest.raises(
         RecframeError, match=r"the rows have 'day' too, and it parts the pairs of 2"
@@ -33,7 +33,7 @@ def test_it_is_asked(door, tmp_path):
 
 @pytest.mark.parametrize("relevance", [{}, {"relevant": [1, 0, 1, 1]}])
 def test_the_answer_keeps_days_apart(relevance):
-    """What is pasted counts no day that has no rows as 0."""
+    """The suggested answer keeps days apart, and does not count days without rows as 0."""
     one, truth = ROWS[ROWS["day"] == DAYS[0]], TRUTH.assign(**relevance)
     with pytest.raises(RecframeError, match="the rows have 'day' too") as asked:
         one.rec(truth=truth).mean("recall@1")
@@ -47,7 +47,7 @@ def test_the_answer_keeps_days_apart(relevance):
 
 @pytest.mark.parametrize("memory", ["1GiB", 1 << 17])
 def test_days_far_apart_in_a_file(memory, tmp_path):
-    """Truth that is parted by user is looked at whole, not at its first rows."""
+    """Truth with far-apart days is checked in all its rows."""
     pairs = pd.DataFrame({"user": range(6_000), "item": 1})
     pairs.assign(day=DAYS[0], score=1.0).to_parquet(tmp_path / "rows.parquet")
     days = [pairs.assign(item=n + 1, day=day) for n, day in enumerate([*DAYS, DAYS[0]])]
@@ -62,7 +62,8 @@ def test_days_far_apart_in_a_file(memory, tmp_path):
         )
 
 
-MAKE = {  # days as columns have them
+# Columns can hold days in these forms.
+MAKE = {
     "text": lambda days: days,
     "digits": lambda days: days.str.replace("-", ""),
     "integers": lambda days: days.str.replace("-", "").astype(int),
@@ -76,7 +77,7 @@ MAKE = {  # days as columns have them
 @pytest.mark.parametrize("name", ["ds", "kqzv", "timestamp"])
 @pytest.mark.parametrize("kind", MAKE)
 def test_days_by_their_values(kind, name):
-    """Whatever their column is called, in whatever dtype."""
+    """Days are found by their values, in any dtype and under any name."""
     one, truth = (
         frame.assign(day=MAKE[kind](frame["day"])).rename(columns={"day": name})
         for frame in (ROWS[:6], TRUTH)
@@ -90,14 +91,14 @@ def test_days_by_their_values(kind, name):
 
 @pytest.mark.parametrize("door", DOORS)
 def test_days_by_their_values_on_every_door(door, tmp_path):
-    """As those of frames."""
+    """Days are found by their values on every engine."""
     one, truth = (frame.rename(columns={"day": "kqzv"}) for frame in (ROWS[:6], TRUTH))
     with pytest.raises(RecframeError, match=r"the\s+rows\s+have\s+'kqzv'\s+too"):
         DOORS[door](one, "recall@1", {"truth": truth}, tmp_path)
 
 
 def test_other_names_of_users():
-    """Both sides' columns are named."""
+    """The suggestion names both sides' user columns."""
     truth = TRUTH.rename(columns={"user": "customer_id"})
     with pytest.raises(RecframeError, match="the rows have 'day' too") as asked:
         ROWS[:6].rec(truth=truth).recall(k=1)
@@ -108,7 +109,7 @@ def test_other_names_of_users():
 
 
 def test_what_is_not_asked():
-    """A day that rows do not have, that does not vary, or that each item has one of."""
+    """Days on one side only, constant days, and days that items decide are not asked about."""
     one = ROWS[ROWS["day"] == DAYS[0]]
     no_day, of_item = one.drop(columns="day"), {1: "a", 2: "b", 3: "c"}
     alike = [
@@ -128,7 +129,7 @@ def test_what_is_not_asked():
 
 
 def test_ids_in_lists_are_refused_as_such():
-    """Not as something else on the way."""
+    """Lists as ids of truth are refused as lists."""
     truth = TRUTH.assign(item=[[1], [2], [3], [4]])
     with pytest.raises(RecframeError, match="ids must be hashable"):
         ROWS[:6].rec(truth=truth).recall(k=1)
@@ -144,7 +145,7 @@ WRITTEN = {
 
 @pytest.mark.parametrize("written", WRITTEN)
 def test_days_as_they_are_written(written):
-    """In any common way, under any name."""
+    """Days are found in any common notation, under any name."""
     days = dict(zip(DAYS, WRITTEN[written], strict=True))
     one, truth = (
         frame.assign(tag=frame["day"].map(days)).drop(columns="day")

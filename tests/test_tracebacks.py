@@ -1,4 +1,4 @@
-"""Tracebacks: a refusal ends at the caller's own line, unless the whole is asked for."""
+"""The traceback of a refusal ends at the caller's line, unless the full one is asked for."""
 
 import inspect
 import os
@@ -19,13 +19,13 @@ import recframe.dask
 from recframe.calls import public, public_each
 
 PACKAGE = str(Path(recframe.__file__).parent)
-# For processes that must import the recframe under test, where another one is installed.
+# Another recframe may be installed, so processes import the one under test by this path.
 THIS_ONE = {**os.environ, "PYTHONPATH": str(Path(PACKAGE).parent)}
 FRAME = pd.DataFrame({"user": [1, 1], "item": [1, 2], "score": [2, 1], "relevant": [0, 1]})
 
 
 def refuse_late(path):
-    """Iterate over tables, of which a later one is refused."""
+    """Iterate over tables until a later one is refused."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"user": np.arange(3000), "score": rng.random(3000), "relevant": 1})
     frame.loc[2999, "relevant"] = 7
@@ -53,7 +53,7 @@ CALLS = {
 
 @pytest.mark.parametrize("name", CALLS)
 def test_a_refusal_ends_at_the_caller(name, tmp_path, monkeypatch):
-    """One frame of ours is left, which IPython and pytest hide; set otherwise, all are there."""
+    """A short traceback has one hidden frame of recframe, and the full one has all."""
     with pytest.raises(recframe.RecframeError) as caught:
         CALLS[name](tmp_path)
     *_, last = traceback.walk_tb(caught.value.__traceback__)
@@ -70,11 +70,12 @@ def test_a_refusal_ends_at_the_caller(name, tmp_path, monkeypatch):
 
 
 def test_the_whole_has_the_cause(tmp_path, monkeypatch):
-    """What a refusal was caused by is in the whole traceback, and not in the short one."""
+    """The full traceback has the cause of a refusal, and the short one does not."""
     with pytest.raises(recframe.RecframeError, match="no such file") as caught:
         recframe.evaluate(tmp_path / "no.parquet")
     assert caught.value.__cause__ is None
-    assert isinstance(caught.value.__context__, FileNotFoundError)  # for programs to look at
+    # Programs can look at the context.
+    assert isinstance(caught.value.__context__, FileNotFoundError)
     monkeypatch.setenv("RECFRAME_TRACEBACK", "full")
     with pytest.raises(recframe.RecframeError, match="no such file") as caught:
         recframe.evaluate(tmp_path / "no.parquet")
@@ -94,7 +95,7 @@ shell.run_cell("ask()")
 
 
 def test_ipython_shows_the_callers_frames_and_the_sentence(tmp_path):
-    """The last frame, which it never hides, is left out; the whole is shown where asked for."""
+    """IPython shows the caller's frames and the message, and the full traceback if asked to."""
     run = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", IN_IPYTHON],
         env=THIS_ONE | {"IPYTHONDIR": str(tmp_path)},
@@ -102,7 +103,8 @@ def test_ipython_shows_the_callers_frames_and_the_sentence(tmp_path):
         capture_output=True,
         text=True,
     )
-    shown = run.stdout.replace("File ~", f"File {Path.home()}")  # as which it writes that folder
+    # IPython abbreviates the home folder in this way.
+    shown = run.stdout.replace("File ~", f"File {Path.home()}")
     short, whole = re.split("\nRecframeError  ", shown)[1:]
 
     assert ["ask()", "def ask(): recframe.evaluate(5)"] == re.findall("---> 1 (.*)", short)
@@ -111,7 +113,7 @@ def test_ipython_shows_the_callers_frames_and_the_sentence(tmp_path):
 
 
 def test_development_mode_has_the_whole(tmp_path):
-    """Python's development mode asks for it too."""
+    """Python's development mode shows the full traceback."""
     code = "import recframe; recframe.evaluate(5)"
     command = [sys.executable, "-X", "dev", "-W", "ignore", "-c", code]
     run = subprocess.run(command, capture_output=True, text=True, env=THIS_ONE, cwd=tmp_path)
@@ -120,7 +122,7 @@ def test_development_mode_has_the_whole(tmp_path):
 
 
 def test_other_errors_stay_as_they_are():
-    """What is no refusal has all its frames, in calls and in iterators."""
+    """Errors other than refusals keep all their frames, in calls and in iterators."""
 
     @public
     def fail():
@@ -133,7 +135,7 @@ def test_other_errors_stay_as_they_are():
 
 
 def test_what_is_public_is_what_it_was():
-    """Signatures, names and docstrings are the function's own, and processes can be sent it."""
+    """A public function has its own signature, name and docstring, and can be pickled."""
     for function, argument in (
         (recframe.evaluate, "ties"),
         (recframe.iter_evaluate, "memory"),
@@ -147,7 +149,7 @@ def test_what_is_public_is_what_it_was():
 
 
 def test_an_iterator_can_be_closed():
-    """What it is made of ends with it."""
+    """Closing an iterator closes the iterator inside it."""
     ended = []
 
     def tables():

@@ -1,4 +1,4 @@
-"""unit=: rankings of several user columns are not independent where a user comes again."""
+"""Option `unit` treats several rankings of the same user as dependent."""
 
 import dask.dataframe as dd
 import numpy as np
@@ -18,7 +18,7 @@ OPTIONS = {"user": ["date", "user"], "score": ["a", "b"]}
 
 
 def make_rows(n_days=5, users=("ann", "bob", "cat"), n_items=3):
-    """Return rows of each user on each day, of two scores that are often the same."""
+    """Return rows of each user on each day, with two scores that are often equal."""
     rng = np.random.default_rng(1)
     days = pd.date_range("2026-01-01", periods=n_days).strftime("%F")
     index = pd.MultiIndex.from_product([days, users, range(n_items)])
@@ -47,7 +47,7 @@ def save(frame, folder):
 
 
 def ask(accessor, asked="summary", **arguments):
-    """Return a table with plain columns, whatever the engine."""
+    """Return a table with plain columns on every engine."""
     table = getattr(accessor, asked if asked == "summary" else "compare")(METRIC, **arguments)
     table = table.compute() if hasattr(table, "compute") else table
     return table.to_pandas() if isinstance(table, pl.DataFrame) else table.reset_index()
@@ -56,7 +56,7 @@ def ask(accessor, asked="summary", **arguments):
 @pytest.mark.parametrize("door", ACCESSORS)
 @pytest.mark.parametrize("asked", ASKED)
 def test_a_unit_is_one_value(door, asked, tmp_path):
-    """Where each has as many rankings, the table is that of the means of units."""
+    """A unit counts as one value, the mean of its rankings."""
     accessor = ACCESSORS[door](ROWS, tmp_path)(**OPTIONS)
     means = ROWS.rec(**OPTIONS).evaluate(METRIC).fillna(0).groupby(level="user").mean()
     function = recframe.summary if asked == "summary" else recframe.compare
@@ -73,7 +73,7 @@ def test_a_unit_is_one_value(door, asked, tmp_path):
 @pytest.mark.parametrize("door", ACCESSORS)
 @pytest.mark.parametrize("asked", ["summary", "compare"])
 def test_units_that_come_again_are_asked_for(door, asked, tmp_path):
-    """Each choice that is suggested runs; within a day each user comes once."""
+    """A user in several rankings makes `unit` necessary, and each suggested choice runs."""
     accessor = ACCESSORS[door](ROWS, tmp_path)(**OPTIONS)
     with pytest.raises(RecframeError, match=r"found 15 rankings by \['date', 'user'\] of 3 'user'"):
         ask(accessor, asked)
@@ -96,7 +96,7 @@ def test_units_that_come_again_are_asked_for(door, asked, tmp_path):
 
 
 def test_means_weigh_by_the_number_of_rankings():
-    """The mean is that of all rankings, defined ones only; intervals are of units, by hand."""
+    """The mean is over all defined rankings, and intervals over units equal a hand count."""
     users = pd.MultiIndex.from_tuples(
         [(1, "ann"), (2, "ann"), (3, "ann"), (1, "bob"), (2, "cat"), (3, "cat")],
         names=["date", "user"],
@@ -119,7 +119,7 @@ def test_means_weigh_by_the_number_of_rankings():
 
 
 def test_users_needed_are_units():
-    """So many units, each with the rankings of those at hand, have the difference detected."""
+    """The number of users needed is a number of units, which detect the difference."""
     stats = pytest.importorskip("scipy.stats")
     rng = np.random.default_rng(3)
     users = np.arange(12).repeat(rng.integers(1, 6, 12))
@@ -146,7 +146,7 @@ def test_users_needed_are_units():
 
 
 def test_days_of_two_people_are_two_values():
-    """40 rankings that all say the same are no 40 users: p is 0.5, the least of two."""
+    """40 equal differences of two people have a p-value of 0.5, the lowest for two."""
     days = pd.MultiIndex.from_product([range(20), ["ann", "bob"]], names=["date", "user"])
     per_user = pd.DataFrame({"old": 0.2, "new": 0.3}, days)
 
@@ -167,7 +167,7 @@ def test_days_of_two_people_are_two_values():
     ],
 )
 def test_which_column_has_the_units(names, asked):
-    """One named as users are, else the last that is not of times."""
+    """The unit is the column named like users, or the last one without times."""
     index = pd.MultiIndex.from_product([[1, 2], [3, 4]], names=names)
     if "session" in names:
         index = pd.MultiIndex.from_tuples([(1, 3), (1, 4), (2, 5)], names=names)
@@ -177,7 +177,7 @@ def test_which_column_has_the_units(names, asked):
 
 
 def test_the_command_line(tmp_path, capsys):
-    """--unit and --no-unit of evaluate, and of compare for tables that were saved."""
+    """--unit and --no-unit work in evaluate, and in compare for saved tables."""
     paths = save(ROWS, tmp_path), str(tmp_path / "users.parquet")
     words = ["evaluate", paths[0], "--user=date", "--user=user", "--score=a", "--metric", METRIC]
     for more, refused in ((["--score=b", "--baseline=a"], 1), (["--summary"], 1), ([], 0)):
@@ -214,7 +214,7 @@ SESSIONS = pd.DataFrame(
 @pytest.mark.parametrize("door", [door for door in ACCESSORS if door != "Dask"])
 @pytest.mark.parametrize("asked", ["summary", "compare"])
 def test_sessions_of_users_ask_for_the_unit(door, asked, tmp_path):
-    """A column with a user's name that is decided by the ranking is one, whatever `user` is."""
+    """A column with a user's name that each ranking decides is a unit, for any `user`."""
     bound = ACCESSORS[door](SESSIONS, tmp_path)(user="session", score=["a", "b"])
     with pytest.raises(RecframeError, match=r"unit: rankings of one 'user_id' are not indep.*10"):
         ask(bound, asked, **ASKED[asked])
@@ -229,7 +229,7 @@ def test_sessions_of_users_ask_for_the_unit(door, asked, tmp_path):
 
 @pytest.mark.parametrize("asked", ["summary", "compare"])
 def test_a_unit_beside_segments_and_weights(asked):
-    """A unit that is read from the rows stands beside what parts and weighs users."""
+    """A unit read from the rows works together with segments and weights."""
     rows = SESSIONS.assign(half=SESSIONS["session"] % 2, weight=SESSIONS["session"] % 3 + 1.0)
     given = {"unit": "user_id", "by": "half", "weights": "weight"}
     found = ask(rows.rec(user="session", score=["a", "b"]), asked, **given)
@@ -238,7 +238,7 @@ def test_a_unit_beside_segments_and_weights(asked):
 
 
 def test_the_report_asks_for_the_unit_too(tmp_path, capsys):
-    """The page counts units, and the lists that it shows are those of rankings."""
+    """The report and the command line ask for the unit, and count units."""
     bound = SESSIONS.rec(user="session", score=["a", "b"])
     with pytest.raises(RecframeError, match="unit: rankings of one 'user_id'"):
         bound.report(METRIC)
@@ -262,7 +262,7 @@ def test_the_report_asks_for_the_unit_too(tmp_path, capsys):
     ids=["one each", "one in all", "one alone", "not nested"],
 )
 def test_no_unit_is_asked_for(users):
-    """Of users with one ranking each, of one user, and of values that vary in a ranking."""
+    """Users with a ranking each, a single user, and values that vary need no unit."""
     values = users if len(users) == 240 else np.repeat(users, 6)
     bound = SESSIONS.assign(user_id=values).rec(user="session", score=["a", "b"])
     assert {40} == set(bound.summary(METRIC)["n_users"])
@@ -270,7 +270,7 @@ def test_no_unit_is_asked_for(users):
 
 @pytest.mark.parametrize("asked", ["summary", "compare"])
 def test_a_ranking_without_a_unit_is_its_own(asked):
-    """As those of visitors who are not signed in."""
+    """A ranking without a unit is a unit of its own."""
     rows = SESSIONS.assign(user_id=SESSIONS["user_id"].where(SESSIONS["user_id"] % 2 == 0))
     bound = rows.rec(user="session", score=["a", "b"])
     with pytest.raises(RecframeError, match="unit: rankings of one 'user_id'"):
@@ -285,20 +285,20 @@ def test_a_ranking_without_a_unit_is_its_own(asked):
 
 @pytest.mark.parametrize("cell", [{"text": "a"}, ["a", "b"], np.array([1.0, 2.0])])
 def test_cells_that_are_no_ids_ask_nothing(cell):
-    """A column named as one of users may hold texts of queries, or anything."""
+    """A column named like users that holds texts, lists or arrays is no unit."""
     rows = SESSIONS.assign(user_id=[cell] * len(SESSIONS))
     assert 40 == rows.rec(user="session", score="a").summary(METRIC)["n_users"].item()
 
 
 def test_a_group_of_users_is_no_unit():
-    """A tenant or a country has many of them, and intervals of three units say nothing."""
+    """A group of very many rankings is no unit."""
     many = pd.concat([SESSIONS.assign(session=SESSIONS["session"] + 40 * n) for n in range(5)])
     rows = many.assign(user_id=many["session"] % 3)
     assert 200 == rows.rec(user="session", score="a").summary(METRIC)["n_users"].item()
 
 
 def test_units_are_saved_with_values(tmp_path, capsys):
-    """A file of values of rankings has the unit of each, for a gate to take."""
+    """A saved table has the unit of each ranking, and a gate can use it."""
     path, saved = tmp_path / "0.parquet", tmp_path / "users.parquet"
     SESSIONS.to_parquet(path)
     words = ["evaluate", str(path), "--user=session", "--score=a", "--metrics", METRIC, "--quiet"]

@@ -1,4 +1,4 @@
-"""Several columns of users: each combination is one ranking, on every door."""
+"""Several columns of users make each combination of ids a ranking, on every engine."""
 
 import dask.dataframe as dd
 import numpy as np
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import dask
 import recframe
-import recframe.dask  # registers ddf.rec
+import recframe.dask  # This import registers ddf.rec.
 import reference
 import strategies
 from recframe.errors import MissingColumnError, RecframeError
@@ -18,13 +18,14 @@ from recframe.frames.tables import tidy_table
 BOTH = ["date", "user"]
 METRICS = ["recall@2", "ndcg@2", "auc"]
 PADDED = {"short": "pad", "user": BOTH}
-SMALL = 32 << 10  # bytes; a day of the files below takes less, all take more
+# A day of the files below takes fewer bytes, and all days take more.
+SMALL = 32 << 10
 DAYS = pd.to_datetime(["2026-01-01", "2026-01-02", "2026-01-04"])
 
 
 @pytest.fixture
 def frame():
-    """300 rows of 4 users on 3 days in random order, with ties; clicks are of a user's day."""
+    """Return 300 shuffled rows of 4 users on 3 days, with ties and clicks by user and day."""
     rng = np.random.default_rng(3)
     day, user = rng.integers(0, 3, 300), rng.integers(0, 4, 300)
     return pd.DataFrame(
@@ -42,7 +43,7 @@ def frame():
 
 @pytest.fixture
 def truth(frame):
-    """Relevant items: some not listed, one user on a day without rows, one user on no day."""
+    """Return truth with unlisted items, a day without rows and a user without rows."""
     listed = frame.loc[frame["relevant"], [*BOTH, "item"]]
     day = pd.Timestamp("2026-01-03")
     more = pd.DataFrame(
@@ -52,13 +53,13 @@ def truth(frame):
 
 
 def joined(frame):
-    """Return a frame with one text that joins the columns of users, in their order."""
+    """Return a frame with one text that joins the user columns in their order."""
     texts = (frame[label].map(str) for label in BOTH)
     return frame.assign(both=["|".join(ids) for ids in zip(*texts, strict=True)])
 
 
 def assert_same(expected, actual):
-    """Assert that a table of one column of users has the values of one of several, in order."""
+    """Assert that a table of one user column has the values and order of one of several."""
     users = actual.index
     ids = (users.get_level_values(level).map(str) for level in BOTH)
     assert ["|".join(own) for own in zip(*ids, strict=True)] == expected.index.tolist()
@@ -69,7 +70,7 @@ def assert_same(expected, actual):
 
 
 def other_doors(path, frame, **options):
-    """Yield what every door makes of a frame, lazily where it is."""
+    """Yield the accessors of a frame on every other engine."""
     in_order, mixed = path / "in_order.parquet", path / "mixed.parquet"
     frame.sort_values("date", kind="stable").to_parquet(in_order, row_group_size=25)
     frame.to_parquet(mixed, row_group_size=25)
@@ -80,7 +81,7 @@ def other_doors(path, frame, **options):
 
 
 def computed(table):
-    """Return a table, computed where it is lazy, with its users sorted."""
+    """Return a table, computed if it is lazy, with its users sorted."""
     if hasattr(table, "compute"):
         table = table.compute(scheduler="sync")
         table = table.sort_index() if list(table.index.names) == BOTH else table
@@ -99,7 +100,7 @@ OPTIONS = {
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 def test_a_combination_is_a_user(frame, options):
-    """What one column of both gives, with a level for each column."""
+    """A combination of user columns has the values of one joined column, in every table."""
     options = {"short": "pad", **options}
     expected = joined(frame).rec(user="both", **options)
     actual = frame.rec(user=BOTH, **options)
@@ -122,7 +123,7 @@ def test_a_combination_is_a_user(frame, options):
 
 
 def test_the_index_is_that_of_pandas(frame):
-    """Users are as `groupby` has them, whose parts can be looked up by the first level."""
+    """The index equals the index of `groupby`, and its first level selects users."""
     table = frame.rec(**PADDED).recall(k=2)
 
     pd.testing.assert_index_equal(frame.groupby(BOTH).size().index, table.index)
@@ -132,7 +133,7 @@ def test_the_index_is_that_of_pandas(frame):
 
 @pytest.mark.parametrize("population", ["all", "rows"])
 def test_truth_and_what_is_excluded(frame, truth, population):
-    """Pairs are of a combination too; users of truth without rows have a row, unless dropped."""
+    """Pairs of truth and `exclude` belong to a combination of ids, like rows."""
     excluded = frame.loc[frame.index % 5 == 0, [*BOTH, "item"]]
     options = {"short": "pad", "population": population, "unjudged": "drop"}
     expected = joined(frame).rec(
@@ -151,7 +152,7 @@ def test_truth_and_what_is_excluded(frame, truth, population):
 
 
 def test_truth_by_other_names(frame, truth):
-    """Its columns are given by a list, in the order of the frame's; ids go by value."""
+    """Truth may name its user columns by a list, in the order of the frame's."""
     other = truth.rename(columns={"date": "day", "user": "who"}).astype({"who": "category"})
     expected = frame.rec(population="all", truth=truth, **PADDED).evaluate(METRICS)
     actual = frame.rec(
@@ -166,11 +167,12 @@ def test_truth_by_other_names(frame, truth):
 
 @pytest.mark.parametrize("with_truth", [True, False])
 def test_every_door(frame, truth, with_truth, tmp_path):
-    """Files by every route, and Dask, give the tables of the frame bit for bit."""
+    """Files by every way of reading, and Dask, give the tables of the frame bit for bit."""
     options = {**PADDED, **({"population": "all", "truth": truth} if with_truth else {})}
     expected = frame.rec(**options)
     calls = [("evaluate", {"metrics": METRICS}), ("describe", {"k": 3})]
-    if with_truth:  # who has no row has a date all the same, but no clicks
+    # A user of truth without a row has a date, but no clicks.
+    if with_truth:
         calls.append(("mean", {"by": ["date", "user"]}))
     else:
         calls.append(("summary", {"metrics": "auc", "by": "date", "weights": "clicks"}))
@@ -184,7 +186,7 @@ def test_every_door(frame, truth, with_truth, tmp_path):
 
 
 def test_routes(frame, tmp_path):
-    """In order of the first column files are swept, otherwise all columns part the rows."""
+    """Files in order of the first user column are swept, and others are partitioned by all."""
     routes = [
         repr(door).partition("  read      ")[2].split()[:1]
         for door in other_doors(tmp_path, frame, **PADDED)
@@ -194,7 +196,7 @@ def test_routes(frame, tmp_path):
 
 
 def test_folders_of_days(frame, tmp_path):
-    """A column that is the names of folders may be the first."""
+    """The names of folders may be the first user column."""
     for day, rows in frame.groupby(frame["date"].dt.strftime("%Y-%m-%d")):
         folder = tmp_path / f"date={day}"
         folder.mkdir()
@@ -230,7 +232,7 @@ KINDS = {
 @pytest.mark.parametrize("is_grouped", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
 def test_ids_of_any_kind(kind, is_grouped):
-    """Levels have the dtypes of the columns, users the order that each column has by itself."""
+    """Levels have the dtypes of the columns, and users have each column's order."""
     ids = np.random.default_rng(1).integers(0, 4, (2, 60))
     ids = ids[:, np.lexsort(ids)] if is_grouped else ids
     one, other = pd.Series(ids[0], name="x"), pd.Series(ids[1], name="y")
@@ -248,7 +250,7 @@ def test_ids_of_any_kind(kind, is_grouped):
 
 
 def test_ids_that_are_far_apart():
-    """Many columns of many ids have more combinations than an integer holds."""
+    """Many columns of many ids may have more combinations than an integer holds."""
     rng = np.random.default_rng(2)
     ids = {name: rng.integers(0, 2**62, 50).repeat(2) for name in "abcd"}
     frame = pd.DataFrame({**ids, "item": 5, "score": range(100), "relevant": [0, 1] * 50})
@@ -264,7 +266,7 @@ def test_ids_that_are_far_apart():
 @settings(max_examples=25)
 @given(st.data())
 def test_values_are_those_of_the_reference(data):
-    """Bit for bit, nulls in either column included, or both refuse."""
+    """Values equal the reference's bit for bit, with nulls in both columns, or both refuse."""
     kinds = data.draw(strategies.kinds())
     second = data.draw(st.sampled_from(sorted(strategies.USERS)))
     rows = data.draw(strategies.many_rows(**kinds, nulls=("user", "score")))
@@ -293,7 +295,7 @@ def test_values_are_those_of_the_reference(data):
 
 
 def test_one_column_is_that_column(frame):
-    """A list of one gives what its label gives; a tuple is a label."""
+    """A list of one label equals the label, and a tuple is a single label."""
     expected = frame.rec(user="user", duplicates="keep").evaluate(METRICS)
 
     pd.testing.assert_frame_equal(
@@ -304,7 +306,7 @@ def test_one_column_is_that_column(frame):
 
 
 def test_segments_and_weights(frame, truth):
-    """A column of users parts them, those without a row too; a Series goes by its level's name."""
+    """A user column can be a segment, and a Series applies to the level with its name."""
     bound = frame.rec(**PADDED)
     per_user = bound.evaluate("recall@2")
     expected = {day: recframe.summary(own) for day, own in per_user.groupby(level="date")}
@@ -355,7 +357,7 @@ REFUSED = {
 
 @pytest.mark.parametrize(("options", "match"), REFUSED.values(), ids=REFUSED)
 def test_refused_labels(frame, truth, options, match):
-    """What a list may not be, is said."""
+    """An unsuitable list of user columns is refused with the reason."""
     options = {"short": "pad", "duplicates": "keep", **options}
     if "truth" in options:
         options["truth"] = truth
@@ -365,7 +367,7 @@ def test_refused_labels(frame, truth, options, match):
 
 @pytest.mark.parametrize("label", BOTH)
 def test_nulls_are_of_a_column(frame, tmp_path, label):
-    """A null in any column is refused by its name, or dropped."""
+    """A null in any user column is refused by the column's name, or dropped."""
     frame.loc[7, label] = None
     for door in [frame.rec(**PADDED), *other_doors(tmp_path, frame, **PADDED)]:
         with pytest.raises(RecframeError, match=f"user='{label}': ids must not be null, found 1 "):
@@ -379,7 +381,7 @@ def test_nulls_are_of_a_column(frame, tmp_path, label):
 
 @pytest.mark.parametrize("other", ["truth", "exclude"])
 def test_frames_beside_need_every_column(frame, truth, other):
-    """What is said of a user is not taken to hold on every day."""
+    """Truth and `exclude` need every user column, and the message shows a cross merge."""
     beside = truth[["user", "item"]].drop_duplicates()
     match = (
         rf"^{other}: user=\['date', 'user'\] needs each of these columns here too, found no 'date'"
@@ -393,7 +395,7 @@ def test_frames_beside_need_every_column(frame, truth, other):
 
 
 def test_ids_are_compared_column_by_column(frame, truth):
-    """Those of other kinds, and a column with nothing in common, are named."""
+    """Ids of other kinds, and a column with no common id, are refused by the column's name."""
     truth = truth[truth["date"] == DAYS[0]]
     for date, match in {
         "2026-01-01": "user='date': ids of different kinds .*; convert both with pd.to_datetime",
@@ -411,7 +413,7 @@ def test_ids_are_compared_column_by_column(frame, truth):
 
 
 def test_rows_that_repeat_a_pair(frame):
-    """Rows are repeated within a combination, and the message has its ids."""
+    """Repeated rows are found within a combination, and the message has its ids."""
     alike = pd.concat([frame, frame[:1]])
     match = r"'date' and 'user' and 'item' must .* \(such as user \(Timestamp.*, '...'\), item 0\)"
     with pytest.raises(recframe.RepeatedPairError, match=match) as refused:
@@ -423,7 +425,7 @@ def test_rows_that_repeat_a_pair(frame):
 
 
 def test_what_varies_within_users_is_refused_with_the_remedy(frame):
-    """A `by` that a user has two of can tell rankings apart."""
+    """A segment that varies within users is refused, and suggested as a user column."""
     match = r"by='date' must hold one value .*, or user=\['date', 'user'\] to rank each by itself"
     with pytest.raises(RecframeError, match=match):
         frame.rec(user="user", duplicates="keep").mean("auc", by="date")
@@ -439,7 +441,7 @@ def test_what_varies_within_users_is_refused_with_the_remedy(frame):
     ],
 )
 def test_one_user_is_a_tuple(frame, user, match):
-    """As in the index; what is none is refused."""
+    """`inspect` takes a tuple of ids, as in the index, and refuses others."""
     title = repr(frame.rec(**PADDED).inspect((DAYS[0], "ann"), k=1)).partition(":")[0]
 
     assert title.startswith("date 2026-01-01")
@@ -448,7 +450,7 @@ def test_one_user_is_a_tuple(frame, user, match):
 
 
 def test_a_promise_of_partitions(frame):
-    """It is of combinations: a user may be in several partitions on several days."""
+    """partitioned=True is a promise about combinations, so users may span partitions."""
     with dask.config.set({"dataframe.convert-string": False}):
         parts = [dd.from_pandas(day, npartitions=1) for _, day in frame.groupby("date")]
         by_day = dd.concat(parts).rec(partitioned=True, **PADDED)
@@ -460,7 +462,7 @@ def test_a_promise_of_partitions(frame):
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_saved_tables(frame, tmp_path, ending):
-    """Every level is a column, and is read as a level again."""
+    """Every level of a saved table is a column, and is read as a level again."""
     frame = frame.assign(date=frame["date"].dt.strftime("%Y-%m-%d"), number=frame.index % 3)
     users = ["date", "number", "user"]
     per_user = frame.rec(user=users, short="pad", duplicates="keep").evaluate("recall@2")
@@ -472,7 +474,7 @@ def test_saved_tables(frame, tmp_path, ending):
 
 
 def test_saved_tables_are_joined(tmp_path):
-    """By all columns, numbers of csv as text where those of another file are; or refused."""
+    """Saved tables are joined by all user columns, or refused if their numbers differ."""
     rows = pd.DataFrame({"date": [1, 2], "user": ["7", "8"], "score": "knn", "auc": [0.5, 1.0]})
     rows.to_csv(tmp_path / "a.csv", index=False)
     rows.assign(score="als").to_parquet(tmp_path / "b.parquet")

@@ -1,4 +1,4 @@
-"""Situations that people meet: the way on that a refusal names is taken, and gives their number."""
+"""The remedy that a refusal names in common situations works and gives the right values."""
 
 import json
 import re
@@ -24,7 +24,7 @@ EXPECTED = 0.25
 
 
 def refuse(call):
-    """Return what a call says that is refused."""
+    """Return the message that refuses a call."""
     with pytest.raises(RecframeError) as refused:
         call()
     return str(refused.value)
@@ -45,7 +45,7 @@ def mean(frame, **options):
     ids=["decimal commas", "percent", "thousands"],
 )
 def test_numbers_as_texts(texts):
-    """What is suggested keeps their order."""
+    """The suggested conversion of numbers written as text keeps their order."""
     frame = ROWS.assign(score=texts)
     message = refuse(lambda: frame.rec.mean(METRIC))
     call = re.search(r"pd\.to_numeric\(df\['score'\]\.str\.\w+\(.*?\)\)", message)[0]
@@ -53,7 +53,7 @@ def test_numbers_as_texts(texts):
 
 
 def test_json_lines_by_another_name(tmp_path):
-    """The call of pandas that is suggested reads them."""
+    """The suggested call of pandas reads JSON lines in a file named .json."""
     path = tmp_path / "rows.json"
     path.write_text("\n".join(map(json.dumps, ROWS.to_dict("records"))))
     message = refuse(lambda: recframe.evaluate(path, [METRIC]))
@@ -65,7 +65,7 @@ def test_json_lines_by_another_name(tmp_path):
 
 
 def test_a_file_without_a_header(tmp_path):
-    """Its first row is no name of a score."""
+    """A csv file without a header is refused, and the suggested call reads it."""
     ROWS.to_csv(tmp_path / "rows.csv", header=False, index=False)
     message = refuse(lambda: recframe.evaluate(tmp_path / "rows.csv", [METRIC]))
     assert "the first row looks like values ('1', '1', '0.9', '1'), not like names" in message
@@ -74,14 +74,14 @@ def test_a_file_without_a_header(tmp_path):
 
 
 def test_lists_of_a_series():
-    """Are truth by user, as those of a dict."""
+    """A Series of lists is truth by user, like a dict."""
     truth = pd.Series({1: [1, 3], 2: [2]})
     expected = recframe.truth_from(truth.to_dict())
     pd.testing.assert_frame_equal(expected, recframe.truth_from(truth))
 
 
 def test_lists_without_a_user():
-    """Where each row is a ranking, the frame numbers them."""
+    """Lists without users get row numbers as users by the suggested call."""
     frame = pd.DataFrame({"prediction": [[1, 2], [3, 4]], "label": [[1], [4]]})
     message = refuse(lambda: recframe.from_lists(frame))
     call = re.search(r"frame\.reset_index\(.*?\)", message)[0]
@@ -92,14 +92,14 @@ def test_lists_without_a_user():
 
 
 def test_scores_in_arrays():
-    """Those of one number are taken out."""
+    """Scores in arrays of one number are taken out by the suggested call."""
     frame = ROWS.assign(score=[np.array([one]) for one in ROWS["score"]])
     call = re.search(r"df\.assign\(.*?\)(?=$|;|\n)", refuse(lambda: frame.rec.mean(METRIC)))[0]
     assert EXPECTED == mean(eval(call, {"df": frame}))
 
 
 def test_structs_of_ranks():
-    """The pairs that are suggested have the fields there are, the first rank best."""
+    """The suggested pairs for structs with ranks put the lowest rank first."""
     one = [{"doc_id": 7, "rank": 1}, {"doc_id": 8, "rank": 2}]
     frame = pd.DataFrame({"user": [1], "recs": [one]})
     call = re.search(r"frame\['recs'\]\.map\(.*\)", refuse(lambda: recframe.from_lists(frame)))[0]
@@ -108,7 +108,7 @@ def test_structs_of_ranks():
 
 
 def test_zeros_at_the_front():
-    """Numbers here and padded texts there become numbers."""
+    """Ids padded with zeros on one side are refused with a conversion to integers."""
     truth = pd.DataFrame({"user": ["001", "002"], "item": ["001", "002"]})
     rows = ROWS.drop(columns="relevant")
     assert "convert both with ids.astype(int)" in refuse(lambda: mean(rows, truth=truth))
@@ -120,7 +120,7 @@ OLD, NEW = (ROWS.assign(score=ROWS["score"] * sign).rec.evaluate(METRIC) for sig
 
 @pytest.mark.parametrize("how", ["positions", "list", "dict", "concat"])
 def test_two_tables_of_users(how):
-    """Models have the names of keys, or their own; the first is the baseline."""
+    """Two per-user tables are named by keys or by their scores, and the first is the baseline."""
     made = {
         "positions": lambda function: function(OLD, NEW),
         "list": lambda function: function([OLD, NEW]),
@@ -137,7 +137,7 @@ def test_two_tables_of_users(how):
 
 
 def test_tables_of_other_users():
-    """Users of one side are noted; tables without a common one are refused."""
+    """Users in one table only are noted, and tables without a common user are refused."""
     more = pd.concat([NEW, NEW.rename(index={1: 8, 2: 9})])
     compared = recframe.compare(OLD, more)
     assert {2} == set(compared["n_users"])
@@ -152,7 +152,7 @@ def test_tables_of_other_users():
 
 
 def test_repeated_pairs_of_models():
-    """Where models are named, no rows are kept."""
+    """Repeated pairs of named models are refused without "keep" as a choice."""
     twice = pd.concat([ROWS.assign(run="a")] * 2)
     message = refuse(lambda: twice.rec(model="run").mean(METRIC))
     assert "'keep'" not in message
@@ -160,7 +160,7 @@ def test_repeated_pairs_of_models():
 
 
 def test_arguments_by_position():
-    """The message says which may be."""
+    """The message names the arguments that may be positional."""
     with pytest.raises(recframe.WrongTypeError, match="takes frame, metrics, and by name memory"):
         recframe.evaluate(ROWS, [METRIC], "1GB")
 
@@ -179,7 +179,7 @@ QRELS, RUN = "q1 0 d2 1\nq2 0 d9 1\n", "q1 Q0 d1 1 2 t\nq1 Q0 d2 2 1 t\nq2 Q0 d9
     ],
 )
 def test_metrics_of_trec(given, columns, tmp_path, capsys):
-    """Several by commas or blanks, before and behind the files."""
+    """Metrics may be separated by commas or spaces, before and after the files."""
     (tmp_path / "qrels").write_text(QRELS)
     (tmp_path / "run").write_text(RUN)
     paths = [str(tmp_path / "qrels"), str(tmp_path / "run")]
@@ -190,7 +190,7 @@ def test_metrics_of_trec(given, columns, tmp_path, capsys):
 
 @pytest.mark.parametrize("name", ["all_trec", "official"])
 def test_sets_of_trec(name, capsys):
-    """Are told what to give."""
+    """Names of sets of metrics are refused with an example of metrics."""
     with pytest.raises(SystemExit, match="2"):
         main(["trec", "-m", name, "qrels", "run"])
     assert "as -m map P.5,10" in capsys.readouterr().err
@@ -198,7 +198,7 @@ def test_sets_of_trec(name, capsys):
 
 @pytest.mark.parametrize("header", ["", "query-id\tcorpus-id\tscore\n"])
 def test_files_of_three_columns(header, tmp_path, capsys):
-    """Runs of MS MARCO and qrels of BEIR have the figures of TREC's."""
+    """Runs and qrels of three columns have the values of TREC's, and runs need ranks."""
     (tmp_path / "qrels").write_text(header + "q1\td2\t1\nq2\td9\t1\n")
     (tmp_path / "run").write_text("q1\td1\t1\nq1\td2\t2\nq2\td9\t1\n")
     assert 0 == main(["trec", str(tmp_path / "qrels"), str(tmp_path / "run"), "-m", "recip_rank"])
@@ -209,7 +209,7 @@ def test_files_of_three_columns(header, tmp_path, capsys):
 
 
 def test_a_limit_in_percent(tmp_path, capsys):
-    """Is told as the number it means."""
+    """A limit in percent is refused with the number that it means."""
     with pytest.raises(SystemExit, match="2"):
         main(["compare", "old.parquet", "new.parquet", "--max-drop", "1%"])
     assert "must be a number, found '1%'; pass 0.01" in capsys.readouterr().err
@@ -248,7 +248,7 @@ FORMS_OF_TRUTH = {
 
 @pytest.mark.parametrize("name", FORMS)
 def test_other_forms_of_rows(name):
-    """The call that makes a frame of them gives their figure."""
+    """Rows in another form are refused with a call that gives the right value."""
     value, expression = FORMS[name]
     call = re.search(expression, refuse(lambda: recframe.rec(value)))[0]
     frame = eval(call, {"pd": pd, "recframe": recframe, "frame": value, "users": USERS})
@@ -257,7 +257,7 @@ def test_other_forms_of_rows(name):
 
 @pytest.mark.parametrize("name", FORMS_OF_TRUTH)
 def test_other_forms_of_truth(name):
-    """The call that makes a frame of it gives its figure."""
+    """Truth in another form is refused with a call that gives the right value."""
     value, expression = FORMS_OF_TRUTH[name]
     call = re.search(expression, refuse(lambda: RANKED.rec(truth=value).mean(METRIC)))[0]
     truth = eval(call, {"pd": pd, "recframe": recframe, "truth": value, "users": USERS})

@@ -1,4 +1,4 @@
-"""Truth that says in words or numbers what happened: whether every pair counts is asked."""
+"""Truth with a column of events or amounts is asked whether every pair counts."""
 
 import random
 import string
@@ -41,7 +41,7 @@ OTHERS = {
 
 @pytest.mark.parametrize("name", OF_PAIRS)
 def test_they_are_asked_about(name):
-    """Values that differ in the rows of an item, whatever their column is called."""
+    """A column of truth that varies in the rows of an item is asked about, under any name."""
     truth = TRUTH.assign(**{RANDOM: OF_PAIRS[name]})
     with pytest.raises(RecframeError, match=rf"'{RANDOM}' holds (few|many) distinct\s+values"):
         ROWS.rec(truth=truth).mean(METRIC)
@@ -51,7 +51,7 @@ def test_they_are_asked_about(name):
 
 @pytest.mark.parametrize("door", DOORS)
 def test_every_door_asks(door, tmp_path):
-    """As frames do; the rows that count pass."""
+    """Every engine asks about such a column, and accepts the selected rows."""
     truth = TRUTH.assign(**{RANDOM: OF_PAIRS["otto"]})
     with pytest.raises(RecframeError, match=rf"'{RANDOM}'\s+holds\s+few\s+distinct"):
         DOORS[door](ROWS, METRIC, {"truth": truth}, tmp_path)
@@ -61,7 +61,7 @@ def test_every_door_asks(door, tmp_path):
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_what_is_of_users_items_or_rows_is_left_alone(name):
-    """A brand, a country, a price, an age and a row's number say nothing of a pair."""
+    """Columns that users, items or row numbers decide are not asked about."""
     truth = TRUTH.assign(**{RANDOM: OTHERS[name]})
     assert ROWS.rec(truth=TRUTH).mean(METRIC).equals(ROWS.rec(truth=truth).mean(METRIC))
 
