@@ -14,13 +14,14 @@ import pytest
 import recframe  # noqa: F401
 from recframe import conventions
 
-LIBRARIES = {}  # {metric: {library: names}}
+# Each metric has the names of each library: {metric: {library: names}}.
+LIBRARIES = {}
 for name in conventions.read_names():
     libraries = LIBRARIES.setdefault(name.metric.removesuffix("@k"), {})
     libraries.setdefault(name.library, []).append(name)
 K = 3
-# Each entry has a list, best first, and its relevant items. They have hits at 2 and 3 of R = 6
-# and a hit beyond k; fewer rows than k and R; hits only; no hit; R < k.
+# Each entry has a list, best first, and its relevant items. The lists have hits at 2 and 3 of
+# R = 6 and one beyond k, fewer rows than k and R, hits only, no hit, and R < k.
 LISTS = [
     ("abcde", "bcexyz"),
     ("ab", "bcxyz"),

@@ -39,7 +39,7 @@ PUBLIC = [
 
 @pytest.mark.parametrize("name", PUBLIC)
 def test_docstring_is_valid_numpydoc(name):
-    """Every check of numpydoc holds for every public object; options are those of `evaluate`."""
+    """Every public object passes every check of numpydoc, with options documented at `evaluate`."""
     with pytest.MonkeyPatch.context() as patch:
         if "**options" in (resolve_name(name).__doc__ or ""):
             patch.delattr(resolve_name(name), "__signature__")

@@ -201,7 +201,7 @@ def test_links_lead_somewhere():
 
 
 def list_conventions():
-    """Return the rows of the table of names: a library stands before the first of its names."""
+    """Return the rows of the table of names, with a library before the first of its names."""
     rows, library = {}, ""
     for one in read_names():
         cells = rows.setdefault(one.metric, [])
