@@ -10,6 +10,7 @@ import pytest
 from pyspark.errors import PythonException
 from pyspark.sql import functions as F  # noqa: N812 - the name that all give it
 
+from recframe.errors import RecframeError
 from recframe.metrics.definitions import DEFINITIONS
 
 # Every metric there is, with a cut-off where it takes one and the parameters that it needs.
@@ -87,10 +88,9 @@ def assert_same(expected, tidy):
 
 
 def refusal(make_table, find=lambda table: table.toPandas()):
-    """Return the last line of what Spark says of a result that is refused."""
-    table = make_table()
-    with pytest.raises(PythonException) as caught:
-        find(table)
+    """Return the last line of what is said of a result that is refused, at once or by Spark."""
+    with pytest.raises((PythonException, RecframeError)) as caught:
+        find(make_table())
     *_, last = str(caught.value).strip().splitlines()
     assert len(str(caught.value).splitlines()) < 12  # a traceback of few lines
     return last
