@@ -36,15 +36,19 @@ class Partitions(NamedTuple):
     lists_users: bool
 
     def read(self, frame: pd.DataFrame, companions: Companions) -> BlockResult:
-        """Return the result for a partition, with the facts that it notes."""
+        """Return the result for a partition."""
         try:
-            with taking_notes() as facts:
-                result = make_block(frame, companions, self.make, self.columns, self.options)
+            result = make_block(frame, companions, self.make, self.columns, self.options)
         except RepeatedPairError as error:
             others = other_labels(self.sample, self.columns)
             message = f"{error.found}; {advise_blindly(others)}"
             raise RepeatedPairError(message, error.found, error.user, error.item) from error
-        return result._replace(facts=facts, users=result.users[: None if self.lists_users else 0])
+        return result if self.lists_users else result._replace(users=result.users[:0])
+
+    def read_noting(self, frame: pd.DataFrame, companions: Companions) -> BlockResult:
+        """Return the result for a partition, with the facts that are noted meanwhile."""
+        with taking_notes() as facts:
+            return self.read(frame, companions)._replace(facts=facts)
 
     def make_empty(self) -> pd.DataFrame:
         """Return the table for no row."""

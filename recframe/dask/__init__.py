@@ -155,7 +155,8 @@ class DaskRecAccessor(RankingMethods[Any]):
     def _map(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
     ) -> Any:
-        work, results, companions = self._read(make, columns, options, reads_all=reads_all)
+        work, frame, companions = self._start(make, columns, options, reads_all=reads_all)
+        results = frame.map_partitions(in_cell, companions, work.read, meta=ANY_CELL)
         none = work.make_empty()
         if not work.lists_users:
             return results.map_partitions(get_made, None, meta=none)
@@ -168,7 +169,8 @@ class DaskRecAccessor(RankingMethods[Any]):
         return dd.concat([made, absent])  # type: ignore[no-untyped-call]  # Dask has none
 
     def _whole(self, make: Make, columns: Columns, options: Options, make_table: MakeTable) -> Any:
-        work, results, companions = self._read(make, columns, options)
+        work, frame, companions = self._start(make, columns, options)
+        results = frame.map_partitions(in_cell, companions, work.read_noting, meta=ANY_CELL)
         given = work, make_table
         meta = make_whole(in_cells([]), None, *given)  # which checks what is left to check
         # What is undefined has columns only where there is any, which the data tells.
@@ -208,15 +210,13 @@ class DaskRecAccessor(RankingMethods[Any]):
         own = [name for name in self._frame.columns if any(is_same(name, one) for one in labels)]
         return self._frame[own]
 
-    def _read(
+    def _start(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
     ) -> tuple[Partitions, Any, Any]:
-        """Return the work on partitions, their results in cells, and truth and exclude, if any."""
+        """Return the work on partitions, their rows, and truth and exclude, if any."""
         frame, companions = self._open(columns, options, reads_all=reads_all)
         lists_users = self._partitioned or companions is not None
-        work = Partitions(make, columns, options, self._sample, lists_users)
-        results = frame.map_partitions(in_cell, companions, work.read, meta=ANY_CELL)
-        return work, results, companions
+        return Partitions(make, columns, options, self._sample, lists_users), frame, companions
 
     def _open(self, columns: Columns, options: Options, *, reads_all: bool = False) -> Any:
         """Return the rows, each user's in one partition, and truth and exclude, if any."""

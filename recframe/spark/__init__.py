@@ -194,20 +194,21 @@ class SparkRecAccessor(RankingMethods[Any]):
         rows.check_kinds(self._rows, columns.labels)
         return rows.open_companions(self._given, self._rows, columns, options)
 
-    def _read(
+    def _start(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
-    ) -> tuple[Partitions, rows.Together, results.Task]:
-        """Return the work on partitions, their rows, and the task of a worker."""
+    ) -> tuple[Partitions, rows.Together]:
+        """Return the work on partitions, and their rows."""
         sides, options = self._open(columns, options)
-        how: dict[str, Any] = {"keeps": self._partitioned, "reads_all": reads_all}
-        together = rows.bring_together(self._rows, sides, columns, **how)
-        work = Partitions(make, columns, options, self._sample, self._partitioned)
-        return work, together, results.Task(together.labels, work.read, columns, options)
+        keeps = self._partitioned
+        work = Partitions(make, columns, options, self._sample, keeps)
+        how: dict[str, Any] = {"keeps": keeps, "reads_all": reads_all}
+        return work, rows.bring_together(self._rows, sides, columns, **how)
 
     def _map(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
     ) -> Any:
-        work, together, task = self._read(make, columns, options, reads_all=reads_all)
+        work, together = self._start(make, columns, options, reads_all=reads_all)
+        task = results.Task(together.labels, work.read, columns, work.options)
         text, number = results.TEXT, results.NUMBER
         own: list[tuple[str, Any]]
         if reads_all:
@@ -225,7 +226,8 @@ class SparkRecAccessor(RankingMethods[Any]):
         return results.make_results(together.rows, task, finish, own, added, users, check)
 
     def _whole(self, make: Make, columns: Columns, options: Options, make_table: MakeTable) -> Any:
-        work, together, task = self._read(make, columns, options)
+        work, together = self._start(make, columns, options)
+        task = results.Task(together.labels, work.read_noting, columns, work.options)
         parts = results.collect_results(together.rows, task)
         table = work.make_whole(parts, results.PARTED, make_table)
         return results.put_on_spark(table, self._rows, columns, together.kinds, self._by)
