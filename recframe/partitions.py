@@ -8,7 +8,7 @@ import pandas as pd
 
 from recframe.errors import RecframeError, RepeatedPairError, quote
 from recframe.frames.columns import Columns, other_labels
-from recframe.frames.companions import BlockResult, Blocks, Companions, join_ids, make_block
+from recframe.frames.companions import BlockResult, Companions, NotedBlocks, join_ids, make_block
 from recframe.frames.duplicates import advise_blindly
 from recframe.frames.interactions import Interactions, read_interactions
 from recframe.frames.tables import (
@@ -57,10 +57,10 @@ class Partitions(NamedTuple):
         with taking_notes(only_mistakes=True):  # and which nothing is said of
             return self.make(read_interactions(self.sample, self.columns, self.options), options)
 
-    def note_all(self, results: Sequence[BlockResult], companions: Companions) -> Blocks:
+    def note_all(self, results: Sequence[BlockResult], companions: Companions) -> NotedBlocks:
         """Return all partitions as blocks that are noted; raise if a user is in several."""
         check_promise(results)
-        blocks = Blocks(companions, self.columns, self.options)
+        blocks = NotedBlocks(companions, self.columns, self.options)
         for result in results:
             blocks.add(result)
         return blocks

@@ -14,7 +14,7 @@ from recframe.analysis.display import TEXT_WIDTH, WideTable
 from recframe.analysis.summary import note_relevance
 from recframe.errors import RecframeError, as_text, printable, shorten
 from recframe.frames.columns import Columns
-from recframe.frames.companions import BlockResult, Blocks, Companions, read_block
+from recframe.frames.companions import BlockResult, Companions, NotedBlocks, read_block
 from recframe.frames.interactions import Interactions, complete_rows, read_interactions
 from recframe.frames.names import as_labels, get_column
 from recframe.frames.tables import measure_table, policy_of
@@ -235,7 +235,7 @@ def describe_blocks(
 
     The notes that are taken hold those of the blocks; `empty` is a frame of no row.
     """
-    blocks, figures = Blocks(companions, columns, options), list[Figures]()
+    blocks, figures = NotedBlocks(companions, columns, options), list[Figures]()
     for result in results:
         blocks.add(result)
         figures = join_figures([figures, result.made] if figures else [result.made])

@@ -24,8 +24,8 @@ from recframe.formats import GivenRows
 from recframe.frames.columns import Columns
 from recframe.frames.companions import (
     BlockResult,
-    Blocks,
     Companions,
+    NotedBlocks,
     make_block,
     read_companions,
 )
@@ -60,7 +60,7 @@ def iter_parts(
     files = files._replace(memory=max(files.memory // 2, files.memory - n_bytes))
 
     def parts() -> Generator[pd.DataFrame]:
-        dtypes, blocks = read_dtypes(files), Blocks(whole, columns, options)
+        dtypes, blocks = read_dtypes(files), NotedBlocks(whole, columns, options)
 
         def make_restored(interactions: Interactions, _: Options) -> pd.DataFrame:
             return make(dtypes.restore_users(interactions), options)

@@ -148,7 +148,7 @@ def make_block(
     return block.give(make(block.interactions, options), are_parted=companions.are_parted)
 
 
-class Blocks:
+class NotedBlocks:
     """The facts of blocks, added one by one, and the checks of all blocks together."""
 
     def __init__(self, companions: Companions, columns: Columns, options: Options) -> None:

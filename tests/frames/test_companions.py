@@ -5,7 +5,7 @@ import pytest
 
 import recframe
 from recframe.frames.columns import Columns
-from recframe.frames.companions import N_USERS, BlockResult, Blocks, Companions, join_overlaps
+from recframe.frames.companions import N_USERS, BlockResult, Companions, NotedBlocks, join_overlaps
 from recframe.frames.overlap import Items, Overlap, UserCounts
 from recframe.options import Options
 
@@ -22,7 +22,7 @@ def share(other="exclude", *, users=(1, 2), others=(1, 2), of_frame=None, of_oth
 
 def check(parts=(), counts=()):
     """Check blocks that have these in common, or count these users."""
-    blocks = Blocks(Companions(are_parted=True), Columns("user", [], None), Options())
+    blocks = NotedBlocks(Companions(are_parted=True), Columns("user", [], None), Options())
     none = pd.Index([])
     for one in parts:
         blocks.add(BlockResult(None, none, [one], Items(False)))
