@@ -10,18 +10,18 @@ import pandas as pd
 import pyarrow as pa
 from pandas.api.types import is_integer_dtype
 
-from recframe.analysis.describe import count_figures, describe_figures
+from recframe.analysis.describe import count_block, describe_blocks
 from recframe.analysis.overview import say_size
 from recframe.calls import public
 from recframe.errors import DAMAGE
 from recframe.foreign import TABLE, TableLike, TruthLike, load_table, read_frame, read_views
 from recframe.frames.columns import Columns
-from recframe.frames.interactions import read_interactions
+from recframe.frames.companions import read_companions, read_judged
 from recframe.frames.lists import from_lists
 from recframe.frames.names import as_labels, get_column
 from recframe.frames.partings import take_users
-from recframe.frames.tables import Make, make_of_table, read_judged
-from recframe.frames.truth import judge_frame, open_candidates, open_judge
+from recframe.frames.tables import Make, make_of_table
+from recframe.frames.truth import judge_frame
 from recframe.methods import RankingMethods
 from recframe.options import DEFAULTS, LOADED, OptionArguments, Options, spell_options
 
@@ -175,13 +175,9 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
         return make(read_judged(frame, columns, options), options)
 
     def _describe(self, columns: Columns, k: int, options: Options) -> pd.DataFrame:
-        judge = open_judge(columns, options)
-        candidates = open_candidates(columns, options, judge)
-        frame = candidates.among(self._read(columns.labels), is_all=True)
-        rows = read_interactions(frame, columns, options, lenient=True)
-        figures = count_figures(rows, options, k, judge)
-        lookups = judge, candidates.excluded
-        return describe_figures([figures], frame.iloc[:0], columns, k, options, *lookups)
+        frame, companions = self._read(columns.labels), read_companions(columns, options)
+        block = count_block(frame, companions, columns, k, options)
+        return describe_blocks([block], companions, frame.iloc[:0], columns, k, options)
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         return self._read(columns.labels), True

@@ -8,13 +8,7 @@ from typing import Any, Self
 
 import pandas as pd
 
-from recframe.analysis.describe import (
-    Figures,
-    add_dropped,
-    count_figures,
-    describe_figures,
-    join_figures,
-)
+from recframe.analysis.describe import add_dropped, count_block, describe_blocks
 from recframe.analysis.overview import Overview
 from recframe.analysis.ranks import is_user, split_user
 from recframe.analysis.segments import Grouping, find_grouping, measure_with_own
@@ -25,26 +19,17 @@ from recframe.files.blocks import ROUTES, iter_frames, plan_blocks
 from recframe.files.budget import ROOM, Limits, Progress, room_error, showing
 from recframe.files.filters import filter_files
 from recframe.files.footers import Files, make_sample, open_files, read_schema, unite
-from recframe.files.parts import iter_parts, make_each, read_dtypes, read_places
+from recframe.files.parts import iter_parts, make_each, read_places
 from recframe.files.sources import ScannedFiles, find_files, open_beside, stage
 from recframe.frames.columns import Columns
-from recframe.frames.interactions import Interactions, read_interactions
+from recframe.frames.companions import BlockResult, read_companions
 from recframe.frames.names import get_column, is_infer
-from recframe.frames.overlap import UserCounts
 from recframe.frames.tables import Make, MakeTable, in_cells, join_tables, mean_of_parts
-from recframe.frames.truth import open_candidates, open_judge
 from recframe.methods import Join, RankingMethods
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import Metric, parse_metrics
-from recframe.notes import Facts, list_notes, note, taking_notes, warn_of
+from recframe.notes import Facts, list_notes, taking_notes, warn_of
 from recframe.options import DEFAULTS, Options
-from recframe.partitions import (
-    Common,
-    PartitionResult,
-    check_common,
-    make_partition,
-    read_lookups,
-)
 from recframe.stores import ENVIRONMENT, Access
 
 __all__ = ["ScannedRecAccessor"]
@@ -255,10 +240,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
     ) -> Generator[pd.DataFrame, None, None]:
         """Return an iterator over what is made of blocks; footers are read at once."""
         # By these options, as a catalogue reads no truth.
-        files, limits = files or self.open(columns, options), self._frame.limits
-        if files.beside:
-            return _iter_parted(files, make, options, limits)
-        return iter_parts(files, make, options, limits)
+        return iter_parts(files or self.open(columns, options), make, options, self._frame.limits)
 
     def _map(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
@@ -298,22 +280,21 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
     def _describe(self, columns: Columns, k: int, options: Options) -> pd.DataFrame:
         # Rows without a user are counted here, and not refused.
         files, limits = self.open(columns)._replace(drop_nulls=True), self._frame.limits
-        judge = open_judge(columns, options)
-        candidates = open_candidates(columns, options, judge)
+        companions = read_companions(columns, options)
+        roles: dict[str, Any] = {"columns": columns, "k": k, "options": options}
 
-        def count(frame: pd.DataFrame) -> list[Figures]:
-            rows = read_interactions(candidates.among(frame), columns, options, lenient=True)
-            return count_figures(rows, options, k, judge)
+        def count(frame: pd.DataFrame) -> BlockResult:
+            return count_block(frame, companions, **roles)
 
-        parts: list[list[Figures]] = []
-        with showing(limits.progress, files.n_rows) as progress:
-            for figures in make_each(files, limits, progress, count, in_threads=False):
-                parts = [join_figures([*parts, figures])]  # which stays small
-        candidates.check()
-        parts = parts or [count(files.sample)]
-        add_dropped(parts[0], columns, progress.n_dropped, progress.nulls_dropped)
-        lookups = judge, candidates.excluded
-        return describe_figures(parts, files.sample, columns, k, options, *lookups)
+        def count_blocks() -> Iterator[BlockResult]:
+            with showing(limits.progress, files.n_rows) as progress:
+                yield from make_each(files, limits, progress, count, in_threads=False)
+            if progress.n_dropped or progress.n_evaluated == 0:
+                none = count(files.sample)
+                add_dropped(none.made, columns, progress.n_dropped, progress.nulls_dropped)
+                yield none
+
+        return describe_blocks(count_blocks(), companions, files.sample, **roles)
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         # Others without a user are no matter here.
@@ -326,39 +307,6 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
             if len(rows) == 0 and not self._options.has_truth:  # ids for a refusal to name
                 rows = next(iter_frames(files, limits.memory, progress, None), rows).head()
         return rows, False
-
-
-def _iter_parted(
-    files: Files, make: Make, options: Options, limits: Limits
-) -> Generator[pd.DataFrame, None, None]:
-    """Yield what is made of blocks, each with the truth and exclude of its users alone."""
-    columns, dtypes = files.columns, read_dtypes(files)
-    # Of blocks with the same in common the one with most users, and all counts, which are small.
-    common, counts = dict[tuple[str, bool, bool], Common](), list[UserCounts | None]()
-
-    def make_block(interactions: Interactions, _: Options) -> pd.DataFrame:
-        return make(dtypes.restore_users(interactions), options)
-
-    def make_part(block: pd.DataFrame, *beside: pd.DataFrame) -> PartitionResult:
-        given: dict[str, Any] = dict(zip(files.beside, beside, strict=True))
-        own = replace(options, **given)
-        lookups = read_lookups(columns, own, is_all=False)
-        block = dtypes.restore(block)
-        return make_partition(block, lookups, make_block, columns, own, [], is_apart=True)
-
-    with showing(limits.progress, files.n_rows) as progress:
-        for result in make_each(files, limits, progress, make_part, in_threads=True):
-            for one in result.common:
-                key = one.other, one.are_users, one.items.are_common
-                known = common.get(key, one), one
-                common[key] = max(
-                    known, key=lambda each: min(len(each.users), len(each.other_users))
-                )
-            counts.append(result.counts)
-            yield result.made
-    if progress.n_dropped:  # for want of a user
-        note(rows_dropped=progress.n_dropped, rows_read=progress.n_dropped)
-    check_common([*common.values()], counts)
 
 
 def scan_source(

@@ -10,6 +10,7 @@ import pytest
 from pyspark.errors import PythonException
 from pyspark.sql import functions as F  # noqa: N812 - the usual name
 
+from recframe.errors import RecframeError
 from recframe.metrics.definitions import DEFINITIONS
 
 # Every metric has a cut-off if it takes one, and the parameters that it needs.
@@ -89,10 +90,9 @@ def assert_same(expected, tidy):
 
 
 def refusal(make_table, find=lambda table: table.toPandas()):
-    """Return the last line of Spark's message for a refused result."""
-    table = make_table()
-    with pytest.raises(PythonException) as caught:
-        find(table)
+    """Return the last line of the message for a refused result, at once or by Spark."""
+    with pytest.raises((PythonException, RecframeError)) as caught:
+        find(make_table())
     *_, last = str(caught.value).strip().splitlines()
     # The message has a traceback of few lines.
     assert len(str(caught.value).splitlines()) < 12

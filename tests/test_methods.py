@@ -6,8 +6,9 @@ import pandas as pd
 import pytest
 
 import recframe
-from recframe.analysis.describe import count_figures, describe_figures
+from recframe.analysis.describe import count_block, describe_blocks
 from recframe.dask import DaskRecAccessor
+from recframe.frames.companions import Companions
 from recframe.frames.interactions import read_interactions
 from recframe.frames.tables import sort_table
 from recframe.methods import RankingMethods
@@ -33,9 +34,8 @@ class ListRec(RankingMethods[pd.DataFrame]):
         return make_table(sort_table(self._map(make, columns, options)))
 
     def _describe(self, columns, k, options):
-        parts = [read_interactions(part, columns, options, lenient=True) for part in self._frame]
-        figures = [count_figures(part, options, k, None) for part in parts]
-        return describe_figures(figures, self._frame[0][:0], columns, k, options, None, None)
+        parts = [count_block(part, Companions(), columns, k, options) for part in self._frame]
+        return describe_blocks(parts, Companions(), self._frame[0][:0], columns, k, options)
 
     def _rows_of(self, user, columns):
         return pd.concat(self._frame), True

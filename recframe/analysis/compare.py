@@ -30,6 +30,7 @@ from recframe.analysis.resampling import (
 from recframe.analysis.results import ResultTable
 from recframe.errors import RecframeError, as_text, is_number, option, quote, spell
 from recframe.frames.names import is_infer, is_same
+from recframe.frames.tables import plain_table
 from recframe.kernel.threads import Array
 from recframe.notes import note
 from recframe.options import INFER
@@ -77,6 +78,15 @@ class ScorePairs(NamedTuple):
             table = table.droplevel("baseline")
             table.columns.name = f"baseline: {as_text(scores[self.pairs[0][0]])}"
         return table
+
+
+def plain_with_undefined(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of all users as plain columns, the same ones whatever is undefined."""
+    plain = plain_table(table)
+    if "low" not in plain:
+        return plain
+    undefined = ["n_undefined"] if "mean" in plain else UNDEFINED
+    return plain.assign(**{name: 0 for name in undefined if name not in plain})
 
 
 def find_pairs(per_user: pd.DataFrame, baseline: Any) -> ScorePairs:

@@ -2,7 +2,7 @@
 
 import math
 import textwrap
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from html import escape
 from typing import Any, NamedTuple, Self
@@ -14,9 +14,9 @@ from recframe.analysis.display import TEXT_WIDTH, WideTable
 from recframe.analysis.summary import note_relevance
 from recframe.errors import RecframeError, as_text, printable, shorten
 from recframe.frames.columns import Columns
+from recframe.frames.companions import BlockResult, Companions, NotedBlocks, read_block
 from recframe.frames.interactions import Interactions, complete_rows, read_interactions
 from recframe.frames.names import as_labels, get_column
-from recframe.frames.overlap import Pairs
 from recframe.frames.tables import measure_table, policy_of
 from recframe.frames.truth import Judge
 from recframe.frames.values import find_missing
@@ -25,7 +25,7 @@ from recframe.kernel.threads import Array
 from recframe.metrics.measure import measure_one
 from recframe.metrics.names import make_metric
 from recframe.metrics.statistics import RankStatistics
-from recframe.notes import ALIKE, IN_R, facts_noted, list_notes, note
+from recframe.notes import ALIKE, IN_R, facts_noted, list_notes, note, taking_notes
 from recframe.options import Options
 
 SHORT_USERS, CUT_USERS = "users with fewer than ", "users with a tie across "  # and then k
@@ -212,25 +212,40 @@ def join_figures(parts: Sequence[list[Figures]]) -> list[Figures]:
     return joined
 
 
-def describe_figures(
-    parts: Sequence[list[Figures]],
+def count_block(
+    frame: pd.DataFrame, companions: Companions, columns: Columns, k: int, options: Options
+) -> BlockResult:
+    """Return the figures of a block of whole users, given all of truth, with the facts it notes."""
+    is_all = columns.user is None
+    with taking_notes() as facts:
+        block = read_block(frame, companions, columns, options, is_all=is_all, lenient=True)
+        figures = count_figures(block.interactions, options, k, block.judge)
+    return block.give(figures)._replace(facts=facts)
+
+
+def describe_blocks(
+    results: Iterable[BlockResult],
+    companions: Companions,
     empty: pd.DataFrame,
     columns: Columns,
     k: int,
     options: Options,
-    judge: Judge | None,
-    excluded: Pairs | None,
 ) -> Description:
-    """Return the description that figures of parts add up to, and users of truth in none.
+    """Return the description that the figures of blocks add up to, with users of truth in none.
 
-    The notes that are taken hold those of the parts.
+    The notes that are taken hold those of the blocks; `empty` is a frame of no row.
     """
-    rows = read_interactions(empty, columns, options, lenient=True)
-    figures = join_figures(parts or [count_figures(rows, options, k, judge)])
+    blocks, figures = NotedBlocks(companions, columns, options), list[Figures]()
+    for result in results:
+        blocks.add(result)
+        figures = join_figures([figures, result.made] if figures else [result.made])
+    blocks.check()
+    judge, rows = blocks.judge, read_interactions(empty, columns, options, lenient=True)
+    figures = figures or count_figures(rows, options, k, judge)
     n_repeated, counts = figures[0].numbers.get(DUPLICATES, 0), None
     if judge is not None and columns.user is not None and is_unique(options, n_repeated):
         absent = count_figures(rows, options, k, judge, of_absent=True)
-        judge.note_lost(excluded)
+        judge.note_lost(companions.excluded)
         figures = join_figures([figures, absent])
         counts = judge.overlap.count_users()
     described = []

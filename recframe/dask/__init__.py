@@ -12,18 +12,19 @@ import pandas as pd
 from dask.base import tokenize
 from dask.dataframe.extensions import register_dataframe_accessor
 
-from recframe import partitions
+from recframe.analysis.describe import count_block, describe_blocks
 from recframe.analysis.ranks import is_user
 from recframe.calls import public
 from recframe.errors import RecframeError, quote
-from recframe.frames.columns import Columns, other_labels
-from recframe.frames.interactions import read_interactions
+from recframe.frames.columns import Columns
+from recframe.frames.companions import BlockResult, Companions, read_companions
 from recframe.frames.judgments import check_given_columns
 from recframe.frames.names import get_column, is_same
 from recframe.frames.tables import Make, MakeTable, in_cells, sort_table
 from recframe.methods import RankingMethods
-from recframe.notes import warn_of
+from recframe.notes import list_notes, taking_notes, warn_of
 from recframe.options import OptionArguments, Options, spell_options
+from recframe.partitions import Partitions, check_bound, check_promise, make_by_sums
 
 __all__ = ["DaskRecAccessor"]
 
@@ -131,7 +132,7 @@ class DaskRecAccessor(RankingMethods[Any]):
         1           0.0
         """
         bound = super().__call__(**options)
-        partitions.check_bound("Dask", partitioned, bound._options)
+        check_bound("Dask", partitioned, bound._options)
         for name in ("min_relevance", "min_score"):
             check_named(name, getattr(bound._options, name))
         bound._partitioned = partitioned
@@ -147,47 +148,38 @@ class DaskRecAccessor(RankingMethods[Any]):
         return f"{super()._size} in {self._frame.npartitions:,} partitions"
 
     def _read_values(self, label: Hashable) -> pd.Series:
-        read = partial(distinct_values, label=label)
-        values: pd.Series = self._select([label]).map_partitions(read).compute()
-        return values
+        values = self._select([label]).map_partitions(get_column, label)
+        distinct: pd.Series = values.drop_duplicates().compute()
+        return distinct
 
     def _map(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
     ) -> Any:
-        frame, lookups = self._open(columns, options, reads_all=reads_all)
-        meta = partitions.make_empty(make, frame._meta, columns, options)
-        others = other_labels(self._sample, columns)
-        roles: dict[str, Any] = {"make": make, "columns": columns, "options": options}
-        read = partial(partitions.make_partition, others=others, **roles)
-        results = frame.map_partitions(in_cell, lookups, read, meta=ANY_CELL)
-        if lookups is None and not self._partitioned:
-            return results.map_partitions(get_made, None, meta=meta)
+        work, frame, companions = self._start(make, columns, options, reads_all=reads_all)
+        results = frame.map_partitions(in_cell, companions, work.read, meta=ANY_CELL)
+        none = work.make_empty()
+        if not work.lists_users:
+            return results.map_partitions(get_made, None, meta=none)
         found = results.map_partitions(leave_made, meta=ANY_CELL).repartition(npartitions=1)
-        checked = found.map_partitions(check, lookups, columns, options, meta=ANY_CELL)
-        made = results.map_partitions(get_made, checked, meta=meta)
+        checked = found.map_partitions(make_absent, companions, work, none, meta=ANY_CELL)
+        made = results.map_partitions(get_made, checked, meta=none)
         if not options.has_truth or columns.user is None:
             return made
-        absent = checked.map_partitions(make_absent, frame._meta, **roles, meta=meta)
+        absent = checked.map_partitions(get_made, None, meta=none)
         return dd.concat([made, absent])  # type: ignore[no-untyped-call]  # Dask has none
 
     def _whole(self, make: Make, columns: Columns, options: Options, make_table: MakeTable) -> Any:
-        frame, lookups = self._open(columns, options)
-        others = other_labels(self._sample, columns)
-        roles: dict[str, Any] = {"make": make, "columns": columns, "options": options}
-        read = partial(partitions.make_partition, others=others, **roles)
-        lists_users = self._partitioned or lookups is not None
-        read = partial(partitions.take_notes, read, lists_users=lists_users)
-        results = frame.map_partitions(in_cell, lookups, read, meta=ANY_CELL)
-        given = make, columns, options, make_table, frame._meta
-        make_whole = partial(partitions.make_of_partitions, *given)
-        meta = make_of_all(in_cells([]), None, make_whole)  # which checks what is left to check
+        work, frame, companions = self._start(make, columns, options)
+        results = frame.map_partitions(in_cell, companions, work.read_noting, meta=ANY_CELL)
+        given = work, make_table
+        meta = make_whole(in_cells([]), None, *given)  # which checks what is left to check
         # What is undefined has columns only where there is any, which the data tells.
         return results.repartition(npartitions=1).map_partitions(
-            make_of_all, lookups, make_whole, meta=meta, enforce_metadata=False
+            make_whole, companions, *given, meta=meta, enforce_metadata=False
         )
 
     def _mean(self, make: Make, columns: Columns, options: Options, make_table: MakeTable) -> Any:
-        add_up, make_of_sums = partitions.make_by_sums(make, make_table)
+        add_up, make_of_sums = make_by_sums(make, make_table)
         return self._whole(add_up, columns, options, make_of_sums)
 
     def _collect(self, table: Any) -> pd.DataFrame:
@@ -195,14 +187,14 @@ class DaskRecAccessor(RankingMethods[Any]):
         return sort_table(computed) if computed.columns.nlevels == 2 else computed
 
     def _describe(self, columns: Columns, k: int, options: Options) -> Any:
-        roles: dict[str, Any] = {"columns": columns, "k": k, "options": options}
-        frame, lookups = self._open(columns, options)
-        count = partial(partitions.count_partition, **roles)
-        cells = frame.map_partitions(in_cell, lookups, count, meta=ANY_CELL)
-        roles["empty"] = frame._meta
-        meta = describe(in_cells([]), None, **roles)
-        results = cells.repartition(npartitions=1)
-        return results.map_partitions(describe, lookups, **roles, meta=meta)
+        given: dict[str, Any] = {"columns": columns, "k": k, "options": options}
+        frame, companions = self._open(columns, options)
+        count = partial(count_block, **given)
+        results = frame.map_partitions(in_cell, companions, count, meta=ANY_CELL)
+        given["empty"] = self._sample
+        meta = describe(in_cells([]), None, **given)
+        one = results.repartition(npartitions=1)
+        return one.map_partitions(describe, companions, **given, meta=meta)
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         check_named("user", user)
@@ -218,8 +210,16 @@ class DaskRecAccessor(RankingMethods[Any]):
         own = [name for name in self._frame.columns if any(is_same(name, one) for one in labels)]
         return self._frame[own]
 
+    def _start(
+        self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
+    ) -> tuple[Partitions, Any, Any]:
+        """Return the work on partitions, their rows, and truth and exclude, if any."""
+        frame, companions = self._open(columns, options, reads_all=reads_all)
+        lists_users = self._partitioned or companions is not None
+        return Partitions(make, columns, options, self._sample, lists_users), frame, companions
+
     def _open(self, columns: Columns, options: Options, *, reads_all: bool = False) -> Any:
-        """Return the rows, each user's in one partition, and the pairs to look them up in."""
+        """Return the rows, each user's in one partition, and truth and exclude, if any."""
         check_given_columns(columns, options)
         frame = self._frame if reads_all else self._select(columns.labels)
         if columns.user is None:
@@ -236,7 +236,7 @@ class DaskRecAccessor(RankingMethods[Any]):
             return frame, None
         # A task needs a frame, whatever is in it.
         one = dd.from_pandas(pd.DataFrame({"": [0]}))  # type: ignore[no-untyped-call]  # Dask has none
-        return frame, one.map_partitions(read_lookups, columns, options, meta=ANY_CELL)
+        return frame, one.map_partitions(read_pairs, columns, options, meta=ANY_CELL)
 
 
 def check_named(name: str, value: object) -> None:
@@ -253,17 +253,17 @@ def check_named(name: str, value: object) -> None:
 
 
 @public
-def read_lookups(_: pd.DataFrame, columns: Columns, options: Options) -> pd.DataFrame:
-    """Return the pairs that rows are looked up in, in one cell."""
-    return in_cells([partitions.read_lookups(columns, options)])
+def read_pairs(_: pd.DataFrame, columns: Columns, options: Options) -> pd.DataFrame:
+    """Return truth and exclude, in one cell."""
+    return in_cells([read_companions(columns, options)])
 
 
 @public
 def in_cell(
-    frame: pd.DataFrame, lookups: pd.DataFrame | None, make: Callable[..., Any]
+    frame: pd.DataFrame, companions: pd.DataFrame | None, read: Callable[..., BlockResult]
 ) -> pd.DataFrame:
-    """Return the result for a partition, given the pairs to look its rows up in, in one cell."""
-    return in_cells([make(frame, _open(lookups))])
+    """Return the result for a partition, with the facts it notes, in one cell."""
+    return in_cells([read(frame, _open(companions))])
 
 
 def get_made(results: pd.DataFrame, _: pd.DataFrame | None) -> pd.DataFrame:
@@ -277,49 +277,45 @@ def leave_made(results: pd.DataFrame) -> pd.DataFrame:
     return in_cells([results["cell"].iloc[0]._replace(made=None)])
 
 
-@public
-def check(
-    results: pd.DataFrame, lookups: pd.DataFrame | None, columns: Columns, options: Options
-) -> pd.DataFrame:
-    """Return, in one cell, the judge that has taken note of all partitions, or raise."""
-    parts = results["cell"].tolist()
-    return in_cells([partitions.check_partitions(parts, _open(lookups), columns, options)])
+def _open(companions: pd.DataFrame | None) -> Companions:
+    """Return truth and exclude, if any."""
+    return Companions() if companions is None else companions["cell"].iloc[0]
+
+
+# What the last task makes of the results for all partitions.
 
 
 @public
 def make_absent(
-    checked: pd.DataFrame, empty: pd.DataFrame, make: Make, columns: Columns, options: Options
+    results: pd.DataFrame, companions: pd.DataFrame | None, work: Partitions, none: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return the table for the users of truth that no partition has, given one without rows.
-
-    Raise if no user, or no item, of truth is in any partition.
-    """
-    judge = checked["cell"].iloc[0]
-    return make(judge.judge_absent(read_interactions(empty, columns, options)), options)
+    """Return the table of the users of truth in no partition, as that of a partition."""
+    parts = results["cell"].tolist()
+    absent = work.note_all(parts, _open(companions)).judge_absent(work.sample)
+    made = none if absent is None else work.make(absent, work.options)
+    return in_cells([parts[0]._replace(made=made)])
 
 
 @public
-def describe(results: pd.DataFrame, lookups: pd.DataFrame | None, **roles: Any) -> pd.DataFrame:
-    """Return the description that the figures of all partitions add up to."""
-    return partitions.describe_partitions(results["cell"].tolist(), _open(lookups), **roles)
-
-
-@public
-def make_of_all(
-    results: pd.DataFrame, lookups: pd.DataFrame | None, make_whole: partitions.MakeWhole
+def make_whole(
+    results: pd.DataFrame,
+    companions: pd.DataFrame | None,
+    work: Partitions,
+    make_table: MakeTable,
 ) -> pd.DataFrame:
-    """Return the table made of all partitions; warn of mistakes that are noted."""
-    table, notes = make_whole(results["cell"].tolist(), _open(lookups))
+    """Return the table of all users; warn of mistakes that are noted."""
+    with taking_notes() as facts:
+        table = work.make_whole(results["cell"].tolist(), _open(companions), make_table)
     # A worker of a cluster warns in the user's process too.
-    warn_of(notes, getattr(sys.modules.get("distributed.worker"), "warn", warnings.warn))
+    warn = getattr(sys.modules.get("distributed.worker"), "warn", warnings.warn)
+    warn_of(list_notes(facts, work.options), warn)
     return table
 
 
-def distinct_values(frame: pd.DataFrame, label: Hashable) -> pd.Series:
-    """Return the distinct values of a column."""
-    return get_column(frame, label).drop_duplicates()
-
-
-def _open(lookups: pd.DataFrame | None) -> partitions.Lookups:
-    """Return the pairs that rows are looked up in, if any."""
-    return partitions.Lookups() if lookups is None else lookups["cell"].iloc[0]
+@public
+def describe(results: pd.DataFrame, companions: pd.DataFrame | None, **roles: Any) -> pd.DataFrame:
+    """Return the description that the figures of all partitions add up to."""
+    parts = results["cell"].tolist()
+    check_promise(parts)
+    with taking_notes():
+        return describe_blocks(parts, _open(companions), **roles)

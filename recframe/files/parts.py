@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Generator, Hashable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from typing import Any, NamedTuple, TypeVar
@@ -21,6 +22,13 @@ from recframe.files.found import TEXTS, Found, RowGroup, naming_file, open_file
 from recframe.files.sources import PAIR_BYTES
 from recframe.formats import GivenRows
 from recframe.frames.columns import Columns
+from recframe.frames.companions import (
+    BlockResult,
+    Companions,
+    NotedBlocks,
+    make_block,
+    read_companions,
+)
 from recframe.frames.duplicates import advise, find_telling
 from recframe.frames.ids import as_users, list_levels
 from recframe.frames.interactions import Interactions, read_interactions
@@ -28,7 +36,6 @@ from recframe.frames.names import get_column, leave_out
 from recframe.frames.partings import MOST_SEEN, MOST_WHOLE, take_places, take_users
 from recframe.frames.splits import find_part
 from recframe.frames.tables import Make
-from recframe.frames.truth import open_candidates, open_judge
 from recframe.notes import note
 from recframe.options import Options
 
@@ -41,39 +48,44 @@ Made = TypeVar("Made")
 def iter_parts(
     files: Files, make: Make, options: Options, limits: Limits
 ) -> Generator[pd.DataFrame]:
-    """Return an iterator over the results for the rows of files, at least one."""
+    """Return an iterator over the results for blocks of files, at least one.
+
+    Truth and exclude are read with each block if they are files beside it, else once.
+    """
     columns = files.columns
-    empty = read_interactions(files.sample, columns, options)
-    judge = open_judge(columns, options)
-    candidates = open_candidates(columns, options, judge)
-    held = [one for one in (judge and judge.judgments.pairs, candidates.excluded) if one]
+    read_interactions(files.sample, columns, options)  # which refuses columns at once
+    whole = Companions(are_parted=True) if files.beside else read_companions(columns, options)
+    held = [one for one in (whole.judgments and whole.judgments.pairs, whole.excluded) if one]
     n_bytes = PAIR_BYTES * sum(one.users.groups.n_rows for one in held)
     files = files._replace(memory=max(files.memory // 2, files.memory - n_bytes))
 
     def parts() -> Generator[pd.DataFrame]:
-        dtypes = read_dtypes(files)
+        dtypes, blocks = read_dtypes(files), NotedBlocks(whole, columns, options)
 
-        def make_part(block: pd.DataFrame) -> pd.DataFrame:
-            block = candidates.among(dtypes.restore(block))
-            interactions = read_interactions(block, columns, options)
-            if judge is not None:
-                interactions = judge.judge(interactions)
+        def make_restored(interactions: Interactions, _: Options) -> pd.DataFrame:
             return make(dtypes.restore_users(interactions), options)
 
+        def make_part(block: pd.DataFrame, *beside: pd.DataFrame) -> BlockResult:
+            given: dict[str, Any] = dict(zip(files.beside, beside, strict=True))
+            own = replace(options, **given)
+            companions = read_companions(columns, own, are_parted=True) if given else whole
+            return make_block(dtypes.restore(block), companions, make_restored, columns, own)
+
         with showing(limits.progress, files.n_rows) as progress:
-            yield from make_each(files, limits, progress, make_part, in_threads=not held)
-        candidates.check()
+            for result in make_each(files, limits, progress, make_part, in_threads=not held):
+                blocks.add(result)
+                yield result.made
         if progress.n_dropped:  # for want of a user
             note(rows_dropped=progress.n_dropped, rows_read=progress.n_dropped)
-        if judge is not None:
-            judge.note_lost(candidates.excluded)
-            none = read_interactions(dtypes.restore(files.sample), columns, options)
-            with_absent = judge.judge_absent(none)
-            if len(with_absent.users.ids) > len(empty.users.ids):
-                yield make(with_absent, options)
-                return
-        if progress.n_evaluated == 0:
-            yield make(dtypes.restore_users(empty), options)
+        none = None
+        if blocks.n_added == 0:
+            none = make_block(files.sample, whole, make_restored, columns, options)
+            blocks.add(none)
+        absent = blocks.judge_absent(dtypes.restore(files.sample))
+        if absent is not None and len(absent.users.ids):
+            yield make(absent, options)
+        elif none is not None:
+            yield none.made
 
     return parts()
 

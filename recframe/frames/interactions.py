@@ -179,9 +179,9 @@ def read_interactions(
 ) -> Interactions:
     """Return the arrays of a frame's columns, nulls treated as `missing` says.
 
-    With truth no row is relevant yet: `tables.read_judged` looks them up. Where reading is lenient,
-    rows with a null user or relevance are left out, those with a null score not ranked, and a
-    relevance column that cannot be read says nothing.
+    With truth no row is relevant yet: `companions.read_judged` looks them up. Where reading is
+    lenient, rows with a null user or relevance are left out, those with a null score not ranked,
+    and a relevance column that cannot be read says nothing.
     """
     drops, averages = options.missing == "drop", [label for _, label in columns.averaged]
     reads_items = options.has_truth or options.duplicates != "keep"

@@ -102,7 +102,8 @@ class Overlap:
         self.unknown = users[:0]  # examples of those that the other side has not
         self.items = Items(False)
         self.attrs: Mapping[Any, Any] = {}  # of the other side's frame
-        self._n_users = 0
+        self.n_users = 0  # of the frame
+        self.is_cut = False  # where the other side has further users
 
     def find(
         self, pairs: Pairs, users: Users, item: Ids, rows: SortedPairs, attrs: Mapping[Any, Any]
@@ -155,7 +156,7 @@ class Overlap:
             position = match(self.other_users, users, "user", self.other)
         found = position[position >= 0]
         self.is_listed |= position >= 0
-        self._n_users += len(users)
+        self.n_users += len(users)
         self.users = self.users if len(self.users) else users[:N_EXAMPLES]
         if len(found) < len(users) and len(self.unknown) < N_EXAMPLES:
             unknown = users[np.bincount(found, minlength=len(users)) == 0]
@@ -173,7 +174,7 @@ class Overlap:
         """Return how many users the parts noted and the other side have, and each alone."""
         n_both = int(np.count_nonzero(self.is_listed))
         first = int(np.append(self.is_listed, False).argmin())
-        n_users = n_both, self._n_users - n_both, len(self.is_listed) - n_both
+        n_users = n_both, self.n_users - n_both, len(self.is_listed) - n_both
         examples = list(self.unknown[:1]), list(self.other_users[first : first + 1])
         others = self.other_users[~self.is_listed]
         difference = _find_difference(self.unknown, others, self.other)
@@ -201,7 +202,7 @@ class Overlap:
         """Note how many users are in the frame alone, or in truth alone, and are left out."""
         n_listed = int(np.count_nonzero(self.is_listed))
         if population in ("both", "truth"):
-            note(users_only_in_frame=self._n_users - n_listed)
+            note(users_only_in_frame=self.n_users - n_listed)
         if population in ("both", "rows"):
             note(users_only_in_truth=len(self.is_listed) - n_listed)
 
@@ -209,7 +210,8 @@ class Overlap:
         """Raise where no user of the other side was in any part, or no item and it looks odd."""
         users, others = self.users, self.other_users
         if not self.is_listed.any():
-            if len(users) == self._n_users and users.nlevels == others.nlevels > 1:
+            is_known = len(users) == self.n_users and not self.is_cut
+            if is_known and users.nlevels == others.nlevels > 1:
                 for at, name in enumerate(map(quote, users.names)):
                     ids, other_ids = (of.get_level_values(at).unique() for of in (users, others))
                     if not (match(other_ids, ids, f"user={name}", self.other) >= 0).any():
@@ -219,7 +221,7 @@ class Overlap:
             return
         items, other_items = self.items.examples, self.other_items
         # A model may find nothing, which its values show. What excludes nothing they do not show.
-        is_odd = self.other == "exclude" and min(self._n_users, len(others)) > 1
+        is_odd = self.other == "exclude" and min(self.n_users, len(others)) > 1
         if is_odd or _find_difference(items, other_items, self.other):
             self._refuse("item", items, other_items)
 

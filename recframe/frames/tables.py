@@ -13,10 +13,9 @@ import pyarrow as pa
 from recframe.errors import RecframeError, RepeatedPairError, option, quote
 from recframe.foreign import read_frame
 from recframe.frames.columns import Columns
+from recframe.frames.companions import read_judged
 from recframe.frames.ids import sort_ids
-from recframe.frames.interactions import Interactions, Judged, read_interactions
-from recframe.frames.judgments import read_judgments
-from recframe.frames.truth import Judge, open_candidates
+from recframe.frames.interactions import Interactions, Judged
 from recframe.kernel.counting import count
 from recframe.kernel.grouping import invert
 from recframe.kernel.ranking import Ranker
@@ -33,21 +32,6 @@ MakeTable = Callable[[pd.DataFrame], pd.DataFrame]
 AddUp = Callable[[Array], Array]
 
 MOST_JOINED = 1 << 16  # users whose values are held at a time where only means are asked for
-
-
-def read_judged(frame: pd.DataFrame, columns: Columns, options: Options) -> Interactions:
-    """Return the arrays of a frame, with the relevance that truth gives where there is one."""
-    judge = Judge(read_judgments(columns, options), options) if options.has_truth else None
-    if options.exclude is None and (judge is None or not options.is_condensed):
-        interactions = read_interactions(frame, columns, options)
-        return interactions if judge is None else judge.judge(interactions, is_all=True)
-    candidates = open_candidates(columns, options, judge)
-    interactions = read_interactions(candidates.among(frame, is_all=True), columns, options)
-    if judge is None:
-        return interactions
-    judged = judge.judge(interactions, is_all=True)
-    judge.note_lost(candidates.excluded)
-    return judged
 
 
 def policy_of(options: Options) -> Policy:

@@ -113,11 +113,6 @@ class Judge:
         return judge_rows(interactions, self.judgments, matches)
 
 
-def open_judge(columns: Columns, options: Options) -> Judge | None:
-    """Return the judge that holds the truth of these options; None where they have none."""
-    return Judge(read_judgments(columns, options), options) if options.has_truth else None
-
-
 def open_candidates(columns: Columns, options: Options, judge: Judge | None) -> Candidates:
     """Return the `Candidates` that leave rows out of a frame before it is judged."""
     judged = judge.judgments.judged_pairs() if judge and options.is_condensed else None

@@ -13,21 +13,20 @@ import polars.selectors as cs
 import pyarrow as pa
 
 from recframe.accessor import RecAccessor
-from recframe.analysis.compare import UNDEFINED
+from recframe.analysis.compare import plain_with_undefined
 from recframe.analysis.overview import say_size
 from recframe.analysis.ranks import list_ranks, rank_options, top_columns
 from recframe.analysis.summary import measure_noted
 from recframe.errors import DAMAGE, RecframeError, quote
 from recframe.foreign import TruthLike, read_frame
 from recframe.frames.columns import Columns, find_columns
+from recframe.frames.companions import read_judged
 from recframe.frames.names import get_column
 from recframe.frames.partings import MOST_SEEN, take_users
 from recframe.frames.tables import (
     Make,
     MakeTable,
     make_of_table,
-    plain_table,
-    read_judged,
     tidy_columns,
 )
 from recframe.frames.truth import judge_frame
@@ -287,11 +286,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
     def _whole(
         self, make: Make, columns: Columns, options: Options, make_table: MakeTable
     ) -> pl.DataFrame:
-        plain = plain_table(make_table(self._map(make, columns, options)))
-        if "low" in plain:  # whose columns are there whatever the data are
-            undefined = ["n_undefined"] if "mean" in plain else UNDEFINED
-            plain = plain.assign(**{name: 0 for name in undefined if name not in plain})
-        return self._finish(plain)
+        return self._finish(plain_with_undefined(make_table(self._map(make, columns, options))))
 
     def _collect(self, table: Any) -> pd.DataFrame:
         return table if isinstance(table, pd.DataFrame) else table.to_pandas()

@@ -1,4 +1,4 @@
-"""``recframe.spark.rec(sdf)``: the methods of ``df.rec`` on Spark DataFrames, lazily."""
+"""``recframe.spark.rec(sdf)``: the methods of ``df.rec`` on Spark DataFrames."""
 
 from collections.abc import Hashable
 from copy import copy
@@ -9,27 +9,20 @@ from typing import Any, Self, Unpack
 import pandas as pd
 from pyspark.sql import DataFrame
 
-from recframe import partitions
-from recframe.analysis.ranks import is_user, list_ranks, rank_options, top_columns
+from recframe.analysis.describe import count_block, describe_blocks
+from recframe.analysis.ranks import N_IDS_NAMED, is_user, list_ranks, rank_options, top_columns
 from recframe.analysis.segments import Grouping, Own
 from recframe.calls import public
 from recframe.errors import RecframeError
 from recframe.foreign import frame_error
-from recframe.frames.columns import Columns, find_columns
+from recframe.frames.columns import Columns
+from recframe.frames.companions import read_companions
 from recframe.frames.tables import Make, MakeTable, make_columns, sort_table
 from recframe.methods import RankingMethods
 from recframe.metrics.names import Metric
 from recframe.options import OptionArguments, Options, spell_options
-from recframe.spark import lazy, tasks
-from recframe.spark.columns import (
-    BESIDE,
-    as_frame,
-    check_kinds,
-    check_whole,
-    find_roles,
-    make_sample,
-    open_beside,
-)
+from recframe.partitions import Partitions, check_bound, check_promise, make_by_sums
+from recframe.spark import results, rows
 
 __all__ = ["SparkRecAccessor", "rec"]
 
@@ -39,7 +32,7 @@ class SparkRecAccessor(RankingMethods[Any]):
     Ranking metrics of a Spark DataFrame of interactions, as ``recframe.spark.rec(sdf)``.
 
     Methods and options are those of ``df.rec``; in place of ``judge``, pass ``truth=``. Tables are
-    lazy Spark DataFrames with plain columns, their rows in no order:
+    Spark DataFrames with plain columns, their rows in no order:
 
     ====================== ======================================================= ==============
     method                 columns                                                 a row for each
@@ -58,8 +51,11 @@ class SparkRecAccessor(RankingMethods[Any]):
     values are null. Columns of `by` come first; a Series for `by` or `weights` is one of pandas
     whose index holds users. Values per user are those of pandas bit for bit. The last digit of
     `mean` and `curve` without segments may differ, because sums of partitions are summed.
-    `describe` and `inspect` are computed at once and return the results of pandas. Arguments and
-    columns are checked at once, values when computed.
+
+    The tables of `evaluate`, metrics, `rank` and `top` are lazy: arguments and columns are checked
+    at once, values when computed. All others are computed at once by the workers and the driver.
+    `summary`, `compare`, `by` and `weights` need the values of every user on the driver.
+    `describe` and `inspect` return the results of pandas.
 
     A shuffle brings the rows of each user together, in one Python process per partition; with
     ``user=["date", "user"]`` each combination is a user. It loses the order of rows, so ties cannot
@@ -96,6 +92,7 @@ class SparkRecAccessor(RankingMethods[Any]):
 
     _partitioned = False
     _call = "recframe.spark.rec(sdf)"
+    _asks_all = False  # as each answer would compute all rows again
 
     def __init__(self, frame: Any) -> None:
         if isinstance(frame, pd.DataFrame):
@@ -105,10 +102,10 @@ class SparkRecAccessor(RankingMethods[Any]):
             )
         if not isinstance(frame, DataFrame):
             raise frame_error("frame", "a Spark DataFrame", frame)
-        check_whole("frame", frame)
+        rows.check_whole("frame", frame)
         super().__init__(frame)
-        self._given: dict[str, Any] = {}  # truth and exclude, where they are Spark's
         self._by: tuple[Own, ...] = ()  # what parts users, in the call that asks for it
+        self._given: dict[str, Any] = {}  # truth and exclude, where they are Spark's
 
     @spell_options
     @public
@@ -142,11 +139,15 @@ class SparkRecAccessor(RankingMethods[Any]):
         recframe.evaluate : The options explained.
         """
         asked: dict[str, Any] = {**options}
-        given = {name: asked[name] for name in BESIDE if isinstance(asked.get(name), DataFrame)}
-        samples: Any = {name: make_sample(one) for name, one in given.items()}
+        given = {
+            name: asked[name]
+            for name in ("truth", "exclude")
+            if isinstance(asked.get(name), DataFrame)
+        }
+        samples: Any = {name: rows.make_sample(one) for name, one in given.items()}
         options |= samples
         bound = super().__call__(**options)
-        partitions.check_bound("Spark", partitioned, bound._options)
+        check_bound("Spark", partitioned, bound._options)
         bound._partitioned, bound._given = partitioned, given
         return bound
 
@@ -179,99 +180,114 @@ class SparkRecAccessor(RankingMethods[Any]):
 
     @property
     def _sample(self) -> pd.DataFrame:
-        return make_sample(self._frame)
+        return rows.make_sample(self._frame)
 
     def _per_user(self, metrics: list[Metric], *, is_single: bool = False) -> Any:
         return super()._per_user(metrics)  # one form for one metric or several
 
-    def _open(self, columns: Columns, options: Options) -> tuple[dict[str, Any], Options]:
+    @property
+    def _rows(self) -> rows.SparkRows:
+        return rows.by_place(self._frame)
+
+    def _open(self, columns: Columns, options: Options) -> tuple[dict[str, rows.Side], Options]:
         """Return truth and exclude, if any, and the options that go with them, all checked."""
-        check_kinds(self._frame, columns)
-        return open_beside(self._given, self._frame, columns, options)
+        rows.check_kinds(self._rows, columns.labels)
+        return rows.open_companions(self._given, self._rows, columns, options)
+
+    def _start(
+        self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
+    ) -> tuple[Partitions, rows.Together]:
+        """Return the work on partitions, and their rows."""
+        sides, options = self._open(columns, options)
+        keeps = self._partitioned
+        work = Partitions(make, columns, options, self._sample, keeps)
+        how: dict[str, Any] = {"keeps": keeps, "reads_all": reads_all}
+        return work, rows.bring_together(self._rows, sides, columns, **how)
 
     def _map(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
     ) -> Any:
-        beside, options = self._open(columns, options)
-        how = {"reads_all": reads_all, "keeps": self._partitioned}
-        source = lazy.bring_together(self._frame, beside, columns, options, **how)
-        made = partitions.make_empty(make, self._sample, columns, options)
-        own = self._frame.columns if reads_all else list(map(str, columns.users)) or ["user"]
-        result = lazy.name_results(source, columns, made, own, reads_all=reads_all)
-        is_checked = columns.user is not None and bool(beside or self._partitioned)
-        names = result.schema.names
-        task = tasks.Task(source.layout, make, columns, options, source.ids, names, is_checked)
-        return lazy.make_results(source, task, result, reads_all=reads_all)
+        work, together = self._start(make, columns, options, reads_all=reads_all)
+        task = results.Task(together.labels, work.read, columns, work.options)
+        text, number = results.TEXT, results.NUMBER
+        own: list[tuple[str, Any]]
+        if reads_all:
+            own = [(field.name, field.dataType) for field in self._frame.schema]
+            users = list(map(self._frame.columns.index, columns.users))
+            added = [("ranked_by", text), ("rank", number)][-min(2, len(columns.scores)) :]
+        else:
+            names, metrics = map(str, columns.users), work.make_empty().columns.unique("metric")
+            own = list(zip(names, together.kinds, strict=True)) or [("user", text)]
+            users = list(range(len(own)))
+            added = [("score", text), *((metric, number) for metric in metrics)]
+        is_checked = columns.user is not None and (self._partitioned or len(together.labels) > 1)
+        finish = results.rank_rows if reads_all else results.list_values
+        check = partial(results.check_cells, work=work) if is_checked else None
+        return results.make_results(together.rows, task, finish, own, added, users, check)
 
     def _whole(self, make: Make, columns: Columns, options: Options, make_table: MakeTable) -> Any:
-        beside, options = self._open(columns, options)
-        keeps = self._partitioned
-        source = lazy.bring_together(self._frame, beside, columns, options, keeps=keeps)
-        task = tasks.Task(source.layout, make, columns, options, source.ids)
-        read = partial(tasks.read_part, task=task, lists_users=keeps)
-        given = make, columns, options, make_table, self._sample
-        make_whole = partial(partitions.make_of_partitions, *given)
-        # To make it of no user checks what is left to check.
-        labels = lazy.list_labels(make_whole([])[0])
-        own = lazy.find_kinds(self._by, source, columns)
-        return lazy.make_of_partitions(source.rows, read, make_whole, labels, own)
+        work, together = self._start(make, columns, options)
+        task = results.Task(together.labels, work.read_noting, columns, work.options)
+        parts = results.collect_results(together.rows, task)
+        table = work.make_whole(parts, results.PARTED, make_table)
+        return results.put_on_spark(table, self._rows, columns, together.kinds, self._by)
 
     def _by_segment(self, grouping: Grouping, *asked: Any) -> Any:
         bound = copy(self)
         bound._by = grouping.by
         return super(SparkRecAccessor, bound)._by_segment(grouping, *asked)
 
-    def _read_values(self, label: Hashable) -> pd.Series:
-        rows = lazy.select(self._frame, [label]).distinct().toArrow()
-        return as_frame(rows, [label])[label]
-
     def _mean(self, make: Make, columns: Columns, options: Options, make_table: MakeTable) -> Any:
-        add_up, make_of_sums = partitions.make_by_sums(make, make_table)
+        add_up, make_of_sums = make_by_sums(make, make_table)
         return self._whole(add_up, columns, options, make_of_sums)
+
+    def _read_values(self, label: Hashable) -> pd.Series:
+        one = self._rows.select([label])
+        return one._replace(rows=one.rows.distinct()).collect()[label]
 
     def _collect(self, table: Any) -> pd.DataFrame:
         if isinstance(table, pd.DataFrame):
             return table
-        rows = table.toArrow()
-        if table.columns[0] == "score" or "metric" in table.columns:
-            return as_frame(rows, table.columns)
-        # Which columns are scores depends on no other role, and some metrics need no relevance.
-        columns = find_columns(self._sample, self._options, with_relevant=False)
-        n_users = max(1, len(columns.users))
-        users, metrics = table.columns[:n_users], table.columns[n_users + 1 :]
-        tidy = as_frame(rows, table.columns)
+        tidy, at = rows.by_place(table).collect(), table.columns.index("score")
+        users, metrics = table.columns[:at], table.columns[at + 1 :]
+        if at == 0 or "metric" in metrics:
+            return tidy
         wide = tidy.pivot(index=users, columns="score", values=metrics)  # noqa: PD010 - no sums
-        labels = make_columns(columns.scores, metrics)
+        labels = make_columns(tidy["score"].unique(), metrics)
         return sort_table(wide.swaplevel(axis=1).reindex(columns=labels).astype(float))
 
     def _describe(self, columns: Columns, k: int, options: Options) -> Any:
-        beside, options = self._open(columns, options)
-        lookups = partitions.Lookups()
-        if "truth" in beside:  # of which the driver tells which items no partition has
-            read: Any = {name: as_frame(one.toArrow(), one.columns) for name, one in beside.items()}
-            lookups = partitions.read_lookups(columns, replace(options, **read))
-            del beside["truth"]
-        keeps = self._partitioned
-        source = lazy.bring_together(self._frame, beside, columns, options, keeps=keeps)
+        sides, options = self._open(columns, options)
+        # All of truth tells which items no partition has.
+        read: dict[str, Any] = {name: side.collect() for name, (side, _) in sides.items()}
+        companions = read_companions(columns, replace(options, **read))
+        together = rows.bring_together(self._rows, {}, columns, keeps=self._partitioned)
         roles: dict[str, Any] = {"columns": columns, "k": k, "options": options}
-        layout, judgments = source.layout, lookups.judgments
-        count = partial(tasks.count_rows, layout=layout, judgments=judgments, **roles)
-        parts = tasks.read_cells(lazy.make_cells(source.rows, count).toArrow())
-        return partitions.describe_partitions(parts, lookups, self._sample, **roles)
+        count = partial(count_block, **roles)
+        task = results.Task(together.labels, count, columns, options, companions)
+        parts = results.collect_results(together.rows, task)
+        check_promise(parts)
+        return describe_blocks(parts, companions, self._sample, **roles)
 
     def _options_for(self, user: Hashable, columns: Columns) -> Options:
-        beside, options = self._open(columns, self._options)
-        for other, one in beside.items():  # of which the user's rows are enough
-            roles = find_roles(other, columns, options)
-            rows: Any = lazy.find_user(one, user, roles, one.columns)
-            options = replace(options, **{other: rows})
+        sides, options = self._open(columns, self._options)
+        for name, (side, roles) in sides.items():  # of which the user's rows are enough
+            found: Any = self._find_user(side, user, roles)
+            options = replace(options, **{name: found})
         return options
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
-        check_kinds(self._frame, columns)
-        rows = lazy.find_user(self._frame, user, columns, columns.labels)
+        rows.check_kinds(self._rows, columns.labels)
+        found = self._find_user(self._rows.select(columns.labels), user, columns)
         # Rows of others may be wrong, and with truth they are read.
-        return rows[is_user(rows, user, columns)] if self._options.has_truth else rows, False
+        return found[is_user(found, user, columns)] if self._options.has_truth else found, False
+
+    def _find_user(self, side: rows.SparkRows, user: Hashable, columns: Columns) -> pd.DataFrame:
+        """Return the rows of one user; a few others if the user has none."""
+        find = partial(results.find_user, user=user, columns=columns, labels=side.labels)
+        types = {field.name: field.dataType for field in side.rows.schema}
+        found = side._replace(rows=results.map_rows(side.rows, find, types)).collect()
+        return found if len(found) else side._replace(rows=side.rows.limit(N_IDS_NAMED)).collect()
 
 
 @spell_options

@@ -155,6 +155,16 @@ def test_every_metric_has_a_method(threads):
         pd.testing.assert_frame_equal(table, found[name].sort_index(), check_exact=True, obj=name)
 
 
+def test_a_metric_that_is_undefined(threads):
+    """The table of one metric is that of pandas where users have no value in it."""
+    frame = interactions()
+    frame["relevant"] &= frame["user"] > 9
+    expected = frame.rec(short="pad").recall(k=2)
+
+    assert expected.isna().any(axis=None)
+    assert_same(expected, parts(frame).rec(short="pad").recall(k=2))
+
+
 @pytest.mark.parametrize(
     ("ids", "make"), [("category", LAZY["evaluate"]), *(("int", make) for make in LAZY.values())]
 )

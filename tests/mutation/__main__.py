@@ -36,14 +36,14 @@ MEMORY = 6 << 30
 # These tests cover a folder in addition to its own folder or module of tests/.
 COVERED_BY = {
     "accessor": "test_column_recipes test_methods test_masks test_library_edges test_calls",
-    "analysis": "test_population test_models_in_rows test_partitions test_notes",
+    "analysis": "test_population test_models_in_rows frames/test_companions test_notes",
     "calls": "test_tracebacks test_functions",
     "cells": "formats files/test_staging",
     "cli": "test_options test_models_in_rows test_questions test_docs",
     "console": "cli test_errors",
     "conventions": "test_like",
-    "dask": "test_partitions test_methods test_foreign test_hostile test_notes test_engines_page "
-    "analysis/test_report",
+    "dask": "frames/test_companions test_methods test_foreign test_hostile test_notes "
+    "test_engines_page analysis/test_report",
     "disk": "files/test_paths files/test_sources stores",
     "errors": "test_tracebacks cli/test_arguments",
     "files": "test_scanned test_population formats stores/test_outputs",

@@ -1,23 +1,39 @@
-"""Checks of all partitions together work for an engine that need not be installed."""
+"""What is checked of all blocks together, each with the truth and exclude of its own users."""
 
 import pandas as pd
 import pytest
 
 import recframe
-from recframe.frames.overlap import Items, UserCounts
-from recframe.partitions import N_USERS, Common, check_common
+from recframe.frames.columns import Columns
+from recframe.frames.companions import N_USERS, BlockResult, Companions, NotedBlocks, join_overlaps
+from recframe.frames.overlap import Items, Overlap, UserCounts
+from recframe.options import Options
 
 
 def share(other="exclude", *, users=(1, 2), others=(1, 2), of_frame=None, of_other=(), known=True):
-    """Return a partition's overlap, with items in common unless some of either side are passed."""
+    """Return what a block has in common: items, unless some of either side are given."""
     users, others = (pd.Index(ids) if isinstance(ids, tuple) else ids for ids in (users, others))
-    items = Items(True) if of_frame is None else Items(False, pd.Index(of_frame))
-    return Common(other, known, users, others, items, pd.Index(of_other))
+    overlap = Overlap(others, pd.Index(of_other), other)
+    overlap.is_listed[:] = known
+    overlap.users, overlap.n_users = users, len(users)
+    overlap.items = Items(True) if of_frame is None else Items(False, pd.Index(of_frame))
+    return join_overlaps([overlap], N_USERS)
 
 
-def days_of_users(day):
-    """Return as many users as a partition names, all of one day."""
-    return pd.MultiIndex.from_product([[day], range(N_USERS)], names=["day", "user"])
+def check(parts=(), counts=()):
+    """Check blocks that have these in common, or count these users."""
+    blocks = NotedBlocks(Companions(are_parted=True), Columns("user", [], None), Options())
+    none = pd.Index([])
+    for one in parts:
+        blocks.add(BlockResult(None, none, [one], Items(False)))
+    for one in counts:
+        blocks.add(BlockResult(None, none, [], Items(False), one))
+    blocks.check()
+
+
+def days_of_users(day, n_users=N_USERS + 1):
+    """Return more users than a block names, of one day."""
+    return pd.MultiIndex.from_product([[day], range(n_users)], names=["day", "user"])
 
 
 TEXT = pd.Index(["a"]).dtype
@@ -38,8 +54,8 @@ REFUSED = {
         share(of_frame=["a"], of_other=["b"]),
         share(users=(3,), of_frame=["c"]),
     ],
-    # Partitions name only some of many users, and others may share the ids of a column.
-    "user='day': no 'day' is": [share(users=USERS[1:], others=OTHERS[1:], known=False)],
+    # Of parts with more users than they name, others may have the ids of a column in common.
+    "user='day': no 'day' is": [share(users=USERS[1:], others=OTHERS[2:], known=False)],
     "user: no user is": [
         share(users=USERS, others=OTHERS[:5], known=False),
         share(users=USERS[:0], others=OTHERS[5:9], known=False),
@@ -49,22 +65,22 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("parts", CHECKED.values(), ids=CHECKED)
-def test_one_partition_is_enough(parts):
-    """Users and items overlap if they do in any partition."""
-    check_common(parts, [None])
+def test_one_block_is_enough(parts):
+    """Users and items are in common where they are so in any block."""
+    check(parts)
 
 
 @pytest.mark.parametrize("message", REFUSED)
 def test_nothing_in_common_anywhere(message):
-    """Partitions without overlap are refused, and a column is blamed if all users are known."""
+    """Nothing in common is refused; a column is blamed only if all users are known."""
     with pytest.raises(recframe.RecframeError) as refused:
-        check_common(REFUSED[message], [])
+        check(REFUSED[message])
     assert str(refused.value).startswith(message)
 
 
 def test_users_who_differ_are_counted():
-    """Users of one side only are counted over the partitions that have counted them."""
+    """Users who differ are counted in the blocks that count them."""
     counts = [UserCounts((1, 2, 0), ([7], []), ""), None, UserCounts((1, 0, 3), ([], [8]), "")]
     found = r"found 2 in both, 2 only in the frame \(such as 7\) and 3 only in truth \(such as 8\)"
     with pytest.raises(recframe.RecframeError, match=found):
-        check_common([], counts)
+        check(counts=counts)

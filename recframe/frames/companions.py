@@ -1,0 +1,229 @@
+"""Companions: truth and exclude next to blocks of whole users, and the checks of all blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from recframe.errors import RecframeError
+from recframe.frames.columns import Columns
+from recframe.frames.ids import as_users, list_levels
+from recframe.frames.interactions import Interactions, read_interactions
+from recframe.frames.judgments import (
+    NO_ROWS,
+    Candidates,
+    Judgments,
+    read_excluded,
+    read_judgments,
+)
+from recframe.frames.overlap import (
+    N_EXAMPLES,
+    Items,
+    Overlap,
+    Pairs,
+    UserCounts,
+    add_counts,
+    match,
+)
+from recframe.frames.truth import Judge
+from recframe.notes import Facts, note
+from recframe.options import Options
+
+N_USERS = 1 << 13  # named as examples by a block without a user in common
+
+
+class Companions(NamedTuple):
+    """Truth and exclude, as pairs that rows are looked up in.
+
+    They are whole, or those of the users of one block if they `are_parted`.
+    """
+
+    judgments: Judgments | None = None
+    excluded: Pairs | None = None
+    are_parted: bool = False
+
+
+class BlockResult(NamedTuple):
+    """The result for a block of whole users, and facts that are checked with those of all blocks.
+
+    `common` has the ids shared with exclude and with parted truth, `items` the items shared with
+    truth.
+    """
+
+    made: Any
+    users: pd.Index[Any]
+    common: list[Overlap]
+    items: Items
+    counts: UserCounts | None = None  # if truth is parted and must have the same users
+    facts: Facts | None = None  # if they were noted elsewhere
+
+
+class Block(NamedTuple):
+    """The arrays of a block of whole users, and what its companions are compared by."""
+
+    interactions: Interactions
+    users: pd.Index[Any]  # of the rows
+    overlaps: list[Overlap]  # of the sides that left rows out
+    judge: Judge | None
+
+    def give(self, made: Any, *, are_parted: bool = False) -> BlockResult:
+        """Return the result for the block, with what all blocks together are checked for."""
+        judge, overlaps, counts, items = self.judge, self.overlaps, None, Items(False)
+        if judge is not None:
+            items = judge.overlap.items
+            if are_parted and not judge.options.is_condensed:
+                overlaps = [*overlaps, judge.overlap]  # condensed rows lost the other ids
+            if are_parted and judge.options.population == "raise":
+                counts = judge.overlap.count_users()
+        is_all = self.interactions.columns.user is None  # and so it was checked
+        common = [] if is_all else [join_overlaps([one], N_USERS) for one in overlaps]
+        return BlockResult(made, self.users, common, items, counts)
+
+
+def read_companions(columns: Columns, options: Options, *, are_parted: bool = False) -> Companions:
+    """Return truth and exclude of these options; parted ones may have no row."""
+    is_all = not are_parted or columns.user is None
+    judgments = read_judgments(columns, options, is_all=is_all) if options.has_truth else None
+    return Companions(judgments, read_excluded(columns, options, is_all=is_all), are_parted)
+
+
+def read_block(
+    frame: pd.DataFrame,
+    companions: Companions,
+    columns: Columns,
+    options: Options,
+    *,
+    is_all: bool,
+    lenient: bool = False,
+) -> Block:
+    """Return the arrays of the candidates among rows, not judged yet.
+
+    If the rows are `is_all` there is, they are checked at once.
+    """
+    judgments = companions.judgments
+    judge = None if judgments is None else Judge(judgments, options)
+    judged = judgments.judged_pairs() if judgments and options.is_condensed else None
+    candidates = Candidates(columns, companions.excluded, judged)
+    rows = candidates.among(frame, is_all=is_all)
+    interactions = read_interactions(rows, columns, options, lenient=lenient)
+    return Block(interactions, interactions.users.ids, candidates.overlaps, judge)
+
+
+def judge_block(
+    frame: pd.DataFrame,
+    companions: Companions,
+    columns: Columns,
+    options: Options,
+    *,
+    is_all: bool,
+) -> Block:
+    """Return the arrays of the candidates among rows, with the relevance that truth gives."""
+    block = read_block(frame, companions, columns, options, is_all=is_all)
+    if block.judge is None:
+        return block
+    are_parted = companions.are_parted
+    judged = block.judge.judge(block.interactions, is_all=is_all, adds_absent=are_parted)
+    if is_all or are_parted:
+        block.judge.note_lost(companions.excluded)
+    return block._replace(interactions=judged)
+
+
+def read_judged(frame: pd.DataFrame, columns: Columns, options: Options) -> Interactions:
+    """Return the arrays of all rows, with the relevance that truth gives if there is one."""
+    companions = read_companions(columns, options)
+    return judge_block(frame, companions, columns, options, is_all=True).interactions
+
+
+def make_block(
+    frame: pd.DataFrame,
+    companions: Companions,
+    make: Callable[[Interactions, Options], Any],
+    columns: Columns,
+    options: Options,
+) -> BlockResult:
+    """Return the result for a block of whole users."""
+    block = judge_block(frame, companions, columns, options, is_all=columns.user is None)
+    return block.give(make(block.interactions, options), are_parted=companions.are_parted)
+
+
+class NotedBlocks:
+    """The facts of blocks, added one by one, and the checks of all blocks together."""
+
+    def __init__(self, companions: Companions, columns: Columns, options: Options) -> None:
+        self._companions, self._columns, self._options = companions, columns, options
+        self._common: list[Overlap] = []
+        self._counts: list[UserCounts] = []
+        self.n_added = 0
+        self.judge: Judge | None = None  # of whole truth
+        if companions.judgments is not None and not companions.are_parted:
+            self.judge = Judge(companions.judgments, options)
+
+    def add(self, result: BlockResult) -> None:
+        """Take note of a block."""
+        self.n_added += 1
+        note(**(result.facts or Facts()))
+        sides = [self._common, result.common] if self._common else [result.common]
+        self._common = [join_overlaps(of_side) for of_side in zip(*sides, strict=True)]
+        if result.counts is not None:
+            self._counts = [add_counts([*self._counts, result.counts])]
+        if self.judge is not None and self._columns.user is not None:
+            self.judge.overlap.note(result.users, [result.items])
+
+    def check(self) -> None:
+        """Raise where no block has a user, or an item, in common with truth or exclude.
+
+        Raise also if users differ from those of truth and must be the same.
+        """
+        for one in self._common:
+            if len(one.other_users) > 0:
+                place = match(one.other_items, one.items.examples, "item", one.other)
+                one.items = one.items._replace(
+                    are_common=one.items.are_common or bool((place >= 0).any())
+                )
+                one.check()
+            elif one.other == "truth":
+                raise RecframeError(f"truth: {NO_ROWS}")
+        for counts in self._counts:
+            counts.check()
+
+    def judge_absent(self, sample: pd.DataFrame) -> Interactions | None:
+        """Return the arrays of the users of truth in no block, None if blocks have them.
+
+        All blocks are checked. The sample is a frame without rows.
+        """
+        self.check()
+        if self.judge is None or self._columns.user is None:
+            return None
+        self.judge.note_lost(self._companions.excluded)
+        return self.judge.judge_absent(read_interactions(sample, self._columns, self._options))
+
+
+def join_overlaps(parts: Sequence[Overlap], n_users: int = N_EXAMPLES) -> Overlap:
+    """Return what parts have in common with other sides of their own, with examples of ids.
+
+    Two users are named in any case, if there are as many, and no item where one is common.
+    """
+    are_listed = any(bool(part.is_listed.any()) for part in parts)
+    are_common = any(part.items.are_common for part in parts)
+    n_users, n_items = 2 if are_listed else n_users, 0 if are_common else N_EXAMPLES
+    other_users = join_ids([part.other_users for part in parts], n_users)
+    other_items = join_ids([part.other_items for part in parts], n_items)
+    joined = Overlap(other_users, other_items, parts[0].other)
+    joined.is_listed[:] = are_listed
+    joined.users = join_ids([part.users for part in parts], n_users)
+    joined.n_users = sum(part.n_users for part in parts)
+    joined.is_cut = any(part.is_cut or len(part.other_users) > n_users for part in parts)
+    items = join_ids([part.items.examples for part in parts], n_items)
+    joined.items = Items(are_common, items)
+    return joined
+
+
+def join_ids(parts: Sequence[pd.Index[Any]], n_shown: int | None = None) -> pd.Index[Any]:
+    """Return the ids of several parts, those of each level joined; the first of distinct ones."""
+    shown = [part[:n_shown] for part in parts if len(part)] or [part[:0] for part in parts[:1]]
+    of_parts = zip(*map(list_levels, shown or [pd.Index([])]), strict=True)
+    levels = [pd.concat(list(map(pd.Series, of_level))) for of_level in of_parts]
+    ids = as_users([pd.Index(ids, dtype=ids.dtype) for ids in levels])
+    return ids if n_shown is None else ids.unique()[:n_shown]
