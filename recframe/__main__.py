@@ -2,10 +2,8 @@
 
 import os
 import signal
-import threading
 
 from recframe.cli import main
-from recframe.stores import REQUEST
 
 
 def run() -> int:
@@ -18,8 +16,6 @@ def run() -> int:
             os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free
     status = main()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # what was asked for is done
-    if any(thread.name == REQUEST for thread in threading.enumerate()):
-        os._exit(status)  # at its end Arrow would wait for what a store still sends
     return status
 
 

@@ -15,7 +15,7 @@ import recframe
 
 # A folder imports only those above it. A module at the top counts as a folder.
 ROOMS = (
-    *("errors", "console", "disk", "calls", "notes", "conventions"),
+    *("errors", "console", "calls", "notes", "conventions"),
     *("foreign", "cells", "formats", "kernel", "stores"),
     *("metrics", "options", "frames", "analysis", "files", "methods"),
     *("partitions", "accessor", "scanned", "functions", "polars", "dask", "spark"),

@@ -24,7 +24,6 @@ from recframe.analysis.intervals import find_sign
 from recframe.analysis.overview import make_overview
 from recframe.analysis.segments import find_grouping
 from recframe.analysis.summary import measure_noted, summary_table
-from recframe.disk import identify
 from recframe.errors import RecframeError, as_text, hide, quote, show_path
 from recframe.foreign import PathLike
 from recframe.frames.names import is_infer
@@ -80,7 +79,8 @@ class Report:
         """
         # What `import recframe` need not load.
         from recframe.stores import is_uri
-        from recframe.stores.store import whole_file
+        from recframe.stores.disk import identify
+        from recframe.stores.outputs import whole_file
 
         name = os.fspath(path)
         inputs = (one for one in self._inputs if not is_uri(one))

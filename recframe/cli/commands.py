@@ -53,8 +53,8 @@ from recframe.notes import Note, list_notes, taking_notes
 from recframe.options import DEFAULTS, MEANINGS, Options, list_changed, make_options
 from recframe.scanned import ScannedRecAccessor, scan_source
 from recframe.stores import find_ending, is_uri, show_uri
-from recframe.stores.listings import check_apart, list_files
-from recframe.stores.store import whole_file
+from recframe.stores.listings import list_files
+from recframe.stores.outputs import check_apart, whole_file
 
 METRICS_HELP = describe_metrics()
 NOT_SHOWN = ("gain",)  # which no figure of the catalogue depends on

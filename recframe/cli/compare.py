@@ -28,7 +28,6 @@ from recframe.cli.flags import HOW, PAPERS, UNIT, add_flags, add_metrics, add_ou
 from recframe.cli.parser import read_number
 from recframe.cli.results import give, join_results, list_segments, result_of_pairs
 from recframe.console import DONE, FAILED, USAGE, shows_bar, tell
-from recframe.disk import check_named, identify
 from recframe.errors import RecframeError, as_flag, count_of, quote, shorten, show_path
 from recframe.files.saved import Saved, join_weights, read_saved
 from recframe.frames.tables import mean_table
@@ -36,6 +35,7 @@ from recframe.metrics.names import find_alike
 from recframe.notes import list_notes, taking_notes
 from recframe.options import INFER
 from recframe.stores import is_uri, show_uri, without_file
+from recframe.stores.disk import check_named, identify
 
 RULES: dict[Rule, str] = {
     "max_drop": "fail where a mean fell by more than D and its interval excludes 0",

@@ -16,7 +16,6 @@ from recframe.cli.parser import read_names
 from recframe.cli.results import Result, as_text, find_baseline, give, printable, view
 from recframe.console import DONE, tell
 from recframe.conventions import TREC
-from recframe.disk import identify
 from recframe.errors import RecframeError, shorten, show_path
 from recframe.files.saved import describe_made, write_each
 from recframe.files.trec import QRELS_LINES, RUN_LINES, read_lines
@@ -29,6 +28,7 @@ from recframe.frames.truth import Judge
 from recframe.metrics.names import Metric, parse_metrics
 from recframe.options import DEFAULTS, Options
 from recframe.stores import find_ending
+from recframe.stores.disk import identify
 
 METRICS = ("average_precision", "reciprocal_rank", "precision@10", "recall@100", "ndcg@10")
 CONVENTIONS: dict[str, Any] = {

@@ -7,7 +7,7 @@ by user, it is plain: few rows of a part share a text.
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import lru_cache
-from itertools import repeat, takewhile
+from itertools import chain, repeat, takewhile
 from threading import get_ident
 from typing import Any, TypeVar
 
@@ -22,13 +22,15 @@ from recframe.files.footers import LONG_TEXT, ROW_BYTES, TEXT_COPIES, Files
 from recframe.files.found import LEAST_BUFFER, MOST_BUFFER, TEXTS, RowGroup, naming_file, open_file
 from recframe.frames.values import REMOVE_ROWS
 from recframe.kernel.threads import n_processors, run_ahead
-from recframe.stores.remote import check_unchanged, read_ahead
+from recframe.stores.listings import REQUESTS
+from recframe.stores.store import check_unchanged
 
 MAX_OPEN = 32  # files; a sweep over files that all have the same users alternates between them
 OPEN_BYTES = 16 << 20  # that footers of open files take at most, but one; that columns always may
 MOST_PAGE = 1 << 21  # bytes of a page and a dictionary, with which most writers end these
 COLUMNS_SHARE = 6  # times the bytes of a batch may be held of columns that are read at once
 AHEAD = 3  # times the bytes of a batch may be read ahead: an eighth of the memory
+LEAST_AHEAD = 16 << 20  # bytes that may be fetched ahead, however little memory there is
 MOST_ROWS = 1 << 20  # of a batch or block: enough for full speed, more only take more memory
 
 Element = TypeVar("Element")
@@ -56,8 +58,22 @@ def read_batches(
     @lru_cache(n_open)
     def opened(path: str, as_codes: tuple[str, ...], _: int) -> pq.ParquetFile:
         # A store has a request for each time that a buffer is filled.
-        buffer = n_bytes // len(files.types) if found_at[path].remote is None else MOST_BUFFER
+        n_used = len(files.types)
+        buffer = (min(n_bytes, n_used * MOST_BUFFER) if is_here else room) // n_used
         return open_file(found_at[path], as_codes, files.footers.get(path), buffer)
+
+    def count_begun(row_group: RowGroup) -> int:
+        """Return the bytes that a row group takes once it is begun: all as fetched, and a batch."""
+        own_bytes = row_group.n_bytes
+        own_sizes = own_bytes - row_group.n_rows * files.row_bytes
+        return row_group.fetched_bytes + own_sizes * min(n_bytes, own_bytes) // own_bytes
+
+    def begin(row_group: RowGroup) -> tuple[RowGroup, Iterator[pa.RecordBatch]]:
+        """Return a row group in a store and its rows, the first of which have been read."""
+        rows = read_rows(row_group)
+        if count_begun(row_group) > room:
+            return row_group, next_ahead(rows)
+        return row_group, chain([next(rows)], rows)
 
     def read_rows(row_group: RowGroup) -> Iterator[pa.RecordBatch]:
         names = dict.fromkeys([*files.types, *row_group.found.looked_at])
@@ -71,7 +87,13 @@ def read_batches(
         with naming_file(row_group.found.path):
             is_short = is_plain and row_group.text_bytes <= LONG_TEXT
             as_codes = () if is_short else row_group.coded
-            file = opened(row_group.found.path, as_codes, get_ident())  # a thread has its own
+            path = row_group.found.path
+            if not is_here and count_begun(row_group) <= room:
+                # Its columns are fetched at once, and go with this file when they have been read.
+                footer = files.footers.get(path)
+                file = open_file(row_group.found, as_codes, footer, pre_buffer=True)
+            else:
+                file = opened(path, as_codes, get_ident())  # a thread has its own
             if row_group.found.staged is None and n_at_once < len(stored):
                 yield from _read_turned(file, row_group.number, stored, n_rows, n_at_once, folder)
             else:
@@ -81,20 +103,18 @@ def read_batches(
 
     found_at = {row_group.found.path: row_group.found for row_group in row_groups}
     reads: Iterator[tuple[RowGroup, Iterable[pa.RecordBatch]]]
-    is_here = all(one.found.remote is None for one in row_groups)
+    is_here = all(one.found.is_here for one in row_groups)
+    room = AHEAD * n_bytes if is_here else max(AHEAD * n_bytes, LEAST_AHEAD)
     sizes = [one.n_bytes - one.n_rows * files.row_bytes for one in row_groups]
     # Those that are read, one that has been and one that is worked on have room.
-    n_threads = min(n_processors(), AHEAD * n_bytes // max([1, *sizes]) - 2)
+    n_threads = min(n_processors(), room // max([1, *sizes]) - 2)
     in_threads = is_here and n_threads > 1  # Each thread reads whole row groups.
     if in_threads:
         reads = run_ahead(lambda one: (one, list(read_rows(one))), row_groups, n_threads)
+    elif is_here:
+        reads = ((one, read_rows(one)) for one in row_groups)
     else:
-        in_order: Iterable[RowGroup] = row_groups
-        if not is_here:
-            in_order = read_ahead(
-                row_groups, lambda one: (one.found.remote, one.ranges), AHEAD * n_bytes
-            )
-        reads = ((one, read_rows(one)) for one in in_order)
+        reads = run_ahead(begin, row_groups, REQUESTS, count_begun, room)
     for row_group, batches in reads:
         n_left = row_group.n_rows
         with naming_file(row_group.found.path):

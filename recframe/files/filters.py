@@ -163,17 +163,15 @@ def _leave_out(found: list[Found], expression: pc.Expression, schema: pa.Schema)
     return [found[int(one.path)] for one in dataset.get_fragments(filter=expression)]
 
 
-def find_row_groups(found: Found, schema: pa.Schema) -> list[int]:
+def find_row_groups(found: Found, schema: pa.Schema, footer: bytes) -> list[int]:
     """Return the row groups of a file that may have matching rows, by its statistics."""
     import pyarrow.dataset as ds
 
-    remote = found.remote
-    with found.open() if remote is None else pa.BufferReader(remote.read_footer()) as file:
-        fragment = ds.ParquetFileFormat().make_fragment(
-            file, partition_expression=_guarantee(found.partitions)
-        )
-        left = fragment.subset(found.condition, schema=schema)
-        return [row_group.id for row_group in left.row_groups]
+    fragment = ds.ParquetFileFormat().make_fragment(
+        pa.BufferReader(footer), partition_expression=_guarantee(found.partitions)
+    )
+    left = fragment.subset(found.condition, schema=schema)
+    return [row_group.id for row_group in left.row_groups]
 
 
 def _guarantee(partitions: PartitionValues) -> pc.Expression:

@@ -1,6 +1,6 @@
 """Parquet files: columns, users, rows and bytes as their footers describe them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from types import MappingProxyType
@@ -29,12 +29,16 @@ from recframe.frames.names import find_role, is_infer
 from recframe.frames.words import may_be_score
 from recframe.kernel.threads import run_ahead
 from recframe.options import Options
-from recframe.stores.remote import REQUESTS, Range, Remote, find_version
+from recframe.stores.listings import REQUESTS
+from recframe.stores.store import find_version
 
 ROW_BYTES = 64  # for the work on a row: read, joined, grouped, ranked
 SCORE_BYTES = 32  # the same for each score
 HEAD_ROWS = 1 << 12  # of a file, in which columns of grades are looked for
 FREE = 96 << 20  # bytes; so much is beside the memory given, as the libraries are
+TAIL = 64 << 10  # bytes that are read first of the end of a file; most footers are in it
+KEPT_ENDS = 256  # of files of a store, are kept
+KEPT_BYTES = 16 << 20  # that the footers may take that are kept
 FOOTER_COPIES = 10  # a footer that is read takes so many times its bytes in the file
 FILE_ENDS = (b"PAR1", b"PARE")  # behind the length of a footer, plain or encrypted
 CODE_BYTES = 4  # of a text in a row
@@ -72,7 +76,7 @@ class Files(NamedTuple):
     memory: int  # bytes that there are to work in
     drop_nulls: bool  # rows without a user are left out; else they are refused
     open_bytes: int  # what the largest of their footers, and dictionaries, take in memory
-    footers: dict[str, pq.FileMetaData]  # that of the only file; of several each is read anew
+    footers: dict[str, pq.FileMetaData]  # while they are small, else each is read anew
     is_filtered: bool  # some of the rows may not match
     n_rows: int  # of all files, where they have a condition of row groups that may match
     beside: Mapping[str, Any] = MappingProxyType({})  # Files of truth and exclude, parted alike
@@ -105,7 +109,7 @@ def read_schema(found: Found, memory: int) -> pa.Schema:
 
 def _read_each(found: list[Found], read: Callable[[Found], Read]) -> Iterator[Read]:
     """Yield the result of reading each file; files in stores are read several at a time."""
-    is_here = all(one.remote is None for one in found)
+    is_here = all(one.is_here for one in found)
     return map(read, found) if is_here else run_ahead(read, found, REQUESTS)
 
 
@@ -132,10 +136,13 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
     known = {*first.schema.names}
     types: dict[str, dict[str, pa.DataType]] = {name: {} for name in names}
     row_groups: list[RowGroup] = []
-    open_bytes = 0
+    footers: dict[str, pq.FileMetaData] = {}
+    open_bytes = kept_bytes = 0
     for file in chain([first], opened):
         file_bytes = FOOTER_COPIES * file.metadata.serialized_size
-        open_bytes = max(open_bytes, file_bytes)
+        open_bytes, kept_bytes = max(open_bytes, file_bytes), kept_bytes + file_bytes
+        if len(found) == 1 or kept_bytes <= KEPT_BYTES:
+            footers[file.found.path] = file.metadata
         for name in names:
             value = file.found.partitions.get(name)
             is_null = value is not None and not value.is_valid  # which is of any type
@@ -180,7 +187,7 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
         memory,
         options.missing == "drop",
         open_bytes,
-        {first.found.path: first.metadata} if len(found) == 1 else {},
+        footers,
         any(one.condition is not None for one in found),
         sum(row_group.n_rows for row_group in row_groups),
     )
@@ -193,10 +200,10 @@ def _read_footer(found: Found, memory: int, names: Sequence[str] = ()) -> File:
         _, metadata, schema = found.staged
     else:
         with naming_file(found.path):
-            found = found._replace(version=find_version(found))
-            size = _check_footer(found, memory)
-            with open_file(found) as opened:
-                schema, metadata = opened.schema_arrow, opened.metadata
+            found = found._replace(version=find_version(found.place))
+            size, footer = _read_end(found, memory)
+            opened = pq.ParquetFile(pa.BufferReader(footer))
+            schema, metadata = opened.schema_arrow, opened.metadata
             if wanted := {*names, *found.looked_at}.intersection(schema.names):
                 check_columns(metadata, size, [*wanted])
     said_too: PartitionValues = {}
@@ -213,7 +220,7 @@ def _read_footer(found: Found, memory: int, names: Sequence[str] = ()) -> File:
     indexes: Sequence[int] = range(metadata.num_row_groups) if found.only is None else found.only
     if found.condition is not None and found.staged is None:
         with naming_file(found.path):
-            left = find_row_groups(found, schema)
+            left = find_row_groups(found, schema, footer)
         indexes = [index for index in left if index in indexes]
     # From here on its partitions are of columns that are not in it.
     return File(found._replace(partitions=values), schema, metadata, said_too, indexes)
@@ -226,14 +233,20 @@ def _with_said(schema: pa.Schema, values: PartitionValues) -> pa.Schema:
     return pa.schema([*schema, *added], schema.metadata)
 
 
-def _check_footer(found: Found, memory: int) -> int:
-    """Return the bytes of a file; raise where its footer would take the memory to work in."""
-    with found.open() as file:
-        size: int = file.seek(0, 2)
-        file.seek(max(0, size - 8))
-        n_bytes, end = int.from_bytes(file.read(4), "little"), file.read(4)
-    if end not in FILE_ENDS or n_bytes > size:
-        return size  # it is no whole parquet file, which reading it will say
+def _read_end(found: Found, memory: int) -> tuple[int, bytes]:
+    """Return the bytes of a file and its end from the footer on, which is a file to Arrow as well.
+
+    Raise where its footer would take the memory to work in.
+    """
+    kept = {} if found.is_here else found.place.store.ends  # as every call reads the first of them
+    if found.place.key in kept:
+        return kept[found.place.key]
+    file = found.place.open()
+    size: int = file.size()
+    end = bytes(file.read_at(min(size, TAIL), max(0, size - TAIL)))
+    n_bytes = int.from_bytes(end[-8:-4], "little")
+    if end[-4:] not in FILE_ENDS or n_bytes + 8 > size:
+        pq.ParquetFile(file)  # it is no whole parquet file, which this says
     least = (FOOTER_COPIES * n_bytes - FREE // 4) * 4 // 3  # as some is free for small ones
     if least > memory:
         raise RecframeError(
@@ -242,7 +255,11 @@ def _check_footer(found: Found, memory: int) -> int:
             f"{option('memory', f'{-(-least // 10**6)}MB')} or more, or write the file with larger "
             "row groups"
         )
-    return size
+    if n_bytes + 8 > len(end):
+        end = bytes(file.read_at(n_bytes + 8, size - n_bytes - 8))
+    if len(kept) < KEPT_ENDS:
+        kept[found.place.key] = size, end[-n_bytes - 8 :]
+    return size, end
 
 
 def make_sample(schema: pa.Schema, path: str) -> pd.DataFrame:
@@ -306,9 +323,8 @@ def _list_row_groups(
             low = high = None  # writers should leave NaN out of statistics; here they did not
         codable = [name for name in texts if NOT_CODED.isdisjoint(columns[name].encodings)]
         coded = tuple(name for name in codable if CODED_SHARE * sizes[name] <= memory)
-        remote = file.found.remote
-        ranges = _find_ranges(remote, columns.values()) if remote is not None else ()
-        others = low, high, ranges, text_bytes, open_bytes
+        fetched_bytes = sum(column.total_compressed_size for column in columns.values())
+        others = low, high, fetched_bytes, text_bytes, open_bytes
         yield RowGroup(0, file.found, index, n_rows, n_bytes, coded, *others)
 
 
@@ -322,19 +338,6 @@ def _bytes_held_whole(column: pq.ColumnChunkMetaData) -> int:
     if statistics is None or not statistics.has_min_max:
         n_bytes = max(n_bytes, whole * FEW_ROWS // max(FEW_ROWS, column.num_values))
     return n_bytes
-
-
-def _find_ranges(remote: Remote, columns: Iterable[pq.ColumnChunkMetaData]) -> tuple[Range, ...]:
-    """Return where columns of a row group are in a file in a store, without damaged places."""
-    found: list[Range] = []
-    for column in columns:
-        # Some writers say 0 of a dictionary that is not there.
-        offsets = (column.dictionary_page_offset, column.data_page_offset)
-        start = min((int(offset) for offset in offsets if offset), default=-1)
-        stop = start + column.total_compressed_size
-        if 0 <= start < stop <= remote.size:
-            found.append((start, stop))
-    return tuple(found)
 
 
 def _check_as_said(file: File, name: str) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -21,7 +20,7 @@ from recframe.files.trec import find_trec
 from recframe.foreign import find_reader
 from recframe.formats import PARQUET, Rows, find_format
 from recframe.frames.names import shown
-from recframe.stores.remote import FilePart, Range, Reader, Remote
+from recframe.stores.store import NOWHERE, Part, Place
 
 # Bytes for each column; without, reading a part of a row group holds all of it.
 LEAST_BUFFER, MOST_BUFFER = 1 << 16, 1 << 20
@@ -54,12 +53,13 @@ class Found(NamedTuple):
     only: tuple[int, ...] | None = None  # its row groups, where not all are meant
     condition: Any = None  # an expression of Arrow; rows of others are as if they were not there
     looked_at: tuple[str, ...] = ()  # the columns that it reads
-    remote: Remote | None = None  # where it is, if not on this machine
+    place: Place = NOWHERE  # where it is
     version: object = None  # its size and time of change when it was opened
 
-    def open(self) -> Any:
-        """Return it opened to be read."""
-        return Path(self.path).open("rb") if self.remote is None else Reader(self.remote)
+    @property
+    def is_here(self) -> bool:
+        """Whether to read it takes no requests."""
+        return self.place.store.is_here
 
 
 class RowGroup(NamedTuple):
@@ -73,7 +73,7 @@ class RowGroup(NamedTuple):
     coded: tuple[str, ...]  # the columns of texts that are read as codes
     low: Any  # no user is lower; None where the file does not say
     high: Any  # none is higher
-    ranges: tuple[Range, ...] = ()  # of its columns, of a file that is not on this machine
+    fetched_bytes: int = 0  # of the columns used, as they are in the file
     text_bytes: int = 0  # more of each row where texts are held as they are, not as codes
     open_bytes: int = 0  # of large dictionaries, while it is read
 
@@ -90,24 +90,24 @@ def open_file(
     as_codes: Sequence[str] = (),
     footer: pq.FileMetaData | None = None,
     buffer: int = MOST_BUFFER,
+    *,
+    pre_buffer: bool = False,
 ) -> pq.ParquetFile:
     """Return a file opened such that reading a part of it holds that part only.
 
     Pages are compared with their checksums, if the file has any: damage would else be another
     number. This takes up to 16 % of the time of such a file, and no time of others.
     """
-    source: Any = found.path
     if found.staged is not None:
         source, footer, _ = found.staged
-    elif found.remote is not None:
-        source = Reader(found.remote)
-        footer = footer or pq.read_metadata(pa.BufferReader(found.remote.read_footer()))
+    else:
+        source = found.place.open()
     return pq.ParquetFile(
         source,
         metadata=footer,
         read_dictionary=as_codes,
-        buffer_size=min(MOST_BUFFER, max(LEAST_BUFFER, buffer)),
-        pre_buffer=False,
+        buffer_size=max(LEAST_BUFFER, buffer),
+        pre_buffer=pre_buffer,
         page_checksum_verification=True,
     )
 
@@ -121,7 +121,7 @@ def check_columns(metadata: pq.FileMetaData, size: int, names: Sequence[str]) ->
     groups = range(metadata.num_row_groups)
     types = {at: one.physical_type for at, one in enumerate(metadata.schema) if one.path in names}
     asked: dict[int, bytes] = {}  # by place; an error in place of no bytes would be kept alive
-    unread = Reader(FilePart(size, lambda start, _: asked.setdefault(start, b"")))
+    unread = Part(size, lambda start, _: asked.setdefault(start, b""))
     file = pq.ParquetFile(pa.PythonFile(unread, "r"), metadata=metadata, pre_buffer=True)
     try:
         next(file.reader.iter_batches(1, groups, [*types], use_threads=False), None)

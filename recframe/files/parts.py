@@ -139,7 +139,7 @@ def read_places(
     stores none, as each place is a request.
     """
     first, names, memory = found[0], list(map(str, labels)), limits.memory
-    if isinstance(first.rows, GivenRows) or any(one.remote is not None for one in found):
+    if isinstance(first.rows, GivenRows) or not all(one.is_here for one in found):
         return []
 
     def read_head(row_group: RowGroup, n_rows: int = MOST_SEEN) -> pd.DataFrame:

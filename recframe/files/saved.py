@@ -14,7 +14,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from recframe.disk import reason
 from recframe.errors import DAMAGE, RecframeError, quote, show_path
 from recframe.foreign import PathLike, frame_error
 from recframe.frames.ids import as_users, list_levels
@@ -25,7 +24,7 @@ from recframe.kernel.threads import Array
 from recframe.metrics.names import find_alike
 from recframe.options import CHOICES, Options, is_path
 from recframe.stores import ENVIRONMENT, find_ending, is_uri, show_uri, without_file
-from recframe.stores.remote import Reader, Remote
+from recframe.stores.disk import reason
 from recframe.stores.store import find_place
 
 FILE_ENDINGS = (".parquet", ".csv")
@@ -174,7 +173,7 @@ def _read_table(path: str) -> Saved:
     if is_uri(path):  # which is read whole
         store, key = find_place(path, ENVIRONMENT, {})
         with store.reaching(key):
-            source = BytesIO(Reader(Remote(store, key)).read())
+            source = BytesIO(store.open(key).read())
     if ending not in FILE_ENDINGS:
         raise RecframeError(f"{show_path(path)} must end in {' or '.join(FILE_ENDINGS)}")
     try:

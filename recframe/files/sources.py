@@ -25,7 +25,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recframe.cells import Known, read_until_known
-from recframe.disk import as_dataset, check_named, open_delta
 from recframe.errors import RecframeError, quote, show_path
 from recframe.files.batches import MOST_ROWS, gather
 from recframe.files.budget import Limits, TemporaryRows
@@ -40,9 +39,10 @@ from recframe.frames.names import get_column, is_infer, list_labels
 from recframe.frames.splits import OF_FILES, check_splits, split_files
 from recframe.options import Options
 from recframe.stores import ENVIRONMENT, Access, Placed, is_uri, without_file
+from recframe.stores.disk import check_named
 from recframe.stores.listings import Listed, Listings
-from recframe.stores.remote import FilePart, Reader, Remote, unchanged
-from recframe.stores.store import Store
+from recframe.stores.store import HERE, NOWHERE, Part, Place, Store, unchanged
+from recframe.stores.tables import as_dataset, open_delta
 
 NULL_VALUE = "__HIVE_DEFAULT_PARTITION__"
 WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")  # of 64 bits, in its usual form ("007" is not)
@@ -90,8 +90,8 @@ def find_files(source: Any, argument: str = "", access: Access = ENVIRONMENT) ->
                 if one.log:
                     found += _read_log(one, listings)
                 else:
-                    file = Found(one.path, {}, remote=one.remote)
-                    found.append(file._replace(rows=open_rows(file.path, file.open)))
+                    rows = open_rows(one.path, one.place.open_stream)
+                    found.append(Found(one.path, {}, rows=rows, place=one.place))
                     is_named = is_named or one.is_given
         if not found:
             raise RecframeError("must name at least one file, found an empty list")
@@ -108,7 +108,8 @@ def find_files(source: Any, argument: str = "", access: Access = ENVIRONMENT) ->
 def _read_log(table: Listed, listings: Listings) -> list[Found]:
     """Return the live files of a Delta table, with the values that it is partitioned by."""
     found = _list_files(
-        open_delta(table.log), lambda path: listings.name(table.tree, join(table.path, path))
+        open_delta(table.log),
+        lambda path: listings.name(Place(table.place.store, join(table.place.key, path))),
     )
     if not found:
         raise RecframeError(f"cannot read {show_path(table.log)}: the Delta table has no file")
@@ -141,11 +142,11 @@ def _find_given(source: Any, argument: str, access: Access) -> list[Found]:
     is_here = not is_uri(root) if root else dataset.filesystem.type_name == "local"
     store = Store(dataset.filesystem, "", root and f"{root.rstrip('/')}/")
 
-    def locate(path: str) -> tuple[str, Remote | None]:
-        """Return the name of a file, and where it is, if not on this machine."""
+    def locate(path: str) -> tuple[str, Place]:
+        """Return the name of a file, and where it is."""
         if is_here:
-            return os.fspath(Path(root, path)), None
-        return store.show(path), Remote(store, path)
+            return os.fspath(Path(root, path)), Place(HERE, os.fspath(Path(root, path)))
+        return store.show(path), Place(store, path)
 
     try:
         found = _list_files(dataset, locate)
@@ -192,11 +193,11 @@ def _list_files(dataset: Any, locate: Callable[[str], Sequence[Any]]) -> list[Fo
             for name, value in values.items()
             if name in schema.names
         }
-        path, remote, *_ = locate(fragment.path)
+        path, place, *_ = locate(fragment.path)
         # As it is pickled, since to ask for its row groups reads its footer.
         *_, only = fragment.__reduce__()[1]
         only = None if only is None else tuple(only)
-        found.append(Found(path, said, schema, only=only, remote=remote))
+        found.append(Found(path, said, schema, only=only, place=place))
     return found
 
 
@@ -273,11 +274,11 @@ def _stage(
                 writer.write_batch(batch, row_group_size=n_rows)
     for field in own:  # in the types of all rows
         schema = schema.set(schema.get_field_index(field.name), field)
-    part = FilePart(
+    part = Part(
         staging.tell() - start, lambda begin, end: written.read_at(end - begin, start + begin)
     )
-    file = pa.PythonFile(Reader(part), "r")
-    return found._replace(rows=None, remote=None, staged=Staged(file, footers[0], schema))
+    staged = Staged(pa.PythonFile(part, "r"), footers[0], schema)
+    return found._replace(rows=None, place=NOWHERE, staged=staged)
 
 
 def _storable(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -18,7 +18,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recframe.calls import public
-from recframe.disk import check_named, identify, reason
 from recframe.errors import RecframeError, quote, shorten, show_path, spell
 from recframe.foreign import PathLike, frame_error
 from recframe.frames.ids import encode, find_users
@@ -214,6 +213,8 @@ def read_lines(path: str, layout: LineLayout) -> pd.DataFrame:
 
 def _read_bytes(path: str) -> bytes:
     """Return the contents of a file, decompressed."""
+    from recframe.stores.disk import check_named, identify, reason  # which frames need not load
+
     check_named("it", path)
     identify(path)
     try:

@@ -7,8 +7,6 @@ import re
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,11 +75,11 @@ def load_frame(name: str, given: Any) -> pd.DataFrame:
     if isinstance(given, pd.DataFrame):
         return given
     # Which frames that are given do not load.
-    from recframe.disk import open_delta
     from recframe.formats import open_rows
     from recframe.stores import ENVIRONMENT, Placed, without_file
     from recframe.stores.listings import Listings
-    from recframe.stores.remote import Reader, unchanged
+    from recframe.stores.store import unchanged
+    from recframe.stores.tables import open_delta
 
     path, access = given if isinstance(given, Placed) else (os.fspath(given), ENVIRONMENT)
     listings = Listings(access)
@@ -99,16 +97,14 @@ def load_frame(name: str, given: Any) -> pd.DataFrame:
             frames = [load_frame(name, Placed(one.path, access)) for one in listed]
             both = zip(frames, parts, strict=True)
             return pd.concat([one.assign(**{OF_FILES: part}) for one, part in both])
-        here, remote = Path(first.path), first.remote
-        open_file = partial(here.open, "rb") if remote is None else partial(Reader, remote)
-        rows = None if others else open_rows(first.path, open_file)
-        if remote is not None:
-            store, key = listings.place(path)
-            # A web server may not send parts of files.
-            is_one = store.is_web or first.is_given
-            source, filesystem = (open_file(), None) if is_one else (key, store.filesystem)
+        store = first.place.store
+        rows = None if others else open_rows(first.path, first.place.open_stream)
+        if not store.is_here:
+            key = listings.place(path).key
             with unchanged(listed), store.reaching(key):
-                return _read_all(rows, source, filesystem)
+                if store.is_web or first.is_given:
+                    return _read_all(rows, first.place.open())
+                return _read_all(rows, key, store.filesystem)
         path = without_file(path)
         with unchanged(listed):
             try:

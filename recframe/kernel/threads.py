@@ -62,21 +62,36 @@ def in_threads(function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]
 
 
 def run_ahead(
-    function: Callable[[Given], Result], given: Iterable[Given], n_threads: int
+    function: Callable[[Given], Result],
+    given: Iterable[Given],
+    n_threads: int,
+    size: Callable[[Given], int] = lambda _: 0,
+    most: int = 0,
 ) -> Iterator[Result]:
-    """Yield the results of a function for the given objects, in order; threads make later ones."""
+    """Yield the results of a function for the given objects, in order; threads make later ones.
+
+    Together these have at most so many bytes, by the `size` of each, or there is one of them.
+    """
     own: list[int] = []
     pool = ThreadPoolExecutor(n_threads, initializer=lambda: own.append(get_ident()))
-    coming: deque[Future[Result]] = deque()
+    coming: deque[tuple[Future[Result], int]] = deque()
+    n_held = 0
     try:
         for one in given:
+            n_held += size(one)
+            while coming and n_held > most:
+                made, n_bytes = coming.popleft()
+                yield made.result()
+                n_held -= n_bytes
             context = copy_context()  # in which notes are taken
             context.run(_n_sharing.set, n_threads)
-            coming.append(pool.submit(context.run, function, one))
+            coming.append((pool.submit(context.run, function, one), size(one)))
             if len(coming) > n_threads:
-                yield coming.popleft().result()
+                made, n_bytes = coming.popleft()
+                yield made.result()
+                n_held -= n_bytes
         while coming:
-            yield coming.popleft().result()
+            yield coming.popleft()[0].result()
     finally:
         # Left alone by an error, this may be collected in one of the threads, which cannot wait
         # for its own end.

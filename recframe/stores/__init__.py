@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 from recframe.errors import RecframeError, hide, show_path
 
 URI = re.compile(r"((?:[A-Za-z0-9+.-]+::)*[A-Za-z][A-Za-z0-9+.-]+)://")  # a drive has one letter
-REQUEST = "a request of recframe"  # the name of the thread of one that may never be answered
 
 
 class Access(NamedTuple):
@@ -101,10 +100,12 @@ def check_access(storage_options: Any, filesystem: Any) -> Access:
 
 def as_arrow(filesystem: Any) -> Any:
     """Return a filesystem of either library as Arrow's, or raise for any other object."""
-    from pyarrow.fs import FileSystem, PyFileSystem
+    from pyarrow.fs import FileSystem, FSSpecHandler, PyFileSystem
 
     from recframe.stores.store import Handler
 
+    if isinstance(filesystem, PyFileSystem) and isinstance(filesystem.handler, FSSpecHandler):
+        filesystem = filesystem.handler.fs
     if isinstance(filesystem, FileSystem):
         return filesystem
     if all(hasattr(filesystem, name) for name in ("cat_file", "find", "protocol")):

@@ -1,45 +1,114 @@
-"""A store: how a filesystem is opened and written to, with its secrets kept out of messages."""
+"""A store: a filesystem of Arrow's, here or remote, and its names without secrets."""
 
 from __future__ import annotations
 
+import io
 import os
-import secrets
-import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import datetime
-from pathlib import Path, PurePosixPath
-from typing import IO, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 from urllib.parse import quote as quote_url
 from urllib.parse import unquote
 
-from pyarrow.fs import FSSpecHandler
+from pyarrow import ArrowInvalid, PythonFile
+from pyarrow.fs import FileInfo, FileSystem, FileType, FSSpecHandler, LocalFileSystem
 
-from recframe.disk import check_kind
 from recframe.errors import QUERY, USER, RecframeError, hide, quote, shorten, show_path
-from recframe.foreign import PathLike
-from recframe.stores import ENVIRONMENT, Access, as_arrow, is_uri, show_uri
+from recframe.stores import Access, as_arrow, is_uri, show_uri, without_file
+from recframe.stores.disk import identify
 
-WEB = ("http", "https")  # whose addresses have no patterns with question marks
-# Where what is written is there once it is whole, and not before.
-OBJECT_STORES = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "oss", "oci", "memory"}
-CHANGED = ("mtime", "LastModified", "last_modified", "updated", "created")  # times, in fsspec
+WEB = ("http", "https")  # addresses, in which a question mark begins the query
 OF_ARROW = ("s3", "gs", "gcs", "abfs", "abfss", "hdfs", "viewfs")
+SHARED = ("s3", "gcs", "abfs")  # threads may share an open file; to open one again is a request
+CHANGED = ("mtime", "LastModified", "last_modified", "updated", "created")  # times, in fsspec
 LEAST_SECRET = 4  # characters; a shorter value would be cut out of other words
 IN_URLS = "%/:=&?~#+!$,;'@()*[]"  # characters that stay as they are
 INSTALL = "install it with pip install 'recframe[cloud]'"
-CHUNK = 8 << 20  # bytes
+
+Find = Callable[[int, int], bytes]  # the bytes from the first place to the second
+
+
+class Part(io.RawIOBase):
+    """A file of Python whose bytes a function finds, such as a part of another file."""
+
+    def __init__(self, size: int, find: Find) -> None:
+        super().__init__()
+        self._size, self._find, self._at = size, find, 0
+
+    def readable(self) -> bool:
+        """Return True: it can be read, from any place."""
+        return True
+
+    seekable = readable
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        """Go to a place."""
+        self._at = offset + (0, self._at, self._size)[whence]
+        return self._at
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Return the next bytes."""
+        start, left = self._at, max(0, self._size - self._at)
+        self._at += left if size is None or size < 0 else min(size, left)
+        return self._find(start, self._at) if self._at > start else b""
 
 
 class Handler(FSSpecHandler):  # type: ignore[misc]  # pyarrow has no types
-    """A filesystem of fsspec to Arrow, with times of change, which each library names its way."""
+    """A filesystem of fsspec to Arrow. It asks for exactly the bytes that are read."""
+
+    def __init__(self, filesystem: Any) -> None:
+        super().__init__(filesystem)
+        protocol = filesystem.protocol
+        self.protocols = {protocol} if isinstance(protocol, str) else {*protocol}
+        self.is_web = not self.protocols.isdisjoint(WEB)
+        self.guard: Any = nullcontext  # in which requests are made
+        self._files: dict[str, tuple[int, Find]] = {}
 
     def _create_file_info(self, path: str, info: dict[str, Any]) -> Any:
-        """Return Arrow's description of a file."""
+        """Return Arrow's description of a file, with the time of change that each library names."""
         times = (one for one in map(info.get, CHANGED) if isinstance(one, datetime | float))
         return super()._create_file_info(path, info | {"mtime": next(times, None)})
+
+    def get_file_info_selector(self, selector: Any) -> list[Any]:
+        """Return what is in a folder; a page of the web names what it links to."""
+        if not self.is_web:
+            infos: list[Any] = super().get_file_info_selector(selector)
+            return infos
+        return [FileInfo(url, FileType.File) for url in self.fs.find(f"{selector.base_dir}/")]
+
+    def open_input_file(self, path: str) -> Any:
+        """Return a file that is opened; several threads may open one."""
+        self._files[path] = known = self._files.get(path) or self._find_parts(path)
+        return PythonFile(Part(*known), "r")
+
+    def _find_parts(self, path: str) -> tuple[int, Find]:
+        """Return the size of a file, and the function that asks for a part of it."""
+        info = self.fs.info(path)
+        if info["type"] != "file":
+            raise IsADirectoryError("it is a folder")
+        size: int = info.get("size") or 0
+
+        def find(start: int, stop: int) -> bytes:
+            with self.guard():
+                if not self.is_web:
+                    return bytes(self.fs.cat_file(path, start=start, end=stop))
+                with self.fs.open(path, size=size, cache_type="none") as file:
+                    file.seek(start)
+                    return bytes(file.read(stop - start))
+
+        try:
+            if not self.is_web or (size > 1 and find(size - 1, size)):
+                return size, find
+        except OSError as error:  # a web server that sends whole files only
+            if "range" not in str(error):
+                raise
+        copied = tempfile.TemporaryFile()  # noqa: SIM115
+        self.fs.get_file(path, copied)
+        copy = PythonFile(copied, "r")
+        return copy.size(), lambda start, stop: copy.read_at(stop - start, start)
 
 
 class Store:
@@ -53,36 +122,49 @@ class Store:
         secrets: frozenset[str] = frozenset(),
     ) -> None:
         self.filesystem, self.root, self._shown, self._secrets = filesystem, root, shown, secrets
-        self.n_files = 0  # of it that are read
-        self.versions: dict[str, tuple[Any, Any]] = {}  # size and time of change of what is listed
-        self._asked: list[Any] = []
+        self.is_here = isinstance(filesystem, LocalFileSystem)
         handler = getattr(filesystem, "handler", None)
-        self.of_fsspec = getattr(handler, "fs", None)  # None where Arrow has its own
-        protocols = getattr(self.of_fsspec, "protocol", ()) or getattr(filesystem, "type_name", "")
-        protocols = {protocols} if isinstance(protocols, str) else set(protocols)
-        self.is_web = not protocols.isdisjoint(WEB)  # which may send whole files only
-        self.is_whole = not protocols.isdisjoint(OBJECT_STORES)  # what is written appears so
+        self.handler = handler if isinstance(handler, Handler) else None  # None of Arrow's own
+        own = getattr(filesystem, "type_name", "")
+        self.protocols = {own} if self.handler is None else self.handler.protocols
+        self.is_web = self.handler is not None and self.handler.is_web
+        if self.handler is not None:
+            self.handler.guard = self.guarded
+        self.versions: dict[str, tuple[Any, Any]] = {}  # size and time of change of listed files
+        self._asked: list[Any] = []
+        self.listed: list[str] = []  # folders, of which all below them is known
+        self.tables: dict[str, str] = {}  # the kind of the table that a folder is, "" for none
+        self.ends: dict[str, tuple[int, bytes]] = {}  # sizes of files and their footers
+        self._opened: dict[str, Any] = {}
 
     def show(self, key: str) -> str:
         """Return the name of a path in it, without secrets."""
-        return show_uri(f"{self._shown}{key.removeprefix(self.root)}")
+        return key if self.is_here else show_uri(f"{self._shown}{key.removeprefix(self.root)}")
 
-    def list_infos(self, asked: Any) -> list[Any]:
+    def ask(self, asked: Any) -> list[Any]:
         """Return Arrow's descriptions of paths, or of all that a selector finds."""
         infos: list[Any] = self.filesystem.get_file_info(asked)
         self.versions |= {info.path: (info.size, info.mtime_ns) for info in infos}
         self._asked.append(asked)
         return infos
 
-    def list_again(self) -> dict[str, tuple[Any, Any]]:
+    def ask_again(self) -> dict[str, tuple[Any, Any]]:
         """Return the versions that the same requests find now."""
-        now = Store(self.filesystem)
         with self.reaching(self.root):
-            if self.of_fsspec is not None:
-                self.of_fsspec.invalidate_cache()
-            for asked in self._asked:
-                now.list_infos(asked)
-        return now.versions
+            if self.handler is not None:
+                self.handler.fs.invalidate_cache()
+            infos = [info for asked in self._asked for info in self.filesystem.get_file_info(asked)]
+        return {info.path: (info.size, info.mtime_ns) for info in infos}
+
+    def open(self, key: str) -> Any:
+        """Return a file that Arrow has opened."""
+        if self.filesystem.type_name not in SHARED:
+            with self.guarded():
+                return self.filesystem.open_input_file(key)
+        opened = self._opened.get(key)
+        if opened is None or opened.closed:
+            self._opened[key] = opened = self.filesystem.open_input_file(key)
+        return opened
 
     @contextmanager
     def reaching(self, key: str, act: str = "read") -> Iterator[None]:
@@ -96,40 +178,31 @@ class Store:
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
-        """Raise an error of a library as an `OSError` without secrets, in its chain too."""
+        """Raise an error of a library as an `OSError` without secrets, and without its chain."""
         try:
             yield
+        except RecframeError:
+            raise
         except Exception as error:  # of any library, of the network, of someone's filesystem
-            raised = error if isinstance(error, RecframeError) else self._reword(error)
-            led = [*filter(None, (raised.__cause__, raised.__context__))]
-            for one in led:
-                led += [new for new in (one.__cause__, one.__context__) if new and new not in led]
-            text = " ".join(f"{one} {one!r}" for one in led)
-            is_clean = self.without_secrets(text) == text
-            cause, context = (raised.__cause__, raised.__context__) if is_clean else (None, None)
+            reworded = self._reword(error)
             try:
-                raise raised from cause
+                raise reworded from None
             finally:  # which raising has set
-                raised.__context__ = context
+                reworded.__context__ = None
 
     def _reword(self, error: Exception) -> OSError:
         """Return the `OSError` for an error of a library, without secrets."""
-        found, cause = error, error.__cause__
+        cause = error.__cause__
         if isinstance(error, FileNotFoundError) and isinstance(cause, Exception):
             # Fsspec finds no file where there is no server, too.
             is_other = isinstance(cause, OSError) and not isinstance(cause, FileNotFoundError)
-            found = cause if is_other or getattr(cause, "status", 404) != 404 else error
-        is_gone = isinstance(found, FileNotFoundError)
-        text = "no such file" if is_gone else self.without_secrets(first_line(found))
-        reworded = (FileNotFoundError if is_gone else OSError)(text)
-        reworded.__cause__ = reworded.__context__ = error
-        return reworded
-
-    def without_secrets(self, text: str) -> str:
-        """Return a text without the secrets that open the store."""
+            error = cause if is_other or getattr(cause, "status", 404) != 404 else error
+        if isinstance(error, FileNotFoundError):
+            return FileNotFoundError("no such file")
+        text = first_line(error)
         for secret in sorted(self._secrets, key=len, reverse=True):
             text = text.replace(secret, "…")
-        return hide(text)
+        return OSError(hide(text))
 
 
 class Place(NamedTuple):
@@ -137,6 +210,52 @@ class Place(NamedTuple):
 
     store: Store
     key: str
+
+    def identify(self) -> object:
+        """Return what the file or folder there is, whatever its name."""
+        return identify(self.key) if self.store.is_here else self
+
+    def open(self) -> Any:
+        """Return the file there, opened by Arrow."""
+        return self.store.open(self.key)
+
+    def open_stream(self) -> Any:
+        """Return the file there, opened to be read by Python from its beginning on."""
+        return Path(self.key).open("rb") if self.store.is_here else self.open()
+
+
+HERE = Store(LocalFileSystem())
+NOWHERE = Place(HERE, "")  # of rows that are no file
+
+
+def find_version(place: Place) -> object:
+    """Return the size and time of change of a file that is listed; None where nothing tells it."""
+    if not place.store.is_here:
+        return place.store.versions.get(place.key)
+    with suppress(OSError):
+        found = os.stat(place.key)  # noqa: PTH116 - of many files it takes half the time
+        return found.st_size, found.st_mtime_ns
+    return None
+
+
+def check_unchanged(files: Sequence[Any], versions: Sequence[object]) -> None:
+    """Raise where a file, or else its store's listing, has another version by now."""
+    stores = {one.place.store for one in files}
+    listed = {store: store.ask_again() for store in stores if not store.is_here}
+    for file, version in zip(files, versions, strict=True):
+        store, key = file.place
+        now = listed[store].get(key) if store in listed else find_version(file.place)
+        if version not in (None, now):
+            message = "it changed while it was read; pass its path again once it is written"
+            raise RecframeError(f"cannot read {show_path(file.path)}: {message}")
+
+
+@contextmanager
+def unchanged(files: Sequence[Any]) -> Iterator[None]:
+    """Raise if a file changes while this is open."""
+    versions = [find_version(one.place) for one in files]
+    yield
+    check_unchanged(files, versions)
 
 
 def first_line(error: BaseException) -> str:
@@ -146,10 +265,12 @@ def first_line(error: BaseException) -> str:
 
 def find_place(path: str, access: Access, stores: dict[str, Store], act: str = "read") -> Place:
     """Return where a path leads; stores are kept in `stores`, so that each is opened once."""
+    if not access.leads_away(path):
+        return Place(HERE, without_file(path))
     if access.filesystem is not None:
-        store = stores.setdefault("", Store(access.filesystem))
-        if store.of_fsspec is not None:
-            return Place(store, str(store.of_fsspec._strip_protocol(path)))
+        store = stores.setdefault("filesystem", Store(access.filesystem))
+        if store.handler is not None:
+            return Place(store, str(store.handler.fs._strip_protocol(path)))
         if is_uri(path):
             raise RecframeError(
                 f"cannot {act} {show_path(path)}: with a filesystem of pyarrow, a path must have "
@@ -163,8 +284,7 @@ def find_place(path: str, access: Access, stores: dict[str, Store], act: str = "
     host, slash, below = rest.partition("/")
     if (user := USER.match(path)) and "/" in user[2]:
         raise RecframeError(f"cannot {act} {show_path(path)}: write a slash before the @ as %2F")
-    base = f"{scheme}://{host}"
-    of_base = "" if is_web else query
+    base, of_base = f"{scheme}://{host}", "" if is_web else query
     if base + of_base not in stores:
         stores[base + of_base] = _open(base, of_base, access, f"{base}/{below}", act)
     store = stores[base + of_base]
@@ -176,53 +296,37 @@ def find_place(path: str, access: Access, stores: dict[str, Store], act: str = "
 
 def _open(base: str, query: str, access: Access, path: str, act: str) -> Store:
     """Return the store that a URI without its path leads to; messages name the whole path."""
-    scheme, host = base.split("://", 1)
-    user, _, name = host.rpartition("@")
-    keeps_user = scheme in ("abfs", "abfss") and ":" not in user  # it is a container
-    shown = base if keeps_user else f"{scheme}://{name}"
-    secrets = _find_secrets(access.storage_options) | {*user.split(":")}
+    shown = hide(base)
+    secrets = _find_secrets(access.storage_options)
     secrets |= {one.partition("=")[2] for one in query[1:].split("&")}
+    if shown != base:  # without a user, who may be a container
+        secrets |= {*base.partition("://")[2].rpartition("@")[0].split(":")}
     secrets |= {unquote(secret) for secret in secrets}
-    secrets = {secret for secret in secrets if len(secret) >= LEAST_SECRET}
-    if keeps_user:
-        secrets.discard(user)
-    naming = Store(None, base, shown, frozenset(secrets))
-    with naming.reaching(path, act):
-        found = _of_arrow(base + query) if access.storage_options is None else None
-        if found is None:
-            found = _of_fsspec(base + query, access.storage_options or {})
-    return Store(found[0], found[1], shown, frozenset(secrets))
+    kept = frozenset(secret for secret in secrets if len(secret) >= LEAST_SECRET)
+    with Store(None, base, shown, kept).reaching(path, act):
+        filesystem, root = _open_filesystem(base + query, access.storage_options)
+    return Store(filesystem, root, shown, kept)
 
 
-def _of_arrow(uri: str) -> tuple[Any, str] | None:
-    """Return the filesystem of a URI and the path in it, None where Arrow does not know it."""
-    if uri.partition("://")[0] not in OF_ARROW:
-        return None
-    from pyarrow import ArrowInvalid
-    from pyarrow.fs import FileSystem
-
-    try:
-        filesystem, root = FileSystem.from_uri(uri)
-    except (ArrowInvalid, NotImplementedError) as error:  # one that was built without it
-        if "nrecognized filesystem" in str(error) or isinstance(error, NotImplementedError):
-            return None
-        raise
-    return filesystem, root
-
-
-def _of_fsspec(uri: str, storage_options: Mapping[str, Any]) -> tuple[Any, str]:
-    """Return the same for a URI that fsspec opens."""
+def _open_filesystem(uri: str, storage_options: Mapping[str, Any] | None) -> tuple[Any, str]:
+    """Return the filesystem of a URI and the path in it; Arrow's own if it needs no options."""
     scheme = uri.partition("://")[0]
+    if storage_options is None and scheme in OF_ARROW:
+        try:
+            filesystem, root = FileSystem.from_uri(uri)
+            return filesystem, root
+        except (ArrowInvalid, NotImplementedError) as error:  # one that was built without it
+            if isinstance(error, ArrowInvalid) and "nrecognized filesystem" not in str(error):
+                raise
     try:
         import fsspec
-    except ImportError as error:
-        raise OSError(
-            f"{scheme}:// is opened by fsspec, which could not be imported ({error}); {INSTALL}"
-        ) from error
-    try:
-        filesystem, root = fsspec.core.url_to_fs(uri, **storage_options)
-    except ImportError as error:  # the library of this scheme, or one that it needs
-        raise OSError(f"{first_line(error)}; {INSTALL}") from None
+
+        filesystem, root = fsspec.core.url_to_fs(uri, **(storage_options or {}))
+    except ImportError as error:  # of the library of this scheme, or of one that it needs
+        said = first_line(error)
+        if error.name == "fsspec":
+            said = f"{scheme}:// is opened by fsspec, which could not be imported ({error})"
+        raise OSError(f"{said}; {INSTALL}") from None
     except ValueError as error:
         if "rotocol not known" not in str(error):
             raise
@@ -240,81 +344,3 @@ def _find_secrets(value: Any) -> set[str]:
     if isinstance(value, Mapping):
         value = list(value.values())
     return set().union(*map(_find_secrets, value)) if isinstance(value, list | tuple) else set()
-
-
-@contextmanager
-def uploaded(uri: str) -> Iterator[IO[bytes]]:
-    """Give an open file of this machine, which goes to a store once it is whole."""
-    store, key = find_place(uri, ENVIRONMENT, {}, "write")
-    with store.reaching(key, "write"):
-        if store.is_web:
-            raise OSError(
-                "a web server accepts no files; write to this machine, or to a store such as s3://"
-            )
-        asked = [key, *([store.root] if store.of_fsspec is None and store.root.strip("/") else [])]
-        kinds = [info.type.name for info in store.filesystem.get_file_info(asked)]
-        if kinds[0] == "Directory":
-            raise IsADirectoryError("it is a folder")
-        if "NotFound" in kinds[1:]:
-            raise OSError(f"the bucket {store.root} does not exist")
-    with tempfile.TemporaryDirectory(prefix="recframe-") as folder:
-        path = Path(folder) / "output"
-        with path.open("xb") as file:
-            yield file
-        # In a thread: an interruption would leave what has been sent, which closing makes a file.
-        with ThreadPoolExecutor(1) as pool, store.reaching(key, "write"):
-            pool.submit(_upload, store, path, key).result()
-
-
-def _upload(store: Store, path: Path, key: str) -> None:
-    """Send a file; if a store would show a part of it, send it beside its place and move it."""
-    name = PurePosixPath(key)
-    beside = f"{key[: len(key) - len(name.name)]}.recframe-{secrets.token_hex(8)}{name.suffix}"
-    place = key if store.is_whole else beside
-    try:
-        if store.of_fsspec is not None:
-            store.of_fsspec.put_file(str(path), place)
-        else:
-            with path.open("rb") as file, store.filesystem.open_output_stream(place) as stream:
-                shutil.copyfileobj(file, stream, CHUNK)
-        if place != key:
-            store.filesystem.move(place, key)
-    except BaseException:
-        if place != key:
-            with suppress(Exception):
-                store.filesystem.delete_file(place)
-        raise
-
-
-@contextmanager
-def whole_file(path: PathLike) -> Iterator[IO[bytes]]:
-    """Give an open file beside `path`, which is renamed to it once it is whole.
-
-    Its name is its own, so no other run, nor a leftover of one, is in its way. A link stays, and
-    its target is replaced; the permissions of an old file stay too.
-    """
-    if is_uri(os.fspath(path)):
-        with uploaded(os.fspath(path)) as file:
-            yield file
-        return
-    try:
-        target = Path(os.path.realpath(path))
-        partial = target.with_name(f".recframe-{secrets.token_hex(8)}{target.suffix}")
-        if target.is_dir():
-            raise IsADirectoryError("it is a folder")
-        if target.exists():
-            check_kind(os.fspath(target), target.stat(), "write")
-            target.open("ab").close()  # what is read-only is not replaced behind its back
-        file = partial.open("xb")  # a path that cannot be written is found before the work
-        try:
-            with file:
-                if target.exists():
-                    shutil.copymode(target, partial)
-                yield file
-            partial.replace(target)
-        except BaseException:
-            with suppress(OSError):
-                partial.unlink()
-            raise
-    except OSError as error:
-        raise RecframeError(f"cannot write {show_path(path)}: {error.strerror or error}") from error

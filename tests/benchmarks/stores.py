@@ -4,9 +4,8 @@ python -m tests.benchmarks.stores --rows 5000000 --delay 0.02 --rate 50e6
 
 A server on this machine delays each request by some seconds, and sends so many bytes a second in
 all. "transfer" fetches the bytes of the used columns in the best way, in 16 parts of 8 MiB at a
-time. Each layout is also read by Arrow's own reading ahead (its pre_buffer, row group by row
-group), and without reading ahead. The second table compares ways to open the same file, without
-delay, with the local file.
+time. Each layout is also read from this machine. The second table compares ways to open the same
+file, without delay, with the local file.
 """
 
 import argparse
@@ -23,7 +22,6 @@ import pyarrow.fs as fs
 import pyarrow.parquet as pq
 
 import recframe
-from recframe.files import batches, found
 from tests.benchmarks.data import make
 from tests.store_server import StoreServer
 
@@ -98,16 +96,11 @@ def time_layouts(bucket, port, asked):
         ways = {
             "transfer": lambda uri=uri, ranges=ranges: transfer(uri, ranges),
             "recframe": lambda uri=uri: evaluate(uri, asked.memory),
-            "pre_buffer": lambda uri=uri: pre_buffered(uri, asked.memory),
-            "none ahead": lambda uri=uri: none_ahead(uri, asked.memory),
             "local": lambda number=number: evaluate(bucket / str(number), asked.memory),
         }
         seconds = {name: [] for name in ways}
-        for repeat in range(asked.repeats):
+        for _ in range(asked.repeats):
             for name, way in ways.items():
-                if repeat and name == "none ahead":
-                    # This slow reading gains no accuracy from repeats.
-                    continue
                 seconds[name].append(timed(way))
         alone = statistics.median(seconds["transfer"])
         n_bytes = sum(stop - start for of_file in ranges.values() for start, stop in of_file)
@@ -195,35 +188,6 @@ def transfer(uri, ranges):
     with ThreadPoolExecutor(16) as pool:
         for part in [pool.submit(fetch, *part) for part in parts]:
             part.result()
-
-
-@contextmanager
-def reading(read_ahead, open_file):
-    """Replace recframe's reading ahead and its way to open files."""
-    known = batches.read_ahead, batches.open_file
-    batches.read_ahead, batches.open_file = read_ahead, open_file
-    try:
-        yield
-    finally:
-        batches.read_ahead, batches.open_file = known
-
-
-def none_ahead(uri, memory):
-    """Evaluate with every part fetched when it is read."""
-    with reading(lambda row_groups, *_, **__: row_groups, found.open_file):
-        evaluate(uri, memory)
-
-
-def pre_buffered(uri, memory):
-    """Evaluate with every row group fetched as a whole by Arrow, without a limit of memory."""
-
-    def open_file(found, as_codes=(), footer=None, _buffer=0):
-        return pq.ParquetFile(
-            found.remote._open(), metadata=footer, read_dictionary=as_codes, pre_buffer=True
-        )
-
-    with reading(lambda row_groups, *_, **__: row_groups, open_file):
-        evaluate(uri, memory)
 
 
 if __name__ == "__main__":

@@ -421,7 +421,7 @@ def call_until(name, call):
 ROWS = pd.DataFrame({"user": [1], "item": [1], "score": [1], "relevant": [1]})
 # Where an error of the system, or of a library, is reworded.
 ENTERED = {
-    "open_file": lambda path: recframe.scan(path / "runs").mean("recall@1"),
+    "_read_end": lambda path: recframe.scan(path / "runs").mean("recall@1"),
     "table_to_dataframe": lambda path: recframe.scan(path / "runs").mean("recall@1"),
     "rollover": lambda path: list(recframe.iter_evaluate(path / "runs", memory="1MiB")),
     "read_whole": lambda path: recframe.evaluate(ROWS, truth=path / "truth.csv"),

@@ -15,8 +15,8 @@ import recframe
 from layouts import FEW
 from recframe.files.saved import FILE_ENDINGS, write_each
 from recframe.frames.tables import tidy_table
-from recframe.stores.listings import check_apart, list_files
-from recframe.stores.store import whole_file
+from recframe.stores.listings import list_files
+from recframe.stores.outputs import check_apart, whole_file
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ NAMESPACE = ["unshare", "--pid", "--fork", "--user", "--map-root-user"]
 RUN = """
 import os, sys
 from pathlib import Path
-from recframe.stores.store import whole_file
+from recframe.stores.outputs import check_apart, whole_file
 with whole_file(Path(sys.argv[1])) as file:
     file.write(b"begun ")
     print(os.getpid(), flush=True)

@@ -17,7 +17,7 @@ import recframe
 from layouts import save_frame, save_user
 from recframe.cli import main
 from recframe.files.sources import find_files
-from recframe.stores.listings import would_find
+from recframe.stores.outputs import would_find
 
 PARTITIONS = {
     "numbers": (["2", "10", "-1"], [-1, 2, 10]),

@@ -11,9 +11,10 @@ from opened import open_files
 from recframe.files import footers
 from recframe.files.batches import batch_bytes
 from recframe.files.blocks import plan_blocks
-from recframe.files.footers import FREE, TEXT_COPIES, _check_footer
+from recframe.files.footers import FREE, TEXT_COPIES, _read_end
 from recframe.files.found import Found
 from recframe.options import Options
+from recframe.stores.store import HERE, Place
 
 
 def write_footer(path, n_bytes, end=b"PAR1", before=b"PAR1"):
@@ -32,17 +33,22 @@ def test_small_footers_take_no_memory(frame, tmp_path):
         assert memory == planned.memory
 
 
+def read_end(path, memory):
+    """Return the size of a file and its footer."""
+    return _read_end(Found(str(path), {}, place=Place(HERE, str(path))), memory)
+
+
 @pytest.mark.parametrize("end", [b"PAR1", b"PARE"])
 def test_the_least_memory_of_a_footer(tmp_path, monkeypatch, end):
     """A footer may take three quarters of the memory, ten times its bytes, and not one more."""
     monkeypatch.setattr(footers, "FREE", 0)
     path = write_footer(tmp_path / "0.parquet", 300, end)
-    _check_footer(Found(path, {}), 4000)
+    read_end(path, 4000)
     with pytest.raises(
         recframe.RecframeError,
         match=r"has 300 bytes, and .* 10 times .*found memory of 3,999; pass memory='1MB'",
     ):
-        _check_footer(Found(path, {}), 3999)
+        read_end(path, 3999)
 
 
 def test_the_least_memory_is_said_in_megabytes(tmp_path, monkeypatch):
@@ -51,18 +57,19 @@ def test_the_least_memory_is_said_in_megabytes(tmp_path, monkeypatch):
     for n_bytes, least in ((75_000, "1MB"), (75_001, "2MB"), (150_000, "2MB")):
         path = write_footer(tmp_path / "0.parquet", n_bytes)
         with pytest.raises(recframe.RecframeError, match=f"memory='{least}'"):
-            _check_footer(Found(path, {}), 1)
-        _check_footer(Found(path, {}), int(least[0]) * 10**6)
+            read_end(path, 1)
+        read_end(path, int(least[0]) * 10**6)
 
 
 @pytest.mark.parametrize("data", [b"", b"PAR1", b"\xff\xff\xff\x7fPAR1", b"PAR1" * 5 + b"\xff" * 8])
 def test_what_is_no_footer_is_not_judged(tmp_path, monkeypatch, data):
-    """A file that is not parquet, or longer by its own word than it is, is for others to refuse."""
+    """A file that is not parquet, or longer by its own word than it is, is for Arrow to refuse."""
     monkeypatch.setattr(footers, "FREE", 0)
     path = tmp_path / "0.parquet"
     path.write_bytes(data)
 
-    _check_footer(Found(str(path), {}), 1)
+    with pytest.raises(pa.ArrowInvalid, match="Parquet"):
+        read_end(path, 1)
 
 
 def test_bytes_of_a_batch():

@@ -169,6 +169,22 @@ def test_results_do_not_depend_on_threads(monkeypatch):
     pd.testing.assert_frame_equal(*tables, check_exact=True)
 
 
+def test_bytes_that_are_worked_on():
+    """Later results are begun while there is room; the largest are made alone."""
+    sizes, held, seen = [3, 3, 3, 20, 1, 1], [], []
+
+    def begin(number):
+        held.append(sizes[number])
+        seen.append(sum(held))
+        return number
+
+    for number in run_ahead(begin, range(6), 6, sizes.__getitem__, 7):
+        held.append(-sizes[number])
+
+    assert [3, 6] == seen[:2]
+    assert [20] == [n_held for n_held in seen if n_held > 7]
+
+
 def test_many_run_ahead():
     """Tasks that run ahead give results in order, and a failing task stops the others."""
     both = Barrier(2)

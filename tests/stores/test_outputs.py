@@ -5,7 +5,7 @@ import pytest
 
 import recframe
 from recframe.cli import main
-from recframe.stores import store
+from recframe.stores import outputs
 
 METRICS = ["--metric", "recall@3", "ndcg@3", "-q"]
 
@@ -89,7 +89,7 @@ def test_nothing_is_left_of_a_run_that_fails(kept, folder, capsys):
 
 def test_an_upload_that_fails(kept, monkeypatch, folder, capsys):
     """Where a store shows parts, what is sent lies beside its place until it is whole."""
-    monkeypatch.setattr(store, "OBJECT_STORES", set())
+    monkeypatch.setattr(outputs, "OBJECT_STORES", set())
     arguments = ["evaluate", str(folder / "bucket/runs"), *METRICS, "-o", "memory://bucket/new.csv"]
 
     assert 0 == main(arguments)
@@ -116,7 +116,7 @@ def test_uploads_are_moved_only_where_parts_show(kept, monkeypatch, folder):
     assert [] == moved
     assert kept.exists("/bucket/new.csv")
 
-    monkeypatch.setattr(store, "OBJECT_STORES", set())
+    monkeypatch.setattr(outputs, "OBJECT_STORES", set())
 
     assert 0 == main(arguments)
     assert 1 == len(moved)

@@ -4,12 +4,16 @@ import logging
 import os
 import subprocess
 import sys
+import time
+from threading import Thread
 
+import numpy as np
 import pandas as pd
 import pyarrow.fs
 import pytest
 
 import recframe
+from recframe.files import batches
 from recframe.files.sources import find_files
 
 from .conftest import SECRET
@@ -309,3 +313,66 @@ def test_files_that_change_in_other_stores(kept, rows, monkeypatch, name):
         recframe.scan(uri)(short="pad").evaluate(METRICS)
     with pytest.raises(recframe.RecframeError, match=f"truth: {CHANGED.format(uri)}"):
         frame.rec(truth=uri, truth_user="user", short="pad").recall(2)
+
+
+@pytest.mark.parametrize("memory", ["1GiB", 1])
+@pytest.mark.parametrize("is_sorted", [True, False])
+def test_files_of_any_layout(rows, kept, tmp_path, memory, is_sorted):
+    """In one row group or many, sorted or not, they give the table of the frame."""
+    rows = rows.drop(columns="day")[:240]
+    frame = rows if is_sorted else rows.sample(frac=1, random_state=1)
+    below = pyarrow.fs.SubTreeFileSystem(str(tmp_path), pyarrow.fs.LocalFileSystem())
+    expected = rows.rec(short="pad").evaluate(["recall@3", "ndcg@2"])
+    for size in (7, 1000):
+        for number in range(3):
+            own = frame[number * 80 : number * 80 + 80]
+            own.to_parquet(tmp_path / f"{number}.parquet", row_group_size=size)
+        kept.put(f"{tmp_path}/*.parquet", "/bucket/layouts/")
+        for place, filesystem in (("*.parquet", below), ("/bucket/layouts", kept)):
+            runs = recframe.scan(place, memory=memory, filesystem=filesystem)
+            table = runs(short="pad").evaluate(["recall@3", "ndcg@2"])
+
+            pd.testing.assert_frame_equal(expected, table)
+
+
+def test_threads_end(rows, tmp_path):
+    """Reading that is left alone lets the thread that reads go."""
+    rows.to_parquet(tmp_path / "0.parquet", row_group_size=10)
+    below = pyarrow.fs.SubTreeFileSystem(str(tmp_path), pyarrow.fs.LocalFileSystem())
+    tables = recframe.scan("0.parquet", memory=1, filesystem=below)(short="pad").iter_evaluate()
+    next(tables)
+    thread = Thread(target=tables.close)
+    thread.start()
+    thread.join(20)
+
+    assert not thread.is_alive()
+
+
+def test_row_groups_are_fetched_ahead(uri, server, rows, folder):
+    """While one is read, those after it have been asked for, by one request each."""
+    path = folder / "bucket" / "ahead" / "0.parquet"
+    path.parent.mkdir(exist_ok=True)
+    rows.to_parquet(path, row_group_size=60)
+    server.delay = 0.2
+    begun = time.monotonic()
+    recframe.evaluate(uri("ahead/0.parquet"), METRICS, memory="64MiB")
+    parts = [part for method, _, part in server.requests if method == "GET" and part]
+
+    assert 1 + 10 == len(parts)
+    assert time.monotonic() - begun < 10 * server.delay
+
+
+def test_wide_row_groups_are_read_part_by_part(uri, server, folder, monkeypatch):
+    """A row group that has no room is fetched in parts, in the order of its rows."""
+    monkeypatch.setattr(batches, "LEAST_AHEAD", 1)
+    rng, n_rows = np.random.default_rng(0), 100_000
+    frame = pd.DataFrame({"user": np.arange(n_rows) // 10, "score": rng.random(n_rows)})
+    frame["relevant"] = rng.random(n_rows) < 0.2
+    path = folder / "bucket" / "wide" / "0.parquet"
+    path.parent.mkdir(exist_ok=True)
+    frame.to_parquet(path, row_group_size=n_rows)
+    table = recframe.evaluate(uri("wide/0.parquet"), "recall@3", memory="1MiB")
+    parts = [part for method, _, part in server.requests if method == "GET" and part]
+
+    pd.testing.assert_frame_equal(recframe.evaluate(path, "recall@3"), table)
+    assert len(parts) > 4

@@ -1,0 +1,140 @@
+"""Outputs: whole or not there, here and in stores, and never among the files that are read."""
+
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from glob import has_magic
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from pyarrow.fs import copy_files
+
+from recframe.errors import RecframeError, show_path
+from recframe.foreign import PathLike
+from recframe.stores import ENVIRONMENT, is_uri, show_uri, without_file
+from recframe.stores.disk import check_kind, identify
+from recframe.stores.listings import look_up, match, split_pattern
+from recframe.stores.store import HERE, Store, find_place
+
+# Object stores: a file appears only when its upload completes.
+OBJECT_STORES = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "oss", "oci", "memory"}
+
+
+@contextmanager
+def whole_file(path: PathLike) -> Iterator[IO[bytes]]:
+    """Give an open file beside `path`, which is renamed to it once it is whole.
+
+    Its name is its own, so no other run, nor a leftover of one, is in its way. A link stays, and
+    its target is replaced; the permissions of an old file stay too.
+    """
+    if is_uri(os.fspath(path)):
+        with _uploaded(os.fspath(path)) as file:
+            yield file
+        return
+    try:
+        target = Path(os.path.realpath(path))
+        partial = target.with_name(f".recframe-{secrets.token_hex(8)}{target.suffix}")
+        if target.is_dir():
+            raise IsADirectoryError("it is a folder")
+        if target.exists():
+            check_kind(os.fspath(target), target.stat(), "write")
+            target.open("ab").close()  # what is read-only is not replaced behind its back
+        file = partial.open("xb")  # a path that cannot be written is found before the work
+        try:
+            with file:
+                if target.exists():
+                    shutil.copymode(target, partial)
+                yield file
+            partial.replace(target)
+        except BaseException:
+            with suppress(OSError):
+                partial.unlink()
+            raise
+    except OSError as error:
+        raise RecframeError(f"cannot write {show_path(path)}: {error.strerror or error}") from error
+
+
+@contextmanager
+def _uploaded(uri: str) -> Iterator[IO[bytes]]:
+    """Give an open file of this machine, which goes to a store once it is whole."""
+    store, key = find_place(uri, ENVIRONMENT, {}, "write")
+    with store.reaching(key, "write"):
+        if store.is_web:
+            raise OSError(
+                "a web server accepts no files; write to this machine, or to a store such as s3://"
+            )
+        asked = [key, *([store.root] if store.handler is None and store.root.strip("/") else [])]
+        kinds = [info.type.name for info in store.filesystem.get_file_info(asked)]
+        if kinds[0] == "Directory":
+            raise IsADirectoryError("it is a folder")
+        if "NotFound" in kinds[1:]:
+            raise OSError(f"the bucket {store.root} does not exist")
+    with tempfile.TemporaryDirectory(prefix="recframe-") as folder:
+        path = Path(folder) / "output"
+        with path.open("xb") as file:
+            yield file
+        # In a thread: an interruption would leave what has been sent, which closing makes a file.
+        with ThreadPoolExecutor(1) as pool, store.reaching(key, "write"):
+            pool.submit(_upload, store, os.fspath(path), key).result()
+
+
+def _upload(store: Store, path: str, key: str) -> None:
+    """Send a file; if a store would show a part of it, send it beside its place and move it."""
+    name, place = PurePosixPath(key), key
+    if OBJECT_STORES.isdisjoint(store.protocols):
+        suffix = f".recframe-{secrets.token_hex(8)}{name.suffix}"
+        place = f"{key[: len(key) - len(name.name)]}{suffix}"
+    try:
+        if store.handler is not None:  # a stream that fails would be closed, which makes a file
+            store.handler.fs.put_file(path, place)
+        else:
+            copy_files(path, place, HERE.filesystem, store.filesystem)
+        if place != key:
+            store.filesystem.move(place, key)
+    except BaseException:
+        if place != key:
+            with suppress(Exception):
+                store.filesystem.delete_file(place)
+        raise
+
+
+def check_apart(path: PathLike, read: Iterable[str], given: Iterable[str]) -> None:
+    """Raise where an output is a file that is read, or would lie where the paths given find it."""
+    where, same = os.fspath(path), None
+    if is_uri(where):
+        given = filter(is_uri, given)
+        same = next((where for other in read if show_uri(other) == show_uri(where)), None)
+    else:
+        read = [other for other in map(without_file, read) if not is_uri(other)]
+        given = [folder for folder in map(without_file, given) if not is_uri(folder)]
+        if os.path.isfile(where):  # noqa: PTH113 - it raises nothing
+            own = identify(where)
+            same = next((other for other in read if identify(other) == own), None)
+    if same is not None:
+        also = "" if same == where else f", named {show_path(same)}"
+        raise RecframeError(
+            f"cannot write {show_path(path)}: it is an input{also}; write to another file"
+        )
+    if (folder := next((one for one in given if would_find(one, where)), None)) is not None:
+        raise RecframeError(
+            f"cannot write {show_path(path)}: the next call would read it, because "
+            f"{show_path(folder)} names it too; write it elsewhere"
+        )
+
+
+def would_find(given: str, path: str) -> bool:
+    """Return whether a file or folder or pattern that is given means a path, there or not.
+
+    Both are URIs, or neither is.
+    """
+    if is_uri(path):
+        names, steps = (show_uri(uri).rstrip("/").split("/") for uri in (path, given))
+        n_plain = next((n for n, step in enumerate(steps) if n > 2 and has_magic(step)), len(steps))
+        return names[:n_plain] == steps[:n_plain] and match(names[n_plain:], steps[n_plain:])[1]
+    folder, below = split_pattern(HERE, given) if look_up(HERE, given) is None else (given, ())
+    root, target = (Path(os.path.realpath(end)) for end in (folder, path))
+    return target.is_relative_to(root) and match(target.parts[len(root.parts) :], below)[1]

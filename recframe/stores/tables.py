@@ -1,0 +1,67 @@
+"""Tables of a lakehouse, whose log names their live files.
+
+Files of earlier versions lie beside the live ones, so the folder holds more than the table's rows.
+"""
+
+import importlib
+from collections.abc import Callable
+from pathlib import PurePath
+from typing import Any, NoReturn
+
+from recframe.errors import RecframeError, quote, shorten, show_path
+
+# The folder that tells a table; in that of Iceberg there is a note as well.
+MARKS = {"Delta": "_delta_log", "Hudi": ".hoodie", "Iceberg": "metadata"}
+NOTE = ".metadata.json"
+REMEDIES = {
+    "Delta": "pass the folder {root}",
+    "Hudi": "read it with Spark and evaluate that DataFrame",
+    "Iceberg": "read it with pyiceberg, table.scan().to_pandas(), and evaluate that DataFrame",
+}
+
+
+def refuse_part(path: str, kind: str, root: str, *, is_whole: bool = False) -> NoReturn:
+    """Refuse a path that is a table of this kind, or a part of one."""
+    raise RecframeError(
+        f"cannot read {show_path(path)}: it is {'' if is_whole else 'part of '}the {kind} table "
+        f"{show_path(root)}, where files of earlier versions lie beside the live ones; "
+        + REMEDIES[kind].format(root=show_path(root))
+    )
+
+
+def open_delta(root: str) -> Any:
+    """Return a Delta table as a dataset of its live files."""
+    try:
+        deltalake = importlib.import_module("deltalake")
+    except ImportError as error:
+        raise RecframeError(
+            f"cannot read {show_path(root)}: deltalake, which reads Delta tables, could "
+            f"not be imported ({error}); install it with pip install 'recframe[delta]'"
+        ) from error
+    dataset = as_dataset(root, deltalake.DeltaTable)
+    for fragment in dataset.get_fragments():
+        path = PurePath(fragment.path)
+        if path.is_absolute() or ".." in path.parts or "://" in fragment.path:
+            raise RecframeError(
+                f"cannot read {show_path(root)}: the log of this Delta table names a file outside "
+                f"its folder, {quote(fragment.path)}; to let deltalake read it, pass "
+                f"deltalake.DeltaTable({quote(root)}) to recframe.scan"
+            )
+    return dataset
+
+
+def as_dataset(root: str, open_table: Callable[[str], Any]) -> Any:
+    """Return a table of deltalake, of the version it is opened at, as a dataset."""
+    try:
+        table = open_table(root)
+        root = table.table_uri
+        mapping = table.metadata().configuration.get("delta.columnMapping.mode", "none")
+        if mapping != "none":  # of an old protocol, it is read as columns of nulls
+            raise ValueError(f"its columns are mapped by {mapping} (columnMapping)")
+        return table.to_pyarrow_dataset()
+    except Exception as error:  # what is no JSON is a bare one
+        message = shorten(str(error).partition("\n")[0].rstrip("."))
+        raise RecframeError(
+            f"cannot read the Delta table {show_path(root)}: {message}; if deltalake lacks a "
+            "feature of the table, read it with Spark and evaluate that DataFrame"
+        ) from error
