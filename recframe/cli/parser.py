@@ -18,7 +18,6 @@ from recframe.files.filters import Quoted, Written
 from recframe.foreign import Term
 from recframe.metrics.names import QUOTED, find_meant, parse_metric
 from recframe.stores import find_ending, is_uri, without_file
-from recframe.stores.disk import reason
 
 METRIC_FLAGS = ("-m", "--metric", "--metrics")
 TREC_SETS = ("all_trec", "official", "set", "all_prefs", "qrels_jg", "prefs")

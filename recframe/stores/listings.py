@@ -168,7 +168,7 @@ def list_store(store: Store, folder: str, steps: Steps) -> list[Entry]:
     if is_deep:
         store.listed.append(folder)
         for (kind, mark), one in product(MARKS.items(), entries):
-            root, is_there, inside = f"{one.path}/".partition(f"/{mark}/")
+            root, is_there, inside = f"{one.path}/".rpartition(f"/{mark}/")
             if is_there and (kind != "Iceberg" or NOTE in inside):
                 store.tables.setdefault(root, kind)
     return entries

@@ -6,12 +6,13 @@ import io
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote as quote_url
 from urllib.parse import unquote
+from weakref import finalize
 
 from pyarrow import ArrowInvalid, PythonFile
 from pyarrow.fs import FileInfo, FileSystem, FileType, FSSpecHandler, LocalFileSystem
@@ -56,6 +57,36 @@ class Part(io.RawIOBase):
         return self._find(start, self._at) if self._at > start else b""
 
 
+@contextmanager
+def guarded(secrets: frozenset[str]) -> Iterator[None]:
+    """Raise an error of a library as an `OSError` without secrets, and without its chain."""
+    try:
+        yield
+    except RecframeError:
+        raise
+    except Exception as error:  # of any library, of the network, of someone's filesystem
+        reworded = _reword(error, secrets)
+        try:
+            raise reworded from None
+        finally:  # which raising has set
+            reworded.__context__ = None
+
+
+def _reword(error: Exception, secrets: frozenset[str]) -> OSError:
+    """Return the `OSError` for an error of a library, without secrets."""
+    cause = error.__cause__
+    if isinstance(error, FileNotFoundError) and isinstance(cause, Exception):
+        # Fsspec finds no file where there is no server, too.
+        is_other = isinstance(cause, OSError) and not isinstance(cause, FileNotFoundError)
+        error = cause if is_other or getattr(cause, "status", 404) != 404 else error
+    if isinstance(error, FileNotFoundError):
+        return FileNotFoundError("no such file")
+    text = first_line(error)
+    for secret in sorted(secrets, key=len, reverse=True):
+        text = text.replace(secret, "…")
+    return OSError(hide(text))
+
+
 class Handler(FSSpecHandler):  # type: ignore[misc]  # pyarrow has no types
     """A filesystem of fsspec to Arrow. It asks for exactly the bytes that are read."""
 
@@ -64,7 +95,7 @@ class Handler(FSSpecHandler):  # type: ignore[misc]  # pyarrow has no types
         protocol = filesystem.protocol
         self.protocols = {protocol} if isinstance(protocol, str) else {*protocol}
         self.is_web = not self.protocols.isdisjoint(WEB)
-        self.guard: Any = nullcontext  # in which requests are made
+        self.secrets = frozenset[str]()
         self._files: dict[str, tuple[int, Find]] = {}
 
     def _create_file_info(self, path: str, info: dict[str, Any]) -> Any:
@@ -92,7 +123,7 @@ class Handler(FSSpecHandler):  # type: ignore[misc]  # pyarrow has no types
         size: int = info.get("size") or 0
 
         def find(start: int, stop: int) -> bytes:
-            with self.guard():
+            with guarded(self.secrets):
                 if not self.is_web:
                     return bytes(self.fs.cat_file(path, start=start, end=stop))
                 with self.fs.open(path, size=size, cache_type="none") as file:
@@ -106,6 +137,7 @@ class Handler(FSSpecHandler):  # type: ignore[misc]  # pyarrow has no types
             if "range" not in str(error):
                 raise
         copied = tempfile.TemporaryFile()  # noqa: SIM115
+        finalize(self, copied.close)
         self.fs.get_file(path, copied)
         copy = PythonFile(copied, "r")
         return copy.size(), lambda start, stop: copy.read_at(stop - start, start)
@@ -129,7 +161,7 @@ class Store:
         self.protocols = {own} if self.handler is None else self.handler.protocols
         self.is_web = self.handler is not None and self.handler.is_web
         if self.handler is not None:
-            self.handler.guard = self.guarded
+            self.handler.secrets = secrets
         self.versions: dict[str, tuple[Any, Any]] = {}  # size and time of change of listed files
         self._asked: list[Any] = []
         self.listed: list[str] = []  # folders, of which all below them is known
@@ -159,7 +191,7 @@ class Store:
     def open(self, key: str) -> Any:
         """Return a file that Arrow has opened."""
         if self.filesystem.type_name not in SHARED:
-            with self.guarded():
+            with guarded(self._secrets):
                 return self.filesystem.open_input_file(key)
         opened = self._opened.get(key)
         if opened is None or opened.closed:
@@ -170,39 +202,11 @@ class Store:
     def reaching(self, key: str, act: str = "read") -> Iterator[None]:
         """Raise a failure as a `RecframeError` that names the path."""
         try:
-            with self.guarded():
+            with guarded(self._secrets):
                 yield
         except OSError as error:
             message = shorten(first_line(error), len(INSTALL))  # which may be at the end
             raise RecframeError(f"cannot {act} {show_path(self.show(key))}: {message}") from error
-
-    @contextmanager
-    def guarded(self) -> Iterator[None]:
-        """Raise an error of a library as an `OSError` without secrets, and without its chain."""
-        try:
-            yield
-        except RecframeError:
-            raise
-        except Exception as error:  # of any library, of the network, of someone's filesystem
-            reworded = self._reword(error)
-            try:
-                raise reworded from None
-            finally:  # which raising has set
-                reworded.__context__ = None
-
-    def _reword(self, error: Exception) -> OSError:
-        """Return the `OSError` for an error of a library, without secrets."""
-        cause = error.__cause__
-        if isinstance(error, FileNotFoundError) and isinstance(cause, Exception):
-            # Fsspec finds no file where there is no server, too.
-            is_other = isinstance(cause, OSError) and not isinstance(cause, FileNotFoundError)
-            error = cause if is_other or getattr(cause, "status", 404) != 404 else error
-        if isinstance(error, FileNotFoundError):
-            return FileNotFoundError("no such file")
-        text = first_line(error)
-        for secret in sorted(self._secrets, key=len, reverse=True):
-            text = text.replace(secret, "…")
-        return OSError(hide(text))
 
 
 class Place(NamedTuple):
@@ -296,11 +300,13 @@ def find_place(path: str, access: Access, stores: dict[str, Store], act: str = "
 
 def _open(base: str, query: str, access: Access, path: str, act: str) -> Store:
     """Return the store that a URI without its path leads to; messages name the whole path."""
-    shown = hide(base)
+    scheme, host = base.split("://", 1)
+    user, _, name = host.rpartition("@")
+    is_container = scheme in ("abfs", "abfss") and ":" not in user
+    shown = base if is_container else f"{scheme}://{name}"
     secrets = _find_secrets(access.storage_options)
     secrets |= {one.partition("=")[2] for one in query[1:].split("&")}
-    if shown != base:  # without a user, who may be a container
-        secrets |= {*base.partition("://")[2].rpartition("@")[0].split(":")}
+    secrets |= set() if is_container else {*user.split(":")}
     secrets |= {unquote(secret) for secret in secrets}
     kept = frozenset(secret for secret in secrets if len(secret) >= LEAST_SECRET)
     with Store(None, base, shown, kept).reaching(path, act):

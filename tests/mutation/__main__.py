@@ -44,7 +44,6 @@ COVERED_BY = {
     "conventions": "test_like",
     "dask": "frames/test_companions test_methods test_foreign test_hostile test_notes "
     "test_engines_page analysis/test_report",
-    "disk": "files/test_paths files/test_sources stores",
     "errors": "test_tracebacks cli/test_arguments",
     "files": "test_scanned test_population formats stores/test_outputs",
     "foreign": "test_arrow_tables test_polars",

@@ -1,10 +1,12 @@
 """Files in stores are read as those of this machine are, bit for bit."""
 
+import gc
 import logging
 import os
 import subprocess
 import sys
 import time
+import weakref
 from threading import Thread
 
 import numpy as np
@@ -346,6 +348,19 @@ def test_threads_end(rows, tmp_path):
     thread.join(20)
 
     assert not thread.is_alive()
+
+
+def test_filesystems_go(rows):
+    """Nothing holds a filesystem of fsspec once a call is done."""
+    memory = pytest.importorskip("fsspec").filesystem("memory", skip_instance_cache=True)
+    with memory.open("/bucket/0.parquet", "wb") as file:
+        rows.to_parquet(file)
+    recframe.scan("/bucket/0.parquet", filesystem=memory)(short="pad").evaluate(METRICS)
+    gone = weakref.ref(memory)
+    del memory, file
+    gc.collect()
+
+    assert gone() is None
 
 
 def test_row_groups_are_fetched_ahead(uri, server, rows, folder):

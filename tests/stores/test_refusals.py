@@ -107,6 +107,22 @@ def test_a_server_that_dies(server, s3, tmp_path):
     assert [] == list(tmp_path.iterdir())
 
 
+def test_a_store_that_says_nothing(server):
+    """A filesystem with a timeout gives up a request."""
+    server.delay = 30
+    s3 = pyarrow.fs.S3FileSystem(
+        access_key="key",
+        secret_key=SECRET,
+        endpoint_override=f"127.0.0.1:{server.port}",
+        scheme="http",
+        region="us-east-1",
+        request_timeout=1,
+        retry_strategy=pyarrow.fs.AwsStandardS3RetryStrategy(max_attempts=1),
+    )
+    match = "cannot read bucket/runs: .*NETWORK_CONNECTION"
+    refusal(lambda: recframe.scan("bucket/runs", filesystem=s3), match)
+
+
 def test_a_web_server_that_dies(server):
     """The same of the web, where the address may have a secret."""
     pytest.importorskip("aiohttp")
