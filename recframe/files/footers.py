@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from recframe.errors import DAMAGE, RecframeError, count_of, option, quote, shorten, show_path
 from recframe.files.filters import find_row_groups
 from recframe.files.found import (
+    LEAST_BUFFER,
     TEXTS,
     Found,
     PartitionValues,
@@ -37,6 +38,7 @@ HEAD_ROWS = 1 << 12  # of a file, in which columns of grades are looked for
 FREE = 96 << 20  # bytes; so much is beside the memory given, as the libraries are
 FOOTER_COPIES = 10  # a footer that is read takes so many times its bytes in the file
 FILE_ENDS = (b"PAR1", b"PARE")  # behind the length of a footer, plain or encrypted
+MOST_PAGE = 1 << 21  # bytes of a page and a dictionary, with which most writers end these
 CODE_BYTES = 4  # of a text in a row
 LONG_TEXT = 64  # bytes; shorter texts are read as they are where they need not be codes
 SHORT_TEXT = 16  # bytes for each row; copies of such texts do not matter beside the rows
@@ -246,7 +248,13 @@ def _check_footer(found: Found, memory: int) -> int:
 
 
 def make_sample(schema: pa.Schema, path: str) -> pd.DataFrame:
-    """Return the frame of a schema without rows, or raise where pandas does not read it."""
+    """Return the frame of a schema without rows, or raise where pandas does not read it.
+
+    Categories of a part of the rows say nothing of all: they are the values of plain columns.
+    """
+    for at, field in enumerate(schema):
+        if pa.types.is_dictionary(field.type):
+            schema = schema.set(at, pa.field(field.name, plain_type(field.type)))
     try:
         return pd.DataFrame(schema.empty_table().to_pandas())
     except DAMAGE as error:
@@ -295,6 +303,14 @@ def _list_row_groups(
             bounds = columns[name].statistics
             ends = (bounds.min, bounds.max) if bounds is not None and bounds.has_min_max else ()
             text_bytes += max((len(str(end).encode()) for end in ends), default=UNKNOWN_TEXT)
+        n_held = sum(LEAST_BUFFER + 3 * min(MOST_PAGE, size) // 2 for size in sizes.values())
+        if (least := 2 * (n_held - FREE // 3)) > memory:
+            raise RecframeError(
+                f"memory: row group {index} of {show_path(file.found.path)} has {len(sizes):,} "
+                f"columns to read at once, whose pages take about {n_held:,} bytes, found memory "
+                f"of {memory:,}; pass {option('memory', f'{-(-least // 10**6)}MB')} or more, or "
+                "write the file with smaller row groups"
+            )
         low = high = None
         for user in users[:1]:
             statistics = columns[user].statistics if user in columns else None
