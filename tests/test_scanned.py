@@ -187,7 +187,7 @@ def test_files_have_every_method(segmented, name, route, tmp_path):
 
 @pytest.mark.parametrize("route", ROUTES)
 def test_segments_that_are_categories(segmented, route, tmp_path):
-    """Segments of categories are text in the tables, in the order of text, for every way of reading."""
+    """Segments of categories are text in the tables, in its order, for every way of reading."""
     change, memory, has_bounds = ROUTES[route]
     path = tmp_path / "run.parquet"
     names = pd.CategoricalDtype(["NL", "FR", "DE", "unused"], ordered=True)

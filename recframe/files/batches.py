@@ -17,8 +17,9 @@ import pyarrow.parquet as pq
 from recframe.errors import RecframeError, quote, shorten, show_path
 from recframe.files.budget import POOL, Progress
 from recframe.files.filters import matching
-from recframe.files.footers import LONG_TEXT, ROW_BYTES, TEXT_COPIES, Files
+from recframe.files.footers import ROW_BYTES, Files
 from recframe.files.found import MOST_BUFFER, TEXTS, RowGroup, naming_file, open_file
+from recframe.files.row_groups import LONG_TEXT, TEXT_COPIES
 from recframe.frames.values import REMOVE_ROWS
 from recframe.kernel.threads import n_processors, run_ahead
 from recframe.stores.remote import check_unchanged, read_ahead
@@ -62,6 +63,9 @@ def read_batches(
         n_rows = max(1, min(MOST_ROWS, n_bytes * row_group.n_rows // own_bytes))
         n_rows = MOST_ROWS if in_threads else n_rows
         with naming_file(row_group.found.path):
+            if row_group.found.staged is not None:
+                yield from row_group.found.staged.read(row_group.number, stored)
+                return
             is_short = is_plain and row_group.text_bytes <= LONG_TEXT
             as_codes = () if is_short else row_group.coded
             file = opened(row_group.found.path, as_codes, get_ident())  # a thread has its own

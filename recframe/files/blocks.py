@@ -28,8 +28,9 @@ from recframe.files.budget import (
     room_error,
     writing_to,
 )
-from recframe.files.footers import FREE, SCORE_BYTES, Files
+from recframe.files.footers import SCORE_BYTES, Files
 from recframe.files.found import TEXTS, RowGroup
+from recframe.files.row_groups import FREE
 from recframe.foreign import read_column
 from recframe.frames.judgments import naming
 from recframe.kernel.threads import Array, n_processors, run_ahead

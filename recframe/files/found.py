@@ -19,7 +19,7 @@ from recframe.errors import (
 )
 from recframe.files.trec import find_trec
 from recframe.foreign import find_reader
-from recframe.formats import PARQUET, Rows, find_format
+from recframe.formats import PARQUET, Rows, convert_all, find_format
 from recframe.frames.names import shown
 from recframe.stores.remote import FilePart, Range, Reader, Remote
 
@@ -35,12 +35,29 @@ TEXTS = (pa.string(), pa.binary())  # plain types of values of any length
 PartitionValues = dict[str, pa.Scalar]  # of all rows of a file, as its folder country=NL says
 
 
+class Piece(NamedTuple):
+    """Rows that were written down together, each column in the type that it has in them."""
+
+    start: int  # where they are in the temporary file
+    size: int  # bytes there
+    n_rows: int
+    sizes: dict[str, int]  # bytes of each column in memory
+    bounds: dict[str, tuple[Any, Any]]  # the lowest and the highest value of each column
+    longest: dict[str, int]  # bytes of the longest text of each column
+
+
 class Staged(NamedTuple):
-    """The source of a file without a footer: the same rows as parquet."""
+    """The source of a file without a footer: its rows in a temporary file."""
 
     file: pa.NativeFile
-    footer: pq.FileMetaData
-    schema: pa.Schema  # with the columns that are not in it
+    pieces: list[Piece]
+    schema: pa.Schema  # the types of all rows, with the columns that are not in it
+
+    def read(self, number: int, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Yield these columns of the rows of a piece, or all, in the types of all rows."""
+        piece = self.pieces[number]
+        for batch in pa.ipc.open_stream(self.file.read_at(piece.size, piece.start)):
+            yield convert_all(batch.select(list(names) or batch.schema.names), self.schema)
 
 
 class Found(NamedTuple):
@@ -97,9 +114,7 @@ def open_file(
     number. This takes up to 16 % of the time of such a file, and no time of others.
     """
     source: Any = found.path
-    if found.staged is not None:
-        source, footer, _ = found.staged
-    elif found.remote is not None:
+    if found.remote is not None:
         source = Reader(found.remote)
         footer = footer or pq.read_metadata(pa.BufferReader(found.remote.read_footer()))
     return pq.ParquetFile(

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from recframe.cells import Known, read_until_known
+from recframe.cells import Types
 from recframe.errors import DAMAGE, RecframeError, RepeatedPairError, say_where
 from recframe.files.blocks import iter_blocks
 from recframe.files.budget import Limits, Progress, showing
@@ -18,7 +18,7 @@ from recframe.files.filters import FILTERS, matching
 from recframe.files.footers import Files, open_files
 from recframe.files.found import TEXTS, Found, RowGroup, open_file
 from recframe.files.sources import PAIR_BYTES
-from recframe.formats import GivenRows
+from recframe.formats import GivenRows, convert_all
 from recframe.frames.columns import Columns
 from recframe.frames.companions import (
     BlockResult,
@@ -146,8 +146,9 @@ def read_places(
         own, (rows, said) = row_group.found, (row_group.found.rows, row_group.found.partitions)
         stored = [one for one in dict.fromkeys([*names, *own.looked_at]) if one not in said]
         if rows is not None:
-            known = Known(memory=memory)
-            head = read_until_known(lambda known: next(rows.iter_batches(stored, known)), known)
+            types = Types(memory=memory)
+            head = next(rows.iter_batches(stored, types))
+            head = convert_all(head, types.complete(head.schema))
         else:
             with open_file(own) as file:
                 head = next(file.iter_batches(n_rows, [row_group.number], stored))

@@ -13,7 +13,7 @@ import pytest
 import recframe
 from layouts import evaluate_as_in_memory, one_sorted_file, shuffled_file
 from recframe import scanned
-from recframe.files import blocks, footers
+from recframe.files import blocks, row_groups
 from recframe.files.batches import batch_bytes
 from recframe.files.footers import ROW_BYTES, SCORE_BYTES
 
@@ -75,7 +75,7 @@ def test_long_items(large, tmp_path, layout, memory):
 
 def test_columns_whose_pages_have_no_room(large, tmp_path, monkeypatch):
     """Many columns of one row group are refused with the memory in which they are read."""
-    monkeypatch.setattr(footers, "FREE", 1 << 18)
+    monkeypatch.setattr(row_groups, "FREE", 1 << 18)
     scores = {f"score_{number}": large["other_score"] + number for number in range(20)}
     rows = large.assign(**scores)
     rows.to_parquet(tmp_path / "0.parquet", row_group_size=200)
@@ -89,7 +89,7 @@ def test_columns_whose_pages_have_no_room(large, tmp_path, monkeypatch):
 @pytest.mark.parametrize("role", ["user", "item"])
 def test_a_dictionary_that_has_no_room(tmp_path, monkeypatch, role):
     """It is refused before it is read, with the memory in which it is read."""
-    monkeypatch.setattr(footers, "FREE", 1 << 20)
+    monkeypatch.setattr(row_groups, "FREE", 1 << 20)
     rows = np.arange(4_000)
     texts = pa.array([f"{'x' * 1000}{number:024}" for number in range(400)])
     ids = {"user": rows // 10, "item": rows % 10}
@@ -158,7 +158,7 @@ def test_rows_of_one_user_that_have_no_room(tmp_path, monkeypatch, user, is_shuf
 
 def test_a_long_id_without_statistics(tmp_path, monkeypatch):
     """Text that may be as long as all of its column is refused before it is read."""
-    monkeypatch.setattr(footers, "FREE", 1 << 20)
+    monkeypatch.setattr(row_groups, "FREE", 1 << 20)
     path = tmp_path / "0.parquet"
     table = pa.table({"user": ["x" * 300_000, "a", "b"], "score": [3, 2, 1], "relevant": [1, 1, 0]})
     pq.write_table(table, path, use_dictionary=False)

@@ -8,11 +8,12 @@ import pytest
 import recframe
 from layouts import FEW
 from opened import open_files
-from recframe.files import footers
+from recframe.files import footers, row_groups
 from recframe.files.batches import batch_bytes
 from recframe.files.blocks import plan_blocks
-from recframe.files.footers import FREE, TEXT_COPIES, _check_footer
+from recframe.files.footers import FREE, _check_footer
 from recframe.files.found import Found
+from recframe.files.row_groups import TEXT_COPIES
 from recframe.options import Options
 
 
