@@ -8,7 +8,7 @@ import pytest
 import recframe
 from layouts import FEW
 from opened import open_files
-from recframe.files import footers, row_groups
+from recframe.files import footers
 from recframe.files.batches import batch_bytes
 from recframe.files.blocks import plan_blocks
 from recframe.files.footers import FREE, _check_footer
