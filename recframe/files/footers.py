@@ -198,7 +198,10 @@ def _read_footer(found: Found, memory: int, names: Sequence[str] = ()) -> File:
     schema = _with_said(schema, values)
     check_names([*names, *found.looked_at], schema, found.path)
     n_parts = len(found.staged.pieces) if found.staged else metadata.num_row_groups
-    indexes: Sequence[int] = range(n_parts) if found.only is None else found.only
+    indexes: Sequence[int] = range(n_parts)
+    if found.fragment is not None:
+        with naming_file(found.path):
+            indexes = [row_group.id for row_group in found.fragment.row_groups]
     if found.condition is not None and found.staged is None:
         with naming_file(found.path):
             left = find_row_groups(found, schema)

@@ -42,7 +42,8 @@ class Piece(NamedTuple):
     size: int  # bytes there
     n_rows: int
     sizes: dict[str, int]  # bytes of each column in memory
-    bounds: dict[str, tuple[Any, Any]]  # the lowest and the highest value of each column
+    low: Any  # the lowest value of the first column, None where it is not known
+    high: Any  # the highest
     longest: dict[str, int]  # bytes of the longest text of each column
 
 
@@ -68,7 +69,7 @@ class Found(NamedTuple):
     table_schema: pa.Schema | None = None  # of the Delta table or dataset that names it
     rows: Rows | None = None  # where no footer describes them, until they are staged
     staged: Staged | None = None
-    only: tuple[int, ...] | None = None  # its row groups, where not all are meant
+    fragment: Any = None  # of the dataset that names it, which may mean some row groups only
     condition: Any = None  # an expression of Arrow; rows of others are as if they were not there
     looked_at: tuple[str, ...] = ()  # the columns that it reads
     remote: Remote | None = None  # where it is, if not on this machine

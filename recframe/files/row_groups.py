@@ -116,7 +116,7 @@ def list_pieces(
             if user in file.found.partitions:
                 low = high = file.found.partitions[user].as_py()
             elif (used[user] in TEXTS) == (user in piece.longest):  # else it has another order
-                low, high = piece.bounds.get(user, (None, None))
+                low, high = piece.low, piece.high
         if low != low or high != high:
             low = high = None
         yield RowGroup(0, file.found, index, n_rows, n_bytes, (), low, high, text_bytes=text_bytes)

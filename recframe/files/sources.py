@@ -12,7 +12,7 @@ are held in memory, as are pairs that no footers describe.
 import os
 import re
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -118,7 +118,9 @@ def find_files(source: Any, argument: str = "", access: Access = ENVIRONMENT) ->
 def _read_log(table: Listed, listings: Listings) -> list[Found]:
     """Return the live files of a Delta table, with the values that it is partitioned by."""
     found = _list_files(
-        open_delta(table.log), lambda path: listings.name(table.tree, join(table.path, path))
+        open_delta(table.log),
+        lambda path: listings.name(table.tree, join(table.path, path)),
+        is_of_delta=True,
     )
     if not found:
         raise RecframeError(f"cannot read {show_path(table.log)}: the Delta table has no file")
@@ -158,7 +160,7 @@ def _find_given(source: Any, argument: str, access: Access) -> list[Found]:
         return store.show(path), Remote(store, path)
 
     try:
-        found = _list_files(dataset, locate)
+        found = _list_files(dataset, locate, is_of_delta=bool(root))
     except ValueError:  # it is filtered, which only its own reader respects
         return rows
     return found or rows
@@ -186,7 +188,9 @@ def _typed(found: list[Found]) -> list[Found]:
     ]
 
 
-def _list_files(dataset: Any, locate: Callable[[str], Sequence[Any]]) -> list[Found]:
+def _list_files(
+    dataset: Any, locate: Callable[[str], Sequence[Any]], *, is_of_delta: bool
+) -> list[Found]:
     """Return the files of a dataset of parquet files, given what says where a path of it leads."""
     import pyarrow.dataset as ds  # only datasets need it
 
@@ -203,10 +207,8 @@ def _list_files(dataset: Any, locate: Callable[[str], Sequence[Any]]) -> list[Fo
             if name in schema.names
         }
         path, remote, *_ = locate(fragment.path)
-        # As it is pickled, since to ask for its row groups reads its footer.
-        *_, only = fragment.__reduce__()[1]
-        only = None if only is None else tuple(only)
-        found.append(Found(path, said, schema, only=only, remote=remote))
+        meant = None if is_of_delta else fragment  # Delta means all row groups of a file.
+        found.append(Found(path, said, schema, fragment=meant, remote=remote))
     return found
 
 
@@ -287,22 +289,23 @@ def _store(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 def _write_piece(batch: pa.RecordBatch, rows: TemporaryRows) -> Piece:
     """Write rows, texts as a dictionary and codes, and return where they are."""
-    sizes, bounds, longest, columns = {}, {}, {}, {}
+    sizes, longest, columns = {}, {}, {}
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         if column.type in TEXTS:
             column = column.dictionary_encode()
             longest[name] = pc.max(pc.binary_length(column.dictionary)).as_py() or 0
-        values = getattr(column, "dictionary", column)
-        if values.type in TEXTS or pa.types.is_primitive(values.type):
-            bounds[name] = tuple(pc.min_max(values).as_py().values())
         columns[name], sizes[name] = column, column.nbytes
+    low = high = None
+    first = batch.columns[0]
+    with suppress(pa.ArrowNotImplementedError, OverflowError, ValueError):  # of some types
+        low, high = pc.min_max(getattr(first, "dictionary", first)).as_py().values()
     written = pa.BufferOutputStream()
     table = pa.record_batch(columns)
     with pa.ipc.new_stream(written, table.schema, options=WRITTEN) as writer:
         writer.write_batch(table)
     start = rows.tell()
     size = rows.write(written.getvalue())
-    return Piece(start, size, batch.num_rows, sizes, bounds, longest)
+    return Piece(start, size, batch.num_rows, sizes, low, high, longest)
 
 
 def open_beside(files: Files, options: Options, limits: Limits) -> dict[str, Files]:
