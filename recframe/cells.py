@@ -21,7 +21,7 @@ ROW_SHARE = 8  # what part of the memory a row of text may have, as several copi
 MOST_BLOCK = 1 << 30  # bytes; Arrow takes no 2 ** 31
 # A column of CSV has the first of these types that holds all its cells, else it is text.
 TYPES = (pa.null(), pa.int64(), pa.uint64(), pa.bool_(), pa.float64())
-INTEGERS = (pa.int64(), pa.uint64())
+WHOLE_NUMBERS = (pa.int64(), pa.uint64())
 TRUTHS = pa.array(["True", "TRUE", "true"])
 FALSEHOODS = pa.array(["False", "FALSE", "false"])
 FIRST_CELLS = 64
@@ -110,7 +110,7 @@ def _join(one: ColumnType, other: ColumnType) -> ColumnType:
     if kinds == {pa.int64(), pa.uint64()} and low is not None and low >= 0:
         return ColumnType(pa.uint64(), low, high)
     is_exact = low is None or high is None or max(-low, high) < EXACT
-    if pa.float64() in kinds and kinds <= {*INTEGERS, pa.float64()} and is_exact:
+    if pa.float64() in kinds and kinds <= {*WHOLE_NUMBERS, pa.float64()} and is_exact:
         return ColumnType(pa.float64(), low, high)
     return ColumnType(pa.string())
 
@@ -167,11 +167,11 @@ def read_cells(name: str, cells: pa.Array, types: Types) -> pa.Array:
         return cells
     kind, values, texts = _parse_cells(cells, name in types.ids)
     low = high = None
-    if kind in INTEGERS:
+    if kind in WHOLE_NUMBERS:
         low, high = pc.min_max(values).as_py().values()
     types.note(name, ColumnType(kind, low, high))
     # Integers are written in one way only, but for what was trimmed and for -0.
-    is_one = kind in INTEGERS and texts is cells and not pc.starts_with(cells, "-0").true_count
+    is_one = kind in WHOLE_NUMBERS and texts is cells and not pc.starts_with(cells, "-0").true_count
     is_number = kind == pa.float64() and name in types.numbers
     return values if kind == pa.null() or is_one or is_number else cells
 

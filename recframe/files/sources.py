@@ -58,7 +58,7 @@ WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")  # of 64 bits, in its usual fo
 STAGED_SHARE = 8  # what part of the memory may hold what is staged
 PIECE_SHARE = 64  # the same of a block of text, which is a row group as well
 LEAST_PIECE, MOST_PIECE = 1 << 18, 1 << 24  # bytes
-WRITTEN = pa.ipc.IpcWriteOptions(compression="lz4")
+PIECE_OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
 PAIR_BYTES = 128  # that a pair takes in memory, with what finds it
 NAMED = Options(user="user", item="item", score="score")  # of which no column is inferred
 
@@ -301,7 +301,7 @@ def _write_piece(batch: pa.RecordBatch, rows: TemporaryRows) -> Piece:
         low, high = pc.min_max(getattr(first, "dictionary", first)).as_py().values()
     written = pa.BufferOutputStream()
     table = pa.record_batch(columns)
-    with pa.ipc.new_stream(written, table.schema, options=WRITTEN) as writer:
+    with pa.ipc.new_stream(written, table.schema, options=PIECE_OPTIONS) as writer:
         writer.write_batch(table)
     start = rows.tell()
     size = rows.write(written.getvalue())
