@@ -159,7 +159,7 @@ ARGUMENTS = {
 @pytest.fixture
 def segmented(frame):
     """Return the frame with segments and weights of users."""
-    country = pd.Series(["FR", "NL", "DE", None] * 8, dtype="str")
+    country = pd.Series(["FR", "NL", "DE", None] * 8)
     user = frame["user"].to_numpy()
     return frame.assign(
         country=country.iloc[user].array, clicks=np.arange(40)[user], day=frame["item"] % 2 == 0
@@ -194,7 +194,7 @@ def test_segments_that_are_categories(segmented, route, tmp_path):
     frame = CHANGES[change](segmented.assign(country=segmented["country"].astype(names)))
     frame.to_parquet(path, row_group_size=80, index=False, write_statistics=has_bounds)
     options = {"missing": "unranked", "short": "shrink"}
-    plain = pd.read_parquet(path).astype({"country": "str"})
+    plain = pd.read_parquet(path).astype({"country": pd.Series([""]).dtype})
     expected = plain.rec(**options).compare(["recall@4"], by="country")
 
     found = recframe.scan(path, memory=memory)(**options).compare(["recall@4"], by="country")
