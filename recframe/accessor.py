@@ -7,7 +7,6 @@ from inspect import unwrap
 from typing import Any, Self, Unpack
 
 import pandas as pd
-import pyarrow as pa
 from pandas.api.types import is_integer_dtype
 
 from recframe.analysis.describe import count_block, describe_blocks
@@ -20,7 +19,7 @@ from recframe.frames.companions import read_companions, read_judged
 from recframe.frames.lists import from_lists
 from recframe.frames.names import as_labels, get_column
 from recframe.frames.partings import take_users
-from recframe.frames.tables import Make, make_of_table
+from recframe.frames.tables import Make
 from recframe.frames.truth import judge_frame
 from recframe.methods import RankingMethods
 from recframe.options import DEFAULTS, LOADED, OptionArguments, Options, spell_options
@@ -167,11 +166,7 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
     def _map(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
     ) -> pd.DataFrame:
-        frame = self._frame
-        if isinstance(frame, pa.Table):
-            if not reads_all:
-                return make_of_table(lambda _: frame, make, columns, options)
-            frame = read_frame(frame)
+        frame = self._read(None if reads_all else columns.labels)
         return make(read_judged(frame, columns, options), options)
 
     def _describe(self, columns: Columns, k: int, options: Options) -> pd.DataFrame:

@@ -1,10 +1,9 @@
-"""Cells of text files: of which types columns are, as far as rows have shown."""
+"""Cells of text files: they stay text until all rows are known, which decide the types."""
 
 import re
-from collections.abc import Callable, Container, Sequence
-from contextlib import suppress
+from collections.abc import Container, Sequence
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -20,16 +19,9 @@ FIRST_BLOCK = 1 << 20  # bytes of text that tell of which types columns are, bef
 MOST_ROW = 1 << 24  # bytes of a row of text, where no memory is given
 ROW_SHARE = 8  # what part of the memory a row of text may have, as several copies of it are made
 MOST_BLOCK = 1 << 30  # bytes; Arrow takes no 2 ** 31
-BLOCK_SHARE = 32  # the same of a block, as Arrow reads 33 ahead
 # A column of CSV has the first of these types that holds all its cells, else it is text.
 TYPES = (pa.null(), pa.int64(), pa.uint64(), pa.bool_(), pa.float64())
-# What may follow each where cells of later blocks are not of it; text may follow all.
-WIDER_TYPES = {
-    pa.null(): TYPES,
-    pa.int64(): (pa.uint64(), pa.float64()),
-    pa.uint64(): (pa.float64(),),
-}
-WIDER_NUMBER = {pa.int64(): pa.float64()}  # of JSON, beside null, which all are
+WHOLE_NUMBERS = (pa.int64(), pa.uint64())
 TRUTHS = pa.array(["True", "TRUE", "true"])
 FALSEHOODS = pa.array(["False", "FALSE", "false"])
 FIRST_CELLS = 64
@@ -38,40 +30,55 @@ FLOAT_ID = r"^-?[0-9]+(\.0|\.[0-9]*[1-9])?$"  # of ids, "1.10" is not 1.1, nor i
 PADDED = "^-?0[0-9xX]"  # "007" is not 7, nor is "0x7"
 IN_ROW = re.compile(r" in row (\d+)")
 
-Read = TypeVar("Read")
+
+class ColumnType(NamedTuple):
+    """The type of the cells of a column, and the bounds of its integers, if there are any."""
+
+    kind: pa.DataType
+    low: int | None = None
+    high: int | None = None
 
 
-class AgainError(Exception):
-    """Raised where rows show what has them read anew from the first, by what is known then."""
-
-
-class Known:
-    """What is known of columns before all rows are read: it grows as rows show more."""
+class Types:
+    """The types of columns as far as rows have shown them, and the memory to read text in."""
 
     path = ""  # the file that is read
     flags: Container[str] = ()  # columns of which each file has a type of its own
+    numbers: Container[str] = ()  # columns in which text is refused, so that none need be kept
 
     def __init__(
         self, n_bytes: int = 0, memory: int | None = None, ids: Container[str] = ()
     ) -> None:
-        self.types: dict[Any, pa.DataType] = {}
+        self._found: dict[Any, ColumnType] = {}
         self.ids = ids  # columns of which 1.1 and 1.10 are two
         self.n_bytes = n_bytes or FIRST_BLOCK  # of a block of text
         self.memory = memory  # to work in, if that is bounded
         most = MOST_ROW if memory is None else min(memory // ROW_SHARE, MOST_BLOCK)
         self.most = max(self.n_bytes, most)  # bytes that a row may have
 
-    def key(self, name: str) -> Any:
-        """Return by what `types` has a column of the file that is read."""
+    def _key(self, name: str) -> Any:
+        """Return the key of a column: of flags each file has a type of its own."""
         return (self.path, name) if name in self.flags else name
 
-    def lengthen(self) -> AgainError:
-        """Return the error after which blocks are longer, as one row that has line ends is."""
-        most = self.most * ROW_SHARE // BLOCK_SHARE
-        if self.n_bytes >= most:
-            raise self.refuse(self.n_bytes)
-        self.n_bytes = min(4 * self.n_bytes, most)
-        return AgainError()
+    def find(self, name: str) -> pa.DataType | None:
+        """Return the type of a column so far, None where no row has been read."""
+        found = self._found.get(self._key(name))
+        return None if found is None else found.kind
+
+    def note(self, name: str, shown: ColumnType) -> None:
+        """Take note of the type of some cells of a column."""
+        known = self._found.get(self._key(name), shown)
+        self._found[self._key(name)] = _join(known, shown)
+
+    def complete(self, schema: pa.Schema) -> pa.Schema:
+        """Return a schema with the types that rows have shown."""
+        fields = []
+        for field in schema:
+            kind = self.find(field.name)
+            # A column that is null in all rows, pandas has as floats.
+            kind = pa.float64() if kind == pa.null() else kind
+            fields.append(field if kind is None else field.with_type(kind))
+        return pa.schema(fields, schema.metadata)
 
     def check_columns(self, n_columns: int, n_rows: int = 0) -> None:
         """Raise where so many columns, each with a cell in so many rows, have no room."""
@@ -86,11 +93,26 @@ class Known:
     def refuse(self, n_bytes: int) -> pa.ArrowInvalid:
         """Return the error of a row that is longer than this."""
         remedy = "write it as parquet"
-        if self.memory is not None:
+        if self.memory is not None and n_bytes == self.most:  # which grows with the memory
             remedy = f"pass memory of {-(-2 * self.memory // 10**6):,} MB or more, or {remedy}"
         return pa.ArrowInvalid(
             f"a row has more than {n_bytes:,} bytes, or a quote is never closed; {remedy}"
         )
+
+
+def _join(one: ColumnType, other: ColumnType) -> ColumnType:
+    """Return the type that holds the cells of two parts of a column, text where no other does."""
+    low = min((end for end in (one.low, other.low) if end is not None), default=None)
+    high = max((end for end in (one.high, other.high) if end is not None), default=None)
+    kinds = {one.kind, other.kind} - {pa.null()}
+    if len(kinds) < 2:
+        return ColumnType(next(iter(kinds), pa.null()), low, high)
+    if kinds == {pa.int64(), pa.uint64()} and low is not None and low >= 0:
+        return ColumnType(pa.uint64(), low, high)
+    is_exact = low is None or high is None or max(-low, high) < EXACT
+    if pa.float64() in kinds and kinds <= {*WHOLE_NUMBERS, pa.float64()} and is_exact:
+        return ColumnType(pa.float64(), low, high)
+    return ColumnType(pa.string())
 
 
 class Blocks:
@@ -98,33 +120,26 @@ class Blocks:
 
     closed = False
 
-    def __init__(self, file: Any, known: Known) -> None:
-        self._file, self._known, self._lock = file, known, Lock()
+    def __init__(self, file: Any, types: Types) -> None:
+        self._file, self._types, self._lock = file, types, Lock()
 
     def read(self, _: int = 0) -> bytes:
         """Return the next block, which is empty at the end and once this is closed."""
         parts, n_bytes = list[bytes](), 0
         with self._lock:
-            while not self.closed and (data := self._file.read(self._known.n_bytes)):
+            while not self.closed and (data := self._file.read(self._types.n_bytes)):
                 parts.append(data)
                 if b"\n" in data or b"\r" in data:
                     break
                 n_bytes += len(data)
-                if n_bytes > self._known.most:
-                    raise self._known.refuse(self._known.most)
+                if n_bytes > self._types.most:
+                    raise self._types.refuse(self._types.most)
         return b"".join(parts)
 
     def close(self) -> None:
         """Wait for a thread of Arrow's that reads ahead, which may not when Python ends."""
         with self._lock:
             self.closed = True
-
-
-def read_until_known(read: Callable[[Known], Read], known: Known) -> Read:
-    """Return what is read once all that it takes is known."""
-    while True:
-        with suppress(AgainError):
-            return read(known)
 
 
 def unnest(table: pa.Table) -> pa.Table:
@@ -146,36 +161,49 @@ def unnest(table: pa.Table) -> pa.Table:
     return pa.table([*others.columns, *members.columns], names)
 
 
-def read_cells(name: str, cells: pa.Array, known: Known) -> pa.Array:
-    """Return the cells of a column in the type known; raise where they show a wider one."""
-    wanted = known.types.get(known.key(name))
-    if wanted == pa.string():
+def read_cells(name: str, cells: pa.Array, types: Types) -> pa.Array:
+    """Return the cells of a column, after a note of their type; integers are no longer text."""
+    if types.find(name) == pa.string():
         return cells
-    is_id = name in known.ids
-    kind, found = _parse_cells(cells, TYPES if wanted is None else (wanted,), is_id)
-    if wanted is None:
-        known.types[known.key(name)] = kind
-    elif kind != wanted:
-        kind, _ = _parse_cells(cells, TYPES, is_id)
-        is_wider = kind in WIDER_TYPES.get(wanted, ())
-        known.types[known.key(name)] = kind if is_wider else pa.string()
-        raise AgainError(name)
-    return found
+    kind, values, texts = _parse_cells(cells, name in types.ids)
+    low = high = None
+    if kind in WHOLE_NUMBERS:
+        low, high = pc.min_max(values).as_py().values()
+    types.note(name, ColumnType(kind, low, high))
+    # Integers are written in one way only, but for what was trimmed and for -0.
+    is_one = kind in WHOLE_NUMBERS and texts is cells and not pc.starts_with(cells, "-0").true_count
+    is_number = kind == pa.float64() and name in types.numbers
+    return values if kind == pa.null() or is_one or is_number else cells
 
 
-def _parse_cells(
-    cells: pa.Array, kinds: tuple[pa.DataType, ...], is_id: bool = False
-) -> tuple[pa.DataType, pa.Array]:
-    """Return the first of these types that all cells are of, else text, and the cells so."""
-    for kind in kinds:
+def convert(cells: pa.Array, wanted: pa.DataType) -> pa.Array:
+    """Return cells, text or of a type of some rows, in the type that all rows have."""
+    if cells.type == wanted or pa.types.is_dictionary(cells.type):
+        return cells
+    try:
+        return cells.cast(wanted)
+    except pa.ArrowInvalid:
+        if not pa.types.is_string(cells.type):
+            raise
+        return _trim(cells).cast(wanted)
+
+
+def _parse_cells(cells: pa.Array, is_id: bool) -> tuple[pa.DataType, pa.Array, pa.Array]:
+    """Return the first of the types that all cells are of, else text, the cells so and as text."""
+    for kind in TYPES:
         if (found := _cast(cells, kind, is_id)) is not None:
-            return kind, found
+            return kind, found, cells
     # Pandas reads numbers that have blanks around them, or a plus before them.
-    trimmed = pc.ascii_ltrim(pc.ascii_trim_whitespace(cells), "+")
-    for kind in () if trimmed.equals(cells) else kinds:
+    trimmed = _trim(cells)
+    for kind in () if trimmed.equals(cells) else TYPES:
         if kind != pa.bool_() and (found := _cast(trimmed, kind, is_id)) is not None:
-            return kind, found
-    return pa.string(), cells
+            return kind, found, trimmed
+    return pa.string(), cells, cells
+
+
+def _trim(cells: pa.Array) -> pa.Array:
+    """Return cells without blanks around them and a plus before them."""
+    return pc.ascii_ltrim(pc.ascii_trim_whitespace(cells), "+")
 
 
 def _cast(cells: pa.Array, kind: pa.DataType, is_id: bool) -> pa.Array | None:
@@ -183,8 +211,8 @@ def _cast(cells: pa.Array, kind: pa.DataType, is_id: bool) -> pa.Array | None:
     # Arrow parses all cells even where the first is none, and is slow to find so of each.
     if len(cells) > FIRST_CELLS and _cast(cells[:FIRST_CELLS], kind, is_id) is None:
         return None
-    if kind == pa.null():  # which pandas has as floats
-        return pa.nulls(len(cells), pa.float64()) if cells.null_count == len(cells) else None
+    if kind == pa.null():
+        return pa.nulls(len(cells)) if cells.null_count == len(cells) else None
     if kind == pa.bool_():
         is_true, is_false = pc.is_in(cells, TRUTHS), pc.is_in(cells, FALSEHOODS)
         n_known = is_true.true_count + is_false.true_count + cells.null_count
@@ -195,7 +223,8 @@ def _cast(cells: pa.Array, kind: pa.DataType, is_id: bool) -> pa.Array | None:
         found = cells.cast(kind)
     except pa.ArrowInvalid:
         return None
-    zeros = cells.filter(pc.or_(pc.starts_with(cells, "0"), pc.starts_with(cells, "-0")))
+    zeros = pc.or_(pc.starts_with(cells, "0"), pc.starts_with(cells, "-0"))
+    zeros = cells.filter(pc.and_not(zeros, pc.starts_with(cells, "0.")))  # most are fractions
     if pc.match_substring_regex(zeros, PADDED).true_count:
         return None
     if kind == pa.float64():  # an integer that a float rounds is none
@@ -236,10 +265,10 @@ def parse_lines(
     return table
 
 
-def infer_lines(text: bytes, number: int, known: Known) -> pa.Table:
+def infer_lines(text: bytes, number: int, types: Types) -> pa.Table:
     """Return lines of JSON in the types that they show, unless their keys are too many."""
     keys = {found[1] for found in TEXT_OR_KEY.finditer(text) if found[2]}
-    known.check_columns(len(keys), n_rows=text.count(b"\n"))
+    types.check_columns(len(keys), n_rows=text.count(b"\n"))
     return parse_lines(text, number)
 
 
@@ -260,16 +289,13 @@ def _check_depth(text: bytes, number: int) -> None:
             )
 
 
-def conform(name: str, values: pa.ChunkedArray, number: int, known: Known) -> pa.ChunkedArray:
-    """Return the values of a column of JSON in the type known; raise where they show another."""
-    wanted, found = known.types.setdefault(known.key(name), values.type), values.type
-    if found in (wanted, pa.null()) or WIDER_NUMBER.get(found) == wanted:
-        # What is null in all lines, pandas has as floats.
-        return values.cast(pa.float64() if wanted == pa.null() else wanted)
-    if wanted == pa.null() or WIDER_NUMBER.get(wanted) == found:
-        known.types[known.key(name)] = found
-        raise AgainError(name)
-    raise pa.ArrowInvalid(
-        f"{name!r} is {wanted} in lines before and {found} in some of those from line "
-        f"{number} on; write values of one type"
-    )
+def check_type(name: str, found: pa.DataType, number: int, types: Types) -> None:
+    """Take note of the type of a column of JSON; raise where lines before have another."""
+    known = types.find(name)
+    kinds = {found, found if known is None else known} - {pa.null()}
+    if len(kinds) > 1 and kinds != {pa.int64(), pa.float64()}:
+        raise pa.ArrowInvalid(
+            f"{name!r} is {known} in lines before and {found} in some of those from line "
+            f"{number} on; write values of one type"
+        )
+    types.note(name, ColumnType(found))

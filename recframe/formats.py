@@ -6,7 +6,6 @@ Text, delimited (CSV, TSV) or lines of JSON, is read block by block, in types th
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -14,12 +13,12 @@ import pyarrow as pa
 from recframe.cells import (
     FIRST_BLOCK,
     Blocks,
-    Known,
-    conform,
+    Types,
+    check_type,
+    convert,
     infer_lines,
     parse_lines,
     read_cells,
-    read_until_known,
     unnest,
 )
 from recframe.foreign import RELATION, is_of
@@ -50,7 +49,7 @@ class GivenRows:
         schema: pa.Schema = (_run(given.limit(0)) if is_of(given, *RELATION) else given).schema
         return schema
 
-    def iter_batches(self, names: Sequence[str], known: Known) -> Iterator[pa.RecordBatch]:
+    def iter_batches(self, names: Sequence[str], types: Types) -> Iterator[pa.RecordBatch]:
         """Yield these columns of all rows; raise where a reader's were read before."""
         batches = self.given
         if is_of(batches, *RELATION):
@@ -89,7 +88,7 @@ class ArrowFile:
             schema: pa.Schema = reader.schema
             return schema
 
-    def iter_batches(self, names: Sequence[str], known: Known) -> Iterator[pa.RecordBatch]:
+    def iter_batches(self, names: Sequence[str], types: Types) -> Iterator[pa.RecordBatch]:
         """Yield these columns of all rows."""
         with self._opened(list(map(self.read_schema().get_field_index, names))) as reader:
             n_batches = getattr(reader, "num_record_batches", None)  # None of a stream
@@ -123,39 +122,34 @@ class Delimited:
         # What Arrow need not guess the types of: it takes seconds to do so of a long cell.
         line = first.partition(b"\n")[0].decode(errors="replace").strip("\r\ufeff")
         texts = line.replace('"', "").split(self.delimiter)
-        known = Known(memory=memory)
-        known.check_columns(len(texts))
-        return read_until_known(partial(self._find_types, texts), known)
-
-    def _find_types(self, texts: list[str], known: Known) -> pa.Schema:
-        """Return the columns, with the types of a block of this length."""
-        with self._opened(known, texts=texts) as reader:
+        types = Types(memory=memory)
+        types.check_columns(len(texts))
+        with self._opened(types, texts=texts) as reader:
             names = reader.schema.names
-        first = next(self.iter_batches(names, known), None)
-        none = pa.null()
-        return pa.schema([(name, none if first is None else first[name].type) for name in names])
+        next(self.iter_batches(names, types), None)
+        return types.complete(pa.schema([(name, pa.null()) for name in names]))
 
-    def iter_batches(self, names: Sequence[str], known: Known) -> Iterator[pa.RecordBatch]:
-        """Yield these columns of all rows; raise `AgainError` where they need other types."""
-        with self._opened(known, names) as reader:
+    def iter_batches(self, names: Sequence[str], types: Types) -> Iterator[pa.RecordBatch]:
+        """Yield these columns of all rows; their cells are text, integers or null."""
+        with self._opened(types, names) as reader:
             for cells in reader:
                 if cells.num_rows:
-                    columns = {name: read_cells(name, cells[name], known) for name in names}
+                    columns = {name: read_cells(name, cells[name], types) for name in names}
                     yield pa.record_batch(columns)
 
     @contextmanager
     def _opened(
-        self, known: Known, names: Sequence[str] = (), texts: Sequence[str] = ()
+        self, types: Types, names: Sequence[str] = (), texts: Sequence[str] = ()
     ) -> Iterator[Any]:
         """Give the reader of all columns or of the named ones, these and others as text."""
         from pyarrow import csv  # which `import recframe` need not load
 
         try:
-            with self.open_file() as file, closing(Blocks(file, known)) as blocks:
+            with self.open_file() as file, closing(Blocks(file, types)) as blocks:
                 reader = csv.open_csv(
                     blocks,
                     # In threads, Arrow does not say in which row something is wrong.
-                    csv.ReadOptions(use_threads=False, block_size=known.most + known.n_bytes),
+                    csv.ReadOptions(use_threads=False, block_size=types.most + types.n_bytes),
                     csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
                     csv.ConvertOptions(
                         column_types=dict.fromkeys([*names, *texts], pa.string()),
@@ -169,7 +163,7 @@ class Delimited:
             raise pa.ArrowInvalid("its first row is not UTF-8 text; convert it to UTF-8") from error
         except pa.ArrowInvalid as error:
             if TOO_LONG in str(error):
-                raise known.lengthen() from error
+                raise types.refuse(types.n_bytes) from error
             raise
 
 
@@ -188,23 +182,23 @@ class JsonLines:
 
     def _read_first(self, memory: int | None) -> pa.Table:
         """Return the first lines."""
-        known = Known(memory=memory)
-        for number, text in self._iter_lines(known):
-            return infer_lines(text, number, known)
+        types = Types(memory=memory)
+        for number, text in self._iter_lines(types):
+            return infer_lines(text, number, types)
         raise pa.ArrowInvalid("it is empty")
 
-    def iter_batches(self, names: Sequence[str], known: Known) -> Iterator[pa.RecordBatch]:
-        """Yield these columns of all rows; raise `AgainError` where they need other types."""
-        schema = self._read_first(known.memory).schema
-        for number, text in self._iter_lines(known):
+    def iter_batches(self, names: Sequence[str], types: Types) -> Iterator[pa.RecordBatch]:
+        """Yield these columns of all rows, in the types that some lines have together."""
+        schema = self._read_first(types.memory).schema
+        for number, text in self._iter_lines(types):
             for name in set(names).intersection(schema.names):
-                if wanted := known.types.get(known.key(name)):
+                if wanted := types.find(name):
                     schema = schema.set(schema.get_field_index(name), pa.field(name, wanted))
             try:
                 table = parse_lines(text, number, schema)
             except pa.ArrowInvalid:
                 # This tells of what types it is, or what is wrong.
-                table = infer_lines(text, number, known)
+                table = infer_lines(text, number, types)
                 if late := [name for name in table.schema.names if name not in schema.names]:
                     raise pa.ArrowInvalid(
                         f"{late[0]!r} first appears in line {number} or later, behind the first "
@@ -213,13 +207,14 @@ class JsonLines:
             table, columns = unnest(table), {}
             for name in names:
                 values = table[name] if name in table.schema.names else pa.nulls(table.num_rows)
-                columns[name] = conform(name, values, number, known)
+                check_type(name, values.type, number, types)
+                columns[name] = values
             yield from pa.table(columns).combine_chunks().to_batches()
 
-    def _iter_lines(self, known: Known) -> Iterator[tuple[int, bytes]]:
+    def _iter_lines(self, types: Types) -> Iterator[tuple[int, bytes]]:
         """Yield whole lines of a file, many at a time, with the number of the first."""
         with self.open_file() as file:
-            blocks, rest, number = Blocks(file, known), b"", 1
+            blocks, rest, number = Blocks(file, types), b"", 1
             data = blocks.read()
             while data:
                 following = blocks.read()
@@ -257,9 +252,17 @@ def open_rows(path: str, open_file: Callable[[], Any]) -> Rows | None:
     return JsonLines(open_text) if ending in JSON else Delimited(open_text, DELIMITERS[ending])
 
 
+def convert_all(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """Return rows whose cells have the types of a schema, which all rows have."""
+    fields = [schema.field(name) for name in batch.schema.names]
+    columns = [convert(one, to.type) for one, to in zip(batch.columns, fields, strict=True)]
+    return pa.record_batch(columns, schema=pa.schema(fields, schema.metadata))
+
+
 def read_whole(rows: Rows, is_id: Callable[[str], bool]) -> pa.Table:
     """Return all rows and columns, given which of these have ids by their names."""
     schema = rows.read_schema()
-    known = Known(ids=list(filter(is_id, schema.names)))
-    batches = read_until_known(lambda known: list(rows.iter_batches(schema.names, known)), known)
-    return pa.Table.from_batches(batches) if batches else schema.empty_table()
+    types = Types(ids=list(filter(is_id, schema.names)))
+    batches = list(rows.iter_batches(schema.names, types))
+    schema = types.complete(schema)
+    return pa.Table.from_batches([convert_all(one, schema) for one in batches], schema)

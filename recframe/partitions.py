@@ -6,10 +6,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from recframe.errors import RecframeError, RepeatedPairError, quote
-from recframe.frames.columns import Columns, other_labels
+from recframe.errors import RecframeError, quote
+from recframe.frames.columns import Columns
 from recframe.frames.companions import BlockResult, Companions, NotedBlocks, join_ids, make_block
-from recframe.frames.duplicates import advise_blindly
 from recframe.frames.interactions import Interactions, read_interactions
 from recframe.frames.tables import (
     Make,
@@ -37,12 +36,7 @@ class Partitions(NamedTuple):
 
     def read(self, frame: pd.DataFrame, companions: Companions) -> BlockResult:
         """Return the result for a partition."""
-        try:
-            result = make_block(frame, companions, self.make, self.columns, self.options)
-        except RepeatedPairError as error:
-            others = other_labels(self.sample, self.columns)
-            message = f"{error.found}; {advise_blindly(others)}"
-            raise RepeatedPairError(message, error.found, error.user, error.item) from error
+        result = make_block(frame, companions, self.make, self.columns, self.options)
         return result if self.lists_users else result._replace(users=result.users[:0])
 
     def read_noting(self, frame: pd.DataFrame, companions: Companions) -> BlockResult:

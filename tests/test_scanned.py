@@ -158,9 +158,8 @@ ARGUMENTS = {
 
 @pytest.fixture
 def segmented(frame):
-    """Return the frame with segments and weights of users; countries are ordered categories."""
-    names = pd.CategoricalDtype(["NL", "FR", "DE", "unused"], ordered=True)
-    country = pd.Series(["FR", "NL", "DE", None] * 8, dtype=names)
+    """Return the frame with segments and weights of users."""
+    country = pd.Series(["FR", "NL", "DE", None] * 8)
     user = frame["user"].to_numpy()
     return frame.assign(
         country=country.iloc[user].array, clicks=np.arange(40)[user], day=frame["item"] % 2 == 0
@@ -187,14 +186,16 @@ def test_files_have_every_method(segmented, name, route, tmp_path):
 
 
 @pytest.mark.parametrize("route", ROUTES)
-def test_segments_that_are_text(segmented, route, tmp_path):
-    """Segments of text are text in the tables, for every way of reading."""
+def test_segments_that_are_categories(segmented, route, tmp_path):
+    """Segments of categories are text in the tables, in its order, for every way of reading."""
     change, memory, has_bounds = ROUTES[route]
     path = tmp_path / "run.parquet"
-    frame = CHANGES[change](segmented.assign(country=segmented["country"].astype("str")))
+    names = pd.CategoricalDtype(["NL", "FR", "DE", "unused"], ordered=True)
+    frame = CHANGES[change](segmented.assign(country=segmented["country"].astype(names)))
     frame.to_parquet(path, row_group_size=80, index=False, write_statistics=has_bounds)
     options = {"missing": "unranked", "short": "shrink"}
-    expected = pd.read_parquet(path).rec(**options).compare(["recall@4"], by="country")
+    plain = pd.read_parquet(path).astype({"country": pd.Series([""]).dtype})
+    expected = plain.rec(**options).compare(["recall@4"], by="country")
 
     found = recframe.scan(path, memory=memory)(**options).compare(["recall@4"], by="country")
     pd.testing.assert_frame_equal(expected, found, check_exact=True)

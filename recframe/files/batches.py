@@ -5,21 +5,21 @@ by user, it is plain: few rows of a part share a text.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
 from functools import lru_cache
 from itertools import chain, repeat, takewhile
 from threading import get_ident
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from recframe.errors import RecframeError, quote, shorten, show_path
-from recframe.files.budget import POOL, Progress, TemporaryRows
+from recframe.files.budget import POOL, Progress
 from recframe.files.filters import matching
-from recframe.files.footers import LONG_TEXT, ROW_BYTES, TEXT_COPIES, Files
-from recframe.files.found import LEAST_BUFFER, MOST_BUFFER, TEXTS, RowGroup, naming_file, open_file
+from recframe.files.footers import ROW_BYTES, Files
+from recframe.files.found import MOST_BUFFER, TEXTS, RowGroup, naming_file, open_file
+from recframe.files.row_groups import LONG_TEXT, TEXT_COPIES
 from recframe.frames.values import REMOVE_ROWS
 from recframe.kernel.threads import n_processors, run_ahead
 from recframe.stores.listings import REQUESTS
@@ -27,8 +27,6 @@ from recframe.stores.store import check_unchanged
 
 MAX_OPEN = 32  # files; a sweep over files that all have the same users alternates between them
 OPEN_BYTES = 16 << 20  # that footers of open files take at most, but one; that columns always may
-MOST_PAGE = 1 << 21  # bytes of a page and a dictionary, with which most writers end these
-COLUMNS_SHARE = 6  # times the bytes of a batch may be held of columns that are read at once
 AHEAD = 3  # times the bytes of a batch may be read ahead: an eighth of the memory
 LEAST_AHEAD = 16 << 20  # bytes that may be fetched ahead, however little memory there is
 MOST_ROWS = 1 << 20  # of a batch or block: enough for full speed, more only take more memory
@@ -42,7 +40,6 @@ def read_batches(
     row_groups: Sequence[RowGroup],
     n_bytes: int,
     progress: Progress,
-    folder: str | None = None,
     *,
     is_plain: bool = False,
 ) -> Iterator[Read]:
@@ -81,10 +78,10 @@ def read_batches(
         own_bytes = row_group.n_bytes + is_plain * row_group.n_rows * row_group.text_bytes
         n_rows = max(1, min(MOST_ROWS, n_bytes * row_group.n_rows // own_bytes))
         n_rows = MOST_ROWS if in_threads else n_rows
-        own_sizes = row_group.n_bytes - row_group.n_rows * files.row_bytes
-        n_held = LEAST_BUFFER + 2 * min(MOST_PAGE, own_sizes // len(names))
-        n_at_once = max(1, max(OPEN_BYTES, COLUMNS_SHARE * n_bytes) // n_held)
         with naming_file(row_group.found.path):
+            if row_group.found.staged is not None:
+                yield from row_group.found.staged.read(row_group.number, stored)
+                return
             is_short = is_plain and row_group.text_bytes <= LONG_TEXT
             as_codes = () if is_short else row_group.coded
             path = row_group.found.path
@@ -94,12 +91,9 @@ def read_batches(
                 file = open_file(row_group.found, as_codes, footer, pre_buffer=True)
             else:
                 file = opened(path, as_codes, get_ident())  # a thread has its own
-            if row_group.found.staged is None and n_at_once < len(stored):
-                yield from _read_turned(file, row_group.number, stored, n_rows, n_at_once, folder)
-            else:
-                yield from file.iter_batches(
-                    n_rows, [row_group.number], stored, use_threads=not in_threads
-                )
+            yield from file.iter_batches(
+                n_rows, [row_group.number], stored, use_threads=not in_threads
+            )
 
     found_at = {row_group.found.path: row_group.found for row_group in row_groups}
     reads: Iterator[tuple[RowGroup, Iterable[pa.RecordBatch]]]
@@ -133,36 +127,6 @@ def read_batches(
                     f"footer counts, found {row_group.n_rows - n_left}; write the file anew"
                 )
     check_unchanged([*found_at.values()], [found.version for found in found_at.values()])
-
-
-def _read_turned(
-    file: pq.ParquetFile, number: int, names: list[str], n_rows: int, n_at_once: int, folder: Any
-) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a row group whose columns are read so many at once, and written down.
-
-    Arrow holds a page and a dictionary of each column that it reads, megabytes in all.
-    """
-    types = file.schema_arrow
-    turned = [name for name in names if pa.types.is_primitive(types.field(name).type)]
-    last = [name for name in names if name not in turned] or [turned.pop()]
-    places: list[list[tuple[int, int, pa.Schema]]] = []  # of each batch
-    with closing(TemporaryRows(1, folder)) as rows:
-        for start in range(0, len(turned), n_at_once):
-            some = turned[start : start + n_at_once]
-            for at, batch in enumerate(file.iter_batches(n_rows, [number], some)):
-                places += [[]] if at == len(places) else []
-                places[at].append((rows.tell(), rows.write(batch.serialize()), batch.schema))
-        n_read = 0
-        for batch in file.iter_batches(n_rows, [number], last):
-            columns = dict(zip(last, batch.columns, strict=True))
-            at, skipped = divmod(n_read, n_rows)  # texts may come in more batches
-            for place, size, schema in places[at] if at < len(places) else ():
-                rows.seek(place)
-                part = pa.ipc.read_record_batch(pa.py_buffer(rows.read(size)), schema)
-                part = part.slice(skipped, batch.num_rows)
-                columns |= dict(zip(part.schema.names, part.columns, strict=True))
-            n_read += batch.num_rows
-            yield pa.record_batch(columns)
 
 
 def _conform_all(

@@ -28,8 +28,9 @@ from recframe.files.budget import (
     room_error,
     writing_to,
 )
-from recframe.files.footers import FREE, SCORE_BYTES, Files
+from recframe.files.footers import SCORE_BYTES, Files
 from recframe.files.found import TEXTS, RowGroup
+from recframe.files.row_groups import FREE
 from recframe.foreign import read_column
 from recframe.frames.judgments import naming
 from recframe.kernel.threads import Array, n_processors, run_ahead
@@ -128,7 +129,7 @@ def iter_blocks(
         return
     route, row_groups, memory = plan_blocks(files)
     limits = limits._replace(memory=memory)
-    reads = read_batches(files, row_groups, memory // 16, progress, limits.folder)
+    reads = read_batches(files, row_groups, memory // 16, progress)
     if route == "sweep":
         most = min(MOST_ROWS * files.row_bytes, memory // SWEPT_SHARE)
         n_threads = min(n_processors(), max(1, memory // most - 3))  # beside what is read ahead
@@ -155,9 +156,9 @@ def _read_side(name: str, files: Files, limits: Limits, progress: Progress) -> S
     n_bytes = sum(one.n_bytes + one.n_rows * one.text_bytes for one in row_groups)
 
     def read() -> Iterator[pa.RecordBatch]:
-        piece, folder = _piece_bytes(limits.memory), limits.folder
+        piece = _piece_bytes(limits.memory)
         with naming(name) if name else nullcontext():
-            for _, batch in read_batches(files, row_groups, piece, progress, folder, is_plain=True):
+            for _, batch in read_batches(files, row_groups, piece, progress, is_plain=True):
                 yield batch
 
     return Side(files, read(), files.n_rows, n_bytes)

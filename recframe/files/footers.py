@@ -14,7 +14,6 @@ import pyarrow.parquet as pq
 from recframe.errors import DAMAGE, RecframeError, count_of, option, quote, shorten, show_path
 from recframe.files.filters import find_row_groups
 from recframe.files.found import (
-    TEXTS,
     Found,
     PartitionValues,
     RowGroup,
@@ -24,6 +23,7 @@ from recframe.files.found import (
     open_file,
     plain_type,
 )
+from recframe.files.row_groups import FREE, File, list_pieces, list_row_groups
 from recframe.frames.columns import Columns
 from recframe.frames.names import find_role, is_infer
 from recframe.frames.words import may_be_score
@@ -35,33 +35,13 @@ from recframe.stores.store import find_version
 ROW_BYTES = 64  # for the work on a row: read, joined, grouped, ranked
 SCORE_BYTES = 32  # the same for each score
 HEAD_ROWS = 1 << 12  # of a file, in which columns of grades are looked for
-FREE = 96 << 20  # bytes; so much is beside the memory given, as the libraries are
 TAIL = 64 << 10  # bytes that are read first of the end of a file; most footers are in it
 KEPT_ENDS = 256  # of files of a store, are kept
 KEPT_BYTES = 16 << 20  # that the footers may take that are kept
 FOOTER_COPIES = 10  # a footer that is read takes so many times its bytes in the file
 FILE_ENDS = (b"PAR1", b"PARE")  # behind the length of a footer, plain or encrypted
-CODE_BYTES = 4  # of a text in a row
-LONG_TEXT = 64  # bytes; shorter texts are read as they are where they need not be codes
-SHORT_TEXT = 16  # bytes for each row; copies of such texts do not matter beside the rows
-FEW_ROWS = 1 << 10  # one of so many texts may have all their bytes, if statistics do not show it
-UNKNOWN_TEXT = 1 << 10  # bytes that a text may have of which nothing is known
-TEXT_COPIES = 6  # of distinct texts: of the rows and of their block, and of the block to follow
-DICTIONARY_COPIES = 12  # of a dictionary of texts in a file: read, and in batches and blocks
-CODED_SHARE = 32  # what part of the memory texts may have that Arrow reads as codes
-NOT_CODED = {"DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"}  # which Arrow reads as texts only
 
 Read = TypeVar("Read")
-
-
-class File(NamedTuple):
-    """A file as its footer, its folders and its table describe it."""
-
-    found: Found
-    schema: pa.Schema  # with the columns that are not in it
-    metadata: pq.FileMetaData
-    said_too: PartitionValues  # by the names of its folders, of columns that are in it
-    indexes: Sequence[int]  # of the row groups that may have rows that match
 
 
 class Files(NamedTuple):
@@ -139,10 +119,13 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
     footers: dict[str, pq.FileMetaData] = {}
     open_bytes = kept_bytes = 0
     for file in chain([first], opened):
-        file_bytes = FOOTER_COPIES * file.metadata.serialized_size
-        open_bytes, kept_bytes = max(open_bytes, file_bytes), kept_bytes + file_bytes
-        if len(found) == 1 or kept_bytes <= KEPT_BYTES:
-            footers[file.found.path] = file.metadata
+        file_bytes = 0
+        if file.metadata is not None:
+            file_bytes = FOOTER_COPIES * file.metadata.serialized_size
+            kept_bytes += file_bytes
+            if len(found) == 1 or kept_bytes <= KEPT_BYTES:
+                footers[file.found.path] = file.metadata
+        open_bytes = max(open_bytes, file_bytes)
         for name in names:
             value = file.found.partitions.get(name)
             is_null = value is not None and not value.is_valid  # which is of any type
@@ -157,7 +140,11 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
                 check_names([name], first.schema, first.found.path)
         wanted = [*names, *file.found.looked_at]
         with naming_file(file.found.path):
-            for one in _list_row_groups(file, wanted, users, memory, row_bytes):
+            if file.found.staged is None:
+                own = list_row_groups(file, wanted, users, memory, row_bytes)
+            else:
+                own = list_pieces(file, file.found.staged, wanted, users, row_bytes)
+            for one in own:
                 if one.n_rows:
                     row_groups.append(one._replace(index_overall=len(row_groups)))
                     open_bytes = max(open_bytes, one.open_bytes + file_bytes)
@@ -196,8 +183,9 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
 def _read_footer(found: Found, memory: int, names: Sequence[str] = ()) -> File:
     """Return a file that was found, or raise where it lacks one of these columns."""
     values, table_schema = found.partitions, found.table_schema
+    metadata: Any = None
     if found.staged is not None:
-        _, metadata, schema = found.staged
+        schema = found.staged.schema
     else:
         with naming_file(found.path):
             found = found._replace(version=find_version(found.place))
@@ -217,7 +205,11 @@ def _read_footer(found: Found, memory: int, names: Sequence[str] = ()) -> File:
         values = {name: value for name, value in values.items() if name not in said_too}
     schema = _with_said(schema, values)
     check_names([*names, *found.looked_at], schema, found.path)
-    indexes: Sequence[int] = range(metadata.num_row_groups) if found.only is None else found.only
+    n_parts = len(found.staged.pieces) if found.staged else metadata.num_row_groups
+    indexes: Sequence[int] = range(n_parts)
+    if found.fragment is not None:
+        with naming_file(found.path):
+            indexes = [row_group.id for row_group in found.fragment.row_groups]
     if found.condition is not None and found.staged is None:
         with naming_file(found.path):
             left = find_row_groups(found, schema, footer)
@@ -263,7 +255,13 @@ def _read_end(found: Found, memory: int) -> tuple[int, bytes]:
 
 
 def make_sample(schema: pa.Schema, path: str) -> pd.DataFrame:
-    """Return the frame of a schema without rows, or raise where pandas does not read it."""
+    """Return the frame of a schema without rows, or raise where pandas does not read it.
+
+    Categories of a part of the rows say nothing of all: they are the values of plain columns.
+    """
+    for at, field in enumerate(schema):
+        if pa.types.is_dictionary(field.type):
+            schema = schema.set(at, pa.field(field.name, plain_type(field.type)))
     try:
         return pd.DataFrame(schema.empty_table().to_pandas())
     except DAMAGE as error:
@@ -283,63 +281,6 @@ def read_head(found: Found) -> pd.DataFrame:
         return pd.DataFrame(head.to_pandas()).assign(**said)
 
 
-def _list_row_groups(
-    file: File, names: list[str], users: list[str], memory: int, row_bytes: int
-) -> Iterator[RowGroup]:
-    """Yield the row groups of a file that have rows, the first column of users bounding them."""
-    used = {leaf.path: at for at, leaf in enumerate(file.metadata.schema) if leaf.path in names}
-    texts = [name for name in used if plain_type(file.schema.field(name).type) in TEXTS]
-    for index in file.indexes:
-        row_group = file.metadata.row_group(index)
-        n_rows = row_group.num_rows
-        columns = {name: row_group.column(at) for name, at in used.items()}
-        sizes = {name: column.total_uncompressed_size for name, column in columns.items()}
-        n_bytes, text_bytes, open_bytes = n_rows * row_bytes + sum(sizes.values()), 0, 0
-        for name in texts:
-            n_copied = TEXT_COPIES - 1 if sizes[name] > SHORT_TEXT * n_rows else 0
-            n_bytes += CODE_BYTES * n_rows + n_copied * sizes[name]
-            n_distinct = _bytes_held_whole(columns[name])
-            least = max(0, DICTIONARY_COPIES * n_distinct - FREE)
-            n_bytes, open_bytes = n_bytes + least, open_bytes + least
-            if least > memory:
-                raise RecframeError(
-                    f"memory: row group {index} of {show_path(file.found.path)} has about "
-                    f"{n_distinct:,} bytes of distinct {quote(name)}, and reading takes up to "
-                    f"{DICTIONARY_COPIES} times as many, found memory of {memory:,}; "
-                    f"pass {option('memory', f'{-(-least // 10**6)}MB')} or more, or write the "
-                    "file with shorter ids or smaller row groups"
-                )
-            bounds = columns[name].statistics
-            ends = (bounds.min, bounds.max) if bounds is not None and bounds.has_min_max else ()
-            text_bytes += max((len(str(end).encode()) for end in ends), default=UNKNOWN_TEXT)
-        low = high = None
-        for user in users[:1]:
-            statistics = columns[user].statistics if user in columns else None
-            if user in file.found.partitions:
-                low = high = file.found.partitions[user].as_py()
-            elif statistics is not None and statistics.has_min_max:
-                low, high = statistics.min, statistics.max
-        if low != low or high != high:
-            low = high = None  # writers should leave NaN out of statistics; here they did not
-        codable = [name for name in texts if NOT_CODED.isdisjoint(columns[name].encodings)]
-        coded = tuple(name for name in codable if CODED_SHARE * sizes[name] <= memory)
-        fetched_bytes = sum(column.total_compressed_size for column in columns.values())
-        others = low, high, fetched_bytes, text_bytes, open_bytes
-        yield RowGroup(0, file.found, index, n_rows, n_bytes, coded, *others)
-
-
-def _bytes_held_whole(column: pq.ColumnChunkMetaData) -> int:
-    """Return about how many bytes the dictionary of a column of text takes, or one long text."""
-    start, size = column.dictionary_page_offset, column.total_compressed_size
-    stored = column.data_page_offset - start if start else 0
-    whole: int = column.total_uncompressed_size
-    n_bytes = whole * min(max(0, stored), size) // size if size > 0 else 0
-    statistics = column.statistics  # which writers leave out if they would be long
-    if statistics is None or not statistics.has_min_max:
-        n_bytes = max(n_bytes, whole * FEW_ROWS // max(FEW_ROWS, column.num_values))
-    return n_bytes
-
-
 def _check_as_said(file: File, name: str) -> None:
     """Raise if a column of a file has another value than its folder's name."""
     said = file.said_too[name]
@@ -348,16 +289,9 @@ def _check_as_said(file: File, name: str) -> None:
         wanted = text.cast(plain_type(file.schema.field(name).type))
     except pa.ArrowException:  # the file's values are no such thing
         wanted = text
-    at = {leaf.path: at for at, leaf in enumerate(file.metadata.schema)}.get(name)
-    with naming_file(file.found.path), open_file(file.found) as opened:
+    with naming_file(file.found.path):
         for index in file.indexes:
-            # Where statistics show that it has one value, none is read.
-            column = None if at is None else file.metadata.row_group(index).column(at)
-            found: Any = column and column.statistics
-            is_known = found is not None and found.has_min_max and found.null_count == 0
-            if is_known and found.min == found.max == wanted.as_py():
-                continue
-            for batch in opened.iter_batches(row_groups=[index], columns=[name]):
+            for batch in _read_column(file, index, name, wanted.as_py()):
                 values = batch[name].cast(wanted.type)
                 others = pc.invert(pc.is_in(values, pa.array([wanted])))
                 if others.true_count:
@@ -367,6 +301,20 @@ def _check_as_said(file: File, name: str) -> None:
                         f"{quote(said.as_py())} by the name of its folder; correct the one that "
                         "is wrong"
                     )
+
+
+def _read_column(file: File, index: int, name: str, value: Any) -> Iterator[pa.RecordBatch]:
+    """Yield a column of a row group, unless statistics show that it has this value only."""
+    if file.found.staged is not None:
+        yield from file.found.staged.read(index, [name])
+        return
+    at = {leaf.path: at for at, leaf in enumerate(file.metadata.schema)}.get(name)
+    column = None if at is None else file.metadata.row_group(index).column(at)
+    found: Any = column and column.statistics
+    is_known = found is not None and found.has_min_max and found.null_count == 0
+    if not (is_known and found.min == found.max == value):
+        with open_file(file.found) as opened:
+            yield from opened.iter_batches(row_groups=[index], columns=[name])
 
 
 def _common_type(name: str, types: dict[str, pa.DataType]) -> pa.DataType:

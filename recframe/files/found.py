@@ -18,7 +18,7 @@ from recframe.errors import (
 )
 from recframe.files.trec import find_trec
 from recframe.foreign import find_reader
-from recframe.formats import PARQUET, Rows, find_format
+from recframe.formats import PARQUET, Rows, convert_all, find_format
 from recframe.frames.names import shown
 from recframe.stores.store import NOWHERE, Part, Place
 
@@ -34,12 +34,30 @@ TEXTS = (pa.string(), pa.binary())  # plain types of values of any length
 PartitionValues = dict[str, pa.Scalar]  # of all rows of a file, as its folder country=NL says
 
 
+class Piece(NamedTuple):
+    """Rows that were written down together, each column in the type that it has in them."""
+
+    start: int  # where they are in the temporary file
+    size: int  # bytes there
+    n_rows: int
+    sizes: dict[str, int]  # bytes of each column in memory
+    low: Any  # the lowest value of the first column, None where it is not known
+    high: Any  # the highest
+    longest: dict[str, int]  # bytes of the longest text of each column
+
+
 class Staged(NamedTuple):
-    """The source of a file without a footer: the same rows as parquet."""
+    """The source of a file without a footer: its rows in a temporary file."""
 
     file: pa.NativeFile
-    footer: pq.FileMetaData
-    schema: pa.Schema  # with the columns that are not in it
+    pieces: list[Piece]
+    schema: pa.Schema  # the types of all rows, with the columns that are not in it
+
+    def read(self, number: int, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Yield these columns of the rows of a piece, or all, in the types of all rows."""
+        piece = self.pieces[number]
+        for batch in pa.ipc.open_stream(self.file.read_at(piece.size, piece.start)):
+            yield convert_all(batch.select(list(names) or batch.schema.names), self.schema)
 
 
 class Found(NamedTuple):
@@ -50,7 +68,7 @@ class Found(NamedTuple):
     table_schema: pa.Schema | None = None  # of the Delta table or dataset that names it
     rows: Rows | None = None  # where no footer describes them, until they are staged
     staged: Staged | None = None
-    only: tuple[int, ...] | None = None  # its row groups, where not all are meant
+    fragment: Any = None  # of the dataset that names it, which may mean some row groups only
     condition: Any = None  # an expression of Arrow; rows of others are as if they were not there
     looked_at: tuple[str, ...] = ()  # the columns that it reads
     place: Place = NOWHERE  # where it is
@@ -98,10 +116,7 @@ def open_file(
     Pages are compared with their checksums, if the file has any: damage would else be another
     number. This takes up to 16 % of the time of such a file, and no time of others.
     """
-    if found.staged is not None:
-        source, footer, _ = found.staged
-    else:
-        source = found.place.open()
+    source = found.place.open()
     return pq.ParquetFile(
         source,
         metadata=footer,

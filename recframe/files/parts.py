@@ -4,23 +4,21 @@ import warnings
 from collections.abc import Callable, Generator, Hashable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
-from itertools import groupby
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from recframe.cells import Known, read_until_known
+from recframe.cells import Types
 from recframe.errors import DAMAGE, RecframeError, RepeatedPairError, say_where
 from recframe.files.blocks import iter_blocks
 from recframe.files.budget import Limits, Progress, showing
 from recframe.files.filters import FILTERS, matching
 from recframe.files.footers import Files, open_files
-from recframe.files.found import TEXTS, Found, RowGroup, naming_file, open_file
+from recframe.files.found import TEXTS, Found, RowGroup, open_file
 from recframe.files.sources import PAIR_BYTES
-from recframe.formats import GivenRows
+from recframe.formats import GivenRows, convert_all
 from recframe.frames.columns import Columns
 from recframe.frames.companions import (
     BlockResult,
@@ -29,7 +27,6 @@ from recframe.frames.companions import (
     make_block,
     read_companions,
 )
-from recframe.frames.duplicates import advise, find_telling
 from recframe.frames.ids import as_users, list_levels
 from recframe.frames.interactions import Interactions, read_interactions
 from recframe.frames.names import get_column, leave_out
@@ -105,10 +102,13 @@ def make_each(
         except RecframeError as error:
             part = f"in a part of {len(block):,} of the {files.rows_said} rows: "
             part = "" if len(block) == files.n_rows else part
-            if isinstance(error, RepeatedPairError):
-                advice, answers = _advise(files, error.user, error.item)
-                message = f"{part}{error.found}; {advice}"
-                raise RepeatedPairError(message, answers=answers) from error
+            if isinstance(error, RepeatedPairError) and len(files.paths) > 1:
+                if "duplicates" in error.answers:
+                    error.answers = {}  # The lists of several nights are not pooled unasked.
+                part += (
+                    f"{len(files.paths)} files (evaluate one file at a time if each has lists of "
+                    "its own, such as those of a night): "
+                )
             say_where(part, error)
             raise
 
@@ -146,8 +146,9 @@ def read_places(
         own, (rows, said) = row_group.found, (row_group.found.rows, row_group.found.partitions)
         stored = [one for one in dict.fromkeys([*names, *own.looked_at]) if one not in said]
         if rows is not None:
-            known = Known(memory=memory)
-            head = read_until_known(lambda known: next(rows.iter_batches(stored, known)), known)
+            types = Types(memory=memory)
+            head = next(rows.iter_batches(stored, types))
+            head = convert_all(head, types.complete(head.schema))
         else:
             with open_file(own) as file:
                 head = next(file.iter_batches(n_rows, [row_group.number], stored))
@@ -188,25 +189,8 @@ def _say_part(said: tuple[str, pa.Scalar]) -> str:
     return find_part(said[0], said[1].as_py())
 
 
-def _read_dtype(files: Files, label: Hashable) -> Any:
-    """Return the dtype that a column would have in a frame of all rows."""
-    dtype = get_column(files.sample, label).dtype
-    if not isinstance(dtype, pd.CategoricalDtype) or not files.row_groups:
-        return dtype
-    found: list[pa.Array] = []
-    for path, of_file in groupby(files.row_groups, lambda row_group: row_group.found.path):
-        row_groups = list(of_file)
-        indexes = [row_group.number for row_group in row_groups]
-        with naming_file(path), open_file(row_groups[0].found) as file:
-            for batch in file.iter_batches(row_groups=indexes, columns=[str(label)]):
-                ids = batch[str(label)].slice(0, 0)
-                if not found or not ids.dictionary.equals(found[0].dictionary):
-                    found = pa.chunked_array([*found, ids]).unify_dictionaries().chunks[:1]
-    return found[0].to_pandas().dtype
-
-
 class Dtypes(NamedTuple):
-    """The dtypes that columns would have in a frame of all rows: of users, and of others."""
+    """The dtypes that columns of text have in a frame of all rows; blocks have them as codes."""
 
     users: list[Any]
     others: dict[Hashable, Any]
@@ -234,61 +218,7 @@ class Dtypes(NamedTuple):
 def read_dtypes(files: Files) -> Dtypes:
     """Return the dtypes that the columns of blocks do not have."""
     columns = files.columns
-    others = {
-        label: _read_dtype(files, label)
-        for label in leave_out([*columns.of_users], columns.users)
-        if files.types[str(label)] in TEXTS
-        or isinstance(get_column(files.sample, label).dtype, pd.CategoricalDtype)
-    }
-    return Dtypes([_read_dtype(files, label) for label in columns.users], others)
-
-
-def _advise(files: Files, user: Any, item: Any) -> tuple[str, dict[str, Any]]:
-    """Return the advice on the rows of one pair, looked up with all their columns."""
-    users = files.users
-    of_user = user if len(users) > 1 else [user][: len(users)]
-    ids = {str(files.columns.item): item, **dict(zip(users, of_user, strict=True))}
-    found: list[pd.DataFrame] = []
-    paths: list[str] = []
-    for row_group in files.row_groups:
-        if not users or row_group.may_have(ids[users[0]]):
-            for part in _find_rows(row_group, ids):
-                found.append(part)
-                paths += [row_group.found.path] * len(part)
-        if len(paths) > 1:
-            break
-    if len(paths) < 2:  # as of integers that pandas has rounded beside nulls
-        return advise(None, files.columns)
-    frame = pd.concat(found, ignore_index=True)
-    rows = np.arange(len(frame))
-    told = find_telling(frame, files.columns, rows, np.zeros_like(rows))
-    if told is None and len(set(paths)) > 1:
-        # To make them one would pool the lists of several nights, which no answer may do unasked.
-        return (
-            f"one row is in {paths[0]}, another in {paths[-1]}: evaluate one file if each has "
-            f"lists of its own, such as those of a night; else {advise(None, files.columns)[0]}"
-        ), {}
-    return advise(told, files.columns)
-
-
-def _find_rows(row_group: RowGroup, ids: dict[str, Any]) -> Iterator[pd.DataFrame]:
-    """Yield the rows of a row group that have these ids, with all columns."""
-    said = {name: value.as_py() for name, value in row_group.found.partitions.items()}
-    stored = [name for name in ids if name not in said]
-    if not all(said[name] == ids[name] for name in ids if name in said):
-        return
-    with naming_file(row_group.found.path), open_file(row_group.found) as file:
-        read = partial(file.iter_batches, LOOKUP_ROWS, [row_group.number])
-        if not stored:  # all are the pair's, by the names of folders
-            yield matching(next(read()), row_group).to_pandas().assign(**said)
-            return
-        is_own = [
-            np.logical_and.reduce([batch[name].to_pandas().isin([ids[name]]) for name in stored])
-            for batch in read(columns=stored)
-        ]
-        rows = np.flatnonzero(np.concatenate(is_own))
-        n_before = 0
-        for batch in read() if len(rows) else ():
-            own = rows[(rows >= n_before) & (rows < n_before + batch.num_rows)] - n_before
-            yield matching(batch.take(pa.array(own)), row_group).to_pandas().assign(**said)
-            n_before += batch.num_rows
+    dtypes = {label: get_column(files.sample, label).dtype for label in columns.labels}
+    texts = [label for label in columns.labels if files.types[str(label)] in TEXTS]
+    others = leave_out([one for one in columns.of_users if one in texts], columns.users)
+    return Dtypes([dtypes[label] for label in columns.users], {one: dtypes[one] for one in others})

@@ -1,7 +1,8 @@
 """The sources of files: paths, objects of Arrow and deltalake, and staged rows.
 
-Rows without footers are staged: written once as parquet, which the rest of the engine reads. Small
-staged rows are in memory, others in a temporary file without a name.
+Rows without footers are staged: written once, piece by piece, in memory while they are few, else
+in a temporary file without a name. Once all are there, their types are known, in which they are
+read.
 
 Truth and exclude are files of their own, parted by user as the rows are, if they have more pairs
 than a block has rows: to match all of them with each block would take longer than the block. Fewer
@@ -11,9 +12,9 @@ are held in memory, as are pairs that no footers describe.
 import os
 import re
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
-from itertools import chain
+from itertools import groupby
 from pathlib import Path
 from posixpath import join
 from typing import Any, NamedTuple
@@ -22,14 +23,22 @@ from weakref import finalize
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
+import pyarrow.compute as pc
 
-from recframe.cells import Known, read_until_known
+from recframe.cells import Types
 from recframe.errors import RecframeError, quote, show_path
 from recframe.files.batches import MOST_ROWS, gather
 from recframe.files.budget import Limits, TemporaryRows
 from recframe.files.footers import Files, open_files, read_head
-from recframe.files.found import TEXTS, Found, Staged, check_names, naming_file, plain_type
+from recframe.files.found import (
+    TEXTS,
+    Found,
+    Piece,
+    Staged,
+    check_names,
+    naming_file,
+    plain_type,
+)
 from recframe.foreign import RELATION, is_of
 from recframe.formats import PARQUET, GivenRows, find_format, open_rows
 from recframe.frames.columns import Columns
@@ -41,7 +50,7 @@ from recframe.options import Options
 from recframe.stores import ENVIRONMENT, Access, Placed, is_uri, without_file
 from recframe.stores.disk import check_named
 from recframe.stores.listings import Listed, Listings
-from recframe.stores.store import HERE, NOWHERE, Part, Place, Store, unchanged
+from recframe.stores.store import HERE, NOWHERE, Place, Store, unchanged
 from recframe.stores.tables import as_dataset, open_delta
 
 NULL_VALUE = "__HIVE_DEFAULT_PARTITION__"
@@ -49,6 +58,7 @@ WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")  # of 64 bits, in its usual fo
 STAGED_SHARE = 8  # what part of the memory may hold what is staged
 PIECE_SHARE = 64  # the same of a block of text, which is a row group as well
 LEAST_PIECE, MOST_PIECE = 1 << 18, 1 << 24  # bytes
+PIECE_OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
 PAIR_BYTES = 128  # that a pair takes in memory, with what finds it
 NAMED = Options(user="user", item="item", score="score")  # of which no column is inferred
 
@@ -110,6 +120,7 @@ def _read_log(table: Listed, listings: Listings) -> list[Found]:
     found = _list_files(
         open_delta(table.log),
         lambda path: listings.name(Place(table.place.store, join(table.place.key, path))),
+        is_of_delta=True,
     )
     if not found:
         raise RecframeError(f"cannot read {show_path(table.log)}: the Delta table has no file")
@@ -149,7 +160,7 @@ def _find_given(source: Any, argument: str, access: Access) -> list[Found]:
         return store.show(path), Place(store, path)
 
     try:
-        found = _list_files(dataset, locate)
+        found = _list_files(dataset, locate, is_of_delta=bool(root))
     except ValueError:  # it is filtered, which only its own reader respects
         return rows
     return found or rows
@@ -177,7 +188,9 @@ def _typed(found: list[Found]) -> list[Found]:
     ]
 
 
-def _list_files(dataset: Any, locate: Callable[[str], Sequence[Any]]) -> list[Found]:
+def _list_files(
+    dataset: Any, locate: Callable[[str], Sequence[Any]], *, is_of_delta: bool
+) -> list[Found]:
     """Return the files of a dataset of parquet files, given what says where a path of it leads."""
     import pyarrow.dataset as ds  # only datasets need it
 
@@ -194,10 +207,8 @@ def _list_files(dataset: Any, locate: Callable[[str], Sequence[Any]]) -> list[Fo
             if name in schema.names
         }
         path, place, *_ = locate(fragment.path)
-        # As it is pickled, since to ask for its row groups reads its footer.
-        *_, only = fragment.__reduce__()[1]
-        only = None if only is None else tuple(only)
-        found.append(Found(path, said, schema, only=only, place=place))
+        meant = None if is_of_delta else fragment  # Delta means all row groups of a file.
+        found.append(Found(path, said, schema, fragment=meant, place=place))
     return found
 
 
@@ -215,78 +226,86 @@ def _check_one_format(found: list[Found]) -> None:
 
 
 def stage(found: list[Found], columns: Columns, limits: Limits) -> list[Found]:
-    """Return files with those that have no footer as parquet, in which these columns are."""
+    """Return files with the rows of those that have no footer in a temporary file."""
     if all(file.rows is None for file in found):
         return found
-    names = [str(label) for label in columns.labels]
-    ids = [*map(str, columns.users), str(columns.item)]
     n_bytes = max(LEAST_PIECE, min(MOST_PIECE, limits.memory // PIECE_SHARE))
-    most = limits.memory // STAGED_SHARE
-    known = Known(n_bytes // 2, limits.memory, ids)  # as Arrow reads many blocks ahead
-    known.flags = {str(columns.relevant)}
-
-    def stage_all(known: Known) -> list[Found]:
-        """Return the files; all of them share the known types."""
-        staging = TemporaryRows(most, limits.folder)
-        written = pa.PythonFile(staging, "r")  # of which several threads may read parts
-        finalize(written, staging.close)
-        try:
-            return [_stage(one, names, known, staging, written) for one in found]
-        except BaseException:
-            staging.close()
-            raise
-
+    ids = [*map(str, columns.users), str(columns.item)]
+    types = Types(n_bytes // 2, limits.memory, ids)  # as Arrow reads many blocks ahead
+    types.flags, types.numbers = {str(columns.relevant)}, {*map(str, columns.score_columns)}
+    rows = TemporaryRows(limits.memory // STAGED_SHARE, limits.folder)
+    written = pa.PythonFile(rows, "r")  # of which several threads may read parts
+    finalize(written, rows.close)
+    staged = []
     with unchanged(found):
-        return read_until_known(stage_all, known)
+        try:
+            for one in found:
+                with naming_file(one.path):
+                    staged.append(_stage(one, columns, types, rows, written, n_bytes))
+        except BaseException:
+            rows.close()
+            raise
+    for at, one in enumerate(staged):
+        if one.staged is not None:
+            types.path, schema = one.path, one.staged.schema
+            own = one.staged._replace(schema=types.complete(schema))
+            staged[at] = one._replace(staged=own)
+    return staged
 
 
 def _stage(
     found: Found,
-    names: list[str],
-    known: Known,
-    staging: TemporaryRows,
+    columns: Columns,
+    types: Types,
+    rows: TemporaryRows,
     written: pa.NativeFile,
+    n_bytes: int,
 ) -> Found:
-    """Return a file of rows as parquet, any other as it is."""
-    if (rows := found.rows) is None:
+    """Return a file of rows with these written down piece by piece, any other as it is."""
+    if found.rows is None:
         return found
-    with naming_file(found.path):
-        known.path, schema = found.path, rows.read_schema(known.memory)
-        names = list(dict.fromkeys([*names, *found.looked_at]))
-        stored = [name for name in names if name in schema.names] or schema.names[:1]
-        check_names((name for name in names if name not in found.partitions), schema, found.path)
-        n_bytes = 2 * known.n_bytes
-        batches = gather(map(_storable, rows.iter_batches(stored, known)), n_bytes)
-        first = next(batches, None)
-        own = pa.schema(map(schema.field, stored)) if first is None else first.schema
-        texts = [field.name for field in own if plain_type(field.type) in TEXTS]
-        footers: list[pq.FileMetaData] = []
-        start = staging.tell()
-        with pq.ParquetWriter(
-            pa.PythonFile(staging, "w"),
-            own,
-            compression="lz4",
-            use_dictionary=texts,
-            metadata_collector=footers,
-        ) as writer:
-            for batch in () if first is None else chain([first], batches):
-                n_rows = max(1, batch.num_rows * n_bytes // max(1, batch.nbytes))
-                writer.write_batch(batch, row_group_size=n_rows)
-    for field in own:  # in the types of all rows
-        schema = schema.set(schema.get_field_index(field.name), field)
-    part = Part(
-        staging.tell() - start, lambda begin, end: written.read_at(end - begin, start + begin)
-    )
-    staged = Staged(pa.PythonFile(part, "r"), footers[0], schema)
-    return found._replace(rows=None, place=NOWHERE, staged=staged)
+    types.path, schema = found.path, found.rows.read_schema(types.memory)
+    names = list(dict.fromkeys([*map(str, columns.labels), *found.looked_at]))
+    check_names((name for name in names if name not in found.partitions), schema, found.path)
+    stored = [name for name in names if name in schema.names] or schema.names[:1]
+    pieces: list[Piece] = []
+    batches = map(_store, found.rows.iter_batches(stored, types))
+    for _, alike in groupby(batches, lambda batch: batch.schema):
+        for batch in gather(alike, n_bytes):
+            n_rows = max(1, batch.num_rows * n_bytes // max(1, batch.nbytes))
+            starts = range(0, batch.num_rows, n_rows)
+            pieces += [_write_piece(batch.slice(start, n_rows), rows) for start in starts]
+    for name in stored:
+        at = schema.get_field_index(name)
+        schema = schema.set(at, schema.field(at).with_type(plain_type(schema.field(at).type)))
+    return found._replace(rows=None, place=NOWHERE, staged=Staged(written, pieces, schema))
 
 
-def _storable(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return rows in types that parquet has."""
-    for at, field in enumerate(batch.schema):
-        if pa.types.is_string_view(field.type):
-            batch = batch.set_column(at, field.name, batch.column(at).cast(pa.large_string()))
-    return batch
+def _store(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return rows in plain types, text of any kind being one."""
+    arrays = [column.cast(plain_type(column.type)) for column in batch.columns]
+    return pa.record_batch(arrays, batch.schema.names)
+
+
+def _write_piece(batch: pa.RecordBatch, rows: TemporaryRows) -> Piece:
+    """Write rows, texts as a dictionary and codes, and return where they are."""
+    sizes, longest, columns = {}, {}, {}
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        if column.type in TEXTS:
+            column = column.dictionary_encode()
+            longest[name] = pc.max(pc.binary_length(column.dictionary)).as_py() or 0
+        columns[name], sizes[name] = column, column.nbytes
+    low = high = None
+    first = batch.columns[0]
+    with suppress(pa.ArrowNotImplementedError, OverflowError, ValueError):  # of some types
+        low, high = pc.min_max(getattr(first, "dictionary", first)).as_py().values()
+    written = pa.BufferOutputStream()
+    table = pa.record_batch(columns)
+    with pa.ipc.new_stream(written, table.schema, options=PIECE_OPTIONS) as writer:
+        writer.write_batch(table)
+    start = rows.tell()
+    size = rows.write(written.getvalue())
+    return Piece(start, size, batch.num_rows, sizes, low, high, longest)
 
 
 def open_beside(files: Files, options: Options, limits: Limits) -> dict[str, Files]:

@@ -13,7 +13,7 @@ from pandas.api.types import is_float_dtype, is_numeric_dtype
 from recframe.errors import RecframeError, RepeatedPairError, option, quote, spell
 from recframe.frames.columns import Columns, other_labels
 from recframe.frames.ids import sort_ids
-from recframe.frames.names import find_role, get_column, shown
+from recframe.frames.names import find_role, get_column, leave_out, list_labels, shown
 from recframe.frames.overlap import plain
 from recframe.frames.values import Scores
 from recframe.frames.words import is_of_row, is_time, means_ids
@@ -55,15 +55,29 @@ def repeated_error(
     labels = [*columns.users, columns.item]
     *ids, item = (get_column(frame, label, repeated[:1]).tolist()[0] for label in labels)
     labels += [] if columns.model is None else [columns.model]
-    user = tuple(ids) if len(ids) > 1 else next(iter(ids), None)
-    example = f"user {quote(user)}, item {quote(item)}" if ids else f"item {quote(item)}"
+    user_id = tuple(ids) if len(ids) > 1 else next(iter(ids), None)
+    example = f"user {quote(user_id)}, item {quote(item)}" if ids else f"item {quote(item)}"
     found = (
         f"{' and '.join(map(repr, labels))} must not be the same in two rows, found "
         f"{len(repeats.rows):,} of {len(rows):,} rows that repeat another (such as {example})"
     )
     told = find_telling(frame, columns, np.append(repeated, first), np.append(first, first))
-    remedy, answers = advise(told, columns)
-    return RepeatedPairError(f"{found}; {remedy}", found, user, item, answers)
+    unread = [
+        label
+        for label in leave_out(columns.others, list_labels(frame))
+        if not (is_of_row(label) or find_role(label) in ("relevant", "score"))
+    ]
+    if told is None and unread:
+        user = [unread[0], *columns.users] if columns.users else unread[0]
+        apart = {"item": unread[0]} if find_role(unread[0]) == "item" else {"user": user}
+        remedy = (
+            f"if one of the columns {shown(unread)} tells them apart, pass it, for example "
+            f"{option(*next(iter(apart.items())))}, to {APART}; else {REMEDY}"
+        )
+        answers = apart if len(unread) == 1 and "user" in apart else {}
+    else:
+        remedy, answers = advise(told, columns)
+    return RepeatedPairError(f"{found}; {remedy}", found, user_id, item, answers)
 
 
 def find_telling(
@@ -133,14 +147,6 @@ def rank_apart(label: Hashable, columns: Columns) -> str:
         return f"pass {option('model', label)} to evaluate each of its values as a model"
     both = [label, *columns.users] if columns.users else label
     return f"pass {option('user', both)} to {APART}"
-
-
-def advise_blindly(labels: list[Hashable]) -> str:
-    """Return what to do about repeated rows, given columns that may tell them apart."""
-    labels = [label for label in labels if not is_of_row(label)]
-    if not labels:
-        return REMEDY
-    return f"if one of the columns {shown(labels)} tells them apart, {APART}; else {REMEDY}"
 
 
 def check_same_relevance(relevance: pd.Series, repeats: Repeats) -> None:

@@ -8,12 +8,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
-from recframe.errors import RecframeError, RepeatedPairError, option, quote
-from recframe.foreign import read_frame
-from recframe.frames.columns import Columns
-from recframe.frames.companions import read_judged
+from recframe.errors import RecframeError, option, quote
 from recframe.frames.ids import sort_ids
 from recframe.frames.interactions import Interactions, Judged
 from recframe.kernel.counting import count
@@ -259,15 +255,3 @@ def join_tables(tables: list[pd.DataFrame]) -> pd.DataFrame:
 def sort_table(table: pd.DataFrame) -> pd.DataFrame:
     """Return a per-user table with users sorted."""
     return table.iloc[sort_ids(table.index)]
-
-
-Read = Callable[[list[Any] | None], pa.Table]
-
-
-def make_of_table(read: Read, make: Make, columns: Columns, options: Options) -> pd.DataFrame:
-    """Return `make(interactions, options)` of the rows of a table."""
-    try:
-        frame = read_frame(read(columns.labels), columns.labels)
-        return make(read_judged(frame, columns, options), options)
-    except RepeatedPairError:  # of which another column may say why
-        return make(read_judged(read_frame(read(None)), columns, options), options)

@@ -26,7 +26,6 @@ from recframe.frames.partings import MOST_SEEN, take_users
 from recframe.frames.tables import (
     Make,
     MakeTable,
-    make_of_table,
     tidy_columns,
 )
 from recframe.frames.truth import judge_frame
@@ -239,7 +238,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         return super()._size if isinstance(self._frame, pl.LazyFrame) else say_size(self._frame)
 
     def _read_values(self, label: Hashable) -> pd.Series:
-        return get_column(read_frame(self._read_table([label]), [label]), label)
+        return get_column(self._read([label]), label)
 
     def _read_places(self, labels: list[Hashable], columns: Columns) -> list[pd.DataFrame]:
         frame, labels = self._frame, list(dict.fromkeys([*columns.users, *labels]))
@@ -255,7 +254,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
     ) -> Any:
         if not reads_all:
-            return make_of_table(self._read_table, make, columns, options)
+            return make(read_judged(self._read(columns.labels), columns, options), options)
         rows = self._collect_rows()
         made = make(read_judged(_as_frame(rows, columns), columns, options), options)
         n_added = 1 if len(columns.scores) == 1 else 2
@@ -268,7 +267,8 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         make, schema = partial(measure_noted, metrics=metrics), self._frame.collect_schema()
         # One form for one metric or several.
         with taking_notes(only_mistakes=True) as facts:
-            per_user = make_of_table(self._read_table, make, columns, options)
+            rows = read_judged(self._read(columns.labels), columns, options)
+            per_user = make(rows, options)
         # Cells do not tell the type where there is none, and of decimals not the precision.
         names: list[Any] = list(per_user.index.names)
         kinds = {
@@ -302,12 +302,9 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         }
         return made.cast(kinds)  # type: ignore[arg-type]  # by names, as it may be
 
-    def _read_table(self, labels: list[Any] | None) -> pa.Table:
-        """Return these columns, or all that Arrow has, as Arrow has them."""
-        if labels is None:
-            schema = self._frame.collect_schema()
-            labels = [name for name in schema if not _is_foreign(schema[name])]
-        return _as_table(self._collect_rows(labels))
+    def _read(self, labels: list[Any]) -> pd.DataFrame:
+        """Return these columns of the rows as pandas has them."""
+        return read_frame(_as_table(self._collect_rows(labels)), labels)
 
     def _collect_rows(self, labels: list[Any] | None = None) -> pl.DataFrame:
         """Return the rows, of these columns or of all."""
@@ -323,10 +320,10 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         return self._frame.select(cs.by_index(*map(names.index, labels)))
 
     def _describe(self, columns: Columns, k: int, options: Options) -> Any:
-        return RecAccessor(self._read_table(columns.labels))._describe(columns, k, options)
+        return RecAccessor(self._read(columns.labels))._describe(columns, k, options)
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
-        return read_frame(self._read_table(columns.labels), columns.labels), True
+        return self._read(columns.labels), True
 
 
 def _as_series(name: Any, column: Any) -> pl.Series:

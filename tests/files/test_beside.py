@@ -99,7 +99,6 @@ IDS = {
         lambda ids: pd.to_datetime(ids, unit="D").astype("datetime64[ms]"),
         lambda ids: pd.to_datetime(ids, unit="D").astype("datetime64[ns]"),
     ),
-    "categories": (lambda ids: ids.astype(str).astype("category"), lambda ids: ids.astype(str)),
 }
 
 

@@ -104,7 +104,9 @@ def test_files_equal_their_frame(tmp_path_factory, data):
     labels = [strategies.label(name, k) for name, k in asked]
     path = tmp_path_factory.getbasetemp() / "run.parquet"
     frame.to_parquet(path, row_group_size=2)
-    frame = pd.read_parquet(path)  # a file without rows has no categories
+    frame = pd.read_parquet(path)
+    if kinds["users"] == "category":  # of which files have the values
+        frame["user"] = frame["user"].astype(pd.Series([""]).dtype)
     memory = data.draw(st.sampled_from([1, 800, "1GiB"]))
     try:
         expected = recframe.evaluate(frame, labels, **options)

@@ -147,20 +147,6 @@ def test_nulls_do_not_match(frame, tmp_path):
     pd.testing.assert_frame_equal(frame[::2].rec.recall(1), runs.recall(1))
 
 
-def test_repeated_rows_that_are_left_out_give_no_advice(frame, tmp_path):
-    """Of two days one is evaluated; what would tell both apart is not named then."""
-    days = pd.concat([frame.assign(day=day, n=range(8)) for day in (1, 2)])
-    days = pd.concat([days, days[:1].assign(n=9)])
-    days.to_parquet(tmp_path / "run.parquet")
-
-    runs = recframe.scan(tmp_path, filters=[("day", "==", 1)])
-    with pytest.raises(recframe.RepeatedPairError, match="found 1 of 9 rows") as caught:
-        runs.recall(1)
-    assert "'day'" not in str(caught.value)
-    runs = recframe.scan(tmp_path, filters=[("day", "==", 2)])
-    pd.testing.assert_frame_equal(frame.rec.recall(1), runs.recall(1))
-
-
 def test_progress_ends_at_all_rows(rows, tmp_path):
     """Rows that do not match count as read and done."""
     rows.to_parquet(tmp_path / "run.parquet")

@@ -45,9 +45,9 @@ def test_index_levels_of_a_file(frame, tmp_path):
 
 
 def test_categorical_users_of_a_file(frame, tmp_path):
-    """Categories survive the file."""
-    frame["user"] = frame["user"].astype(pd.CategoricalDtype(["unused", "cat", "bob", "ann"]))
-    path = save_frame(frame, tmp_path / "run.parquet")
+    """Users that are categories in a file come back as their values, in order of these."""
+    categories = frame["user"].astype(pd.CategoricalDtype(["unused", "cat", "bob", "ann"]))
+    path = save_frame(frame.assign(user=categories), tmp_path / "run.parquet")
 
     pd.testing.assert_frame_equal(
         recframe.evaluate(frame, ["recall@1"]), recframe.evaluate(path, ["recall@1"])

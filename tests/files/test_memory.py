@@ -13,7 +13,7 @@ import pytest
 import recframe
 from layouts import evaluate_as_in_memory, one_sorted_file, shuffled_file
 from recframe import scanned
-from recframe.files import batches, blocks, footers
+from recframe.files import blocks, row_groups
 from recframe.files.batches import batch_bytes
 from recframe.files.footers import ROW_BYTES, SCORE_BYTES
 
@@ -73,39 +73,23 @@ def test_long_items(large, tmp_path, layout, memory):
     evaluate_as_in_memory(folder, memory=memory, short="pad", missing="drop")
 
 
-def test_columns_are_read_some_at_a_time(large, tmp_path, monkeypatch):
-    """Where pages of all columns have no room, each is read by itself, to the same table."""
-    is_short = large["user"] < "user 020"
-    rows = large.assign(
-        item=np.where(is_short, large.index, large.index % 97),
-        user=large["user"].where(is_short, large["user"] * 20),
-        other_score=large["other_score"].astype("Int16").where(large.index % 7 != 3),
-    )
-    path = tmp_path / "0.parquet"
-    rows.to_parquet(path, row_group_size=200)
-    columns_read = []
+def test_columns_whose_pages_have_no_room(large, tmp_path, monkeypatch):
+    """Many columns of one row group are refused with the memory in which they are read."""
+    monkeypatch.setattr(row_groups, "FREE", 1 << 18)
+    scores = {f"score_{number}": large["other_score"] + number for number in range(20)}
+    rows = large.assign(**scores)
+    rows.to_parquet(tmp_path / "0.parquet", row_group_size=200)
 
-    class Noting(pq.ParquetFile):
-        """A file that notes which columns are read of it at once."""
-
-        def iter_batches(self, n_rows, row_groups, columns):
-            """Read on."""
-            columns_read.append(columns)
-            return super().iter_batches(n_rows, row_groups, columns)
-
-    monkeypatch.setattr(pq, "ParquetFile", Noting)
-    monkeypatch.setattr(batches, "OPEN_BYTES", 1)
-    for memory in (1 << 15, 1 << 19):
-        evaluate_as_in_memory(tmp_path, short="pad", missing="drop", memory=memory)
-
-    assert ["other_score"] in columns_read
-    assert ["user"] in columns_read
+    with pytest.raises(recframe.RecframeError, match=r"has 2\d columns to read at once") as refusal:
+        recframe.evaluate(tmp_path, "recall@1", memory="1MB")
+    (least,) = re.findall(r"pass memory='([0-9]+MB)' or more", str(refusal.value))
+    evaluate_as_in_memory(tmp_path, short="pad", memory=least)
 
 
 @pytest.mark.parametrize("role", ["user", "item"])
 def test_a_dictionary_that_has_no_room(tmp_path, monkeypatch, role):
     """It is refused before it is read, with the memory in which it is read."""
-    monkeypatch.setattr(footers, "FREE", 1 << 20)
+    monkeypatch.setattr(row_groups, "FREE", 1 << 20)
     rows = np.arange(4_000)
     texts = pa.array([f"{'x' * 1000}{number:024}" for number in range(400)])
     ids = {"user": rows // 10, "item": rows % 10}
@@ -174,7 +158,7 @@ def test_rows_of_one_user_that_have_no_room(tmp_path, monkeypatch, user, is_shuf
 
 def test_a_long_id_without_statistics(tmp_path, monkeypatch):
     """Text that may be as long as all of its column is refused before it is read."""
-    monkeypatch.setattr(footers, "FREE", 1 << 20)
+    monkeypatch.setattr(row_groups, "FREE", 1 << 20)
     path = tmp_path / "0.parquet"
     table = pa.table({"user": ["x" * 300_000, "a", "b"], "score": [3, 2, 1], "relevant": [1, 1, 0]})
     pq.write_table(table, path, use_dictionary=False)

@@ -7,15 +7,9 @@ import pytest
 
 import recframe
 from opened import open_files
-from recframe.files.footers import (
-    CODE_BYTES,
-    CODED_SHARE,
-    LONG_TEXT,
-    ROW_BYTES,
-    SCORE_BYTES,
-    TEXT_COPIES,
-)
+from recframe.files.footers import ROW_BYTES, SCORE_BYTES
 from recframe.files.found import plain_type
+from recframe.files.row_groups import CODE_BYTES, CODED_SHARE, LONG_TEXT, TEXT_COPIES
 from recframe.options import Options
 
 PLAIN = {

@@ -11,8 +11,9 @@ from opened import open_files
 from recframe.files import footers
 from recframe.files.batches import batch_bytes
 from recframe.files.blocks import plan_blocks
-from recframe.files.footers import FREE, TEXT_COPIES, _read_end
+from recframe.files.footers import _read_end
 from recframe.files.found import Found
+from recframe.files.row_groups import FREE, TEXT_COPIES
 from recframe.options import Options
 from recframe.stores.store import HERE, Place
 

@@ -3,26 +3,16 @@
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 import recframe
 from layouts import (
-    FEW,
     SMALL,
     evaluate_as_in_memory,
     one_sorted_file,
     shuffled_file,
-    sorted_backwards,
 )
-from opened import open_files
 from recframe.files.blocks import hash_users
-from recframe.files.parts import Dtypes, _read_dtype
-from recframe.frames.columns import find_columns
-from recframe.frames.interactions import read_interactions
-from recframe.frames.tables import measure_table
-from recframe.metrics.names import parse_metrics
-from recframe.options import Options
 
 SPREAD = {
     "end alike": [f"{number:08}-of-the-same-shop" for number in range(6400)],
@@ -104,31 +94,6 @@ def test_two_zeros_are_one_user(tmp_path, memory):
     assert [0.0, 1.0] == recframe.evaluate(tmp_path, "recall@1", memory=memory).index.tolist()
 
 
-@pytest.mark.parametrize("ordered", [False, True])
-@pytest.mark.parametrize("layout", [one_sorted_file, sorted_backwards, shuffled_file])
-def test_categories_of_all_blocks(large, tmp_path, layout, ordered):
-    """Categories stay, the unused too, and users sort by them in the order of files."""
-    names = large["user"].unique()
-    categories = pd.CategoricalDtype(["unused", *names[::2], *names[1::2]], ordered)
-    layout(large.assign(user=large["user"].astype(categories)), tmp_path)
-    actual = evaluate_as_in_memory(tmp_path, short="pad", memory=SMALL)
-
-    assert "unused" in actual.index.categories
-
-
-def test_categories_that_differ_by_file(large, tmp_path):
-    """Files that each have their own categories sort as they do when read as one table."""
-    for number, part in enumerate([large[200:], large[:150], large[150:200]]):
-        dtype = pd.CategoricalDtype(part["user"].unique()[::-1])
-        part.astype({"user": dtype}).to_parquet(tmp_path / f"{number}.parquet", row_group_size=9)
-    tables = [pq.read_table(path) for path in sorted(tmp_path.iterdir())]
-    expected = recframe.evaluate(pa.concat_tables(tables).to_pandas(), FEW, short="pad")
-
-    actual = recframe.evaluate(tmp_path, FEW, short="pad", memory=SMALL)
-
-    pd.testing.assert_frame_equal(expected, actual, check_exact=True)
-
-
 def test_ids_of_several_columns_are_spread():
     """Each column counts, and their order; equal ones do not cancel each other out."""
     ids = pa.array(range(6400))
@@ -148,53 +113,3 @@ def test_zeros_of_any_width_have_one_hash(kind):
 
     assert hashes[0] == hashes[1]
     assert 3 == len(set(hashes))
-
-
-def write_categories(path, *categories, ordered=False):
-    """Write a file of users of these categories for each, and return what all files have."""
-    for number, names in enumerate(categories):
-        users = pd.Categorical([names[-1]], names, ordered=ordered)
-        frame = pd.DataFrame({"user": users, "score": [1.0], "relevant": [True]})
-        frame.to_parquet(path / f"{number}.parquet")
-    return _read_dtype(open_files(path, Options(), 1), "user")
-
-
-@pytest.mark.parametrize(
-    ("categories", "expected"),
-    [
-        (["ba"], "ba"),
-        (["ba", "ba"], "ba"),
-        (["ba", "ab"], "ba"),
-        (["ba", "cb"], "bac"),
-        (["b", "a", "b", "c"], "bac"),
-        (["cab", "cab", "dac"], "cabd"),
-    ],
-)
-def test_categories_of_several_files(tmp_path, categories, expected):
-    """Those of all files, in the order in which files name them."""
-    dtype = write_categories(tmp_path, *map(list, categories))
-
-    assert [*expected] == dtype.categories.tolist()
-    assert not dtype.ordered
-
-
-def test_categories_that_are_ordered(tmp_path):
-    """Their order is a part of what they are."""
-    assert write_categories(tmp_path, ["b", "a"], ["b", "a"], ordered=True).ordered
-
-
-def test_users_are_restored_in_order():
-    """Categories of a block are texts again, of the dtype of all blocks, sorted by it."""
-    users = pd.Categorical(["b", "a", "c"], ["c", "unused", "a", "b"])
-    frame = pd.DataFrame({"user": users, "score": 1.0, "relevant": [True, False, True]})
-    options, metrics = Options(zero_division=0), parse_metrics("hit_rate@1")
-    interactions = read_interactions(frame, find_columns(frame, options), options)
-
-    def restore(dtype):
-        return measure_table(Dtypes([dtype], {}).restore_users(interactions), options, metrics)
-
-    as_text, as_categories = restore("str"), restore(pd.CategoricalDtype(["c", "b", "a", "d"]))
-    assert (["a", "b", "c"], [0, 1, 1]) == (as_text.index.tolist(), as_text.squeeze().tolist())
-    assert ["c", "b", "a"] == as_categories.index.tolist()
-    assert ["c", "b", "a", "d"] == as_categories.index.categories.tolist()
-    assert ["user"] * 2 == [as_text.index.name, as_categories.index.name]

@@ -6,8 +6,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from recframe.cells import AgainError, Known
-from recframe.formats import open_rows
+from recframe.cells import Types
+from recframe.formats import open_rows, read_whole
 
 NONE = pa.null()
 COLUMNS = {
@@ -33,22 +33,21 @@ AS_TEXT = [
 ]
 
 
-def parse(cells, known=None):
-    """Return what a column of these cells is."""
+def parse(cells, monkeypatch=None):
+    """Return what a column of cells is; given how to patch, of ids, each a block of its own."""
     data = "id,n\n" + "".join(f"{'' if cell is None else cell},0\n" for cell in cells)
+    if monkeypatch is not None:
+        monkeypatch.setattr("recframe.cells.FIRST_BLOCK", 4)
     rows = open_rows("x.csv", lambda: io.BytesIO(data.encode()))
-    (batch,) = rows.iter_batches(["id"], known or Known())
-    return batch["id"]
+    return read_whole(rows, lambda _: monkeypatch is not None)["id"]
 
 
 @pytest.mark.parametrize("cells", COLUMNS)
 def test_types_of_cells(cells):
     """A column is whole numbers, floats or booleans where all its cells are, else text."""
     wanted, values = COLUMNS[cells]
-    known = Known()
-    found = parse(cells, known)
+    found = parse(cells)
 
-    assert wanted == known.types["id"]
     assert values == found.to_pylist()
     assert found.type == (pa.float64() if wanted == NONE else wanted)
 
@@ -70,34 +69,44 @@ def test_digits_that_numbers_would_lose_are_text(cells):
 
 
 @pytest.mark.parametrize(
-    ("first", "then", "wider"),
+    ("first", "then", "values"),
     [
-        ("1", "0.5", pa.float64()),
-        ("1", str(2**63), pa.uint64()),
-        ("1", "a", pa.string()),
-        ("1", "01", pa.string()),
-        ("1", "True", pa.string()),
-        ("0.5", "a", pa.string()),
-        ("0.5", "1" * 20, pa.string()),
-        ("True", "0", pa.string()),
-        (None, "1", pa.int64()),
-        (None, "a", pa.string()),
+        ("1", "0.5", [1.0, 0.5]),
+        ("0.5", "1", [0.5, 1.0]),
+        ("1", str(2**63), [1, 2**63]),
+        ("-1", str(2**63), ["-1", str(2**63)]),
+        (str(2**53 + 1), "0.5", [str(2**53 + 1), "0.5"]),
+        ("1", "a", ["1", "a"]),
+        ("-0", "a", ["-0", "a"]),
+        (" 1", "a", [" 1", "a"]),
+        (" 1", "2", [1, 2]),
+        ("+1", "0.5", [1.0, 0.5]),
+        ("1", "01", ["1", "01"]),
+        ("1", "True", ["1", "True"]),
+        ("0.5", "a", ["0.5", "a"]),
+        ("1.1", "1.10", ["1.1", "1.10"]),
+        ("1.1", "1e5", ["1.1", "1e5"]),
+        ("0.5", "1" * 20, ["0.5", "1" * 20]),
+        ("True", "0", ["True", "0"]),
+        (None, "1", [None, 1]),
+        (None, "a", [None, "a"]),
+        ("a", None, ["a", None]),
     ],
 )
-def test_later_cells_widen_a_type(first, then, wider):
-    """Where later cells do not fit, all are read anew in the type that holds both."""
-    known = Known()
-    parse([first], known)
-    with pytest.raises(AgainError):
-        parse([then], known)
+def test_cells_of_all_blocks_decide(first, then, values, monkeypatch):
+    """The type holds the cells of all blocks, and cells that are text stand as in the file."""
+    found = parse([first, then], monkeypatch)
 
-    assert wider == known.types["id"]
-    assert [wider] * 2 == [parse([cell], known).type for cell in (first, then)]
+    assert values == found.to_pylist()
+    assert [type(one) for one in values] == [type(one) for one in found.to_pylist()]
 
 
-def test_later_cells_that_fit():
-    """Whole numbers and empty cells are floats where others are."""
-    known = Known()
-    parse(["0.5"], known)
+def test_numbers_that_text_follows():
+    """Cells that are text at last are those of the file, but for scores, of which text is wrong."""
+    types = Types()
+    types.numbers = {"score"}
+    rows = open_rows("x.csv", lambda: io.BytesIO(b"score,n\n1.10,1.10\n"))
+    (batch,) = rows.iter_batches(["score", "n"], types)
 
-    assert [1.0, None] == parse(["1", None], known).to_pylist()
+    assert [1.1] == batch["score"].to_pylist()
+    assert ["1.10"] == batch["n"].to_pylist()

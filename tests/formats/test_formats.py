@@ -8,18 +8,18 @@ import pyarrow as pa
 import pytest
 
 import recframe
-from recframe.cells import Known, read_until_known
-from recframe.formats import find_format, open_rows, read_whole
+from recframe.cells import Types
+from recframe.formats import convert_all, find_format, open_rows, read_whole
 
 
-def read(name, data, known=None):
-    """Return what a file of this name and content holds, read whole or in known blocks."""
+def read(name, data, types=None):
+    """Return what a file of this name and content holds, read whole or in blocks of a size."""
     rows = open_rows(name, lambda: io.BytesIO(data))
-    if known is None:
+    if types is None:
         return read_whole(rows, lambda _: False).to_pydict()
-    names = rows.read_schema().names
-    batches = read_until_known(lambda known: list(rows.iter_batches(names, known)), known)
-    return pa.Table.from_batches(batches).to_pydict()
+    batches = list(rows.iter_batches(rows.read_schema().names, types))
+    schema = types.complete(rows.read_schema())
+    return pa.Table.from_batches([convert_all(one, schema) for one in batches]).to_pydict()
 
 
 def as_stream(table):
@@ -112,7 +112,7 @@ BLOCKS = {
 def test_all_rows_decide_the_type(name, data, first, monkeypatch):
     """However small the blocks are that are read, types are those of the whole column."""
     monkeypatch.setattr("recframe.cells.FIRST_BLOCK", first)
-    ids = read(name, data, Known(n_bytes=64, memory=1 << 15))["id"]
+    ids = read(name, data, Types(n_bytes=64, memory=1 << 15))["id"]
 
     assert BLOCKS[name, data] == [ids[0], ids[-1]]
     assert data.count(b"\n") - name.endswith("csv") == len(ids)
@@ -122,14 +122,14 @@ def test_mixed_values_of_json_in_two_blocks(monkeypatch):
     """Numbers and texts in one column are refused in whatever lines they are."""
     monkeypatch.setattr("recframe.cells.FIRST_BLOCK", 60)
     with pytest.raises(pa.ArrowInvalid, match=r"'id' is int64 .*and string .*from line 97 on"):
-        read("x.jsonl", b'{"id": 1}\n' * 96 + b'{"id": "a"}\n', Known(n_bytes=60))
+        read("x.jsonl", b'{"id": 1}\n' * 96 + b'{"id": "a"}\n', Types(n_bytes=60))
 
 
 def test_members_that_come_late(monkeypatch):
     """A column that the first block does not have is refused, not passed over."""
     monkeypatch.setattr("recframe.cells.FIRST_BLOCK", 64)
     with pytest.raises(pa.ArrowInvalid, match=r"'id' first appears in line [0-9]+ or later"):
-        read("x.jsonl", b'{"n": 0}\n' * 99 + b'{"id": 1}\n', Known(n_bytes=64))
+        read("x.jsonl", b'{"n": 0}\n' * 99 + b'{"id": 1}\n', Types(n_bytes=64))
 
 
 @pytest.mark.parametrize("data", [b"id,n\n1," + b"x" * 999, b'id,n\n1,"' + b"2\n" * 999])
@@ -138,13 +138,13 @@ def test_a_row_that_is_longer_than_memory(data):
     with pytest.raises(
         pa.ArrowInvalid, match=r"a row has more than (256|64) bytes, or a quote is never"
     ):
-        read("x.csv", data, Known(n_bytes=64, memory=2048))
+        read("x.csv", data, Types(n_bytes=64, memory=2048))
 
 
 def test_a_line_of_json_that_is_longer_than_memory():
     """It is refused as a row is."""
     with pytest.raises(pa.ArrowInvalid, match="a row has more than 256 bytes"):
-        read("x.jsonl", b'{"id": "' + b"x" * 999 + b'"}', Known(n_bytes=64, memory=2048))
+        read("x.jsonl", b'{"id": "' + b"x" * 999 + b'"}', Types(n_bytes=64, memory=2048))
 
 
 class Counting(io.BytesIO):
@@ -183,9 +183,9 @@ def test_a_long_row_that_fits_is_read_once(name):
     """Blocks that are shorter than a row do not have the rows before it read again."""
     head, row = AROUND[name]
     data = head + row % b"a" * 99 + row % (b"x" * 5_000)
-    rows, known = open_rows(name, lambda: Counting(data)), Known(64, 1 << 17)
+    rows, types = open_rows(name, lambda: Counting(data)), Types(64, 1 << 17)
     Counting.n_read = 0
-    read = pa.Table.from_batches(rows.iter_batches(["id"], known))
+    read = pa.Table.from_batches(rows.iter_batches(["id"], types))
 
     assert ["a"] * 99 + ["x" * 5_000] == read["id"].to_pylist()
     assert Counting.n_read <= 2 * len(data)  # lines of JSON have the first read for their types

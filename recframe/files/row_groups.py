@@ -1,0 +1,132 @@
+"""The row groups of files, and the bytes that they take while they are read."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from recframe.errors import RecframeError, option, quote, show_path
+from recframe.files.found import (
+    LEAST_BUFFER,
+    TEXTS,
+    Found,
+    PartitionValues,
+    RowGroup,
+    Staged,
+    plain_type,
+)
+
+FREE = 96 << 20  # bytes; so much is beside the memory given, as the libraries are
+MOST_PAGE = 1 << 21  # bytes of a page and a dictionary, with which most writers end these
+MOST_DIGITS = 32  # bytes of integers that are text in other rows
+CODE_BYTES = 4  # of a text in a row
+LONG_TEXT = 64  # bytes; shorter texts are read as they are where they need not be codes
+SHORT_TEXT = 16  # bytes for each row; copies of such texts do not matter beside the rows
+FEW_ROWS = 1 << 10  # one of so many texts may have all their bytes, if statistics do not show it
+UNKNOWN_TEXT = 1 << 10  # bytes that a text may have of which nothing is known
+TEXT_COPIES = 6  # of distinct texts: of the rows and of their block, and of the block to follow
+DICTIONARY_COPIES = 12  # of a dictionary of texts in a file: read, and in batches and blocks
+CODED_SHARE = 32  # what part of the memory texts may have that Arrow reads as codes
+NOT_CODED = {"DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"}  # which Arrow reads as texts only
+
+
+class File(NamedTuple):
+    """A file as its footer, its folders and its table describe it."""
+
+    found: Found
+    schema: pa.Schema  # with the columns that are not in it
+    metadata: Any  # of its footer, None where rows are staged
+    said_too: PartitionValues  # by the names of its folders, of columns that are in it
+    indexes: Sequence[int]  # of the row groups that may have rows that match
+
+
+def list_row_groups(
+    file: File, names: list[str], users: list[str], memory: int, row_bytes: int
+) -> Iterator[RowGroup]:
+    """Yield the row groups of a file that have rows, the first column of users bounding them."""
+    used = {leaf.path: at for at, leaf in enumerate(file.metadata.schema) if leaf.path in names}
+    texts = [name for name in used if plain_type(file.schema.field(name).type) in TEXTS]
+    for index in file.indexes:
+        row_group = file.metadata.row_group(index)
+        n_rows = row_group.num_rows
+        columns = {name: row_group.column(at) for name, at in used.items()}
+        sizes = {name: column.total_uncompressed_size for name, column in columns.items()}
+        n_bytes, text_bytes, open_bytes = n_rows * row_bytes + sum(sizes.values()), 0, 0
+        for name in texts:
+            n_copied = TEXT_COPIES - 1 if sizes[name] > SHORT_TEXT * n_rows else 0
+            n_bytes += CODE_BYTES * n_rows + n_copied * sizes[name]
+            n_distinct = _bytes_held_whole(columns[name])
+            least = max(0, DICTIONARY_COPIES * n_distinct - FREE)
+            n_bytes, open_bytes = n_bytes + least, open_bytes + least
+            if least > memory:
+                raise RecframeError(
+                    f"memory: row group {index} of {show_path(file.found.path)} has about "
+                    f"{n_distinct:,} bytes of distinct {quote(name)}, and reading takes up to "
+                    f"{DICTIONARY_COPIES} times as many, found memory of {memory:,}; "
+                    f"pass {option('memory', f'{-(-least // 10**6)}MB')} or more, or write the "
+                    "file with shorter ids or smaller row groups"
+                )
+            bounds = columns[name].statistics
+            ends = (bounds.min, bounds.max) if bounds is not None and bounds.has_min_max else ()
+            text_bytes += max((len(str(end).encode()) for end in ends), default=UNKNOWN_TEXT)
+        n_held = sum(LEAST_BUFFER + 3 * min(MOST_PAGE, size) // 2 for size in sizes.values())
+        if (least := 2 * (n_held - FREE // 3)) > memory:
+            raise RecframeError(
+                f"memory: row group {index} of {show_path(file.found.path)} has {len(sizes):,} "
+                f"columns to read at once, whose pages take about {n_held:,} bytes, found memory "
+                f"of {memory:,}; pass {option('memory', f'{-(-least // 10**6)}MB')} or more, or "
+                "write the file with smaller row groups"
+            )
+        low = high = None
+        for user in users[:1]:
+            statistics = columns[user].statistics if user in columns else None
+            if user in file.found.partitions:
+                low = high = file.found.partitions[user].as_py()
+            elif statistics is not None and statistics.has_min_max:
+                low, high = statistics.min, statistics.max
+        if low != low or high != high:
+            low = high = None  # writers should leave NaN out of statistics; here they did not
+        codable = [name for name in texts if NOT_CODED.isdisjoint(columns[name].encodings)]
+        coded = tuple(name for name in codable if CODED_SHARE * sizes[name] <= memory)
+        fetched_bytes = sum(column.total_compressed_size for column in columns.values())
+        others = low, high, fetched_bytes, text_bytes, open_bytes
+        yield RowGroup(0, file.found, index, n_rows, n_bytes, coded, *others)
+
+
+def list_pieces(
+    file: File, staged: Staged, names: list[str], users: list[str], row_bytes: int
+) -> Iterator[RowGroup]:
+    """Yield the pieces of staged rows as row groups."""
+    used = {name: staged.schema.field(name).type for name in names if name in staged.schema.names}
+    for index, piece in enumerate(staged.pieces):
+        n_rows, n_bytes, text_bytes = piece.n_rows, piece.n_rows * row_bytes, 0
+        for name, kind in used.items():
+            size = piece.sizes.get(name, 0)
+            if kind in TEXTS:
+                n_copied = TEXT_COPIES if size > SHORT_TEXT * n_rows else 1
+                n_bytes += CODE_BYTES * n_rows + n_copied * size
+                text_bytes += piece.longest.get(name, MOST_DIGITS)
+            else:
+                n_bytes += min(size, 8 * n_rows) if pa.types.is_primitive(kind) else size
+        low = high = None
+        for user in users[:1]:
+            if user in file.found.partitions:
+                low = high = file.found.partitions[user].as_py()
+            elif (used[user] in TEXTS) == (user in piece.longest):  # else it has another order
+                low, high = piece.low, piece.high
+        if low != low or high != high:
+            low = high = None
+        yield RowGroup(0, file.found, index, n_rows, n_bytes, (), low, high, text_bytes=text_bytes)
+
+
+def _bytes_held_whole(column: pq.ColumnChunkMetaData) -> int:
+    """Return about how many bytes the dictionary of a column of text takes, or one long text."""
+    start, size = column.dictionary_page_offset, column.total_compressed_size
+    stored = column.data_page_offset - start if start else 0
+    whole: int = column.total_uncompressed_size
+    n_bytes = whole * min(max(0, stored), size) // size if size > 0 else 0
+    statistics = column.statistics  # which writers leave out if they would be long
+    if statistics is None or not statistics.has_min_max:
+        n_bytes = max(n_bytes, whole * FEW_ROWS // max(FEW_ROWS, column.num_values))
+    return n_bytes
