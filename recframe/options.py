@@ -1,9 +1,9 @@
-"""Options: the column roles and the edge-case policies, with defaults, choices and meanings."""
+"""Options: column roles and edge-case policies, with their defaults, choices and meanings."""
 
 import inspect
 import math
 import os
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, NamedTuple, TypedDict, TypeVar, get_args
 
@@ -27,149 +27,145 @@ Gain = Literal["linear", "exponential", "binary"]
 NullRelevance = Literal["raise", "nonrelevant"]
 
 INFER = "infer"
-LOADED = "recframe_loaded"  # of frames that were tables of another library
-MODELS = "recframe_models"  # of frames of several models: their columns
-POSITIONS = "recframe_positions"  # of frames whose ids number a matrix: how many, by role
-SEVERAL = ("user", "score", "truth_user")  # which a list of labels may be given for
+# Keys of `DataFrame.attrs`.
+LOADED = "recframe_loaded"  # the frame was a table of another library
+MODELS = "recframe_models"  # the score columns, if the frame has several models
+POSITIONS = "recframe_positions"  # the number of ids by role, if ids are positions in a matrix
+LABELS = ("user", "item", "relevant", "score", "model", "truth_user", "truth_item")
+SEVERAL = ("user", "score", "truth_user")  # options that take a list of labels too
+MAY_BE_NONE = ("user", "relevant", "model")  # labels that may be None
 
 
-def _option(default: Any, takes: Any, meaning: str) -> Any:
-    """Return the field of an option: what it takes, a text or a Literal, and what that means."""
+def _define_option(default: Any, takes: Any, meaning: str) -> Any:
+    """Return the field of an option; `takes` is a Literal or a text that names the values."""
     return field(default=default, metadata={"takes": takes, "meaning": meaning})
 
 
 class Models(NamedTuple):
-    """A column that says which model a row is of, and all that it holds."""
+    """The column that names the model of each row, and the names in it."""
 
     label: Hashable
     names: list[Hashable]
 
     def __repr__(self) -> str:
-        """Return the label, as it was given."""
+        """Return the label as Python writes it."""
         return repr(self.label)
 
 
 @dataclass(frozen=True)
 class Options:
-    """How a frame is read and what its edge cases mean; checked when made."""
+    """How a frame is read and how edge cases count. Values are checked when it is made."""
 
-    user: Hashable | list[Hashable] | None = _option(
+    user: Hashable | list[Hashable] | None = _define_option(
         INFER, "label, list of labels, or None", "column of users; several: each combination is one"
     )
-    item: Hashable = _option(INFER, "label", "column of items")
-    score: Hashable | list[Hashable] = _option(
+    item: Hashable = _define_option(INFER, "label", "column of items")
+    score: Hashable | list[Hashable] = _define_option(
         INFER, "label or list of labels", "column to rank by; several: each is a model"
     )
-    ascending: bool | list[bool] | None = _option(
+    ascending: bool | list[bool] | None = _define_option(
         None,
         "bool, list of bool, or None",
         "the lowest score is the best, as for distances; by default the highest is, and a score "
         "named like a distance, rank or loss is refused",
     )
-    relevant: Hashable | None = _option(
+    relevant: Hashable | None = _define_option(
         INFER, "label, or None where every pair of truth is relevant", "column of relevance"
     )
-    model: Hashable | None = _option(
+    model: Hashable | None = _define_option(
         INFER,
         "label or None",
         "column that names the model of each row; each model becomes a score column. By default, a "
         "column such as model or run that varies within a user's rows is refused",
     )
-    ties: Ties = _option(
+    ties: Ties = _define_option(
         "expected",
         Ties,
         "rows of equal score: exact expectation over all orders, row order, reverse row order, "
         "relevant rows first, relevant rows last, by item id as text, last first",
     )
-    short: Short = _option(
+    short: Short = _define_option(
         "raise",
         Short,
         "a user with fewer than k ranked rows: refuse, divide by k all the same, divide by the "
         "rows there are (precision, that in f1, items that lists share), no value",
     )
-    missing: Missing = _option(
+    missing: Missing = _define_option(
         "raise",
         Missing,
         "a null score, or one of -inf (inf where the lowest is best), which masks its row: refuse, "
         "leave the row out of the ranking but count its relevance, remove rows with a null in any "
         "column used",
     )
-    duplicates: Duplicates = _option(
+    duplicates: Duplicates = _define_option(
         "raise",
         Duplicates,
         "rows of one user and item, where the frame has items: refuse, make them one row with its "
         "best scores and highest relevance, take the first, count every row",
     )
-    zero_division: float = _option(
+    zero_division: float = _define_option(
         math.nan, "{nan, 0.0, 1.0}", "value where a denominator is 0, such as R (relevant items)"
     )
-    min_relevance: float | None = _option(None, "float", "rows at or above it are relevant")
-    null_relevance: NullRelevance = _option(
+    min_relevance: float | None = _define_option(None, "float", "rows at or above it are relevant")
+    null_relevance: NullRelevance = _define_option(
         "raise", NullRelevance, "a null relevance, such as an item not rated: refuse, not relevant"
     )
-    gain: Gain = _option(
+    gain: Gain = _define_option(
         "linear",
         Gain,
         "the gain of a row in nDCG, DCG and ERR under `min_relevance`: its relevance (whatever "
         "that threshold is), 2^relevance - 1, or 1 from the threshold on",
     )
-    min_score: float | None = _option(
+    min_score: float | None = _define_option(
         None,
         "float",
         "rows below it are not ranked, but their relevance counts; -inf ranks all rows",
     )
-    truth: TruthLike | None = _option(
+    truth: TruthLike | None = _define_option(
         None,
         "DataFrame, Arrow table or path",
         "the relevant items of every user, listed or not; `relevant` and `min_relevance` then "
         "apply to its column",
     )
-    truth_user: Hashable | list[Hashable] = _option(
+    truth_user: Hashable | list[Hashable] = _define_option(
         INFER, "label or list of labels", "column of users in truth; as many as the frame has"
     )
-    truth_item: Hashable = _option(INFER, "label", "column of items in truth")
-    population: Population = _option(
+    truth_item: Hashable = _define_option(INFER, "label", "column of items in truth")
+    population: Population = _define_option(
         "raise",
         Population,
         "users of the table if the frame and truth differ: refuse, those with rows in "
         "both, those of truth (without rows an empty list), those of the frame, those of either",
     )
-    exclude: TruthLike | None = _option(
+    exclude: TruthLike | None = _define_option(
         None,
         "DataFrame, Arrow table or path",
         "pairs of user and item that are no candidates, such as those seen in training: their rows "
         "leave the frame before anything is ranked; truth stays as it is",
     )
-    unjudged: Unjudged = _option(
+    unjudged: Unjudged = _define_option(
         "nonrelevant",
         Unjudged,
         "rows whose pair truth does not hold: not relevant, left out before anything is ranked",
     )
-    like: str | None = _option(
+    like: str | None = _define_option(
         None, "a library", "a library whose conventions apply; options that you give win"
     )
 
     def __post_init__(self) -> None:
         """Raise `RecframeError` for a value that an option does not take."""
         for name, choices in CHOICES.items():
-            value = getattr(self, name)
-            if not isinstance(value, str) or value not in choices:
-                listed = ", ".join(map(repr, choices))
-                raise RecframeError(f"{name} must be one of {listed}, found {quote(value)}")
-        if self.tie_rule.by_item and self.duplicates == "keep":
-            raise RecframeError(
-                "ties='item' with duplicates='keep' gives rows of one user, item and score no "
-                f"order; pass {option('duplicates', 'max')} to make them one row"
-            )
-        for name in ("user", "item", "relevant", "score", "model", "truth_user", "truth_item"):
-            given = getattr(self, name)
-            if isinstance(given, Models):  # made of a label, once the frame is known
-                continue
-            several = " or a list of labels" if name in SEVERAL else ""
-            labels = given if several and isinstance(given, list) else [given]
-            may_be_none = name in ("user", "relevant", "model") and labels is not given
-            if not all(is_key(label) and (may_be_none or label is not None) for label in labels):
-                raise RecframeError(f"{name} must be a column label{several}, found {quote(given)}")
+            _check_choice(name, getattr(self, name), choices)
+        for name in LABELS:
+            _check_labels(name, getattr(self, name))
+        self._check_ascending()
+        self._check_numbers()
+        self._check_pairs()
+        for name in ("truth", "exclude"):
+            object.__setattr__(self, name, _load_companion(name, getattr(self, name)))
+
+    def _check_ascending(self) -> None:
+        """Raise unless `ascending` is a bool or a list of bools, or if `min_score` is set too."""
         directions = self.ascending if isinstance(self.ascending, list) else [self.ascending]
         if self.ascending is not None and not all(isinstance(one, bool) for one in directions):
             raise RecframeError(
@@ -181,24 +177,24 @@ class Options:
                 "mean either side; in place of min_score set the scores that are not recommended "
                 f"to null and pass {option('missing', 'unranked')}, or negate the column"
             )
-        number = self.zero_division
+
+    def _check_numbers(self) -> None:
+        """Raise if an option that takes a number has another value."""
+        number: Any = self.zero_division
         if not is_number(number) or (number not in (0, 1) and number == number):
             raise RecframeError(f"zero_division must be NaN, 0.0 or 1.0, found {quote(number)}")
         for name in ("min_relevance", "min_score"):
             number = getattr(self, name)
             if number is not None and not (is_number(number) and number == number):  # not NaN
                 raise RecframeError(f"{name} must be a number or None, found {quote(number)}")
-        for name in ("truth", "exclude"):
-            given = getattr(self, name)
-            if isinstance(given, pd.DataFrame):
-                object.__setattr__(self, name, read_views(given))
-            if given is None or isinstance(given, pd.DataFrame) or is_path(given):
-                continue
-            required = f"{TABLE_OR}the path of a file"
-            # Read once: what runs a query, or has its rows once, is a frame from here on.
-            frame = read_frame(load_table(name, required, given))
-            frame.attrs[LOADED] = True
-            object.__setattr__(self, name, frame)
+
+    def _check_pairs(self) -> None:
+        """Raise if two options contradict each other, or one lacks the other."""
+        if self.tie_rule.by_item and self.duplicates == "keep":
+            raise RecframeError(
+                "ties='item' with duplicates='keep' gives rows of one user, item and score no "
+                f"order; pass {option('duplicates', 'max')} to make them one row"
+            )
         if self.unjudged == "drop" and self.truth is None:
             raise RecframeError(
                 "unjudged='drop' leaves out the rows that truth does not hold, found no truth; "
@@ -206,9 +202,9 @@ class Options:
             )
 
     def __repr__(self) -> str:
-        """Return the options as they were given, without what is secret in paths."""
-        given = (f"{option.name}={getattr(self, option.name)!r}" for option in fields(self))
-        return hide(f"Options({', '.join(given)})")
+        """Return the options and their values; paths show no passwords."""
+        values = (f"{one.name}={getattr(self, one.name)!r}" for one in fields(self))
+        return hide(f"Options({', '.join(values)})")
 
     @property
     def has_truth(self) -> bool:
@@ -217,7 +213,7 @@ class Options:
 
     @property
     def needs_item(self) -> bool:
-        """Whether rows are looked up by user and item."""
+        """Whether pairs of user and item are looked up."""
         return self.has_truth or self.exclude is not None
 
     @property
@@ -227,11 +223,11 @@ class Options:
 
     @property
     def tie_rule(self) -> TieRule:
-        """What `ties` means to the kernel."""
+        """The kernel's rule for `ties`."""
         return TIE_RULES[self.ties]
 
     def check_unordered(self, engine: str) -> None:
-        """Raise where an option reads the order of rows, which an engine does not keep."""
+        """Raise if an option depends on the order of rows; the engine does not keep it."""
         lost = f"reads the order of rows, which {engine} does not keep; pass"
         if self.tie_rule.row_order:
             raise RecframeError(
@@ -242,7 +238,7 @@ class Options:
 
 
 class OptionArguments(TypedDict, total=False):
-    """The options as keyword arguments, for static readers of functions that pass them on."""
+    """The options as keyword arguments, for type checkers and editors."""
 
     user: Hashable | list[Hashable] | None
     item: Hashable
@@ -268,7 +264,8 @@ class OptionArguments(TypedDict, total=False):
     like: str | None
 
 
-ELSEWHERE = {  # what is taken for an option
+# Arguments of methods and metrics that callers pass as options by mistake.
+NO_OPTIONS = {
     **dict.fromkeys(
         CUT_OFFS, ", which a metric takes: df.rec.recall(k=4), or 'recall@4' by its name"
     ),
@@ -283,15 +280,15 @@ CHOICES: dict[str, tuple[str, ...]] = {
 }
 
 
-def make_options(given: Mapping[str, Any]) -> Options:
-    """Return options given by name, or raise `RecframeError` for one that is not there."""
-    for name in given:
+def make_options(values: Mapping[str, Any]) -> Options:
+    """Return the options with these values by name; raise `RecframeError` for an unknown name."""
+    for name in values:
         if name not in DEFAULTS:
             near = find_near(name, DEFAULTS)
             hint = f", did you mean {near[0]!r}?" if near else ""
             hint += f"; options are {', '.join(DEFAULTS)}"
-            raise RecframeError(f"unknown option {quote(name)}{ELSEWHERE.get(name, hint)}")
-    library = given.get("like")
+            raise RecframeError(f"unknown option {quote(name)}{NO_OPTIONS.get(name, hint)}")
+    library = values.get("like")
     if library is not None:
         if not is_key(library) or library not in LIKE:
             near = find_near(library, LIKE)
@@ -299,28 +296,60 @@ def make_options(given: Mapping[str, Any]) -> Options:
             raise RecframeError(
                 f"like must be one of {', '.join(map(repr, LIKE))}, found {quote(library)}{hint}"
             )
-        given = {**LIKE[library], **given}
-    return Options(**given)
+        values = {**LIKE[library], **values}
+    return Options(**values)
+
+
+def _check_choice(name: str, value: object, choices: Collection[str]) -> None:
+    """Raise unless the value of an option is one of its choices."""
+    if not isinstance(value, str) or value not in choices:
+        listed = ", ".join(map(repr, choices))
+        raise RecframeError(f"{name} must be one of {listed}, found {quote(value)}")
+
+
+def _check_labels(name: str, value: object) -> None:
+    """Raise unless the value of an option is a column label, or a list of them if it takes one."""
+    if isinstance(value, Models):  # `_bind` made it from a label
+        return
+    several = " or a list of labels" if name in SEVERAL else ""
+    if several and isinstance(value, list):
+        is_valid = all(is_key(label) and label is not None for label in value)
+    else:
+        is_valid = is_key(value) and (value is not None or name in MAY_BE_NONE)
+    if not is_valid:
+        raise RecframeError(f"{name} must be a column label{several}, found {quote(value)}")
+
+
+def _load_companion(name: str, value: Any) -> Any:
+    """Return truth or exclude: None and paths as they are, every table as a DataFrame."""
+    if isinstance(value, pd.DataFrame):
+        return read_views(value)
+    if value is None or is_path(value):
+        return value
+    # A query runs only once, and a reader has its rows only once.
+    frame = read_frame(load_table(name, f"{TABLE_OR}the path of a file", value))
+    frame.attrs[LOADED] = True
+    return frame
 
 
 def is_key(value: object) -> bool:
-    """Return whether a value can be a label or an id, which `Hashable` says of too many."""
+    """Return whether a value is hashable; the members of a tuple are checked too."""
     try:
         hash(value)
-    except Exception:  # of a tuple, what its members raise
+    except Exception:  # a member may raise any exception
         return False
     return True
 
 
 def is_path(path: object) -> bool:
-    """Return whether a value is a path, whatever it leads to."""
+    """Return whether a value is a path; nothing needs to exist there."""
     return isinstance(path, str | os.PathLike) and isinstance(os.fspath(path), str)
 
 
 def spell_options(function: Function) -> Function:
-    """Return a function whose signature at run time, which notebooks complete, has every option.
+    """Return the function with a run-time signature that lists every option, for notebooks.
 
-    Static readers see the types of `OptionArguments`.
+    Type checkers read `OptionArguments` instead.
     """
     signature = inspect.signature(function)
     arguments = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
@@ -333,8 +362,10 @@ def spell_options(function: Function) -> Function:
 
 
 def spell_arguments(arguments: dict[str, Any]) -> list[str]:
-    """Return each argument as it is written, in the order of the options."""
-    return [f"{name}={_spell(name, arguments[name])}" for name in DEFAULTS if name in arguments]
+    """Return each argument as Python code, in the order of the options."""
+    return [
+        f"{name}={_format_value(name, arguments[name])}" for name in DEFAULTS if name in arguments
+    ]
 
 
 def list_changed(options: Options) -> dict[str, Any]:
@@ -342,12 +373,12 @@ def list_changed(options: Options) -> dict[str, Any]:
     return {
         name: value
         for name, value in vars(options).items()
-        if _spell(name, value) != _spell(name, DEFAULTS[name])
+        if _format_value(name, value) != _format_value(name, DEFAULTS[name])
     }
 
 
-def _spell(name: str, value: Any) -> str:
-    """Return a value as it is written in a call; a frame under the name of its option."""
+def _format_value(name: str, value: Any) -> str:
+    """Return a value as Python code; a frame is shown by the name of its option."""
     if isinstance(value, Choice):
         return "..."
     if isinstance(value, pd.DataFrame):
