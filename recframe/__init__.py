@@ -30,7 +30,7 @@ from recframe.functions import (
 )
 from recframe.notes import Note
 
-__version__: str  # found when it is asked for
+__version__: str  # `__getattr__` reads it
 pd.api.extensions.register_dataframe_accessor("rec")(RecAccessor)
 
 __all__ = [
@@ -62,12 +62,12 @@ __all__ = [
 
 
 def __dir__() -> list[str]:
-    """Return the names to complete: the public ones, and what every module has."""
+    """Return the public names and the special names of a module, for completion."""
     return [*__all__, "__version__", *(name for name in globals() if name[:2] == "__")]
 
 
 def __getattr__(name: str) -> object:
-    """Return the version, or the module of which `scan` returns something: both take a while."""
+    """Return the version or the module `scanned`; both take too long for every import."""
     if name == "scanned":
         from importlib import import_module
 

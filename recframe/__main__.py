@@ -8,14 +8,14 @@ from recframe.cli import main
 
 def run() -> int:
     """Run the command line and return its exit status."""
-    # A file that is opened must not take the place of a closed standard stream.
+    # A file that is opened must not get the descriptor of a closed standard stream.
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free
+            os.open(os.devnull, os.O_RDWR)  # the system gives it the lowest free descriptor
     status = main()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # what was asked for is done
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the work is done
     return status
 
 

@@ -1,4 +1,4 @@
-"""Public calls: where arguments belong that are not taken, and where tracebacks end."""
+"""The decorator of public functions: wrong arguments are explained, tracebacks end at the caller."""
 
 import inspect
 import signal
@@ -22,16 +22,16 @@ def public(
     options: Collection[str] = (),
     ask: Ask | None = None,
 ) -> Callable[Arguments, Returned]:
-    """Return a public function as it is called by others.
+    """Return a function with the refusals of a public call.
 
-    Arguments that it does not take are refused with what to do, as a `TypeError` still; `options`
-    are those of the accessor, which methods do not take. The traceback of a refusal ends at the
-    caller; where other options answer it, `ask` adds what else is open.
+    A wrong argument raises a `TypeError` that names the remedy; `options` are the names of the
+    accessor's options, which methods do not take. The traceback of a refusal ends at the caller.
+    If options can answer a refusal, `ask` adds the other open questions.
     """
 
     @wraps(function)
     def call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Returned:
-        __tracebackhide__ = True  # to IPython and pytest
+        __tracebackhide__ = True  # IPython and pytest leave this frame out
         try:
             return function(*args, **kwargs)
         except RecframeError as error:
@@ -58,7 +58,7 @@ def make_public(owner: type, options: Collection[str], ask: Ask) -> None:
 
 
 def public_each(elements: Iterator[Element]) -> Iterator[Element]:
-    """Yield elements; a refusal that comes while they are made has such a traceback too."""
+    """Yield elements; the traceback of a refusal while iterating ends at the caller too."""
     __tracebackhide__ = True
     try:
         yield from elements
@@ -70,7 +70,7 @@ def public_each(elements: Iterator[Element]) -> Iterator[Element]:
 
 
 def raise_of_handler(error: BaseException | None) -> None:
-    """Raise the exception of a signal handler, such as `TimeoutError`, that led to an error."""
+    """Raise the exception of a signal handler, such as `TimeoutError`, if it caused an error."""
     codes = {getattr(signal.getsignal(one), "__code__", None) for one in signal.valid_signals()}
     while error is not None:
         if any(frame.f_code in codes for frame, _ in walk_tb(error.__traceback__)):
@@ -84,43 +84,43 @@ def _find_error(
     kwargs: Mapping[str, Any],
     options: Collection[str],
 ) -> WrongTypeError | None:
-    """Return the error for arguments that a function does not take, as Python words it, or None."""
+    """Return the error for arguments that a function does not take, None if it takes them."""
     name, signature = function.__name__, inspect.signature(function)
     try:
         signature.bind(*args, **kwargs)
         return None
     except TypeError as error:
-        found = str(error)
+        reason = str(error)
     parameters = list(signature.parameters)
     taken = [one for one in parameters if one not in ("self", "options")]
-    given = dict(zip(parameters, args, strict=False)) | dict(kwargs)
-    given.pop("self", None)
+    arguments = dict(zip(parameters, args, strict=False)) | dict(kwargs)
+    arguments.pop("self", None)
     shown = "rec" if name == "__call__" else name
     wrong = [one for one in kwargs if one not in parameters]
-    place = _find_place(shown, taken, wrong, given, options) if wrong else ""
+    remedy = _correct_call(shown, taken, wrong, arguments, options) if wrong else ""
     nothing = "nothing but options, by name, as truth=..." if shown == "rec" else "no argument"
     by_name = [one for one in taken if signature.parameters[one].kind.name == "KEYWORD_ONLY"]
-    if "positional" in found and by_name and taken != by_name:
+    if "positional" in reason and by_name and taken != by_name:
         taken = [*(one for one in taken if one not in by_name), f"and by name {', '.join(by_name)}"]
-    remedy = place or f"it takes {', '.join(taken) or nothing}"
-    verb = "" if found.startswith(("got", "missing")) else "got "
-    return WrongTypeError(f"{shown}() {verb}{found}; {remedy}")
+    remedy = remedy or f"it takes {', '.join(taken) or nothing}"
+    verb = "" if reason.startswith(("got", "missing")) else "got "
+    return WrongTypeError(f"{shown}() {verb}{reason}; {remedy}")
 
 
-def _find_place(
+def _correct_call(
     name: str,
     taken: list[str],
     wrong: list[str],
-    given: Mapping[str, Any],
+    arguments: Mapping[str, Any],
     options: Collection[str],
 ) -> str:
-    """Return where arguments belong that a function does not take, "" where it is not known."""
+    """Return a call that takes the wrong arguments, "" if none is known."""
     first = wrong[0]
-    value = given[first]
+    value = arguments[first]
     if first in options:
-        spelled = {one: f"{one}={quote(given[one])}" for one in given}
-        bound = ", ".join(spelled[one] for one in wrong if one in options)
-        others = ", ".join(spelled[one] for one in given if one in taken)
+        shown = {one: f"{one}={quote(arguments[one])}" for one in arguments}
+        bound = ", ".join(shown[one] for one in wrong if one in options)
+        others = ", ".join(shown[one] for one in arguments if one in taken)
         return f"it is an option: df.rec({bound}).{name}({others})"
     if first in CUT_OFFS and "k" in taken:
         return f"its cut-off is k: {name}(k={quote(value)})"

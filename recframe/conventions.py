@@ -1,6 +1,6 @@
-"""What other libraries call each metric, and the options that give their figures.
+"""The names of metrics in other libraries, and the options that reproduce their values.
 
-Messages know all these names: `df.rec.mean("ndcg_cut_10")` says what it is here. The guide shows
+Messages know all these names: `df.rec.mean("ndcg_cut_10")` suggests the name here. The guide shows
 the table: https://github.com/recframe/recframe/blob/main/examples/guide/conventions.md
 """
 
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from recframe.errors import RecframeError
 
 TREC: dict[str, Any] = {"ties": "item", "short": "pad", "zero_division": 0.0}
-# The options with which figures are those of a library, where names do not differ.
+# The options that reproduce the values of a library.
 LIKE: dict[str, dict[str, Any]] = {
     "trec_eval": {"population": "both", **TREC},
     "ir_measures": {"population": "truth", **TREC},
@@ -26,8 +26,8 @@ LIKE: dict[str, dict[str, Any]] = {
     "scikit-learn": {"short": "pad", "zero_division": 0.0},
     "evidently": {"short": "pad"},
 }
-# What no option does.
-LEFT: dict[str, str] = {
+# Differences that no option removes.
+REMAINING: dict[str, str] = {
     "trec_eval": "trec_eval cuts scores to float32 first, which can make ties",
     "ir_measures": "RR@k of ir_measures does not cut scores, and ranks ties first name first",
     "ranx": "ranx keeps the order of ties in lists of up to 15 items (ties='first')",
@@ -42,10 +42,10 @@ LEFT: dict[str, str] = {
 
 
 class Theirs(NamedTuple):
-    """A library's name for a metric, and how its figures differ under its options in `LIKE`.
+    """A library's name for a metric, and how its values differ under its options in `LIKE`.
 
-    They are those of the metric `equals` here, or those under the further `option`; for others
-    `differs` says how. The argument `unless` of the library takes the difference away.
+    The metric `equals` here has the same values, or the further `option` gives them; otherwise
+    `differs` describes the difference. The library's argument `unless` removes it.
     """
 
     metric: str
@@ -58,7 +58,7 @@ class Theirs(NamedTuple):
 
     @property
     def difference(self) -> str:
-        """The difference in words, "" where there is none."""
+        """The difference in words, "" if the values are the same."""
         name, _, value = self.option.partition("=")
         words = self.differs or (self.equals and f"it is `{self.equals}`")
         words = words or (name and f'`{name}="{value}"`')
@@ -66,20 +66,20 @@ class Theirs(NamedTuple):
 
 
 @cache
-def read_names() -> list[Theirs]:
-    """Return the names of libraries for metrics; tests assert each difference with the library."""
+def read_library_names() -> list[Theirs]:
+    """Return each library's names for metrics; tests compare each with the library."""
     lines = (files("recframe") / "conventions.csv").read_text("utf-8").splitlines()
     return [Theirs(*row) for row in csv.reader(lines[1:])]
 
 
 def check_like(metrics: Iterable[Any], options: Mapping[str, Any]) -> None:
-    """Raise where the library that options are like defines one of the metrics otherwise."""
+    """Raise if the library of the option `like` defines one of the metrics otherwise."""
     library = options["like"]
     for metric in metrics:
         base = metric.label.partition("@")[0]
         theirs = [
             one
-            for one in read_names()
+            for one in read_library_names()
             if one.library == library and one.metric.removesuffix("@k") == metric.name
         ]
         if not theirs or any(_is_alike(one, base, options) for one in theirs):
@@ -95,7 +95,7 @@ def check_like(metrics: Iterable[Any], options: Mapping[str, Any]) -> None:
 
 
 def _is_alike(theirs: Theirs, name: str, options: Mapping[str, Any]) -> bool:
-    """Return whether figures of a library are those of a metric, by its name with parameters."""
+    """Return whether a library's metric has the values of the metric with this name here."""
     if theirs.option:
         option, _, value = theirs.option.partition("=")
         return bool(options[option] == value)

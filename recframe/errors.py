@@ -1,4 +1,4 @@
-"""The exceptions recframe raises for what it refuses, and how their messages quote a value."""
+"""The exceptions of recframe, and functions that format values for messages."""
 
 import os
 import re
@@ -10,64 +10,63 @@ from types import TracebackType
 from typing import Any, NamedTuple, TypeGuard
 
 MAX_QUOTED = 300  # characters of one value
-MOST_CANDIDATES = 12  # for a role, that are shown
-# What stands before the host of a URI, where a secret may have a slash, and what follows the path.
+MOST_CANDIDATES = 12  # a message lists no more of them for one role
+# Parts of a URI that may be secret. A password may have a slash.
 USER = re.compile(r"([\w+.-]+)://([^\s'\"/@:\[]*(?::(?!\d+/)[^\s'\"@]*)?)@")
-QUERY = re.compile(r"\?[A-Za-z_][\w.%-]*=")  # else a question mark is one of a pattern
+QUERY = re.compile(r"\?[A-Za-z_][\w.%-]*=")  # any other question mark belongs to a glob pattern
 _QUERY = re.compile(rf"(://.*?){QUERY.pattern}[^\s'\"]*")
 _WEB_QUERY = re.compile(r"(https?://[^'\"?]*\?)[^\s'\"]+")
 _WEB_FRAGMENT = re.compile(r"(https?://(?:(?!: )[^'\"#])*#)[^\s'\"]+")
-_SPELLED = re.compile("\ufdd0([^\ufdd1]*)\ufdd1([^\ufdd2]*)\ufdd2")  # as `spell` has it
-# What libraries raise of damaged data, but for exceptions of their own.
+_SPELLED = re.compile("\ufdd0([^\ufdd1]*)\ufdd1([^\ufdd2]*)\ufdd2")  # the marks of `spell`
+# Libraries raise these for damaged data, besides exceptions of their own.
 DAMAGE = ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError
-COMMAND = "\ufdd3"  # stands for the command line as it was given
+COMMAND = "\ufdd3"  # `in_flags` puts the user's command line here
 _REPR = reprlib.Repr()
 _REPR.maxstring = _REPR.maxother = _REPR.maxlong = MAX_QUOTED
 _REPR.maxlist = _REPR.maxtuple = _REPR.maxdict = _REPR.maxset = 12
 
 
 def quote(value: object) -> str:
-    """Return a value as a message quotes it: its repr on one line, the beginning of a long one."""
+    """Return the repr of a value on one line, cut if it is long."""
     try:
         text = _REPR.repr(value)
-    except Exception:  # an integer of more digits than Python prints, an object of someone's
+    except Exception:  # an integer with too many digits, or a class whose repr fails
         text = f"<{type(value).__name__} that cannot be shown>"
     return shorten(text)
 
 
 def spell(python: str, flags: str) -> str:
-    """Return what a message says to pass, as Python has it and as flags of the command line.
+    """Return a remedy in two spellings, Python and flags, for `plain` and `in_flags` to choose.
 
-    The marks between both spellings are code points that no text has; a message that is raised
-    has none of them.
+    Code points that no text contains mark the two; a message that is raised has none of them.
     """
     return f"\ufdd0{python}\ufdd1{flags}\ufdd2"
 
 
 def plain(message: str) -> str:
-    """Return a message with what to pass as Python has it."""
+    """Return a message with its remedies in Python."""
     return _SPELLED.sub(r"\1", message)
 
 
 def option(name: str, value: object, **others: object) -> str:
-    """Return options to pass with values, in both spellings: short='pad' and --short pad."""
-    given = {name: value, **others}
-    return spell(", ".join(f"{one}={quote(given[one])}" for one in given), spell_flags(given))
+    """Return options with their values in both spellings: short='pad' and --short pad."""
+    values = {name: value, **others}
+    return spell(", ".join(f"{one}={quote(values[one])}" for one in values), spell_flags(values))
 
 
 def option_with(name: str, what: str) -> str:
-    """Return an option to pass with what words say: relevant= its label, --relevant with ..."""
+    """Return an option and words for its value: relevant= its label, --relevant with its label."""
     return spell(f"{name}= {what}", f"{as_flag(name)} with {what}")
 
 
 class Choice(NamedTuple):
-    """Stands in a call for what only its caller knows: candidates, and what else may be passed."""
+    """An answer that only the caller can choose: the candidates, and words for other values."""
 
     candidates: list[Any]
     others: str = ""
 
     def __str__(self) -> str:
-        """Return what may be passed, in words."""
+        """Return the candidates as a list in words."""
         shown = [quote(one) for one in self.candidates[:MOST_CANDIDATES]]
         shown += ["…"] * (len(self.candidates) > MOST_CANDIDATES)
         return " or ".join(filter(None, (", ".join(shown), self.others)))
@@ -79,12 +78,12 @@ def as_flag(name: str) -> str:
 
 
 def spell_flags(options: Mapping[str, object]) -> str:
-    """Return options as flags of the command line, which are to be pasted."""
-    import shlex  # which only a refusal needs
+    """Return options as flags that can be pasted into a shell."""
+    import shlex  # only refusals need it
 
     flags = []
-    for name, given in options.items():
-        for value in given if isinstance(given, list) else [given]:
+    for name, values in options.items():
+        for value in values if isinstance(values, list) else [values]:
             if value is None or isinstance(value, bool):
                 flags.append(as_flag(name if value else f"no_{name}"))
             else:
@@ -94,50 +93,50 @@ def spell_flags(options: Mapping[str, object]) -> str:
 
 
 def hide(text: str) -> str:
-    """Return a text without what may be secret in its URIs: user, password, query, fragment."""
+    """Return a text without the secrets of its URIs: user, password, query and fragment."""
     if "://" not in text:
         return text
     text = _WEB_FRAGMENT.sub(r"\1…", USER.sub(_hide_user, text))
     return _WEB_QUERY.sub(r"\1…", _QUERY.sub(r"\1?…", text))
 
 
-def _hide_user(found: re.Match[str]) -> str:
-    """Return the beginning of a URI without its user; of abfs it is a container."""
-    scheme, user = found.groups()
-    return found[0] if scheme in ("abfs", "abfss") and ":" not in user else f"{scheme}://"
+def _hide_user(match: re.Match[str]) -> str:
+    """Return the beginning of a URI without its user; abfs has a container there, which stays."""
+    scheme, user = match.groups()
+    return match[0] if scheme in ("abfs", "abfss") and ":" not in user else f"{scheme}://"
 
 
 def find_near(name: object, names: Iterable[object], least: float = 0.6) -> list[str]:
-    """Return the text most like a name among others, if any is, to ask whether it was meant."""
-    # Of long texts the search takes its time.
+    """Return a list with the one text that is most like a name; it is empty if none is alike."""
+    # The search is slow for long texts.
     if not isinstance(name, str) or len(name) > MAX_QUOTED:
         return []
-    import difflib  # which only a refusal needs
+    import difflib  # only refusals need it
 
     return difflib.get_close_matches(name, [one for one in names if isinstance(one, str)], 1, least)
 
 
 def as_text(value: object) -> str:
-    """Return a value as a text that can be displayed, or as it is quoted where it has none."""
+    """Return a value as text that any display can encode."""
     try:
         return str(value).encode("utf-8", "backslashreplace").decode()
-    except Exception:  # as in `quote`
+    except Exception:  # a class whose str fails
         return quote(value)
 
 
 def is_number(value: object, kind: type = Real) -> TypeGuard[Any]:
-    """Return whether a value is a number: no flag, and no span of time, an integer to NumPy."""
-    is_span = getattr(getattr(value, "dtype", None), "kind", "") == "m"
-    return isinstance(value, kind) and not isinstance(value, bool) and not is_span
+    """Return whether a value is a number; booleans and timedeltas are not."""
+    is_timedelta = getattr(getattr(value, "dtype", None), "kind", "") == "m"  # NumPy's is an int
+    return isinstance(value, kind) and not isinstance(value, bool) and not is_timedelta
 
 
 def show_path(path: object) -> str:
-    """Return a path as a message has it: on one line, the middle of a long one left out."""
+    """Return a path on one line for a message; a long one loses its middle."""
     return shorten(as_text(path), n_last=MAX_QUOTED // 2)
 
 
 def shorten(text: str, n_last: int = 0) -> str:
-    """Return a text on one line; of a long one the beginning and the last `n_last` characters."""
+    """Return a text on one line; a long one keeps its beginning and last `n_last` characters."""
     if not text.isprintable():
         text = printable(" ".join(text.split()))
     text = hide(text)
@@ -147,12 +146,12 @@ def shorten(text: str, n_last: int = 0) -> str:
 
 
 def printable(text: str) -> str:
-    """Return lines of text with what a terminal would act upon as Python writes it."""
+    """Return text with control characters written as Python escapes; lines stay."""
     return "".join(one if one.isprintable() or one == "\n" else repr(one)[1:-1] for one in text)
 
 
 def count_of(number: int, noun: str) -> str:
-    """Return a number of things."""
+    """Return a number and its noun, such as "1 user" or "2,000 users"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
@@ -171,7 +170,7 @@ class RecframeError(ValueError):
         The text of the message.
     answers : dict, default None
         Options, by name, that avoid this refusal; `Choice` for one that the caller has to choose,
-        with its `candidates`.
+        from its `candidates`.
 
     See Also
     --------
@@ -191,11 +190,11 @@ class RecframeError(ValueError):
         self.answers = dict(answers or {})
 
     def _say(self, message: str) -> None:
-        """Set the message, with both spellings."""
+        """Set the message, in both spellings."""
         self._message, self.args = message, (plain(message),)
 
     def _render_traceback_(self) -> list[str]:
-        """Return the lines that IPython asks for; the last frame it hides from none."""
+        """Return the lines of the traceback that IPython shows, cut at the caller."""
         shell: Any = sys.modules["IPython"].get_ipython()
         shown = self.__traceback__ if is_whole() else _end_at_caller(self.__traceback__)
         lines: list[str] = shell.InteractiveTB.structured_traceback(type(self), self, shown)
@@ -204,7 +203,7 @@ class RecframeError(ValueError):
 
 class RecframeWarning(UserWarning):
     """
-    Warns of what is almost surely a mistake in the data.
+    Warns that the data almost surely have a mistake.
 
     There are three: lists are cut at k and truth is missing, every ranked row is relevant, and ids
     of truth match but for case, blanks or zeros. Each call warns once of each; tables of all users
@@ -252,7 +251,7 @@ class MissingColumnError(RecframeError, KeyError):
     'relevant'; did you mean 'user'?
     """
 
-    # KeyError prints the repr of its message; a sentence must read as a sentence.
+    # KeyError prints the repr of its message; this prints the sentence itself.
     __str__ = Exception.__str__
 
 
@@ -329,22 +328,22 @@ class WrongTypeError(RecframeError, TypeError):
 
 
 def say_where(where: str, error: RecframeError) -> None:
-    """Put where a refusal was found before its message."""
+    """Put the place of an error before its message."""
     error._say(f"{where}{error._message}")
 
 
 def in_flags(error: BaseException, command: str = "") -> str:
-    """Return what an exception says, with what to pass as flags of this command."""
+    """Return the message of an exception with its remedies as flags of this command."""
     message = error._message if isinstance(error, RecframeError) else str(error)
     return _SPELLED.sub(r"\2", message).replace(COMMAND, command)
 
 
-def _end_at_caller(whole: TracebackType | None) -> TracebackType | None:
-    """Return a traceback without the last frame where it is to be hidden."""
+def _end_at_caller(traceback: TracebackType | None) -> TracebackType | None:
+    """Return a traceback without its last frame, if that asks to be hidden."""
     frames = []
-    while whole is not None:
-        frames.append(whole)
-        whole = whole.tb_next
+    while traceback is not None:
+        frames.append(traceback)
+        traceback = traceback.tb_next
     if frames and "__tracebackhide__" in frames[-1].tb_frame.f_locals:
         frames.pop()
     cut = None
@@ -354,5 +353,5 @@ def _end_at_caller(whole: TracebackType | None) -> TracebackType | None:
 
 
 def is_whole() -> bool:
-    """Return whether tracebacks are asked for as they are."""
+    """Return whether the user asked for complete tracebacks."""
     return sys.flags.dev_mode or os.environ.get("RECFRAME_TRACEBACK") == "full"

@@ -1,7 +1,7 @@
-"""Tables that are no pandas DataFrames: known by their types, and read by Arrow's protocol.
+"""Tables of other libraries, recognised by their types and read by Arrow's protocol.
 
-Their libraries are not imported. Columns that pandas holds as Arrow does are not copied: numbers
-without nulls in one piece, and text that is not in views.
+Their libraries are not imported. Numbers without nulls in one chunk, and text of another type than
+string_view, are not copied: pandas and Arrow lay them out alike.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ import pyarrow.compute as pc
 
 from recframe.errors import DAMAGE, RecframeError, quote, shorten
 
-# As messages name what is required.
+# Messages name the required types with these words.
 ARROW = "an Arrow table (as of Polars or DuckDB)"
 TABLE, TABLE_OR = f"a pandas DataFrame or {ARROW}", f"a pandas DataFrame, {ARROW} or "
 READER = "pyarrow RecordBatchReader"
-RELATION = "duckdb", "DuckDBPyRelation"  # a query, which runs whenever it is read
-# The methods by which tables of other libraries become DataFrames, and for kinds of which no method
-# does alone what does; {} is the argument.
+RELATION = "duckdb", "DuckDBPyRelation"  # a query, which runs at each reading
+# Methods that turn tables of other libraries into DataFrames.
 TO_PANDAS = ("to_pandas", "toPandas", "to_pandas_df", "to_dataframe", "df")
-OF_KINDS = {
+# Calls for types that need more than one such method; {} is the argument.
+CALLS = {
     "polars LazyFrame": "{}.collect().to_pandas(), or use its .rec after import recframe.polars",
     "polars Series": "{}.to_frame().to_pandas()",
     READER: "{}.read_pandas()",
@@ -52,7 +52,7 @@ READERS = {
     "parquet": "pd.read_parquet({})",
 }
 COMPRESSED = (".gz", ".bz2", ".zip", ".xz", ".zst")
-# Arrow's way to pandas makes floats of integers beside nulls; these dtypes keep them exact.
+# Arrow converts integers with nulls to floats by default; these dtypes keep them exact.
 NULLABLE = {pa.bool_(): pd.BooleanDtype()} | {
     pa.from_numpy_dtype(name.lower()): pd.api.types.pandas_dtype(name)
     for name in ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64")
@@ -60,7 +60,7 @@ NULLABLE = {pa.bool_(): pd.BooleanDtype()} | {
 
 
 class ArrowStream(Protocol):
-    """A table that any library can read: of Polars, PyArrow, DuckDB, Ibis and others."""
+    """A table of Polars, PyArrow, DuckDB, Ibis or another library with Arrow's protocol."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Return the rows as a capsule."""
@@ -69,7 +69,7 @@ class ArrowStream(Protocol):
 PathLike = str | os.PathLike[str]
 TableLike = pd.DataFrame | ArrowStream
 TruthLike = TableLike | PathLike
-# Or a Dataset of pyarrow, a DeltaTable, a relation of DuckDB, whose types nothing here imports.
+# `scan` also takes a Dataset, a DeltaTable and a relation of DuckDB; no import defines their types.
 Source = PathLike | Sequence[PathLike] | pa.RecordBatchReader
 Term: TypeAlias = tuple[str, str, Any]
 Filters: TypeAlias = Sequence[Term] | Sequence[Sequence[Term]] | pc.Expression
@@ -83,47 +83,47 @@ def is_sparse(value: object) -> bool:
 def is_table(name: str, value: object) -> bool:
     """Return whether an object is a table that Arrow's protocol reads.
 
-    An object with a call of its own is none, as the call has more choices than the protocol. But
-    beside the frame, a reader, which has its rows once, is read like any other.
+    Objects in `CALLS` are not: their calls leave the user a choice. A reader has its rows only
+    once, so it may be truth or exclude but not the frame.
     """
     known = _name_type(value)
-    is_own = known in OF_KINDS and (known != READER or name == "frame")
-    return hasattr(type(value), "__arrow_c_stream__") and not is_own
+    has_call = known in CALLS and (known != READER or name == "frame")
+    return hasattr(type(value), "__arrow_c_stream__") and not has_call
 
 
 def is_source(value: object) -> bool:
-    """Return whether an object stands for rows that are read block by block, as files are."""
+    """Return whether an object is a source of rows that `scan` reads block by block."""
     return isinstance(value, pa.RecordBatchReader) or any(
-        is_of(value, *kind)
-        for kind in (("pyarrow.dataset", "Dataset"), ("deltalake", "DeltaTable"), RELATION)
+        is_instance(value, *names)
+        for names in (("pyarrow.dataset", "Dataset"), ("deltalake", "DeltaTable"), RELATION)
     )
 
 
-def is_of(value: object, module: str, name: str) -> bool:
-    """Return whether an object is of a class, whose module it has then imported."""
+def is_instance(value: object, module: str, name: str) -> bool:
+    """Return whether an object is an instance of a class, without importing its module."""
     known = sys.modules.get(module)
     return known is not None and isinstance(value, getattr(known, name))
 
 
 def _name_type(value: object) -> str:
-    """Return the library and the name of the type of a value."""
+    """Return the library and the class name of a value, such as "polars LazyFrame"."""
     kind = type(value)
     return f"{kind.__module__.partition('.')[0].lstrip('_')} {kind.__name__}"
 
 
 def find_table(name: str, value: object) -> tuple[str, str]:
-    """Return the name of a library's table and the call that makes it a DataFrame, or ""."""
+    """Return the type of a table in words and the call that makes it a DataFrame, or "" twice."""
     kind, known = type(value), _name_type(value)
     method = next((one for one in TO_PANDAS if hasattr(kind, one)), None)
-    call = OF_KINDS.get(known, f"{{}}.{method}()" if method else "")
-    if name != "frame":  # what is read whole, by whatever engine
+    call = CALLS.get(known, f"{{}}.{method}()" if method else "")
+    if name != "frame":  # truth and exclude are read whole, so an engine's own accessor is no help
         call = call.partition(", or ")[0]
     article = "an" if known[0] in "aeioux" else "a"
     return (f"{article} {known}", call.format(name)) if call else ("", "")
 
 
 def find_call(name: str, value: object) -> str:
-    """Return the call that makes a frame of an object given in its place, "" if none is known."""
+    """Return a call that makes a frame from an object, "" if none is known."""
     if isinstance(value, str | os.PathLike):
         return find_reader(value, name)
     is_truth = name in ("truth", "exclude")
@@ -137,7 +137,7 @@ def find_call(name: str, value: object) -> str:
             return f"recframe.from_runs({name}) where it holds scores of items by user"
         frame = f"pd.DataFrame({name}) where its keys are columns"
         return f"{lists}({name}) where its keys are users, or {frame}"
-    if getattr(value, "ndim", 0) == 2:  # an array, a tensor
+    if getattr(value, "ndim", 0) == 2:  # an array or a tensor
         calls = [f"recframe.from_{kind}({name})" for kind in ("matrix", "topk")]
         matrix = f"{calls[0]} where its cells are scores, {calls[1]} where they are items, or "
         if is_truth:
@@ -156,22 +156,23 @@ def find_call(name: str, value: object) -> str:
 
 
 def find_reader(path: PathLike, name: str) -> str:
-    """Return the call of pandas that reads a path of this ending, "" if none is known."""
+    """Return the call of pandas that reads a file with this ending, "" if none is known."""
     ending = os.fsdecode(path).lower()
     for compressed in COMPRESSED:
         ending = ending.removesuffix(compressed)
     call = READERS.get(ending.rpartition(".")[2], "").format(name)
     with suppress(OSError, ValueError), open(path, "rb") as file:  # noqa: PTH123 - bytes too
-        json.loads(next(file, b""))  # of which JSON lines have more
+        json.loads(next(file, b""))
+        # The first line is a whole value; if a second line follows, these are JSON lines.
         if next(file, b"").strip() and call.startswith("pd.read_json("):
             return f"{call[:-1]}, lines=True)"
     return call
 
 
 def read_labels(path: PathLike) -> list[str]:
-    """Return the labels of the columns of files, none where they cannot be read."""
-    with suppress(pa.ArrowException, *DAMAGE):  # of which reading the files tells
-        from pyarrow import dataset  # which takes a moment
+    """Return the labels of the columns in files, none if they cannot be read."""
+    with suppress(pa.ArrowException, *DAMAGE):  # a later read of the files reports the fault
+        from pyarrow import dataset  # this import is slow
 
         kind = {".csv": "csv", ".jsonl": "json", ".feather": "feather"}.get(Path(path).suffix)
         return list(dataset.dataset(os.fspath(path), format=kind or "parquet").schema.names)
@@ -179,36 +180,37 @@ def read_labels(path: PathLike) -> list[str]:
 
 
 def frame_error(name: str, required: str, value: object) -> RecframeError:
-    """Return the error for an object that is no frame, with the call that makes one of it."""
+    """Return the error for an object that is no frame, with a call that makes one."""
     table, call = find_table(name, value)
-    found, call = table or quote(value), call or find_call(name, value)
-    return RecframeError(f"{name} must be {required}, found {found}{call and f'; pass {call}'}")
+    call = call or find_call(name, value)
+    remedy = f"; pass {call}" if call else ""
+    return RecframeError(f"{name} must be {required}, found {table or quote(value)}{remedy}")
 
 
 def load_table(name: str, required: str, value: Any) -> pa.Table:
-    """Return a table of another library as Arrow has it, or raise for any other object."""
+    """Return a table of another library as an Arrow table; raise for any other object."""
     if not is_table(name, value):
         raise frame_error(name, required, value)
     try:
         table = value if isinstance(value, pa.Table) else pa.table(value)
-        return table.rename_columns(table.column_names)  # which raises where a name is not UTF-8
-    except Exception as error:  # whatever its library raises, as where a query fails
-        found = find_table(name, value)[0] or quote(value)
+        return table.rename_columns(table.column_names)  # raises if a name is not UTF-8
+    except Exception as error:  # a query may fail with any exception of its library
+        shown = find_table(name, value)[0] or quote(value)
         reason = shorten(str(error).partition("\n")[0])
-        raise RecframeError(f"{name}: cannot read {found}: {reason}") from error
+        raise RecframeError(f"{name}: cannot read {shown}: {reason}") from error
 
 
 def read_frame(table: pa.Table, labels: Sequence[Any] | None = None) -> pd.DataFrame:
-    """Return the columns of these labels as pandas reads them; None: all."""
+    """Return the columns with these labels as a DataFrame; None: all."""
     names = table.column_names
     numbers = range(len(names)) if labels is None else [names.index(one) for one in labels]
     columns = {}
     for number in numbers:
-        try:  # of text Arrow does not look whether it is UTF-8
+        try:  # Arrow itself does not check that text is UTF-8
             table.column(number).validate(full=True)
         except pa.ArrowInvalid as error:
             raise RecframeError(f"the column {quote(names[number])}: {error}") from error
-        # Polars has the values of a dictionary in the order in which rows happen to have them.
+        # Polars orders the values of a dictionary by their first rows, which is arbitrary.
         metadata = table.schema.field(number).metadata or {}
         if any(key.startswith(b"_PL_CATEGORICAL") for key in metadata):
             columns[number] = _read_categories(table.column(number), in_text_order=True)
@@ -220,31 +222,31 @@ def read_frame(table: pa.Table, labels: Sequence[Any] | None = None) -> pd.DataF
 
 
 def read_column(column: pa.ChunkedArray) -> Any:
-    """Return a column as pandas has it; nulls round no integer."""
+    """Return a column as a pandas array; integers with nulls stay exact."""
     kind = column.type
     if pa.types.is_dictionary(kind):
         return _read_categories(column)
-    if pa.types.is_string_view(kind):  # as Polars has it
+    if pa.types.is_string_view(kind):  # the type that Polars exports
         column = column.cast(pa.large_string())
         kind = column.type
     mapper: Any = NULLABLE.get if column.null_count else None
-    text = pd.Series([""]).dtype  # in which this version of pandas holds text
+    text = pd.Series([""]).dtype  # this version's dtype for text
     if pa.types.is_large_string(kind) and isinstance(text, pd.StringDtype):
         mapper = {kind: text}.get
     try:
         return column.to_pandas(types_mapper=mapper)
-    except pa.ArrowNotImplementedError:  # as of lists of texts in views
+    except pa.ArrowNotImplementedError:  # such as a list of string_view
         return pd.Series(column.to_pylist(), dtype=object)
 
 
 def _is_view(dtype: Any) -> bool:
-    """Return whether a dtype is that of text in views."""
+    """Return whether a dtype is Arrow's string_view."""
     return isinstance(dtype, pd.ArrowDtype) and pa.types.is_string_view(dtype.pyarrow_dtype)
 
 
 def read_views(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame with plain text in place of text in views, of which pandas takes no rows."""
-    # A subclass may raise where it is asked for its columns.
+    """Return a frame without string_view columns, from which pandas cannot take rows."""
+    # A subclass may raise when it is asked for its columns.
     dtypes = (frame if type(frame) is pd.DataFrame else pd.DataFrame(frame)).dtypes.array
     views = [at for at, dtype in enumerate(dtypes) if _is_view(dtype)]
     frame = frame.copy(deep=False) if views else frame
@@ -254,7 +256,7 @@ def read_views(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _read_categories(column: pa.ChunkedArray, *, in_text_order: bool = False) -> pd.Categorical:
-    """Return a dictionary as categories, including those that no row has."""
+    """Return a dictionary column as a Categorical; unused categories stay."""
     encoded = column.unify_dictionaries().combine_chunks()
     values, codes, ordered = encoded.dictionary, encoded.indices, encoded.type.ordered
     if pa.types.is_string_view(values.type):
@@ -268,7 +270,7 @@ def _read_categories(column: pa.ChunkedArray, *, in_text_order: bool = False) ->
     if codes.null_count:
         codes = codes.cast(pa.int64()).fill_null(-1)
     numbers = codes.to_numpy()
-    if numbers.dtype.kind == "u":  # which pandas has none of
+    if numbers.dtype.kind == "u":  # codes of pandas are signed
         numbers = numbers.astype(np.min_scalar_type(-max(1, len(values))), copy=False)
     dtype = pd.CategoricalDtype(pd.Index(read_column(pa.chunked_array([values]))), ordered)
     return pd.Categorical.from_codes(numbers, dtype=dtype, validate=False)

@@ -21,7 +21,7 @@ from recframe.cells import (
     read_cells,
     unnest,
 )
-from recframe.foreign import RELATION, is_of
+from recframe.foreign import RELATION, is_instance
 
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 JSON = ("jsonl", "ndjson")
@@ -46,13 +46,15 @@ class GivenRows:
     def read_schema(self, memory: int | None = None) -> pa.Schema:
         """Return the columns."""
         given = self.given
-        schema: pa.Schema = (_run(given.limit(0)) if is_of(given, *RELATION) else given).schema
+        schema: pa.Schema = (
+            _run(given.limit(0)) if is_instance(given, *RELATION) else given
+        ).schema
         return schema
 
     def iter_batches(self, names: Sequence[str], types: Types) -> Iterator[pa.RecordBatch]:
         """Yield these columns of all rows; raise where a reader's were read before."""
         batches = self.given
-        if is_of(batches, *RELATION):
+        if is_instance(batches, *RELATION):
             batches = _run(batches)
         elif not isinstance(batches, pa.RecordBatchReader):
             # Arrow reads many batches ahead unless it is told.

@@ -24,7 +24,7 @@ from recframe.foreign import (
     Source,
     TableLike,
     frame_error,
-    is_of,
+    is_instance,
     is_source,
     is_table,
 )
@@ -249,7 +249,7 @@ def evaluate(
     """
     given = make_options(options)
     is_frame = isinstance(frame, pd.DataFrame)
-    is_read_whole = not is_source(frame) or is_of(frame, *RELATION)
+    is_read_whole = not is_source(frame) or is_instance(frame, *RELATION)
     if is_frame or (is_table("frame", frame) and is_read_whole):
         is_given = tmp is not None or progress is not False
         if is_given or not isinstance(memory, str) or memory != MEMORY:

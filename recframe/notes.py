@@ -1,7 +1,7 @@
-"""Notes: what readers of a table should know of how it was made, and the sentences that say it.
+"""Notes: sentences under a table about the rows and users that it leaves out.
 
 Code that leaves something out notes how much; the numbers of blocks and partitions add up. `KINDS`
-has every sentence, which names the option that changes it.
+has every sentence. A sentence names the option that changes it.
 """
 
 import re
@@ -16,17 +16,18 @@ from typing import Any, NamedTuple
 
 from recframe.errors import RecframeWarning, count_of
 
-MISTAKES = ("cut", "all_relevant", "written_differently")  # which users are warned of too
-AMONG = {"rows_read", "rows_looked_up", "relevant_pairs", "users"}  # beside which others stand
-SEEN = {"ranked_rows_relevant", "ranked_rows_not_relevant"}  # which are news where one is alone
-FEW_LONGER = 0.05  # of the rankings: the others may all be cut
+MISTAKES = ("cut", "all_relevant", "written_differently")  # these kinds are warnings too
+# Sentences compare other numbers with these.
+DENOMINATORS = {"rows_read", "rows_looked_up", "relevant_pairs", "users"}
+SEEN = {"ranked_rows_relevant", "ranked_rows_not_relevant"}  # a note follows if only one is above 0
+FEW_LONGER = 0.05  # with this share of longer rankings or less, the others may be cut
 MOST_NAMED = 3  # metrics, scores or rows in a sentence
 IN_R = "they count in R, and no row can find them"
 ALIKE = (
     "but for differences in case, blanks at the ends or zeros at the front of ids; write both "
     "alike, as with .str.strip().str.casefold()"
 )
-# Why users have no value in a metric. All others need a relevant row.
+# The reasons for users without a value, by metric; the other metrics need a relevant row.
 WHY = {"auc": "no relevant row, or no other", "fall_out": "only relevant rows"}
 WHY |= dict.fromkeys(("precision", "judged", "mean"), "no ranked row")
 
@@ -66,25 +67,25 @@ class Note(NamedTuple):
 
 
 class Facts(Counter[str]):
-    """Numbers that are noted, by name, or only those that show mistakes.
+    """Noted numbers by name.
 
-    The name of a number of one metric, score or column ends with a colon and its label.
+    A number for one metric, score or column has a colon and the label at the end of its name.
     """
 
     only_mistakes = False
 
     def find(self, name: str) -> list[tuple[str, int]]:
-        """Return the labels of a name, with their numbers above 0."""
+        """Return the labels after a name and their numbers above 0."""
         return [(one[len(name) :], n) for one, n in self.items() if n and one.startswith(name)]
 
 
 _facts: ContextVar[Facts | None] = ContextVar("_facts", default=None)
-_adding = Lock()  # threads that evaluate blocks note in the same facts
+_adding = Lock()  # threads that evaluate blocks share their facts
 
 
 @contextmanager
 def taking_notes(facts: Facts | None = None, *, only_mistakes: bool = False) -> Iterator[Facts]:
-    """Collect the numbers that are noted meanwhile."""
+    """Collect the numbers that the body of the `with` statement notes."""
     facts = Facts() if facts is None else facts
     facts.only_mistakes = only_mistakes
     token = _facts.set(facts)
@@ -95,30 +96,30 @@ def taking_notes(facts: Facts | None = None, *, only_mistakes: bool = False) -> 
 
 
 def note(**numbers: int) -> None:
-    """Add numbers to the facts, where some are collected."""
+    """Add numbers to the facts, if somebody collects them."""
     if (facts := _facts.get()) is not None:
         with _adding:
             facts.update(numbers)
 
 
 def is_noting(*, mistakes: bool = False) -> bool:
-    """Return whether facts are collected, for numbers that are not counted anyway."""
+    """Return whether somebody collects facts; otherwise extra counting would be wasted."""
     facts = _facts.get()
     return facts is not None and (mistakes or not facts.only_mistakes)
 
 
 def facts_noted() -> Facts:
-    """Return the facts that are collected, none where nobody collects them."""
+    """Return the facts collected so far."""
     return _facts.get() or Facts()
 
 
 def say_cut(facts: Facts, _: Any) -> str:
-    """Return how few rankings reach beyond the cut-off, so that truth may be missing."""
+    """Return the sentence on rankings that seem cut at k, "" if they seem whole."""
     n_rankings, n_longer = facts["rankings"], facts["rankings_longer_than_recall"]
     are_few = n_rankings > 0 and n_longer <= FEW_LONGER * n_rankings
     are_equal = len(facts.find("rankings_of:")) == 1 and not facts["rankings_that_vary"]
     is_cut = are_few or (are_equal and facts["rankings_without_relevant_rows"])
-    if facts["users"] < 2 or not is_cut:  # one ranking may well be whole
+    if facts["users"] < 2 or not is_cut:  # a single ranking tells too little
         return ""
     longer = f"only {n_longer:,} of {n_rankings:,} rankings are" if n_longer else "no ranking is"
     return (
@@ -129,7 +130,7 @@ def say_cut(facts: Facts, _: Any) -> str:
 
 
 def say_undefined(facts: Facts, options: Any) -> str:
-    """Return how many users have no value in which metrics, and why."""
+    """Return the sentence on users without a value, by metric and reason."""
     labels = defaultdict[tuple[int, str], list[str]](list)
     is_nan = options is not None and options.zero_division != options.zero_division
     for label, n in facts.find("undefined:"):
@@ -144,13 +145,13 @@ def say_undefined(facts: Facts, options: Any) -> str:
 
 
 def join(names: list[str]) -> str:
-    """Return the first names, and how many others there are."""
+    """Return the first names in words, with the number of the others."""
     shown = names[:MOST_NAMED] + [f"{len(names) - MOST_NAMED:,} more"] * (len(names) > MOST_NAMED)
     return " and ".join(filter(None, (", ".join(shown[:-1]), *shown[-1:])))
 
 
-# Of each kind the names of its facts, and its sentence, in which their numbers stand in this order.
-# {labels} are those of the first name, {counts} these with their numbers.
+# For each kind: the names of its facts, and a sentence that is formatted with their numbers in this
+# order. {labels} are the labels of the first name, {counts} the labels with their numbers.
 KINDS: dict[str, tuple[str, str | Callable[[Facts, Any], str]]] = {
     "cut": (
         "rankings rankings_longer_than_recall rankings_of rankings_without_relevant_rows",
@@ -233,18 +234,18 @@ KINDS: dict[str, tuple[str, str | Callable[[Facts, Any], str]]] = {
 
 
 def list_notes(facts: Facts, options: Any = None) -> list[Note]:
-    """Return the notes that facts amount to, mistakes first; without options no remedy."""
+    """Return the notes on some facts, mistakes first; without options they name no remedy."""
     notes, known = [], {fact: fact.partition(":")[0] for fact, n in facts.items() if n}
-    noted = {*known.values()} - AMONG
-    if facts["users"] < 2 or noted >= SEEN:  # one ranking may well be so
+    noted = {*known.values()} - DENOMINATORS
+    if facts["users"] < 2 or noted >= SEEN:  # a single ranking tells too little
         noted -= SEEN
     for kind, (names, sentence) in KINDS.items():
         first, *others = names.split()
         if noted.isdisjoint([first, *others]):
             continue
         if isinstance(sentence, str):
-            found = facts.find(f"{first}:")
-            labels, counts = [label for label, _ in found], [f"{n:,} by {one}" for one, n in found]
+            pairs = facts.find(f"{first}:")
+            labels, counts = [label for label, _ in pairs], [f"{n:,} by {one}" for one, n in pairs]
             numbers = [facts[name] for name in (first, *others)]
             text = sentence.format(*numbers, labels=join(labels), counts=join(counts))
         else:
@@ -256,12 +257,12 @@ def list_notes(facts: Facts, options: Any = None) -> list[Note]:
 
 
 def list_mistakes(notes: Iterable[Note]) -> list[str]:
-    """Return the sentences of notes on what is almost surely a mistake."""
+    """Return the sentences of the notes that show mistakes in the data."""
     return [note.text for note in notes if note.kind in MISTAKES]
 
 
 def warn_of(notes: Iterable[Note], warn: Callable[..., object] = warnings.warn) -> None:
-    """Warn of mistakes at the line that called recframe."""
+    """Warn about mistakes, at the line that called recframe."""
     for text in list_mistakes(notes):
         frame, level = sys._getframe(), 1
         while frame.f_back and str(frame.f_globals.get("__name__")).startswith("recframe."):

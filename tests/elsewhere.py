@@ -16,7 +16,7 @@ from recframe import conventions
 
 # Each metric has the names of each library: {metric: {library: names}}.
 LIBRARIES = {}
-for name in conventions.read_names():
+for name in conventions.read_library_names():
     libraries = LIBRARIES.setdefault(name.metric.removesuffix("@k"), {})
     libraries.setdefault(name.library, []).append(name)
 K = 3

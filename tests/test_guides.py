@@ -22,7 +22,7 @@ import pytest
 import shapes
 from recframe import RecframeError
 from recframe.cli import main
-from recframe.conventions import read_names
+from recframe.conventions import read_library_names
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.options import DEFAULTS
 
@@ -203,7 +203,7 @@ def test_links_lead_somewhere():
 def list_conventions():
     """Return the rows of the table of names, with a library before the first of its names."""
     rows, library = {}, ""
-    for one in read_names():
+    for one in read_library_names():
         cells = rows.setdefault(one.metric, [])
         before = "" if cells and one.library == library else f"{one.library} "
         behind = f" ({one.difference})" if one.difference else ""

@@ -9,7 +9,7 @@ import pytest
 from doors import DOORS
 from recframe import RecframeError
 from recframe.cli import main
-from recframe.conventions import LEFT, LIKE
+from recframe.conventions import LIKE, REMAINING
 from recframe.options import DEFAULTS
 
 GUIDE = Path(__file__).parents[1] / "examples" / "guide" / "conventions.md"
@@ -100,7 +100,7 @@ def test_it_shows_what_it_set():
     for part in ("ties='item'", "short='pad'", "population='both'", "like='trec_eval'"):
         assert part in shown
     assert "trec_eval cuts scores to float32 first" in shown
-    assert set(LEFT) == set(LIKE)
+    assert set(REMAINING) == set(LIKE)
     assert DEFAULTS["like"] is None
 
 

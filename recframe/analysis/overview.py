@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from recframe.analysis.display import TEXT_WIDTH, as_html
-from recframe.conventions import LEFT
+from recframe.conventions import REMAINING
 from recframe.errors import RecframeError, count_of, quote
 from recframe.frames.columns import find_columns
 from recframe.frames.judgments import check_given_columns
@@ -71,7 +71,7 @@ def make_overview(call: str, size: str, frame: pd.DataFrame, options: Options) -
     if others:
         rows.append(("options", "given", _join(spell_arguments(others))))
     if options.like is not None:
-        rows.append(("like", "left", LEFT[options.like]))
+        rows.append(("like", "left", REMAINING[options.like]))
     title = f"{call}: {size}"
     is_refused = any(role.error for role in roles.values())
     if not is_refused and any(role.problem for role in roles.values()):

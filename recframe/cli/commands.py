@@ -28,10 +28,10 @@ from recframe.cli.flags import (
     add_output,
     add_views,
 )
-from recframe.cli.parser import read_whole
+from recframe.cli.parser import read_integer
 from recframe.cli.results import find_baseline, give, result_of_figures, view, view_segments
 from recframe.console import DONE, shows_bar, tell
-from recframe.conventions import LEFT
+from recframe.conventions import REMAINING
 from recframe.errors import (
     RecframeError,
     RecframeWarning,
@@ -131,7 +131,7 @@ def add_catalogue(command: argparse.ArgumentParser) -> None:
     command.add_argument("-k", "--k", help="the length of the lists (default: 10)", **CUT_OFF)
     command.add_argument(
         "--items",
-        type=read_whole,
+        type=read_integer,
         metavar="FILE|NUMBER",
         help="the catalogue: a file with a column of its items, or how many it has "
         "(default: the items of PATH)",
@@ -179,7 +179,7 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
         if error.answers:  # the method asks all that is open
             rec.mean([one.label for one in metrics], arguments.by, arguments.weights)
         raise
-    tell_notes(notes, arguments, [LEFT[options.like]] if options.like else [])
+    tell_notes(notes, arguments, [REMAINING[options.like]] if options.like else [])
     return DONE, f"{means.n_all:,} users"
 
 

@@ -12,10 +12,10 @@ from recframe.analysis.resampling import Interval, OfDifferences
 from recframe.cli.parser import (
     METRIC_FLAGS,
     read_checked,
+    read_integer,
     read_metrics,
     read_target,
     read_term,
-    read_whole,
     refuse_k,
 )
 from recframe.console import DONE, FAILED, INTERRUPTED, REFUSED, TERMINATED, USAGE
@@ -76,7 +76,7 @@ FILES: Flags = {
     },
 }
 # Of -k.
-CUT_OFF: Any = {"type": lambda number: check_k(read_whole(number)), "default": 10, "metavar": "K"}
+CUT_OFF: Any = {"type": lambda number: check_k(read_integer(number)), "default": 10, "metavar": "K"}
 HOW: Flags = {
     f"--{name}": {
         "help": f"{what} (default: {HOW_DEFAULTS[name]})",
@@ -111,7 +111,7 @@ SAID: Flags = {
 }
 LIMITS: Flags = {
     "--memory": {
-        "type": lambda text: check_memory(read_whole(text[:100])),
+        "type": lambda text: check_memory(read_integer(text[:100])),
         "default": check_memory(MEMORY),
         "metavar": "SIZE",
         "help": f"memory to work in, such as 512MiB; without a unit, bytes (default: {MEMORY})",

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from recframe.console import USAGE, one_line, show, write
-from recframe.conventions import read_names as read_conventions
+from recframe.conventions import read_library_names
 from recframe.errors import RecframeError, find_near, in_flags, quote
 from recframe.files.filters import Quoted, Written
 from recframe.foreign import Term
@@ -95,7 +95,7 @@ def expand(words: Sequence[str]) -> list[str]:
     # A path that follows a metric is not taken for another one, as argparse would have it.
     words, is_first, is_next = [], False, False
     for word in expanded:
-        read = read_names if expanded[0] == "trec" else read_metrics
+        read = read_trec_metrics if expanded[0] == "trec" else read_metrics
         if is_next and not is_first and _names_metric(word, read):
             words.append(METRIC_FLAGS[0])
         else:
@@ -124,7 +124,7 @@ def read_metrics(text: str) -> list[str]:
     return [parse_metric(name.strip()).label for name in names]
 
 
-def read_names(text: str) -> list[str]:
+def read_trec_metrics(text: str) -> list[str]:
     """Return the labels of the metrics that a text names, by the names here or trec_eval's.
 
     Of "P.5,10,map" the number between is another cut-off.
@@ -137,7 +137,7 @@ def read_names(text: str) -> list[str]:
             raise RecframeError(
                 f"{alike} is a set of trec_eval's; name each metric, as -m map P.5,10"
             )
-        trec = {one.name: one.metric for one in read_conventions() if one.library == "trec_eval"}
+        trec = {one.name: one.metric for one in read_library_names() if one.library == "trec_eval"}
         label = trec.get(f"{alike}_k" if ks else alike, "").removesuffix("@k")
         labels += [f"{label}@{k}" for k in ks.split("\0")] if label and ks else [label]
         labels += [] if label else read_metrics(name.replace("\0", ","))
@@ -164,7 +164,7 @@ def read_checked(make: Callable[..., object], name: str, text: str) -> object:
     return number
 
 
-def read_whole(text: str) -> int | str:
+def read_integer(text: str) -> int | str:
     """Return the whole number that a text means, or the text where it is none."""
     return int(text) if text.isdecimal() and len(text) < 20 else text  # Python reads no thousands
 

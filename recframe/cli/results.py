@@ -188,7 +188,7 @@ def give(
     if output is not None:
         table, ending = result.by_score, find_ending(arguments.output)
         if ending == ".json":
-            text = f"{as_text(result, 'json')}\n"
+            text = f"{format_result(result, 'json')}\n"
             output.write(text.encode("utf-8", "backslashreplace"))
         elif ending == ".csv":
             table.to_csv(output, mode="wb")
@@ -199,18 +199,18 @@ def give(
             plain.reset_index().to_parquet(output, index=False, write_page_checksum=True)
         output.flush()  # what has no room is known before anything is shown
     if lines is None:
-        show(as_text(result, arguments.format))
+        show(format_result(result, arguments.format))
     else:
-        show(lines, kept="\n\t")
+        show(lines, allowed="\n\t")
 
 
-def as_text(result: Result, text_format: str) -> str:
+def format_result(result: Result, text_format: str) -> str:
     """Return a result as it is printed."""
     if text_format == "json":
         document = _plain(result.document)
         return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
     if text_format == "csv":
-        table = result.by_score.rename(index=printable, columns=printable)
+        table = result.by_score.rename(index=escape_label, columns=escape_label)
         return table.to_csv().rstrip("\n")
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     table, about = result.shown, list[str]()
@@ -221,12 +221,12 @@ def as_text(result: Result, text_format: str) -> str:
         about = [fill(table.explain(), width or TEXT_WIDTH, break_on_hyphens=False)]
         table = table[READ]
     # Nothing is shown as NaN in every version of pandas.
-    table = table.rename(columns=printable)
+    table = table.rename(columns=escape_label)
     table = table.rename(
-        index=lambda label: shown if isinstance(shown := printable(label), str) else "NaN"
+        index=lambda label: shown if isinstance(shown := escape_label(label), str) else "NaN"
     )
     # In a file lines are of any length; a terminal would break them in the middle.
-    unnamed = table.rename_axis(columns=printable)
+    unnamed = table.rename_axis(columns=escape_label)
     unnamed.index.names = [None if name in UNNAMED_LEVELS else name for name in table.index.names]
     lines = [unnamed.to_string(line_width=width), *about]
     for number, word in enumerate(result.document.get("warnings", ())):
@@ -254,7 +254,7 @@ def _plain(value: object) -> Any:
     return int(value) if isinstance(value, np.integer) else str(value)  # a label of another kind
 
 
-def printable(label: Any) -> Any:
+def escape_label(label: Any) -> Any:
     """Return a label as it is printed, in one line; nothing stays nothing."""
     is_null = pd.api.types.is_scalar(label) and pd.isna(label)
     return label if is_null else escape(str(label))

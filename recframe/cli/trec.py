@@ -12,8 +12,8 @@ import pandas as pd
 from recframe import __version__
 from recframe.cli.commands import outputs
 from recframe.cli.flags import SAID, add_metrics, add_options, add_output, add_views
-from recframe.cli.parser import read_names
-from recframe.cli.results import Result, as_text, find_baseline, give, printable, view
+from recframe.cli.parser import read_trec_metrics
+from recframe.cli.results import Result, escape_label, find_baseline, format_result, give, view
 from recframe.console import DONE, tell
 from recframe.conventions import TREC
 from recframe.errors import RecframeError, shorten, show_path
@@ -63,7 +63,7 @@ examples:
   recframe trec qrels.txt bm25.run dense.run --baseline bm25.run"""
     command.add_argument("qrels", metavar="QRELS", help="the file of qrels")
     command.add_argument("paths", nargs="+", metavar="RUN", help="a file of a run")
-    add_metrics(command, METRICS, read_names)
+    add_metrics(command, METRICS, read_trec_metrics)
     command.add_argument(
         "-c",
         "--complete",
@@ -201,7 +201,7 @@ def write_queries(
     if form == "csv":
         rows = tidy_table(per_query).set_index("query")
         all_last = pd.concat([rows, means.reset_index().assign(query="all").set_index("query")])
-        return as_text(Result(all_last, all_last, {}), form)
+        return format_result(Result(all_last, all_last, {}), form)
     if form == "json":
         scores = per_query.columns.unique("score")
         queries = {
@@ -209,7 +209,7 @@ def write_queries(
             for query, row in per_query.iterrows()
         }
         found = {**document, "queries" if baseline is None else "differences": queries}
-        return as_text(Result(per_query, per_query, found), form)
+        return format_result(Result(per_query, per_query, found), form)
     lines = list[tuple[object, object, object]]()  # as trec_eval has them
     for name, of_all in means.iterrows():
         for query, row in per_query[name].dropna(how="all").iterrows():
@@ -218,7 +218,7 @@ def write_queries(
         if baseline is not None:
             lines.append(("baseline", "all", baseline))
         lines += [(metric, "all", f"{value:.4f}") for metric, value in of_all.items()]
-    shown = (map(printable, line) for line in lines)
+    shown = (map(escape_label, line) for line in lines)
     return "\n".join(f"{metric:<22}\t{query}\t{value}" for metric, query, value in shown)
 
 

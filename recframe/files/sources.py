@@ -39,7 +39,7 @@ from recframe.files.found import (
     naming_file,
     plain_type,
 )
-from recframe.foreign import RELATION, is_of
+from recframe.foreign import RELATION, is_instance
 from recframe.formats import PARQUET, GivenRows, find_format, open_rows
 from recframe.frames.columns import Columns
 from recframe.frames.grades import check_no_grades
@@ -139,9 +139,9 @@ def _find_given(source: Any, argument: str, access: Access) -> list[Found]:
     name, dataset, root = "the dataset", source, ""
     if isinstance(source, pa.RecordBatchReader):
         name = "the RecordBatchReader"
-    elif is_of(source, *RELATION):
+    elif is_instance(source, *RELATION):
         name = "the DuckDB relation"
-    elif is_of(source, "deltalake", "DeltaTable"):
+    elif is_instance(source, "deltalake", "DeltaTable"):
         name = source.table_uri
         dataset, root = as_dataset(name, lambda _: source), without_file(name)
         if not is_uri(name):  # older versions give a path, with blanks as those of URIs are
