@@ -1,4 +1,4 @@
-"""RecAccessor: ``df.rec`` of pandas DataFrames, the engine that has all rows in memory."""
+"""RecAccessor: ``df.rec`` on pandas DataFrames, with all rows in memory."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
@@ -111,32 +111,32 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
         if "from_lists" not in answers:
             return super()._answer(answers)
         lists = {name: answers[name] for name in ("item", "model", "duplicates") if name in answers}
-        made = unwrap(from_lists)  # which asks nothing itself
-        bound = type(self)(made(self._frame, **lists))
-        spelled = "".join(f", {name}={value!r}" for name, value in lists.items())
-        bound._written = f"recframe.from_lists(df{spelled}).rec"
+        make_rows = unwrap(from_lists)  # the function without `public` asks no questions itself
+        bound = type(self)(make_rows(self._frame, **lists))
+        arguments = "".join(f", {name}={value!r}" for name, value in lists.items())
+        bound._written = f"recframe.from_lists(df{arguments}).rec"
         others = {name: answers[name] for name in answers if name not in {"from_lists", *lists}}
         return bound._bind(replace(self._options, **others))
 
     def _answer_as_text(self, answers: Mapping[str, Any]) -> Self:
-        """Return an accessor of frames whose whole-numbered ids are text, with other answers."""
+        """Return an accessor with integer ids of all frames as text, and the other answers."""
         bound = self._answer({name: answers[name] for name in answers if name != "as_text"})
         options, columns = bound._options, bound._find_columns(with_item=True)
-        of_truth = *as_labels(options.truth_user), options.truth_item
-        ids, made = {*columns.users, columns.item, *of_truth}, {}
+        truth_labels = *as_labels(options.truth_user), options.truth_item
+        ids, codes = {*columns.users, columns.item, *truth_labels}, {}
         df = (bound._written or "df.rec").removesuffix(".rec")
         frames = {df: bound._frame, "truth": options.truth, "exclude": options.exclude}
         for name, frame in frames.items():
             if isinstance(frame, pd.DataFrame) and LOADED not in frame.attrs:
-                whole = frame.columns[frame.dtypes.map(is_integer_dtype).astype(bool)]
-                if texts := {label: "string" for label in whole if label in ids}:
-                    frames[name], made[name] = frame.astype(texts), f"{name}.astype({texts})"
+                integers = frame.columns[frame.dtypes.map(is_integer_dtype).astype(bool)]
+                if dtypes := {label: "string" for label in integers if label in ids}:
+                    frames[name], codes[name] = frame.astype(dtypes), f"{name}.astype({dtypes})"
         bound = type(self)(frames.pop(df))._bind(replace(options, **frames))
-        bound._written, bound._made = f"{made.pop(df, df)}.rec", made
+        bound._written, bound._made = f"{codes.pop(df, df)}.rec", codes
         return bound
 
     def _read(self, labels: Sequence[Hashable] | None = None) -> pd.DataFrame:
-        """Return the rows; of a table of another library these columns, or all."""
+        """Return the rows as a DataFrame; other tables are read with these columns only."""
         if isinstance(self._frame, pd.DataFrame):
             return self._frame
         return read_frame(self._frame, labels)
@@ -156,7 +156,7 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
 
     def _read_places(self, labels: list[Hashable], columns: Columns) -> list[pd.DataFrame]:
         frame = self._frame
-        with suppress(*DAMAGE):  # of ids that are none
+        with suppress(*DAMAGE):  # the ids may be of a wrong type, which a later step refuses
             rows = take_users(self._read_values(columns.users[0]))
             if isinstance(frame, pd.DataFrame):
                 return [frame if len(rows) == len(frame) else frame.iloc[rows]]
@@ -182,7 +182,7 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
 @public
 def rec(frame: TableLike, **options: Unpack[OptionArguments]) -> RecAccessor:
     """
-    Return the accessor of a frame: ``df.rec``, as a function.
+    Return the accessor of a frame, as ``df.rec`` does.
 
     Use it with editors and type checkers, which do not see registered accessors.
 

@@ -1,4 +1,4 @@
-"""The decorator of public functions: wrong arguments are explained, tracebacks end at the caller."""
+"""The decorator of public functions: it explains wrong arguments and shortens tracebacks."""
 
 import inspect
 import signal

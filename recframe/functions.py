@@ -1,4 +1,4 @@
-"""The functions: evaluate, where every option is spelled out, and those of values of users."""
+"""The public functions: evaluate with all options, scan, and functions of per-user tables."""
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import pandas as pd
 
-import recframe  # where the result of `scan` is found by who asks for its type
+import recframe  # tools that resolve the annotation of `scan` look its class up here
 from recframe.accessor import RecAccessor
 from recframe.analysis.compare import Correction, Test, compare_table, make_comparison, plan_table
 from recframe.analysis.display import with_notes
@@ -247,23 +247,22 @@ def evaluate(
     ann           0.50      0.5
     bob           0.25      0.5
     """
-    given = make_options(options)
+    checked = make_options(options)
     is_frame = isinstance(frame, pd.DataFrame)
     is_read_whole = not is_source(frame) or is_instance(frame, *RELATION)
     if is_frame or (is_table("frame", frame) and is_read_whole):
-        is_given = tmp is not None or progress is not False
-        if is_given or not isinstance(memory, str) or memory != MEMORY:
-            found = "a DataFrame" if is_frame else "a table"
-            raise RecframeError(f"memory, tmp and progress are for files, found {found}")
+        has_limits = tmp is not None or progress is not False
+        if has_limits or not isinstance(memory, str) or memory != MEMORY:
+            shown = "a DataFrame" if is_frame else "a table"
+            raise RecframeError(f"memory, tmp and progress are for files, found {shown}")
         accessor = RecAccessor(frame)  # type: ignore[arg-type]  # neither a path nor a list of them
-        # In its messages there is no accessor to be called.
-        accessor._call = ""
-        return accessor._bind(given).evaluate(metrics)
+        accessor._call = ""  # messages of a function name no accessor
+        return accessor._bind(checked).evaluate(metrics)
     _check_paths("frame", f"{TABLE_OR}the path of files", frame)
-    from recframe.scanned import scan_source  # which frames do without, here and below
+    from recframe.scanned import scan_source  # frames do not need this import, here and below
 
     limits = check_limits(memory, tmp, progress)
-    return scan_source("frame", frame, given, limits).evaluate(metrics)
+    return scan_source("frame", frame, checked, limits).evaluate(metrics)
 
 
 @spell_options
@@ -432,9 +431,9 @@ def scan(
     from recframe.stores import check_access
 
     limits, access = check_limits(memory, tmp, progress), check_access(storage_options, filesystem)
-    given = {"tmp": tmp, "storage_options": storage_options, "filesystem": filesystem}
-    given |= {"filters": filters, "union_by_name": union_by_name or None}
-    given |= {"memory": None if memory == MEMORY else memory}
+    arguments = {"tmp": tmp, "storage_options": storage_options, "filesystem": filesystem}
+    arguments |= {"filters": filters, "union_by_name": union_by_name or None}
+    arguments |= {"memory": None if memory == MEMORY else memory}
     accessor = scan_source(
         "source",
         source,
@@ -445,22 +444,22 @@ def scan(
         "recframe.scan(path)",
         union_by_name=union_by_name,
     )
-    others = [f", {name}={write(name, one)}" for name, one in given.items() if one is not None]
+    others = [f", {name}={write(name, one)}" for name, one in arguments.items() if one is not None]
     accessor._written = f"recframe.scan({write('source', source)}{''.join(others)})"
     return accessor
 
 
-def _check_paths(name: str, required: str, given: Any) -> None:
-    """Raise unless this is a path, a list of paths, or an object that stands for rows of files."""
-    if not is_source(given) and not all(
-        map(is_path, given if isinstance(given, list | tuple) else [given])
-    ):
-        if isinstance(given, pd.DataFrame) or is_table(name, given):
-            raise RecframeError(
-                f"{name} must be {required}, found a table in memory; pass it to recframe.rec, "
-                "which gives it the same methods"
-            )
-        raise frame_error(name, required, given)
+def _check_paths(name: str, required: str, value: Any) -> None:
+    """Raise unless a value is a path, a list of paths, or another source of rows."""
+    paths = value if isinstance(value, list | tuple) else [value]
+    if is_source(value) or all(map(is_path, paths)):
+        return
+    if isinstance(value, pd.DataFrame) or is_table(name, value):
+        raise RecframeError(
+            f"{name} must be {required}, found a table in memory; pass it to recframe.rec, "
+            "which gives it the same methods"
+        )
+    raise frame_error(name, required, value)
 
 
 @public
@@ -517,7 +516,7 @@ def read_per_user(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
     1           0.5
     2           1.0
     """
-    from recframe.files.saved import read_joined  # which frames need not load
+    from recframe.files.saved import read_joined  # frames do not need this import
 
     return read_joined(path)
 

@@ -1,4 +1,4 @@
-"""RankingMethods: every public method once, which an engine gives its tables."""
+"""RankingMethods: every public method, written once for all engines."""
 
 import inspect
 import textwrap
@@ -84,23 +84,21 @@ from recframe.options import (
 )
 
 Table = TypeVar("Table")
+Method = TypeVar("Method", bound=Callable[..., Any])
 Join = Callable[[Sequence[Any]], Any]
 
 
-Method = TypeVar("Method", bound=Callable[..., Any])
-
-
 def documented(method: Method) -> Method:
-    """Return the method of a metric with the docstring of its formula, and its arguments."""
+    """Return the method of a metric with the docstring of the metric's formula."""
     definition = DEFINITIONS[method.__name__]
-    if formula := inspect.getdoc(definition.formula):  # there is none under python -OO
+    if formula := inspect.getdoc(definition.formula):  # python -OO removes docstrings
         arguments = describe_arguments(definition, ", default 10", "1 or more")
-        method.__doc__ = _describe(formula, arguments)
+        method.__doc__ = _add_sections(formula, arguments)
     return method
 
 
-def _describe(formula: str, parameters: list[str]) -> str:
-    """Return the docstring of a formula with the sections that its method has besides."""
+def _add_sections(formula: str, parameters: list[str]) -> str:
+    """Return the docstring of a formula with sections for the arguments and table of a method."""
     refused = "an argument is out of its range, or the" if parameters else "the"
     sections = {
         "Parameters": "\n".join(parameters),
@@ -120,8 +118,8 @@ class RankingMethods(ABC, Generic[Table]):
     """
     Ranking metrics of interactions that an engine holds, with a method for each table.
 
-    A method checks its arguments and says which function makes the table of pandas DataFrames; the
-    engine calls it where the rows are.
+    A method checks its arguments and chooses a function that makes its table from pandas
+    DataFrames. The engine calls this function where the rows are.
 
     Parameters
     ----------
@@ -129,17 +127,17 @@ class RankingMethods(ABC, Generic[Table]):
         The interactions: a row for each user and item, score columns, a relevance column.
     """
 
-    _call = "df.rec"  # as messages spell it
-    _options = Options()  # until it is called with others
-    _written = ""  # the call as it was written, where that is not `_call`
-    _made: Mapping[str, str] = MappingProxyType({})  # how options that are tables were made
-    _takes: Set[str] = DEFAULTS.keys()  # the answers to a refusal that a call can be repeated with
-    # What is no method, and why or what to do.
+    _call = "df.rec"  # the accessor in messages
+    _options = Options()
+    _written = ""  # the code of the accessor in the user's call, if it is not `_call`
+    _made: Mapping[str, str] = MappingProxyType({})  # the code of options that are tables
+    _takes: Set[str] = DEFAULTS.keys()  # answers with which a refused call can be repeated
+    # Methods that an engine lacks, each with the end of its message.
     _lacks: Mapping[str, str] = MappingProxyType(
         {"judge": "; pass truth= to the call that it should judge"}
     )
-    _shows_bar = False  # while segments are taken one by one
-    _asks_all = True  # of a refused call, which is repeated to find what else is open
+    _shows_bar = False  # whether a bar shows the segments that are done
+    _asks_all = True  # whether a refused call is repeated to find all open questions
 
     def __init_subclass__(cls) -> None:
         """Make the methods of an engine public."""
@@ -198,64 +196,64 @@ class RankingMethods(ABC, Generic[Table]):
         return bound
 
     def __repr__(self) -> str:
-        """Return what is understood of the frame, as text; no value of it is looked at."""
+        """Return the roles of the frame's columns as text, without reading its values."""
         return self._show(str) or f"<{self._call} of a frame that cannot be shown>"
 
     def _repr_html_(self) -> str | None:
-        """Return the same as HTML, for a notebook."""
+        """Return the roles of the frame's columns as HTML, for a notebook."""
         return self._show(Overview.to_html)
 
     def _show(self, show: Callable[[Overview], str]) -> str | None:
-        """Return what is understood of the frame; None of one whose columns cannot be asked."""
+        """Return the roles of the frame's columns, None if its columns cannot be read."""
         try:
             return show(make_overview(self._call, self._size, self._sample, self._options))
-        except Exception:  # whatever an object of someone's raises: what displays must not
+        except Exception:  # a display must not raise, whatever the frame does
             return None
 
     def __dir__(self) -> list[str]:
-        """Return the names to complete: the methods, and what every object has."""
+        """Return the public methods and the special names of an object, for completion."""
         names = super().__dir__()
         return sorted(name for name in names if name[:1] != "_" or name[:2] == "__")
 
     def _answer(self, answers: Mapping[str, Any]) -> Self:
-        """Return an accessor with the options that answer a refusal, beside those it has."""
+        """Return an accessor with its options and those that answer a refusal."""
         return self._bind(replace(self._options, **answers))
 
     @property
     def _size(self) -> str:
-        """How large the frame is, as far as it is known."""
+        """The size of the frame in words, as far as it is known."""
         return f"{self._sample.shape[1]:,} columns"
 
-    # What an engine supplies. Metrics, columns and numbers come checked.
+    # An engine supplies these methods. Their arguments are checked.
 
     @property
     @abstractmethod
     def _sample(self) -> pd.DataFrame:
-        """A DataFrame with the columns of the rows, in their dtypes; rows need not be there."""
+        """A DataFrame with the columns and dtypes of the rows; it may be empty."""
 
     @abstractmethod
     def _read_values(self, label: Hashable) -> pd.Series:
-        """Return the values that a column holds, repeated or not, in any order."""
+        """Return the values of a column in any order; repeated values may be left out."""
 
     @abstractmethod
     def _map(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
     ) -> Table:
-        """Return what is made of the arrays of the rows, and the options.
+        """Return the table that `make` makes from the rows and the options.
 
-        Rows may come in parts, each with all rows of its users. Unless `reads_all` they need no
-        columns but those in a role.
+        Rows may come in blocks, each with all rows of its users. Unless `reads_all`, only columns
+        in a role are read.
         """
 
     def _whole(
         self, make: Make, columns: Columns, options: Options, make_table: MakeTable
     ) -> Table:
-        """Return what is made of the per-user table, in one piece and with its users sorted."""
-        # Where tables are of pandas.
+        """Return the table that `make_table` makes from the whole per-user table, users sorted."""
+        # This serves engines whose tables are DataFrames of pandas.
         return make_table(self._map(make, columns, options))  # type: ignore[arg-type,return-value]
 
     def _collect(self, table: Any) -> pd.DataFrame:
-        """Return a table of this engine as one of pandas."""
+        """Return a table of this engine as a DataFrame of pandas."""
         collected: pd.DataFrame = table
         return collected
 
@@ -267,48 +265,48 @@ class RankingMethods(ABC, Generic[Table]):
         make_table: MakeTable,
         join: Join | None = None,
     ) -> Table:
-        """Return what is made of all parts together, of each of which a cell is made.
+        """Return the table that `make_table` makes from the cells of all blocks.
 
-        Cells may be made one by `join` before.
+        `make` turns each block into one cell; `join` may join some cells to one before.
         """
         return self._whole(make, columns, options, make_table)
 
     def _mean(self, make: Make, columns: Columns, options: Options, make_table: MakeTable) -> Table:
-        """Return what is made of the table of means."""
+        """Return the table that `make_table` makes from the means over users."""
         return self._whole(make, columns, options, lambda table: make_table(mean_table(table)))
 
     @abstractmethod
     def _describe(self, columns: Columns, k: int, options: Options) -> Table:
-        """Return the description that the figures of the rows add up to."""
+        """Return the description of the rows."""
 
     @abstractmethod
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
-        """Return rows among which are all of the user's, and whether they are all there is."""
+        """Return rows that include all rows of a user, and whether they are the whole frame."""
 
     def _options_for(self, user: Hashable, columns: Columns) -> Options:
-        """Return the options by which to inspect a user; of truth the user's rows are enough."""
+        """Return the options to inspect a user; their truth needs no rows of other users."""
         return self._options
 
     def _find_columns(
         self, *, with_item: bool = False, metrics: Sequence[Metric] = (), used: Sequence[Any] = ()
     ) -> Columns:
-        """Return the label of each role, and of each column that a metric is of.
+        """Return the label of each role, and of each column that a metric averages.
 
         Columns that are `used` otherwise, by name or as Series, are not inferred as scores.
         """
-        names = [getattr(one, "name", one) for given in used for one in as_labels(given)]
+        names = [getattr(one, "name", one) for argument in used for one in as_labels(argument)]
         asked: dict[str, Any] = {"with_item": with_item, "call": self._call, "metrics": metrics}
         used = [name for name in names if is_key(name)]
         return find_columns(self._sample, self._options, used=used, **asked)
 
     def _read_places(self, labels: list[Hashable], columns: Columns) -> list[pd.DataFrame]:
-        """Return these columns of rows at a few places; lazy engines have none to look at."""
+        """Return these columns of a few users' rows, [] for engines that are lazy."""
         return []
 
     def _ask_others(
         self, columns: Columns, named: Iterable[Hashable] = (), *, asks_unit: bool = False
     ) -> None:
-        """Raise where a column that is not named seems to part a user's rows, or rankings."""
+        """Raise if a column without a role seems to split the rows of a user into rankings."""
         others, floats = list_others(self._sample, columns, self._options, asks_unit=asks_unit)
         others, floats = leave_out(others, named), leave_out(floats, named)
         for unit in [label for label in others if find_role(label) == "user"]:
@@ -325,52 +323,69 @@ class RankingMethods(ABC, Generic[Table]):
             check_others(places, others, columns, self._options)
 
     def _per_user(self, metrics: list[Metric], *, is_single: bool = False) -> Table:
-        """Return the metrics of every user; a single one may have a plain column for each score."""
+        """Return the metrics of every user; a single metric may have one column for each score."""
         columns = self._find_columns(metrics=metrics)
         make = partial(measure_noted, metrics=metrics, is_single=is_single)
         self._ask_others(columns)
         with taking_notes(only_mistakes=True) as facts:
             table = self._map(make, columns, self._options)
-        return self._tell(table, facts)
+        return self._add_notes(table, facts)
 
     def _per_metric(self, name: str, k: int | None = None, **parameters: float) -> Table:
-        """Return a metric of every user; its label leaves out parameters that have the default."""
+        """Return a metric of every user; its label names parameters that are not the default."""
         for one in DEFINITIONS[name].parameters:
             if is_number(parameters[one.name]) and parameters[one.name] == one.default:
                 del parameters[one.name]
         return self._per_user([make_metric(name, k, **parameters)], is_single=True)
 
-    def _tell(self, table: Any, facts: Facts) -> Table:
-        """Return a table with the notes that facts amount to, and warn of mistakes."""
+    def _add_notes(self, table: Any, facts: Facts) -> Table:
+        """Return a table with the notes on some facts, and warn about mistakes."""
         notes = list_notes(facts, self._options)
         warn_of(notes)
-        told: Table = with_notes(table, notes)
-        return told
+        noted: Table = with_notes(table, notes)
+        return noted
 
-    def _of_users(
+    def _aggregate_users(
+        self, metrics: list[Metric], make_table: MakeWeighted, by: Any, weights: Any, unit: Any
+    ) -> Table:
+        """Return the table that `make_table` makes from the per-user table, for each segment."""
+        finish = partial(self._whole, make_table=make_table)
+        make_all = partial(make_each, make_table=make_table, shows_bar=self._shows_bar)
+        return self._aggregate(metrics, (by, weights, unit), measure_noted, finish, make_all)
+
+    def _aggregate_means(
         self,
         metrics: list[Metric],
         make_table: MakeWeighted,
         by: Any,
         weights: Any,
         measure: Callable[..., pd.DataFrame] = measure_noted,
-        *,
-        of_means: bool = False,
-        unit: Any = None,
     ) -> Table:
-        """Return what is made of the per-user table or its means, of each segment if any."""
+        """Return the table that `make_table` makes from the means over users, for each segment."""
+        finish = partial(self._mean, make_table=make_table)
+        make_all = partial(mean_each, make_table=make_table)
+        return self._aggregate(metrics, (by, weights, None), measure, finish, make_all)
+
+    def _aggregate(
+        self,
+        metrics: list[Metric],
+        by_weights_unit: tuple[Any, Any, Any],
+        measure: Callable[..., pd.DataFrame],
+        finish: Callable[[Make, Columns, Options], Table],
+        make_all: Callable[[Segmented], pd.DataFrame],
+    ) -> Table:
+        """Return the table of `finish`, or that of `make_all` if there are segments or weights."""
+        by, weights, unit = by_weights_unit
         columns = self._find_columns(metrics=metrics, used=(by, weights))
         make = partial(measure, metrics=metrics)
         with taking_notes() as facts:
             grouping = find_grouping(self._sample, by, weights, columns.users, unit)
             self._ask_others(columns, grouping.labels, asks_unit=is_infer(unit))
-            if not grouping.all:
-                finish = self._mean if of_means else self._whole
-                return self._tell(finish(make, columns, self._options, make_table), facts)
-            of_each = mean_each if of_means else partial(make_each, shows_bar=self._shows_bar)
-            make_all = partial(of_each, make_table=make_table)
-            table = self._by_segment(grouping, columns, metrics, make, make_all)
-            return self._tell(table, facts)
+            if grouping.all:
+                table = self._by_segment(grouping, columns, metrics, make, make_all)
+            else:
+                table = finish(make, columns, self._options)
+            return self._add_notes(table, facts)
 
     def _by_segment(
         self,
@@ -380,15 +395,15 @@ class RankingMethods(ABC, Generic[Table]):
         measure: Make,
         make_all: Callable[[Segmented], pd.DataFrame],
     ) -> Table:
-        """Return what is made of the per-user table in segments."""
+        """Return the table that `make_all` makes from the per-user table in segments."""
         read = columns._replace(of_users=tuple(grouping.labels))
         make = partial(measure_with_own, measure=measure, grouping=grouping)
         segment = partial(segment_users, grouping=grouping, scores=columns.scores, metrics=metrics)
         bound = copy(self)
         bound._frame = grouping.add_rows(self._frame)
-        return bound._add_up(make, read, self._options, lambda parts: make_all(segment(parts)))
+        return bound._add_up(make, read, self._options, lambda cells: make_all(segment(cells)))
 
-    # The methods.
+    # The public methods.
 
     def evaluate(self, metrics: str | Iterable[str] = DEFAULT_METRICS) -> Table:
         """
@@ -510,7 +525,7 @@ class RankingMethods(ABC, Generic[Table]):
         FR      score       1.0
         NL      score       0.0
         """
-        return self._of_users(parse_metrics(metrics), NotedTable, by, weights, of_means=True)
+        return self._aggregate_means(parse_metrics(metrics), NotedTable, by, weights)
 
     def rank(self) -> Table:
         """
@@ -595,7 +610,7 @@ class RankingMethods(ABC, Generic[Table]):
         self._ask_others(columns)
         with taking_notes() as facts:
             table: Any = self._map(partial(top_table, k=k), columns, options, reads_all=True)
-        return self._tell(NotedTable(table) if type(table) is pd.DataFrame else table, facts)
+        return self._add_notes(NotedTable(table) if type(table) is pd.DataFrame else table, facts)
 
     def inspect(
         self,
@@ -670,7 +685,7 @@ class RankingMethods(ABC, Generic[Table]):
         labels = check_shown(self._sample, label)
         columns = self._find_columns(with_item=True)
         averaged = self._find_columns(with_item=True, metrics=asked).averaged
-        split_user(user, columns)  # which refuses what no user can be
+        split_user(user, columns)  # this raises for an id that no user can have
         read = columns._replace(averaged=averaged, of_users=tuple(labels))
         rows, is_all = self._rows_of(user, read)
         options = self._options_for(user, columns)
@@ -741,11 +756,11 @@ class RankingMethods(ABC, Generic[Table]):
         """
         k = check_k(k)
         options = self._options
-        if options.population == "raise":  # which the figures are to tell about
+        if options.population == "raise":  # the figures count the users of each side instead
             options = replace(options, population="all")
-        with taking_notes():  # of which some are figures
+        with taking_notes():  # the figures count the same facts
             described = self._describe(self._find_columns(with_item=True), k, options)
-        if not isinstance(described, Description):  # as of lazy engines
+        if not isinstance(described, Description):  # lazy engines return their own table
             return described
         described.warn(self._options)
         if described.is_refused:
@@ -761,7 +776,7 @@ class RankingMethods(ABC, Generic[Table]):
         """
         Return how the lists of all users cover the catalogue, for each score column.
 
-        A list is a user's first k rows; relevance is not needed. The figures are of all lists
+        A list is a user's first k rows; relevance is not needed. The figures describe all lists
         together: how many items anyone sees, how evenly, and how much the lists differ.
 
         Parameters
@@ -849,7 +864,7 @@ class RankingMethods(ABC, Generic[Table]):
         with taking_notes() as facts:
             self._ask_others(columns)
             table = self._add_up(count, columns, options, make_table, join_shown)
-        return self._tell(table, facts)
+        return self._add_notes(table, facts)
 
     def curve(
         self,
@@ -903,7 +918,7 @@ class RankingMethods(ABC, Generic[Table]):
         metrics = curve_metrics(metric, k)
         make_table = partial(curve_table, metrics=metrics)
         measure = measure_curve if k is None else measure_noted
-        return self._of_users(metrics, make_table, by, weights, measure, of_means=True)
+        return self._aggregate_means(metrics, make_table, by, weights, measure)
 
     def summary(
         self,
@@ -983,7 +998,7 @@ class RankingMethods(ABC, Generic[Table]):
         """
         resampling = make_resampling(confidence, n_resamples, seed, interval)
         make_table = partial(summary_table, resampling=resampling, unit=unit)
-        return self._of_users(parse_metrics(metrics), make_table, by, weights, unit=unit)
+        return self._aggregate_users(parse_metrics(metrics), make_table, by, weights, unit)
 
     def compare(
         self,
@@ -1070,7 +1085,7 @@ class RankingMethods(ABC, Generic[Table]):
         draws = confidence, n_resamples, seed, interval
         how = make_comparison(test, correction, *draws, weights=weights, unit=unit)
         make_table = partial(compare_table, baseline=baseline, how=how)
-        return self._of_users(parse_metrics(metrics), make_table, by, weights, unit=unit)
+        return self._aggregate_users(parse_metrics(metrics), make_table, by, weights, unit)
 
     def report(
         self,
@@ -1081,7 +1096,7 @@ class RankingMethods(ABC, Generic[Table]):
         unit: Hashable | None = INFER,
     ) -> Report:
         """
-        Return a page to hand on: the data, its problems, and how the models differ.
+        Return a page to share: the data, its problems, and how the models differ.
 
         It is one file of HTML that opens offline, light or dark, and prints on A4. Problems of the
         data come first, in words. Then come the data evaluated, `summary`, `compare`, means at
@@ -1130,7 +1145,7 @@ class RankingMethods(ABC, Generic[Table]):
         """
         title, asked = check_title(title), parse_metrics(metrics)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RecframeWarning)  # of what the page says
+            warnings.simplefilter("ignore", RecframeWarning)  # the page has the same sentences
             return make_page(find_out(self, asked, baseline, by, unit), title, baseline, unit)
 
     @documented
@@ -1201,12 +1216,12 @@ class RankingMethods(ABC, Generic[Table]):
     def judged(self, k: int = 10) -> Table:
         return self._per_metric("judged", k=k)
 
-    if not TYPE_CHECKING:  # to a type checker, a misspelt method is an error
+    if not TYPE_CHECKING:  # type checkers report misspelt methods themselves
 
         def __getattr__(self, name: str) -> Callable[..., Table]:
-            """Raise for what is no method, with the one that may be meant."""
+            """Raise `AttributeError` and suggest the nearest method."""
             near, k = [], ""
-            if not name.startswith("_"):  # as what IPython looks for
+            if not name.startswith("_"):  # IPython looks for private names
                 near = find_near(name, [one for one in dir(type(self)) if not one.startswith("_")])
                 if (meant := find_meant(name)) is not None:
                     near, takes_k = [meant.name], DEFINITIONS[meant.name].cut_off != "none"

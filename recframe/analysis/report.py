@@ -162,7 +162,7 @@ def find_out(rec: Any, metrics: list[Metric], baseline: Any, by: Any, unit: Any)
         return rec.inspect(own, k=deepest or K)
 
     def by_segment(make_table: Callable[..., pd.DataFrame]) -> pd.DataFrame:
-        return _plain(rec._collect(rec._of_users(metrics, make_table, by, None, unit=unit)))
+        return _plain(rec._collect(rec._aggregate_users(metrics, make_table, by, None, unit)))
 
     return Findings(
         per_user,

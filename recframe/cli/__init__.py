@@ -1,4 +1,4 @@
-"""The command line: arguments in, tables and an exit status out."""
+"""The command line: it parses arguments, runs a command and returns an exit status."""
 
 import shlex
 import signal
@@ -18,7 +18,7 @@ from recframe.cli.trec import add_trec
 from recframe.console import INTERRUPTED, REFUSED, TERMINATED, USAGE, describe, tell
 from recframe.errors import RecframeError, in_flags, quote, show_path
 
-# Requests to end: of others, and of a terminal that is closed, which Windows has not.
+# Signals that end the process. A closed terminal sends SIGHUP, except on Windows.
 ENDING = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
 COMMANDS = {
     "evaluate": (add_evaluate, "mean metrics over users"),
@@ -46,10 +46,10 @@ blanks; a # begins a comment. Write a path that begins with @ as ./@path.
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     words = sys.argv[1:] if argv is None else argv
-    is_main = threading.current_thread() is threading.main_thread()  # no other may handle signals
+    is_main = threading.current_thread() is threading.main_thread()  # others cannot set handlers
     previous = {number: signal.getsignal(number) for number in ENDING if is_main}
     try:
-        for number in previous:  # which leave as few files behind as an error does
+        for number in previous:  # SystemExit removes temporary files on its way out
             signal.signal(number, lambda number, _: sys.exit(TERMINATED + number - signal.SIGTERM))
         return run(words)
     except KeyboardInterrupt:
@@ -58,16 +58,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (RecframeError, ImportError) as error:
         if sys.flags.dev_mode and isinstance(error, ImportError):
             raise
-        # Of an extra that is missing: which, how to install it.
+        # An ImportError names the missing extra and how to install it.
         tell(in_flags(error, shlex.join(["recframe", *words])))
     except Exception as error:
         if sys.flags.dev_mode:
             raise
-        found = describe(error)
-        if isinstance(error, MemoryError) or "thread" in found:
-            tell(f"the system gave no more memory or threads ({found}); pass a smaller --memory")
+        text = describe(error)
+        if isinstance(error, MemoryError) or "thread" in text:
+            tell(f"the system gave no more memory or threads ({text}); pass a smaller --memory")
         else:
-            tell(f"unexpected {found}; python -X dev -m recframe shows where")
+            tell(f"unexpected {text}; python -X dev -m recframe shows where")
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
@@ -75,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def run(words: Sequence[str]) -> int:
-    """Do what the words of a command line ask for; where that is nothing, show the help."""
+    """Run the command that the words name, or show the help if there are no words."""
     parser = Parser(
         prog="recframe",
         description="Evaluate rankings of users and items in files: parquet, csv and others.",
@@ -90,14 +90,15 @@ def run(words: Sequence[str]) -> int:
         parser.error(str(error))
     for name, (add, help_text) in COMMANDS.items():
         command = commands.add_parser(name, prog=f"recframe {name}", help=help_text)
-        if name in words:  # the arguments of others are not needed
+        if name in words:  # building the arguments of the other commands would take time
             add(command)
             command.epilog = f"{command.epilog}\n\n{STATUSES}"
     if not words:
         parser.print_help()
         parser.exit(USAGE)
     first = words[0]
-    if first[:1] != "-" and (Path(first).suffix or "/" in first):  # as no command has
+    # A word with a suffix or a slash is a path, and no command.
+    if first[:1] != "-" and (Path(first).suffix or "/" in first):
         parser.error(
             f"{quote(first)} is no command; did you mean recframe evaluate {show_path(first)}?"
         )

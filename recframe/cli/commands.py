@@ -1,4 +1,4 @@
-"""What is said of files: the commands evaluate, describe and catalogue."""
+"""The commands evaluate, describe and catalogue, which read files of interactions."""
 
 import argparse
 import os
@@ -57,8 +57,9 @@ from recframe.stores.listings import list_files
 from recframe.stores.outputs import check_apart, whole_file
 
 METRICS_HELP = describe_metrics()
-NOT_SHOWN = ("gain",)  # which no figure of the catalogue depends on
-NOT_DESCRIBED = ("ties", "zero_division", "gain")  # which no figure depends on
+# Options that change nothing in the table of a command.
+UNUSED_BY_CATALOGUE = ("gain",)
+UNUSED_BY_DESCRIBE = ("ties", "zero_division", "gain")
 
 
 def add_evaluate(command: argparse.ArgumentParser) -> None:
@@ -111,7 +112,7 @@ def add_describe(command: argparse.ArgumentParser) -> None:
   recframe describe @options.txt runs/ --format json"""
     add_flags(command, FILES)
     command.add_argument("-k", "--k", help="the cut-off to look at (default: 10)", **CUT_OFF)
-    add_options(command, {name: DEFAULTS[name] for name in DEFAULTS if name not in NOT_DESCRIBED})
+    add_options(command, {one: DEFAULTS[one] for one in DEFAULTS if one not in UNUSED_BY_DESCRIBE})
     add_output(command, "the figures")
     add_flags(command.add_argument_group("limits"), LIMITS)
 
@@ -136,13 +137,13 @@ def add_catalogue(command: argparse.ArgumentParser) -> None:
         help="the catalogue: a file with a column of its items, or how many it has "
         "(default: the items of PATH)",
     )
-    add_options(command, {name: DEFAULTS[name] for name in DEFAULTS if name not in NOT_SHOWN})
+    add_options(command, {one: DEFAULTS[one] for one in DEFAULTS if one not in UNUSED_BY_CATALOGUE})
     add_output(command, "the figures")
     add_flags(command.add_argument_group("limits"), LIMITS)
 
 
 def run_evaluate(arguments: Namespace) -> tuple[int, str]:
-    """Print the means, and write them and the values of every user if asked."""
+    """Print the means; if asked, write them and the values of every user to files."""
     metrics = parse_metrics(arguments.metrics or DEFAULT_METRICS)
     options = read_options(arguments)
     rec, opened = scan_asked(arguments, options)
@@ -154,11 +155,10 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
         ):
             is_tested = arguments.summary or arguments.baseline is not None
             unit = None if is_infer(arguments.unit) and not is_tested else arguments.unit
-            own = arguments.by, arguments.weights, unit
-            grouping, tables = rec.iter_users(metrics, *own)
+            grouping, tables = rec.iter_users(metrics, arguments.by, arguments.weights, unit)
             known = {str(score): score for score in opened[0].columns.scores}
             baseline = find_baseline(arguments.baseline, known, "score columns")
-            notes = list[Note]()  # which are known once all tables are made
+            notes = list[Note]()  # the last table completes them
             about = {**describe_run(arguments, options, opened[0]), "notes": notes}
             stack.enter_context(closing(tables))
             if each is not None:
@@ -176,7 +176,7 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
             notes += list_notes(facts, options)
             give(result, arguments, output)
     except RecframeError as error:
-        if error.answers:  # the method asks all that is open
+        if error.answers:  # the public method raises with all open questions
             rec.mean([one.label for one in metrics], arguments.by, arguments.weights)
         raise
     tell_notes(notes, arguments, [REMAINING[options.like]] if options.like else [])
@@ -184,7 +184,7 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
 
 
 def run_describe(arguments: Namespace) -> tuple[int, str]:
-    """Print what the files hold, and write it if asked."""
+    """Print the figures of the data, and write them to a file if asked."""
     options = read_options(arguments)
     rec, opened = scan_asked(arguments, options)
     with outputs(arguments, rec.paths) as (output, _):
@@ -194,27 +194,27 @@ def run_describe(arguments: Namespace) -> tuple[int, str]:
     refusal = table.refusal if isinstance(table, Description) else None
     if refusal is not None and not arguments.quiet and arguments.format != "json":
         command = shlex.join(["recframe", "evaluate", *arguments.paths])
-        given = spell_flags(
+        flags = spell_flags(
             {
                 "filter": [text for text, _ in arguments.filter],
                 **({"union_by_name": True} if arguments.union_by_name else {}),
                 **list_changed(options),
             }
         )
-        tell(f"note: recframe evaluate asks: {in_flags(refusal, f'{command} {given}'.rstrip())}")
+        tell(f"note: recframe evaluate asks: {in_flags(refusal, f'{command} {flags}'.rstrip())}")
     return DONE, f"{opened[0].rows_said} rows"
 
 
 def run_catalogue(arguments: Namespace) -> tuple[int, str]:
-    """Print what the lists show of the catalogue, and write it if asked."""
+    """Print how the lists cover the catalogue, and write the figures to a file if asked."""
     options = catalogue_options(read_options(arguments))
     rec, opened = scan_asked(arguments, options)
     items = arguments.items
-    beside = [items] if isinstance(items, str) else []
-    with outputs(arguments, rec.paths, beside) as (output, _):
-        items = load_frame("items", items) if beside else items
+    items_files = [items] if isinstance(items, str) else []
+    with outputs(arguments, rec.paths, items_files) as (output, _):
+        items = load_frame("items", items) if items_files else items
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RecframeWarning)  # as notes say the same
+            warnings.simplefilter("ignore", RecframeWarning)  # the notes have the same sentences
             table: Any = rec.catalogue(arguments.k, items)
         known = read_catalogue(items, opened[0].columns)
         about = describe_run(arguments, options, opened[0])
@@ -229,7 +229,7 @@ def read_options(arguments: Namespace) -> Options:
     given = vars(arguments)
     options = {name: given[name] for name in MEANINGS if given.get(name) is not None}
     if len(options.get("ascending", ())) == 1 and len(arguments.score or ()) < 2:
-        (options["ascending"],) = options["ascending"]  # else it could be of the last score only
+        (options["ascending"],) = options["ascending"]  # one flag is for all scores
     for name in ("user", "truth_user"):
         if len(options.get(name, ())) == 1:
             (options[name],) = options[name]
@@ -238,22 +238,13 @@ def read_options(arguments: Namespace) -> Options:
 
 
 def scan_asked(arguments: Namespace, options: Options) -> tuple[ScannedRecAccessor, list[Files]]:
-    """Return the accessor to the files asked for, and what will hold them once they are open."""
+    """Return the accessor to the files, and a list that the files join when they are opened."""
     opened: list[Files] = []
 
-    def note(found: Files) -> None:
-        opened.append(found)  # and say once, if asked, what will be read and how
-        if not arguments.verbose or len(opened) > 1:
-            return
-        paths, columns = found.paths, found.columns
-        ends = " … ".join(dict.fromkeys([*paths[:1], *paths[-1:]]))
-        tell(f"{found.size}{shorten(f': {ends}') if ends else ''}")
-        roles = {"user": columns.user, "item": columns.item, "relevant": columns.relevant}
-        said = [f"{role} {label!r}" for role, label in roles.items() if label is not None]
-        scores = ", ".join(map(repr, columns.scores))
-        tell(f"columns: {', '.join(said)}, score {shorten(scores)}")
-        if found.n_rows:
-            tell(f"read {ROUTES[plan_blocks(found).route]}, within {found.memory:,} bytes")
+    def note(files: Files) -> None:
+        opened.append(files)
+        if arguments.verbose and len(opened) == 1:
+            _tell_files(files)
 
     has_bar = shows_bar(is_quiet=arguments.quiet)
     limits = check_limits(arguments.memory, arguments.tmp, has_bar)
@@ -271,15 +262,28 @@ def scan_asked(arguments: Namespace, options: Options) -> tuple[ScannedRecAccess
     return accessor, opened
 
 
+def _tell_files(files: Files) -> None:
+    """Report the files, the columns in their roles, and the way of reading."""
+    paths, columns = files.paths, files.columns
+    ends = " … ".join(dict.fromkeys([*paths[:1], *paths[-1:]]))
+    tell(f"{files.size}{shorten(f': {ends}') if ends else ''}")
+    roles = {"user": columns.user, "item": columns.item, "relevant": columns.relevant}
+    labels = [f"{role} {label!r}" for role, label in roles.items() if label is not None]
+    scores = ", ".join(map(repr, columns.scores))
+    tell(f"columns: {', '.join(labels)}, score {shorten(scores)}")
+    if files.n_rows:
+        tell(f"read {ROUTES[plan_blocks(files).route]}, within {files.memory:,} bytes")
+
+
 def describe_run(arguments: Namespace, options: Options, files: Files) -> dict[str, Any]:
-    """Return what is to know of a run beside its results."""
+    """Return the version, arguments and columns of a run, for its document."""
     columns = files.columns
     return {
         "recframe": __version__,
         "command": arguments.run.__name__.removeprefix("run_"),
         "paths": arguments.paths,
         "filters": [text for text, _ in arguments.filter],
-        "rows": None if files.is_filtered else files.n_rows,  # before any is read
+        "rows": None if files.is_filtered else files.n_rows,  # filters leave the number open
         "columns": {
             "user": columns.user,
             "item": columns.item,
@@ -293,16 +297,19 @@ def describe_run(arguments: Namespace, options: Options, files: Files) -> dict[s
 
 @contextmanager
 def outputs(
-    arguments: Namespace, read: list[str], beside: Sequence[str] = ()
+    arguments: Namespace, read: list[str], others: Sequence[str] = ()
 ) -> Iterator[tuple[IO[bytes] | None, IO[bytes] | None]]:
-    """Give the files to write, in place once results are shown; raise where one is read too."""
+    """Yield the files of --output and --per-user; they appear only if the body succeeds.
+
+    No file that is read may be written: neither those in `read` nor those at the `others` paths.
+    """
     paths = [arguments.output, per_user := getattr(arguments, "per_user", None)]
-    beside = [*beside, *filter(None, (arguments.truth, arguments.exclude))]
-    read = [*read, *(file for given in beside for file in list_files(given) if any(paths))]
+    others = [*others, *filter(None, (arguments.truth, arguments.exclude))]
+    read = [*read, *(file for path in others for file in list_files(path) if any(paths))]
     with ExitStack() as stack:
         names = []
         for path in filter(None, paths):
-            check_apart(path, read, [*arguments.paths, *beside])
+            check_apart(path, read, [*arguments.paths, *others])
             names.append(show_uri(path) if is_uri(path) else os.path.realpath(path))
         if len(set(names)) < len(names):
             raise RecframeError(f"cannot write {show_path(per_user)}: --output writes to it too")
@@ -311,7 +318,7 @@ def outputs(
 
 
 def tell_notes(notes: Iterable[Note], arguments: Namespace, others: Iterable[str] = ()) -> None:
-    """Say what is to know of a table, unless asked to be quiet; a document has its notes."""
+    """Print notes to standard error, unless --quiet; JSON has the notes in its document."""
     texts = [] if arguments.format == "json" else [one.text for one in notes]
     for sentence in () if arguments.quiet else (*others, *texts):
         tell(f"note: {sentence}")

@@ -1,13 +1,15 @@
-"""``recframe compare``: what has changed since values of users were saved, and a gate for jobs."""
+"""``recframe compare``: the differences between two saved tables, and a gate for nightly jobs."""
 
 import argparse
 import math
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, get_args
 
 import numpy as np
 
 from recframe import __version__
+from recframe.analysis.compare import Comparison
 from recframe.analysis.gate import (
     Gate,
     Matched,
@@ -22,11 +24,11 @@ from recframe.analysis.gate import (
 )
 from recframe.analysis.intervals import is_share
 from recframe.analysis.resampling import OfDifferences
-from recframe.analysis.segments import segment_given
+from recframe.analysis.segments import Segmented, segment_given
 from recframe.cli.commands import outputs, tell_notes
 from recframe.cli.flags import HOW, PAPERS, UNIT, add_flags, add_metrics, add_output, read_how
 from recframe.cli.parser import read_number
-from recframe.cli.results import give, join_results, list_segments, result_of_pairs
+from recframe.cli.results import Result, give, join_results, list_segments, result_of_pairs
 from recframe.console import DONE, FAILED, USAGE, shows_bar, tell
 from recframe.errors import RecframeError, as_flag, count_of, quote, shorten, show_path
 from recframe.files.saved import Saved, join_weights, read_saved
@@ -41,8 +43,8 @@ RULES: dict[Rule, str] = {
     "max_drop": "fail where a mean fell by more than D and its interval excludes 0",
     "non_inferior": "fail unless the low end of every interval is above -D",
 }
-MIN_USERS = 0.95  # of those with a value in the old file
-DEFAULT_RULE: tuple[Rule, float] = ("max_drop", math.inf)  # which all pass
+MIN_USERS = 0.95  # this share of the old file's users with a value needs one in the new file
+DEFAULT_RULE: tuple[Rule, float] = ("max_drop", math.inf)  # every difference passes
 
 
 def add_compare(command: argparse.ArgumentParser) -> None:
@@ -86,9 +88,9 @@ examples:
     add_metrics(command, ["all that both files have"])
     group = command.add_argument_group("gate")
     rule = group.add_mutually_exclusive_group()
-    for name, what in RULES.items():
+    for name, meaning in RULES.items():
         read = partial(_read_rule, name)
-        rule.add_argument(as_flag(name), dest="gate", type=read, metavar="D", help=what)
+        rule.add_argument(as_flag(name), dest="gate", type=read, metavar="D", help=meaning)
     group.add_argument(
         "--at-least",
         action="append",
@@ -126,23 +128,23 @@ examples:
 
 
 def check_gate(arguments: argparse.Namespace) -> None:
-    """Raise where something is said of a gate that is not asked for, or what does not go."""
+    """Raise if flags contradict each other, or if a flag of the gate stands alone."""
     arguments.how = read_how(arguments, OfDifferences)
     of_gate = ("lower_is_better", "higher_is_better", "min_users", "allow_missing")
-    given = [as_flag(name) for name in of_gate if getattr(arguments, name)]
-    if given and not (arguments.gate or arguments.at_least):
+    flags = [as_flag(name) for name in of_gate if getattr(arguments, name)]
+    if flags and not (arguments.gate or arguments.at_least):
         raise RecframeError(
-            f"{given[0]} belongs to a gate; add --max-drop, --non-inferior or --at-least"
+            f"{flags[0]} belongs to a gate; add --max-drop, --non-inferior or --at-least"
         )
 
 
 def _read_rule(rule: Rule, text: str) -> tuple[Rule, float]:
-    """Return a rule, and its limit as a text says it."""
+    """Return a rule with its limit, which a text holds."""
     return rule, check_limit(read_number(text))
 
 
 def _read_floor(text: str) -> tuple[str, float]:
-    """Return the metric and the mean that a text names."""
+    """Return the metric and the mean in a text such as ndcg@10=0.2."""
     metric, _, mean = text.rpartition("=")
     if not metric:
         raise RecframeError(f"must be METRIC=MEAN, such as ndcg@10=0.2, found {quote(text)}")
@@ -150,7 +152,7 @@ def _read_floor(text: str) -> tuple[str, float]:
 
 
 def _read_gate(arguments: argparse.Namespace, matched: Matched) -> Gate | None:
-    """Return the gate that is asked for, or end where nothing could fail it."""
+    """Return the gate of the arguments, None without one; exit if no loss could fail it."""
     metrics = list(matched.per_user.columns.unique("metric"))
     if not (arguments.gate or arguments.at_least):
         return None
@@ -163,7 +165,7 @@ def _read_gate(arguments: argparse.Namespace, matched: Matched) -> Gate | None:
             if rule == "max_drop" and limit < 1:
                 most = 1 - mean if metric in low else mean
                 why = f"whose old mean by {quote(old)} is {mean:.4g}"
-            if 0 < most <= limit + 1e-12:  # whatever the last digits of floats
+            if 0 < most <= limit + 1e-12:  # floats may differ in their last digits
                 tell(
                     f"{as_flag(rule)} must be below {most:.4g} for {shorten(metric)}, {why}, found "
                     f"{limit:g}; pass a difference of means such as {most / 20:.2g}"
@@ -174,10 +176,12 @@ def _read_gate(arguments: argparse.Namespace, matched: Matched) -> Gate | None:
     return Gate(rule, limit, low, {alike[name]: mean for name, mean in arguments.at_least}, share)
 
 
-def _tell_made(saved: list[Saved], names: list[str], arguments: argparse.Namespace) -> None:
-    """Say which options files were made with, if with others; raise where there is a gate.
+def _check_same_options(
+    saved: list[Saved], names: list[str], arguments: argparse.Namespace
+) -> None:
+    """Note the options that differ between the files; raise instead if there is a gate.
 
-    An option that refuses something has changed no value, whatever the other file has.
+    "raise" never changes a value, so it agrees with every other value of its option.
     """
     has_gate, (old, new) = bool(arguments.gate or arguments.at_least), (one.made for one in saved)
     pairs = {name: (old.get(name), new.get(name)) for name in old | new}
@@ -197,93 +201,145 @@ def _tell_made(saved: list[Saved], names: list[str], arguments: argparse.Namespa
         tell(f"note: {line}")
 
 
+@dataclass(frozen=True)
+class Inputs:
+    """Two saved tables, matched and split into segments, and how they are compared."""
+
+    names: list[str]
+    matched: Matched
+    segmented: Segmented
+    gate: Gate | None
+    how: Comparison
+
+
+@dataclass
+class Outcome:
+    """The results of the segments, and the reasons why a gate fails."""
+
+    missing: list[str]
+    failures: list[str] = field(default_factory=list)
+    results: list[Result] = field(default_factory=list)
+    is_shared: list[bool] = field(default_factory=list)  # whether the files share a segment's users
+    gone: list[dict[str, Any]] = field(default_factory=list)  # segments with users in OLD alone
+
+
 def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
-    """Print the differences, and write them if asked; return the exit status and what is done."""
+    """Print the differences and write them if asked; return the exit status and a summary."""
+    names = _name_files(arguments)
+    with outputs(arguments, names[:]) as (output, _), taking_notes() as facts:
+        inputs = _read_inputs(arguments, names)
+        outcome = _compare_segments(inputs, arguments)
+        # `_tell_matched` reports what other notes would.
+        notes = [one for one in list_notes(facts) if one.kind == "disagreement"]
+        result = _join_outcome(inputs, outcome)
+        result = result._replace(document={**result.document, "notes": notes})
+        give(result, arguments, output)
+    if not arguments.quiet:
+        _tell_matched(inputs.matched, names)
+    tell_notes(notes, arguments)
+    failures = outcome.failures
+    if arguments.allow_missing:
+        for line in outcome.missing:
+            tell(f"note: {line}, which --allow-missing lets pass")
+    elif inputs.gate is not None:
+        failures = outcome.missing + failures
+    for line in failures:
+        tell(f"failed: {line}")
+    return FAILED if failures else DONE, f"{len(inputs.matched.shared):,} users"
+
+
+def _name_files(arguments: argparse.Namespace) -> list[str]:
+    """Return the paths of both files, or raise if they are one file."""
     names = [without_file(arguments.old), without_file(arguments.new)]
     for role, name in zip(("OLD", "NEW"), names, strict=True):
         check_named(role, name)
     if len({show_uri(name) if is_uri(name) else identify(name) for name in names}) == 1:
         raise RecframeError(f"{' and '.join(map(show_path, names))} are one file; name two")
-    with outputs(arguments, names[:]) as (output, _), taking_notes() as facts:
-        floors = dict(arguments.at_least)
-        saved = read_saved(names)
-        matched = match_tables([one.table for one in saved], names, arguments.metrics, floors)
-        weights = join_weights(saved, names)
-        segmented = segment_given(matched.per_user, arguments.by, weights)
-        arguments.weights = segmented.weights
-        matched = matched._replace(weights=arguments.weights)
-        gate, how = _read_gate(arguments, matched), read_how(arguments, OfDifferences)
-        old_unit, new_unit = (one.made.pop("unit", INFER) for one in saved)
-        if how.unit == INFER and old_unit == new_unit:
-            how = how._replace(unit=new_unit)
-        _tell_made(saved, names, arguments)
-        by, n_users = segmented.grouping.by, len(matched.shared)
-        about: dict[str, Any] = {
-            "recframe": __version__,
-            "command": "compare",
-            "paths": list(map(show_uri, names)),
-            "options": {"test": how.test, "correction": how.correction, "unit": how.unit}
-            | how.resampling._asdict(),
-            "only": dict(zip(("old", "new"), matched.only, strict=True)),
+    return names
+
+
+def _read_inputs(arguments: argparse.Namespace, names: list[str]) -> Inputs:
+    """Return the tables of both files in segments, and how the arguments compare them."""
+    saved = read_saved(names)
+    tables, floors = [one.table for one in saved], dict(arguments.at_least)
+    matched = match_tables(tables, names, arguments.metrics, floors)
+    segmented = segment_given(matched.per_user, arguments.by, join_weights(saved, names))
+    arguments.weights = segmented.weights
+    matched = matched._replace(weights=segmented.weights)
+    gate, how = _read_gate(arguments, matched), read_how(arguments, OfDifferences)
+    old_unit, new_unit = (one.made.pop("unit", INFER) for one in saved)
+    if how.unit == INFER and old_unit == new_unit:
+        how = how._replace(unit=new_unit)
+    _check_same_options(saved, names, arguments)
+    return Inputs(names, matched, segmented, gate, how)
+
+
+def _compare_segments(inputs: Inputs, arguments: argparse.Namespace) -> Outcome:
+    """Return the outcome of all segments; without --by, all users are one segment."""
+    matched, segmented = inputs.matched, inputs.segmented
+    outcome = Outcome(list_missing(matched, inputs.names))
+    each = segmented.each(shows_bar=shows_bar(is_quiet=arguments.quiet))
+    for (rows, users, weights), segment in zip(each, list_segments(segmented), strict=True):
+        sides = matched.sides[:, rows]
+        of_segment = matched._replace(per_user=users, sides=sides, weights=weights)
+        values = [f"{shorten(name)} is {quote(value)}" for name, value in segment.items()]
+        where = f" where {' and '.join(values)}" if values else ""
+        outcome.is_shared.append(not of_segment.shared.empty)
+        if outcome.is_shared[-1]:
+            _compare_users(of_segment, where, inputs, outcome, arguments)
+        elif of_segment.sides[0].any():
+            outcome.gone.append(segment)
+            outcome.missing.append(f"no user{where} is in both files")
+    return outcome
+
+
+def _compare_users(
+    matched: Matched, where: str, inputs: Inputs, outcome: Outcome, arguments: argparse.Namespace
+) -> None:
+    """Add the result of the users of one segment, and the reasons why they fail the gate."""
+    table = compare_matched(matched, inputs.how)
+    table.columns.name = f"baseline: {show_uri(inputs.names[0])}"
+    gate, described = inputs.gate, None
+    if gate is not None:
+        failed, lacking = find_failed(table, gate, inputs.how.resampling.confidence)
+        outcome.failures += _list_reasons(failed, where)
+        outcome.missing += _list_reasons(lacking, where)
+        described = {
+            gate.rule: gate.limit,
+            "at_least": gate.floors,
+            "min_users": gate.min_users,
+            "allow_missing": arguments.allow_missing,
+            "lower_is_better": sorted(gate.low),
+            "failed": failed,
+            "missing": lacking,
         }
-        results, is_shared, gone, failures = [], [], [], list[str]()
-        missing = list_missing(matched, names)
-        each = segmented.each(shows_bar=shows_bar(is_quiet=arguments.quiet))
-        for (rows, users, own), segment in zip(each, list_segments(segmented), strict=True):
-            sides = matched.sides[:, rows]
-            of_segment = matched._replace(per_user=users, sides=sides, weights=own)
-            said = [f"{shorten(name)} is {quote(value)}" for name, value in segment.items()]
-            where = f" where {' and '.join(said)}" if said else ""
-            is_shared.append(not of_segment.shared.empty)
-            if not is_shared[-1]:
-                if of_segment.sides[0].any():
-                    gone.append(segment)
-                    missing.append(f"no user{where} is in both files")
-                continue
-            table = compare_matched(of_segment, how)
-            table.columns.name = f"baseline: {show_uri(names[0])}"
-            described = None
-            if gate is not None:
-                failed, lacking = find_failed(table, gate, how.resampling.confidence)
-                failures += _spell(failed, where)
-                missing += _spell(lacking, where)
-                described = {
-                    gate.rule: gate.limit,
-                    "at_least": gate.floors,
-                    "min_users": gate.min_users,
-                    "allow_missing": arguments.allow_missing,
-                    "lower_is_better": sorted(gate.low),
-                    "failed": failed,
-                    "missing": lacking,
-                }
-            told = {**({} if by else about), "gate": described}
-            result = result_of_pairs(table, len(of_segment.shared), told)
-            # Figures of all users of each file are in the document only.
-            plain = result.shown.drop(columns=["n_old", "new_mean"])
-            results.append(result._replace(shown=plain, by_score=plain))
-        result = results[0]
-        if by:
-            about |= {"users": n_users, "segments_gone": gone}
-            segmented = segmented._replace(keys=segmented.keys[is_shared])
-            result = join_results(results, segmented, about)
-        notes = [one for one in list_notes(facts) if one.kind == "disagreement"]  # others are told
-        result = result._replace(document={**result.document, "notes": notes})
-        give(result, arguments, output)
-    if not arguments.quiet:
-        _tell_matched(matched, names)
-    tell_notes(notes, arguments)
-    if arguments.allow_missing:
-        for line in missing:
-            tell(f"note: {line}, which --allow-missing lets pass")
-    elif gate is not None:
-        failures = missing + failures
-    for line in failures:
-        tell(f"failed: {line}")
-    return FAILED if failures else DONE, f"{n_users:,} users"
+    result = result_of_pairs(table, len(matched.shared), {"gate": described})
+    # Only the document has the values of users without a partner in the other file.
+    shown = result.shown.drop(columns=["n_old", "new_mean"])
+    outcome.results.append(result._replace(shown=shown, by_score=shown))
 
 
-def _spell(reasons: Reasons, where: str) -> list[str]:
-    """Return a line for each reason, by score and metric, of the users of a segment."""
+def _join_outcome(inputs: Inputs, outcome: Outcome) -> Result:
+    """Return the results of all segments as one, with the document of the whole command."""
+    matched, how, segmented = inputs.matched, inputs.how, inputs.segmented
+    about: dict[str, Any] = {
+        "recframe": __version__,
+        "command": "compare",
+        "paths": list(map(show_uri, inputs.names)),
+        "options": {"test": how.test, "correction": how.correction, "unit": how.unit}
+        | how.resampling._asdict(),
+        "only": dict(zip(("old", "new"), matched.only, strict=True)),
+    }
+    if not segmented.grouping.by:
+        (result,) = outcome.results
+        return result._replace(document={**about, **result.document})
+    about |= {"users": len(matched.shared), "segments_gone": outcome.gone}
+    segmented = segmented._replace(keys=segmented.keys[outcome.is_shared])
+    return join_results(outcome.results, segmented, about)
+
+
+def _list_reasons(reasons: Reasons, where: str) -> list[str]:
+    """Return a line for each reason by score and metric; `where` names the segment."""
     return [
         f"{shorten(metric)} of {quote(score)}{where} {reason}"
         for score, of_score in reasons.items()
@@ -292,16 +348,16 @@ def _spell(reasons: Reasons, where: str) -> list[str]:
 
 
 def _tell_matched(matched: Matched, names: list[str]) -> None:
-    """Say what only one of the files has, and what else the table does not show."""
+    """Note everything that only one of the files has, renamed scores, and equal values."""
     shared = matched.shared
     for name, only in zip(names, matched.only, strict=True):
         n_only, scores, metrics = only.values()
         counts = {"user": n_only, "score": len(scores), "metric": len(metrics)}
         shown = {"user": "", "score": f" {quote(scores)}", "metric": f" {quote(metrics)}"}
-        said = [f"{count_of(n, what)}{shown[what]}" for what, n in counts.items() if n]
-        if said:
+        parts = [f"{count_of(n, noun)}{shown[noun]}" for noun, n in counts.items() if n]
+        if parts:
             both = f"; both have {count_of(len(shared), 'user')}" if n_only else ""
-            tell(f"note: only {show_path(name)} has {', '.join(said)}, left out{both}")
+            tell(f"note: only {show_path(name)} has {', '.join(parts)}, left out{both}")
     for old, new in matched.scores:
         if old != new:
             tell(f"note: {quote(new)} is compared with {quote(old)}, each the only score of a file")

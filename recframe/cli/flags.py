@@ -1,4 +1,4 @@
-"""The flags that several commands have: files, metrics, options, intervals, output."""
+"""The flags that several commands share: files, metrics, options, intervals, output."""
 
 import argparse
 import inspect
@@ -44,16 +44,15 @@ GROUPS = {
 }
 WITHOUT = {"user": "all rows are one ranking", "relevant": "every pair of truth is relevant"}
 WITHOUT["model"] = "no column names the model of each row"
-PAPERS = ("latex", "markdown")  # formats of tables that have intervals
+PAPERS = ("latex", "markdown")  # formats for tables with intervals
 OUTPUT_ENDINGS = (".csv", ".json", ".parquet")
 COMPARED_BY = ("interval", "confidence", "n_resamples", "seed", "test", "correction")
 COMPARE = inspect.signature(RankingMethods.compare).parameters
 HOW_DEFAULTS = {name: COMPARE[name].default for name in COMPARED_BY}
 CORRECTIONS = (*get_args(Correction), "none")
 make_how = partial(make_comparison, **HOW_DEFAULTS)
-Flags = dict[str, dict[str, Any]]  # by their spellings, what each takes
+Flags = dict[str, dict[str, Any]]  # flag -> arguments of `add_argument`
 
-# Those that several commands have alike.
 FILES: Flags = {
     "paths": {
         "nargs": "+",
@@ -75,7 +74,7 @@ FILES: Flags = {
         "help": "columns that only some of the files have are null in the others",
     },
 }
-# Of -k.
+# The arguments of -k.
 CUT_OFF: Any = {"type": lambda number: check_k(read_integer(number)), "default": 10, "metavar": "K"}
 HOW: Flags = {
     f"--{name}": {
@@ -92,7 +91,7 @@ HOW: Flags = {
         ("correction", "how p-values are corrected for multiple tests", CORRECTIONS),
     )
 }
-# Who is independent where several columns tell users apart.
+# The unit matters if there are several user columns.
 UNIT: Flags = {
     "--unit": {
         "default": INFER,
@@ -102,7 +101,7 @@ UNIT: Flags = {
     },
     "--no-unit": {"dest": "unit", "action": "store_const", "help": "rankings are independent"},
 }
-SAID: Flags = {
+VERBOSITY: Flags = {
     "-q --quiet --no-progress": {"action": "store_true", "help": "no progress bar, no notes"},
     "-v --verbose": {
         "action": "store_true",
@@ -121,9 +120,9 @@ LIMITS: Flags = {
 
 
 def add_flags(group: argparse._ActionsContainer, flags: Flags) -> None:
-    """Add flags, given by their spellings with what each takes."""
-    for spellings, takes in flags.items():
-        group.add_argument(*spellings.split(), **takes)
+    """Add flags to a group or a command."""
+    for spellings, settings in flags.items():
+        group.add_argument(*spellings.split(), **settings)
 
 
 def add_metrics(
@@ -131,7 +130,7 @@ def add_metrics(
     default: Sequence[str],
     read: Callable[[str], list[str]] = read_metrics,
 ) -> None:
-    """Add what is measured."""
+    """Add the flags that name metrics."""
     command.add_argument(
         *METRIC_FLAGS,
         dest="metrics",
@@ -147,7 +146,7 @@ def add_metrics(
 def add_options(
     command: argparse.ArgumentParser, defaults: dict[str, Any], **short: Sequence[str]
 ) -> None:
-    """Add the options that have these defaults, some with short flags too."""
+    """Add a flag for each option that has a default here, some with short flags too."""
     for title, members in GROUPS.items():
         group = command.add_argument_group(title)
         for name in (name for name in members if name in defaults):
@@ -167,7 +166,7 @@ def add_options(
 
 
 def _describe_option(name: str, default: Any) -> dict[str, Any]:
-    """Return the arguments of the flag of one option."""
+    """Return the arguments of `add_argument` for one option."""
     meaning = re.sub("`.*?`", lambda found: as_flag(found[0][1:-1]), MEANINGS[name])
     flag = {"help": meaning if default is None else f"{meaning} (default: {default})"}
     if name == "ascending":
@@ -186,7 +185,10 @@ def _describe_option(name: str, default: Any) -> dict[str, Any]:
 
 
 def add_views(command: argparse.ArgumentParser, what: str, whose: str) -> None:
-    """Add what may be shown in place of means; `what` are scores or runs, of users or queries."""
+    """Add the flags that show intervals or differences in place of means.
+
+    `what` is "score" or "run", `whose` is "users" or "queries".
+    """
     command.set_defaults(check=check_views)
     group = command.add_argument_group("intervals")
     either = group.add_mutually_exclusive_group()
@@ -207,15 +209,15 @@ def add_views(command: argparse.ArgumentParser, what: str, whose: str) -> None:
 
 
 def check_views(arguments: argparse.Namespace) -> None:
-    """Raise where two views are asked for that are not one table, or what is of none of them."""
+    """Raise if flags need --summary or --baseline, or contradict it."""
     is_comparison = arguments.baseline is not None
-    given = [name for name in HOW_DEFAULTS if getattr(arguments, name, None) is not None]
-    is_saved = getattr(arguments, "per_user", None) is not None  # with the unit of each ranking
-    given += ["unit"] if getattr(arguments, "unit", INFER) != INFER and not is_saved else []
-    given += [f"format {arguments.format}"] if arguments.format in PAPERS else []
-    if given and not arguments.summary and not is_comparison:
-        raise RecframeError(f"--{given[0]} is for intervals; add --summary or --baseline")
-    differences = [name for name in given if name in ("test", "correction")]
+    flags = [name for name in HOW_DEFAULTS if getattr(arguments, name, None) is not None]
+    is_saved = getattr(arguments, "per_user", None) is not None  # the file has the unit
+    flags += ["unit"] if getattr(arguments, "unit", INFER) != INFER and not is_saved else []
+    flags += [f"format {arguments.format}"] if arguments.format in PAPERS else []
+    if flags and not arguments.summary and not is_comparison:
+        raise RecframeError(f"--{flags[0]} is for intervals; add --summary or --baseline")
+    differences = [name for name in flags if name in ("test", "correction")]
     if differences and arguments.summary:
         raise RecframeError(f"--{differences[0]} is for differences; add --baseline, not --summary")
     if arguments.summary or is_comparison:
@@ -228,9 +230,9 @@ def check_views(arguments: argparse.Namespace) -> None:
 
 
 def read_how(arguments: argparse.Namespace, intervals: Any) -> Comparison:
-    """Return how intervals and p-values are made; raise where the flags do not go together."""
-    given = {name: getattr(arguments, name, None) for name in HOW_DEFAULTS}
-    how = HOW_DEFAULTS | {name: value for name, value in given.items() if value is not None}
+    """Return how intervals and p-values are computed; raise if flags contradict each other."""
+    values = {name: getattr(arguments, name, None) for name in HOW_DEFAULTS}
+    how = HOW_DEFAULTS | {name: value for name, value in values.items() if value is not None}
     how["correction"] = None if how["correction"] == "none" else how["correction"]
     weights, unit = getattr(arguments, "weights", None), getattr(arguments, "unit", INFER)
     return make_comparison(**how, intervals=intervals, weights=weights, unit=unit)
@@ -240,10 +242,13 @@ def add_output(
     command: argparse.ArgumentParser,
     what: str,
     whose: str = "",
-    said: Flags = SAID,
+    verbosity: Flags = VERBOSITY,
     papers: Sequence[str] = (),
 ) -> argparse._ArgumentGroup:
-    """Add where results go, and the values of every user or query; return the group."""
+    """Add the flags for printed and written results; return their group.
+
+    `what` names the results; `whose`, "user" or "query", adds a file of every value.
+    """
     of_papers = f"; {' and '.join(papers)} print a paper's table with intervals" if papers else ""
     group = command.add_argument_group("output")
     group.add_argument(
@@ -260,7 +265,7 @@ def add_output(
         metavar="FILE",
         help=f"also write {what} to FILE ({', '.join(OUTPUT_ENDINGS)}), whole or not at all",
     )
-    add_flags(group.add_mutually_exclusive_group(), said)
+    add_flags(group.add_mutually_exclusive_group(), verbosity)
     if whose:
         group.add_argument(
             "--per-user",

@@ -1,4 +1,4 @@
-"""The parser: words of the command line as arguments, and what is wrong with them as usage."""
+"""The parser of the command line, and functions that read single arguments."""
 
 import argparse
 import math
@@ -32,26 +32,26 @@ TERM = re.compile(
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that says what it says to streams of any state."""
+    """A parser whose help and errors reach closed and narrow streams too."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         options["formatter_class"] = argparse.RawDescriptionHelpFormatter
         super().__init__(*args, **options)
-        self.color = False  # of Python 3.14: what is shown has its control characters escaped
+        self.color = False  # Python 3.14 colours the help, but `show` escapes control characters
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        """Print the help or the version: what is wrong goes another way."""
+        """Print the help or the version."""
         show(message.rstrip("\n"))
 
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
-        """Return what the type of an argument makes of a word, or refuse it in its own words."""
+        """Return the value of a word, or raise with the message of the argument's type."""
         try:
             return action.type(arg_string) if callable(action.type) else arg_string
         except (ValueError, OverflowError) as error:
             raise argparse.ArgumentError(action, in_flags(error)) from error
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Return what is known and what is not, or end at a flag that is not, with the nearest."""
+        """Return the arguments; exit at an unknown flag and suggest the nearest one."""
         known, rest = super().parse_known_args(args, namespace)
         flag = next((word.partition("=")[0] for word in rest if word.startswith("--")), "")
         flags = {one.lstrip("-"): one for one in self._option_string_actions}
@@ -62,7 +62,7 @@ class Parser(argparse.ArgumentParser):
         return known, rest
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong with the usage, and end."""
+        """Write the usage and the error to standard error, and exit."""
         with suppress(OSError):
             usage = f"{self.format_usage()}{self.prog}: error: "
             write(sys.stderr, f"{usage}{one_line(message)}\n")
@@ -70,21 +70,21 @@ class Parser(argparse.ArgumentParser):
 
 
 class _Files(argparse.ArgumentParser):
-    """A parser without arguments, which puts those in a file in place of @FILE."""
+    """A parser without arguments of its own, which replaces @FILE by the words in the file."""
 
     def convert_arg_line_to_args(self, arg_line: str) -> list[str]:
-        """Return the words of a line."""
+        """Return the words of a line, quoted as in a shell."""
         if "\0" in arg_line:
             raise ValueError("found a null character")
         return shlex.split(arg_line, comments=True)
 
     def error(self, message: str) -> NoReturn:
-        """Raise where a file cannot be read."""
+        """Raise if a file cannot be read."""
         raise ValueError(message)
 
 
 def expand(words: Sequence[str]) -> list[str]:
-    """Return arguments, those in a file in place of @FILE, and each metric with its own flag."""
+    """Return the words with @FILE replaced, and with a flag of its own before each metric."""
     try:
         expanded = _Files(fromfile_prefix_chars="@", add_help=False).parse_known_args(words)[1]
     except ValueError as error:
@@ -92,7 +92,7 @@ def expand(words: Sequence[str]) -> list[str]:
             f"a file of options must be text, as a shell reads it ({error}); a path that begins "
             "with @ is written ./@path"
         ) from error
-    # A path that follows a metric is not taken for another one, as argparse would have it.
+    # With a flag before each metric, argparse takes no path after them for a metric.
     words, is_first, is_next = [], False, False
     for word in expanded:
         read = read_trec_metrics if expanded[0] == "trec" else read_metrics
@@ -106,11 +106,11 @@ def expand(words: Sequence[str]) -> list[str]:
 
 
 def _names_metric(word: str, read: Callable[[str], list[str]]) -> bool:
-    """Return whether a word that follows a metric is one too, and not a path."""
+    """Return whether a word after a metric is another metric, and not a path."""
     try:
         read(word)
     except RecframeError:
-        # A misspelt one, or that of a library as P_5, is taken as such, and not as no file.
+        # A misspelt metric or a library's name, such as P_5, is refused as a metric.
         meant = find_meant(word) if re.fullmatch(r"[\w.]+", word) else None
         is_like = LIKE_METRIC.fullmatch(word) or (meant is not None and meant.k)
         return bool(is_like) and not Path(word).exists()
@@ -118,34 +118,34 @@ def _names_metric(word: str, read: Callable[[str], list[str]]) -> bool:
 
 
 def read_metrics(text: str) -> list[str]:
-    """Return the labels of the metrics that a text names, with commas between them."""
-    names = NAME.findall(text.strip().strip(","))  # one may follow, as blanks may
-    names = names[:-1] or names  # at the end there always is room for an empty one
+    """Return the labels of the metrics in a text, which commas separate."""
+    names = NAME.findall(text.strip().strip(","))
+    names = names[:-1] or names  # the pattern also matches the empty text at the end
     return [parse_metric(name.strip()).label for name in names]
 
 
 def read_trec_metrics(text: str) -> list[str]:
-    """Return the labels of the metrics that a text names, by the names here or trec_eval's.
+    """Return the labels of the metrics in a text, which may use trec_eval's names too.
 
-    Of "P.5,10,map" the number between is another cut-off.
+    A number between commas is another cut-off: "P.5,10,map" is P.5, P.10 and map.
     """
     labels = list[str]()
     for name in re.sub(r",(?=\d+(,|$))", "\0", text).split(",") if "(" not in text else [text]:
-        found = re.fullmatch(r"\s*(\w+?)(?:[._](\d+(?:\0\d+)*))?\s*", name)
-        alike, ks = found.groups() if found else (name, None)
-        if alike in TREC_SETS:
+        match = re.fullmatch(r"\s*(\w+?)(?:[._](\d+(?:\0\d+)*))?\s*", name)
+        base, ks = match.groups() if match else (name, None)
+        if base in TREC_SETS:
             raise RecframeError(
-                f"{alike} is a set of trec_eval's; name each metric, as -m map P.5,10"
+                f"{base} is a set of trec_eval's; name each metric, as -m map P.5,10"
             )
         trec = {one.name: one.metric for one in read_library_names() if one.library == "trec_eval"}
-        label = trec.get(f"{alike}_k" if ks else alike, "").removesuffix("@k")
+        label = trec.get(f"{base}_k" if ks else base, "").removesuffix("@k")
         labels += [f"{label}@{k}" for k in ks.split("\0")] if label and ks else [label]
         labels += [] if label else read_metrics(name.replace("\0", ","))
     return [label for text in filter(None, labels) for label in read_metrics(text)]
 
 
 def read_number(text: str) -> float:
-    """Return the number that a text means; whole numbers stay exact."""
+    """Return the number in a text; integers stay exact."""
     if re.fullmatch(r"[\d.]+%", text):
         raise RecframeError(f"must be a number, found {text!r}; pass {float(text[:-1]) / 100:g}")
     number = float(text)
@@ -158,24 +158,24 @@ def read_number(text: str) -> float:
 
 
 def read_checked(make: Callable[..., object], name: str, text: str) -> object:
-    """Return a number, or raise where what is made of it under a name refuses it."""
+    """Return the number in a text, or raise the error of `make` for the argument with this name."""
     number = read_number(text)
     make(**{name: number})
     return number
 
 
 def read_integer(text: str) -> int | str:
-    """Return the whole number that a text means, or the text where it is none."""
-    return int(text) if text.isdecimal() and len(text) < 20 else text  # Python reads no thousands
+    """Return the integer in a text of digits, or any other text unchanged."""
+    return int(text) if text.isdecimal() and len(text) < 20 else text  # int() has a limit of digits
 
 
 def refuse_k(text: str) -> NoReturn:
-    """Raise, as a cut-off is a part of a metric's name."""
+    """Raise the error for -k: a cut-off belongs to the metric's name."""
     raise RecframeError(f"the cut-off is a part of the metric: --metric recall@{text}")
 
 
 def read_target(endings: Sequence[str], text: str) -> str:
-    """Return the path of a table to write, or raise where its ending names no format."""
+    """Return the path of a file to write, or raise if its ending names no format."""
     local = without_file(text)
     path = local if is_uri(local) else os.fspath(Path(local))
     if find_ending(path) not in endings:
@@ -184,20 +184,21 @@ def read_target(endings: Sequence[str], text: str) -> str:
 
 
 def read_term(text: str) -> Term:
-    """Return a condition on rows, its values being of whatever type the column is."""
-    found = TERM.fullmatch(text.strip())
-    if found is None:
+    """Return the condition on rows in a text; its values get the column's type later."""
+    match = TERM.fullmatch(text.strip())
+    if match is None:
         raise RecframeError(
             "must be COLUMN OPERATOR VALUE, such as 'day >= 2026-11-01' or 'country in (NL, BE)', "
             "with one of = != < <= > >= in, not in, and quotes around blanks, found "
             f"{quote(text)}"
         )
-    sign, given = " ".join(found[2].split()), found[3]
+    operator, operand = " ".join(match[2].split()), match[3]
     name, *values = [
         Quoted(one[1:-1].replace(2 * one[0], one[0])) if re.fullmatch(QUOTED, one) else Written(one)
-        for one in (found[1], *re.findall(FILTER_VALUE, given))
+        for one in (match[1], *re.findall(FILTER_VALUE, operand))
     ]
-    if sign.endswith("in") != given.startswith("("):
-        takes = "values in brackets, as (1, 2)" if sign.endswith("in") else "one value"
-        raise RecframeError(f"{quote(text)}: {sign} takes {takes}")
-    return str(name), sign, values if sign.endswith("in") else values[0]
+    takes_several = operator.endswith("in")
+    if takes_several != operand.startswith("("):
+        takes = "values in brackets, as (1, 2)" if takes_several else "one value"
+        raise RecframeError(f"{quote(text)}: {operator} takes {takes}")
+    return str(name), operator, values if takes_several else values[0]

@@ -1,4 +1,4 @@
-"""``recframe report``: a page of HTML of files, or of values of users that were saved."""
+"""``recframe report``: a page of HTML about files of interactions or saved per-user tables."""
 
 import argparse
 from argparse import Namespace
@@ -14,8 +14,8 @@ from recframe.cli.commands import outputs, read_options, scan_asked
 from recframe.cli.flags import (
     FILES,
     LIMITS,
-    SAID,
     UNIT,
+    VERBOSITY,
     add_flags,
     add_metrics,
     add_options,
@@ -71,12 +71,12 @@ of two nights, which the page compares."""
         metavar="FILE",
         help=f"the page ({' or '.join(PAGE_ENDINGS)}), written whole or not at all",
     )
-    add_flags(group.add_mutually_exclusive_group(), SAID)
+    add_flags(group.add_mutually_exclusive_group(), VERBOSITY)
     add_flags(command.add_argument_group("limits"), LIMITS)
 
 
 def run_report(arguments: Namespace) -> tuple[int, str]:
-    """Write the page; return the exit status and what is done."""
+    """Write the page; return the exit status and a summary."""
     title, options = check_title(arguments.title), read_options(arguments)
     first = Namespace(**{**vars(arguments), "paths": arguments.paths[:1], "verbose": False})
     labels = list(scan_asked(first, options)[0]._sample)
@@ -97,7 +97,7 @@ def run_report(arguments: Namespace) -> tuple[int, str]:
             baseline = find_baseline(arguments.baseline, known, "scores")
             metrics = arguments.metrics or DEFAULT_METRICS
             report = rec.report(metrics, baseline, arguments.by, title, arguments.unit)
-        if output is not None:  # as it always is
+        if output is not None:  # --output is required
             output.write(report.html.encode())
     if not arguments.quiet:
         tell(f"{show_path(arguments.output)}: {len(report.html.encode()) / 1000:,.0f} kB")
@@ -105,7 +105,7 @@ def run_report(arguments: Namespace) -> tuple[int, str]:
 
 
 def _report_saved(arguments: Namespace, title: str) -> Report:
-    """Return the page of saved values of users; of two files each score is compared with itself."""
+    """Return the page of saved per-user tables; two files are compared score by score."""
     paths, by = arguments.paths, arguments.by
     per_user = read_joined(paths)
     scores, known = (per_user.columns.unique(level).tolist() for level in ("score", "metric"))
@@ -132,8 +132,9 @@ def _report_saved(arguments: Namespace, title: str) -> Report:
     found = Findings(per_user, facts, notes, [], paths, by_segment if by else None)
     baseline = find_baseline(arguments.baseline, dict(zip(scores, scores, strict=True)), "scores")
     paired = []
-    if len(paths) == 2 and baseline is None:  # whose names read_joined puts before scores of both
-        own = [str(score).partition(": ")[2] for score in scores]
-        two = combinations(range(len(own)), 2)
-        paired = [(old, new) for old, new in two if own[old] == own[new] != ""]
+    if len(paths) == 2 and baseline is None:
+        # `read_joined` labels a score that both files have as "file: score".
+        names = [str(score).partition(": ")[2] for score in scores]
+        pairs = combinations(range(len(names)), 2)
+        paired = [(old, new) for old, new in pairs if names[old] == names[new] != ""]
     return make_page(found, title, baseline, arguments.unit, paired)

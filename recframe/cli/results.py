@@ -1,4 +1,4 @@
-"""Results: what is asked for of the values of users, as text, as one document, and in files."""
+"""Results of commands: tables and documents, printed as text and written to files."""
 
 import json
 import math
@@ -24,15 +24,15 @@ from recframe.frames.tables import add_up, join_tables, mean_of_sums, mean_table
 from recframe.notes import Note
 from recframe.stores import find_ending
 
-UNNAMED_LEVELS = (None, "baseline", "score", "metric")  # of rows, whose names go without saying
+UNNAMED_LEVELS = (None, "baseline", "score", "metric")  # text shows no names for these levels
 
 
 class Means(NamedTuple):
-    """The means of per-user tables, and how many users each is of, out of how many."""
+    """The means of per-user tables, with numbers of users."""
 
     means: pd.DataFrame  # a row for each score
-    n_users: pd.Series  # by score and metric
-    n_all: int
+    n_users: pd.Series  # users with a value, by score and metric
+    n_all: int  # all users
 
 
 def mean_of_tables(tables: Iterable[pd.DataFrame]) -> Means:
@@ -46,48 +46,48 @@ def mean_of_tables(tables: Iterable[pd.DataFrame]) -> Means:
 
 
 class Result(NamedTuple):
-    """What a command has found, in each of its forms."""
+    """The result of a command, in each of its forms."""
 
-    shown: pd.DataFrame  # as it is printed, the name of its columns above its rows
-    by_score: pd.DataFrame  # a row for each score
-    document: Mapping[str, Any]  # all there is to know, for JSON; warnings stand below the table
+    shown: pd.DataFrame  # the table for text, LaTeX and Markdown
+    by_score: pd.DataFrame  # the table for csv and parquet, a row for each score
+    document: Mapping[str, Any]  # the document for JSON; text shows its warnings below the table
 
 
 def result_of_figures(table: pd.DataFrame, about: Mapping[str, Any]) -> Result:
-    """Return a table of figures, a row for each score; of a description its warnings too."""
-    by_score, words = pd.DataFrame(table), dict[str, list[str]]()
+    """Return the result of `describe` or `catalogue`; a description has warnings too."""
+    by_score, warnings = pd.DataFrame(table), dict[str, list[str]]()
     if isinstance(table, Description):
-        by_score, words = by_score.T.rename_axis(columns=None), {"warnings": table.warnings}
+        by_score, warnings = by_score.T.rename_axis(columns=None), {"warnings": table.warnings}
     scores = {str(score): row.to_dict() for score, row in by_score.iterrows()}
     shown = pd.DataFrame(table).rename_axis(columns=None)
-    return Result(shown, by_score, {**about, "scores": scores, **words})
+    return Result(shown, by_score, {**about, "scores": scores, **warnings})
 
 
 def result_of_pairs(table: pd.DataFrame, n_users: int, about: Mapping[str, Any]) -> Result:
-    """Return a table with a row for each score and metric, of so many users."""
+    """Return the result of a table with a row for each score and metric."""
     scores = dict[str, dict[str, Any]]()
     for (score, metric), figures in zip(table.index, table.to_dict("records"), strict=True):
         scores.setdefault(str(score), {})[str(metric)] = figures
     metrics = list(map(str, table.index.unique("metric")))
-    found = {"users": n_users, "metrics": metrics, "scores": scores}
-    return Result(table, table, {**about, **found})
+    figures_of_all = {"users": n_users, "metrics": metrics, "scores": scores}
+    return Result(table, table, {**about, **figures_of_all})
 
 
-def find_baseline(given: str | None, scores: Mapping[str, Hashable], what: str) -> Hashable | None:
-    """Return the score that is to be compared with, if any; raise unless there are others too."""
-    if given is None:
+def find_baseline(name: str | None, scores: Mapping[str, Hashable], what: str) -> Hashable | None:
+    """Return the score with the name of the baseline, or raise if there is no other score."""
+    if name is None:
         return None
     distinct = list(dict.fromkeys(scores.values()))
-    if given not in scores:
+    if name not in scores:
         raise RecframeError(
             f"--baseline must be one of the {what} evaluated, {quote(distinct)}, found "
-            f"{quote(given)}"
+            f"{quote(name)}"
         )
     if len(distinct) < 2:
         raise RecframeError(
-            f"--baseline compares with others, found only {quote(given)}; name two {what} or more"
+            f"--baseline compares with others, found only {quote(name)}; name two {what} or more"
         )
-    return scores[given]
+    return scores[name]
 
 
 def view(
@@ -97,9 +97,9 @@ def view(
     about: Mapping[str, Any],
     weights: pd.Series | None = None,
 ) -> tuple[Result, Means]:
-    """Return what is asked for of per-user tables that come one by one, and their means."""
+    """Return the result that the flags ask for, and the means, of per-user tables."""
     is_resampled = arguments.summary or baseline is not None
-    if is_resampled or weights is not None:  # for means alone the tables need not all be held
+    if is_resampled or weights is not None:  # plain means need one table at a time
         per_user = join_tables(list(tables))
         tables = [per_user]
     means = mean_of_tables(tables)
@@ -115,7 +115,7 @@ def view(
 def _resample(
     per_user: pd.DataFrame, weights: Any, arguments: Namespace, baseline: Any, about: Any
 ) -> Result:
-    """Return the intervals of users' means, or of their differences from a baseline."""
+    """Return the means with intervals, or the differences from a baseline."""
     if arguments.summary:
         how = {"resampling": arguments.how.resampling, "unit": arguments.how.unit}
         table = summary_table(per_user, weights, **how)
@@ -131,9 +131,9 @@ def view_segments(
     baseline: Hashable | None,
     about: Mapping[str, Any],
 ) -> tuple[Result, Means]:
-    """Return what is asked for of the users of each segment, and the means of all."""
+    """Return the result that the flags ask for by segment, and the means of all users."""
     _, per_user, weights, keys, *_ = segmented
-    if keys.empty:  # as of no user
+    if keys.empty:  # there are no users
         return view([per_user], arguments, baseline, about, weights)
     means = mean_of_tables([per_user])
     about = {**about, "users": means.n_all}
@@ -146,36 +146,36 @@ def view_segments(
             about["segments"] = join_documents(documents, segmented)
         return Result(shown, shown, about), means
     each = segmented.each(shows_bar=shows_bar(is_quiet=arguments.quiet))
-    results = [_resample(users, own, arguments, baseline, {}) for _, users, own in each]
+    results = [_resample(users, weights, arguments, baseline, {}) for _, users, weights in each]
     return join_results(results, segmented, about), means
 
 
 def describe_means(means: pd.DataFrame, n_users: Any, n_all: Sequence[int]) -> Iterator[Any]:
-    """Yield the document of each segment's means, of its users with a value, and of its users."""
+    """Yield a document for each segment: its means, with numbers of users."""
     scores, metrics = ([*map(str, one)] for one in (means.index.unique("score"), means.columns))
     n_undefined = np.repeat(n_all, len(scores) * len(metrics)) - np.ravel(n_users)
     cells = zip(*(np.ravel(one).tolist() for one in (means, n_users, n_undefined)), strict=True)
     figures = ({"mean": mean, "users": n, "undefined": m} for mean, n, m in cells)
     for n in n_all:
-        found = {score: {metric: next(figures) for metric in metrics} for score in scores}
-        yield {"users": n, "metrics": metrics, "scores": found}
+        by_score = {score: {metric: next(figures) for metric in metrics} for score in scores}
+        yield {"users": n, "metrics": metrics, "scores": by_score}
 
 
 def join_results(results: list[Result], segmented: Segmented, about: Mapping[str, Any]) -> Result:
-    """Return the results of segments as one."""
+    """Return one result with the rows and documents of all segments."""
     shown = join_segments([result.shown for result in results], segmented)
     documents = (result.document for result in results)
     return Result(shown, shown, {**about, "segments": join_documents(documents, segmented)})
 
 
 def join_documents(documents: Iterable[Any], segmented: Segmented) -> list[dict[str, Any]]:
-    """Return what each segment is, with its document."""
-    found = zip(list_segments(segmented), documents, strict=True)
-    return [{"segment": segment, **document} for segment, document in found]
+    """Return the document of each segment, headed by the segment's values."""
+    pairs = zip(list_segments(segmented), documents, strict=True)
+    return [{"segment": segment, **document} for segment, document in pairs]
 
 
 def list_segments(segmented: Segmented) -> list[dict[str, Any]]:
-    """Return what each segment is: its values by the names of columns."""
+    """Return each segment as a dict of its values by column."""
     names = [str(one.label) for one in segmented.grouping.by]
     keys = segmented.keys.itertuples(name=None)
     return [dict(zip(names, key, strict=True)) for _, *key in keys]
@@ -184,7 +184,7 @@ def list_segments(segmented: Segmented) -> list[dict[str, Any]]:
 def give(
     result: Result, arguments: Namespace, output: IO[bytes] | None, lines: str | None = None
 ) -> None:
-    """Write a result to a file as its ending says, and print it, or lines with tabs instead."""
+    """Write a result to the file of --output, and print it; `lines` are printed in its place."""
     if output is not None:
         table, ending = result.by_score, find_ending(arguments.output)
         if ending == ".json":
@@ -193,11 +193,11 @@ def give(
         elif ending == ".csv":
             table.to_csv(output, mode="wb")
         else:
-            # What parts users keeps its type; labels may be of any.
+            # Parquet needs text for labels; the values of segments keep their types.
             level = "score" if "score" in table.index.names else None
-            plain = table.infer_objects().rename(index=str, level=level).rename(columns=str)
-            plain.reset_index().to_parquet(output, index=False, write_page_checksum=True)
-        output.flush()  # what has no room is known before anything is shown
+            saved = table.infer_objects().rename(index=str, level=level).rename(columns=str)
+            saved.reset_index().to_parquet(output, index=False, write_page_checksum=True)
+        output.flush()  # a full disk is an error before anything is printed
     if lines is None:
         show(format_result(result, arguments.format))
     else:
@@ -205,9 +205,9 @@ def give(
 
 
 def format_result(result: Result, text_format: str) -> str:
-    """Return a result as it is printed."""
+    """Return a result as text in a format: json, csv, table, latex or markdown."""
     if text_format == "json":
-        document = _plain(result.document)
+        document = _to_json(result.document)
         return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
     if text_format == "csv":
         table = result.by_score.rename(index=escape_label, columns=escape_label)
@@ -220,41 +220,41 @@ def format_result(result: Result, text_format: str) -> str:
     if isinstance(table, ResultTable) and table.is_wide:
         about = [fill(table.explain(), width or TEXT_WIDTH, break_on_hyphens=False)]
         table = table[READ]
-    # Nothing is shown as NaN in every version of pandas.
+    # Null labels are shown as NaN in every version of pandas.
     table = table.rename(columns=escape_label)
     table = table.rename(
         index=lambda label: shown if isinstance(shown := escape_label(label), str) else "NaN"
     )
-    # In a file lines are of any length; a terminal would break them in the middle.
+    # A terminal would break long lines in the middle; in a file they may have any length.
     unnamed = table.rename_axis(columns=escape_label)
     unnamed.index.names = [None if name in UNNAMED_LEVELS else name for name in table.index.names]
     lines = [unnamed.to_string(line_width=width), *about]
-    for number, word in enumerate(result.document.get("warnings", ())):
+    for number, text in enumerate(result.document.get("warnings", ())):
         begin = "\n- " if number == 0 else "- "
-        lines.append(fill(word, width or TEXT_WIDTH, initial_indent=begin, subsequent_indent="  "))
+        lines.append(fill(text, width or TEXT_WIDTH, initial_indent=begin, subsequent_indent="  "))
     return "\n".join(lines)
 
 
-def _plain(value: object) -> Any:
-    """Return a value made of what JSON has: NaN is null, infinities are "inf" and "-inf"."""
-    if isinstance(value, float):  # the commonest first
+def _to_json(value: object) -> Any:
+    """Return a value with types of JSON only: NaN is null, infinities are "inf" and "-inf"."""
+    if isinstance(value, float):  # the most frequent type comes first
         return value if math.isfinite(value) else None if math.isnan(value) else str(value)
     if isinstance(value, int):
         return value
     if isinstance(value, str):
         return hide(value)
-    if isinstance(value, dict | Mapping):  # an abstract class is slow to ask
-        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, dict | Mapping):  # the test of an abstract class is slow
+        return {str(key): _to_json(each) for key, each in value.items()}
     if isinstance(value, Note):
-        return _plain(value._asdict())
+        return _to_json(value._asdict())
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [_to_json(each) for each in value]
     if value is None or value is pd.NA:
         return None
-    return int(value) if isinstance(value, np.integer) else str(value)  # a label of another kind
+    return int(value) if isinstance(value, np.integer) else str(value)  # such as a date
 
 
 def escape_label(label: Any) -> Any:
-    """Return a label as it is printed, in one line; nothing stays nothing."""
+    """Return a label as printable text on one line; a null stays as it is."""
     is_null = pd.api.types.is_scalar(label) and pd.isna(label)
     return label if is_null else escape(str(label))

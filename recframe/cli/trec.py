@@ -1,4 +1,4 @@
-"""``recframe trec``: runs of TREC against their qrels, with the conventions of trec_eval."""
+"""``recframe trec``: TREC runs against their qrels, with the conventions of trec_eval."""
 
 import argparse
 import math
@@ -11,7 +11,7 @@ import pandas as pd
 
 from recframe import __version__
 from recframe.cli.commands import outputs
-from recframe.cli.flags import SAID, add_metrics, add_options, add_output, add_views
+from recframe.cli.flags import VERBOSITY, add_metrics, add_options, add_output, add_views
 from recframe.cli.parser import read_trec_metrics
 from recframe.cli.results import Result, escape_label, find_baseline, format_result, give, view
 from recframe.console import DONE, tell
@@ -76,8 +76,9 @@ examples:
         "-J", dest="unjudged", action="store_const", const="drop", help="--unjudged drop"
     )
     add_views(command, "run", "queries")
-    said = {spellings.removeprefix("-q "): takes for spellings, takes in SAID.items()}
-    add_output(command, "the means", "query", said).add_argument(  # -q is that of trec_eval
+    # -q is the flag of trec_eval here.
+    verbosity = {flags.removeprefix("-q "): settings for flags, settings in VERBOSITY.items()}
+    add_output(command, "the means", "query", verbosity).add_argument(
         "-q",
         "--per-query",
         action="store_true",
@@ -87,17 +88,17 @@ examples:
 
 
 class Run(NamedTuple):
-    """What became of a run: the values of every query, and what only it or the qrels know."""
+    """The values of a run's queries, and how many queries and documents have no partner."""
 
     name: str
     per_query: pd.DataFrame
     n_rows: int
-    only: dict[str, int]
+    only: dict[str, int]  # numbers of queries and documents that only the run or the qrels have
 
 
 def run_trec(arguments: argparse.Namespace) -> tuple[int, str]:
-    """Print the means of runs, and write them and the values of every query if asked."""
-    given = {name: one for name in OPTIONS if (one := getattr(arguments, name)) is not None}
+    """Print the means of runs; if asked, write them and the values of every query to files."""
+    values = {name: one for name in OPTIONS if (one := getattr(arguments, name)) is not None}
     metrics = parse_metrics(arguments.metrics or METRICS)
     names = name_runs(arguments.paths)
     known = dict(zip([*arguments.paths, *names], [*names, *names], strict=True))
@@ -108,7 +109,7 @@ def run_trec(arguments: argparse.Namespace) -> tuple[int, str]:
         if arguments.exclude is not None:
             with naming("exclude"):
                 files["exclude"] = read_lines(arguments.exclude, QRELS_LINES)
-        options = Options(**{**given, **files, "population": "truth", "like": "trec_eval"})
+        options = Options(**{**values, **files, "population": "truth", "like": "trec_eval"})
         excluded = read_excluded(COLUMNS, options)
         judgments = read_judgments(COLUMNS, options)
         is_complete, is_condensed = arguments.complete, options.is_condensed
@@ -127,7 +128,7 @@ def run_trec(arguments: argparse.Namespace) -> tuple[int, str]:
             "qrels": arguments.qrels,
             "paths": arguments.paths,
             "rows": sum(run.n_rows for run in runs),
-            "options": given | {"complete": arguments.complete},
+            "options": values | {"complete": arguments.complete},
             "only": {run.name: run.only for run in runs},
         }
         result, means = view([per_query], arguments, baseline, about)
@@ -142,7 +143,7 @@ def run_trec(arguments: argparse.Namespace) -> tuple[int, str]:
 
 
 def name_runs(paths: list[str]) -> list[str]:
-    """Return the names of runs: of their files, the whole paths where files are called alike."""
+    """Return the names of the runs' files, or their paths if two names are the same."""
     by_file: dict[object, str] = {}
     for path in paths:
         file = identify(path)
@@ -164,15 +165,15 @@ def read_run(
     *,
     is_complete: bool,
 ) -> Run:
-    """Return the values of the queries of a run that the qrels have, or of all these."""
-    whole = read_lines(path, RUN_LINES).astype({"score": "float32"})
+    """Return a run's values for its queries in the qrels; `is_complete` takes all queries there."""
+    rows = read_lines(path, RUN_LINES).astype({"score": "float32"})
     queries = judgments.pairs.users.ids
-    unjudged = whole["query"][~whole["query"].isin(queries)].unique()
-    is_ranked = queries.isin(whole["query"])
+    unjudged = rows["query"][~rows["query"].isin(queries)].unique()
+    is_ranked = queries.isin(rows["query"])
     judge = Judge(judgments, options)
     with naming(show_path(path)):
-        run = Candidates(COLUMNS, excluded, None).among(whole, is_all=True)
-        if is_ranked.any():  # else the refusal says why
+        run = Candidates(COLUMNS, excluded, None).among(rows, is_all=True)
+        if is_ranked.any():  # otherwise a later step refuses the run
             run = run[~run["query"].isin(unjudged)]
         n_rows = len(run)
         if options.is_condensed:
@@ -186,13 +187,13 @@ def read_run(
         "unranked_queries": int((~is_ranked).sum()),
         "unjudged_documents": n_rows - int(judged.judged().rows.sum()),
     }
-    return Run(name, table, len(whole), only)
+    return Run(name, table, len(rows), only)
 
 
 def write_queries(
     per_query: pd.DataFrame, baseline: Hashable | None, document: Mapping[str, Any], form: str
 ) -> str:
-    """Return the values of every query, or how they differ, and those of all last."""
+    """Return the values of every query, or differences from the baseline; means come last."""
     if baseline is not None:
         others = [name for name in per_query.columns.unique("score") if name != baseline]
         differences = {name: per_query[name] - per_query[baseline] for name in others}
@@ -208,9 +209,9 @@ def write_queries(
             query: {score: row[score].to_dict() for score in scores}
             for query, row in per_query.iterrows()
         }
-        found = {**document, "queries" if baseline is None else "differences": queries}
-        return format_result(Result(per_query, per_query, found), form)
-    lines = list[tuple[object, object, object]]()  # as trec_eval has them
+        values = {**document, "queries" if baseline is None else "differences": queries}
+        return format_result(Result(per_query, per_query, values), form)
+    lines = list[tuple[object, object, object]]()  # trec_eval prints these three columns
     for name, of_all in means.iterrows():
         for query, row in per_query[name].dropna(how="all").iterrows():
             lines += [(metric, query, f"{value:.4f}") for metric, value in row.items()]
@@ -223,15 +224,14 @@ def write_queries(
 
 
 def _tell_unknown(run: Run, *, is_complete: bool, is_condensed: bool) -> None:
-    """Say what only a run, or only the qrels, know."""
-    what = "count as 0" if is_complete else "left out, unless with --complete"
+    """Note the queries and documents that only a run or only the qrels have."""
+    unranked_are = "count as 0" if is_complete else "left out, unless with --complete"
+    unjudged_are = "left out" if is_condensed else "not relevant"
     unjudged, unranked, documents = run.only.values()
-    judged = "left out" if is_condensed else "not relevant"
     numbers = {
         f"queries not in the qrels ({unjudged:,}) left out": unjudged,
-        f"queries of the qrels not in it ({unranked:,}) {what}": unranked,
-        f"documents not judged ({documents:,}) {judged}": documents,
+        f"queries of the qrels not in it ({unranked:,}) {unranked_are}": unranked,
+        f"documents not judged ({documents:,}) {unjudged_are}": documents,
     }
-    said = [text for text, number in numbers.items() if number]
-    if said:
-        tell(f"note: {shorten(run.name)}: {'; '.join(said)}")
+    if parts := [text for text, number in numbers.items() if number]:
+        tell(f"note: {shorten(run.name)}: {'; '.join(parts)}")

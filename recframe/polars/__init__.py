@@ -1,4 +1,4 @@
-"""``df.rec`` of Polars, on DataFrames and LazyFrames. Imported only by those who use Polars."""
+"""``df.rec`` on DataFrames and LazyFrames of Polars; ``import recframe.polars`` registers it."""
 
 from collections.abc import Hashable
 from contextlib import suppress
@@ -36,7 +36,7 @@ from recframe.options import Options
 
 __all__ = ["PolarsRecAccessor"]
 
-ROW = 0  # the label of a column of row numbers: no column of Polars has a number for a name
+ROW = 0  # the label of a column of row numbers; names in Polars are text, so no other has it
 
 
 @pl.api.register_dataframe_namespace("rec")
@@ -228,10 +228,11 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
     @property
     def _sample(self) -> pd.DataFrame:
         schema = self._frame.collect_schema()
-        own: dict[str, Any] = dict(schema)
-        own |= {name: pl.List(pl.Int8) for name, kind in schema.items() if kind.is_nested()}
-        own |= {name: pl.String() for name, kind in schema.items() if _is_foreign(kind)}
-        return read_frame(pa.table(pl.DataFrame(schema=own)))
+        # Nested columns, and columns that Arrow lacks, have no role; any such type will do.
+        types: dict[str, Any] = dict(schema)
+        types |= {name: pl.List(pl.Int8) for name, kind in schema.items() if kind.is_nested()}
+        types |= {name: pl.String() for name, kind in schema.items() if _lacks_arrow_type(kind)}
+        return read_frame(pa.table(pl.DataFrame(schema=types)))
 
     @property
     def _size(self) -> str:
@@ -244,7 +245,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         frame, labels = self._frame, list(dict.fromkeys([*columns.users, *labels]))
         if isinstance(frame, pl.LazyFrame):
             frame = self._select(labels).head(MOST_SEEN).collect()
-        with suppress(*DAMAGE):  # of a column that Arrow does not have, or no ids
+        with suppress(*DAMAGE):  # a later step refuses a type without ids, or that Arrow lacks
             user = columns.users[0]
             rows = take_users(get_column(read_frame(_as_table(frame[[user]]), [user]), user))
             return [read_frame(_as_table(frame[rows][labels]), labels)]
@@ -265,11 +266,10 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         columns, options = self._find_columns(metrics=metrics), self._options
         self._ask_others(columns)
         make, schema = partial(measure_noted, metrics=metrics), self._frame.collect_schema()
-        # One form for one metric or several.
         with taking_notes(only_mistakes=True) as facts:
             rows = read_judged(self._read(columns.labels), columns, options)
             per_user = make(rows, options)
-        # Cells do not tell the type where there is none, and of decimals not the precision.
+        # An empty column has lost its type, and decimals have lost their precision.
         names: list[Any] = list(per_user.index.names)
         kinds = {
             name: schema[name]
@@ -277,11 +277,11 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
             if name in schema
             and (len(per_user) == 0 or (schema[name].is_decimal() and not options.has_truth))
         }
-        # Which score it is Polars writes into each row far sooner than pandas.
+        # Polars repeats the labels of scores much faster than pandas.
         scores = pl.Series("score", per_user.columns.unique("score"))
         of_rows = scores.gather(np.tile(np.arange(len(scores)), len(per_user)))
         made = self._finish(tidy_columns(per_user)).cast(kinds)
-        return self._tell(made.insert_column(per_user.index.nlevels, of_rows), facts)
+        return self._add_notes(made.insert_column(per_user.index.nlevels, of_rows), facts)
 
     def _whole(
         self, make: Make, columns: Columns, options: Options, make_table: MakeTable
@@ -292,7 +292,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         return table if isinstance(table, pd.DataFrame) else table.to_pandas()
 
     def _finish(self, table: Any) -> pl.DataFrame:
-        """Return columns of pandas as Polars has them: categories in the type of the frame's."""
+        """Return columns of pandas as a Polars DataFrame; categories get the frame's types."""
         made = pl.DataFrame([_as_series(name, column) for name, column in table.items()])
         schema = self._frame.collect_schema()
         kinds = {
@@ -300,14 +300,14 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
             for name, column in zip(made.columns, dict(table).values(), strict=True)
             if isinstance(column.dtype, pd.CategoricalDtype) and name in schema
         }
-        return made.cast(kinds)  # type: ignore[arg-type]  # by names, as it may be
+        return made.cast(kinds)  # type: ignore[arg-type]  # a dict by name is allowed
 
     def _read(self, labels: list[Any]) -> pd.DataFrame:
-        """Return these columns of the rows as pandas has them."""
+        """Return these columns of the rows as a DataFrame of pandas."""
         return read_frame(_as_table(self._collect_rows(labels)), labels)
 
     def _collect_rows(self, labels: list[Any] | None = None) -> pl.DataFrame:
-        """Return the rows, of these columns or of all."""
+        """Return the rows with these columns; None: all."""
         frame = self._frame
         if isinstance(frame, pl.DataFrame):
             return frame if labels is None else frame[labels]
@@ -315,7 +315,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         return rows
 
     def _select(self, labels: list[Any]) -> Any:
-        """Return these columns, by number, as a name may look like a pattern."""
+        """Return these columns; they are selected by number, since a name may be a pattern."""
         names = self._frame.collect_schema().names()
         return self._frame.select(cs.by_index(*map(names.index, labels)))
 
@@ -327,44 +327,44 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
 
 
 def _as_series(name: Any, column: Any) -> pl.Series:
-    """Return a column of pandas as Polars has it; of numbers at once, without Arrow between."""
-    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iuf":
+    """Return a column of pandas as a Polars Series, with NaN as null."""
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iuf":  # faster without Arrow
         return pl.Series(name, np.asarray(column), nan_to_null=True)
     made: pl.Series = pl.from_pandas(column, nan_to_null=True)
     return made.rename(name)
 
 
 def _as_frame(rows: pl.DataFrame, columns: Columns) -> pd.DataFrame:
-    """Return rows as pandas reads them, of the columns in a role."""
+    """Return rows as a DataFrame of pandas, with the columns in a role."""
     labels: list[Any] = columns.labels
     return read_frame(_as_table(rows[labels]), labels)
 
 
 def _as_table(rows: pl.DataFrame) -> pa.Table:
-    """Return rows as Arrow has them; raise for a column that it does not have."""
+    """Return rows as an Arrow table; raise for a column whose type Arrow lacks."""
     columns, fields = [], []
     for column in rows.iter_columns():
         name, dtype = column.name, column.dtype
-        if _is_foreign(dtype):
+        if _lacks_arrow_type(dtype):
             raise RecframeError(
                 f"the column {quote(name)} must be of a type that Arrow has, found {dtype}; "
                 f"convert it, for example with pl.col({quote(name)}).cast(pl.Int64)"
             )
         if dtype == pl.String or dtype.is_integer() or dtype.is_float():
-            # In the pieces that there are, as of parquet, which a frame copies to one.
+            # The chunks stay as they are; `column.to_frame()` would copy them to one.
             columns.append(pa.chunked_array(column))
             fields.append(pa.field(name, columns[-1].type))
         else:
-            table = pa.table(column.to_frame())  # which notes what is special of a column
+            table = pa.table(column.to_frame())  # its schema marks categories of Polars
             columns.append(table.column(0))
             fields.append(table.schema.field(0))
     return pa.Table.from_arrays(columns, schema=pa.schema(fields))
 
 
-def _is_foreign(dtype: pl.DataType) -> bool:
-    """Return whether Arrow has no such type: Python objects, integers of 128 bits."""
+def _lacks_arrow_type(dtype: pl.DataType) -> bool:
+    """Return whether Arrow lacks a type, such as Python objects and integers of 128 bits."""
     if isinstance(dtype, pl.List | pl.Array):
-        return _is_foreign(dtype.inner)  # type: ignore[arg-type]  # which is made a type
+        return _lacks_arrow_type(dtype.inner)  # type: ignore[arg-type]  # the constructor makes it a type
     if isinstance(dtype, pl.Struct):
-        return any(_is_foreign(field.dtype) for field in dtype.fields)  # type: ignore[arg-type]
+        return any(_lacks_arrow_type(field.dtype) for field in dtype.fields)  # type: ignore[arg-type]
     return dtype == pl.Object or str(dtype).endswith("128")
