@@ -22,7 +22,7 @@ def escape(text: str, allowed: str = "", encoding: str = "utf-8") -> str:
 
 
 def _escape_character(character: str) -> str:
-    """Return the escape of a character in Python; beyond ASCII it is also that of JSON."""
+    """Return the escape of a character in Python; JSON has the same one beyond ASCII."""
     if character < " ":
         return repr(character)[1:-1]
     if "\udc80" <= character <= "\udcff":  # a byte of a name that is not UTF-8

@@ -112,11 +112,11 @@ def _name_type(value: object) -> str:
 
 
 def find_table(name: str, value: object) -> tuple[str, str]:
-    """Return the type of a table in words and the call that makes it a DataFrame, or "" twice."""
+    """Return the type of a table in words, and a call that makes a DataFrame; ("", "") if none."""
     kind, known = type(value), _name_type(value)
     method = next((one for one in TO_PANDAS if hasattr(kind, one)), None)
     call = CALLS.get(known, f"{{}}.{method}()" if method else "")
-    if name != "frame":  # truth and exclude are read whole, so an engine's own accessor is no help
+    if name != "frame":  # an accessor of another engine is no remedy for truth and exclude
         call = call.partition(", or ")[0]
     article = "an" if known[0] in "aeioux" else "a"
     return (f"{article} {known}", call.format(name)) if call else ("", "")
@@ -163,7 +163,7 @@ def find_reader(path: PathLike, name: str) -> str:
     call = READERS.get(ending.rpartition(".")[2], "").format(name)
     with suppress(OSError, ValueError), open(path, "rb") as file:  # noqa: PTH123 - bytes too
         json.loads(next(file, b""))
-        # The first line is a whole value; if a second line follows, these are JSON lines.
+        # The first line is valid JSON by itself; if another follows, these are JSON lines.
         if next(file, b"").strip() and call.startswith("pd.read_json("):
             return f"{call[:-1]}, lines=True)"
     return call
@@ -235,7 +235,7 @@ def read_column(column: pa.ChunkedArray) -> Any:
         mapper = {kind: text}.get
     try:
         return column.to_pandas(types_mapper=mapper)
-    except pa.ArrowNotImplementedError:  # such as a list of string_view
+    except pa.ArrowNotImplementedError:  # Arrow cannot convert a list of string_view
         return pd.Series(column.to_pylist(), dtype=object)
 
 

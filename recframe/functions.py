@@ -61,16 +61,17 @@ def evaluate(
     frame : DataFrame, Arrow table, path, or list of paths
         One row for each user and item, in a DataFrame or another table that Arrow's protocol reads
         (of Polars, PyArrow, DuckDB, Ibis), which counts as pandas would read it; or files of any
-        size that hold such rows, or what stands for them, as in `scan`. It is not modified.
+        size that hold such rows, or another source, as in `scan`. It is not modified.
     metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
         Names of metrics, such as "precision@4" or "r_precision"; or "mean(price)@10", the
-        mean of the column price over the first 10 rows (see Notes). In any case, and so are P, R,
-        hr and success at a cut-off, mrr, RR, Rprec, and map without one; labels stay as typed.
+        mean of the column price over the first 10 rows (see Notes). Case does not matter. P, R, hr
+        and success with a cut-off, and mrr, RR, Rprec and map without one, are names too. Labels
+        stay as typed.
     memory : int or str, default "1GiB"
-        Bytes to work in, as a number or "512MiB"; for files only, as the two below. It bounds
-        the rows held at a time, and parquet files of truth and exclude. Not included: the
-        libraries, the result, a page of each column and the rows of any one user. A file whose
-        footer does not fit in it is refused.
+        The working memory in bytes, a number or a text such as "512MiB"; only for files, like `tmp`
+        and `progress`. It bounds the rows held at a time, and parquet files of truth and exclude.
+        It does not include the libraries, the result, a page of each column and the rows of any one
+        user. A file whose footer does not fit in it is refused.
     tmp : path, default None
         The folder of the temporary file that groups rows by user if they neither fit in
         `memory` nor come in order of users. None: the system's default.
@@ -78,16 +79,16 @@ def evaluate(
         True shows a bar; a function is called with (done, total) in rows.
     user : label, list of labels, or None, default "infer"
         The column of user ids; index levels count as columns. A list such as ["date", "user"]: each
-        combination of their values is one ranking, and the users are a MultiIndex of
-        them (of one column a plain index, as in ``DataFrame.groupby``); a tuple is one label.
-        None: the whole frame is one ranking, labelled "all". "infer" looks for user, query,
+        combination of their values is one ranking, and the index of users is a MultiIndex (for one
+        column a plain index, as in ``DataFrame.groupby``); a tuple is one label.
+        None: the frame is one ranking, labelled "all". "infer" looks for user, query,
         customer, member, visitor, question, topic, object, session or request, each with or
         without id, uid, qid, accountid, clientid, personid, profileid, reviewerid or impressionid;
         here and below case, spaces, underscores, hyphens and dots are ignored, and query_id is
-        taken beside query. Several, such as a session beside a user, are refused: a ranking for
-        each is not one for the other. Where names leave it open, the column that `truth` has too is
-        taken, by its label, or, of pandas frames, the one column of text whose values are the ids
-        of the other side (9 of 10, and no other column has any); so it is for items.
+        taken if there is query too. Other pairs, such as session and user, are refused: a ranking
+        for each is not one for the other. If names leave it open, the column whose label `truth`
+        has too is taken; in pandas frames also the one column of text whose values are ids of the
+        other frame (9 of 10 are, and no other column has any). The same holds for items.
     item : label, default "infer"
         The column of item ids: item, doc, document, product, movie, track, song, article, video,
         book, passage, chunk or candidate, each with or without id, items, iid, docno, corpusid,
@@ -96,11 +97,11 @@ def evaluate(
         The score columns, each ranked by itself. "infer" takes all that are named score, scores,
         prediction, predictions, pred, ypred, yscore, similarity, sim, est, similarities or
         predictedrating, and all numeric ones whose last word is score, scores or similarity, or
-        whose first is score (not score_rank, n_scores and others that describe a score);
-        none that holds lists. Where several are
-        found and one of them, such as credit_score, may be no model, they must be named; a
-        prediction beside a probability too. Scores, relevance and columns of means are numbers of
-        any dtype, decimals (of at most 15 digits, or whole and of 64 bits) or categories of them.
+        whose first is score (not score_rank, n_scores and others that describe a score). Columns of
+        lists are left out. If there are several, and one of them, such as credit_score, may be no
+        model, you must name them; so you must for a prediction and a probability. Scores, relevance
+        and columns of means are numbers of any dtype, decimals (of at most 15 digits, or integers
+        of 64 bits) or categories of them.
     ascending : bool, list of bool, or None, default None
         True ranks the lowest score first, as for distances and ranks; a list has an entry for
         each score column. None is False, but refuses a score column whose last word means that
@@ -117,81 +118,83 @@ def evaluate(
         column without another role that is named model, run, system, retriever, algorithm or
         variant and varies within a user's rows. None: no column tells rankings apart.
     ties : {"expected", "first", "last", "best", "worst", "item"}, default "expected"
-        Rows of equal score: the exact expectation over all their orders; row order; reverse row
-        order; relevant rows first; relevant rows last; by item id as text, the last first, as
-        trec_eval has it ("9" before "10", "b" before "a").
+        The order of rows with equal scores. "expected": the exact expectation over all their
+        orders. "first": row order. "last": reverse row order. "best": relevant rows first.
+        "worst": relevant rows last. "item": by item id as text, the last first, as in trec_eval
+        ("9" before "10", "b" before "a").
     short : {"raise", "pad", "shrink", "nan"}, default "raise"
-        A user with n < k ranked rows, for every metric with a cut-off: an error; as if more rows
-        followed, none relevant; the same, but min(k, n) for k in the denominators of precision
-        and f1; NaN for that user and metric.
+        A user with n < k ranked rows, in a metric with a cut-off. "raise": an error. "pad": as if
+        more rows followed, none relevant. "shrink": the same, but min(k, n) in place of k in the
+        denominators of precision and f1. "nan": NaN for that user and metric.
     missing : {"raise", "unranked", "drop"}, default "raise"
-        A null score, or one of -inf, which masks the row (inf where the lowest is best): an
-        error; the row is not ranked, but counted in R; rows with a null in any column used are
-        removed, for all scores alike.
+        A null score, or one of -inf, which masks its row (inf if the lowest is best). "raise": an
+        error. "unranked": the row is not ranked, but counted in R. "drop": rows with a null in any
+        column used are removed, for all scores alike.
     duplicates : {"raise", "max", "first", "keep"}, default "raise"
-        Rows that repeat the user and item of another, where the frame has an item column: an
-        error; one row for the pair, in place of the first, with the best of its scores in each
-        column and its highest relevance; the first row; every row counts by itself.
+        Rows that repeat the user and item of another, if the frame has an item column. "raise": an
+        error. "max": the pair is one row, in place of the first, with its best score in each column
+        and its highest relevance. "first": only the first row counts. "keep": every row counts.
     zero_division : {nan, 0.0, 1.0}, default nan
-        The value where a denominator is 0: R = 0 in every metric but precision, dcg, rbp and err,
-        which are 0 then, and fall_out, judged and means of a column, which do not ask for R; n = 0
-        in precision, judged and those means under ``short="shrink"``; in AUC also that all or none
-        of the ranked rows are relevant, in fall_out that all are, in nDCG that all gains are 0.
+        The value if a denominator is 0. That is R = 0 in every metric, but precision, dcg, rbp and
+        err are 0 then, and fall_out, judged and means of a column do not use R. It is n = 0 in
+        precision, judged and those means under ``short="shrink"``. AUC has it too if all or none of
+        the ranked rows are relevant, fall_out if all are, and nDCG if all gains are 0.
     min_relevance : float, default None
         Rows at or above it are relevant. Here and below a column of floats is compared with the
-        nearest float of its own precision, so that 0.7 means float32's 0.7 for a float32 column,
-        and whole numbers are compared exactly.
+        nearest float of its own precision: 0.7 means float32's 0.7 for a float32 column. Integers
+        are compared exactly.
     null_relevance : {"raise", "nonrelevant"}, default "raise"
-        A null in the column of relevance, also that of `truth`: refused, or not relevant, like an
-        item that was not rated.
+        A null in the column of relevance, also in that of `truth`. "raise": an error.
+        "nonrelevant": not relevant, like an item that was not rated.
     gain : {"linear", "exponential", "binary"}, default "linear"
-        What a row adds to nDCG, DCG and ERR where `min_relevance` is given: its relevance, or
-        2^relevance - 1, whatever the threshold is; or 1 from the threshold on.
+        The gain of a row in nDCG, DCG and ERR under `min_relevance`. "linear": its relevance.
+        "exponential": 2^relevance - 1. Both ignore the threshold. "binary": 1 from the threshold
+        on.
     min_score : float, default None
-        Rows below it are not recommended: not ranked, their relevance counts in R. -inf ranks all
-        rows, those of -inf last. Not with `ascending` True. None: every row is, but a lowest score
-        that rows of several users share is refused as a mask if it is below -100 and 1,000 times
-        further from the others than their range.
+        Rows below it are not recommended: they are not ranked, but their relevance counts in R.
+        -inf ranks all rows, those of -inf last. Not with `ascending` True. None: every row is
+        recommended; but a lowest score that rows of several users share is refused as a mask if it
+        is below -100 and 1,000 times further from the others than their range.
     truth : DataFrame, Arrow table or path, default None
-        The relevant items of every user, or a file of them, read whole. With a relevance column
-        each pair must be there once; without one, repeated pairs count once. A row is relevant
-        where its pair is in truth, and R counts the items of truth whether the frame lists them or
-        not. Its relevance column is read as `relevant` and `min_relevance` say, without one every
-        pair is relevant; the frame's own is ignored. A column of 2 to 20 distinct numbers, not
-        named as one of times, may be relevance by another name: truth is refused until you set
-        `relevant`.
+        The relevant items of every user, or a file of them, which is read at once. A row is
+        relevant if its pair is in truth. R counts the items of truth, in the frame or not. A
+        relevance column in truth is read by `relevant` and `min_relevance`, and then each pair must
+        be there once. Without one every pair is relevant, and repeated pairs count once. The
+        frame's relevance column is ignored. A column of 2 to 20 distinct numbers, not named like
+        times, may be relevance by another name: truth is refused until you set `relevant`.
     truth_user, truth_item : label, default "infer"
-        The columns of ids in truth. "infer" takes the frame's labels where truth has them, and
-        else looks for the names above; of several user columns truth must have each, or be given
-        as many by a list. Ids are compared by value, whatever their dtypes. A day that rows have
-        too is refused where a user of truth has several, unless `truth_user` is given.
+        The columns of ids in truth. "infer" takes the frame's labels if truth has them, and
+        otherwise looks for the names above. If the frame has several user columns, truth must have
+        each, or you list as many. Ids are compared by value, whatever their dtypes. If rows and
+        truth both have a column of days, and a user of truth has several days, truth is refused
+        until you set `truth_user`.
     population : {"raise", "both", "truth", "rows", "all"}, default "raise"
-        With `truth`: which users the table has if the users of frame and truth differ. "raise":
-        refuse, with the counts of both sides. "truth": the users of truth; one without a row has
-        an empty list, whatever `short` says: every metric is 0, or `zero_division` where R = 0
-        (but precision, dcg, rbp, err, judged and means of a column). "both": users in both. "rows":
-        users of the frame, with R = 0 where truth has nothing. "all": users of either. A user of
-        the frame has a row left after `exclude`, ``missing="drop"`` and ``unjudged="drop"``; a user
-        of truth has any row there, relevant or not. All score columns share one population: a user
-        whom one of them leaves unranked has an empty list in it.
+        With `truth`: which users the table has if the users of frame and truth differ. "raise": an
+        error with the counts of both. "both": users in both. "truth": the users of truth; one
+        without a row has an empty list, whatever `short` says: every metric is 0, or
+        `zero_division` if R = 0 (but precision, dcg, rbp, err, judged and means of a column).
+        "rows": users of the frame, with R = 0 if truth lacks them. "all": users of either. A user
+        of the frame has a row left after `exclude`, ``missing="drop"`` and ``unjudged="drop"``; a
+        user of truth has any row there, relevant or not. All score columns share one population: a
+        user whom one of them leaves unranked has an empty list in it.
     exclude : DataFrame, Arrow table or path, default None
         Pairs of user and item that are no candidates, such as those seen in training or a query's
-        own document; or a file of them, read whole. Their rows leave the frame before anything
-        is ranked or counted, also all rows of a repeated pair; `truth` stays as it
-        is, so that R counts its items, excluded or not. The columns of ids are those named as the
-        frame's, else found by the names above (not of several user columns, which it must have);
-        others are ignored. Ids are compared as those of
-        truth. A user all of whose rows are excluded has no row. An empty frame excludes nothing.
+        own document; or a file of them, which is read at once. All rows of such a pair leave the
+        frame before anything is ranked or counted. `truth` stays as it is, so R counts its items,
+        excluded or not. Its columns of ids have the frame's labels or the names above; if the frame
+        has several user columns, it must have their labels. Other columns are ignored. Ids are
+        compared as those of truth. A user all of whose rows are excluded has no row. An empty frame
+        excludes nothing.
     unjudged : {"nonrelevant", "drop"}, default "nonrelevant"
-        A row whose pair `truth` does not hold, with any relevance. "nonrelevant": it is ranked, and
-        not relevant. "drop": it leaves the frame before anything is ranked or counted, which makes
+        A row whose pair is not in `truth`, with any relevance. "nonrelevant": it is ranked, and not
+        relevant. "drop": it leaves the frame before anything is ranked or counted, which makes
         condensed lists (T. Sakai, "Alternatives to bpref", SIGIR 2007); a user without a row left
-        is one of truth alone. It needs truth.
+        counts as a user of truth alone. It needs truth.
     like : str, default None
         A library whose conventions the other options follow: "trec_eval", "ir_measures", "ranx",
         "RecTools", "RePlay", "Recommenders", "LensKit", "torchmetrics", "scikit-learn" or
-        "evidently". Options that you give win. A metric that the library defines otherwise is
-        refused, with the name that gives its figure, if there is one:
+        "evidently". Options that you pass win. A metric that the library defines otherwise is
+        refused, with the name of the metric that has its value, if there is one:
         https://github.com/recframe/recframe/blob/main/examples/guide/conventions.md.
 
     Returns
@@ -255,7 +258,7 @@ def evaluate(
         if has_limits or not isinstance(memory, str) or memory != MEMORY:
             shown = "a DataFrame" if is_frame else "a table"
             raise RecframeError(f"memory, tmp and progress are for files, found {shown}")
-        accessor = RecAccessor(frame)  # type: ignore[arg-type]  # neither a path nor a list of them
+        accessor = RecAccessor(frame)  # type: ignore[arg-type]  # the tests above leave only tables
         accessor._call = ""  # messages of a function name no accessor
         return accessor._bind(checked).evaluate(metrics)
     _check_paths("frame", f"{TABLE_OR}the path of files", frame)

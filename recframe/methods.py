@@ -110,8 +110,8 @@ def _add_sections(formula: str, parameters: list[str]) -> str:
     }
     text = [f"{title}\n{'-' * len(title)}\n{body}" for title, body in sections.items() if body]
     convention, _, rest = formula.partition("See Also\n--------\n")
-    whole = "\n\n".join([convention.strip(), *text]) + f"\n{rest}"
-    return f"\n{textwrap.indent(whole, ' ' * 8)}\n{' ' * 8}"
+    docstring = "\n\n".join([convention.strip(), *text]) + f"\n{rest}"
+    return f"\n{textwrap.indent(docstring, ' ' * 8)}\n{' ' * 8}"
 
 
 class RankingMethods(ABC, Generic[Table]):
@@ -248,7 +248,7 @@ class RankingMethods(ABC, Generic[Table]):
     def _whole(
         self, make: Make, columns: Columns, options: Options, make_table: MakeTable
     ) -> Table:
-        """Return the table that `make_table` makes from the whole per-user table, users sorted."""
+        """Return the table that `make_table` makes from the per-user table of all users, sorted."""
         # This serves engines whose tables are DataFrames of pandas.
         return make_table(self._map(make, columns, options))  # type: ignore[arg-type,return-value]
 
@@ -281,7 +281,7 @@ class RankingMethods(ABC, Generic[Table]):
 
     @abstractmethod
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
-        """Return rows that include all rows of a user, and whether they are the whole frame."""
+        """Return rows that include all rows of a user, and whether the frame has no others."""
 
     def _options_for(self, user: Hashable, columns: Columns) -> Options:
         """Return the options to inspect a user; their truth needs no rows of other users."""
@@ -374,7 +374,7 @@ class RankingMethods(ABC, Generic[Table]):
         finish: Callable[[Make, Columns, Options], Table],
         make_all: Callable[[Segmented], pd.DataFrame],
     ) -> Table:
-        """Return the table of `finish`, or that of `make_all` if there are segments or weights."""
+        """Return the table of `finish`; segments and weights need `make_all` instead."""
         by, weights, unit = by_weights_unit
         columns = self._find_columns(metrics=metrics, used=(by, weights))
         make = partial(measure, metrics=metrics)
@@ -624,7 +624,7 @@ class RankingMethods(ABC, Generic[Table]):
 
         It displays itself, as HTML in a notebook (with the extra ``notebook``), otherwise as text:
         rows in ranked order, marks on relevant ones, a line under position k. A long list is cut
-        behind k.
+        after k.
 
         Parameters
         ----------
@@ -634,7 +634,7 @@ class RankingMethods(ABC, Generic[Table]):
         k : int, default 10
             The cut-off, 1 or more.
         label : label or list of labels, default None
-            Columns to show beside the item, such as "title"; several items may have one title. An
+            Columns to show next to the item, such as "title"; several items may have one title. An
             item that only truth has shows a null.
         metrics : str or iterable of str, default None
             The metrics of the caption; None: precision@k, recall@k and R-precision.

@@ -165,7 +165,7 @@ class Options:
             object.__setattr__(self, name, _load_companion(name, getattr(self, name)))
 
     def _check_ascending(self) -> None:
-        """Raise unless `ascending` is a bool or a list of bools, or if `min_score` is set too."""
+        """Raise if `ascending` is no bool or list of bools, or contradicts `min_score`."""
         directions = self.ascending if isinstance(self.ascending, list) else [self.ascending]
         if self.ascending is not None and not all(isinstance(one, bool) for one in directions):
             raise RecframeError(
@@ -218,7 +218,7 @@ class Options:
 
     @property
     def is_condensed(self) -> bool:
-        """Whether only rows that truth holds are ranked."""
+        """Whether only rows whose pair is in truth are ranked."""
         return self.unjudged == "drop"
 
     @property
@@ -347,7 +347,7 @@ def is_path(path: object) -> bool:
 
 
 def spell_options(function: Function) -> Function:
-    """Return the function with a run-time signature that lists every option, for notebooks.
+    """Return the function with a signature at run time that lists every option, for notebooks.
 
     Type checkers read `OptionArguments` instead.
     """

@@ -225,15 +225,15 @@ def run_catalogue(arguments: Namespace) -> tuple[int, str]:
 
 
 def read_options(arguments: Namespace) -> Options:
-    """Return the options that are given."""
-    given = vars(arguments)
-    options = {name: given[name] for name in MEANINGS if given.get(name) is not None}
+    """Return the options of the arguments."""
+    values = vars(arguments)
+    options = {name: values[name] for name in MEANINGS if values.get(name) is not None}
     if len(options.get("ascending", ())) == 1 and len(arguments.score or ()) < 2:
         (options["ascending"],) = options["ascending"]  # one flag is for all scores
     for name in ("user", "truth_user"):
         if len(options.get(name, ())) == 1:
             (options[name],) = options[name]
-    options |= {name: None for name in WITHOUT if given[f"no_{name}"]}
+    options |= {name: None for name in WITHOUT if values[f"no_{name}"]}
     return make_options(options)
 
 

@@ -139,7 +139,7 @@ def check_gate(arguments: argparse.Namespace) -> None:
 
 
 def _read_rule(rule: Rule, text: str) -> tuple[Rule, float]:
-    """Return a rule with its limit, which a text holds."""
+    """Return a rule with the limit in a text."""
     return rule, check_limit(read_number(text))
 
 
@@ -179,7 +179,7 @@ def _read_gate(arguments: argparse.Namespace, matched: Matched) -> Gate | None:
 def _check_same_options(
     saved: list[Saved], names: list[str], arguments: argparse.Namespace
 ) -> None:
-    """Note the options that differ between the files; raise instead if there is a gate.
+    """Note options that differ between the files; with a gate, raise.
 
     "raise" never changes a value, so it agrees with every other value of its option.
     """
@@ -220,7 +220,7 @@ class Outcome:
     failures: list[str] = field(default_factory=list)
     results: list[Result] = field(default_factory=list)
     is_shared: list[bool] = field(default_factory=list)  # whether the files share a segment's users
-    gone: list[dict[str, Any]] = field(default_factory=list)  # segments with users in OLD alone
+    gone: list[dict[str, Any]] = field(default_factory=list)  # segments that only OLD has users of
 
 
 def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
@@ -320,7 +320,7 @@ def _compare_users(
 
 
 def _join_outcome(inputs: Inputs, outcome: Outcome) -> Result:
-    """Return the results of all segments as one, with the document of the whole command."""
+    """Return one result for all segments, with the document of the command."""
     matched, how, segmented = inputs.matched, inputs.how, inputs.segmented
     about: dict[str, Any] = {
         "recframe": __version__,

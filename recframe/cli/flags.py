@@ -167,7 +167,7 @@ def add_options(
 
 def _describe_option(name: str, default: Any) -> dict[str, Any]:
     """Return the arguments of `add_argument` for one option."""
-    meaning = re.sub("`.*?`", lambda found: as_flag(found[0][1:-1]), MEANINGS[name])
+    meaning = re.sub("`.*?`", lambda match: as_flag(match[0][1:-1]), MEANINGS[name])
     flag = {"help": meaning if default is None else f"{meaning} (default: {default})"}
     if name == "ascending":
         each = "; for several scores, give --ascending or --no-ascending for each, in their order"

@@ -111,8 +111,8 @@ def _names_metric(word: str, read: Callable[[str], list[str]]) -> bool:
         read(word)
     except RecframeError:
         # A misspelt metric or a library's name, such as P_5, is refused as a metric.
-        meant = find_meant(word) if re.fullmatch(r"[\w.]+", word) else None
-        is_like = LIKE_METRIC.fullmatch(word) or (meant is not None and meant.k)
+        near = find_meant(word) if re.fullmatch(r"[\w.]+", word) else None
+        is_like = LIKE_METRIC.fullmatch(word) or (near is not None and near.k)
         return bool(is_like) and not Path(word).exists()
     return True
 

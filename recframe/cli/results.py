@@ -74,7 +74,7 @@ def result_of_pairs(table: pd.DataFrame, n_users: int, about: Mapping[str, Any])
 
 
 def find_baseline(name: str | None, scores: Mapping[str, Hashable], what: str) -> Hashable | None:
-    """Return the score with the name of the baseline, or raise if there is no other score."""
+    """Return the score with the name of the baseline; raise if no other score is left."""
     if name is None:
         return None
     distinct = list(dict.fromkeys(scores.values()))
@@ -162,7 +162,7 @@ def describe_means(means: pd.DataFrame, n_users: Any, n_all: Sequence[int]) -> I
 
 
 def join_results(results: list[Result], segmented: Segmented, about: Mapping[str, Any]) -> Result:
-    """Return one result with the rows and documents of all segments."""
+    """Return one result from the results of all segments."""
     shown = join_segments([result.shown for result in results], segmented)
     documents = (result.document for result in results)
     return Result(shown, shown, {**about, "segments": join_documents(documents, segmented)})
@@ -251,7 +251,7 @@ def _to_json(value: object) -> Any:
         return [_to_json(each) for each in value]
     if value is None or value is pd.NA:
         return None
-    return int(value) if isinstance(value, np.integer) else str(value)  # such as a date
+    return int(value) if isinstance(value, np.integer) else str(value)  # str is for dates
 
 
 def escape_label(label: Any) -> Any:

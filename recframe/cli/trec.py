@@ -138,7 +138,7 @@ def run_trec(arguments: argparse.Namespace) -> tuple[int, str]:
         give(result, arguments, output, lines)
     if not arguments.quiet:
         for run in runs:
-            _tell_unknown(run, is_complete=is_complete, is_condensed=is_condensed)
+            _tell_unmatched(run, is_complete=is_complete, is_condensed=is_condensed)
     return DONE, f"{means.n_all:,} queries"
 
 
@@ -223,7 +223,7 @@ def write_queries(
     return "\n".join(f"{metric:<22}\t{query}\t{value}" for metric, query, value in shown)
 
 
-def _tell_unknown(run: Run, *, is_complete: bool, is_condensed: bool) -> None:
+def _tell_unmatched(run: Run, *, is_complete: bool, is_condensed: bool) -> None:
     """Note the queries and documents that only a run or only the qrels have."""
     unranked_are = "count as 0" if is_complete else "left out, unless with --complete"
     unjudged_are = "left out" if is_condensed else "not relevant"

@@ -99,8 +99,8 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
     def __init__(self, frame: Any) -> None:
         if not isinstance(frame, pl.DataFrame | pl.LazyFrame):
             is_pandas = isinstance(frame, pd.DataFrame)
-            found = "one of pandas; pass pl.from_pandas(frame)" if is_pandas else quote(frame)
-            raise RecframeError(f"frame must be a Polars DataFrame or LazyFrame, found {found}")
+            shown = "one of pandas; pass pl.from_pandas(frame)" if is_pandas else quote(frame)
+            raise RecframeError(f"frame must be a Polars DataFrame or LazyFrame, found {shown}")
         super().__init__(frame)
 
     def _bind(self, options: Options) -> Self:
@@ -189,7 +189,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         others = rows.drop("relevant", strict=False).select(pl.all().gather(number))
         return others.with_columns(self._finish(ids))
 
-    def describe(self, k: int = 10) -> pd.DataFrame:  # type: ignore[override]  # with its warnings
+    def describe(self, k: int = 10) -> pd.DataFrame:  # type: ignore[override]  # pandas' Description
         """
         Return figures of the data: users, nulls, duplicates, short rankings and ties.
 
@@ -223,7 +223,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         users                          1
         users with a tie across 1      1
         """
-        return super().describe(k)  # type: ignore[return-value]  # of pandas, as below
+        return super().describe(k)  # type: ignore[return-value]  # `_describe` is that of pandas
 
     @property
     def _sample(self) -> pd.DataFrame:
