@@ -156,7 +156,7 @@ def evaluate(
         recommended; but a lowest score that rows of several users share is refused as a mask if it
         is below -100 and 1,000 times further from the others than their range.
     truth : DataFrame, Arrow table or path, default None
-        The relevant items of every user, or a file of them, which is read at once. A row is
+        The relevant items of every user, or a file of them, which is read in full. A row is
         relevant if its pair is in truth. R counts the items of truth, in the frame or not. A
         relevance column in truth is read by `relevant` and `min_relevance`, and then each pair must
         be there once. Without one every pair is relevant, and repeated pairs count once. The
@@ -179,7 +179,7 @@ def evaluate(
         user whom one of them leaves unranked has an empty list in it.
     exclude : DataFrame, Arrow table or path, default None
         Pairs of user and item that are no candidates, such as those seen in training or a query's
-        own document; or a file of them, which is read at once. All rows of such a pair leave the
+        own document; or a file of them, which is read in full. All rows of such a pair leave the
         frame before anything is ranked or counted. `truth` stays as it is, so R counts its items,
         excluded or not. Its columns of ids have the frame's labels or the names above; if the frame
         has several user columns, it must have their labels. Other columns are ignored. Ids are
