@@ -159,10 +159,10 @@ class RecframeError(ValueError):
     """
     Raised when an argument or the data cannot be evaluated as asked.
 
-    The message names the requirement, the finding and the remedy. Its traceback ends at the call of
-    recframe. Set the environment variable ``RECFRAME_TRACEBACK`` to "full" (at any time before the
-    error, in a notebook with ``os.environ``), or use Python's development mode, to see all of it
-    and its cause.
+    The message names the requirement, the value at fault and the remedy. The traceback ends at the
+    call of recframe. To see all of it and its cause, set the environment variable
+    ``RECFRAME_TRACEBACK`` to "full" (at any time before the error, in a notebook with
+    ``os.environ``), or use Python's development mode.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ class RecframeError(ValueError):
 
     See Also
     --------
-    MissingColumnError : The special case of a column that is not there.
+    MissingColumnError : The special case of a missing column.
 
     Examples
     --------
@@ -205,9 +205,9 @@ class RecframeWarning(UserWarning):
     """
     Warns that the data almost surely have a mistake.
 
-    There are three: lists are cut at k and truth is missing, every ranked row is relevant, and ids
-    of truth match but for case, blanks or zeros. Each call warns once of each; tables of all users
-    of Dask and Spark, which are lazy, when computed. Other facts are notes.
+    There are three mistakes: lists are cut at k without truth; every ranked row is relevant; ids of
+    truth match except for case, spaces or zeros. Each call warns once about each. Lazy tables of
+    Dask and Spark warn when they are computed. Other facts are notes.
 
     See Also
     --------

@@ -297,7 +297,7 @@ def iter_evaluate(
     -------
     iterator of DataFrame
         Tables as `evaluate` returns them, at least one. Each user is in one of them. They are
-        sorted if the row groups come in order of users, unless truth is parted by user.
+        sorted if the row groups come in order of users, unless truth is partitioned by user.
 
     Raises
     ------
@@ -544,8 +544,8 @@ def summary(
     ----------
     per_user : DataFrame, or a dict or list of them
         A row for each user, in the index; columns (score, metric), as `evaluate` and
-        `read_per_user` return them, or the scores of one metric, as `df.rec.recall` does. Two
-        levels are told apart by their names or by names of metrics, in either order, so that
+        `read_per_user` return them, or the scores of one metric, as `df.rec.recall` does. The names
+        of two levels, or names of metrics in one of them, tell which is which, so the result of
         ``long.pivot(index="user", columns="score")`` is one too. Several tables are joined by
         user: keys of a dict, or the outer level of ``pd.concat(dict, axis=1)``, name their scores.
     confidence, n_resamples, seed, interval : float, int, int, str
@@ -615,8 +615,8 @@ def compare(
     ----------
     per_user : DataFrame, or a dict or list of them
         A row for each user, in the index; columns (score, metric), as `evaluate` and
-        `read_per_user` return them, or the scores of one metric, as `df.rec.recall` does. Two
-        levels are told apart by their names or by names of metrics, in either order, so that
+        `read_per_user` return them, or the scores of one metric, as `df.rec.recall` does. The names
+        of two levels, or names of metrics in one of them, tell which is which, so the result of
         ``long.pivot(index="user", columns="score")`` is one too. Several tables are joined by
         user: keys of a dict, or the outer level of ``pd.concat(dict, axis=1)``, name their scores.
     baseline, test, correction : label or list of labels, str, str or None

@@ -777,7 +777,7 @@ class RankingMethods(ABC, Generic[Table]):
         Return how the lists of all users cover the catalogue, for each score column.
 
         A list is a user's first k rows; relevance is not needed. The figures describe all lists
-        together: how many items anyone sees, how evenly, and how much the lists differ.
+        together: the share of items that anyone sees, how evenly, and how much the lists differ.
 
         Parameters
         ----------
@@ -957,9 +957,9 @@ class RankingMethods(ABC, Generic[Table]):
             "bootstrap" 4. Files show a bar if ``progress=True``.
         unit : label or None, default "infer"
             The column of independent users, if these have several rankings: one of several `user`
-            columns, such as "user" of ["date", "user"], or another that each ranking has one value
-            of, such as "user_id" where `user` is "session_id". Each unit is one value, the mean of
-            its rankings, with their number as weight: the mean is that of all rankings. n_users
+            columns, such as "user" of ["date", "user"], or another column with one value for each
+            ranking, such as "user_id" if `user` is "session_id". Each unit counts as the mean of
+            its rankings, weighted by their number, so the mean is that of all rankings. n_users
             counts units, n_undefined rankings. None: each ranking counts by itself. It is required
             if a unit has several rankings within a table or segment: not if `by` is the date.
 

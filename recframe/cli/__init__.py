@@ -12,7 +12,7 @@ from recframe import __version__
 from recframe.cli.commands import add_catalogue, add_describe, add_evaluate
 from recframe.cli.compare import add_compare
 from recframe.cli.flags import STATUSES
-from recframe.cli.parser import Parser, expand
+from recframe.cli.parser import Parser, expand_words
 from recframe.cli.report import add_report
 from recframe.cli.trec import add_trec
 from recframe.console import INTERRUPTED, REFUSED, TERMINATED, USAGE, describe, tell
@@ -85,7 +85,7 @@ def run(words: Sequence[str]) -> int:
     parser.add_argument("--version", action="version", version=version, help="show the version")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", title="commands")
     try:
-        words = expand(words)
+        words = expand_words(words)
     except RecframeError as error:
         parser.error(str(error))
     for name, (add, help_text) in COMMANDS.items():

@@ -20,8 +20,8 @@ from recframe.cli.flags import (
     CUT_OFF,
     FILES,
     LIMITS,
+    NO_COLUMN,
     PAPERS,
-    WITHOUT,
     add_flags,
     add_metrics,
     add_options,
@@ -29,7 +29,13 @@ from recframe.cli.flags import (
     add_views,
 )
 from recframe.cli.parser import read_integer
-from recframe.cli.results import find_baseline, give, result_of_figures, view, view_segments
+from recframe.cli.results import (
+    find_baseline,
+    make_figures_result,
+    make_segments_result,
+    make_users_result,
+    write_result,
+)
 from recframe.console import DONE, shows_bar, tell
 from recframe.conventions import REMAINING
 from recframe.errors import (
@@ -146,10 +152,10 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
     """Print the means; if asked, write them and the values of every user to files."""
     metrics = parse_metrics(arguments.metrics or DEFAULT_METRICS)
     options = read_options(arguments)
-    rec, opened = scan_asked(arguments, options)
+    rec, opened = scan_files(arguments, options)
     try:
         with (
-            outputs(arguments, rec.paths) as (output, each),
+            open_outputs(arguments, rec.paths) as (output, each),
             taking_notes() as facts,
             ExitStack() as stack,
         ):
@@ -168,13 +174,13 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
                 tables = write_each(tables, each, find_ending(arguments.per_user), tidy, made)
                 stack.enter_context(closing(tables))
             if grouping is None:
-                result, means = view(tables, arguments, baseline, about)
+                result, means = make_users_result(tables, arguments, baseline, about)
             else:
                 cells = pd.concat(tables, ignore_index=True)
                 segmented = segment_users(cells, grouping, opened[0].columns.scores, metrics)
-                result, means = view_segments(segmented, arguments, baseline, about)
+                result, means = make_segments_result(segmented, arguments, baseline, about)
             notes += list_notes(facts, options)
-            give(result, arguments, output)
+            write_result(result, arguments, output)
     except RecframeError as error:
         if error.answers:  # the public method raises with all open questions
             rec.mean([one.label for one in metrics], arguments.by, arguments.weights)
@@ -186,11 +192,11 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
 def run_describe(arguments: Namespace) -> tuple[int, str]:
     """Print the figures of the data, and write them to a file if asked."""
     options = read_options(arguments)
-    rec, opened = scan_asked(arguments, options)
-    with outputs(arguments, rec.paths) as (output, _):
+    rec, opened = scan_files(arguments, options)
+    with open_outputs(arguments, rec.paths) as (output, _):
         table = rec.describe(arguments.k)
         about = describe_run(arguments, options, opened[0])
-        give(result_of_figures(table, {**about, "k": arguments.k}), arguments, output)
+        write_result(make_figures_result(table, {**about, "k": arguments.k}), arguments, output)
     refusal = table.refusal if isinstance(table, Description) else None
     if refusal is not None and not arguments.quiet and arguments.format != "json":
         command = shlex.join(["recframe", "evaluate", *arguments.paths])
@@ -208,10 +214,10 @@ def run_describe(arguments: Namespace) -> tuple[int, str]:
 def run_catalogue(arguments: Namespace) -> tuple[int, str]:
     """Print how the lists cover the catalogue, and write the figures to a file if asked."""
     options = catalogue_options(read_options(arguments))
-    rec, opened = scan_asked(arguments, options)
+    rec, opened = scan_files(arguments, options)
     items = arguments.items
     items_files = [items] if isinstance(items, str) else []
-    with outputs(arguments, rec.paths, items_files) as (output, _):
+    with open_outputs(arguments, rec.paths, items_files) as (output, _):
         items = load_frame("items", items) if items_files else items
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RecframeWarning)  # the notes have the same sentences
@@ -219,7 +225,7 @@ def run_catalogue(arguments: Namespace) -> tuple[int, str]:
         known = read_catalogue(items, opened[0].columns)
         about = describe_run(arguments, options, opened[0])
         about |= {"k": arguments.k, "items": None if known is None else known.n_items}
-        give(result_of_figures(table, {**about, "notes": table.notes}), arguments, output)
+        write_result(make_figures_result(table, {**about, "notes": table.notes}), arguments, output)
     tell_notes(table.notes, arguments)
     return DONE, f"{opened[0].rows_said} rows"
 
@@ -233,11 +239,11 @@ def read_options(arguments: Namespace) -> Options:
     for name in ("user", "truth_user"):
         if len(options.get(name, ())) == 1:
             (options[name],) = options[name]
-    options |= {name: None for name in WITHOUT if values[f"no_{name}"]}
+    options |= {name: None for name in NO_COLUMN if values[f"no_{name}"]}
     return make_options(options)
 
 
-def scan_asked(arguments: Namespace, options: Options) -> tuple[ScannedRecAccessor, list[Files]]:
+def scan_files(arguments: Namespace, options: Options) -> tuple[ScannedRecAccessor, list[Files]]:
     """Return the accessor to the files, and a list that the files join when they are opened."""
     opened: list[Files] = []
 
@@ -296,7 +302,7 @@ def describe_run(arguments: Namespace, options: Options, files: Files) -> dict[s
 
 
 @contextmanager
-def outputs(
+def open_outputs(
     arguments: Namespace, read: list[str], others: Sequence[str] = ()
 ) -> Iterator[tuple[IO[bytes] | None, IO[bytes] | None]]:
     """Yield the files of --output and --per-user; they appear only if the body succeeds.

@@ -25,10 +25,24 @@ from recframe.analysis.gate import (
 from recframe.analysis.intervals import is_share
 from recframe.analysis.resampling import OfDifferences
 from recframe.analysis.segments import Segmented, segment_given
-from recframe.cli.commands import outputs, tell_notes
-from recframe.cli.flags import HOW, PAPERS, UNIT, add_flags, add_metrics, add_output, read_how
+from recframe.cli.commands import open_outputs, tell_notes
+from recframe.cli.flags import (
+    PAPERS,
+    STATISTICS,
+    UNIT,
+    add_flags,
+    add_metrics,
+    add_output,
+    read_comparison,
+)
 from recframe.cli.parser import read_number
-from recframe.cli.results import Result, give, join_results, list_segments, result_of_pairs
+from recframe.cli.results import (
+    Result,
+    join_results,
+    list_segments,
+    make_pairs_result,
+    write_result,
+)
 from recframe.console import DONE, FAILED, USAGE, shows_bar, tell
 from recframe.errors import RecframeError, as_flag, count_of, quote, shorten, show_path
 from recframe.files.saved import Saved, join_weights, read_saved
@@ -121,15 +135,15 @@ examples:
             "gate needs --lower-is-better or --higher-is-better",
         )
     group = command.add_argument_group("intervals")
-    of_differences = HOW["--interval"] | {"choices": get_args(OfDifferences)}
-    add_flags(group, HOW | {"--interval": of_differences})
+    of_differences = STATISTICS["--interval"] | {"choices": get_args(OfDifferences)}
+    add_flags(group, STATISTICS | {"--interval": of_differences})
     add_flags(group.add_mutually_exclusive_group(), UNIT)
     add_output(command, "the differences", papers=PAPERS)
 
 
 def check_gate(arguments: argparse.Namespace) -> None:
     """Raise if flags contradict each other, or if a flag of the gate stands alone."""
-    arguments.how = read_how(arguments, OfDifferences)
+    arguments.how = read_comparison(arguments, OfDifferences)
     of_gate = ("lower_is_better", "higher_is_better", "min_users", "allow_missing")
     flags = [as_flag(name) for name in of_gate if getattr(arguments, name)]
     if flags and not (arguments.gate or arguments.at_least):
@@ -226,14 +240,14 @@ class Outcome:
 def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
     """Print the differences and write them if asked; return the exit status and a summary."""
     names = _name_files(arguments)
-    with outputs(arguments, names[:]) as (output, _), taking_notes() as facts:
+    with open_outputs(arguments, names[:]) as (output, _), taking_notes() as facts:
         inputs = _read_inputs(arguments, names)
         outcome = _compare_segments(inputs, arguments)
         # `_tell_matched` reports what other notes would.
         notes = [one for one in list_notes(facts) if one.kind == "disagreement"]
         result = _join_outcome(inputs, outcome)
         result = result._replace(document={**result.document, "notes": notes})
-        give(result, arguments, output)
+        write_result(result, arguments, output)
     if not arguments.quiet:
         _tell_matched(inputs.matched, names)
     tell_notes(notes, arguments)
@@ -266,7 +280,7 @@ def _read_inputs(arguments: argparse.Namespace, names: list[str]) -> Inputs:
     segmented = segment_given(matched.per_user, arguments.by, join_weights(saved, names))
     arguments.weights = segmented.weights
     matched = matched._replace(weights=segmented.weights)
-    gate, how = _read_gate(arguments, matched), read_how(arguments, OfDifferences)
+    gate, how = _read_gate(arguments, matched), read_comparison(arguments, OfDifferences)
     old_unit, new_unit = (one.made.pop("unit", INFER) for one in saved)
     if how.unit == INFER and old_unit == new_unit:
         how = how._replace(unit=new_unit)
@@ -313,7 +327,7 @@ def _compare_users(
             "failed": failed,
             "missing": lacking,
         }
-    result = result_of_pairs(table, len(matched.shared), {"gate": described})
+    result = make_pairs_result(table, len(matched.shared), {"gate": described})
     # Only the document has the values of users without a partner in the other file.
     shown = result.shown.drop(columns=["n_old", "new_mean"])
     outcome.results.append(result._replace(shown=shown, by_score=shown))

@@ -42,15 +42,15 @@ GROUPS = {
     "candidates": ("exclude", "unjudged"),
     "conventions": ("like",),
 }
-WITHOUT = {"user": "all rows are one ranking", "relevant": "every pair of truth is relevant"}
-WITHOUT["model"] = "no column names the model of each row"
+NO_COLUMN = {"user": "all rows are one ranking", "relevant": "every pair of truth is relevant"}
+NO_COLUMN["model"] = "no column names the model of each row"
 PAPERS = ("latex", "markdown")  # formats for tables with intervals
 OUTPUT_ENDINGS = (".csv", ".json", ".parquet")
-COMPARED_BY = ("interval", "confidence", "n_resamples", "seed", "test", "correction")
+STATISTICS_NAMES = ("interval", "confidence", "n_resamples", "seed", "test", "correction")
 COMPARE = inspect.signature(RankingMethods.compare).parameters
-HOW_DEFAULTS = {name: COMPARE[name].default for name in COMPARED_BY}
+STATISTICS_DEFAULTS = {name: COMPARE[name].default for name in STATISTICS_NAMES}
 CORRECTIONS = (*get_args(Correction), "none")
-make_how = partial(make_comparison, **HOW_DEFAULTS)
+check_statistics = partial(make_comparison, **STATISTICS_DEFAULTS)
 Flags = dict[str, dict[str, Any]]  # flag -> arguments of `add_argument`
 
 FILES: Flags = {
@@ -76,12 +76,12 @@ FILES: Flags = {
 }
 # The arguments of -k.
 CUT_OFF: Any = {"type": lambda number: check_k(read_integer(number)), "default": 10, "metavar": "K"}
-HOW: Flags = {
+STATISTICS: Flags = {
     f"--{name}": {
-        "help": f"{what} (default: {HOW_DEFAULTS[name]})",
+        "help": f"{what} (default: {STATISTICS_DEFAULTS[name]})",
         "choices": choices,
         "metavar": None if choices else "NUMBER",
-        "type": None if choices else partial(read_checked, make_how, name),
+        "type": None if choices else partial(read_checked, check_statistics, name),
     }
     for name, what, choices in (
         ("interval", "how intervals are made", get_args(Literal[Interval, OfDifferences])),
@@ -153,8 +153,8 @@ def add_options(
             either = group.add_mutually_exclusive_group()
             flags = *short.get(name, ()), as_flag(name)
             either.add_argument(*flags, **_describe_option(name, defaults[name]))
-            if name in WITHOUT:
-                either.add_argument(f"--no-{name}", action="store_true", help=WITHOUT[name])
+            if name in NO_COLUMN:
+                either.add_argument(f"--no-{name}", action="store_true", help=NO_COLUMN[name])
             if name == "ascending":
                 group.add_argument(
                     "--no-ascending",
@@ -203,7 +203,7 @@ def add_views(command: argparse.ArgumentParser, what: str, whose: str) -> None:
         help=f"print how every other {what} differs from this one, with intervals and p-values "
         f"over {whose}",
     )
-    add_flags(group, HOW)
+    add_flags(group, STATISTICS)
     if whose == "users":
         add_flags(group.add_mutually_exclusive_group(), UNIT)
 
@@ -211,7 +211,7 @@ def add_views(command: argparse.ArgumentParser, what: str, whose: str) -> None:
 def check_views(arguments: argparse.Namespace) -> None:
     """Raise if flags need --summary or --baseline, or contradict it."""
     is_comparison = arguments.baseline is not None
-    flags = [name for name in HOW_DEFAULTS if getattr(arguments, name, None) is not None]
+    flags = [name for name in STATISTICS_DEFAULTS if getattr(arguments, name, None) is not None]
     is_saved = getattr(arguments, "per_user", None) is not None  # the file has the unit
     flags += ["unit"] if getattr(arguments, "unit", INFER) != INFER and not is_saved else []
     flags += [f"format {arguments.format}"] if arguments.format in PAPERS else []
@@ -221,7 +221,7 @@ def check_views(arguments: argparse.Namespace) -> None:
     if differences and arguments.summary:
         raise RecframeError(f"--{differences[0]} is for differences; add --baseline, not --summary")
     if arguments.summary or is_comparison:
-        arguments.how = read_how(arguments, OfDifferences if is_comparison else Interval)
+        arguments.how = read_comparison(arguments, OfDifferences if is_comparison else Interval)
     if arguments.summary and getattr(arguments, "per_query", False):
         raise RecframeError(
             "argument --per-query: --summary is for all queries; choose one of the two, and write "
@@ -229,10 +229,10 @@ def check_views(arguments: argparse.Namespace) -> None:
         )
 
 
-def read_how(arguments: argparse.Namespace, intervals: Any) -> Comparison:
+def read_comparison(arguments: argparse.Namespace, intervals: Any) -> Comparison:
     """Return how intervals and p-values are computed; raise if flags contradict each other."""
-    values = {name: getattr(arguments, name, None) for name in HOW_DEFAULTS}
-    how = HOW_DEFAULTS | {name: value for name, value in values.items() if value is not None}
+    values = {name: getattr(arguments, name, None) for name in STATISTICS_DEFAULTS}
+    how = STATISTICS_DEFAULTS | {name: value for name, value in values.items() if value is not None}
     how["correction"] = None if how["correction"] == "none" else how["correction"]
     weights, unit = getattr(arguments, "weights", None), getattr(arguments, "unit", INFER)
     return make_comparison(**how, intervals=intervals, weights=weights, unit=unit)

@@ -83,7 +83,7 @@ class _Files(argparse.ArgumentParser):
         raise ValueError(message)
 
 
-def expand(words: Sequence[str]) -> list[str]:
+def expand_words(words: Sequence[str]) -> list[str]:
     """Return the words with @FILE replaced, and with a flag of its own before each metric."""
     try:
         expanded = _Files(fromfile_prefix_chars="@", add_help=False).parse_known_args(words)[1]

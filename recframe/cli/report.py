@@ -10,7 +10,7 @@ import pandas as pd
 
 from recframe.analysis.report import Findings, Report, check_title, make_page
 from recframe.analysis.segments import make_each, segment_given
-from recframe.cli.commands import outputs, read_options, scan_asked
+from recframe.cli.commands import open_outputs, read_options, scan_files
 from recframe.cli.flags import (
     FILES,
     LIMITS,
@@ -79,7 +79,7 @@ def run_report(arguments: Namespace) -> tuple[int, str]:
     """Write the page; return the exit status and a summary."""
     title, options = check_title(arguments.title), read_options(arguments)
     first = Namespace(**{**vars(arguments), "paths": arguments.paths[:1], "verbose": False})
-    labels = list(scan_asked(first, options)[0]._sample)
+    labels = list(scan_files(first, options)[0]._sample)
     if is_saved := "score" in labels and is_metric(labels[-1]):
         of_rows = [name for name in ("filter", "union_by_name") if getattr(arguments, name)]
         if of_rows := [*of_rows, *list_changed(options)]:
@@ -88,8 +88,8 @@ def run_report(arguments: Namespace) -> tuple[int, str]:
                 f"{show_path(first.paths[0])} has values of users, which recframe evaluate "
                 "--per-user wrote"
             )
-    rec = None if is_saved else scan_asked(arguments, options)[0]
-    with outputs(arguments, arguments.paths if rec is None else rec.paths) as (output, _):
+    rec = None if is_saved else scan_files(arguments, options)[0]
+    with open_outputs(arguments, arguments.paths if rec is None else rec.paths) as (output, _):
         if rec is None:
             report = _report_saved(arguments, title)
         else:

@@ -53,7 +53,7 @@ class Result(NamedTuple):
     document: Mapping[str, Any]  # the document for JSON; text shows its warnings below the table
 
 
-def result_of_figures(table: pd.DataFrame, about: Mapping[str, Any]) -> Result:
+def make_figures_result(table: pd.DataFrame, about: Mapping[str, Any]) -> Result:
     """Return the result of `describe` or `catalogue`; a description has warnings too."""
     by_score, warnings = pd.DataFrame(table), dict[str, list[str]]()
     if isinstance(table, Description):
@@ -63,7 +63,7 @@ def result_of_figures(table: pd.DataFrame, about: Mapping[str, Any]) -> Result:
     return Result(shown, by_score, {**about, "scores": scores, **warnings})
 
 
-def result_of_pairs(table: pd.DataFrame, n_users: int, about: Mapping[str, Any]) -> Result:
+def make_pairs_result(table: pd.DataFrame, n_users: int, about: Mapping[str, Any]) -> Result:
     """Return the result of a table with a row for each score and metric."""
     scores = dict[str, dict[str, Any]]()
     for (score, metric), figures in zip(table.index, table.to_dict("records"), strict=True):
@@ -90,7 +90,7 @@ def find_baseline(name: str | None, scores: Mapping[str, Hashable], what: str) -
     return scores[name]
 
 
-def view(
+def make_users_result(
     tables: Iterable[pd.DataFrame],
     arguments: Namespace,
     baseline: Hashable | None,
@@ -122,10 +122,10 @@ def _resample(
     else:
         table = compare_table(per_user, weights, baseline=baseline, how=arguments.how)
         about = {**about, "baseline": baseline}
-    return result_of_pairs(table, len(per_user), about)
+    return make_pairs_result(table, len(per_user), about)
 
 
-def view_segments(
+def make_segments_result(
     segmented: Segmented,
     arguments: Namespace,
     baseline: Hashable | None,
@@ -134,7 +134,7 @@ def view_segments(
     """Return the result that the flags ask for by segment, and the means of all users."""
     _, per_user, weights, keys, *_ = segmented
     if keys.empty:  # there are no users
-        return view([per_user], arguments, baseline, about, weights)
+        return make_users_result([per_user], arguments, baseline, about, weights)
     means = mean_of_tables([per_user])
     about = {**about, "users": means.n_all}
     if not arguments.summary and baseline is None:
@@ -181,7 +181,7 @@ def list_segments(segmented: Segmented) -> list[dict[str, Any]]:
     return [dict(zip(names, key, strict=True)) for _, *key in keys]
 
 
-def give(
+def write_result(
     result: Result, arguments: Namespace, output: IO[bytes] | None, lines: str | None = None
 ) -> None:
     """Write a result to the file of --output, and print it; `lines` are printed in its place."""

@@ -10,10 +10,17 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from recframe import __version__
-from recframe.cli.commands import outputs
+from recframe.cli.commands import open_outputs
 from recframe.cli.flags import VERBOSITY, add_metrics, add_options, add_output, add_views
 from recframe.cli.parser import read_trec_metrics
-from recframe.cli.results import Result, escape_label, find_baseline, format_result, give, view
+from recframe.cli.results import (
+    Result,
+    escape_label,
+    find_baseline,
+    format_result,
+    make_users_result,
+    write_result,
+)
 from recframe.console import DONE, tell
 from recframe.conventions import TREC
 from recframe.errors import RecframeError, shorten, show_path
@@ -104,7 +111,7 @@ def run_trec(arguments: argparse.Namespace) -> tuple[int, str]:
     known = dict(zip([*arguments.paths, *names], [*names, *names], strict=True))
     baseline = find_baseline(arguments.baseline, known, "runs")
     paths = [arguments.qrels, *arguments.paths]
-    with outputs(arguments, paths) as (output, each):
+    with open_outputs(arguments, paths) as (output, each):
         files = {"truth": read_lines(arguments.qrels, QRELS_LINES)}
         if arguments.exclude is not None:
             with naming("exclude"):
@@ -131,11 +138,11 @@ def run_trec(arguments: argparse.Namespace) -> tuple[int, str]:
             "options": values | {"complete": arguments.complete},
             "only": {run.name: run.only for run in runs},
         }
-        result, means = view([per_query], arguments, baseline, about)
+        result, means = make_users_result([per_query], arguments, baseline, about)
         lines = None
         if arguments.per_query:
             lines = write_queries(per_query, baseline, result.document, arguments.format)
-        give(result, arguments, output, lines)
+        write_result(result, arguments, output, lines)
     if not arguments.quiet:
         for run in runs:
             _tell_unmatched(run, is_complete=is_complete, is_condensed=is_condensed)
