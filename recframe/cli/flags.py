@@ -42,8 +42,11 @@ GROUPS = {
     "candidates": ("exclude", "unjudged"),
     "conventions": ("like",),
 }
-NO_COLUMN = {"user": "all rows are one ranking", "relevant": "every pair of truth is relevant"}
-NO_COLUMN["model"] = "no column names the model of each row"
+NO_COLUMN = {
+    "user": "all rows are one ranking",
+    "relevant": "every pair of truth is relevant",
+    "model": "no column names the model of each row",
+}
 PAPERS = ("latex", "markdown")  # formats for tables with intervals
 OUTPUT_ENDINGS = (".csv", ".json", ".parquet")
 STATISTICS_NAMES = ("interval", "confidence", "n_resamples", "seed", "test", "correction")
