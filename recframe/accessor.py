@@ -11,9 +11,7 @@ from pandas.api.types import is_integer_dtype
 
 from recframe.analysis.describe import count_block, describe_blocks
 from recframe.analysis.overview import say_size
-from recframe.calls import public
 from recframe.errors import DAMAGE
-from recframe.foreign import TABLE, TableLike, TruthLike, load_table, read_frame, read_views
 from recframe.frames.columns import Columns
 from recframe.frames.companions import read_companions, read_judged
 from recframe.frames.lists import from_lists
@@ -23,6 +21,8 @@ from recframe.frames.tables import Make
 from recframe.frames.truth import judge_frame
 from recframe.methods import RankingMethods
 from recframe.options import DEFAULTS, LOADED, OptionArguments, Options, spell_options
+from recframe.other_tables import TABLE, TableLike, TruthLike, load_table, read_frame, read_views
+from recframe.public_calls import public
 
 
 class RecAccessor(RankingMethods[pd.DataFrame]):

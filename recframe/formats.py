@@ -21,7 +21,7 @@ from recframe.cells import (
     read_cells,
     unnest,
 )
-from recframe.foreign import RELATION, is_instance
+from recframe.other_tables import RELATION, is_instance
 
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 JSON = ("jsonl", "ndjson")

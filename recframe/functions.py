@@ -13,10 +13,14 @@ from recframe.analysis.display import with_notes
 from recframe.analysis.resampling import Interval, OfDifferences, make_resampling
 from recframe.analysis.segments import By, make_each, segment_given
 from recframe.analysis.summary import summary_table
-from recframe.calls import public
 from recframe.errors import RecframeError, quote
 from recframe.files.budget import MEMORY, Report, check_limits
-from recframe.foreign import (
+from recframe.frames.questions import ask_all, write
+from recframe.frames.user_values import read_given
+from recframe.metrics.definitions import DEFAULT_METRICS
+from recframe.notes import list_notes, taking_notes
+from recframe.options import INFER, OptionArguments, is_path, make_options, spell_options
+from recframe.other_tables import (
     RELATION,
     TABLE_OR,
     Filters,
@@ -28,11 +32,7 @@ from recframe.foreign import (
     is_source,
     is_table,
 )
-from recframe.frames.questions import ask_all, write
-from recframe.frames.user_values import read_given
-from recframe.metrics.definitions import DEFAULT_METRICS
-from recframe.notes import list_notes, taking_notes
-from recframe.options import INFER, OptionArguments, is_path, make_options, spell_options
+from recframe.public_calls import public
 
 if TYPE_CHECKING:
     import recframe.scanned

@@ -54,7 +54,6 @@ from recframe.analysis.summary import (
     measure_noted,
     summary_table,
 )
-from recframe.calls import make_public, public
 from recframe.errors import RecframeError, RecframeWarning, find_near, is_number
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.duplicates import find_models
@@ -82,6 +81,7 @@ from recframe.options import (
     make_options,
     spell_options,
 )
+from recframe.public_calls import make_public, public
 
 Table = TypeVar("Table")
 Method = TypeVar("Method", bound=Callable[..., Any])

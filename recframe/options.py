@@ -9,11 +9,11 @@ from typing import Any, Literal, NamedTuple, TypedDict, TypeVar, get_args
 
 import pandas as pd
 
-from recframe.calls import CUT_OFFS
 from recframe.conventions import LIKE
 from recframe.errors import Choice, RecframeError, find_near, hide, is_number, option, quote, spell
-from recframe.foreign import TABLE_OR, TruthLike, load_table, read_frame, read_views
 from recframe.kernel.ranking import TIE_RULES, TieRule
+from recframe.other_tables import TABLE_OR, TruthLike, load_table, read_frame, read_views
+from recframe.public_calls import CUT_OFFS
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

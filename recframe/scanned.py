@@ -13,7 +13,6 @@ from recframe.analysis.overview import Overview
 from recframe.analysis.ranks import is_user, split_user
 from recframe.analysis.segments import Grouping, find_grouping, measure_with_own
 from recframe.analysis.summary import measure_noted
-from recframe.calls import public_each
 from recframe.errors import count_of
 from recframe.files.blocks import ROUTES, iter_frames, plan_blocks
 from recframe.files.budget import ROOM, Limits, Progress, room_error, showing
@@ -30,6 +29,7 @@ from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import Metric, parse_metrics
 from recframe.notes import Facts, list_notes, taking_notes, warn_of
 from recframe.options import DEFAULTS, Options
+from recframe.public_calls import public_each
 from recframe.stores import ENVIRONMENT, Access
 
 __all__ = ["ScannedRecAccessor"]

@@ -15,13 +15,13 @@ import recframe
 
 # A folder imports only those above it. A module at the top counts as a folder.
 ROOMS = (
-    *("errors", "console", "calls", "notes", "conventions"),
-    *("foreign", "cells", "formats", "kernel", "stores"),
+    *("errors", "console", "public_calls", "notes", "conventions"),
+    *("other_tables", "cells", "formats", "kernel", "stores"),
     *("metrics", "options", "frames", "analysis", "files", "methods"),
     *("partitions", "accessor", "scanned", "functions", "polars", "dask", "spark"),
     *("cli", "__init__", "__main__"),
 )
-ARRAYS_ONLY = {"kernel": {"errors"}, "metrics": {"calls", "errors", "kernel"}}
+ARRAYS_ONLY = {"kernel": {"errors"}, "metrics": {"public_calls", "errors", "kernel"}}
 OPTIONAL = (
     *(
         "aiohttp",

@@ -11,7 +11,7 @@ import pytest
 
 import recframe
 from recframe import RecframeError
-from recframe.foreign import read_frame
+from recframe.other_tables import read_frame
 
 TEXTS = ["bob", "", "ann", "ann", "bob", "ü" * 13]
 DAY = datetime.date(2026, 11, 1)

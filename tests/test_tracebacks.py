@@ -16,7 +16,7 @@ import pytest
 
 import recframe
 import recframe.dask
-from recframe.calls import public, public_each
+from recframe.public_calls import public, public_each
 
 PACKAGE = str(Path(recframe.__file__).parent)
 # Another recframe may be installed, so processes import the one under test by this path.

@@ -14,7 +14,6 @@ from recframe.analysis.display import NotedTable
 from recframe.analysis.ranks import rank_options
 from recframe.analysis.summary import note_rankings
 from recframe.errors import RecframeError, is_number, option, quote, spell
-from recframe.foreign import frame_error, is_table, load_table, read_frame
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.interactions import Interactions
 from recframe.frames.judgments import naming
@@ -29,6 +28,7 @@ from recframe.kernel.threads import Array
 from recframe.metrics.names import FIGURES, MAX_K
 from recframe.notes import note
 from recframe.options import INFER, Options
+from recframe.other_tables import frame_error, is_table, load_table, read_frame
 
 KEYS = ["item", "chosen", "among", "length"]  # of rows that are counted together
 ITEMS_ALONE = "pass the column of its items alone, or name it 'item'"

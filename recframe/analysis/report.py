@@ -25,12 +25,12 @@ from recframe.analysis.overview import make_overview
 from recframe.analysis.segments import find_grouping
 from recframe.analysis.summary import measure_noted, summary_table
 from recframe.errors import RecframeError, as_text, hide, quote, show_path
-from recframe.foreign import PathLike
 from recframe.frames.names import is_infer
 from recframe.frames.tables import make_columns, plain_table
 from recframe.metrics.names import Metric, define, is_metric, parse_metric
 from recframe.notes import Note, list_notes, taking_notes
 from recframe.options import CHOICES, MEANINGS, is_path
+from recframe.other_tables import PathLike
 
 TITLE = "Ranking report"
 CONFIDENCE, K = 0.95, 10  # of intervals; of lists, where no metric has a cut-off

@@ -75,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def run(words: Sequence[str]) -> int:
-    """Run the command that the words name; show the help if there is none."""
+    """Run the command that the words name; without words, show the help."""
     parser = Parser(
         prog="recframe",
         description="Evaluate rankings of users and items in files: parquet, csv and others.",

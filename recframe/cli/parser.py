@@ -15,8 +15,8 @@ from recframe.console import USAGE, one_line, show, write
 from recframe.conventions import read_library_names
 from recframe.errors import RecframeError, find_near, in_flags, quote
 from recframe.files.filters import Quoted, Written
-from recframe.foreign import Term
 from recframe.metrics.names import QUOTED, find_meant, parse_metric
+from recframe.other_tables import Term
 from recframe.stores import find_ending, is_uri, without_file
 
 METRIC_FLAGS = ("-m", "--metric", "--metrics")

@@ -14,7 +14,6 @@ from dask.dataframe.extensions import register_dataframe_accessor
 
 from recframe.analysis.describe import count_block, describe_blocks
 from recframe.analysis.ranks import is_user
-from recframe.calls import public
 from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns
 from recframe.frames.companions import BlockResult, Companions, read_companions
@@ -25,6 +24,7 @@ from recframe.methods import RankingMethods
 from recframe.notes import list_notes, taking_notes, warn_of
 from recframe.options import OptionArguments, Options, spell_options
 from recframe.partitions import Partitions, check_bound, check_promise, make_by_sums
+from recframe.public_calls import public
 
 __all__ = ["DaskRecAccessor"]
 

@@ -31,9 +31,9 @@ from recframe.files.budget import (
 from recframe.files.footers import SCORE_BYTES, Files
 from recframe.files.found import TEXTS, RowGroup
 from recframe.files.row_groups import FREE
-from recframe.foreign import read_column
 from recframe.frames.judgments import naming
 from recframe.kernel.threads import Array, n_processors, run_ahead
+from recframe.other_tables import read_column
 
 Route = Literal["sweep", "whole", "spill"]
 Part = tuple[int, int, int, pa.Buffer]  # a bucket, its rows, their bytes in memory, they written

@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recframe.errors import RecframeError, is_number, option, option_with, quote
-from recframe.foreign import PathLike
 from recframe.options import is_path
+from recframe.other_tables import PathLike
 
 Report = Callable[[int, int], object]
 

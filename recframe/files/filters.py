@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 
 from recframe.errors import MissingColumnError, RecframeError, find_near, quote, shorten, spell
 from recframe.files.found import Found, PartitionValues, RowGroup, plain_type
-from recframe.foreign import Term
 from recframe.frames.names import shown
+from recframe.other_tables import Term
 
 COMPARISONS = ("==", "=", "!=", "<", "<=", ">", ">=")
 OPERATORS = (*COMPARISONS, "in", "not in")

@@ -17,9 +17,9 @@ from recframe.errors import (
     spell,
 )
 from recframe.files.trec import find_trec
-from recframe.foreign import find_reader
 from recframe.formats import PARQUET, Rows, convert_all, find_format
 from recframe.frames.names import shown
+from recframe.other_tables import find_reader
 from recframe.stores.store import NOWHERE, Part, Place
 
 # Bytes for each column; without, reading a part of a row group holds all of it.

@@ -15,7 +15,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recframe.errors import DAMAGE, RecframeError, quote, show_path
-from recframe.foreign import PathLike, frame_error
 from recframe.frames.ids import as_users, list_levels
 from recframe.frames.judgments import naming
 from recframe.frames.tables import sort_table, tidy_table
@@ -23,6 +22,7 @@ from recframe.frames.user_values import LEVELS, WEIGHTS
 from recframe.kernel.threads import Array
 from recframe.metrics.names import find_alike
 from recframe.options import CHOICES, Options, is_path
+from recframe.other_tables import PathLike, frame_error
 from recframe.stores import ENVIRONMENT, find_ending, is_uri, show_uri, without_file
 from recframe.stores.disk import reason
 from recframe.stores.store import find_place

@@ -39,7 +39,6 @@ from recframe.files.found import (
     naming_file,
     plain_type,
 )
-from recframe.foreign import RELATION, is_instance
 from recframe.formats import PARQUET, GivenRows, find_format, open_rows
 from recframe.frames.columns import Columns
 from recframe.frames.grades import check_no_grades
@@ -47,6 +46,7 @@ from recframe.frames.judgments import find_parted_columns, naming
 from recframe.frames.names import get_column, is_infer, list_labels
 from recframe.frames.splits import OF_FILES, check_splits, split_files
 from recframe.options import Options
+from recframe.other_tables import RELATION, is_instance
 from recframe.stores import ENVIRONMENT, Access, Placed, is_uri, without_file
 from recframe.stores.disk import check_named
 from recframe.stores.listings import Listed, Listings

@@ -17,14 +17,14 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recframe.calls import public
 from recframe.errors import RecframeError, quote, shorten, show_path, spell
-from recframe.foreign import PathLike, frame_error
 from recframe.frames.ids import encode, find_users
 from recframe.frames.judgments import naming
 from recframe.frames.names import find_role
 from recframe.kernel.grouping import SortedPairs
 from recframe.options import is_path
+from recframe.other_tables import PathLike, frame_error
+from recframe.public_calls import public
 
 TEXT_DTYPE = pd.StringDtype("pyarrow", na_value=np.nan)  # older pandas takes no "str"
 GZIP = b"\x1f\x8b"

@@ -26,7 +26,6 @@ from recframe.errors import (
     show_path,
     spell,
 )
-from recframe.foreign import find_reader
 from recframe.frames.columns import Columns, find_given_columns
 from recframe.frames.grades import FIRST_ROWS, check_no_grades
 from recframe.frames.ids import encode, find_users
@@ -39,6 +38,7 @@ from recframe.kernel.grouping import SortedPairs
 from recframe.kernel.threads import Array
 from recframe.notes import note
 from recframe.options import Duplicates, Options
+from recframe.other_tables import find_reader
 
 NEGATIVE_UNJUDGED = ("trec_eval", "ir_measures")  # where a grade below 0 is no judgment
 NO_ROWS = "there are no rows, so no item is relevant to anyone"

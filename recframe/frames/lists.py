@@ -14,9 +14,7 @@ import pyarrow.compute as pc
 from numpy.typing import ArrayLike
 from pandas.api.types import is_list_like
 
-from recframe.calls import public
 from recframe.errors import RecframeError, quote
-from recframe.foreign import frame_error, is_sparse
 from recframe.frames.judgments import naming
 from recframe.frames.matrices import (
     as_ids,
@@ -44,6 +42,8 @@ from recframe.frames.runs import join_runs, read_scored
 from recframe.frames.words import less_is_better, may_be_score
 from recframe.kernel.threads import Array
 from recframe.options import INFER
+from recframe.other_tables import frame_error, is_sparse
+from recframe.public_calls import public
 
 STRUCTS = (Mapping, list, tuple, np.ndarray)
 SCORE_FIELDS = ("rating", "similarity", "distance")  # as ALS of Spark and vector stores name them

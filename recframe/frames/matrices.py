@@ -9,9 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from pandas.api.types import infer_dtype, is_object_dtype
 
-from recframe.calls import public
 from recframe.errors import RecframeError, quote, shorten
-from recframe.foreign import find_table, frame_error, is_sparse
 from recframe.frames.ids import with_positions
 from recframe.frames.kinds import NO_IDS, check_dtype, compare
 from recframe.frames.names import find_role
@@ -19,6 +17,8 @@ from recframe.frames.values import NUMBER_OBJECTS, check_digits, read_objects
 from recframe.kernel.grouping import group_offsets
 from recframe.kernel.threads import Array
 from recframe.metrics.names import check_k
+from recframe.other_tables import find_table, frame_error, is_sparse
+from recframe.public_calls import public
 
 N_CELLS = 1 << 22  # that are sorted together, in a copy
 NO_ITEM = ("-1", "-1.0", "nan", "NaN", "NaT", "None", "none", "null", "NULL", "<NA>")

@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from recframe.calls import raise_of_handler
 from recframe.errors import COMMAND, Choice, RecframeError, as_flag, quote, spell, spell_flags
 from recframe.options import CHOICES, DEFAULTS, list_changed, spell_arguments
+from recframe.public_calls import raise_of_handler
 
 MOST_ASKED = 10
 WRITTEN = (str, int, float, list, tuple, range, type(None))  # others by their names

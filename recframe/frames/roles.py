@@ -19,7 +19,6 @@ from recframe.errors import (
     spell,
     spell_flags,
 )
-from recframe.foreign import read_labels
 from recframe.frames.kinds import list_lists
 from recframe.frames.names import (
     MEANINGS,
@@ -38,6 +37,7 @@ from recframe.frames.names import (
 )
 from recframe.frames.words import is_no_model, is_time, less_is_better, may_be_score
 from recframe.options import DEFAULTS, INFER, MODELS, Models, Options, list_changed, spell_arguments
+from recframe.other_tables import read_labels
 
 N_COMPARED = 1_000  # rows whose ids are looked for on the other side
 LEAST_SHARE = 0.9  # of these that it must have

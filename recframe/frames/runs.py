@@ -11,13 +11,13 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from pandas.api.types import is_list_like
 
-from recframe.calls import public
 from recframe.errors import RecframeError, quote
-from recframe.foreign import frame_error
 from recframe.frames.matrices import as_array, as_ids, as_numbers, make_frame, read_ids
 from recframe.frames.names import find_role
 from recframe.kernel.threads import Array
 from recframe.options import MODELS, POSITIONS
+from recframe.other_tables import frame_error
+from recframe.public_calls import public
 
 
 @public

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from recframe.errors import RecframeError, option, quote
-from recframe.foreign import frame_error
 from recframe.frames.ids import as_users
 from recframe.frames.interactions import Interactions
 from recframe.frames.names import find_role, get_column, is_infer, is_same
@@ -17,6 +16,7 @@ from recframe.frames.tables import make_columns
 from recframe.frames.words import is_of_row, is_time
 from recframe.kernel.threads import Array
 from recframe.metrics.names import find_alike, is_metric
+from recframe.other_tables import frame_error
 
 LEVELS = ["score", "metric"]
 WEIGHTS = "weights"  # the column of saved tables, before the score, that weighs users

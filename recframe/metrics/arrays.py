@@ -7,12 +7,12 @@ from typing import Any, ParamSpec
 import numpy as np
 from numpy.typing import ArrayLike
 
-from recframe.calls import public
 from recframe.errors import RecframeError, WrongTypeError, quote
 from recframe.kernel.threads import Array
 from recframe.metrics.definitions import DEFINITIONS, describe_arguments
 from recframe.metrics.measure import check_unmasked, measure_ranking
 from recframe.metrics.names import OF_EACH, make_metric
+from recframe.public_calls import public
 
 FLAGS = (bool, np.bool_)
 Arguments = ParamSpec("Arguments")

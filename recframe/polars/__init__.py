@@ -18,7 +18,6 @@ from recframe.analysis.overview import say_size
 from recframe.analysis.ranks import list_ranks, rank_options, top_columns
 from recframe.analysis.summary import measure_noted
 from recframe.errors import DAMAGE, RecframeError, quote
-from recframe.foreign import TruthLike, read_frame
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.companions import read_judged
 from recframe.frames.names import get_column
@@ -33,6 +32,7 @@ from recframe.methods import RankingMethods
 from recframe.metrics.names import Metric
 from recframe.notes import taking_notes
 from recframe.options import Options
+from recframe.other_tables import TruthLike, read_frame
 
 __all__ = ["PolarsRecAccessor"]
 

@@ -12,16 +12,16 @@ from pyspark.sql import DataFrame
 from recframe.analysis.describe import count_block, describe_blocks
 from recframe.analysis.ranks import N_IDS_NAMED, is_user, list_ranks, rank_options, top_columns
 from recframe.analysis.segments import Grouping, Own
-from recframe.calls import public
 from recframe.errors import RecframeError
-from recframe.foreign import frame_error
 from recframe.frames.columns import Columns
 from recframe.frames.companions import read_companions
 from recframe.frames.tables import Make, MakeTable, make_columns, sort_table
 from recframe.methods import RankingMethods
 from recframe.metrics.names import Metric
 from recframe.options import OptionArguments, Options, spell_options
+from recframe.other_tables import frame_error
 from recframe.partitions import Partitions, check_bound, check_promise, make_by_sums
+from recframe.public_calls import public
 from recframe.spark import results, rows
 
 __all__ = ["SparkRecAccessor", "rec"]

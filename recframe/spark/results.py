@@ -14,13 +14,13 @@ from pyspark.sql import types as kinds
 from recframe.analysis.compare import plain_with_undefined
 from recframe.analysis.ranks import is_user
 from recframe.analysis.segments import Own
-from recframe.calls import public
 from recframe.errors import RecframeError, count_of, quote, say_where
 from recframe.frames.columns import Columns
 from recframe.frames.companions import BlockResult, Companions, read_companions
 from recframe.frames.tables import tidy_table
 from recframe.options import Options
 from recframe.partitions import Partitions
+from recframe.public_calls import public
 from recframe.spark.rows import SparkRows, as_frame, as_table, check_kinds, hand_over
 
 RETURNED_ROWS = 1 << 16  # of a batch

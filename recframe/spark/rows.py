@@ -12,7 +12,6 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that all give it
 from pyspark.sql import types as kinds
 
 from recframe.errors import RecframeError, quote, shorten
-from recframe.foreign import read_column
 from recframe.frames.columns import Columns
 from recframe.frames.judgments import (
     find_parted_columns,
@@ -24,6 +23,7 @@ from recframe.frames.judgments import (
 from recframe.frames.names import find_role, get_column, is_infer
 from recframe.frames.words import is_time
 from recframe.options import Options
+from recframe.other_tables import read_column
 
 # What a cell of one value may be. Times have a zone that Spark tells, which no role asks for.
 SIMPLE = {

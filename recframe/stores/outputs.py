@@ -14,7 +14,7 @@ from typing import IO
 from pyarrow.fs import copy_files
 
 from recframe.errors import RecframeError, show_path
-from recframe.foreign import PathLike
+from recframe.other_tables import PathLike
 from recframe.stores import ENVIRONMENT, is_uri, show_uri, without_file
 from recframe.stores.disk import check_kind, identify
 from recframe.stores.listings import look_up, match, split_pattern

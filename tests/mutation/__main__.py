@@ -35,26 +35,26 @@ WARM = "pandas pyarrow.parquet hypothesis.extra.numpy scipy.stats matplotlib.pyp
 MEMORY = 6 << 30
 # These tests cover a folder in addition to its own folder or module of tests/.
 COVERED_BY = {
-    "accessor": "test_column_recipes test_methods test_masks test_library_edges test_calls",
+    "accessor": "test_column_recipes test_methods test_masks test_library_edges test_public_calls",
     "analysis": "test_population test_models_in_rows frames/test_companions test_notes",
-    "calls": "test_tracebacks test_functions",
+    "public_calls": "test_tracebacks test_functions",
     "cells": "formats files/test_staging",
     "cli": "test_options test_models_in_rows test_questions test_docs",
     "console": "cli test_errors",
     "conventions": "test_like",
-    "dask": "frames/test_companions test_methods test_foreign test_hostile test_notes "
+    "dask": "frames/test_companions test_methods test_other_tables test_hostile test_notes "
     "test_engines_page analysis/test_report",
     "errors": "test_tracebacks cli/test_arguments",
     "files": "test_scanned test_population formats stores/test_outputs",
-    "foreign": "test_arrow_tables test_polars",
+    "other_tables": "test_arrow_tables test_polars",
     "formats": "files/test_staging",
     "frames": "test_accessor test_ascending test_candidates test_doubtful_names test_duplicates "
     "test_masks test_models_in_rows test_null_relevance test_population test_questions "
     "test_repeated_pairs test_user_columns analysis",
-    "functions": "test_per_user_functions test_calls test_options",
-    "methods": "test_calls test_accessor test_notes",
+    "functions": "test_per_user_functions test_public_calls test_options",
+    "methods": "test_public_calls test_accessor test_notes",
     "notes": "test_population test_let_pass",
-    "options": "test_like test_calls",
+    "options": "test_like test_public_calls",
     "partitions": "dask files/test_beside test_hostile",
     "kernel": "test_ties test_long_frames test_units",
     "metrics": "test_ties test_properties test_reference test_functions cli/test_compare",
