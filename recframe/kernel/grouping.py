@@ -162,8 +162,8 @@ def gather(values: Array, rows: Array) -> Array:
 
 def find_range(values: Array) -> tuple[Any, Any]:
     """Return the lowest and the highest of one or more values; NaN if any value is NaN."""
-    found = in_slices(lambda a, b: (values[a:b].min(), values[a:b].max()), len(values))
-    return np.min([low for low, _ in found]), np.max([high for _, high in found])
+    limits = in_slices(lambda a, b: (values[a:b].min(), values[a:b].max()), len(values))
+    return np.min([low for low, _ in limits]), np.max([high for _, high in limits])
 
 
 def invert(order: Array) -> Array:
@@ -241,7 +241,7 @@ class SortedPairs:
 
     def __init__(self, groups: Groups, items: Array, *, is_kept: bool = False) -> None:
         self._groups, self._items = groups, items
-        _ = groups.order  # found here once, not by each thread
+        _ = groups.order  # computed here once, not by each thread
         self._n_item_bits = int(items.max(initial=0)).bit_length()
         self._is_kept = is_kept
         self._kept: dict[tuple[int, int], tuple[Array, int]] = {}
@@ -260,8 +260,8 @@ class SortedPairs:
             head = starts[np.searchsorted(starts, at, side="right") - 1]
             return self._rows_of(first, keys[at], n_bits), self._rows_of(first, keys[head], n_bits)
 
-        found = zip((NONE, NONE), *in_threads(find, self._slices()), strict=True)
-        rows, heads = map(np.concatenate, found)
+        repeats = zip((NONE, NONE), *in_threads(find, self._slices()), strict=True)
+        rows, heads = map(np.concatenate, repeats)
         ascending = np.argsort(rows, kind="stable")
         return Repeats(rows[ascending], heads[ascending])
 
@@ -289,8 +289,8 @@ class SortedPairs:
             matched = keys[begin[pair] + number]
             return known[of_slice][pair], self._rows_of(first, matched, n_bits)
 
-        found = zip((NONE, NONE), *in_threads(find, self._slices()), strict=True)
-        pair, row = map(np.concatenate, found)
+        matches = zip((NONE, NONE), *in_threads(find, self._slices()), strict=True)
+        pair, row = map(np.concatenate, matches)
         return pair, row
 
     def _slices(self) -> list[tuple[int, int]]:

@@ -248,7 +248,7 @@ class Ranker:
         self._highest = int(grades.max(initial=0))
         self._tie_bits = 0 if tie_order is None else int(tie_order.max(initial=0)).bit_length()
         self._sorted = self._sort_all()
-        if self._sorted is None:  # found here once, not by each thread
+        if self._sorted is None:  # computed here once, not by each thread
             _ = self._groups.order
 
     def runs(self) -> list[slice]:
@@ -320,18 +320,18 @@ class Ranker:
         is_unranked = None if self._rows.is_ranked is None else np.empty(len(marks), bool)
         doubtful, shortest = list[Array](), KeyKind.DENSE
         for first, stop in pairwise(cut_users(offsets, slice(0, len(offsets) - 1), SLICE)):
-            own = slice(int(offsets[first]), int(offsets[stop]))
+            inside = slice(int(offsets[first]), int(offsets[stop]))
             keys, layout, numbered = self._sort(users.start + first, users.start + stop, kind)
-            mark, tied = marks[own], is_tied[own]
+            mark, tied = marks[inside], is_tied[inside]
             mark[:] = keys
             mark &= mark.dtype.type((1 << layout.mark) - 1)
             if numbered is not None:
-                mark[:] = numbered[mark] + own.start
+                mark[:] = numbered[mark] + inside.start
             elif self._rule.relevant_first is not False:
                 np.subtract(mark.dtype.type(self._highest), mark, out=mark)
             np.less(keys[1:] ^ keys[:-1], layout.dtype(1 << layout.score), out=tied[1:])
             if is_unranked is not None:
-                is_unranked[own] = keys & layout.dtype(1 << layout.unranked) != 0
+                is_unranked[inside] = keys & layout.dtype(1 << layout.unranked) != 0
             if not layout.n_lost:
                 continue
             rows = np.flatnonzero(tied)
@@ -340,7 +340,7 @@ class Ranker:
             elif 2 * len(rows) > stop - first:  # short keys leave too many users in doubt
                 kind = KeyKind.LONG
             if len(rows):
-                doubtful.append(np.searchsorted(offsets, rows + own.start, side="right") - 1)
+                doubtful.append(np.searchsorted(offsets, rows + inside.start, side="right") - 1)
                 shortest = min(shortest, layout.kind)
         ranked = RankedRows(users, offsets, marks, is_tied, is_unranked)
         return Attempt(ranked, np.unique(np.concatenate([NONE, *doubtful])), shortest, kind)

@@ -11,7 +11,7 @@ from recframe.calls import public
 from recframe.errors import RecframeError, WrongTypeError, quote
 from recframe.kernel.threads import Array
 from recframe.metrics.definitions import DEFINITIONS, describe_arguments
-from recframe.metrics.measure import check_unmasked, measure_ranking
+from recframe.metrics.measure import refuse_masked, measure_ranking
 from recframe.metrics.names import OF_EACH, make_metric
 
 FLAGS = (bool, np.bool_)
@@ -202,7 +202,7 @@ def recall(recommended: list[Any] | Array, target: list[Any] | Array) -> float:
         is_taken = isinstance(items, list) or (isinstance(items, np.ndarray) and items.ndim == 1)
         if not is_taken:
             raise WrongTypeError(f"{name} must be a list or an array, found {quote(items)}")
-        check_unmasked(name, items)
+        refuse_masked(name, items)
         try:
             sets.append(set(items))
         except TypeError as error:
