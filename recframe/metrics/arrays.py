@@ -11,7 +11,7 @@ from recframe.calls import public
 from recframe.errors import RecframeError, WrongTypeError, quote
 from recframe.kernel.threads import Array
 from recframe.metrics.definitions import DEFINITIONS, describe_arguments
-from recframe.metrics.measure import refuse_masked, measure_ranking
+from recframe.metrics.measure import measure_ranking, refuse_masked
 from recframe.metrics.names import OF_EACH, make_metric
 
 FLAGS = (bool, np.bool_)
