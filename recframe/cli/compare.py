@@ -22,7 +22,7 @@ from recframe.analysis.gate import (
 )
 from recframe.analysis.intervals import is_share
 from recframe.analysis.resampling import OfDifferences
-from recframe.analysis.segments import segment_given
+from recframe.analysis.segments import segment_table
 from recframe.cli.commands import outputs, tell_notes
 from recframe.cli.flags import HOW, PAPERS, UNIT, add_flags, add_metrics, add_output, read_how
 from recframe.cli.parser import read_number
@@ -209,7 +209,7 @@ def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
         saved = read_saved(names)
         matched = match_tables([one.table for one in saved], names, arguments.metrics, floors)
         weights = join_weights(saved, names)
-        segmented = segment_given(matched.per_user, arguments.by, weights)
+        segmented = segment_table(matched.per_user, arguments.by, weights)
         arguments.weights = segmented.weights
         matched = matched._replace(weights=arguments.weights)
         gate, how = _read_gate(arguments, matched), read_how(arguments, OfDifferences)
@@ -230,13 +230,13 @@ def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
         missing = list_missing(matched, names)
         each = segmented.each(shows_bar=shows_bar(is_quiet=arguments.quiet))
         for (rows, users, own), segment in zip(each, list_segments(segmented), strict=True):
-            sides = matched.sides[:, rows]
-            of_segment = matched._replace(per_user=users, sides=sides, weights=own)
+            has_user = matched.has_user[:, rows]
+            of_segment = matched._replace(per_user=users, has_user=has_user, weights=own)
             said = [f"{shorten(name)} is {quote(value)}" for name, value in segment.items()]
             where = f" where {' and '.join(said)}" if said else ""
             is_shared.append(not of_segment.shared.empty)
             if not is_shared[-1]:
-                if of_segment.sides[0].any():
+                if of_segment.has_user[0].any():
                     gone.append(segment)
                     missing.append(f"no user{where} is in both files")
                 continue

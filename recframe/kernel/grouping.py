@@ -146,8 +146,8 @@ def argsort(codes: Array) -> Array:
     return order
 
 
-def gather(values: Array, rows: Array) -> Array:
-    """Return the values of rows. Threads gather them."""
+def take_rows(values: Array, rows: Array) -> Array:
+    """Return the values of rows, taken in threads."""
     taken = np.empty(len(rows), values.dtype)
 
     def take(start: int, stop: int) -> None:
@@ -296,7 +296,9 @@ class SortedPairs:
     def _slices(self) -> list[tuple[int, int]]:
         """Return the first user of each slice and the user after its last."""
         groups = self._groups
-        most = SLICE if self._n_item_bits <= MOST_BITS else SLICE >> 4  # so that keys have room
+        most = (
+            SLICE if self._n_item_bits <= MOST_BITS else SLICE >> 4
+        )  # a key has room for fewer users
         slices = pairwise(cut_users(groups.offsets, slice(0, groups.n_groups), most))
         return [each for each in slices if groups.offsets[each[0]] < groups.offsets[each[1]]]
 

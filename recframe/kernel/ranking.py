@@ -15,9 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import copy
-from enum import IntEnum
 from itertools import pairwise
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -33,6 +32,7 @@ from recframe.kernel.grouping import (
     sort,
     sort_grouped,
 )
+from recframe.kernel.keys import LEAST, KeyKind, Layout, SortedKeys, drop_bits
 from recframe.kernel.scores import BATCH, find_bits, rank_densely, rankable
 from recframe.kernel.threads import Array, in_slices, n_processors
 
@@ -41,20 +41,8 @@ RUN = 1 << 22  # rows whose metrics one thread computes at a time
 MOST_USERS = 1 << 16  # users in such a run
 
 
-class KeyKind(IntEnum):
-    """The kinds of keys. Each tells rows apart that the kind before may not."""
-
-    SHORT = 0  # 32 bits, which are sorted in half the time
-    LONG = 1  # 64 bits
-    DENSE = 2  # 64 bits, with the ranks of scores in place of scores: no two look equal
-
-
-# The fewest bits for scores in short and long keys: with fewer, too many rows would look tied.
-LEAST = (12, 20)
-
-
 class TieRule(NamedTuple):
-    """Which rows of equal score come first. With no field set every order is equally likely.
+    """The order of rows with equal scores. With no field set every order is equally likely.
 
     Parameters
     ----------
@@ -128,52 +116,6 @@ class Rows(NamedTuple):
     def take(self, index: slice | Array) -> Self:
         """Return the rows that an index selects."""
         return type(self)(*(None if each is None else each[index] for each in self))  # type: ignore[arg-type]  # a field stays None or an array
-
-
-class Layout(NamedTuple):
-    """The places of the parts of a key.
-
-    Parameters
-    ----------
-    kind : KeyKind
-        The kind of the key.
-    mark, tie : int
-        The number of bits of the mark, which are the lowest, and of the order of tied rows.
-    score, unranked, user : int
-        The number of bits below the score, below the bit that is set for unranked rows, and below
-        the user.
-    n_lost : int
-        The number of the lowest bits of scores that have no room.
-    dtype : type
-        The unsigned integers that keys are.
-    """
-
-    kind: KeyKind
-    mark: int
-    tie: int
-    score: int
-    unranked: int
-    user: int
-    n_lost: int
-    dtype: type[np.unsignedinteger[Any]]
-
-
-class SortedKeys(NamedTuple):
-    """The sorted keys of whole users.
-
-    Parameters
-    ----------
-    keys : ndarray of shape (n_rows,), unsigned int
-        The keys.
-    layout : Layout
-        The places of their parts.
-    numbered : ndarray of shape (n_rows,), int, or None
-        The row that each mark stands for, as its place among these rows; None: marks are grades.
-    """
-
-    keys: Array
-    layout: Layout
-    numbered: Array | None = None
 
 
 class RankedRows(NamedTuple):
@@ -260,11 +202,9 @@ class Ranker:
         return [slice(*each) for each in pairwise(cuts)]
 
     def rank(self, users: slice) -> Iterator[RankedRows]:
-        """Yield the rows of a run of users in ranked order, those of some users at a time."""
-        offsets, kind = (
-            self._groups.offsets,
-            KeyKind.SHORT if self._sorted is None else KeyKind.LONG,
-        )
+        """Yield the ranked rows of a run of users, some users at a time."""
+        kind = KeyKind.SHORT if self._sorted is None else KeyKind.LONG
+        offsets = self._groups.offsets
         for batch in pairwise(cut_users(offsets, users, COUNTED)):
             ranked, doubtful, shortest, kind = self._rank(slice(*batch), kind)
             while len(doubtful):
@@ -300,7 +240,7 @@ class Ranker:
             for first in range(start, stop, BATCH):
                 batch = slice(first, min(first + BATCH, stop))
                 rows, users = self._rows.take(batch), groups.codes[batch].astype(layout.dtype)
-                bits = _drop_bits(self._bits.read(rows.scores), layout.n_lost)
+                bits = drop_bits(self._bits.read(rows.scores), layout.n_lost)
                 users <<= layout.dtype(layout.user)
                 np.bitwise_or(self._join(layout, bits, rows), users, out=keys[batch])
 
@@ -343,7 +283,8 @@ class Ranker:
                 doubtful.append(np.searchsorted(offsets, rows + inside.start, side="right") - 1)
                 shortest = min(shortest, layout.kind)
         ranked = RankedRows(users, offsets, marks, is_tied, is_unranked)
-        return Attempt(ranked, np.unique(np.concatenate([NONE, *doubtful])), shortest, kind)
+        again = np.unique(np.concatenate(doubtful)) if doubtful else NONE
+        return Attempt(ranked, again, shortest, kind)
 
     def _sort(self, first: int, stop: int, kind: KeyKind) -> SortedKeys:
         """Return the sorted keys of users, of this kind or of the next that has room for them."""
@@ -361,8 +302,8 @@ class Ranker:
         elif layout.kind is KeyKind.SHORT and layout.n_lost:
             bits = self._bits.shorten(rows.scores, layout.unranked - layout.score)
         else:
-            bits = _drop_bits(self._bits.read(rows.scores), layout.n_lost)
-        numbered = self._order_tied(rows) if self._by_row else None
+            bits = drop_bits(self._bits.read(rows.scores), layout.n_lost)
+        numbered = np.argsort(self._read_ties(rows), kind="stable") if self._by_row else None
         keys = self._join(layout, bits, rows, tie, numbered)
         users = np.arange(stop - first, dtype=layout.dtype) << layout.dtype(layout.user)
         keys |= np.repeat(users, np.diff(offsets))
@@ -413,24 +354,9 @@ class Ranker:
 
     def _read_ties(self, rows: Rows) -> Array:
         """Return numbers that order tied rows, the lowest first."""
+        if self._rule.reads_relevance:
+            is_last: Array = (rows.grades > 0) != self._rule.relevant_first
+            return is_last
         if rows.tie_order is not None:
             return rows.tie_order
         return np.arange(len(rows.scores))[:: self._rule.row_order or 1]
-
-    def _order_tied(self, rows: Rows) -> Array:
-        """Return the order that the rows would have if all were tied."""
-        ties = self._read_ties(rows)
-        if self._rule.reads_relevance:
-            ties = (rows.grades > 0) != self._rule.relevant_first
-        return np.argsort(ties, kind="stable")
-
-
-def _drop_bits(bits: Array, n_lost: int) -> Array:
-    """Drop the lowest `n_lost` bits; the new lowest bit is 1 if any dropped bit was 1."""
-    if n_lost:
-        below = np.uint64((1 << n_lost - 1) - 1)
-        carry = bits & below
-        carry += below  # a set bit carries into the highest bit that is lost
-        bits |= carry
-        bits >>= np.uint64(n_lost - 1)
-    return bits

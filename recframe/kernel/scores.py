@@ -103,7 +103,7 @@ def _of_floats(low: Any, high: Any) -> ScoreBits:
         steps *= ((1 << min(n_kept, 31)) - 1) / span
         return steps.astype(np.int32).view(np.uint32)
 
-    has_steps = 1e-290 < span < np.inf  # else the division by it overflows
+    has_steps = 1e-290 < span < np.inf  # other spans are no divisors
     return ScoreBits(
         whole.n_bits, n_mantissa, lambda part: whole.read(order(part)), step if has_steps else None
     )

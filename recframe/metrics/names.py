@@ -24,7 +24,7 @@ LABEL = re.compile(rf"""^([^(@]*)(\((?:{QUOTED}|[^()"'])*\))?(@?)(.*)""", re.DOT
 NO_LISTS = (str, bytes, bytearray, Mapping)  # iterables that are no lists of values
 N_NAMED = 5  # unknown metrics in a message
 LINE, OF_EACH = 79, " of every user."  # the width of help; the end of each definition
-MAX_METRICS = 100_000  # so that an endless iterable is refused
+MAX_METRICS = 100_000  # an endless iterable is refused
 MAX_K = 1 << 53  # hits are divided as floats, which hold every integer up to this
 
 
@@ -166,7 +166,7 @@ def is_metric(label: Hashable) -> bool:
 def parse_metrics(labels: str | Iterable[str]) -> list[Metric]:
     """Return the metrics that labels name; raise for no metric and for a repeated one."""
     required = "a name such as 'recall@4' or a list of names"
-    several = [labels] if isinstance(labels, str) else list_given("metrics", required, labels)
+    several = [labels] if isinstance(labels, str) else list_values("metrics", required, labels)
     try:
         metrics = [parse_metric(label) for label in several]
     except RecframeError:
@@ -185,7 +185,7 @@ def parse_metrics(labels: str | Iterable[str]) -> list[Metric]:
     return metrics
 
 
-def list_given(name: str, required: str, values: Any) -> list[Any]:
+def list_values(name: str, required: str, values: Any) -> list[Any]:
     """Return the values of any iterable as a list; raise if it is none."""
     try:  # an object with `__iter__` may still fail to iterate
         listed = None if isinstance(values, NO_LISTS) else list(islice(values, MAX_METRICS + 1))

@@ -1,4 +1,4 @@
-"""Ties: groups of tied rows that hold a relevant one, and what they count for. NumPy only.
+"""Ties: groups of tied rows with a relevant one, and their expected hits. NumPy only.
 
 All orders of the rows of a tie are equally likely. A metric that adds up terms of positions has the
 expectation: each term times the probability that a relevant row has that position. No term is
