@@ -11,7 +11,7 @@ from recframe.accessor import RecAccessor
 from recframe.analysis.compare import Correction, Test, compare_table, make_comparison, plan_table
 from recframe.analysis.display import with_notes
 from recframe.analysis.resampling import Interval, OfDifferences, make_resampling
-from recframe.analysis.segments import By, make_each, segment_given
+from recframe.analysis.segments import By, apply_by_segment, segment_table
 from recframe.analysis.summary import summary_table
 from recframe.errors import RecframeError, quote
 from recframe.files.budget import MEMORY, Report, check_limits
@@ -587,7 +587,7 @@ def summary(
     resampling = make_resampling(confidence, n_resamples, seed, interval)
     make_table = partial(summary_table, resampling=resampling, unit=unit)
     with taking_notes() as facts:
-        table = make_each(segment_given(read_given(per_user), by, weights), make_table)
+        table = apply_by_segment(segment_table(read_given(per_user), by, weights), make_table)
     return with_notes(table, list_notes(facts))
 
 
@@ -664,7 +664,7 @@ def compare(
     how = make_comparison(test, correction, *draws, weights=weights, unit=unit)
     make_table = partial(compare_table, baseline=baseline, how=how)
     with taking_notes() as facts:
-        table = make_each(segment_given(read_given(per_user, 2), by, weights), make_table)
+        table = apply_by_segment(segment_table(read_given(per_user, 2), by, weights), make_table)
     return with_notes(table, list_notes(facts))
 
 

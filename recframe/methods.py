@@ -1,13 +1,16 @@
 """RankingMethods: every public method, written once for all engines."""
 
 import inspect
+import os
 import textwrap
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
+from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, Unpack
 
@@ -25,7 +28,7 @@ from recframe.analysis.compare import Correction, Test, compare_table, make_comp
 from recframe.analysis.describe import Description
 from recframe.analysis.display import Inspection, NotedTable, with_notes
 from recframe.analysis.overview import Overview, make_overview
-from recframe.analysis.ranks import (
+from recframe.analysis.ranked_rows import (
     check_shown,
     inspect_user,
     rank_options,
@@ -34,7 +37,20 @@ from recframe.analysis.ranks import (
     top_columns,
     top_table,
 )
-from recframe.analysis.report import Report, check_title, find_out, make_page
+from recframe.analysis.report import (
+    DESCRIBED,
+    Findings,
+    K,
+    Report,
+    as_columns,
+    check_baseline,
+    check_title,
+    list_conventions,
+    list_facts,
+    list_points,
+    make_curves,
+    make_page,
+)
 from recframe.analysis.resampling import Interval, OfDifferences, make_resampling
 from recframe.analysis.segments import (
     By,
@@ -42,9 +58,7 @@ from recframe.analysis.segments import (
     MakeWeighted,
     Segmented,
     find_grouping,
-    make_each,
-    mean_each,
-    measure_with_own,
+    measure_with_values,
     segment_users,
 )
 from recframe.analysis.summary import (
@@ -78,6 +92,7 @@ from recframe.options import (
     OptionArguments,
     Options,
     is_key,
+    is_path,
     make_options,
     spell_options,
 )
@@ -350,7 +365,7 @@ class RankingMethods(ABC, Generic[Table]):
     ) -> Table:
         """Return the table that `make_table` makes from the per-user table, for each segment."""
         finish = partial(self._whole, make_table=make_table)
-        make_all = partial(make_each, make_table=make_table, shows_bar=self._shows_bar)
+        make_all = partial(apply_by_segment, make_table=make_table, shows_bar=self._shows_bar)
         return self._aggregate(metrics, (by, weights, unit), measure_noted, finish, make_all)
 
     def _aggregate_means(
@@ -363,7 +378,7 @@ class RankingMethods(ABC, Generic[Table]):
     ) -> Table:
         """Return the table that `make_table` makes from the means over users, for each segment."""
         finish = partial(self._mean, make_table=make_table)
-        make_all = partial(mean_each, make_table=make_table)
+        make_all = partial(mean_by_segment, make_table=make_table)
         return self._aggregate(metrics, (by, weights, None), measure, finish, make_all)
 
     def _aggregate(
@@ -397,7 +412,7 @@ class RankingMethods(ABC, Generic[Table]):
     ) -> Table:
         """Return the table that `make_all` makes from the per-user table in segments."""
         read = columns._replace(of_users=tuple(grouping.labels))
-        make = partial(measure_with_own, measure=measure, grouping=grouping)
+        make = partial(measure_with_values, measure=measure, grouping=grouping)
         segment = partial(segment_users, grouping=grouping, scores=columns.scores, metrics=metrics)
         bound = copy(self)
         bound._frame = grouping.add_rows(self._frame)
@@ -1145,8 +1160,58 @@ class RankingMethods(ABC, Generic[Table]):
         """
         title, asked = check_title(title), parse_metrics(metrics)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RecframeWarning)  # the page has the same sentences
-            return make_page(find_out(self, asked, baseline, by, unit), title, baseline, unit)
+            warnings.simplefilter("ignore", RecframeWarning)  # the page has their words
+            findings = self._collect_findings(asked, baseline, by, unit)
+            return make_page(findings, title, baseline, unit)
+
+    def _collect_findings(
+        self, metrics: list[Metric], baseline: Any, by: Any, unit: Any
+    ) -> Findings:
+        """Return the tables of a page; raise before any row is read if that is possible."""
+        columns = self._find_columns(metrics=metrics, used=[by])
+        check_baseline(columns.scores, baseline)
+        find_grouping(self._sample, by, None, columns.users)
+        grouping = find_grouping(self._sample, None, None, columns.users, unit)
+        self._ask_others(columns, grouping.labels, asks_unit=is_infer(unit))
+        make = partial(measure_noted, metrics=metrics)
+        with taking_notes() as facts:
+            if grouping.unit is None:
+                measured = self._map(make, columns, self._options)
+            else:  # the unit becomes the last level of the index
+                table_of = attrgetter("per_user")
+                measured = self._by_segment(grouping, columns, metrics, make, table_of)
+            per_user = self._collect(measured)
+        k, points = max(metric.k or 0 for metric in metrics), list_points(metrics)
+        means = self.mean([f"{family}@{k}" for family, k in points]) if points else None
+        described = Description(self._collect(self.describe(k or 1))).warn(self._options)
+        catalogue = None
+        with suppress(RecframeError):  # items may be unknown, or lists shorter than k
+            catalogue = as_columns(self._collect(self.catalogue(k or K)))
+        roles = make_overview(self._call, self._size, self._sample, self._options)
+        paths = list(getattr(self, "paths", []))
+        companions = [one for one in (self._options.truth, self._options.exclude) if is_path(one)]
+
+        def inspect(user: Any) -> Inspection:
+            named = user if grouping.unit is None else user[:-1] if len(user) > 2 else user[0]
+            return self.inspect(named, k=k or K)
+
+        def by_segment(make_table: MakeWeighted) -> pd.DataFrame:
+            return as_columns(
+                self._collect(self._aggregate_users(metrics, make_table, by, None, unit))
+            )
+
+        return Findings(
+            per_user=per_user,
+            facts=list_facts(self._size, paths, roles, described, len(per_user)),
+            worries=described.warnings,
+            notes=[one for one in list_notes(facts, self._options) if one.kind not in DESCRIBED],
+            inputs=list(map(os.fspath, [*paths, *companions])),
+            by_segment=None if by is None else by_segment,
+            curves={} if means is None else make_curves(as_columns(self._collect(means)), points),
+            catalogue=catalogue,
+            inspect=inspect,
+            conventions=list_conventions(self._options),
+        )
 
     @documented
     def precision(self, k: int = 10) -> Table:

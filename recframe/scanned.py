@@ -10,8 +10,8 @@ import pandas as pd
 
 from recframe.analysis.describe import add_dropped, count_block, describe_blocks
 from recframe.analysis.overview import Overview
-from recframe.analysis.ranks import is_user, split_user
-from recframe.analysis.segments import Grouping, find_grouping, measure_with_own
+from recframe.analysis.ranked_rows import is_user, split_user
+from recframe.analysis.segments import Grouping, find_grouping, measure_with_values
 from recframe.analysis.summary import measure_noted
 from recframe.errors import count_of
 from recframe.files.blocks import ROUTES, iter_frames, plan_blocks
@@ -149,7 +149,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         grouping = find_grouping(self._sample, by, weights, columns.users, unit)
         if grouping.all:
             columns = columns._replace(of_users=tuple(grouping.labels))
-            make = partial(measure_with_own, measure=make, grouping=grouping)
+            make = partial(measure_with_values, measure=make, grouping=grouping)
         self._ask_others(columns, columns.of_users, asks_unit=is_infer(unit))
         parts = self._iter_parts(make, columns, self._options)
         return grouping if grouping.all else None, parts

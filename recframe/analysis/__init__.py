@@ -1,1 +1,1 @@
-"""What is said about rows and tables of users: ranks, descriptions, intervals, comparisons."""
+"""Analysis of rows and per-user tables: ranks, descriptions, intervals, comparisons, reports."""

@@ -1,4 +1,4 @@
-"""The catalogue: what the lists of all users show of it, figures that no single user has."""
+"""The catalogue: coverage, gini, entropy and personalization of the lists of all users."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from recframe.analysis.display import NotedTable
-from recframe.analysis.ranks import rank_options
+from recframe.analysis.ranked_rows import rank_options
 from recframe.analysis.summary import note_rankings
 from recframe.errors import RecframeError, is_number, option, quote, spell
 from recframe.frames.columns import Columns, find_columns
@@ -30,32 +30,41 @@ from recframe.notes import note
 from recframe.options import INFER, Options
 from recframe.other_tables import frame_error, is_table, load_table, read_frame
 
-KEYS = ["item", "chosen", "among", "length"]  # of rows that are counted together
+KEYS = ["item", "chosen", "among", "length"]  # equal rows of these columns are counted together
 ITEMS_ALONE = "pass the column of its items alone, or name it 'item'"
 
 
 class Shown(NamedTuple):
-    """What the lists of some users show, so that it adds to what other users' lists show.
+    """Counts of the items in users' lists, which add up over parts of the users.
 
-    `rows` tell of each score how many (`n`) have an item in a list of this length with a
-    probability of `chosen` / `among`. These are whole numbers, so that their sums are exact.
+    Parameters
+    ----------
+    rows : list of DataFrame
+        For each score, the number `n` of lists of a `length` that have an item with probability
+        `chosen` / `among`. Sums of these whole numbers are exact.
+    n_lists : list of int
+        For each score, the number of users with a list.
+    items : Series or None
+        The distinct items of all rows; None if the catalogue is known.
+    n_rows, n_longer : int
+        The number of rows, and of rankings with rows beyond their list.
     """
 
     rows: list[pd.DataFrame]
-    n_lists: list[int]  # of each score the users who have a list
-    items: pd.Series | None  # the distinct ones of all rows; None where the catalogue is known
-    n_rows: int  # that are counted
-    n_longer: int  # rankings with rows beyond the lists
+    n_lists: list[int]
+    items: pd.Series | None
+    n_rows: int
+    n_longer: int
 
     @property
     def n_bytes(self) -> int:
-        """How many bytes all of it takes."""
+        """The size in memory."""
         held: list[Any] = [*self.rows, *([] if self.items is None else [self.items.to_frame()])]
         return sum(int(one.memory_usage(deep=True).sum()) for one in held)
 
 
 def catalogue_columns(frame: pd.DataFrame, options: Options, call: str) -> Columns:
-    """Return the label of each role, the item's too; relevance only where the tie rule reads it."""
+    """Return the label of each role with the item; relevance only if the tie rule reads it."""
     if options.duplicates == "keep":
         first = spell("'first'", "--duplicates first")
         raise RecframeError(
@@ -66,12 +75,12 @@ def catalogue_columns(frame: pd.DataFrame, options: Options, call: str) -> Colum
     with_relevant = options.tie_rule.reads_relevance
     columns = find_columns(frame, options, with_relevant=with_relevant, with_item=True, call=call)
     if columns.item is None:
-        find_label(frame, "item", options.item)  # which raises, and says what was looked for
+        find_label(frame, "item", options.item)  # raises with the names that were tried
     return columns
 
 
 def catalogue_options(options: Options) -> Options:
-    """Return the options of a catalogue, without truth unless it says whose lists count."""
+    """Return the options of a catalogue, without truth unless it decides which users count."""
     if options.has_truth and options.population in ("both", "truth"):
         return options
     return rank_options(options)
@@ -80,8 +89,8 @@ def catalogue_options(options: Options) -> Options:
 def count_shown(
     interactions: Interactions, options: Options, k: int, *, with_items: bool
 ) -> pd.DataFrame:
-    """Return what the lists of all users of interactions show, in one cell."""
-    item = interactions.items.used()  # type: ignore[union-attr]  # which a catalogue has read
+    """Return the counts of all users' lists, in one cell."""
+    item = interactions.items.used()  # type: ignore[union-attr]  # `catalogue_columns` has found items
     rows, n_lists, n_longer = [], [], 0
     note_rankings(interactions, [])
     for score in interactions.scores:
@@ -95,9 +104,9 @@ def count_shown(
         row, first, size, user = find_positions(rankings, options.tie_rule, k)
         room = np.minimum(k + 1 - first, size)
         chosen, among = np.where(room == size, 1, room), np.where(room == size, 1, size)
-        kept = np.flatnonzero(has_list[user])
-        number, code, *values = _find_kinds(
-            item.codes[row[kept]], chosen[kept], among[kept], length[user[kept]]
+        listed = np.flatnonzero(has_list[user])
+        number, code, *values = _number_kinds(
+            item.codes[row[listed]], chosen[listed], among[listed], length[user[listed]]
         )
         cells = [item.ids.take(code), *values, np.bincount(number, minlength=len(code))]
         rows.append(pd.DataFrame(dict(zip([*KEYS, "n"], cells, strict=True)), copy=False))
@@ -107,7 +116,7 @@ def count_shown(
 
 
 def join_shown(parts: Sequence[Shown]) -> Shown:
-    """Return what the lists of all parts show together."""
+    """Return the counts of all parts together."""
     if len(parts) == 1:
         return parts[0]
     rows = [
@@ -128,7 +137,7 @@ def catalogue_table(
     catalogue: Catalogue | None,
     zero_division: float,
 ) -> pd.DataFrame:
-    """Return the figures that parts, a cell of each, add up to, a row for each score."""
+    """Return the figures of all parts together, a row for each score."""
     figures = [[math.nan] * len(FIGURES)] * len(scores)
     if len(parts):
         rows, n_lists, items, _, n_longer = join_shown(parts["cell"].tolist())
@@ -145,11 +154,11 @@ def catalogue_table(
     return NotedTable(figures, labels, names, dtype=float)
 
 
-def _find_kinds(*columns: Array) -> list[Array]:
-    """Return the kind of each row and what kinds, in order of these values, have in columns."""
+def _number_kinds(*columns: Array) -> list[Array]:
+    """Return the number of each row's kind, and the values of the kinds in each column."""
     number, distinct = pd.factorize(combine(*columns), sort=True)
     row = np.empty(len(distinct), np.int64)
-    row[number] = np.arange(len(number))  # one of each kind, whichever
+    row[number] = np.arange(len(number))  # any row of each kind
     return [number, *(column[row] for column in columns)]
 
 
@@ -165,23 +174,22 @@ def _figures(
     code, ids = pd.factorize(rows["item"])
     if catalogue is not None:
         catalogue.check(pd.Index(ids))
-    kind, chosen, among, length = _find_kinds(*(rows[name].to_numpy() for name in KEYS[1:]))
-    # Sums depend on their order: an item's rows are in that of their kinds, and the sums over
-    # items are those of `fsum`, which are exact.
+    kind, chosen, among, length = _number_kinds(*(rows[name].to_numpy() for name in KEYS[1:]))
+    # Sums depend on their order. An item's rows are sorted by kind, and `fsum` over items is exact.
     order = np.argsort(code * len(chosen) + kind, kind="stable")
     code, kind, n_rows = code[order], kind[order], rows["n"].to_numpy()[order]
 
-    def of_items(terms: Array) -> Array:
+    def sum_by_item(terms: Array) -> Array:
         return np.bincount(code, n_rows * terms[kind], len(ids))
 
     probability = chosen / among
     in_list = probability * np.sqrt(k / length)
-    with np.errstate(divide="ignore"):  # of what is certain to be shown
-        missed = of_items(np.log1p(-probability))
-    shares = np.sort(of_items(probability))
+    with np.errstate(divide="ignore"):  # the logarithm of 0 if a list certainly has the item
+        missed = sum_by_item(np.log1p(-probability))
+    shares = np.sort(sum_by_item(probability))
     total = math.fsum(shares)
     of_kind = np.bincount(kind, n_rows, len(chosen))
-    together = math.fsum(of_items(in_list) ** 2) - math.fsum(of_kind * in_list**2)
+    together = math.fsum(sum_by_item(in_list) ** 2) - math.fsum(of_kind * in_list**2)
     n_pairs = n_lists * (n_lists - 1)
     ranks = np.arange(n_items - len(shares) + 1, n_items + 1)
     parts = shares / total if total else shares
@@ -200,13 +208,13 @@ REQUIRED = "a list or Series of ids, a frame with a column of them, or their num
 
 
 class Catalogue(NamedTuple):
-    """The items there are, each once; `ids` is None where only their number is known."""
+    """The distinct items of the catalogue; `ids` is None if only their number is known."""
 
     n_items: int
     ids: pd.Index[Any] | None = None
 
     def check(self, shown: pd.Index[Any]) -> None:
-        """Raise where distinct items that are recommended are not all in the catalogue."""
+        """Raise if a recommended item is not in the catalogue."""
         none = spell("items=None", "no --items")
         remedy = f"pass the whole catalogue, or {none} for the items of the frame"
         if self.ids is None:
@@ -216,8 +224,8 @@ class Catalogue(NamedTuple):
                     f"{len(shown):,} are recommended; {remedy}"
                 )
             return
-        found = match(self.ids, shown, "item", "items")
-        unknown = shown.delete(found[found >= 0])
+        place = match(self.ids, shown, "item", "items")
+        unknown = shown.delete(place[place >= 0])
         if len(unknown):
             raise RecframeError(
                 f"items must have every item that is recommended, found {len(unknown):,} of "
@@ -226,7 +234,7 @@ class Catalogue(NamedTuple):
 
 
 def read_catalogue(items: Any, columns: Columns) -> Catalogue | None:
-    """Return the catalogue that is passed, None where it is that of the frame."""
+    """Return the catalogue that `items` holds; None: the items of the frame."""
     if items is None:
         return None
     if isinstance(items, bool) or is_number(items, Integral):
@@ -236,7 +244,7 @@ def read_catalogue(items: Any, columns: Columns) -> Catalogue | None:
         if number > MAX_K:
             raise RecframeError(f"items must be at most 2**53 in number, found {quote(items)}")
         return Catalogue(number)
-    ids = _read_ids(items, columns)
+    ids = _read_item_ids(items, columns)
     if n_null := np.count_nonzero(ids.isna()):
         raise RecframeError(f"items must not be null, found {n_null} null of {len(ids)}")
     if len(ids) == 0:
@@ -245,8 +253,8 @@ def read_catalogue(items: Any, columns: Columns) -> Catalogue | None:
     return Catalogue(len(distinct), distinct)
 
 
-def _read_ids(items: Any, columns: Columns) -> pd.Index[Any]:
-    """Return the ids that are passed as items."""
+def _read_item_ids(items: Any, columns: Columns) -> pd.Index[Any]:
+    """Return the ids in `items`: a table, a Series, or a list."""
     if not isinstance(items, pd.DataFrame) and is_table("items", items):
         items = read_frame(load_table("items", REQUIRED, items))
     if isinstance(items, pd.DataFrame):

@@ -1,4 +1,4 @@
-"""Comparison: what each score changes against a baseline, paired over users, and its power."""
+"""Comparison: differences of scores from a baseline, paired over users, and their power."""
 
 import math
 import sys
@@ -13,21 +13,22 @@ import pandas as pd
 from recframe.analysis.display import WORDS, WideTable, import_extra
 from recframe.analysis.intervals import (
     Counted,
-    count_users,
     has_limits,
     is_share,
     mean_interval,
     spread_by,
     student_bound,
+    weigh_users,
 )
+from recframe.analysis.paper_tables import ResultTable
 from recframe.analysis.resampling import (
     OfDifferences,
     Resampling,
+    check_choice,
     make_resampling,
     max_t_test,
     sign_flip_test,
 )
-from recframe.analysis.results import ResultTable
 from recframe.errors import RecframeError, as_text, is_number, option, quote, spell
 from recframe.frames.names import is_infer, is_same
 from recframe.frames.tables import plain_table
@@ -43,7 +44,7 @@ MOST_USERS_NEEDED = 1 << 60
 
 
 class Comparison(NamedTuple):
-    """How scores are compared: test, correction of its p-values, intervals and draws, and units."""
+    """The test of a comparison, the correction of its p-values, its intervals, and its units."""
 
     test: Test
     correction: Correction | None
@@ -52,21 +53,21 @@ class Comparison(NamedTuple):
 
 
 class ScorePairs(NamedTuple):
-    """What is compared with what, as positions of score columns."""
+    """The scores that are compared, as positions of score columns."""
 
-    per_user: pd.DataFrame  # with all metrics of each score
-    pairs: list[tuple[int, int]]  # the baseline and the other score of each
-    are_several: bool  # whether rows are told apart by their baselines too
+    per_user: pd.DataFrame  # all metrics of each score
+    pairs: list[tuple[int, int]]  # the baseline and the other score of each comparison
+    are_several: bool  # whether rows name their baseline too
 
     def columns(self) -> Iterator[tuple[Any, Array, Array]]:
-        """Yield the metric and the values of a score and of its baseline, pair by pair."""
+        """Yield each metric of each pair, with the values of the score and of the baseline."""
         metrics, cells = self.per_user.columns.unique("metric"), self.per_user.to_numpy().T
         values = cells.reshape(len(cells) // len(metrics), len(metrics), len(self.per_user))
         for base, other in self.pairs:
             yield from zip(metrics, values[other], values[base], strict=True)
 
     def table(self, rows: list[dict[str, Any]]) -> pd.DataFrame:
-        """Return a table of a row for each pair and metric."""
+        """Return a table with a row for each pair and metric."""
         scores, metrics = map(self.per_user.columns.unique, ("score", "metric"))
         levels: list[Any] = [pd.Index(list(scores), tupleize_cols=False)] * 2 + [metrics]
         base, other = np.repeat(self.pairs, len(metrics), axis=0).T.tolist()
@@ -90,7 +91,7 @@ def plain_with_undefined(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def find_pairs(per_user: pd.DataFrame, baseline: Any) -> ScorePairs:
-    """Return the pairs that a baseline means; raise where nothing can be compared."""
+    """Return the pairs that a baseline means; raise if nothing can be compared."""
     scores = list[Hashable](per_user.columns.unique("score"))
     if len(scores) < 2:
         raise RecframeError(
@@ -98,22 +99,22 @@ def find_pairs(per_user: pd.DataFrame, baseline: Any) -> ScorePairs:
             "of them"
         )
     is_all = isinstance(baseline, str) and baseline == "all" and baseline not in scores
-    given = scores if is_all else baseline if isinstance(baseline, list) else [baseline]
-    if not given:
+    named = scores if is_all else baseline if isinstance(baseline, list) else [baseline]
+    if not named:
         raise RecframeError("baseline must name a score column at least, found []")
     bases = list[int]()
-    for one in given:
-        found = [n for n, score in enumerate(scores) if one is None or is_same(score, one)]
-        if not found:
+    for one in named:
+        numbers = [n for n, score in enumerate(scores) if one is None or is_same(score, one)]
+        if not numbers:
             raise RecframeError(
                 f"baseline must be a score column, one of {quote(scores)}, a list of them or "
                 f"'all', found {quote(one)}"
             )
-        bases.append(found[0])
+        bases.append(numbers[0])
     pairs: list[tuple[int, int]] = []
     for base in dict.fromkeys(bases):
         others = (other for other in range(len(scores)) if other != base)
-        # Two baselines are compared once.
+        # Two baselines are compared with each other once.
         pairs += [(base, other) for other in others if (other, base) not in pairs]
     return ScorePairs(per_user, pairs, are_several=is_all or isinstance(baseline, list))
 
@@ -130,10 +131,8 @@ def make_comparison(
     intervals: object = OfDifferences,
     unit: Any = INFER,
 ) -> Comparison:
-    """Return these together, or raise where one is not valid or does not go with another."""
-    is_test = isinstance(test, str) and test in get_args(Test)
-    if not is_test:
-        raise RecframeError(f"test must be one of {get_args(Test)}, found {quote(test)}")
+    """Return these together; raise if one is invalid or contradicts another."""
+    check_choice("test", test, Test)
     if test == "wilcoxon" and (weights is not None or not (unit is None or is_infer(unit))):
         other = option("unit", None) if weights is None else spell("no weights", "no --weights")
         raise RecframeError(
@@ -157,20 +156,20 @@ def make_comparison(
 def compare_table(
     per_user: pd.DataFrame, weights: pd.Series | None = None, *, baseline: Any, how: Comparison
 ) -> pd.DataFrame:
-    """Return what every other score changes against the baseline, a row for each metric."""
+    """Return the differences of all other scores from the baseline, a row for each metric."""
     return compare_pairs(find_pairs(per_user, baseline), weights, how)
 
 
 def compare_pairs(pairs: ScorePairs, weights: pd.Series | None, how: Comparison) -> pd.DataFrame:
-    """Return what the score of every pair changes, a row for each metric."""
-    per_user, counted = count_users(pairs.per_user, weights, how.unit)
+    """Return the differences of all pairs, a row for each metric."""
+    per_user, counted = weigh_users(pairs.per_user, weights, how.unit)
     pairs = pairs._replace(per_user=per_user)
     table = pairs.table([_compare_pair(*columns, counted, how) for columns in pairs.columns()])
     p_values = table["p_value"].to_numpy()
     if how.correction == "max_t":
         joined = [counted.join(values - base) for _, values, base in pairs.columns()]
         differences = np.array([values * weights for values, weights in joined]).T
-        # Drawn apart from the p-values: by chance one may come out a little below.
+        # These are other draws than those of the p-values, and could be a little lower by chance.
         table["p_corrected"] = np.maximum(max_t_test(differences, how.resampling), p_values)
     else:
         table["p_corrected"] = correct(p_values, how.correction)
@@ -178,8 +177,8 @@ def compare_pairs(pairs: ScorePairs, weights: pd.Series | None, how: Comparison)
     holds_0 = (table["low"] <= 0) & (table["high"] >= 0)
     is_shown = table["p_corrected"] < round(1 - how.resampling.confidence, 12)
     is_known = table[["low", "high", "p_corrected"]].notna().all(axis=1)
-    odd = holds_0[is_known & (holds_0 == is_shown)]
-    for (*_, score, metric), holds in zip(odd.index, odd, strict=True):
+    disagreeing = holds_0[is_known & (holds_0 == is_shown)]
+    for (*_, score, metric), holds in zip(disagreeing.index, disagreeing, strict=True):
         row = f"{as_text(metric)} of {as_text(score)}"
         note(**{f"disagreement:{row} (its interval {'holds' if holds else 'excludes'} 0)": 1})
     table.attrs = {"confidence": how.resampling.confidence, "correction": how.correction}
@@ -189,11 +188,11 @@ def compare_pairs(pairs: ScorePairs, weights: pd.Series | None, how: Comparison)
 def _compare_pair(
     label: object, values: Array, base: Array, counted: Counted, how: Comparison
 ) -> dict[str, float | int | str]:
-    """Return what one score changes in one metric, over the users who have both values."""
+    """Return the difference of one score in one metric, over the users with both values."""
     undefined, base_undefined = np.isnan(values), np.isnan(base)
     base = np.where(undefined, np.nan, base)
     differences, weights = counted.join(values - base)
-    if counted.units is not None:  # means of the same values in another order differ by rounding
+    if counted.units is not None:  # means of equal values differ by rounding
         differences[np.abs(differences) < 1e-12] = 0
     spread = spread_by(differences, weights)
     mean, base_mean = pd.Series(spread).mean(), pd.Series(spread_by(*counted.join(base))).mean()
@@ -227,23 +226,23 @@ def _compare_pair(
 
 
 def scipy_test(differences: Array, test: Test) -> tuple[float, str]:
-    """Return the two-sided p-value of no difference, NaN for too few users, and how it is found."""
+    """Return the two-sided p-value of no difference, NaN for too few users, and the test's name."""
     stats = import_extra("scipy.stats", "stats", f"test={quote(test)}")
     if len(differences) < 2:
         return np.nan, "none"
     if not differences.any():
         return 1.0, test
     with warnings.catch_warnings():
-        # Differences that are all the same have no variance: p = 0, which SciPy warns about.
+        # Equal differences have no variance, and p = 0; SciPy warns about them.
         warnings.simplefilter("ignore", RuntimeWarning)
         if test == "ttest":
             return float(stats.ttest_rel(differences, np.zeros(len(differences))).pvalue), test
-        # Ranks of differences that are equal but for their last bits must be tied.
+        # Differences that differ in their last bits only must be tied.
         return float(stats.wilcoxon(differences.round(12)).pvalue), test
 
 
 def correct(p_values: Array, correction: Correction | None) -> Array:
-    """Return p-values corrected for their number; those that are NaN do not count.
+    """Return p-values corrected for their number; NaN does not count.
 
     "holm" (S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal
     of Statistics 6, 1979) and "bonferroni" bound the chance of any false finding, "fdr_bh" (Y.
@@ -276,7 +275,7 @@ def detectable(deviation: float, n_users: int, power: float = POWER, alpha: floa
 
 
 def deviation_of(differences: Array) -> float:
-    """Return the standard deviation; NaN for fewer than two, 0 where they differ by rounding."""
+    """Return the standard deviation; NaN for fewer than two, 0 if they differ by rounding only."""
     if len(differences) < 2:
         return math.nan
     differences = np.sort(differences)
@@ -287,7 +286,7 @@ def deviation_of(differences: Array) -> float:
 def plan_table(
     per_user: pd.DataFrame, baseline: Any, difference: Any, power: Any, alpha: Any, unit: Any
 ) -> pd.DataFrame:
-    """Return how many users every pair of scores needs, in each metric; raise if out of range."""
+    """Return the number of users that every pair of scores needs in each metric."""
     most = 1 if any(map(is_share, per_user.columns.unique("metric"))) else sys.float_info.max
     for name, number, low, high in (
         ("difference", difference, 0, most),
@@ -298,7 +297,7 @@ def plan_table(
             to = f"between {low} and {high}" if high <= 1 else "a number above 0"
             raise RecframeError(f"{name} must be {to}, found {quote(number)}")
     difference, power, alpha = float(difference), float(power), float(alpha)
-    per_user, counted = count_users(per_user, None, unit)
+    per_user, counted = weigh_users(per_user, None, unit)
     pairs, rows = find_pairs(per_user, baseline), []
     for _, values, base in pairs.columns():
         spread = spread_by(*counted.join(values - base))
@@ -315,16 +314,16 @@ def plan_table(
 
 
 def _count_needed(deviation: float, difference: float, power: float, alpha: float) -> int | None:
-    """Return the fewest users that show a difference; None where nothing is known of them."""
+    """Return the fewest users that show a difference; None without a deviation."""
     if not deviation > 0:
         return None
     counts = range(2, MOST_USERS_NEEDED + 1)
-    found = bisect_left(
+    first = bisect_left(
         counts, True, key=lambda n: detectable(deviation, n, power, alpha) <= difference
     )
-    if found == len(counts):
+    if first == len(counts):
         raise RecframeError(
             f"difference must be one that some users could show, found {quote(difference)}, "
             f"where users' differences deviate by {deviation:g}"
         )
-    return counts[found]
+    return counts[first]

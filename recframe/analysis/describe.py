@@ -1,4 +1,4 @@
-"""Describing: what the data is, counted before anyone trusts a number, and what should worry."""
+"""Describing: figures of the data and warnings about them, to be read before any metric."""
 
 import math
 import textwrap
@@ -28,25 +28,24 @@ from recframe.metrics.statistics import RankStatistics
 from recframe.notes import ALIKE, IN_R, facts_noted, list_notes, note, taking_notes
 from recframe.options import Options
 
-SHORT_USERS, CUT_USERS = "users with fewer than ", "users with a tie across "  # and then k
+SHORT_USERS, CUT_USERS = "users with fewer than ", "users with a tie across "  # k follows
 NO_RELEVANT, UNFOUND = "users without relevant rows", "truth items not in the frame"
 ONLY_ROWS, ONLY_TRUTH = "users only in the frame", "users only in truth"
 NULL_USERS, NULL_RELEVANCE, NULL_SCORES = "null users", "null relevance", "null scores"
 DUPLICATES = "duplicate pairs"
 NEAR_PAIRS, EXCLUDED = "truth pairs written differently", "relevant pairs excluded"
 NOTED = {NEAR_PAIRS: "truth_pairs_written_differently", EXCLUDED: "relevant_pairs_excluded"}
-JUDGED_ROWS, JUDGED = "judged rows", "judged@"  # and then k
-UNSEEN = ("all_relevant", "exclude", "unjudged")  # notes that no figure has
-FEW_JUDGED = 0.5  # of the first k rows
-N_IN_WARNING = 3  # score columns in a warning that is not of all, and such warnings of a figure
+JUDGED_ROWS, JUDGED = "judged rows", "judged@"  # k follows
+UNSEEN = ("all_relevant", "exclude", "unjudged")  # notes that no figure shows
+FEW_JUDGED = 0.5  # a smaller share of the first k rows is worth a warning
+N_IN_WARNING = 3  # score columns named in a warning, and warnings for one figure
 
 UNKNOWN_RELEVANCE = (
     "relevance is neither boolean nor 0/1 (option min_relevance), or a pair that is in two rows "
     "cannot be looked up in truth (option duplicates)"
 )
 
-# What is said of a figure that is not 0: of how many it is, words, and the options that decide what
-# is done, where there are such.
+# The warning for a figure above 0: the figure that it is a part of, words, and deciding options.
 REFUSED = "refused unless option {options} says otherwise"
 UNCOUNTED = "refused unless option {options} says who is counted"
 WORRIES = {
@@ -69,16 +68,22 @@ WORRIES = {
     EXCLUDED: ("", IN_R, []),
 }
 
-TOTALS = {"shortest ranking": np.fmin.reduce, "longest ranking": np.fmax.reduce}  # others are sums
-UNKNOWN = pd.Series([1], [np.nan])  # the histogram where it is not known what is relevant
+# Figures that are no sums over parts.
+TOTALS = {"shortest ranking": np.fmin.reduce, "longest ranking": np.fmax.reduce}
+UNKNOWN = pd.Series([1], [np.nan])  # the histogram if relevance is unknown
 
 
 class Figures(NamedTuple):
-    """What one score is described by, so that it adds to what other users' rows give.
+    """The figures of one score, which add up over parts of the users.
 
-    `numbers` are by the names they are shown under, NaN where not known, and so are `histograms`
-    of what means are shown of: how many users have each value. With truth, `is_found` says which of
-    its distinct relevant items are in the rows.
+    Parameters
+    ----------
+    numbers : dict
+        The counts by their names in the table, NaN for an unknown one.
+    histograms : dict of Series
+        The number of users with each value, for figures that are means.
+    is_found : ndarray of shape (n_items,), bool, default None
+        Whether each distinct relevant item of truth is in the rows.
     """
 
     numbers: dict[str, float]
@@ -87,16 +92,16 @@ class Figures(NamedTuple):
 
 
 class Description(WideTable):
-    """The figures as `df.rec.describe` returns them; what is taken from it is a plain table."""
+    """The table that `df.rec.describe` returns. Selected rows or columns carry no warnings."""
 
     _metadata = ["refusal", "warnings", "noted"]  # noqa: RUF012 - as pandas asks for it
     refusal: RecframeError | None = None
-    # A line each, which begins with the name of its figure.
-    warnings: list[str] = []  # noqa: RUF012 - no list is added to
-    noted: Sequence[str] = ()  # those that figures do not show
+    # Each warning begins with the name of its figure.
+    warnings: list[str] = []  # noqa: RUF012 - the list is replaced, never changed
+    noted: Sequence[str] = ()  # notes that no figure shows
 
     def __finalize__(self, other: Any, method: str | None = None, **options: Any) -> Self:
-        """Return this table, made of another one; only a copy has the words of that."""
+        """Return this table, made from another one; only a copy keeps the warnings."""
         super().__finalize__(other, method, **options)  # type: ignore[misc]  # the stubs have none
         if method != "copy":
             self.refusal, self.warnings = None, []
@@ -104,25 +109,26 @@ class Description(WideTable):
 
     @property
     def is_refused(self) -> bool:
-        """Whether the figures show something that an evaluation is refused for."""
+        """Whether the figures show a problem for which an evaluation is refused."""
         return any("refused" in one or UNKNOWN_RELEVANCE in one for one in self.warnings)
 
     def warn(self, decided: Options) -> Self:
-        """Set the warnings, as these options decide what is done, and return the figures."""
+        """Set the warnings, given the options that decide about problems; return this table."""
         scores = list(map(as_text, self.columns))
         of_scores = [_find_worries(figures, decided) for _, figures in self.items()]
-        found: list[str] = []
+        warnings: list[str] = []
         for name in of_scores[0]:
             texts = [worries[name] for worries in of_scores]
             distinct = list(filter(None, dict.fromkeys(texts)))
             for text in distinct[:N_IN_WARNING]:
-                of = [score for score, own in zip(scores, texts, strict=True) if own == text]
-                more = f" and {len(of) - N_IN_WARNING:,} more" if len(of) > N_IN_WARNING else ""
-                named = "" if len(of) == len(scores) else f" ({', '.join(of[:N_IN_WARNING])}{more})"
-                found.append(shorten(f"{name}{named}: {text}"))
+                same = [score for score, other in zip(scores, texts, strict=True) if other == text]
+                n_more = len(same) - N_IN_WARNING
+                named = ", ".join(same[:N_IN_WARNING]) + f" and {n_more:,} more" * (n_more > 0)
+                named = "" if len(same) == len(scores) else f" ({named})"
+                warnings.append(shorten(f"{name}{named}: {text}"))
             if n_others := sum(map(texts.count, distinct[N_IN_WARNING:])):
-                found.append(f"{name}: other numbers of {n_others:,} more score columns")
-        self.warnings = [*found, *self.noted]
+                warnings.append(f"{name}: other numbers of {n_others:,} more score columns")
+        self.warnings = [*warnings, *self.noted]
         return self
 
     def __repr__(self) -> str:
@@ -133,7 +139,7 @@ class Description(WideTable):
         return printable("\n\n".join(part for part in parts if part))
 
     def _repr_html_(self) -> str | None:
-        """Return the HTML for a notebook, None where pandas is set to show text."""
+        """Return the HTML for a notebook, None if pandas is set to show text."""
         table: str | None = super()._repr_html_()  # type: ignore[misc]  # the stubs have none
         if table is None or not self.warnings:
             return table
@@ -152,9 +158,9 @@ def count_figures(
     *,
     of_absent: bool = False,
 ) -> list[Figures]:
-    """Return the figures of every score of interactions, leniently read.
+    """Return the figures of every score. The interactions were read leniently.
 
-    `of_absent` they have no row, and the users of truth count who are in none judged before.
+    With `of_absent` they have no row, and the users of truth without a row are counted.
     """
     frame, columns = interactions.frame, interactions.columns
     common = {
@@ -183,7 +189,7 @@ def count_figures(
 def add_dropped(
     figures: list[Figures], columns: Columns, n_rows: int, n_null: Mapping[str, int]
 ) -> None:
-    """Add rows to figures that have no user, given how many nulls their columns have."""
+    """Add rows without a user to figures, with the number of nulls in their columns."""
     for score, each in zip(columns.scores, figures, strict=True):
         each.numbers["rows"] += n_rows
         each.numbers[NULL_USERS] += n_rows
@@ -192,22 +198,22 @@ def add_dropped(
 
 
 def join_figures(parts: Sequence[list[Figures]]) -> list[Figures]:
-    """Return the figures of every score that those of several parts add up to."""
+    """Return the figures of every score, added up over parts."""
     joined = []
     for of_score in zip(*parts, strict=True):
         numbers = {
             name: TOTALS.get(name, sum)([part.numbers[name] for part in of_score])
             for name in of_score[0].numbers
         }
-        # In the order of their values sums have the same bits, whatever parts they come in.
+        # groupby sorts the values, so sums have the same bits whatever the parts are.
         histograms = {
             name: pd.concat([part.histograms[name] for part in of_score])
             .groupby(level=0, dropna=False)
             .sum()
             for name in of_score[0].histograms
         }
-        found = [part.is_found for part in of_score if part.is_found is not None]
-        is_found = np.any(found, axis=0) if found else None
+        flags = [part.is_found for part in of_score if part.is_found is not None]
+        is_found = np.any(flags, axis=0) if flags else None
         joined.append(Figures(numbers, histograms, is_found))
     return joined
 
@@ -231,9 +237,9 @@ def describe_blocks(
     k: int,
     options: Options,
 ) -> Description:
-    """Return the description that the figures of blocks add up to, with users of truth in none.
+    """Return the description from the figures of blocks and from users of truth without a row.
 
-    The notes that are taken hold those of the blocks; `empty` is a frame of no row.
+    The notes of the blocks have been taken already; `empty` is a frame without rows.
     """
     blocks, figures = NotedBlocks(companions, columns, options), list[Figures]()
     for result in results:
@@ -259,7 +265,7 @@ def describe_blocks(
         for name, users in histograms.items():
             shown[name] = float(np.average(users.index, weights=users)) if len(users) else np.nan
         described.append(shown)
-    # What metrics are made of first, faults in the rows last.
+    # Figures that decide metrics come first, faults of the rows last.
     names = ["rows", "users", NO_RELEVANT, f"{SHORT_USERS}{k}", f"{CUT_USERS}{k}"]
     names += [f"precision@{k}, worst", f"precision@{k}, best", JUDGED_ROWS, f"{JUDGED}{k}"]
     names += ["shortest ranking", "longest ranking", "rows in ties"]
@@ -267,7 +273,7 @@ def describe_blocks(
     names += list(NOTED)
     labels = pd.Index(columns.scores, name="score", tupleize_cols=False)
     names = [name for name in names if name in described[0]]
-    # Objects, for whole numbers to be such beside means.
+    # With dtype object, whole numbers and means keep their types in one column.
     description = Description(pd.DataFrame(described, labels, names, dtype=object).T)
     notes = list_notes(facts_noted(), options)
     description.noted = [one.text for one in notes if one.kind in UNSEEN]
@@ -275,56 +281,57 @@ def describe_blocks(
 
 
 def _find_worries(figures: pd.Series, decided: Options) -> dict[str, str]:
-    """Return what is to be said of each figure of one score, nothing of those that are well."""
+    """Return a warning for each figure of one score, "" for a good one."""
     k = next(name for name in figures.index if name.startswith(CUT_USERS)).removeprefix(CUT_USERS)
     worst, best = figures[f"precision@{k}, worst"], figures[f"precision@{k}, best"]
     bounds = f"precision@{k} is {worst:.4g} in the worst order, {best:.4g} in the best "
-    given = {"k": k, "bounds": bounds if worst <= best else "their order counts "}
+    fields = {"k": k, "bounds": bounds if worst <= best else "their order counts "}
     longest, judged = figures["longest ranking"], figures.get(f"{JUDGED}{k}", 1)
-    found = dict.fromkeys(["rows", "longest ranking", f"{JUDGED}{k}"], "")
+    worries = dict.fromkeys(["rows", "longest ranking", f"{JUDGED}{k}"], "")
     if figures["rows"] == 0:
-        found["rows"] = "none"
+        worries["rows"] = "none"
     if UNFOUND not in figures and 0 < longest <= int(k):
-        found["longest ranking"] = f"{longest:,}; the first {k} are the whole ranking, in any order"
+        whole = f"{longest:,}; the first {k} are the whole ranking, in any order"
+        worries["longest ranking"] = whole
     if judged < FEW_JUDGED:
-        found[f"{JUDGED}{k}"] = (
+        worries[f"{JUDGED}{k}"] = (
             f"truth holds {judged:.0%} of the first {k} rows, by default the others count as not "
             "relevant (option unjudged)"
         )
-    for name, (of_all, words, options) in WORRIES.items():
+    for name, (total, words, options) in WORRIES.items():
         label = f"{name}{k}" if name in (SHORT_USERS, CUT_USERS) else name
-        number, found[label] = figures.get(label, 0), ""
+        number, worries[label] = figures.get(label, 0), ""
         if pd.isna(number):
-            found[label] = f"not known; {UNKNOWN_RELEVANCE}"
-        elif name == NO_RELEVANT and number == figures[of_all] > 0:
-            found[label] = (
+            worries[label] = f"not known; {UNKNOWN_RELEVANCE}"
+        elif name == NO_RELEVANT and number == figures[total] > 0:
+            worries[label] = (
                 f"all {number:,}; nothing is relevant, as where min_relevance is above all grades"
             )
         elif number > 0 and not (name == CUT_USERS and worst == best):
-            of = f" of {figures[of_all]:,} {of_all}" if of_all else ""
-            given["options"] = " or ".join(options)
+            of_total = f" of {figures[total]:,} {total}" if total else ""
             values = {one: getattr(decided, one) for one in options}
             by = [f"{one}={value!r}" for one, value in values.items() if value != "raise"]
-            said = f"decided by {' and '.join(by)}" if by else words.format(**given)
-            found[label] = f"{number:,}{of}; {said}"
-    return found
+            words = words.format(options=" or ".join(options), **fields)
+            text = f"decided by {' and '.join(by)}" if by else words
+            worries[label] = f"{number:,}{of_total}; {text}"
+    return worries
 
 
 def _count_nulls(frame: pd.DataFrame, labels: list[Hashable]) -> int:
-    """Return how many rows have a null in a column of these labels."""
+    """Return the number of rows with a null in any of the columns."""
     rows = complete_rows(frame, labels)
     return 0 if rows is None else len(frame) - len(rows)
 
 
 def is_unique(options: Options, n_repeated: float) -> bool:
-    """Return whether pairs can be looked up in truth, so many rows being repeated."""
+    """Return whether pairs can be looked up in truth although so many rows repeat one."""
     return n_repeated == 0 or options.duplicates != "raise"
 
 
 def _count_ranking(
     interactions: Interactions, score: Hashable, k: int, options: Options, common: dict[str, int]
 ) -> tuple[dict[str, float], dict[str, pd.Series]]:
-    """Return the numbers of one score, with those that are common to all, and its histograms."""
+    """Return the numbers of one score, those common to all scores included, and its histograms."""
     rankings = interactions.rankings(score, options)
     ties = count_ties(rankings, k)
     n_relevant = rankings.groups.count(interactions.relevant) + interactions.n_unlisted
@@ -340,7 +347,7 @@ def _count_ranking(
         NO_RELEVANT: (n_relevant == 0).sum() if is_judged else np.nan,
         "shortest ranking": n_ranked.min(),
         "longest ranking": n_ranked.max(),
-        # An empty list, of a user of truth without a row, is not refused.
+        # The empty list of a user of truth without a row is not refused.
         f"{SHORT_USERS}{k}": ((n_ranked < k) & (n_ranked >= options.has_truth)).sum(),
         "rows in ties": ties.n_tied.sum(),
         f"{CUT_USERS}{k}": ties.is_cut.sum(),
@@ -357,11 +364,11 @@ def _count_ranking(
 def _add_judged(
     figures: list[Figures], interactions: Interactions, k: int, options: Options
 ) -> None:
-    """Add to figures how many rows truth holds, relevant or not, and how many of the first k."""
+    """Add to figures the number of judged rows, and their share of the first k."""
     n_judged, of_scores = np.nan, [UNKNOWN] * len(figures)
     if interactions.is_judged:
         n_judged = int(np.count_nonzero(interactions.judged().rows))
-        # Of those that are ranked; where none is, of nothing, which is 0 only where there is truth.
+        # The share of ranked rows; NaN for a user without one.
         options = replace(options, truth=None, unjudged="nonrelevant")
         rule = replace(options, ties="expected", short="shrink", zero_division=np.nan)
         shares = measure_table(interactions, rule, [make_metric("judged", k)])

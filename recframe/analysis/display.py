@@ -1,4 +1,4 @@
-"""What shows itself: tables of all columns, curves, a user's rankings; the frame of its HTML."""
+"""Display: tables that print all columns and notes, curves, and the rankings of one user."""
 
 import hashlib
 import importlib
@@ -22,17 +22,17 @@ from recframe.notes import Note
 
 Shown = TypeVar("Shown")
 
-TEXT_WIDTH = 80  # where no terminal says otherwise
-MAX_SHOWN = 20  # columns, as pandas shows outside a terminal; in one it leaves middle ones out
-N_SHOWN = 30  # rows of a longer list; k of them and a few more are shown in any case
+TEXT_WIDTH = 80  # characters, unless the terminal has another width
+MAX_SHOWN = 20  # columns; pandas has the same limit outside a terminal
+N_SHOWN = 30  # rows of a list that are shown, or k and a few more
 N_BEYOND_K = 5
 UNJUDGED = "–"
-# Methods of pandas, as `__finalize__` is told of them, that leave values and labels what they are.
+# Methods that keep values and labels, by the names that pandas passes to `__finalize__`.
 KEEPS_NOTES = (None, "copy", "take", "reindex", "rename", "round", "sort_index", "sort_values")
 TITLES = {"r_precision": "R-precision", "ndcg": "nDCG", "f1": "F1", "fall_out": "fall-out"}
 TITLES |= {name: name.upper() for name in ("auc", "dcg", "err", "rbp")}
 
-# How results were made, by the names of arguments: in words that books have too.
+# The names of methods in textbooks, by the names of arguments.
 WORDS = {
     "wilson": "Wilson score",
     "tango": "Tango score",
@@ -51,7 +51,7 @@ WORDS = {
     "none": "none",
 }
 
-# Colours that are there in light and dark alike: the text's own, and a transparent green.
+# These colours fit light and dark pages: the colour of the text, and a transparent green.
 CUT_STYLE = "border-bottom: 2px solid currentColor;"
 RELEVANT_STYLE = "font-weight: bold; background-color: rgba(46, 160, 67, 0.2);"
 STYLES: list[Any] = [
@@ -65,7 +65,7 @@ STYLES: list[Any] = [
 
 
 def title_of(metric: object) -> str:
-    """Return the name of a metric as people write it, nDCG@10 for "ndcg@10"."""
+    """Return the usual spelling of a metric, such as nDCG@10 for "ndcg@10"."""
     text = as_text(metric)
     name = re.split(r"[(@]", text)[0]
     if name not in DEFINITIONS:
@@ -78,43 +78,44 @@ class WideTable(pd.DataFrame):
 
     @property
     def _constructor(self) -> Callable[..., "WideTable"]:
-        # What is sorted, selected or rounded is displayed as this is.
+        # Sorted, selected and rounded tables are displayed in the same way.
         return type(self)
 
     def __repr__(self) -> str:
-        """Return the table as pandas prints it, but without leaving out columns for the width."""
+        """Return the table as pandas prints it, with all columns whatever the width."""
         n_shown = pd.get_option("display.max_columns") or MAX_SHOWN
         with pd.option_context("display.max_columns", n_shown):
             return printable(super().__repr__())
 
 
 class NotedTable(pd.DataFrame):
-    """A DataFrame of all users, which shows notes below it; otherwise that of pandas.
+    """A DataFrame that prints notes below it.
 
-    What is selected, sorted, renamed, rounded or copied keeps them; all else is a plain DataFrame.
+    Selected, sorted, renamed, rounded and copied tables keep the notes. Every other operation
+    returns a plain DataFrame.
     """
 
-    _metadata = ["notes"]  # noqa: RUF012 - as pandas asks for it
+    _metadata = ["notes"]  # noqa: RUF012 - pandas reads this name
     notes: Sequence[Note] = ()
 
-    # Of values that are computed; arrays that are selected come by the method after it.
+    # pandas calls this for computed values, and the method below for selected arrays.
     _constructor = property(lambda _: pd.DataFrame)
 
     def _constructor_from_mgr(self, mgr: Any, axes: Any) -> pd.DataFrame:
         return type(self)(super()._constructor_from_mgr(mgr, axes))  # type: ignore[misc]  # no stub
 
     def __finalize__(self, other: Any, method: str | None = None, **kwargs: Any) -> pd.DataFrame:
-        """Return the table with the notes of another, or a plain one where it is not the same."""
+        """Return the table with the notes of another; a plain table if values or labels changed."""
         made: pd.DataFrame = super().__finalize__(other, method, **kwargs)  # type: ignore[misc]  # no stub
         return made if method in KEEPS_NOTES and not kwargs else as_plain(made)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        """Return what a function of NumPy makes of the values."""
-        given = [as_plain(one) if isinstance(one, NotedTable) else one for one in inputs]
-        return getattr(ufunc, method)(*given, **kwargs)
+        """Return the result of a function of NumPy on plain tables."""
+        tables = [as_plain(one) if isinstance(one, NotedTable) else one for one in inputs]
+        return getattr(ufunc, method)(*tables, **kwargs)
 
     def __repr__(self) -> str:
-        """Return the table as pandas prints it, and the notes."""
+        """Return the table as pandas prints it, then the notes."""
         return "\n".join([super().__repr__(), *fill_notes(self.notes)])
 
     def _repr_html_(self) -> str | None:
@@ -124,7 +125,7 @@ class NotedTable(pd.DataFrame):
 
 
 def with_notes(table: Shown, notes: Sequence[Note]) -> Shown:
-    """Return a table with its notes, where it is one that carries some."""
+    """Return a table with notes, if it is of a type that carries them."""
     if isinstance(table, NotedTable):
         table.notes = notes
     return table
@@ -146,9 +147,9 @@ def fill_notes(notes: Sequence[Note], width: int = TEXT_WIDTH) -> list[str]:
 
 
 def as_html(title: str, tables: list[str], *notes: str) -> str:
-    """Return HTML of a title, of tables side by side where they have room, and of notes."""
-    beside = "display: flex; flex-wrap: wrap; gap: 1.5em 2em; align-items: start"
-    head = f'<p><strong>{escape(title)}</strong></p>\n<div style="{beside}">'
+    """Return a title, tables next to each other where they fit, and notes, as HTML."""
+    style = "display: flex; flex-wrap: wrap; gap: 1.5em 2em; align-items: start"
+    head = f'<p><strong>{escape(title)}</strong></p>\n<div style="{style}">'
     return "\n".join([head, *tables, "</div>", *notes])
 
 
@@ -164,19 +165,19 @@ def import_extra(module: str, extra: str, purpose: str) -> ModuleType:
 
 
 class _CurvePlot(PlotAccessor):
-    """Plots with the metric on the y axis, where pandas would have it over the legend."""
+    """Plots with the metric as the title of the y axis, not of the legend."""
 
     def __init__(self, table: pd.DataFrame) -> None:
         super().__init__(table)
         plain = pd.DataFrame(table)
-        if segments := list(range(table.index.nlevels - 1)):  # each a line of its own
-            plain = pd.DataFrame(plain.unstack(segments))  # noqa: PD010  # their order stays
+        if segments := list(range(table.index.nlevels - 1)):  # each segment is a line
+            plain = pd.DataFrame(plain.unstack(segments))  # noqa: PD010  # pivot would sort them
         self._table = plain
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         table = self._table
         backend = kwargs.get("backend") or pd.get_option("plotting.backend")
-        if backend == "matplotlib":  # others do not take the name of an axis
+        if backend == "matplotlib":  # other backends have no argument for the title of an axis
             kwargs = {"ylabel": table.columns.names[0]} | kwargs
             names = [None, *table.columns.names[1:]]
             table = table.set_axis(table.columns.set_names(names), axis=1)
@@ -184,13 +185,13 @@ class _CurvePlot(PlotAccessor):
 
 
 class CurveTable(NotedTable):
-    """A DataFrame of a metric by cut-off, which its columns' name names, on the drawn axis too."""
+    """A DataFrame of a metric by cut-off; plots name the metric on an axis."""
 
     plot: Any = property(_CurvePlot)
 
 
 class View(NamedTuple):
-    """What is shown of one ranking: a caption, cells as text, the row above the line, notes."""
+    """One ranking as text: a caption, cells, the number of rows above the line, and notes."""
 
     score: str
     metrics: list[str]
@@ -203,9 +204,9 @@ class View(NamedTuple):
 class Inspection:
     """The rankings of one user side by side, as `df.rec.inspect` returns them.
 
-    It displays itself. `tables` holds the ranked rows of each score column as DataFrames, `metrics`
-    their metrics. `n_excluded` is the number of the user's rows that `exclude` has left out, and
-    `labels` are the columns shown beside the item.
+    It displays itself. `tables` holds a DataFrame of ranked rows for each score column, `metrics`
+    the metrics. `n_excluded` is the number of the user's rows that `exclude` removed, and `labels`
+    are the columns shown next to the item.
     """
 
     title: str
@@ -219,8 +220,8 @@ class Inspection:
         """Return the rankings as text, side by side where the display is wide enough."""
         blocks = [_text_block(view) for view in self._views()]
         widths = [max(map(len, block)) for block in blocks]
-        beside = zip_longest(*blocks, fillvalue="")
-        lines = ["", *("    ".join(map(str.ljust, parts, widths)) for parts in beside)]
+        rows = zip_longest(*blocks, fillvalue="")
+        lines = ["", *("    ".join(map(str.ljust, cells, widths)) for cells in rows)]
         if len(lines[1]) > (pd.get_option("display.width") or TEXT_WIDTH):
             lines = [line for block in blocks for line in ("", *block)]
         return printable("\n".join([self._headline(), *(line.rstrip() for line in lines)]))
@@ -238,13 +239,13 @@ class Inspection:
         return as_html(self._headline(), [_html_block(view) for view in self._views()])
 
     def _headline(self) -> str:
-        """Return who this is."""
+        """Return the user and the numbers of rows."""
         rows = next(iter(self.tables.values()))
         excluded = f", {self.n_excluded:,} more excluded" if self.n_excluded else ""
         return f"{self.title}: {len(rows):,} rows, {rows['relevant'].sum():,} relevant{excluded}"
 
     def _views(self) -> Iterator[View]:
-        """Yield what is shown of each ranking."""
+        """Yield the view of each ranking."""
         k, n_shown = self.k, max(N_SHOWN, self.k + N_BEYOND_K)
         metrics = self.metrics.to_dict("records")
         for (score, rows), values in zip(self.tables.items(), metrics, strict=True):
@@ -274,14 +275,14 @@ class Inspection:
                 f"the cut at {k} falls inside a tie": is_cut,
                 f"{UNJUDGED} unjudged: not in truth, so not relevant": is_unjudged,
             }
-            table = pd.DataFrame(cells | {"score": _numbers(head["score"])})
-            said = [text for text, is_so in notes.items() if is_so]
-            yield View(as_text(score), captions, table, k if k <= n_ranked else 0, said)
+            table = pd.DataFrame(cells | {"score": _format_scores(head["score"])})
+            true = [text for text, is_true in notes.items() if is_true]
+            yield View(as_text(score), captions, table, k if k <= n_ranked else 0, true)
 
 
-def _numbers(scores: pd.Series) -> list[str]:
-    """Return scores as pandas prints them, with one number of decimals; nothing for a null."""
-    if scores.dtype == "float16":  # which pandas compares with what it does not hold
+def _format_scores(scores: pd.Series) -> list[str]:
+    """Return scores as pandas prints them, with equally many decimals; "" for a null."""
+    if scores.dtype == "float16":  # pandas fails to format float16
         scores = scores.astype("float32")
     lines = scores.to_frame().to_string(index=False, header=False).splitlines()
     return ["" if null else line.strip() for line, null in zip(lines, scores.isna(), strict=True)]
@@ -309,7 +310,7 @@ def _html_block(view: View) -> str:
         .set_caption("<br>".join([f"<strong>{escape(view.score)}</strong>", *view.metrics]))
         .set_table_styles(STYLES)
         .apply(lambda column: styles)
-        # The same rows have the same id in every run: saved notebooks do not change.
+        # The id depends on the rows alone, so that saved notebooks do not change.
         .set_uuid(hashlib.sha256(repr(view).encode()).hexdigest()[:8])
     )
     notes = "".join(f'<div style="padding: 0.3em 0.6em">{note}</div>' for note in view.notes)

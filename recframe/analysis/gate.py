@@ -1,4 +1,4 @@
-"""The gate: what two tables of users, as of two nights, have in common, and what is lost."""
+"""The gate: the metrics of an old and a new table of users compared, such as of two nights."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from recframe.analysis.compare import Comparison, ScorePairs, compare_pairs
-from recframe.analysis.intervals import count_users
+from recframe.analysis.intervals import weigh_users
 from recframe.errors import RecframeError, quote, show_path
 from recframe.frames.judgments import naming
 from recframe.frames.names import is_infer
@@ -24,87 +24,120 @@ Reasons = dict[str, dict[str, str]]  # by score and metric
 
 
 class Gate(NamedTuple):
-    """What is allowed.
+    """The losses that are allowed.
 
-    "max_drop" fails where the mean became worse by more than the limit and the interval excludes 0;
-    "non_inferior" unless the interval excludes all that is worse by the limit or more.
+    "max_drop" fails if the mean became worse by more than the limit and the interval excludes 0.
+    "non_inferior" fails unless the interval excludes all losses of the limit or more.
     """
 
     rule: Rule
-    limit: float  # 0 or more, in units of the metric; infinite where only floors are asked for
-    low: frozenset[str]  # metrics of which low values are better, so that a rise is a loss
-    floors: Mapping[str, float]  # by metric, of the mean of all users of the new table
-    min_users: float  # of those with a value in the old table, the share with one in both
+    limit: float  # 0 or more, in units of the metric; infinite if only floors are asked for
+    low: frozenset[str]  # metrics whose low values are better, so that a rise is a loss
+    floors: Mapping[str, float]  # the least mean of all users of the new table, by metric
+    min_users: float  # the least share of the old table's users with a value in both tables
 
 
 class Matched(NamedTuple):
-    """What two tables have in common, and what was left out of each."""
+    """The values that two tables share, and a summary of the rest.
 
-    per_user: pd.DataFrame  # of all users: the scores compared by number, all old ones first
-    sides: Array  # (2, n_users), which of them each table has
-    scores: list[tuple[str, str]]  # that are compared, the old one of each first
-    only: list[dict[str, Any]]  # of each table alone: users by number, scores and metrics by name
-    weights: pd.Series | None = None  # of all users
+    Parameters
+    ----------
+    per_user : DataFrame
+        The compared scores of all users, numbered, all old scores first.
+    has_user : ndarray of shape (2, n_users), bool
+        Whether each table has the user.
+    scores : list of (str, str)
+        The old and the new score of each comparison.
+    only : list of dict
+        The number of users, the scores and the metrics that only one table has.
+    weights : Series, default None
+        The weights of all users.
+    """
+
+    per_user: pd.DataFrame
+    has_user: Array
+    scores: list[tuple[str, str]]
+    only: list[dict[str, Any]]
+    weights: pd.Series | None = None
 
     @property
     def shared(self) -> pd.DataFrame:
         """The values of the users that both tables have."""
-        return self.per_user[self.sides.all(axis=0)]
+        return self.per_user[self.has_user.all(axis=0)]
 
 
 def match_tables(
     tables: list[pd.DataFrame], names: list[str], metrics: list[str] | None, floors: Iterable[str]
 ) -> Matched:
-    """Return what an old and a new table have in common, of these metrics and floors or of all.
+    """Return the values that an old and a new table share, of these metrics and floors or of all.
 
-    Raise where that is nothing, or where one lacks a metric that is asked for.
+    Raise if they share nothing, or if a table lacks a metric that is asked for.
     """
-    given = []
+    read = []
     for table, name in zip(tables, names, strict=True):
         with naming(show_path(name)):
-            given.append(read_given(table))
-    of_tables = chain(*(table.columns.unique("metric") for table in reversed(given)))
-    alike = find_alike([*(metrics or ()), *of_tables, *floors])
-    given = [table.rename(columns=alike, level="metric") for table in given]
-    scores, known = ([list(table.columns.unique(level)) for table in given] for level in LEVELS)
+            read.append(read_given(table))
+    labels = chain(*(table.columns.unique("metric") for table in reversed(read)))
+    alike = find_alike([*(metrics or ()), *labels, *floors])
+    read = [table.rename(columns=alike, level="metric") for table in read]
     asked = list(dict.fromkeys(alike[metric] for metric in [*(metrics or ()), *floors]))
+    scores, known = ([list(table.columns.unique(level)) for table in read] for level in LEVELS)
+    shared = _find_shared(known, names, asked, is_complete=bool(metrics))
+    pairs = _pair_scores(scores, names)
+    compared = list(zip(*pairs, strict=True))
+    columns = [pd.MultiIndex.from_product([of_table, shared]) for of_table in compared]
+    cells = [table[of_table] for table, of_table in zip(read, columns, strict=True)]
+    # Old and new scores may have the same label, so they are numbered.
+    numbered = pd.MultiIndex.from_product([range(2 * len(pairs)), shared], names=LEVELS)
+    per_user = pd.concat(cells, axis=1).set_axis(numbered, axis=1)
+    per_user.index.names = read[1].index.names
+    has_user = np.array([per_user.index.isin(table.index) for table in read])
+    only = [
+        {
+            "n_users": int((has_user[n] & ~has_user.all(axis=0)).sum()),
+            "scores": [score for score in scores[n] if score not in compared[n]],
+            "metrics": [label for label in known[n] if not metrics and label not in shared],
+        }
+        for n in range(2)
+    ]
+    return Matched(per_user, has_user, pairs, only)
+
+
+def _find_shared(
+    known: list[list[str]], names: list[str], asked: list[str], *, is_complete: bool
+) -> list[str]:
+    """Return the metrics asked for, or all that both tables have; raise if a table lacks one."""
     for metric in asked:
         for name, labels in zip(names, known, strict=True):
             if metric not in labels:
                 raise RecframeError(
                     f"{quote(metric)} must be in both files; {show_path(name)} has {quote(labels)}"
                 )
-    shared = asked if metrics else [metric for metric in known[1] if metric in known[0]]
-    paired = [(score, score) for score in scores[1] if score in scores[0]]
-    if not paired and len(scores[0]) == len(scores[1]) == 1:
-        paired = [(scores[0][0], scores[1][0])]
-    for what, found, both in (("metric", known, shared), ("score", scores, paired)):
-        if not both:
-            raise RecframeError(
-                f"{show_path(names[1])} has no {what} of {show_path(names[0])}, found "
-                f"{quote(found[1])} and {quote(found[0])}"
-            )
-    taken = list(zip(*paired, strict=True))
-    columns = [pd.MultiIndex.from_product([own, shared]) for own in taken]
-    cells = [table[own] for table, own in zip(given, columns, strict=True)]
-    # Old and new scores may be called alike, so that they go by number.
-    numbered = pd.MultiIndex.from_product([range(2 * len(paired)), shared], names=LEVELS)
-    per_user = pd.concat(cells, axis=1).set_axis(numbered, axis=1)
-    per_user.index.names = given[1].index.names
-    sides = np.array([per_user.index.isin(table.index) for table in given])
-    only = [
-        {
-            "n_users": int((is_own & ~sides.all(axis=0)).sum()),
-            "scores": [score for score in own if score not in compared],
-            "metrics": [label for label in labels if not metrics and label not in shared],
-        }
-        for is_own, own, compared, labels in zip(sides, scores, taken, known, strict=True)
-    ]
-    return Matched(per_user, sides, paired, only)
+    shared = asked if is_complete else [metric for metric in known[1] if metric in known[0]]
+    _check_shared("metric", shared, known, names)
+    return shared
+
+
+def _pair_scores(scores: list[list[str]], names: list[str]) -> list[tuple[str, str]]:
+    """Return the old and the new score of each pair: equal labels, or the only score of each."""
+    pairs = [(score, score) for score in scores[1] if score in scores[0]]
+    if not pairs and len(scores[0]) == len(scores[1]) == 1:
+        pairs = [(scores[0][0], scores[1][0])]
+    _check_shared("score", pairs, scores, names)
+    return pairs
+
+
+def _check_shared(level: str, shared: list[Any], labels: list[list[str]], names: list[str]) -> None:
+    """Raise if two tables share no metric or score."""
+    if not shared:
+        raise RecframeError(
+            f"{show_path(names[1])} has no {level} of {show_path(names[0])}, found "
+            f"{quote(labels[1])} and {quote(labels[0])}"
+        )
 
 
 def list_missing(matched: Matched, names: list[str]) -> list[str]:
-    """Return what the old table has and the new one has not, a line for each score and metric."""
+    """Return a line for each score and metric of the old table that the new one lacks."""
     old, new = map(show_path, names)
     missing = [
         f"{what} {quote(label)} of {old} is not in {new}"
@@ -119,16 +152,17 @@ def list_missing(matched: Matched, names: list[str]) -> list[str]:
 
 
 def compare_matched(matched: Matched, how: Comparison) -> pd.DataFrame:
-    """Return what every score has changed, a row for each metric.
+    """Return the changes of every score, a row for each metric.
 
-    The last two columns are of all users of one table: those with an old value, the new mean.
+    The last two columns hold the number of all users with an old value, and the mean of all new
+    values.
     """
     n, weights = len(matched.scores), matched.weights
     pairs = ScorePairs(matched.shared, [(i, n + i) for i in range(n)], are_several=False)
-    own = None if weights is None else weights[matched.sides.all(axis=0)]
-    table = compare_pairs(pairs, own, how)
-    unit = None if is_infer(how.unit) else how.unit  # where it is inferred, none comes again
-    per_user, counted = count_users(matched.per_user, weights, unit)
+    of_shared = None if weights is None else weights[matched.has_user.all(axis=0)]
+    table = compare_pairs(pairs, of_shared, how)
+    unit = None if is_infer(how.unit) else how.unit  # compare_pairs refused repeated units
+    per_user, counted = weigh_users(matched.per_user, weights, unit)
     old = per_user.to_numpy().T[: len(table)]
     table["n_old"] = [np.count_nonzero(counted.join(values)[1]) for values in old]
     table["new_mean"] = mean_table(matched.per_user, weights).to_numpy()[n:].ravel()
@@ -137,7 +171,7 @@ def compare_matched(matched: Matched, how: Comparison) -> pd.DataFrame:
 
 
 def check_limit(limit: float, most: float = math.inf) -> float:
-    """Return a limit, or raise unless it is one."""
+    """Return a limit; raise unless it is from 0 to the most."""
     if not (0 <= limit <= most and limit < math.inf):
         range_of = "of 0 or more" if most == math.inf else f"from 0 to {most}"
         raise RecframeError(f"must be a number {range_of}, found {quote(limit)}")
@@ -145,15 +179,15 @@ def check_limit(limit: float, most: float = math.inf) -> float:
 
 
 def find_low(metrics: list[str], low: list[str], high: list[str]) -> frozenset[str]:
-    """Return those metrics of which low values are better: so defined, or so given.
+    """Return the metrics whose low values are better, by definition or because the user says so.
 
-    Raise where that is not known, or is given of another metric.
+    Raise if it is not known of a metric, or if the user names another metric.
     """
     alike = find_alike([*metrics, *low, *high])
     low, high = ([alike[name] for name in names] for names in (low, high))
-    given = [*low, *high]
-    for name in given:
-        if name not in metrics or given.count(name) > 1:
+    named = [*low, *high]
+    for name in named:
+        if name not in metrics or named.count(name) > 1:
             once = "once " if name in metrics else ""
             raise RecframeError(
                 f"--lower-is-better and --higher-is-better must name {once}metrics that are "
@@ -172,16 +206,16 @@ def find_low(metrics: list[str], low: list[str], high: list[str]) -> frozenset[s
 
 
 def find_failed(table: pd.DataFrame, gate: Gate, confidence: float) -> tuple[Reasons, Reasons]:
-    """Return why metrics of a comparison fail, and which too few users have, by score and metric.
+    """Return the reasons why metrics fail, and the metrics that too few users have.
 
-    Where no user differs, none fails. Of others those of less than two users always fail. Where
-    all users differ by the same and nothing is known of others, there is no interval: by
-    "max_drop" the mean decides then, "non_inferior" fails.
+    A metric in which no user differs does not fail. Any other metric of fewer than two users fails.
+    If all users differ by the same and the metric has no limits, there is no interval: "max_drop"
+    decides by the mean, "non_inferior" fails.
     """
     failed, missing = Reasons(), Reasons()
     for (score, metric), row in zip(table.index, table.to_dict("records"), strict=True):
         n, n_old, mean, reasons = int(row["n_users"]), int(row["n_old"]), row["new_mean"], []
-        if round(gate.min_users * n_old - n, 6) > 0:  # whatever the last digits of floats
+        if round(gate.min_users * n_old - n, 6) > 0:  # rounded: the last digits of floats vary
             missing.setdefault(score, {})[metric] = (
                 f"is known in both files of {n:,} of {n_old:,} old users, less than "
                 f"{gate.min_users * 100:g}%"
@@ -205,7 +239,7 @@ def find_failed(table: pd.DataFrame, gate: Gate, confidence: float) -> tuple[Rea
 
 
 def _find_loss(row: Any, gate: Gate, *, is_low: bool) -> str | None:
-    """Return how a metric became worse, or may have, where that is more than is allowed."""
+    """Return how a metric became worse, or may have become so, by more than is allowed."""
     sign = 1 if is_low else -1
     loss, (least, most) = sign * row["difference"], sorted((sign * row["low"], sign * row["high"]))
     is_by_mean = gate.rule == "max_drop"
@@ -216,7 +250,7 @@ def _find_loss(row: Any, gate: Gate, *, is_low: bool) -> str | None:
     if not is_by_mean and not most < gate.limit:
         how = "risen" if is_low else "fallen"
         return f"may have {how} by {most:.4g}, not less than {gate.limit:g}"
-    # A drop by the limit is none by more than it, whatever the last digits of floats.
+    # A drop by the limit itself is allowed, whatever the last digits of floats.
     if is_by_mean and round(loss - gate.limit, 12) > 0 and not least <= 0:
         return f"{'rose' if is_low else 'fell'} by {loss:.4g}, more than {gate.limit:g}"
     return None

@@ -1,11 +1,10 @@
-"""Intervals: how far the mean over all users may lie from that of the users at hand.
+"""Intervals: confidence intervals for a mean over all users, from the users in the data.
 
-Measured in `tests/benchmarks/coverage.py`, explained in
-https://github.com/recframe/recframe/blob/main/examples/guide/compare.md. Users who do not
-all count alike are values that do: the mean of values x_i of weights w_i is Σ w_i x_i / Σ w_i. To
-first order it moves with its users as the plain mean of the values m + (w_i / mean of w)(x_i - m),
-whose mean it is: of these the error and the intervals are those of any mean (W. G. Cochran,
-"Sampling Techniques", 1977, ch. 6).
+`tests/benchmarks/coverage.py` measures how often they hold the mean, and
+https://github.com/recframe/recframe/blob/main/examples/guide/compare.md explains them.
+The mean m of values x_i with weights w_i is Σ w_i x_i / Σ w_i. To first order it varies as the
+plain mean of m + (w_i / mean of w)(x_i - m), and it is their mean. So its error and its interval
+are those of these values (W. G. Cochran, "Sampling Techniques", 1977, ch. 6).
 """
 
 import math
@@ -26,17 +25,17 @@ SHARES = {
     "wilson": ((0, 1), "a metric whose values are all 0 or 1"),
     "tango": ((-1, 0, 1), "differences that are all -1, 0 or 1"),
 }
-WIDENING = 1.15  # by skewness; measured, with more intervals are longer than they need be
+WIDENING = 1.15  # for skewness; measured: with a larger factor intervals are longer than needed
 
 
 class Counted(NamedTuple):
-    """How values of users count: the weight and the unit of each, None where all count alike."""
+    """The weight and the unit of each user's values; None: all count alike, each by itself."""
 
     weights: Array | None
     units: Array | None
 
     def join(self, values: Array) -> tuple[Array, Array]:
-        """Return the weighted mean of each unit's values, and its weight; NaN and 0 of none."""
+        """Return the weighted mean of each unit's values and its weight, NaN and 0 without any."""
         weights = np.where(np.isnan(values), 0.0, 1.0 if self.weights is None else self.weights)
         if self.units is None:
             return values, weights
@@ -46,20 +45,20 @@ class Counted(NamedTuple):
         return np.divide(sums, total, out=means, where=total > 0), total
 
 
-def count_users(
+def weigh_users(
     per_user: pd.DataFrame, weights: pd.Series | None, unit: Any
 ) -> tuple[pd.DataFrame, Counted]:
-    """Return the users who weigh something, and how their values count."""
-    of_users = None
+    """Return the users with a weight above 0, and their weights and units."""
+    factors = None
     if weights is not None:
-        of_users = weights.to_numpy()
-        per_user, of_users = per_user[of_users > 0], of_users[of_users > 0]
-        of_users = of_users / of_users.max(initial=1e-300)  # equal ones are exactly 1
-    return per_user, Counted(of_users, find_units(per_user.index, unit))
+        factors = weights.to_numpy()
+        per_user, factors = per_user[factors > 0], factors[factors > 0]
+        factors = factors / factors.max(initial=1e-300)  # equal weights become exactly 1
+    return per_user, Counted(factors, find_units(per_user.index, unit))
 
 
 def spread_by(values: Array, weights: Array) -> Array:
-    """Return values that count alike, of the mean and error of those whose weight is above 0."""
+    """Return values without weights that have the mean and the error of the weighted values."""
     values, weights = values[weights > 0], weights[weights > 0]
     if (weights == weights[:1]).all():
         return values
@@ -69,19 +68,19 @@ def spread_by(values: Array, weights: Array) -> Array:
 
 
 def is_share(label: object) -> bool:
-    """Return whether values of a metric lie between 0 and 1 by its definition."""
+    """Return whether a metric is between 0 and 1 by its definition."""
     definition = DEFINITIONS.get(find_name(label))
     return definition is not None and definition.is_bounded
 
 
 def find_sign(label: object) -> float:
-    """Return 1 where high values of a metric are better, -1 where low ones are, else NaN."""
+    """Return 1 if high values of a metric are better, -1 if low ones are, else NaN."""
     better = getattr(DEFINITIONS.get(find_name(label)), "better", "unknown")
     return {"high": 1.0, "low": -1.0}.get(better, math.nan)
 
 
 def has_limits(label: object, values: Array) -> bool:
-    """Return whether a metric lies between 0 and 1, by these values and its definition, if any."""
+    """Return whether a metric is between 0 and 1, by its values and its definition, if any."""
     definition = DEFINITIONS.get(find_name(label))
     is_inside = bool(((values >= 0) & (values <= 1)).all())
     return is_inside and (definition is None or definition.is_bounded)
@@ -94,13 +93,13 @@ def mean_interval(
     *,
     are_differences: bool = False,
 ) -> tuple[float, float, str]:
-    """Return the interval of a mean of values without NaN, and how it was made, or "none".
+    """Return the interval of the mean of values without NaN, and the name of its method.
 
-    Where it `is_limited`, a value lies between 0 and 1, a difference between -1 and 1.
+    `is_limited` says that values are between 0 and 1, or differences between -1 and 1.
     """
     if len(values) < 2:
         return math.nan, math.nan, "none"
-    values = np.sort(values)  # sums depend on their order in their last bits
+    values = np.sort(values)  # the last bits of a sum depend on the order
     choice, confidence = resampling.interval, resampling.confidence
     of_shares = "tango" if are_differences else "wilson"
     whole, words = SHARES[of_shares]
@@ -110,7 +109,7 @@ def mean_interval(
             f"interval={quote(choice)} is for {words}, found {quote(others[0])}; "
             f"pass {option('interval', 'auto')}"
         )
-    if choice == "auto":  # where there are no limits, the least and the largest must be seen
+    if choice == "auto":  # without limits, the least and the largest value must be in the data
         are_known = is_limited or (values[0] == whole[0] and values[-1] == whole[-1])
         choice = of_shares if are_known and not others else "skewed"
     if choice == "wilson":
@@ -118,8 +117,8 @@ def mean_interval(
     if np.ptp(values) <= 1e-12 * np.abs(values[[0, -1]]).max():
         if not is_limited:
             return math.nan, math.nan, "none"
-        # The share of users with another value may be as large as that of which none was seen, and
-        # their values anywhere within the limits.
+        # Users with other values, anywhere within the limits, may have the largest share of which
+        # no user is seen.
         _, share = wilson(0.0, len(values), confidence)
         rest = float(values[0]) * (1 - share)
         return rest + share * whole[0], rest + share * whole[-1], "equal"
@@ -143,17 +142,16 @@ def wilson(share: float, n: int, confidence: float) -> tuple[float, float]:
     square = _normal_quantile((1 - confidence) / 2) ** 2
     middle = (share + square / (2 * n)) / (1 + square / n)
     half = math.sqrt(square * (share * (1 - share) / n + square / (4 * n * n))) / (1 + square / n)
-    # Without rounding a share of 0 begins at 0, and one of 1 ends at 1.
+    # The bounds of shares of 0 and 1 are exact, without rounding.
     return (middle - half if share > 0 else 0.0, middle + half if share < 1 else 1.0)
 
 
 def _tango(values: Array, confidence: float) -> tuple[float, float]:
     """Return the interval of the difference between two shares of the same users.
 
-    It holds the differences that the number of users who won and lost do not speak against, by the
-    score test of which Wilson's interval is made (T. Tango, "Equivalence test and confidence
-    interval for the difference in proportions for the paired-sample design", Statistics in Medicine
-    17, 1998).
+    It holds the differences that a score test does not reject, as Wilson's interval does for a
+    share (T. Tango, "Equivalence test and confidence interval for the difference in proportions for
+    the paired-sample design", Statistics in Medicine 17, 1998).
     """
     n, n_won, n_lost = len(values), int((values > 0).sum()), int((values < 0).sum())
     square = _normal_quantile((1 - confidence) / 2) ** 2
@@ -165,7 +163,7 @@ def _tango(values: Array, confidence: float) -> tuple[float, float]:
             linear = (2 * n - n_won + n_lost) * middle - n_won - n_lost
             both = middle * (1 - middle)
             root = math.sqrt(max(linear**2 + 8 * n * n_lost * both, 0.0))
-            share_lost = (root - linear) / (4 * n)  # the likeliest, if this were the difference
+            share_lost = (root - linear) / (4 * n)  # the likeliest one for this difference
             is_held = (n_won - n_lost - n * middle) ** 2 <= square * n * (2 * share_lost + both)
             inside, outside = (middle, outside) if is_held else (inside, middle)
         bounds.append(inside)
@@ -173,12 +171,12 @@ def _tango(values: Array, confidence: float) -> tuple[float, float]:
 
 
 def _student(values: Array, confidence: float, *, is_moved: bool) -> tuple[float, float]:
-    """Return Student's interval, if asked moved and widened as far as the values are skewed.
+    """Return Student's interval; with `is_moved`, adjusted to the skewness of the values.
 
-    It is moved by what the skewness of values adds to the quantiles of a studentized mean (P. Hall,
-    "Inverting an Edgeworth expansion", Annals of Statistics 11, 1983). It is widened because a
-    sample that lacks large values has too low a deviation and skewness too. Intervals of a
-    bootstrap-t hold the mean no more often, can be much longer, and are drawn.
+    Skewness moves the quantiles of a studentized mean (P. Hall, "Inverting an Edgeworth expansion",
+    Annals of Statistics 11, 1983). The interval is also widened, because a sample that lacks large
+    values has too low a deviation and skewness. Bootstrap-t intervals hold the mean no more often,
+    can be much longer, and depend on chance.
     """
     n = len(values)
     mean, deviation = values.mean(), values.std(ddof=1)
@@ -193,12 +191,12 @@ def _student(values: Array, confidence: float, *, is_moved: bool) -> tuple[float
 
 @cache
 def student_bound(above: float, freedom: int) -> float:
-    """Return what Student's t is above with a probability of less than a half.
+    """Return the value that Student's t exceeds with a probability below a half.
 
     With t = sqrt(freedom) tan(angle), the density of the angle is a power of its cosine.
     """
     normal = -_normal_quantile(above)
-    if freedom >= 1_000:  # from there on a short expansion is as good as an integral
+    if freedom >= 1_000:  # here a short expansion is as exact as the integral
         third, fifth = normal**3, normal**5
         terms = (third + normal) / 4, (5 * fifth + 16 * third + 3 * normal) / 96
         return normal + terms[0] / freedom + terms[1] / freedom**2
@@ -214,7 +212,7 @@ def student_bound(above: float, freedom: int) -> float:
 
 
 def _normal_quantile(probability: float) -> float:
-    """Return the value below which a normal one lies with this probability."""
-    from statistics import NormalDist  # which `import recframe` need not load
+    """Return the quantile of the standard normal distribution."""
+    from statistics import NormalDist  # imported here to keep `import recframe` fast
 
     return NormalDist().inv_cdf(probability)

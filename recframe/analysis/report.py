@@ -1,17 +1,16 @@
-"""The report: one page of HTML to hand on, made of the tables that are there."""
+"""The report: one page of HTML to share, made from tables of findings."""
 
 import math
 import os
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
-from functools import partial
 from html import escape
 from importlib.metadata import version
 from importlib.resources import files
 from itertools import islice
-from operator import attrgetter
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,32 +18,31 @@ import pandas as pd
 
 from recframe.analysis.compare import ALPHA, ScorePairs, compare_pairs, find_pairs, make_comparison
 from recframe.analysis.describe import ONLY_ROWS, ONLY_TRUTH, Description
-from recframe.analysis.display import import_extra
+from recframe.analysis.display import Inspection, import_extra
 from recframe.analysis.intervals import find_sign
-from recframe.analysis.overview import make_overview
-from recframe.analysis.segments import find_grouping
-from recframe.analysis.summary import measure_noted, summary_table
+from recframe.analysis.overview import Overview
+from recframe.analysis.summary import summary_table
 from recframe.errors import RecframeError, as_text, hide, quote, show_path
-from recframe.frames.names import is_infer
 from recframe.frames.tables import make_columns, plain_table
 from recframe.metrics.names import Metric, define, is_metric, parse_metric
 from recframe.notes import Note, list_notes, taking_notes
-from recframe.options import CHOICES, MEANINGS, is_path
+from recframe.options import CHOICES, MEANINGS, Options
 from recframe.other_tables import PathLike
 
 TITLE = "Ranking report"
-CONFIDENCE, K = 0.95, 10  # of intervals; of lists, where no metric has a cut-off
-# What is shown at most, so that a page of any data has less than 300 kB.
+CONFIDENCE = 0.95
+K = 10  # the length of lists if no metric has a cut-off
+# With these limits a page has less than 300 kB, whatever the data.
 N_METRICS, N_MODELS, N_ROWS, N_PAIRS, N_EXTREME, N_LISTED = 6, 6, 60, 3, 5, 10
 N_CUT_OFFS, N_BINS, N_TICKS, N_CHARACTERS = 20, 10, 4, 60
 QUANTILES = [0.1, 0.25, 0.5, 0.75, 0.9]
-Row = dict[Hashable, Any]  # of a table, by its columns
+Row = dict[Hashable, Any]  # a row of a table, by its columns
 DESCRIBED = ("all_relevant", "exclude", "excluded_relevant", "unjudged", "written_differently")
 CONVENTIONS = (*CHOICES, "zero_division", "min_relevance", "min_score")
 
 
 class Report:
-    """A page of what was found, as `df.rec.report` returns it; a notebook displays it.
+    """The page that `df.rec.report` returns; a notebook displays it.
 
     `html` is the page: static, without a script, and complete in itself.
     """
@@ -53,12 +51,12 @@ class Report:
         self.title, self.html, self._inputs = title, html, inputs
 
     def __repr__(self) -> str:
-        """Return what it is, and what to do with it."""
+        """Return the title, the size, and how to save the page."""
         size = len(self.html.encode()) / 1000
         return f"<Report {as_name(self.title)!r}: {size:,.0f} kB; .save('report.html') writes it>"
 
     def _repr_html_(self) -> str:
-        """Return the page in a frame of its own, where no style of a notebook meets its own."""
+        """Return the page in an iframe, where the notebook's styles do not apply."""
         style = "width: 100%; height: 48em; border: 1px solid #8888; border-radius: 6px"
         title, page = escape(as_name(self.title, 200)), escape(self.html)
         return f'<iframe title="{title}" srcdoc="{page}" sandbox style="{style}"></iframe>'
@@ -77,7 +75,7 @@ class Report:
         RecframeError
             It cannot be written, or is a file that the page was made of.
         """
-        # What `import recframe` need not load.
+        # Imported here to keep `import recframe` fast.
         from recframe.stores import is_uri
         from recframe.stores.disk import identify
         from recframe.stores.outputs import whole_file
@@ -93,7 +91,29 @@ class Report:
 
 
 class Findings(NamedTuple):
-    """The tables that a page is made of; what is not known of the data is None or empty."""
+    """The tables of a page; None or empty for those that are not known.
+
+    Parameters
+    ----------
+    per_user : DataFrame
+        The metrics of every user.
+    facts : list of (str, str)
+        The name and the text of each fact about the data.
+    worries, notes : list of str, list of Note
+        The problems of the data.
+    inputs : list of str
+        The files that were read.
+    by_segment : callable, default None
+        Applies a function to the users of each segment and returns its tables, joined.
+    curves : dict of DataFrame
+        The means by cut-off and score, for each family of metrics.
+    catalogue : DataFrame, default None
+        The figures of the catalogue.
+    inspect : callable, default None
+        Returns the rankings of a user.
+    conventions : list of (str, object, str)
+        The options in force with their meanings.
+    """
 
     per_user: pd.DataFrame
     facts: list[tuple[str, str]]
@@ -101,91 +121,63 @@ class Findings(NamedTuple):
     notes: list[Note]
     inputs: list[str]
     by_segment: Callable[[Callable[..., pd.DataFrame]], pd.DataFrame] | None = None
-    curves: Mapping[str, pd.DataFrame] | None = None  # k by score
+    curves: Mapping[str, pd.DataFrame] = MappingProxyType({})
     catalogue: pd.DataFrame | None = None
-    inspect: Callable[[Hashable], Any] | None = None
+    inspect: Callable[[Hashable], Inspection] | None = None
     conventions: Sequence[tuple[str, object, str]] = ()
 
 
 class Axis(NamedTuple):
-    """The numbers that a picture has room for, and which of them are written at its edge."""
+    """The range of an axis, and the numbers written along it."""
 
     low: float
     high: float
     ticks: list[float]
 
     def at(self, value: float) -> float:
-        """Return how far along the axis a value is, in [0, 1]."""
+        """Return the place of a value along the axis, in [0, 1]."""
         return (value - self.low) / (self.high - self.low)
 
 
 def check_title(title: Any) -> str:
-    """Return the title of a page; raise where it is no text, or what a page needs is not there."""
+    """Return the title of a page; raise if it is no text, or if jinja2 is missing."""
     import_extra("jinja2", "notebook", "a report")
     if not isinstance(title, str | None):
         raise RecframeError(f"title must be a text, found {quote(title)}")
     return title or TITLE
 
 
-def find_out(rec: Any, metrics: list[Metric], baseline: Any, by: Any, unit: Any) -> Findings:
-    """Return the tables of what an accessor holds; raise before it is read where it can be."""
-    deepest = max(metric.k or 0 for metric in metrics)
-    columns = rec._find_columns(metrics=metrics, used=[by])
-    if baseline is not None:
-        find_pairs(pd.DataFrame(columns=make_columns(columns.scores, ["any"])), baseline)
-    find_grouping(rec._sample, by, None, columns.users)
-    grouping = find_grouping(rec._sample, None, None, columns.users, unit)
-    rec._ask_others(columns, grouping.labels, asks_unit=is_infer(unit))
-    make = partial(measure_noted, metrics=metrics)
-    with taking_notes() as noted:
-        if grouping.unit is None:
-            measured = rec._map(make, columns, rec._options)
-        else:  # which stands in the index, behind the user
-            measured = rec._by_segment(grouping, columns, metrics, make, attrgetter("per_user"))
-        per_user = rec._collect(measured)
-    curves, catalogue = _measure_curves(rec, metrics), None
-    described = Description(rec._collect(rec.describe(deepest or 1))).warn(rec._options)
-    with suppress(RecframeError):  # as where there is no item, or lists need not be as long as k
-        catalogue = _plain(rec._collect(rec.catalogue(deepest or K)))
-    roles = make_overview(rec._call, rec._size, rec._sample, rec._options).rows
+def list_facts(
+    size: str, paths: Sequence[str], roles: Overview, described: Description, n_users: int
+) -> list[tuple[str, str]]:
+    """Return the facts about the data in the first table of a page."""
     figures = described.iloc[:, 0]
-    sides = [f"{figures[name]:,} {name[6:]}" for name in (ONLY_ROWS, ONLY_TRUTH) if name in figures]
-    inputs: list[Any] = [*getattr(rec, "paths", [])]
-    facts = [("data", rec._size)]
-    facts += [("files", " … ".join(dict.fromkeys((inputs[0], inputs[-1]))))] if inputs else []
-    facts += [(name, f"{what} ({how})") for name, how, what in roles]
-    facts.append(("users", "; ".join([f"{len(per_user):,} evaluated", *sides])))
-    inputs += [one for one in (rec._options.truth, rec._options.exclude) if is_path(one)]
+    alone = [f"{figures[name]:,} {name[6:]}" for name in (ONLY_ROWS, ONLY_TRUTH) if name in figures]
+    facts = [("data", size)]
+    facts += [("files", " … ".join(dict.fromkeys((paths[0], paths[-1]))))] if paths else []
+    facts += [(name, f"{columns} ({source})") for name, source, columns in roles.rows]
+    return [*facts, ("users", "; ".join([f"{n_users:,} evaluated", *alone]))]
 
-    def inspect(user: Any) -> Any:
-        own = user if grouping.unit is None else user[:-1] if len(user) > 2 else user[0]
-        return rec.inspect(own, k=deepest or K)
 
-    def by_segment(make_table: Callable[..., pd.DataFrame]) -> pd.DataFrame:
-        return _plain(rec._collect(rec._aggregate_users(metrics, make_table, by, None, unit)))
+def list_conventions(options: Options) -> list[tuple[str, object, str]]:
+    """Return the name, the value and the meaning of each option that decides definitions."""
+    return [(name, getattr(options, name), MEANINGS[name]) for name in CONVENTIONS]
 
-    return Findings(
-        per_user,
-        facts,
-        described.warnings,
-        [one for one in list_notes(noted, rec._options) if one.kind not in DESCRIBED],
-        list(map(os.fspath, inputs)),
-        None if by is None else by_segment,
-        curves,
-        catalogue,
-        inspect,
-        [(name, getattr(rec._options, name), MEANINGS[name]) for name in CONVENTIONS],
-    )
+
+def check_baseline(scores: Sequence[Hashable], baseline: Any) -> None:
+    """Raise unless a baseline is one of the scores, before any row is read."""
+    if baseline is not None:
+        find_pairs(pd.DataFrame(columns=make_columns(scores, ["any"])), baseline)
 
 
 def make_page(
-    found: Findings, title: str, baseline: Any, unit: Any, paired: Sequence[tuple[int, int]] = ()
+    findings: Findings, title: str, baseline: Any, unit: Any, paired: Sequence[tuple[int, int]] = ()
 ) -> Report:
-    """Return the page of what was found, of scores against a baseline or paired by number."""
-    from jinja2 import Environment, StrictUndefined  # which `check_title` has found
+    """Return the page of findings, with scores compared with a baseline or paired by number."""
+    from jinja2 import Environment, StrictUndefined  # `check_title` has imported it
 
     how = make_comparison("permutation", "holm", CONFIDENCE, 9_999, 0, unit=unit)
-    resampling, per_user = how.resampling, found.per_user
+    resampling, per_user = how.resampling, findings.per_user
     scores, labels = (list(per_user.columns.unique(level)) for level in ("score", "metric"))
     pairs = ScorePairs(per_user, list(paired), are_several=bool(paired))
     if not paired and (len(scores) > 1 or baseline is not None):
@@ -216,14 +208,14 @@ def make_page(
         table["finding"] = np.where(table["p_corrected"] < ALPHA, words, "not shown")
         changes = list_rows(table)
         notes = list_notes(facts)
-    segments = pd.DataFrame() if found.by_segment is None else found.by_segment(measure)
+    segments = pd.DataFrame() if findings.by_segment is None else findings.by_segment(measure)
     drawn = labels[:N_METRICS]
     context = {
         "title": title,
         "version": version("recframe"),
         "date": date.today().isoformat(),
-        "found": found,
-        "worries": [*found.worries, *(one.text for one in found.notes)],
+        "findings": findings,
+        "worries": [*findings.worries, *(one.text for one in findings.notes)],
         "scores": scores,
         "labels": labels,
         "compared": [(scores[base], scores[other]) for base, other in pairs.pairs],
@@ -235,8 +227,8 @@ def make_page(
         "quantiles": QUANTILES,
         "by": list(segments)[: list(segments).index("score")] if len(segments) else [],
         "segments": list(_sort_segments(segments, drawn)) if len(segments) else [],
-        "extremes": list(_find_extremes(found, pairs)),
-        "definitions": list(_define(labels)),
+        "extremes": list(_find_extremes(findings, pairs)),
+        "definitions": list(_list_definitions(labels)),
         "find_axis": find_axis,
         "n_rows": N_ROWS,
         "n_metrics": N_METRICS,
@@ -247,16 +239,16 @@ def make_page(
     )
     environment.filters |= {"number": as_number, "name": as_name}
     text = (files("recframe.analysis") / "report.html.j2").read_text("utf-8")
-    return Report(title, environment.from_string(text).render(context), found.inputs)
+    return Report(title, environment.from_string(text).render(context), findings.inputs)
 
 
-def _plain(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table as plain columns, which those of some engines have already."""
+def as_columns(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table as plain columns; tables of some engines have no others."""
     return table if table.index.names == [None] else plain_table(table)
 
 
 def as_number(value: float, sign: str = "") -> str:
-    """Return a number to four decimals, or to three digits where four decimals show fewer."""
+    """Return a number with four decimals, or with three digits if four decimals show fewer."""
     value = float(value) + 0.0  # no minus before a zero
     if math.isnan(value):
         return "–"
@@ -264,7 +256,7 @@ def as_number(value: float, sign: str = "") -> str:
 
 
 def as_name(label: object, n: int = N_CHARACTERS) -> str:
-    """Return a label on one line; of a long one, also as HTML, the beginning and the end."""
+    """Return a label on one line; a long one loses its middle."""
     text = " · ".join(map(as_text, label)) if isinstance(label, tuple) else as_text(label)
     is_null = label is None or label is pd.NA or label != label
     line = "(none)" if is_null else " ".join(hide(text[:10_000]).split())
@@ -273,36 +265,37 @@ def as_name(label: object, n: int = N_CHARACTERS) -> str:
     return line if len(line) <= n else f"{line[: n - n // 3 - 1]}…{line[-(n // 3) :]}"
 
 
-def _define(labels: Sequence[str]) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield each label of a metric, its definition, and the numbers that are in force."""
+def _list_definitions(labels: Sequence[str]) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield the label of each metric, its definition, and its parameters."""
     for metric in map(parse_metric, filter(is_metric, labels[:N_ROWS])):
-        name, *given, k = metric.meaning
-        given += [("k", k)] if k else []
-        yield metric.label, define(name), [f"{one} = {value}" for one, value in given]
+        name, *parameters, k = metric.meaning
+        parameters += [("k", k)] if k else []
+        yield metric.label, define(name), [f"{one} = {value}" for one, value in parameters]
 
 
-def _measure_curves(rec: Any, metrics: Sequence[Metric]) -> dict[str, pd.DataFrame]:
-    """Return the means by cut-off up to each metric's own, which `short` does not refuse."""
+def list_points(metrics: Sequence[Metric]) -> list[tuple[str, int]]:
+    """Return the families of metrics, such as "recall", with cut-offs up to each metric's own."""
     deepest, families = dict[str, int](), dict[Hashable, str]()
     for metric in metrics:
         family = families.setdefault(metric.meaning[:-1], metric.label.rpartition("@")[0])
         deepest[family] = max(metric.k or 0, deepest.get(family, 0))
-    points = [
+    return [
         (family, k)
         for family, last in islice(deepest.items(), N_METRICS)
         if last > 1
         for k in sorted({1, *range(last, 0, -math.ceil(last / N_CUT_OFFS))})
     ]
-    if not points:
-        return {}
-    means = _plain(rec._collect(rec.mean([f"{family}@{k}" for family, k in points])))
-    means = means.set_index("score").head(N_MODELS).T
-    curves: Any = means.set_axis(pd.MultiIndex.from_tuples(points))
+
+
+def make_curves(means: pd.DataFrame, points: list[tuple[str, int]]) -> dict[str, pd.DataFrame]:
+    """Return the means of each family, a row for each cut-off and a column for each score."""
+    columns = means.set_index("score").head(N_MODELS).T
+    curves: Any = columns.set_axis(pd.MultiIndex.from_tuples(points))
     return {family: curves.loc[family] for family in dict(points)}
 
 
 def find_axis(values: Any) -> Axis:
-    """Return an axis for values, from one round number to another; from 0 where there are none."""
+    """Return an axis for values that ends in round numbers; from 0 to 1 without values."""
     known = np.asarray(values, float)
     known = known[np.isfinite(known)] if np.isfinite(known).any() else np.array([0.0, 1.0])
     low, high = float(known.min()), float(known.max())
@@ -317,7 +310,7 @@ def find_axis(values: Any) -> Axis:
 def _draw_spreads(
     per_user: pd.DataFrame, scores: Sequence[Hashable], labels: list[str]
 ) -> Iterator[tuple[str, Axis, list[tuple[Hashable, list[int], list[float]]]]]:
-    """Yield a metric, an axis, and of each model the users in each bin of it, and quantiles."""
+    """Yield each metric with an axis, and for each model the users in bins and the quantiles."""
     for label in labels:
         columns = [per_user[(score, label)].dropna() for score in scores]
         axis = find_axis(np.concatenate(columns))
@@ -330,16 +323,16 @@ def _draw_spreads(
 def _sort_segments(
     segments: pd.DataFrame, labels: list[str]
 ) -> Iterator[tuple[str, list[Row], int]]:
-    """Yield a metric, its rows, the worst segments first, and how many there are."""
+    """Yield each metric with its rows, the worst segments first, and the number of segments."""
     figure = "difference" if "difference" in segments else "mean"
     for label in labels:
-        own = segments[segments["metric"] == label]
-        own = own.sort_values(figure, ascending=find_sign(label) != -1, kind="stable")
-        yield label, own.head(N_ROWS // len(labels)).to_dict("records"), len(own)
+        rows = segments[segments["metric"] == label]
+        rows = rows.sort_values(figure, ascending=find_sign(label) != -1, kind="stable")
+        yield label, rows.head(N_ROWS // len(labels)).to_dict("records"), len(rows)
 
 
-def _find_extremes(found: Findings, pairs: ScorePairs) -> Iterator[tuple[Any, ...]]:
-    """Yield two models, the users whose first metric falls and rises most, and their lists."""
+def _find_extremes(findings: Findings, pairs: ScorePairs) -> Iterator[tuple[Any, ...]]:
+    """Yield two models with the users whose first metric falls and rises most, and some lists."""
     scores, metrics = map(pairs.per_user.columns.unique, ("score", "metric"))
     for number, (base, other) in enumerate(pairs.pairs[:N_PAIRS]):
         values = pairs.per_user.iloc[:, [base * len(metrics), other * len(metrics)]]
@@ -349,10 +342,10 @@ def _find_extremes(found: Findings, pairs: ScorePairs) -> Iterator[tuple[Any, ..
         rises = values[values["difference"] > 0].nlargest(N_EXTREME, "difference")
         both, lists = [scores[base], scores[other]], []
         for user in [*falls.index[:1], *rises.index[:1]]:
-            if found.inspect is None or number > 0:
+            if findings.inspect is None or number > 0:
                 break
-            with suppress(RecframeError):  # as where its list is shorter than k
-                ranked = found.inspect(user).tables
+            with suppress(RecframeError):  # the list may be shorter than k
+                ranked = findings.inspect(user).tables
                 shown = {one: ranked[one].dropna(subset="position").head(N_LISTED) for one in both}
                 lists.append((user, shown))
         yield both, metrics[0], [("falls", falls), ("rises", rises)], lists

@@ -1,7 +1,7 @@
-"""Chance: how it is drawn, the percentile bootstrap, and the test by flipped signs. NumPy only.
+"""Resampling: random draws, the percentile bootstrap, and the sign-flip test. NumPy only.
 
-What is drawn does not depend on the order of users, on the number of threads, which each draw
-batches of random numbers of their own, or on the version of NumPy.
+Draws depend neither on the order of users, nor on the number of threads (each batch has its own
+random numbers), nor on the version of NumPy.
 """
 
 import math
@@ -19,14 +19,14 @@ Interval = Literal["auto", "wilson", "skewed", "t", "bootstrap"]
 OfDifferences = Literal["auto", "tango", "skewed", "t", "bootstrap"]
 MAX_SEED = 1 << 1024
 MAX_RESAMPLES = 1_000_000
-CELLS_PER_BATCH = 1 << 20  # random numbers held at a time by a thread
-MOST_GROUPS = 256  # of users of like values, who are drawn together where there are many
-DRAWS_PER_COUNT = 20  # users drawn one by one in the time of one multinomial count
-N_DRAWN = 2048  # users whose signs are drawn one by one, those of the largest differences
+CELLS_PER_BATCH = 1 << 20  # random numbers that a thread holds at a time
+MOST_GROUPS = 256  # groups of users with similar values, who are drawn by their number
+DRAWS_PER_COUNT = 20  # single draws of users that take as long as one multinomial count
+N_DRAWN = 2048  # users whose signs are drawn one by one: those with the largest differences
 
 
 class Resampling(NamedTuple):
-    """How sure intervals are, and how made; how many resamples are drawn, and by which seed."""
+    """The confidence and method of intervals, the number of resamples, and the seed."""
 
     confidence: float
     n_resamples: int
@@ -37,9 +37,8 @@ class Resampling(NamedTuple):
 def make_resampling(
     confidence: Any, n_resamples: Any, seed: Any, interval: object, choices: object = Interval
 ) -> Resampling:
-    """Return these together, or raise where one is not valid."""
-    if not isinstance(interval, str) or interval not in get_args(choices):
-        raise RecframeError(f"interval must be one of {get_args(choices)}, found {quote(interval)}")
+    """Return these together; raise if one is invalid."""
+    check_choice("interval", interval, choices)
     if not (is_number(confidence) and 0 < confidence < 1):
         raise RecframeError(f"confidence must be between 0 and 1, found {quote(confidence)}")
     for name, number, least in (("n_resamples", n_resamples, 1), ("seed", seed, 0)):
@@ -54,27 +53,34 @@ def make_resampling(
             f"n_resamples must be at most {MAX_RESAMPLES:,}, with which a p-value of 0.05 is known "
             f"to 0.0005, found {quote(n_resamples)}"
         )
-    return Resampling(float(confidence), int(n_resamples), int(seed), interval)
+    return Resampling(float(confidence), int(n_resamples), int(seed), str(interval))
+
+
+def check_choice(name: str, value: object, choices: object) -> None:
+    """Raise unless a value is one of the strings of a Literal."""
+    if not isinstance(value, str) or value not in get_args(choices):
+        raise RecframeError(f"{name} must be one of {get_args(choices)}, found {quote(value)}")
 
 
 def draw_in_batches(
     draw: Callable[[RandomState, int], Array], resampling: Resampling, width: int
 ) -> Array:
-    """Return what a function draws, a row for each resample of so many random numbers."""
+    """Return the draws of a function, a row for each resample of `width` random numbers."""
     size, batches = max(1, CELLS_PER_BATCH // width), []
     for number, start in enumerate(range(0, resampling.n_resamples, size)):
-        # RandomState is frozen, which Generator is not; a seed may have many bits.
+        # The numbers of RandomState never change with NumPy's version, those of Generator may.
         rng = RandomState(MT19937(SeedSequence(resampling.seed, spawn_key=(number,))))
         batches.append((rng, min(size, resampling.n_resamples - start)))
     return np.concatenate(in_threads(draw, batches))
 
 
 def bootstrap_interval(values: Array, resampling: Resampling) -> tuple[float, float]:
-    """Return the bounds of the mean's percentile bootstrap interval, given sorted values.
+    """Return the bounds of the percentile bootstrap interval of the mean of sorted values.
 
-    As ``scipy.stats.bootstrap(method="percentile")``: quantiles of the means of samples drawn with
-    replacement (B. Efron and R. J. Tibshirani, "An Introduction to the Bootstrap", ch. 13, 1993).
-    Few users are drawn one by one, many as the number of those of each value or group of values.
+    They are quantiles of the means of samples drawn with replacement, as of
+    ``scipy.stats.bootstrap(method="percentile")`` (B. Efron and R. J. Tibshirani, "An Introduction
+    to the Bootstrap", ch. 13, 1993). Few users are drawn one by one. For many users the number of
+    users with each value, or in each group of values, is drawn.
     """
     distinct, n_equal = np.unique(values, return_counts=True)
     if min(len(distinct), MOST_GROUPS) * DRAWS_PER_COUNT >= len(values):
@@ -82,8 +88,8 @@ def bootstrap_interval(values: Array, resampling: Resampling) -> tuple[float, fl
     elif len(distinct) <= MOST_GROUPS:
         means = _draw_counts(distinct, n_equal, np.zeros(len(distinct)), resampling)
     else:
-        # Groups of users whose values lie near each other. All deviate about as much from the mean
-        # in total, so that one far value is one group.
+        # Groups hold users with similar values. Their total deviations from the mean are about
+        # equal, so a value far from the mean is a group by itself.
         deviations = np.abs(values - values.mean()).cumsum()
         group = (deviations * (MOST_GROUPS / deviations[-1])).astype(int)
         starts = np.flatnonzero(np.diff(group, prepend=-1))
@@ -97,10 +103,10 @@ def bootstrap_interval(values: Array, resampling: Resampling) -> tuple[float, fl
 
 
 def _draw_users(values: Array, resampling: Resampling) -> Array:
-    """Return means of samples of users, drawn one by one.
+    """Return the means of samples of users who are drawn one by one.
 
-    How many are of each block of users is drawn first. A block has a power of 2 of them, of which
-    random bits choose one as they are.
+    The number of users from each block is drawn first. A block has a power of 2 of users, so random
+    bits are the number of one of them.
     """
     n, blocks, start = len(values), [], 0
     while start < n:
@@ -123,9 +129,9 @@ def _draw_users(values: Array, resampling: Resampling) -> Array:
 
 
 def _draw_counts(means: Array, sizes: Array, variances: Array, resampling: Resampling) -> Array:
-    """Return means of samples of users, drawn as the number of those of each group.
+    """Return the means of samples, drawn as numbers of users in each group.
 
-    What users differ from their groups' means adds up to a sum that is normal.
+    The users' deviations from their groups' means add up to a normally distributed sum.
     """
     n = int(sizes.sum())
 
@@ -142,29 +148,29 @@ def _draw_counts(means: Array, sizes: Array, variances: Array, resampling: Resam
 def sign_flip_test(differences: Array, resampling: Resampling) -> tuple[float, str]:
     """Return the two-sided p-value of a mean difference of 0, and whether it is exact or drawn.
 
-    Where two models do not differ, either sign of a user's difference is as likely (M. D. Smucker,
-    J. Allan and B. Carterette, "A comparison of statistical significance tests for information
-    retrieval evaluation", CIKM 2007). The p-value is the share of sign patterns whose sum is at
-    least as far from 0 as the observed one: of all patterns if they are at most `n_resamples`, else
-    of that many drawn at random and the observed one, as by ``scipy.stats.permutation_test`` with
-    "samples".
+    If two models do not differ, both signs of a user's difference are equally likely (M. D.
+    Smucker, J. Allan and B. Carterette, "A comparison of statistical significance tests for
+    information retrieval evaluation", CIKM 2007). The p-value is the share of sign patterns whose
+    sum is at least as far from 0 as the observed sum. All patterns are tried if they are at most
+    `n_resamples`. Otherwise so many random patterns are drawn, and the observed pattern is added,
+    as in ``scipy.stats.permutation_test`` with "samples".
     """
     if len(differences) == 0:
         return math.nan, "none"
     changed = np.sort(np.abs(differences[differences != 0]))  # flipping a 0 changes nothing
     sums, name = _flip_signs(changed[:, None], resampling)
-    # Sums that are equal may differ in their last bits.
+    # Equal sums may differ in their last bits.
     least = abs(np.sort(differences).sum()) - 1e-12 * changed.sum()
     return float((np.abs(sums) >= least).sum() / len(sums)), name
 
 
 def max_t_test(columns: Array, resampling: Resampling) -> Array:
-    """Return two-sided p-values of columns of differences that hold for all of them together.
+    """Return two-sided p-values of columns of differences, corrected for all columns together.
 
     The step-down max-T of P. H. Westfall and S. S. Young, "Resampling-Based Multiple Testing",
-    1993: a user's signs are flipped in all columns at once, so that columns which say the same
-    count as one. A sum is divided by the root of the sum of squares, which flipping does not
-    change. NaN stands for no difference, and has no part in it; a column of NaN has no p-value.
+    1993: a user's signs are flipped in all columns at once, so equal columns count as one. A sum is
+    divided by the root of the sum of squares, which flipping does not change. NaN counts as no
+    difference; a column of NaN has no p-value.
     """
     p_values: Array = np.full(columns.shape[1], np.nan)
     is_known = ~np.isnan(columns).all(axis=0)
@@ -174,12 +180,14 @@ def max_t_test(columns: Array, resampling: Resampling) -> Array:
     values = values[values.any(axis=1)]
     lengths = np.sqrt(np.sort(values**2, axis=0).sum(axis=0))
     values = values / np.where(lengths > 0, lengths, 1)
-    # Whatever the order of users, those of large differences come last.
+    # Users are sorted, large differences last, so that their order in the data does not matter.
     values = values[np.lexsort([*values.T, np.abs(values).max(axis=1)])]
     observed = np.abs(values.sum(axis=0))
     sums, _ = _flip_signs(values, resampling)
     rising = np.argsort(observed, kind="stable")
-    largest = np.maximum.accumulate(np.abs(sums)[:, rising], axis=1)  # of this and smaller ones
+    largest = np.maximum.accumulate(
+        np.abs(sums)[:, rising], axis=1
+    )  # the largest of this and smaller sums
     n_extreme = (largest >= observed[rising] - 1e-9).sum(axis=0)
     falling = np.maximum.accumulate(n_extreme[::-1] / len(sums))
     p_values[np.flatnonzero(is_known)[rising[::-1]]] = falling
@@ -187,12 +195,11 @@ def max_t_test(columns: Array, resampling: Resampling) -> Array:
 
 
 def _flip_signs(rows: Array, resampling: Resampling) -> tuple[Array, str]:
-    """Return the sums of rows for patterns of signs, and whether they are all or drawn.
+    """Return the sums of rows for patterns of signs, and whether they are all patterns or drawn.
 
-    With those drawn goes the observed pattern, as infinite sums: it is as far from 0 as it is.
-
-    Of more rows than are drawn one by one, the first, which are small beside the last, add up to
-    a sum that is normal, with the covariance that flipped signs give it.
+    The observed pattern is added to drawn ones as an infinite sum, which always counts as far.
+    The signs of the last rows are drawn one by one. The first rows, which are small next to these,
+    add up to a normally distributed sum with the covariance that flipped signs give it.
     """
     if len(rows) < resampling.n_resamples.bit_length():  # 2**n <= n_resamples
         sums = np.zeros((1, rows.shape[1]))
@@ -201,7 +208,7 @@ def _flip_signs(rows: Array, resampling: Resampling) -> tuple[Array, str]:
         return sums, "exact"
     rest, rows = rows[:-N_DRAWN], rows[-N_DRAWN:]
     n_bytes, total = -(-len(rows) // 8), rows.sum(axis=0)
-    # Columns may be sums of others; a little of their own makes all roots real.
+    # Columns may depend on each other; a little added to the diagonal makes all roots real.
     covariance = rest.T @ rest
     scale = covariance.max(initial=0.0)
     root = np.linalg.cholesky(covariance + (scale * 1e-10 + 1e-300) * np.eye(len(covariance)))

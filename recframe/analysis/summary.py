@@ -1,4 +1,4 @@
-"""Means over users: by cut-off, and with how sure they are."""
+"""Means over users: with intervals, and at each cut-off."""
 
 from dataclasses import replace
 from numbers import Integral
@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from recframe.analysis.display import WORDS, CurveTable
-from recframe.analysis.intervals import count_users, has_limits, mean_interval, spread_by
+from recframe.analysis.intervals import has_limits, mean_interval, spread_by, weigh_users
+from recframe.analysis.paper_tables import ResultTable
 from recframe.analysis.resampling import Resampling
-from recframe.analysis.results import ResultTable
 from recframe.errors import RecframeError, as_text, quote
 from recframe.frames.duplicates import find_repeated
 from recframe.frames.interactions import Interactions
@@ -21,7 +21,7 @@ from recframe.metrics.names import (
     Metric,
     check_k,
     find_meant,
-    list_given,
+    list_values,
     parse_metric,
     parse_name,
     required_parameters,
@@ -29,12 +29,12 @@ from recframe.metrics.names import (
 from recframe.notes import is_noting, note
 from recframe.options import Options
 
-LAST_K = 50  # of a curve, where no cut-off is given
-N_ROWS_SEEN = 1_000  # at each of three places, of columns without a role
+LAST_K = 50  # the last cut-off of a curve by default
+N_ROWS_SEEN = 1_000  # rows at each of three places that are searched for a column of items
 
 
 def curve_metrics(name: object, k: object) -> list[Metric]:
-    """Return a metric at every cut-off, or raise where one is not valid."""
+    """Return a metric at every cut-off; raise if one is invalid."""
     names = [known for known, (_, cut_off, *_) in DEFINITIONS.items() if cut_off != "none"]
     if parse_name(name) not in names:
         shown = {known: repr(f"{known}{required_parameters(known)}") for known in names}
@@ -45,12 +45,12 @@ def curve_metrics(name: object, k: object) -> list[Metric]:
         raise RecframeError(f"metric: a curve takes {listed}, found {quote(name)}{hint}")
     if k is None or isinstance(k, Integral):
         k = range(1, (LAST_K if k is None else check_k(k)) + 1)
-    given = list_given("k", "a number or several cut-offs, such as range(1, 51)", k)
-    metrics = [parse_metric(f"{name}@{check_k(cut_off)}") for cut_off in given]
+    cut_offs = list_values("k", "a number or several cut-offs, such as range(1, 51)", k)
+    metrics = [parse_metric(f"{name}@{check_k(cut_off)}") for cut_off in cut_offs]
     if not metrics:
         raise RecframeError("k must hold at least one cut-off, found none")
     if len(set(metrics)) < len(metrics):
-        raise RecframeError(f"k must hold each cut-off once, found {quote(given)}")
+        raise RecframeError(f"k must hold each cut-off once, found {quote(cut_offs)}")
     return metrics
 
 
@@ -62,9 +62,9 @@ def measure_noted(
     is_single: bool = False,
     is_whole: bool = False,
 ) -> pd.DataFrame:
-    """Return the metrics of every user; note facts that change the meaning of their values.
+    """Return the metrics of every user, and note facts that change the meaning of the values.
 
-    A curve of `is_whole` rankings shows by itself where they end.
+    A curve over whole rankings (`is_whole`) shows by itself where rankings end.
     """
     table = measure_table(interactions, options, metrics, is_single=is_single)
     note_rankings(interactions, [] if options.has_truth or is_whole else metrics)
@@ -76,7 +76,7 @@ def measure_noted(
 
 
 def note_relevance(interactions: Interactions) -> None:
-    """Note how many of the ranked rows are relevant, and how many others."""
+    """Note the number of ranked rows that are relevant, and of other ranked rows."""
     relevant: Array = interactions.relevant
     masks: list[Any] = [mask for _, mask in interactions.scores.values()]
     n_rows = len(relevant)
@@ -89,10 +89,10 @@ def note_relevance(interactions: Interactions) -> None:
 
 
 def note_rankings(interactions: Interactions, metrics: list[Metric]) -> None:
-    """Note empty lists, and whether lists reach beyond cut-offs of metrics.
+    """Note empty lists, and lists that end at or before the cut-offs of metrics.
 
-    Those of recall, which then is 1; and others if lists are equally long, and metrics ask for
-    relevant items that may be missing.
+    Recall is 1 for a list that is not longer than its cut-off. Lists of equal length may lack
+    relevant items that other metrics ask for.
     """
     if not is_noting(mistakes=True):
         return
@@ -123,7 +123,7 @@ def note_rankings(interactions: Interactions, metrics: list[Metric]) -> None:
 
 
 def note_undefined(per_user: pd.DataFrame) -> None:
-    """Note how many users lack a value in each metric by a score, and by some scores only."""
+    """Note the number of users without a value in each metric, for any score and for some only."""
     are_nan = np.isnan(per_user.to_numpy().T)
     if not are_nan.any():
         return
@@ -136,8 +136,8 @@ def note_undefined(per_user: pd.DataFrame) -> None:
 
 
 def note_repeated(interactions: Interactions) -> None:
-    """Note which column seems to hold items, where none is known, and repeats some for a user."""
-    frame, columns, rows, (_, groups, _), *_ = interactions
+    """Note a column that seems to hold items and has an item twice for a user."""
+    frame, columns, rows, (_, groups, _), *_ = interactions  # no column of items is known
     places = np.linspace(0, groups.n_rows, 3, endpoint=False, dtype=int)
     sample = np.unique(np.add.outer(places, np.arange(N_ROWS_SEEN)))
     sample = sample[sample < groups.n_rows]
@@ -149,10 +149,10 @@ def note_repeated(interactions: Interactions) -> None:
 def measure_curve(
     interactions: Interactions, options: Options, metrics: list[Metric]
 ) -> pd.DataFrame:
-    """Return a metric of every user at cut-offs from 1 on, infinite beyond a user's last row.
+    """Return a metric of every user at each cut-off, infinite beyond the user's last row.
 
-    That is where ``short="raise"`` refuses, which it does here for a user without any row. Means
-    show it: they are infinite at the cut-offs that some user's ranking does not reach.
+    There ``short="raise"`` would refuse. A curve is refused for a user without any row only. Means
+    are infinite at the cut-offs that some user's ranking does not reach.
     """
     padded = replace(options, short="pad") if options.short == "raise" else options
     table = measure_noted(interactions, padded, metrics, is_whole=True)
@@ -164,21 +164,22 @@ def measure_curve(
         n_ranked = interactions.rankings(score, options).n_ranked
         check_lengths(n_ranked, interactions.users.ids, score, 1, options)
         n_ranked = n_ranked[order, None]
-        # Only a user of truth has none: an empty list, as long as any.
+        # A user of truth may have no row; an empty list is never too short.
         beyond.append((n_ranked < cut_offs) & (n_ranked > 0))
     is_beyond = np.concatenate(beyond, axis=1)
     return table.mask(is_beyond, np.inf) if is_beyond.any() else table
 
 
 def curve_table(means: pd.DataFrame, metrics: list[Metric]) -> pd.DataFrame:
-    """Return means as a row for each cut-off that all rankings reach, a column for each score.
+    """Return means as a table with a row for each cut-off and a column for each score.
 
-    Those of segments, whose values are outer levels of the index, have these rows for each.
+    Cut-offs that a ranking does not reach are left out. Segments, which are outer levels of the
+    index, each have these rows.
     """
     scores, ks = means.index.unique("score"), pd.Index([metric.k for metric in metrics], name="k")
     values = means.to_numpy().reshape(-1, len(scores), len(ks)).swapaxes(1, 2)
-    of_each = means.index[:: len(scores)].repeat(len(ks))
-    curve = pd.DataFrame(values.reshape(-1, len(scores)), of_each, scores)
+    index = means.index[:: len(scores)].repeat(len(ks))
+    curve = pd.DataFrame(values.reshape(-1, len(scores)), index, scores)
     curve = curve.set_index(ks.take(np.arange(len(curve)) % len(ks)), append=True)
     curve = curve.droplevel("score").rename_axis(columns=f"{metrics[0].label.rpartition('@')[0]}@k")
     return CurveTable(curve[~np.isinf(curve).any(axis=1)])
@@ -187,8 +188,8 @@ def curve_table(means: pd.DataFrame, metrics: list[Metric]) -> pd.DataFrame:
 def summary_table(
     per_user: pd.DataFrame, weights: pd.Series | None = None, *, resampling: Resampling, unit: Any
 ) -> pd.DataFrame:
-    """Return the mean of every column of a per-user table with its interval over users."""
-    per_user, counted = count_users(per_user, weights, unit)
+    """Return the mean of every column of a per-user table, with its interval over users."""
+    per_user, counted = weigh_users(per_user, weights, unit)
     metrics, rows = per_user.columns.get_level_values("metric"), []
     for metric, values in zip(metrics, per_user.to_numpy().T, strict=True):
         spread, known = pd.Series(spread_by(*counted.join(values))), values[~np.isnan(values)]

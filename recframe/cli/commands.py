@@ -15,7 +15,7 @@ import pandas as pd
 from recframe import __version__
 from recframe.analysis.catalogue import catalogue_options, read_catalogue
 from recframe.analysis.describe import Description
-from recframe.analysis.segments import segment_users, tidy_part
+from recframe.analysis.segments import segment_users, tidy_cell
 from recframe.cli.flags import (
     CUT_OFF,
     FILES,
@@ -168,7 +168,7 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
             about = {**describe_run(arguments, options, opened[0]), "notes": notes}
             stack.enter_context(closing(tables))
             if each is not None:
-                tidy = tidy_table if grouping is None else partial(tidy_part, grouping=grouping)
+                tidy = tidy_table if grouping is None else partial(tidy_cell, grouping=grouping)
                 unit = arguments.unit if len(opened[0].columns.users) > 1 else None
                 made = describe_made(options, weights=arguments.weights, unit=unit)
                 tables = write_each(tables, each, find_ending(arguments.per_user), tidy, made)

@@ -24,7 +24,7 @@ from recframe.analysis.gate import (
 )
 from recframe.analysis.intervals import is_share
 from recframe.analysis.resampling import OfDifferences
-from recframe.analysis.segments import Segmented, segment_given
+from recframe.analysis.segments import Segmented, segment_table
 from recframe.cli.commands import open_outputs, tell_notes
 from recframe.cli.flags import (
     PAPERS,
@@ -277,7 +277,7 @@ def _read_inputs(arguments: argparse.Namespace, names: list[str]) -> Inputs:
     saved = read_saved(names)
     tables, floors = [one.table for one in saved], dict(arguments.at_least)
     matched = match_tables(tables, names, arguments.metrics, floors)
-    segmented = segment_given(matched.per_user, arguments.by, join_weights(saved, names))
+    segmented = segment_table(matched.per_user, arguments.by, join_weights(saved, names))
     arguments.weights = segmented.weights
     matched = matched._replace(weights=segmented.weights)
     gate, how = _read_gate(arguments, matched), read_comparison(arguments, OfDifferences)
@@ -294,14 +294,14 @@ def _compare_segments(inputs: Inputs, arguments: argparse.Namespace) -> Outcome:
     outcome = Outcome(list_missing(matched, inputs.names))
     each = segmented.each(shows_bar=shows_bar(is_quiet=arguments.quiet))
     for (rows, users, weights), segment in zip(each, list_segments(segmented), strict=True):
-        sides = matched.sides[:, rows]
-        of_segment = matched._replace(per_user=users, sides=sides, weights=weights)
+        has_user = matched.has_user[:, rows]
+        of_segment = matched._replace(per_user=users, has_user=has_user, weights=weights)
         values = [f"{shorten(name)} is {quote(value)}" for name, value in segment.items()]
         where = f" where {' and '.join(values)}" if values else ""
         outcome.is_shared.append(not of_segment.shared.empty)
         if outcome.is_shared[-1]:
             _compare_users(of_segment, where, inputs, outcome, arguments)
-        elif of_segment.sides[0].any():
+        elif of_segment.has_user[0].any():
             outcome.gone.append(segment)
             outcome.missing.append(f"no user{where} is in both files")
     return outcome

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from recframe.analysis.report import Findings, Report, check_title, make_page
-from recframe.analysis.segments import make_each, segment_given
+from recframe.analysis.segments import apply_by_segment, segment_table
 from recframe.cli.commands import open_outputs, read_options, scan_files
 from recframe.cli.flags import (
     FILES,
@@ -127,9 +127,9 @@ def _report_saved(arguments: Namespace, title: str) -> Report:
     facts = [("files", files), ("users", users), ("metrics", ", ".join(asked))]
 
     def by_segment(make_table: Any) -> pd.DataFrame:
-        return plain_table(make_each(segment_given(per_user, by, None), make_table))
+        return plain_table(apply_by_segment(segment_table(per_user, by, None), make_table))
 
-    found = Findings(per_user, facts, notes, [], paths, by_segment if by else None)
+    findings = Findings(per_user, facts, notes, [], paths, by_segment if by else None)
     baseline = find_baseline(arguments.baseline, dict(zip(scores, scores, strict=True)), "scores")
     paired = []
     if len(paths) == 2 and baseline is None:
@@ -137,4 +137,4 @@ def _report_saved(arguments: Namespace, title: str) -> Report:
         names = [str(score).partition(": ")[2] for score in scores]
         pairs = combinations(range(len(names)), 2)
         paired = [(old, new) for old, new in pairs if names[old] == names[new] != ""]
-    return make_page(found, title, baseline, arguments.unit, paired)
+    return make_page(findings, title, baseline, arguments.unit, paired)

@@ -15,8 +15,8 @@ import pandas as pd
 from recframe.analysis.compare import compare_table
 from recframe.analysis.describe import Description
 from recframe.analysis.display import TEXT_WIDTH
-from recframe.analysis.results import READ, ResultTable
-from recframe.analysis.segments import Segmented, join_segments, mean_each
+from recframe.analysis.paper_tables import MAIN_COLUMNS, ResultTable
+from recframe.analysis.segments import Segmented, join_segments, mean_by_segment
 from recframe.analysis.summary import summary_table
 from recframe.console import escape, show, shows_bar
 from recframe.errors import RecframeError, hide, quote
@@ -138,7 +138,7 @@ def make_segments_result(
     means = mean_of_tables([per_user])
     about = {**about, "users": means.n_all}
     if not arguments.summary and baseline is None:
-        shown = mean_each(segmented).rename_axis(columns=None)
+        shown = mean_by_segment(segmented).rename_axis(columns=None)
         if arguments.format == "json" or find_ending(arguments.output or "") == ".json":
             n_users = segmented.add_up(per_user.notna().to_numpy(float))
             n_all = np.diff(segmented.offsets).tolist()
@@ -219,7 +219,7 @@ def format_result(result: Result, text_format: str) -> str:
         return (table.to_latex() if text_format == "latex" else table.to_markdown()).rstrip("\n")
     if isinstance(table, ResultTable) and table.is_wide:
         about = [fill(table.explain(), width or TEXT_WIDTH, break_on_hyphens=False)]
-        table = table[READ]
+        table = table[MAIN_COLUMNS]
     # Null labels are shown as NaN in every version of pandas.
     table = table.rename(columns=escape_label)
     table = table.rename(

@@ -13,7 +13,7 @@ from dask.base import tokenize
 from dask.dataframe.extensions import register_dataframe_accessor
 
 from recframe.analysis.describe import count_block, describe_blocks
-from recframe.analysis.ranks import is_user
+from recframe.analysis.ranked_rows import is_user
 from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns
 from recframe.frames.companions import BlockResult, Companions, read_companions

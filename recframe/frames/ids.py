@@ -16,7 +16,7 @@ from recframe.errors import RecframeError, quote, shorten
 from recframe.frames.kinds import NO_IDS, check_dtype, check_ids, may_be_mixed
 from recframe.frames.names import get_column
 from recframe.frames.values import find_nulls, has_nulls, null_error
-from recframe.kernel.grouping import SLICE, Groups, combine, find_range, invert, take
+from recframe.kernel.grouping import SLICE, Groups, combine, find_range, invert, take_rows
 from recframe.kernel.threads import Array, in_slices
 from recframe.options import POSITIONS
 
@@ -64,7 +64,7 @@ class Ids(NamedTuple):
         if len(used) < len(self.ids):
             position = np.empty(len(self.ids), np.int32)
             position[used] = np.arange(len(used), dtype=np.int32)
-            codes = take(position, codes)
+            codes = take_rows(position, codes)
             del position  # which may be larger than all else
         return self._replace(codes=codes, ids=self.restore(used))
 
@@ -186,7 +186,7 @@ def _encode(column: pd.Series | pd.Index[Any], role: str, n_rows: int = 0) -> Id
         rows = np.empty(len(addresses), np.intp)
         rows[codes] = np.arange(len(codes))  # one of each object
         found = _encode(column.take(rows), role, n_rows)
-        return found._replace(codes=take(found.codes, codes))
+        return found._replace(codes=take_rows(found.codes, codes))
     arrow = read_text(column) if values is None else pa.array(values)
     if arrow is not None:
         codes, distinct = _encode_values(arrow)

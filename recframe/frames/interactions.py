@@ -27,7 +27,7 @@ from recframe.frames.values import (
     read_scores,
     read_values,
 )
-from recframe.kernel.grouping import Repeats, SortedPairs, combine, take
+from recframe.kernel.grouping import Repeats, SortedPairs, combine, take_rows
 from recframe.kernel.ranking import Rankings
 from recframe.kernel.threads import Array
 from recframe.notes import note
@@ -120,7 +120,7 @@ class Interactions(NamedTuple):
         if options.tie_rule.by_item:  # by the item as text, the last one lowest
             items = self.items.used()  # type: ignore[union-attr]  # which the rule has read
             rank = rank_as_text(items.ids, self.columns.item)
-            tie_order = take((len(rank) - 1 - rank).astype(np.int32), items.codes)
+            tie_order = take_rows((len(rank) - 1 - rank).astype(np.int32), items.codes)
         grades = self.relevant.view(np.uint8) if grades is None else grades
         return Rankings(self.users.groups, values, grades, is_ranked, tie_order)
 

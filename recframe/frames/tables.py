@@ -17,10 +17,10 @@ from recframe.kernel.grouping import invert
 from recframe.kernel.ranking import Ranker
 from recframe.kernel.threads import Array, in_threads
 from recframe.metrics.definitions import DEFINITIONS
+from recframe.metrics.gains import Ideal, JudgedRows, rank_ideal, rank_judged, sum_columns
 from recframe.metrics.measure import Plan, make_plan, measure_one
 from recframe.metrics.names import Metric
 from recframe.metrics.statistics import Policy, RankStatistics
-from recframe.metrics.supplements import Ideal, JudgedRows, rank_ideal, rank_judged, sum_columns
 from recframe.options import Options
 
 Make = Callable[[Interactions, Options], pd.DataFrame]
@@ -102,13 +102,13 @@ def _plan_runs(
 
     def measure_run(run: slice) -> None:
         counts = count(ranker, run, rule, n_unlisted, plan.depth)
-        grades = None if ideal is None or of_gains is not None else ideal.of_users(run, counts)
+        grades = None if ideal is None or of_gains is not None else ideal.select(run, counts)
         rows = None if of_judged is None else JudgedRows(of_judged, rule, run, plan.cut_offs)
         own = {name: (total[run], n_rows[run]) for name, (total, n_rows) in sums.items()}
         statistics = gained = RankStatistics(counts, grades, own, rows)
         if ideal is not None and of_gains is not None:
             counts = count(of_gains, run, rule, ideal.n_unlisted, plan.depth)
-            gained = RankStatistics(counts, ideal.of_users(run, counts))
+            gained = RankStatistics(counts, ideal.select(run, counts))
         for index in plan.order:
             metric = plan.metrics[index]
             of_metric = gained if DEFINITIONS[metric.name].needs_gains else statistics

@@ -1,4 +1,4 @@
-"""Counting: what metrics are computed from, read off rows in ranked order. NumPy only."""
+"""Counting: the integers that metrics are computed from, read off ranked rows. NumPy only."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ class Counts(NamedTuple):
     Parameters
     ----------
     n_ranked, n_relevant : ndarray of shape (n_users,), int
-        Rows in the user's ranking, and its relevant items, ranked or not (R in formulas).
+        The rows in the user's ranking, and the user's relevant items, ranked or not (R in
+        formulas).
     user : ndarray of shape (n_rows,), int
-        The user of each ranked relevant row, as an index into the arrays above; rows are in order
-        of users, and those of a user in ranked order.
+        The user of each ranked relevant row, as an index into the arrays above. Rows are sorted by
+        user, and each user's rows by rank.
     above, tied : ndarray of shape (n_rows,), int
-        Rows of that user that are ranked above it, and those that share its score, itself
-        included; 1 where a rule orders them.
+        The user's rows that are ranked above this row, and the rows that share its score, itself
+        included; 1 where a rule orders tied rows.
     n_ranked_relevant : ndarray of shape (n_users,), int
-        Relevant rows in the user's ranking, including those below the depth.
+        Relevant rows in the user's ranking, those below the depth included.
     grade : ndarray of shape (n_rows,), int
         The grade of each row.
     """
@@ -42,7 +43,7 @@ class Counts(NamedTuple):
 
 
 class Depth(NamedTuple):
-    """How many rows of each ranking are counted: k, or R where `at_n_relevant` and R is more."""
+    """The rows counted in a ranking: the first k, or the first R if `at_n_relevant` and R > k."""
 
     k: int
     at_n_relevant: bool
@@ -53,9 +54,9 @@ def count(
 ) -> Counts:
     """Return the counts of ranked relevant rows of a run of users.
 
-    In expectation `tied` is the number of rows in the tie. Every other rule orders tied rows:
-    `above` counts all rows before this one, and `tied` is 1. With a depth, rows below it are left
-    out. `n_unlisted` are the relevant items of each user of all that have no row.
+    Under the rule of expectation `tied` is the number of rows in the tie. Every other rule orders
+    tied rows: `above` counts all rows before this one, and `tied` is 1. Rows below the depth are
+    left out. `n_unlisted` is the number of each user's relevant items that have no row.
     """
     counts = [
         _count(ranked, rule, n_unlisted[ranked.users], depth) for ranked in ranker.rank(users)
@@ -69,7 +70,7 @@ def count(
 
 
 def _count(ranked: RankedRows, rule: TieRule, n_unlisted: Array, depth: Depth | None) -> Counts:
-    """Return the counts of some users."""
+    """Return the counts of the users of ranked rows."""
     _, offsets, marks, is_tied, is_unranked = ranked
     n_users = len(offsets) - 1
     places = np.flatnonzero(marks != 0)
@@ -77,8 +78,8 @@ def _count(ranked: RankedRows, rule: TieRule, n_unlisted: Array, depth: Depth | 
     n_ranked, n_relevant = np.diff(offsets), n_found + n_unlisted
     if is_unranked is not None:
         n_ranked = n_ranked - count_flags(is_unranked, offsets)
-        kept = ~is_unranked[places]
-        places, user = places[kept], user[kept]
+        is_in = ~is_unranked[places]
+        places, user = places[is_in], user[is_in]
         n_found = np.bincount(user, minlength=n_users)
     above, tied = places - offsets[user], np.ones(len(places), np.int64)
     if rule == TieRule() and is_tied.any():
@@ -93,7 +94,7 @@ def _count(ranked: RankedRows, rule: TieRule, n_unlisted: Array, depth: Depth | 
 
 
 def tie_starts(is_tied: Array) -> Array:
-    """Return where each tie starts and, last, the end; rows that are not tied are one each."""
+    """Return the start of each tie and the end of the last; a row without equals is a tie."""
     return np.append(np.flatnonzero(~is_tied), len(is_tied))
 
 
@@ -117,13 +118,13 @@ class TieCounts(NamedTuple):
 
 
 def count_ties(rankings: Rankings, k: int) -> TieCounts:
-    """Return what ties there are in every user's ranking."""
+    """Return the ties of every user's ranking."""
     ranker = Ranker(rankings._replace(tie_order=None), TieRule())
     return TieCounts(*_join_ranked(ranker, lambda ranked: _count_ties(ranked, k)))
 
 
 def _count_ties(ranked: RankedRows, k: int) -> TieCounts:
-    """Return what ties some users have."""
+    """Return the ties of the users of ranked rows."""
     starts, offsets, n_users = tie_starts(ranked.is_tied), ranked.offsets, len(ranked.offsets) - 1
     (user, _), size = ranked.find_users(starts[:-1]), np.diff(starts)
     is_in = np.ones(len(user), bool)
@@ -140,17 +141,17 @@ def _count_ties(ranked: RankedRows, k: int) -> TieCounts:
 
 
 class Positions(NamedTuple):
-    """Where ranked rows stand, those of a user in order.
+    """The positions of ranked rows, each user's rows in ranked order.
 
     Parameters
     ----------
     row : ndarray of shape (n_found,), int
         The rows.
     first, size : ndarray of shape (n_found,), int
-        The first of the positions, from 1 on, that a row shares with those that it is not told
-        apart from, and how many these are.
+        The first position, from 1 on, and the number of the positions that the row shares with its
+        equals.
     user : ndarray of shape (n_found,), int
-        The user of each.
+        The user of each row.
     """
 
     row: Array
@@ -160,10 +161,10 @@ class Positions(NamedTuple):
 
 
 def find_positions(rankings: Rankings, rule: TieRule, k: int | None = None) -> Positions:
-    """Return the positions of ranked rows, of those that may be among the first k.
+    """Return the positions of the ranked rows that may be among the first k.
 
-    Rows that a rule does not tell apart (all of a tie in expectation, those of the same relevance
-    where relevance decides) share positions.
+    Rows that a rule does not tell apart share positions: a whole tie in expectation, and tied rows
+    of the same relevance where relevance decides.
     """
 
     def find(ranked: RankedRows) -> Positions:
@@ -177,12 +178,12 @@ def find_positions(rankings: Rankings, rule: TieRule, k: int | None = None) -> P
         starts = tie_starts(is_alike)
         size, (user, _) = np.diff(starts), ranked.find_users(starts[:-1])
         first = starts[:-1] - ranked.offsets[user] + 1
-        kept = np.ones(len(user), bool) if k is None else first <= k
+        is_in = np.ones(len(user), bool) if k is None else first <= k
         if ranked.is_unranked is not None:
-            kept &= ~ranked.is_unranked[starts[:-1]]
-        of_groups = (each[kept] for each in (first, size, user + ranked.users.start))
-        of_rows = (np.repeat(each, size[kept]) for each in of_groups)
-        return Positions(rows[np.repeat(kept, size)], *of_rows)
+            is_in &= ~ranked.is_unranked[starts[:-1]]
+        by_tie = (each[is_in] for each in (first, size, user + ranked.users.start))
+        by_row = (np.repeat(each, size[is_in]) for each in by_tie)
+        return Positions(rows[np.repeat(is_in, size)], *by_row)
 
     return Positions(*_join_ranked(Ranker(rankings, rule, by_row=True), find))
 
@@ -190,7 +191,7 @@ def find_positions(rankings: Rankings, rule: TieRule, k: int | None = None) -> P
 def _join_ranked(
     ranker: Ranker, find: Callable[[RankedRows], tuple[Array, ...]]
 ) -> Iterator[Array]:
-    """Return what is found in ranked rows, those of all users joined array by array."""
+    """Return arrays of all users, joined from the arrays that `find` returns for ranked rows."""
     runs = in_threads(
         lambda users: [find(ranked) for ranked in ranker.rank(users)],
         [(users,) for users in ranker.runs()],

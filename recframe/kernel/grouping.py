@@ -1,7 +1,7 @@
 """Grouping: the rows of each user, those that repeat an item, and sorts of integers. NumPy only.
 
-Of pairs a user's integer, an item's and the row's place make one key, so that in sorted keys rows
-of one pair stand together, and given pairs are found by a search.
+The key of a pair holds the user, the item and the row's place. In sorted keys, rows with the same
+pair stand together, and a search finds the rows of any pair.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import numpy as np
 
 from recframe.kernel.threads import ROWS_PER_THREAD, Array, in_slices, in_threads, n_processors
 
-SLICE = 1 << 17  # rows of whole users that the cache holds while they are sorted
-PIECE = 1 << 10  # rows of whole users that are sorted at once
-MOST_BITS = 63 - 2 * (SLICE - 1).bit_length()  # of items, beside users and places of a slice
+SLICE = 1 << 17  # rows of whole users; the cache holds them while they are sorted
+SORTED = 1 << 10  # rows of whole users sorted by one call
+MOST_BITS = 63 - 2 * (SLICE - 1).bit_length()  # a key's room for items, next to users and places
 NONE = np.empty(0, np.int64)
 
 
@@ -27,11 +27,11 @@ class Groups:
     Parameters
     ----------
     n_groups : int
-        How many groups there are; the last ones may be without rows.
+        The number of groups; the last ones may have no rows.
     codes : ndarray of shape (n_rows,), int, optional
         The group of each row.
     offsets : ndarray of shape (n_groups + 1,), int, optional
-        Where rows are grouped as they stand: those of group i are ``offsets[i]:offsets[i + 1]``.
+        For rows that stand group by group: the rows of group i are ``offsets[i]:offsets[i + 1]``.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Groups:
 
     @cached_property
     def offsets(self) -> Array:
-        """Where the rows of each group begin and end in grouped order."""
+        """The begin and end of each group's rows in grouped order."""
         counts = in_slices(
             lambda start, stop: np.bincount(self.codes[start:stop], minlength=self.n_groups),
             self.n_rows,
@@ -60,16 +60,16 @@ class Groups:
 
     @property
     def has_order(self) -> bool:
-        """Whether the grouped order of rows is known by now."""
+        """Whether the grouped order of rows is known already."""
         return self.are_together or "order" in vars(self)
 
     @cached_property
     def order(self) -> Array | None:
-        """The rows in grouped order, those of a group as they stand; None: all as they stand."""
+        """The rows in grouped order, stable within a group; None: rows stand in grouped order."""
         return None if self.are_together else argsort(self.codes)
 
     def rows(self, places: Any) -> Any:
-        """Return the rows at these places, a slice or an array, in grouped order."""
+        """Return the rows at these places of the grouped order, a slice or an array."""
         return places if self.order is None else self.order[places]
 
     def count(self, flags: Array) -> Array:
@@ -79,13 +79,13 @@ class Groups:
         return np.bincount(self.codes[flags], minlength=self.n_groups)
 
     def take(self, rows: Array) -> Groups:
-        """Return the groups of these rows, which ascend."""
+        """Return the groups of these rows, which are in ascending order."""
         if self.are_together:
             return Groups(self.n_groups, offsets=np.searchsorted(rows, self.offsets))
         return Groups(self.n_groups, codes=self.codes[rows])
 
     def keep(self, are_kept: Array) -> Groups:
-        """Return the groups that are kept, with their rows alone."""
+        """Return the groups that are kept, with their rows."""
         n_groups = int(np.count_nonzero(are_kept))
         if self.are_together:
             return Groups(n_groups, offsets=group_offsets(np.diff(self.offsets)[are_kept]))
@@ -101,9 +101,9 @@ class Groups:
 
 
 def sort(keys: Array) -> Array:
-    """Return integers sorted where they are, many of them in threads.
+    """Sort integers in place, many of them in threads, and return them.
 
-    Parts are halved, the lowest keys first, until each thread has one to sort.
+    Partitions are halved, the lowest keys first, until each thread has one to sort.
     """
     if len(keys) < 2 * ROWS_PER_THREAD:
         keys.sort()
@@ -117,17 +117,17 @@ def sort(keys: Array) -> Array:
 
 
 def sort_grouped(keys: Array, offsets: Array) -> Array:
-    """Return sorted keys, which are those of whole users in order, sorted where they are.
+    """Sort keys in place that stand in order of their users, and return them.
 
-    Pieces of few users are sorted one by one: short arrays take half the time for each key.
+    A few users are sorted at a time: in short arrays a key takes half the time.
     """
-    for first, stop in pairwise(cut_users(offsets, slice(0, len(offsets) - 1), PIECE)):
+    for first, stop in pairwise(cut_users(offsets, slice(0, len(offsets) - 1), SORTED)):
         sort(keys[offsets[first] : offsets[stop]])
     return keys
 
 
 def argsort(codes: Array) -> Array:
-    """Return the order that sorts integers of 0 or more, equal ones as they stand."""
+    """Return the stable order that sorts integers of 0 or more."""
     highest = int(codes.max(initial=0))
     if highest < 1 << 16:  # NumPy sorts these by counting, in a third of the time
         return np.argsort(codes.astype(np.uint16), kind="stable")
@@ -146,24 +146,24 @@ def argsort(codes: Array) -> Array:
     return order
 
 
-def take(values: Array, rows: Array) -> Array:
-    """Return the values of rows, gathered in threads."""
+def take_rows(values: Array, rows: Array) -> Array:
+    """Return the values of rows, taken in threads."""
     taken = np.empty(len(rows), values.dtype)
 
-    def gather(start: int, stop: int) -> None:
+    def take(start: int, stop: int) -> None:
         for first in range(start, stop, SLICE):  # NumPy makes 64 bits of each row's integer
-            own = slice(first, min(first + SLICE, stop))
+            batch = slice(first, min(first + SLICE, stop))
             # Without "clip" NumPy gathers into a buffer first.
-            values.take(rows[own], out=taken[own], mode="clip")
+            values.take(rows[batch], out=taken[batch], mode="clip")
 
-    in_slices(gather, len(rows))
+    in_slices(take, len(rows))
     return taken
 
 
 def find_range(values: Array) -> tuple[Any, Any]:
-    """Return the lowest and the highest of one or more values; NaN where one of them is."""
-    found = in_slices(lambda a, b: (values[a:b].min(), values[a:b].max()), len(values))
-    return np.min([low for low, _ in found]), np.max([high for _, high in found])
+    """Return the lowest and the highest of one or more values; NaN if any value is NaN."""
+    limits = in_slices(lambda a, b: (values[a:b].min(), values[a:b].max()), len(values))
+    return np.min([low for low, _ in limits]), np.max([high for _, high in limits])
 
 
 def invert(order: Array) -> Array:
@@ -174,7 +174,7 @@ def invert(order: Array) -> Array:
 
 
 def combine(*columns: Array) -> Array:
-    """Return one integer for those of each row, in their order, the first column's leading."""
+    """Return one integer per row that sorts as the rows of columns do, the first column first."""
     codes = columns[0].astype(np.int64)
     for column in columns[1:]:
         n_values = int(column.max(initial=0)) + 1
@@ -192,18 +192,18 @@ def group_offsets(sizes: Array) -> Array:
 
 
 def number_members(sizes: Array) -> tuple[Array, Array]:
-    """Return the group of each member of groups of these sizes, and its number there from 0."""
+    """Return the group of each member, and its number within the group, from 0."""
     group = np.repeat(np.arange(len(sizes)), sizes)
     return group, np.arange(len(group)) - (np.cumsum(sizes) - sizes)[group]
 
 
 def count_flags(flags: Array, offsets: Array) -> Array:
-    """Return how many flags are set between each offset and the next."""
+    """Return the number of set flags between each offset and the next."""
     return np.diff(np.searchsorted(np.flatnonzero(flags), offsets))
 
 
 def run_starts(*keys: Array) -> Array:
-    """Return where any of the keys differs from the one before; the first one does."""
+    """Return the first row of each run of equal keys."""
     begins = np.ones(len(keys[0]), bool)
     begins[1:] = keys[0][1:] != keys[0][:-1]
     for key in keys[1:]:
@@ -212,7 +212,7 @@ def run_starts(*keys: Array) -> Array:
 
 
 def cut_users(offsets: Array, users: slice, n_rows: int) -> list[int]:
-    """Return where to cut users into runs of about so many rows, or of one user with more."""
+    """Return where to cut users into runs of about `n_rows` rows, or of one user with more."""
     first, stop = users.start, users.stop
     marks = np.arange(offsets[first], offsets[stop], n_rows)
     cuts = (first + np.searchsorted(offsets[first:stop], marks)).tolist()
@@ -220,37 +220,37 @@ def cut_users(offsets: Array, users: slice, n_rows: int) -> list[int]:
 
 
 class Repeats(NamedTuple):
-    """The rows that repeat one before them, ascending, and the first row of each one's pair."""
+    """The rows that repeat an earlier row, ascending, and the first row of each one's pair."""
 
     rows: Array
     first: Array
 
 
 class SortedPairs:
-    """The pairs of rows, sorted a slice of whole users at a time.
+    """The user and item of rows, sorted a slice of whole users at a time.
 
     Parameters
     ----------
     groups : Groups
         The rows of each user.
     items : ndarray of shape (n_rows,), int
-        Their items, 0 or more.
+        The items of the rows, 0 or more.
     is_kept : bool, default False
-        Whether slices are kept once they are sorted, as there will be more to find in them.
+        Whether sorted slices are kept for later searches.
     """
 
     def __init__(self, groups: Groups, items: Array, *, is_kept: bool = False) -> None:
         self._groups, self._items = groups, items
-        _ = groups.order  # which threads would each find
+        _ = groups.order  # computed here once, not by each thread
         self._n_item_bits = int(items.max(initial=0)).bit_length()
         self._is_kept = is_kept
         self._kept: dict[tuple[int, int], tuple[Array, int]] = {}
 
     def find_repeats(self) -> Repeats:
-        """Return the rows whose user has their item in a row before."""
+        """Return the rows whose pair an earlier row has."""
 
         def find(first: int, stop: int) -> tuple[Array, Array]:
-            # Without places keys are short, and as a rule no two are equal.
+            # Keys without places are short, and mostly no two are equal.
             keys, n_bits = self._sort(first, stop, has_places=self._is_kept)
             if (keys[1:] ^ keys[:-1]).min(initial=1 << n_bits) == 1 << n_bits:
                 return NONE, NONE
@@ -260,50 +260,52 @@ class SortedPairs:
             head = starts[np.searchsorted(starts, at, side="right") - 1]
             return self._rows_of(first, keys[at], n_bits), self._rows_of(first, keys[head], n_bits)
 
-        found = zip((NONE, NONE), *in_threads(find, self._slices()), strict=True)
-        rows, heads = map(np.concatenate, found)
+        repeats = zip((NONE, NONE), *in_threads(find, self._slices()), strict=True)
+        rows, heads = map(np.concatenate, repeats)
         ascending = np.argsort(rows, kind="stable")
         return Repeats(rows[ascending], heads[ascending])
 
     def match(self, user: Array, item: Array) -> tuple[Array, Array]:
-        """Return which of some pairs the rows have: a pair and a row for each match.
+        """Return a pair and a row for each match of some pairs with the rows.
 
         Parameters
         ----------
         user, item : ndarray of shape (n_pairs,), int
-            The pairs; those that no row can have may have -1.
+            The pairs; -1 stands for a user or item that no row has.
         """
         n_item_bits = self._n_item_bits
         known = np.flatnonzero((user >= 0) & (item >= 0) & (item < 1 << n_item_bits))
         pairs = (user[known].astype(np.int64) << n_item_bits) | item[known]
-        order = argsort(pairs)  # a search of keys in order is fast
+        order = argsort(pairs)  # searching for sorted keys is fast
         known, pairs = known[order], pairs[order]
 
         def find(first: int, stop: int) -> tuple[Array, Array]:
             keys, n_bits = self._sort(first, stop)
-            bounds = np.array([first, stop]) << n_item_bits
-            own = slice(*np.searchsorted(pairs, bounds).tolist())
-            asked = pairs[own] - bounds[0]
+            limits = np.array([first, stop]) << n_item_bits
+            of_slice = slice(*np.searchsorted(pairs, limits).tolist())
+            asked = pairs[of_slice] - limits[0]
             begin = np.searchsorted(keys, asked << n_bits)
-            which, number = number_members(np.searchsorted(keys, (asked + 1) << n_bits) - begin)
-            found = keys[begin[which] + number]
-            return known[own][which], self._rows_of(first, found, n_bits)
+            pair, number = number_members(np.searchsorted(keys, (asked + 1) << n_bits) - begin)
+            matched = keys[begin[pair] + number]
+            return known[of_slice][pair], self._rows_of(first, matched, n_bits)
 
-        found = zip((NONE, NONE), *in_threads(find, self._slices()), strict=True)
-        pair, row = map(np.concatenate, found)
+        matches = zip((NONE, NONE), *in_threads(find, self._slices()), strict=True)
+        pair, row = map(np.concatenate, matches)
         return pair, row
 
     def _slices(self) -> list[tuple[int, int]]:
-        """Return the slices, the first user and the one after the last of each."""
+        """Return the first user of each slice and the user after its last."""
         groups = self._groups
-        most = SLICE if self._n_item_bits <= MOST_BITS else SLICE >> 4  # for whose keys is room
+        most = (
+            SLICE if self._n_item_bits <= MOST_BITS else SLICE >> 4
+        )  # a key has room for fewer users
         slices = pairwise(cut_users(groups.offsets, slice(0, groups.n_groups), most))
         return [each for each in slices if groups.offsets[each[0]] < groups.offsets[each[1]]]
 
     def _sort(self, first: int, stop: int, *, has_places: bool = True) -> tuple[Array, int]:
-        """Return the sorted keys of the rows of a slice, and how many bits of them are a place.
+        """Return the sorted keys of a slice's rows, and the number of bits that hold a place.
 
-        A key is the user, the first being 0, the item, and the place among these rows.
+        A key holds the user, counted from the slice's first, the item, and the row's place.
         """
         if (first, stop) in self._kept:
             return self._kept[first, stop]
@@ -326,7 +328,7 @@ class SortedPairs:
         return keys, n_bits
 
     def _rows_of(self, first: int, keys: Array, n_bits: int) -> Array:
-        """Return the rows of keys of a slice, which begins at this user."""
+        """Return the rows of keys in the slice that begins at user `first`."""
         places = (keys & ((1 << n_bits) - 1)) + self._groups.offsets[first]
         rows: Array = self._groups.rows(places)
         return rows

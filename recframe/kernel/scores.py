@@ -1,4 +1,4 @@
-"""Scores as unsigned integers, the best the lowest, which keys are made of. NumPy only."""
+"""Scores as the unsigned integers in keys; the best score is the lowest integer. NumPy only."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -8,30 +8,30 @@ import numpy as np
 from recframe.kernel.grouping import find_range
 from recframe.kernel.threads import Array, in_slices
 
-BATCH = 1 << 16  # scores that one pass after the other leaves in the cache
+BATCH = 1 << 16  # scores at a time, so that they stay in the cache from pass to pass
 SCALES = tuple(10.0**n_decimals for n_decimals in range(7))
-N_SAMPLED = 1 << 12  # scores that are tried first
-MOST_DISTINCT = 512  # scores that are looked up in a table
-SLOT_BITS = 17  # of that table
-EMPTY = np.uint64(0x7FF8000000000000)  # NaN, which no score is
-ODD = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio's bits: products with it spread integers
+N_SAMPLED = 1 << 12  # scores tried first
+MOST_DISTINCT = 512  # scores in the table of ranks
+SLOT_BITS = 17  # the table has 2**17 slots
+EMPTY = np.uint64(0x7FF8000000000000)  # NaN; no score is NaN
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio's bits, to spread integers (Knuth)
 
 
 class ScoreBits(NamedTuple):
     """
-    How scores become integers that fall as scores rise and are equal where scores are.
+    A map from scores to integers that fall as scores rise; equal scores have equal integers.
 
     Parameters
     ----------
     n_bits : int
-        How many bits the integers have.
+        The number of bits of an integer.
     n_leading : int
-        How many of the bits tell most scores apart: of floats, those of the mantissa.
+        The number of bits that tell most scores apart; for floats, the bits of the mantissa.
     read : callable
         Returns the integers of some scores, an array of uint64 that may be overwritten.
     step : callable, default None
-        Returns integers of so many bits, fewer, that never rise as scores rise and tell more of
-        them apart than the highest bits do; None: it is these.
+        Returns integers of fewer bits, the number passed, that never rise as scores rise. They tell
+        more scores apart than the highest bits do. None: the highest bits are used.
     """
 
     n_bits: int
@@ -40,14 +40,14 @@ class ScoreBits(NamedTuple):
     step: Callable[[Array, int], Array] | None = None
 
     def shorten(self, part: Array, n_kept: int) -> Array:
-        """Return integers of so many bits, fewer, that never rise as scores rise."""
+        """Return integers of `n_kept` bits that never rise as scores rise."""
         if self.step is not None:
             return self.step(part, n_kept)
         return self.read(part) >> np.uint64(self.n_bits - n_kept)
 
 
 def rankable(scores: Array) -> Array:
-    """Return scores, or numbers in the same order where they are of a type that is rarely met."""
+    """Return scores in a common type: themselves, or numbers in the same order."""
     if scores.dtype == np.float16:
         return scores.astype(np.float32)
     if scores.dtype.kind in "iu" or scores.dtype in (np.float32, np.float64):
@@ -61,7 +61,7 @@ def rank_densely(values: Array) -> Array:
 
 
 def find_bits(scores: Array) -> ScoreBits:
-    """Return how scores become integers of few bits, whatever numbers they are."""
+    """Return a map from scores to integers of few bits."""
     if len(scores) == 0:
         return _of_integers(0, 0)
     low, high = find_range(scores)
@@ -76,42 +76,41 @@ def find_bits(scores: Array) -> ScoreBits:
 def _of_integers(low: int, high: int) -> ScoreBits:
     top = np.uint64(high % (1 << 64))
     n_bits = (high - low).bit_length()
-    # The difference wraps around to what it is.
+    # Where the subtraction overflows, it wraps around to the right difference.
     return ScoreBits(
         n_bits, n_bits, lambda part: top - part.astype(np.int64, copy=False).view(np.uint64)
     )
 
 
 def _of_floats(low: Any, high: Any) -> ScoreBits:
-    """Return how floats become their own bits, in order: those of negative ones are turned."""
+    """Return the map from floats to their own bits, with the bits of negative floats inverted."""
     is_signed, n_mantissa = low < 0, int(np.finfo(type(low)).nmant)
 
     def order(part: Array) -> Array:
-        part = part + 0.0  # of the two zeros the positive one
+        part = part + 0.0  # -0.0 becomes 0.0
         bits: Array = part.view(f"i{part.itemsize}")
         if is_signed:
             bits ^= (bits >> (8 * bits.itemsize - 1)) & np.iinfo(bits.dtype).max
         return bits
 
     first, last = order(np.array([low, high])).tolist()
-    # A multiple, so that the difference ends in as many zeros as the bits of a round number.
+    # With a multiple as the top, differences from round numbers end in as many zeros as these.
     whole = _of_integers(first, -(-last >> n_mantissa << n_mantissa))
     span = float(high) - float(low)
 
     def step(part: Array, n_kept: int) -> Array:
-        # From the highest score to the lowest.
         steps: Array = np.subtract(high, part, dtype=np.float64)
         steps *= ((1 << min(n_kept, 31)) - 1) / span
         return steps.astype(np.int32).view(np.uint32)
 
-    has_steps = 1e-290 < span < np.inf  # by which the number of steps can be divided
+    has_steps = 1e-290 < span < np.inf  # other spans are no divisors
     return ScoreBits(
         whole.n_bits, n_mantissa, lambda part: whole.read(order(part)), step if has_steps else None
     )
 
 
 def _find_scale(scores: Array, largest: Any) -> float | None:
-    """Return the power of ten by which scores are whole numbers of few bits, None if by none."""
+    """Return the power of ten that makes scores whole numbers of few bits; None if none does."""
 
     def are_decimals(values: Array, scale: float) -> bool:
         batches = (values[first : first + BATCH] for first in range(0, len(values), BATCH))
@@ -121,7 +120,7 @@ def _find_scale(scores: Array, largest: Any) -> float | None:
         return None
     sample = scores[:: max(1, len(scores) // N_SAMPLED)]
     scales = [scale for scale in SCALES if largest < (1 << 30) / scale]
-    if not scales or not are_decimals(sample, scales[-1]):  # by none of them then
+    if not scales or not are_decimals(sample, scales[-1]):  # then no smaller power does either
         return None
     scale = next(scale for scale in scales if are_decimals(sample, scale))
     is_right = in_slices(lambda start, stop: are_decimals(scores[start:stop], scale), len(scores))
@@ -129,8 +128,8 @@ def _find_scale(scores: Array, largest: Any) -> float | None:
 
 
 def _of_few(scores: Array) -> ScoreBits | None:
-    """Return how scores become their ranks where few are distinct, as of trees; None elsewhere."""
-    if len(scores) < N_SAMPLED:  # to fill a table takes longer than to rank so few
+    """Return the map from scores to their ranks where few are distinct, None elsewhere."""
+    if len(scores) < N_SAMPLED:  # ranking these takes less time than filling a table
         return None
     distinct = np.unique(scores[:: max(1, len(scores) // N_SAMPLED)])
     known = _find_slots(distinct)
@@ -142,8 +141,8 @@ def _of_few(scores: Array) -> ScoreBits | None:
         others = distinct[:0]
         for first in range(start, stop, BATCH):
             part = scores[first : min(first + BATCH, stop)]
-            own = _spread(part)
-            is_known = table.take(_slot(own, factor)) == own
+            bits = _float_bits(part)
+            is_known = table.take(_slot(bits, factor)) == bits
             if not is_known.all():
                 others = np.union1d(others, part[~is_known])
                 if len(others) > MOST_DISTINCT:
@@ -155,34 +154,34 @@ def _of_few(scores: Array) -> ScoreBits | None:
     if slots is None:
         return None
     rank = np.zeros(1 << SLOT_BITS, np.uint16)
-    rank[_slot(_spread(distinct), slots[1])] = np.arange(len(distinct))[::-1]
+    rank[_slot(_float_bits(distinct), slots[1])] = np.arange(len(distinct))[::-1]
 
     def read(part: Array) -> Array:
-        return rank.take(_slot(_spread(part), slots[1])).astype(np.uint64)
+        return rank.take(_slot(_float_bits(part), slots[1])).astype(np.uint64)
 
     return _of_integers(0, len(distinct) - 1)._replace(read=read)
 
 
 def _find_slots(distinct: Array) -> tuple[Array, Array] | None:
-    """Return a table of few distinct scores and the factor for their slots; None without one."""
-    bits, factor = _spread(distinct), np.array([ODD])  # the overflow of a scalar warns
+    """Return a table of distinct scores and the factor for their slots; None for too many."""
+    bits, factor = _float_bits(distinct), np.array([GOLDEN])  # the overflow of a scalar warns
     for _ in range(64 if len(distinct) <= MOST_DISTINCT else 0):
         slot = _slot(bits, factor)
         if len(np.unique(slot)) == len(bits):
             table = np.full(1 << SLOT_BITS, EMPTY)
             table[slot] = bits
             return table, factor
-        factor = factor * ODD
+        factor = factor * GOLDEN
     return None
 
 
-def _spread(scores: Array) -> Array:
-    """Return the bits of scores in 64."""
+def _float_bits(scores: Array) -> Array:
+    """Return the bits of floats as 64-bit integers."""
     return (scores + 0.0).view(f"u{scores.itemsize}").astype(np.uint64, copy=False)
 
 
 def _slot(bits: Array, factor: Array) -> Array:
-    """Return the slot of each score: the highest bits of a product with its bits."""
+    """Return the slot of each score: the highest bits of the product of its bits and a factor."""
     slot: Array = bits * factor
     slot >>= np.uint64(64 - SLOT_BITS)
     return slot.view(np.int64)

@@ -1,4 +1,4 @@
-"""Threads: how many work at a time, and rows cut into slices that they work on. NumPy only."""
+"""Threads: their number, and slices of rows for them to work on. NumPy only."""
 
 import math
 import os
@@ -19,16 +19,18 @@ from recframe.errors import RecframeError, quote
 
 Array = NDArray[Any]
 Result = TypeVar("Result")
-Given = TypeVar("Given")
+Task = TypeVar("Task")
 
 VARIABLE = "RECFRAME_MAX_THREADS"
-QUOTA = Path("/sys/fs/cgroup/cpu.max")  # of control groups, version 2
-ROWS_PER_THREAD = 1 << 17  # fewer are done sooner than another thread has started
-_n_sharing: ContextVar[int] = ContextVar("_n_sharing", default=1)  # how many threads share them
+QUOTA = Path("/sys/fs/cgroup/cpu.max")  # a file of control groups, version 2
+ROWS_PER_THREAD = 1 << 17  # work on fewer rows ends before another thread has started
+_n_sharing: ContextVar[int] = ContextVar(
+    "_n_sharing", default=1
+)  # threads that share the processors
 
 
 def in_slices(function: Callable[[int, int], Result], n_rows: int) -> list[Result]:
-    """Call a function with the bounds of equal slices of rows, one for each thread."""
+    """Call a function with the first row of each of equal slices, and the row after its last."""
     if n_rows <= ROWS_PER_THREAD:
         return [function(0, n_rows)]
     n_slices = min(n_processors(), n_rows // ROWS_PER_THREAD)
@@ -37,9 +39,9 @@ def in_slices(function: Callable[[int, int], Result], n_rows: int) -> list[Resul
 
 
 def in_threads(function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]) -> list[Result]:
-    """Call a function with each tuple of arguments, in threads where there is more than one.
+    """Call a function with each tuple of arguments, in threads if there are several.
 
-    This thread takes tasks too, from the last one back, as others need a while to start.
+    The calling thread takes tasks too, from the last one back, while others are starting.
     """
     tasks = list(tasks)
     n_threads = len(tasks) if len(tasks) < 2 else min(len(tasks), n_processors())
@@ -55,37 +57,37 @@ def in_threads(function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]
         return [one.result() for one in submitted] + last[::-1]
     except Exception:
         for one in submitted:
-            one.result()  # of several errors that of the first task is raised
+            one.result()  # the first task that failed decides which error is raised
         raise
     finally:
         pool.shutdown(cancel_futures=True)
 
 
 def run_ahead(
-    function: Callable[[Given], Result],
-    given: Iterable[Given],
+    function: Callable[[Task], Result],
+    tasks: Iterable[Task],
     n_threads: int,
-    size: Callable[[Given], int] = lambda _: 0,
+    size: Callable[[Task], int] = lambda _: 0,
     most: int = 0,
 ) -> Iterator[Result]:
-    """Yield the results of a function for the given objects, in order; threads make later ones.
+    """Yield the result of each task in order, while threads work on later tasks.
 
-    Together these have at most so many bytes, by the `size` of each, or there is one of them.
+    The tasks under way have at most `most` bytes, by the `size` of each, or are a single one.
     """
-    own: list[int] = []
-    pool = ThreadPoolExecutor(n_threads, initializer=lambda: own.append(get_ident()))
+    workers: list[int] = []
+    pool = ThreadPoolExecutor(n_threads, initializer=lambda: workers.append(get_ident()))
     coming: deque[tuple[Future[Result], int]] = deque()
     n_held = 0
     try:
-        for one in given:
-            n_held += size(one)
+        for task in tasks:
+            n_held += size(task)
             while coming and n_held > most:
                 made, n_bytes = coming.popleft()
                 yield made.result()
                 n_held -= n_bytes
-            context = copy_context()  # in which notes are taken
+            context = copy_context()  # the thread's notes are the caller's
             context.run(_n_sharing.set, n_threads)
-            coming.append((pool.submit(context.run, function, one), size(one)))
+            coming.append((pool.submit(context.run, function, task), size(task)))
             if len(coming) > n_threads:
                 made, n_bytes = coming.popleft()
                 yield made.result()
@@ -93,39 +95,38 @@ def run_ahead(
         while coming:
             yield coming.popleft()[0].result()
     finally:
-        # Left alone by an error, this may be collected in one of the threads, which cannot wait
-        # for its own end.
-        pool.shutdown(wait=get_ident() not in own, cancel_futures=True)
+        # After an error one of the threads may collect this generator. A thread cannot wait for its
+        # own end.
+        pool.shutdown(wait=get_ident() not in workers, cancel_futures=True)
 
 
 def n_processors() -> int:
-    """Return how many threads work at a time: as many as are asked for, else as there is room for.
+    """Return the number of threads that work at a time. Results never depend on it.
 
-    Threads that run ahead share them. Results never depend on it.
+    It is the number asked for, or that of the processors; threads that run ahead share it.
     """
     return max(1, _count_processors() // _n_sharing.get())
 
 
 def _count_processors() -> int:
-    """Return the processors that this process may use, or how many threads are asked for."""
-    given = os.environ.get(VARIABLE, "").strip()
-    if not given:
+    """Return the number of threads asked for, or of the processors that this process may use."""
+    asked = os.environ.get(VARIABLE, "").strip()
+    if not asked:
         has_affinity = hasattr(os, "sched_getaffinity")
-        n_own = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
-        quota = find_quota()
-        return n_own if quota is None else max(1, min(n_own, math.ceil(quota)))
-    if not (given.isascii() and given.isdigit() and 0 < len(given) < 10 and int(given)):
+        n_usable = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
+        return min(n_usable, math.ceil(find_quota() or n_usable))
+    if not (asked.isascii() and asked.isdigit() and 0 < len(asked) < 10 and int(asked)):
         raise RecframeError(
             f"the environment variable {VARIABLE} must be a whole number of 1 or more, found "
-            f"{quote(given)}; unset it to use the processors there are"
+            f"{quote(asked)}; unset it to use the processors there are"
         )
-    return int(given)
+    return int(asked)
 
 
 @cache
 def find_quota(path: Path = QUOTA) -> float | None:
     """Return the processors that a container has; None for no limit."""
-    with suppress(OSError, ValueError, ZeroDivisionError):  # there is none, or it is "max"
+    with suppress(OSError, ValueError, ZeroDivisionError):  # no such file, or its quota is "max"
         quota, period = map(int, path.read_text().split())
         return quota / period
     return None

@@ -19,10 +19,9 @@ from recframe.metrics import hit_metrics, position_metrics
 
 
 class Parameter(NamedTuple):
-    """A number in [low, high) that a metric takes beside k, as p in ``rbp(p=0.8)@10``.
+    """A number in [low, high) that a metric takes next to k, such as p in ``rbp(p=0.8)@10``.
 
-    Its name is the formula's keyword, and a line says what it means; without a default it must be
-    given.
+    Its name is the formula's keyword. A parameter without a default is required.
     """
 
     name: str
@@ -38,27 +37,27 @@ class Definition(NamedTuple):
     Parameters
     ----------
     formula : callable
-        Its value of every user, from `RankStatistics`, k, a `Policy` and its parameters. The
-        docstring is that of the method ``df.rec.<name>`` too.
+        Returns the value of every user from `RankStatistics`, k, a `Policy` and its parameters. Its
+        docstring is also the docstring of the method ``df.rec.<name>``.
     cut_off : {"needed", "optional", "none"}
-        Whether it takes k: its method has ``k=10``, ``k=None`` or no k.
+        Whether the metric takes k: its method has ``k=10``, ``k=None`` or no k.
     parameters : tuple of Parameter, default none
-        What it takes beside k, in the order that its label names them in.
+        Its parameters next to k, in the order of its label.
     needs_gains : bool, default False
-        Whether grades of relevance count.
+        Whether it counts grades of relevance.
     needs_judged : bool, default False
         Whether it counts which rows truth holds.
     at_n_relevant : bool, default False
-        Whether without a cut-off it is about the first R rows only, not the whole ranking.
+        Whether, without a cut-off, it looks at the first R rows only, not the whole ranking.
     zero_without_relevant : bool, default False
-        Whether it is 0 where R = 0, not `zero_division`.
+        Whether it is 0 where R = 0, instead of `zero_division`.
     of_column : bool, default False
-        Whether it is of a column, named in brackets, in place of relevance. Its formula takes the
-        name as `column`; it has no method of its own.
+        Whether it sums a column, named in brackets, in place of relevance. Its formula takes the
+        name as `column`, and it has no method.
     is_bounded : bool, default True
-        Whether values are in [0, 1]; where not, they are 0 or more, or of any column.
+        Whether values are in [0, 1]. Other values are 0 or more, or those of a column.
     better : {"high", "low", "unknown"}, default "high"
-        Which values are better, for a gate; of some metrics only those who look at them know.
+        Which values are better, for a gate; only the user knows it for some metrics.
     """
 
     formula: Callable[..., Array]
@@ -125,9 +124,9 @@ DEFAULT_METRICS = ("precision@10", "recall@10", "r_precision")
 
 
 def describe_arguments(definition: Definition, default: str, bounds: str) -> list[str]:
-    """Return the lines of a docstring on the arguments of a metric.
+    """Return the lines of a docstring about the arguments of a metric.
 
-    `default` is that of a cut-off which the metric needs, `bounds` says which there can be.
+    `default` is the default of a required cut-off, `bounds` the text for the range of cut-offs.
     """
     lines = []
     if definition.cut_off == "needed":

@@ -1,4 +1,4 @@
-"""Metrics that count rows: hits, which are relevant rows among the first, and judged rows."""
+"""Metrics that count relevant or judged rows. NumPy only."""
 
 import numpy as np
 
@@ -247,22 +247,22 @@ def bpref(statistics: RankStatistics, k: None, policy: Policy) -> Array:
     if rows is not None:
         n_others = n_others + rows.n_others
     n_relevant, ties = counts.n_relevant, find_ties(counts)
-    # All of a tie are below as many others as its first one is, and stand among the same.
+    # All relevant rows of a tie have the same other rows above them and tied with them.
     n_above, n_tied = ties.above - ties.n_relevant_above, ties.size - ties.n_relevant
     most = n_relevant[ties.user]
     lost = ties.n_relevant * np.minimum(n_above, most)
-    # Of the others tied with a row none to all are above it, each number as probably, and of these
-    # `most` at most count: `n_below` numbers are less.
+    # From none to all of the tied others are above a row, each number with the same probability.
+    # At most `most` of them count. `n_below` of these numbers are less than that.
     n_below = np.clip(most - n_above, 0, n_tied + 1)
     total = n_below * n_above + n_below * (n_below - 1) // 2 + (n_tied + 1 - n_below) * most
     more = (total - (n_tied + 1) * np.minimum(n_above, most)) / (n_tied + 1)
     of_tied = ties.n_relevant * more
-    # Whole numbers first; then each tie divides by its own.
+    # Whole numbers are added first, then the fractions of ties.
     lost_by_user = sum_by(ties.user, lost, len(n_relevant))
     lost_by_user += sum_by(ties.user, of_tied, len(n_relevant))
     of_all = np.maximum(np.minimum(n_relevant, n_others), 1)
-    kept = np.maximum(counts.n_ranked_relevant * of_all - lost_by_user, 0)
-    return ratio(kept / of_all, n_relevant, policy)
+    gained = np.maximum(counts.n_ranked_relevant * of_all - lost_by_user, 0)
+    return ratio(gained / of_all, n_relevant, policy)
 
 
 def judged(statistics: RankStatistics, k: int, policy: Policy) -> Array:
@@ -325,5 +325,5 @@ def mean(statistics: RankStatistics, k: int, policy: Policy, *, column: str) -> 
 
 
 def rows_at(statistics: RankStatistics, k: int, policy: Policy) -> Array | int:
-    """Return how many rows the hits among the first k are divided by."""
+    """Return the number of rows that hits@k is divided by."""
     return np.minimum(k, statistics.counts.n_ranked) if policy.short == "shrink" else k

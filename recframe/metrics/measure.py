@@ -1,4 +1,4 @@
-"""Measuring: metrics of every user from the counts, planned once, and of one ranking of arrays."""
+"""Measuring: metrics of every user from counts, and metrics of one ranking in arrays."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -17,23 +17,22 @@ from recframe.metrics.statistics import Policy, RankStatistics
 
 
 class Plan(NamedTuple):
-    """What is to be measured, and what that takes.
+    """The metrics to measure, and the data that they need.
 
     Parameters
     ----------
     metrics, cut_offs : tuple of Metric, tuple of int
-        The metrics as asked for, and their cut-offs, each once, in increasing order.
+        The metrics as asked for, and their distinct cut-offs in increasing order.
     order : tuple of int
-        The metrics' indexes, the deepest first: where one stops is found once, down to the last
-        position that is asked for.
+        The metrics' indexes, the deepest first, so that chances to stop are computed once.
     depth : Depth or None
-        How far down the rankings they look; None: to the end.
+        The part of the rankings that is counted; None: all of it.
     needs_gains : bool
-        Whether one of them counts grades of relevance.
+        Whether a metric counts grades of relevance.
     needs_judged : bool
-        Whether one of them counts rows that truth holds.
+        Whether a metric counts rows that truth holds.
     sum_cut_offs : tuple of int
-        The cut-offs of those that are of a column, each once, in increasing order.
+        The distinct cut-offs of metrics of a column, in increasing order.
     """
 
     metrics: tuple[Metric, ...]
@@ -46,7 +45,7 @@ class Plan(NamedTuple):
 
 
 def make_plan(metrics: Sequence[Metric]) -> Plan:
-    """Return what measuring these metrics takes."""
+    """Return the plan to measure these metrics."""
     asked = [(metric.k, DEFINITIONS[metric.name]) for metric in metrics]
     counted = {k for k, definition in asked if k is not None and not definition.of_column}
     summed = {k for k, definition in asked if k is not None and definition.of_column}
@@ -66,14 +65,14 @@ def make_plan(metrics: Sequence[Metric]) -> Plan:
 
 
 def measure_one(metric: Metric, statistics: RankStatistics, policy: Policy) -> Array:
-    """Return a metric of each user from what was counted."""
+    """Return a metric of each user from the statistics."""
     definition = DEFINITIONS[metric.name]
     n_ranked, n_relevant = statistics.counts.n_ranked, statistics.counts.n_relevant
     values = definition.formula(statistics, metric.k, policy, **dict(metric.parameters))
     if metric.k is not None and policy.short == "nan":
         values[n_ranked < metric.k] = np.nan
     has_no_mean = definition.of_column and policy.short in ("shrink", "nan")
-    if policy.has_truth and not has_no_mean:  # an empty list finds nothing of what is there
+    if policy.has_truth and not has_no_mean:  # an empty list finds no relevant item
         nothing = np.flatnonzero(n_ranked == 0)
         undefined = 0.0 if definition.zero_without_relevant else policy.zero_division
         values[nothing] = np.where(n_relevant[nothing] == 0, undefined, 0.0)
@@ -81,15 +80,15 @@ def measure_one(metric: Metric, statistics: RankStatistics, policy: Policy) -> A
 
 
 def measure_ranking(relevant: ArrayLike, score: ArrayLike, metric: Metric) -> float:
-    """Return a metric of one ranking given as arrays."""
-    # By the method that only an index of pandas has, which is not imported here.
+    """Return a metric of one ranking in arrays."""
+    # Only an index of pandas has the method `equals`. pandas is not imported here.
     indexes: list[Any] = [getattr(values, "index", None) for values in (relevant, score)]
     if all(hasattr(index, "equals") for index in indexes) and not indexes[0].equals(indexes[1]):
         raise RecframeError(
             "relevant and score are paired by their order, but are Series with different indexes; "
             "align them, or pass their to_numpy() where the order is meant"
         )
-    relevant, score = _as_array("relevant", relevant), _as_array("score", score)
+    relevant, score = _make_array("relevant", relevant), _make_array("score", score)
     if relevant.ndim != 1 or score.ndim != 1 or len(relevant) != len(score):
         raise RecframeError(
             "relevant and score must be one-dimensional and of one length, "
@@ -113,19 +112,19 @@ def measure_ranking(relevant: ArrayLike, score: ArrayLike, metric: Metric) -> fl
     return float(measure_one(metric, RankStatistics(counts), Policy("raise", np.nan))[0])
 
 
-def _as_array(name: str, values: ArrayLike) -> Array:
-    """Return values as an array, or raise where they are none, or masked."""
-    check_unmasked(name, values)
+def _make_array(name: str, values: ArrayLike) -> Array:
+    """Return values as an array; raise if they are masked or make no array."""
+    refuse_masked(name, values)
     try:
         return np.asarray(values)
-    except Exception as error:  # lists of different lengths, and what objects raise
+    except Exception as error:  # lists of different lengths, or an error of an object
         raise RecframeError(
             f"{name} must be one-dimensional numbers, found {quote(values)}"
         ) from error
 
 
-def check_unmasked(name: str, values: ArrayLike) -> None:
-    """Raise where an array masks values: what is masked is not known, and NumPy drops the mask."""
+def refuse_masked(name: str, values: ArrayLike) -> None:
+    """Raise if an array masks values, because NumPy would drop the mask."""
     if n_masked := np.count_nonzero(np.ma.getmask(values)):
         raise RecframeError(
             f"{name} must not be masked, found {n_masked} masked of {np.size(values)}; leave the "

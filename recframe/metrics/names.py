@@ -1,4 +1,4 @@
-"""Names: the one string that names a metric and its cut-off, the same everywhere. NumPy only."""
+"""Names: strings that name a metric and its cut-off, such as "recall@4". NumPy only."""
 
 import re
 import textwrap
@@ -16,31 +16,30 @@ from recframe.metrics.definitions import DEFINITIONS
 
 Label = TypeVar("Label", bound=Hashable)
 
-# Of a column in brackets: plain, or in quotes, which are doubled inside.
+# The name of a column in brackets is plain or quoted. Quotes within quotes are doubled.
 PLAIN = re.compile(r"""[^\s()@,='"](?:[^()@,='"]*[^\s()@,='"])?""")
 QUOTED = r"""(?:"(?:[^"]|"")*"|'(?:[^']|'')*')"""
-# Name, parameters, @, k.
+# The parts of a label: name, parameters, @, k.
 LABEL = re.compile(rf"""^([^(@]*)(\((?:{QUOTED}|[^()"'])*\))?(@?)(.*)""", re.DOTALL)
-NO_LISTS = (str, bytes, bytearray, Mapping)  # whose members are not what was meant
+NO_LISTS = (str, bytes, bytearray, Mapping)  # iterables that are no lists of values
 N_NAMED = 5  # unknown metrics in a message
-LINE, OF_EACH = 79, " of every user."  # of definitions, which all end so
-MAX_METRICS = 100_000  # at a time, for names without end to be refused
-MAX_K = 1 << 53  # up to which floats, by which hits are divided, hold every integer
+LINE, OF_EACH = 79, " of every user."  # the width of help; the end of each definition
+MAX_METRICS = 100_000  # an endless iterable is refused
+MAX_K = 1 << 53  # hits are divided as floats, which hold every integer up to this
 
 
 class Metric(NamedTuple):
-    """A metric as asked for.
+    """A metric with its parameters and cut-off.
 
     Parameters
     ----------
     label, name : str
-        The string that names it whole, as "recall@4", "RBP(p=0.8)@10" or "mrr", as it was typed,
-        and its name here alone.
+        The whole label as it was typed, such as "recall@4", "RBP(p=0.8)@10" or "mrr", and the
+        metric's name in `DEFINITIONS`.
     parameters : tuple of (str, float or str)
-        The parameters that were given, in the order of its definition; of a metric of a column
-        its name.
+        The parameters that were passed, in the order of the definition; the name of a column.
     k : int or None
-        Its cut-off, None where it has none.
+        The cut-off, if any.
     """
 
     label: str
@@ -50,13 +49,13 @@ class Metric(NamedTuple):
 
     @property
     def meaning(self) -> tuple[Any, ...]:
-        """What it is, by whatever label: parameters that were not given have their defaults."""
-        own = {one.name: one.default for one in DEFINITIONS[self.name].parameters}
-        return self.name, *(own | dict(self.parameters)).items(), self.k
+        """Its name, all parameters and k: equal for labels of the same metric."""
+        defaults = {one.name: one.default for one in DEFINITIONS[self.name].parameters}
+        return self.name, *(defaults | dict(self.parameters)).items(), self.k
 
 
 def check_k(k: object) -> int:
-    """Return the cut-off as an int, or raise `RecframeError` unless it is one from 1 to 2**53."""
+    """Return the cut-off as an int; raise unless it is an integer from 1 to 2**53."""
     if not is_number(k, Integral) or k < 1:
         raise RecframeError(f"k must be an integer of 1 or more, found {quote(k)}")
     if int(k) > MAX_K:
@@ -65,13 +64,13 @@ def check_k(k: object) -> int:
 
 
 def make_metric(name: str, k: object = None, **parameters: object) -> Metric:
-    """Return the metric of this name, labelled, or raise `RecframeError` for a value not valid."""
+    """Return the metric of this name with its label; raise for an invalid value."""
     checked = _check_parameters(name, parameters)
-    # The shortest texts that are read as the same numbers.
-    given = ", ".join(f"{key}={value!r}".removesuffix(".0") for key, value in checked)
+    # repr is the shortest text that is read as the same number.
+    brackets = ", ".join(f"{key}={value!r}".removesuffix(".0") for key, value in checked)
     if DEFINITIONS[name].of_column:
-        given = _spell_column(checked[0][1])
-    label = f"{name}({given})" if given else name
+        brackets = _spell_column(checked[0][1])
+    label = f"{name}({brackets})" if brackets else name
     cut_off = DEFINITIONS[name].cut_off
     if cut_off == "none" or (cut_off == "optional" and k is None):
         return Metric(label, name, checked, None)
@@ -84,26 +83,26 @@ def make_metric(name: str, k: object = None, **parameters: object) -> Metric:
 
 
 def parse_metric(label: object) -> Metric:
-    """Return the metric a label such as "recall@4" names, or raise `RecframeError`."""
+    """Return the metric that a label such as "recall@4" names; raise if there is none."""
     if isinstance(label, Metric):
         return label
     if not isinstance(label, str):
-        raise _unknown_error([label])
+        raise _unknown_metrics([label])
     return _parse_text(label)
 
 
-@lru_cache(1 << 10)  # names of metrics, which are asked for again and again
+@lru_cache(1 << 10)  # the same names are asked for again and again
 def _parse_text(label: str) -> Metric:
-    typed, given, at, k = _parts(label)
+    typed, brackets, at, k = _split_label(label)
     name = find_name(label)
     if not name:
-        raise _unknown_error([label])
+        raise _unknown_metrics([label])
     if k and not at:
         raise RecframeError(
             f"{quote(label)}: write it as {show_name(name)}, found {quote(k)} after {typed!r}"
         )
-    parameters = _parse_parameters(label, name, given)
-    written = typed if given is None else shorten(f"{typed}({given})")
+    parameters = _parse_parameters(label, name, brackets)
+    written = typed if brackets is None else shorten(f"{typed}({brackets})")
     cut_off = DEFINITIONS[name].cut_off
     if at and cut_off == "none":
         raise RecframeError(f"{quote(label)}: {name} takes no cut-off, pass {written!r}")
@@ -116,43 +115,43 @@ def _parse_text(label: str) -> Metric:
         raise RecframeError(
             f"{quote(label)}: {name} {needs}, an integer of 1 or more as in '{written}@10', {found}"
         )
-    if len(k) > len(str(MAX_K)):  # Python does not even read thousands of digits
+    if len(k) > len(str(MAX_K)):  # Python refuses to read thousands of digits
         raise RecframeError(f"{quote(label)}: k must be at most 2**53, as no ranking is longer")
     metric = make_metric(name, int(k), **parameters)
-    written = f"({given})@{k}" if "column" in parameters else metric.label.removeprefix(name)
+    written = f"({brackets})@{k}" if "column" in parameters else metric.label.removeprefix(name)
     return metric._replace(label=typed + written)
 
 
-def _unknown_error(labels: list[object]) -> RecframeError:
+def _unknown_metrics(labels: list[object]) -> RecframeError:
     """Return the error for labels that name no metric."""
-    named = " and ".join(f"{quote(label)}{_suggestion(label)}" for label in labels[:N_NAMED])
+    named = " and ".join(f"{quote(label)}{_suggest(label)}" for label in labels[:N_NAMED])
     more = f" and {len(labels) - N_NAMED:,} more" if len(labels) > N_NAMED else ""
     unknown = f"unknown metric{'s' * (len(labels) > 1)} {named}{more}"
     return RecframeError(f"{unknown}; metrics are {list_names()}")
 
 
 def find_name(label: object) -> str:
-    """Return the name here of the metric that a label begins with, "" where that is none."""
-    typed, _, at, _ = _parts(label)
+    """Return the name in `DEFINITIONS` that a label begins with, "" for none."""
+    typed, _, at, _ = _split_label(label)
     name = typed.lower()
     name = ALIASES.get(name + at, name)
     return name if name in DEFINITIONS else ""
 
 
 def parse_name(label: object) -> str:
-    """Return the name here of a label to which a cut-off is added, "" where it has one."""
-    _, _, at, k = _parts(label)
+    """Return the name of a label that has no cut-off yet, "" for none."""
+    _, _, at, k = _split_label(label)
     return find_name(f"{label}@") if isinstance(label, str) and not (at or k) else ""
 
 
 def find_alike(labels: Iterable[Label]) -> dict[Label, Label]:
-    """Return the first of the labels that means the same metric as each; its own of no metric."""
+    """Return for each label the first label of the same metric; for no metric, the label itself."""
     first: dict[Hashable, Label] = {}
-    return {label: first.setdefault(_find_meaning(label), label) for label in labels}
+    return {label: first.setdefault(_resolve_label(label), label) for label in labels}
 
 
-def _find_meaning(label: Hashable) -> Hashable:
-    """Return what a label means, itself where it is of a column of somebody's own."""
+def _resolve_label(label: Hashable) -> Hashable:
+    """Return the meaning of a metric's label; any other label is returned as it is."""
     try:
         return parse_metric(label).meaning if find_name(label) else label
     except RecframeError:
@@ -160,20 +159,20 @@ def _find_meaning(label: Hashable) -> Hashable:
 
 
 def is_metric(label: Hashable) -> bool:
-    """Return whether a label is that of a metric."""
-    return _find_meaning(label) is not label
+    """Return whether a label names a metric."""
+    return _resolve_label(label) is not label
 
 
 def parse_metrics(labels: str | Iterable[str]) -> list[Metric]:
-    """Return the metrics that labels name, or raise `RecframeError` for none or a repeated one."""
+    """Return the metrics that labels name; raise for no metric and for a repeated one."""
     required = "a name such as 'recall@4' or a list of names"
-    given = [labels] if isinstance(labels, str) else list_given("metrics", required, labels)
+    several = [labels] if isinstance(labels, str) else list_values("metrics", required, labels)
     try:
-        metrics = [parse_metric(label) for label in given]
+        metrics = [parse_metric(label) for label in several]
     except RecframeError:
-        unknown = [one for one in given if not isinstance(one, Metric) and not find_name(one)]
+        unknown = [one for one in several if not isinstance(one, Metric) and not find_name(one)]
         if len(unknown) > 1:
-            raise _unknown_error(unknown) from None
+            raise _unknown_metrics(unknown) from None
         raise
     if not metrics:
         raise RecframeError(f"metrics must name at least one metric: {list_names()}")
@@ -186,29 +185,29 @@ def parse_metrics(labels: str | Iterable[str]) -> list[Metric]:
     return metrics
 
 
-def list_given(name: str, required: str, values: Any) -> list[Any]:
-    """Return what an argument holds that may be any iterable, or raise where it is none."""
-    try:  # what says that it can be iterated over may not be
-        given = None if isinstance(values, NO_LISTS) else list(islice(values, MAX_METRICS + 1))
+def list_values(name: str, required: str, values: Any) -> list[Any]:
+    """Return the values of any iterable as a list; raise if it is none."""
+    try:  # an object with `__iter__` may still fail to iterate
+        listed = None if isinstance(values, NO_LISTS) else list(islice(values, MAX_METRICS + 1))
     except TypeError:
-        given = None
-    if given is None:
+        listed = None
+    if listed is None:
         raise RecframeError(f"{name} must be {required}, found {quote(values)}")
-    if len(given) > MAX_METRICS:
+    if len(listed) > MAX_METRICS:
         raise RecframeError(f"{name} must hold at most {MAX_METRICS:,}, found more; pass fewer")
-    return given
+    return listed
 
 
-def _parts(label: object) -> tuple[str, str | None, str, str]:
-    """Return the name, the parameters, the @ and the cut-off of a label, as they are written."""
+def _split_label(label: object) -> tuple[str, str | None, str, str]:
+    """Return the name, the parameters, the @ and the cut-off of a label as typed."""
     ((name, brackets, at, k),) = LABEL.findall(label if isinstance(label, str) else "")
     return name, brackets[1:-1].strip() if brackets else None, at, k
 
 
-def _parse_parameters(label: str, name: str, given: str | None) -> dict[str, object]:
-    """Return what is written in brackets: a column, or parameters, as numbers where they are."""
+def _parse_parameters(label: str, name: str, brackets: str | None) -> dict[str, object]:
+    """Return the parameters in brackets, numbers as floats, or the column."""
     if DEFINITIONS[name].of_column:
-        column = given or ""
+        column = brackets or ""
         if PLAIN.fullmatch(column):
             return {"column": column}
         if len(column) > 2 and re.fullmatch(QUOTED, column):
@@ -219,10 +218,12 @@ def _parse_parameters(label: str, name: str, given: str | None) -> dict[str, obj
             f"{name}({_spell_column(column or 'price')})@10, found {quote(column or 'none')}"
         )
     parameters: dict[str, object] = {}
-    for part in [] if given is None else given.split(","):
+    for part in [] if brackets is None else brackets.split(","):
         key, _, text = map(str.strip, part.partition("="))
         if key in parameters:
-            raise RecframeError(f"{quote(label)}: {key} must be given once, found {quote(given)}")
+            raise RecframeError(
+                f"{quote(label)}: {key} must be given once, found {quote(brackets)}"
+            )
         try:
             parameters[key] = float(text)
         except ValueError:
@@ -230,18 +231,18 @@ def _parse_parameters(label: str, name: str, given: str | None) -> dict[str, obj
     return parameters
 
 
-def _check_parameters(name: str, given: Mapping[str, object]) -> tuple[tuple[str, Any], ...]:
-    """Return the parameters given in the order of the definition, or raise."""
+def _check_parameters(name: str, parameters: Mapping[str, object]) -> tuple[tuple[str, Any], ...]:
+    """Return the parameters in the order of the definition; raise for an invalid one."""
     if DEFINITIONS[name].of_column:
-        return tuple(given.items())
-    parameters = DEFINITIONS[name].parameters
-    ranges = {key: f"{key}, a number in [{low:g}, {high:g})" for key, low, high, *_ in parameters}
-    for key in sorted(given.keys() - ranges):
+        return tuple(parameters.items())
+    known = DEFINITIONS[name].parameters
+    ranges = {key: f"{key}, a number in [{low:g}, {high:g})" for key, low, high, *_ in known}
+    for key in sorted(parameters.keys() - ranges):
         taken = " and ".join(ranges.values()) or "no parameters"
         raise RecframeError(f"{show_name(name)} takes {taken}, found {quote(key)}")
     checked = []
-    for key, low, high, _, default in parameters:
-        value: Any = given.get(key)
+    for key, low, high, _, default in known:
+        value: Any = parameters.get(key)
         if is_number(value) and low <= value < high:
             checked.append((key, float(value)))
         elif value is not None or default is None:
@@ -250,9 +251,9 @@ def _check_parameters(name: str, given: Mapping[str, object]) -> tuple[tuple[str
     return tuple(checked)
 
 
-def _suggestion(label: object) -> str:
-    """Return a question naming the metric most like the label, or nothing."""
-    name, given, _, k = _parts(label)
+def _suggest(label: object) -> str:
+    """Return a question with the metric most like the label, or ""."""
+    name, typed, _, k = _split_label(label)
     if isinstance(label, str) and (figure := find_meant(label, FIGURES)):
         call = f"catalogue(k={figure.k or 10})"
         return (
@@ -265,15 +266,15 @@ def _suggestion(label: object) -> str:
     if not near:
         return ""
     cut_off = DEFINITIONS[near[0]].cut_off
-    takes_given = given and (DEFINITIONS[near[0]].parameters or DEFINITIONS[near[0]].of_column)
-    brackets = f"({given})" if takes_given else required_parameters(near[0])
-    is_given = k.isdigit() and cut_off != "none"
-    ending = f"@{k}" if is_given else "@k" if cut_off == "needed" else ""
+    takes_typed = typed and (DEFINITIONS[near[0]].parameters or DEFINITIONS[near[0]].of_column)
+    brackets = f"({typed})" if takes_typed else required_parameters(near[0])
+    has_k = k.isdigit() and cut_off != "none"
+    ending = f"@{k}" if has_k else "@k" if cut_off == "needed" else ""
     return f", did you mean '{shorten(near[0] + brackets + ending)}'?"
 
 
 def _spell_column(name: str) -> str:
-    """Return the name of a column as it is written in brackets."""
+    """Return the name of a column as a label has it in brackets."""
     if PLAIN.fullmatch(name):
         return name
     doubled = name.replace('"', '""')
@@ -281,7 +282,7 @@ def _spell_column(name: str) -> str:
 
 
 def describe_metrics() -> str:
-    """Return a line on each metric, or two: its name and its definition."""
+    """Return a line or two for each metric: its name and its definition."""
     lines = [(show_name(name), define(name)) for name in DEFINITIONS]
     width = max(len(name) for name, _ in lines) + 4
     lay_out = partial(textwrap.fill, width=LINE, subsequent_indent=" " * width)
@@ -291,32 +292,32 @@ def describe_metrics() -> str:
 
 
 def define(name: str) -> str:
-    """Return the definition of a metric in a line."""
+    """Return the definition of a metric in one line."""
     text = DEFINITIONS[name].formula.__doc__ or "Return (python -OO leaves definitions out)"
     return text.strip().splitlines()[0].removeprefix("Return ").removesuffix(OF_EACH).rstrip(",")
 
 
 def list_names() -> str:
-    """Return the names of all metrics as a sentence part."""
+    """Return the names of all metrics with commas."""
     return ", ".join(map(show_name, DEFINITIONS))
 
 
 def show_name(name: str) -> str:
-    """Return a metric's name with what must be given, and its cut-off, in brackets if it may be."""
+    """Return a metric's name, its required parameters and its cut-off, in brackets if optional."""
     at = {"needed": "@k", "optional": "[@k]", "none": ""}[DEFINITIONS[name].cut_off]
     return f"{name}{required_parameters(name)}{at}"
 
 
 def required_parameters(name: str) -> str:
-    """Return what a metric must be given in brackets, with these, or nothing."""
+    """Return the required parameters of a metric in brackets, or ""."""
     if DEFINITIONS[name].of_column:
         return "(COLUMN)"
     keys = [f"{one.name}=…" for one in DEFINITIONS[name].parameters if one.default is None]
     return f"({', '.join(keys)})" if keys else ""
 
 
-# Other names of metrics, read as `find_meant` says. Where a library means another metric by one of
-# them than most of the field, the field's meaning counts.
+# Other names of metrics, as `find_meant` reads them. Where a library disagrees with most of the
+# field about a name, the field's meaning counts.
 SYNONYMS = {
     "precision": ("prec", "p"),
     "recall": ("rec", "r", "sensitivity", "tpr"),
@@ -336,8 +337,8 @@ SYNONYMS = {
     "capped_recall": ("recallcap", "rcap", "cappedr"),
     "auc": ("aucroc", "rocauc", "auroc", "gauc"),
 }
-# Those that are taken, with @ where a cut-off follows. Others are refused with what they seem to
-# mean, as `map@10` is: libraries divide it by R, min(R, 10) or hits@10.
+# The names that are accepted too, with @ before a cut-off. Other names are refused with a
+# suggestion, such as `map@10`: libraries divide it by R, min(R, 10) or hits@10.
 ALIASES = {
     "p@": "precision",
     "r@": "recall",
@@ -350,19 +351,19 @@ ALIASES = {
     "rr@": "reciprocal_rank",
     "map": "average_precision",
 }
-# Of the figures of `catalogue`, which are of all lists together and no metric of a user.
+# Other names of the figures of `catalogue`, which describe all lists together, not a user.
 FIGURES = {
     "coverage": ("cataloguecoverage", "catalogcoverage", "itemcoverage"),
     "gini": ("giniindex", "ginicoefficient", "exposuregini"),
     "entropy": ("shannonentropy", "distributionalcoverage"),
     "personalization": ("personalisation",),
 }
-# Words of a name that do not tell which metric it is.
+# These words in a name do not tell which metric it is.
 NO_NAMES = ("at", "k", "cut", "mean", "retrieval", "score", "top", "cosine", "dot")
 
 
 class Meant(NamedTuple):
-    """A metric, or a figure, that a label seems to mean, and its cut-off, 0 where it has none."""
+    """A metric or figure that a label seems to mean, and its cut-off, 0 for none."""
 
     name: str
     k: int
@@ -371,17 +372,17 @@ class Meant(NamedTuple):
 def find_meant(
     label: str, synonyms: Mapping[str, tuple[str, ...]] = MappingProxyType(SYNONYMS)
 ) -> Meant | None:
-    """Return the metric that a label means by a name of the field, None where none is known.
+    """Return the metric that a label means by a name of the field, None for no known name.
 
-    The label is read as words, whatever parts them, as capitals within do; without its case, the
-    words that do not tell, and a number at its end that is in no known name, which is the cut-off.
+    The label is read as words, separated by signs or capitals. Case and the words in `NO_NAMES` are
+    ignored. A number at the end that belongs to no known name is the cut-off.
     """
     meant = {name.replace("_", ""): name for name in synonyms}
-    meant |= {plain: name for name, plains in synonyms.items() for plain in plains}
-    parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", label[:100])
-    *words, last = re.findall(r"[a-z0-9]+", parted.lower()) or [""]
+    meant |= {synonym: name for name, others in synonyms.items() for synonym in others}
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", label[:100])
+    *words, last = re.findall(r"[a-z0-9]+", spaced.lower()) or [""]
     k = int(last) if words and last.isdigit() else 0
-    plain = "".join(word for word in [*words, *([] if k else [last])] if word not in NO_NAMES)
-    if not k and plain not in meant and (found := re.fullmatch(r"(.*\D)([0-9]+)", plain)):
-        plain, k = found[1], int(found[2])
-    return Meant(meant[plain], k) if plain in meant else None
+    name = "".join(word for word in [*words, *([] if k else [last])] if word not in NO_NAMES)
+    if not k and name not in meant and (match := re.fullmatch(r"(.*\D)([0-9]+)", name)):
+        name, k = match[1], int(match[2])
+    return Meant(meant[name], k) if name in meant else None

@@ -1,4 +1,4 @@
-"""Metrics of the positions that relevant rows stand at. NumPy only."""
+"""Metrics computed from the positions of relevant rows. NumPy only."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from recframe.errors import RecframeError
 from recframe.kernel.grouping import number_members
 from recframe.kernel.threads import Array
 from recframe.metrics.statistics import Policy, RankStatistics, defined, ratio
-from recframe.metrics.ties import find_stops, sum_by
+from recframe.metrics.ties import find_stop_chances, sum_by
 
 
 def ndcg(statistics: RankStatistics, k: int | None, policy: Policy, *, offset: float = 1) -> Array:
@@ -50,9 +50,11 @@ def ndcg(statistics: RankStatistics, k: int | None, policy: Policy, *, offset: f
     discounts: Array = 1 / np.log2(np.maximum(2, statistics.positions(k) + offset))
     gained = statistics.sum_positions(k, discounts, statistics.ties.gain)
     if statistics.grades is None:
-        # Added one after the other, as those of a ranking are: a perfect one scores exactly 1.
+        # Terms are added in order, as in a ranking, so that a perfect ranking scores exactly 1.
         down_to = np.append(0.0, discounts.cumsum())
-        ideal = down_to.take(statistics.counts.n_relevant, mode="clip")  # the last where R is more
+        ideal = down_to.take(
+            statistics.counts.n_relevant, mode="clip"
+        )  # the last sum where R is larger
     else:
         _, user, position, gain = statistics.grades
         added = gain * np.append(discounts, 0.0).take(position - 1, mode="clip")
@@ -165,21 +167,22 @@ def err(statistics: RankStatistics, k: int | None, policy: Policy, *, max: float
     0.5
     """
     counts, grades, far = statistics.counts, statistics.grades, np.inf if k is None else k
-    depth, stops = statistics.stops.get(max, (0, None))
-    if stops is None or far > depth:
-        stop = np.broadcast_to(2.0**-max, len(counts.user))
+    depth, chances = statistics.stop_chances.get(max, (0, None))
+    if chances is None or far > depth:
+        satisfaction = np.broadcast_to(2.0**-max, len(counts.user))
         if grades is not None:
-            is_exponential, found = policy.gain == "exponential", grades.ideal.max(initial=0)
-            found = np.log2(found + 1) if is_exponential else found
-            if found > max * (1 + 1e-12):
+            is_exponential, highest = policy.gain == "exponential", grades.ideal.max(initial=0)
+            highest = np.log2(highest + 1) if is_exponential else highest
+            if highest > max * (1 + 1e-12):
                 raise RecframeError(
                     f"err(max={max:g}): max must be the highest grade that there can be, "
-                    f"found grade {found:g}; pass max={found:g} or more"
+                    f"found grade {highest:g}; pass max={highest:g} or more"
                 )
-            stop = (grades.gain if is_exponential else np.exp2(grades.gain) - 1) / 2.0**max
-        stops = find_stops(counts, stop, k)
-        statistics.stops[max] = far, stops
-    return stops.expect(k, len(counts.n_ranked))
+            gain = grades.gain if is_exponential else np.exp2(grades.gain) - 1
+            satisfaction = gain / 2.0**max
+        chances = find_stop_chances(counts, satisfaction, k)
+        statistics.stop_chances[max] = far, chances
+    return chances.expect(k, len(counts.n_ranked))
 
 
 def hit_rate(statistics: RankStatistics, k: int, policy: Policy) -> Array:
@@ -210,7 +213,7 @@ def hit_rate(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     >>> recframe.metrics.hit_rate([1, 0, 1], [0.9, 0.8, 0.7], k=1)
     1.0
     """
-    # Probabilities that are added up may miss 1 by a bit.
+    # A sum of probabilities may miss 1 by a bit.
     probability = np.minimum(statistics.expect_first(k, np.ones_like), 1.0)
     ties = statistics.first_ties
     is_certain = ties.above + ties.size - ties.n_relevant < k
@@ -251,9 +254,9 @@ def all_relevant(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     n_users, room = len(n_relevant), k - ties.above
     above = np.flatnonzero(ties.size <= room)
     n_left = n_relevant - sum_by(ties.user[above], ties.n_relevant[above], n_users)
-    # It is 1 or 0, but where a tie across the cut holds the last m of them. Of the orders of its t
-    # rows C(t - m, r - m) of C(t, r) have all m among the r above the cut: the product of
-    # (r - i) / (t - i) over i < m.
+    # The value is 1 or 0 unless a tie across the cut holds the last m relevant rows. Then all m are
+    # among the r rows above the cut in C(t - m, r - m) of the C(t, r) orders of its t rows. The
+    # quotient is the product of (r - i) / (t - i) over i < m.
     chances = np.where(n_left == 0, 1.0, 0.0)
     last = (ties.size > room) & (ties.n_relevant <= room) & (ties.n_relevant == n_left[ties.user])
     across = np.flatnonzero(last)
@@ -328,11 +331,11 @@ def average_precision(statistics: RankStatistics, k: int | None, policy: Policy)
     n_relevant, ties = statistics.counts.n_relevant, statistics.ties
     wide, spread = statistics.spread_ties(k)
     position, hits = ties.above + 1, ties.n_relevant_above + 1
-    # Where there is but one position it is one division, of whole numbers.
+    # A tie of one row needs one division of whole numbers.
     added = hits / position
     if k is not None:
         added[position > k] = 0.0
-    # At each next one (m - 1) / (t - 1) more rows are relevant in expectation.
+    # From each position to the next, (m - 1) / (t - 1) more relevant rows are expected.
     step = (ties.n_relevant[wide] - 1) / (ties.size[wide] - 1)
     added[wide] = hits[wide] * spread.sum(1 / spread.position)
     added[wide] += step * spread.sum(spread.nth / spread.position)
@@ -372,6 +375,6 @@ def auc(statistics: RankStatistics, k: None, policy: Policy) -> Array:
     # Twice the mean position of a tie is whole, and floats add up whole numbers exactly.
     doubled = 2 * above + tied + 1
     total = np.bincount(user, weights=doubled, minlength=len(n_ranked)).astype(np.int64)
-    # Rows below the relevant ones, twice, without the relevant ones among them.
+    # Twice the number of pairs in which the relevant row is above the other one.
     wins = 2 * n_found * n_ranked - total - n_found * (n_found - 1)
     return ratio(wins, 2 * n_found * (n_ranked - n_found), policy)

@@ -1,4 +1,4 @@
-"""Statistics: what the definitions read of the counts, at each cut-off by itself. NumPy only."""
+"""Statistics: the numbers that formulas read, computed from the counts once. NumPy only."""
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -10,11 +10,11 @@ import numpy as np
 from recframe.kernel.counting import Counts
 from recframe.kernel.grouping import run_starts
 from recframe.kernel.threads import Array
-from recframe.metrics.supplements import Grades, JudgedRows, Sum
+from recframe.metrics.gains import Grades, JudgedRows, Sum
 from recframe.metrics.ties import (
     Hits,
     Spread,
-    Stops,
+    StopChances,
     Ties,
     expected_hits,
     find_ties,
@@ -24,9 +24,9 @@ from recframe.metrics.ties import (
 
 
 class Policy(NamedTuple):
-    """What a metric does at its edges: the options of these names in `recframe.evaluate`.
+    """The options of `recframe.evaluate` that decide edge cases of metrics.
 
-    Where it `has_truth`, a user may be without a ranked row.
+    With truth (`has_truth`) a user may have no ranked row.
     """
 
     short: str
@@ -36,10 +36,10 @@ class Policy(NamedTuple):
 
 
 class RankStatistics:
-    """The counts of users, and what several metrics need of them.
+    """The counts of users, and numbers that several metrics compute from them.
 
-    Without `grades` the gain of every relevant item is 1, and without `judged` every row is.
-    `sums` are those of columns over the first rows, by the name of the column and the cut-off.
+    Without `grades` every relevant item gains 1; without `judged` every row is judged. `sums` are
+    sums of columns over the first rows, by the name of the column and the cut-off.
     """
 
     def __init__(
@@ -53,19 +53,20 @@ class RankStatistics:
         self.sums = sums
         self.grades = grades
         self.judged = judged
-        self.stops: dict[float, tuple[float, Stops]] = {}  # by their highest grade: how deep, which
+        # By the highest grade: the last position, and the chances to stop down to it.
+        self.stop_chances: dict[float, tuple[float, StopChances]] = {}
         self._hits: dict[int, Hits] = {}
 
     @classmethod
     def of_hits(cls, n_ranked: Array, n_relevant: Array, k: int, hits: Array) -> Self:
-        """Return statistics of users of whom only the hits among the first k are known."""
+        """Return statistics of users who have the known number of hits among the first k."""
         none = np.empty(0, np.int64)
         statistics = cls(Counts(n_ranked, n_relevant, none, none, none, n_relevant, none))
         statistics._hits[k] = hits, np.ones_like(hits)
         return statistics
 
     def hits(self, k: int) -> Hits:
-        """Return the relevant rows among the first k, as numerator and denominator."""
+        """Return the number of relevant rows among the first k, as numerator and denominator."""
         if k not in self._hits:
             self._hits = {k: expected_hits(self.counts, k)}  # metrics come by cut-off
         return self._hits[k]
@@ -87,12 +88,14 @@ class RankStatistics:
         return np.arange(1, 1 + (longest if k is None else min(longest, k)))
 
     def sum_positions(self, k: int | None, terms: Array, weights: Array) -> Array:
-        """Return the terms of the positions of relevant rows, added up by user.
+        """Return each user's sum of the terms at the positions of relevant rows.
 
-        The terms are those of `positions(k)`; the weights, of `ties`, multiply those of each tie.
+        `terms` has a term for each of `positions(k)`, `weights` a factor for each of `ties`.
         """
         wide, spread = self.spread_ties(k)
-        added = np.append(terms, 0.0).take(self.ties.above, mode="clip")  # 0 after the last
+        added = np.append(terms, 0.0).take(
+            self.ties.above, mode="clip"
+        )  # 0 after the last position
         added[wide] = spread.sum(terms[spread.position - 1])
         return sum_by(self.ties.user, weights * added, len(self.counts.n_ranked))
 
@@ -103,8 +106,8 @@ class RankStatistics:
         depth = depth if k is None else np.minimum(depth, k - ties.above)
         ties, depth = ties.take(depth > 0), depth[depth > 0]
         spread = Spread(ties.above, depth, ties.size, ties.n_relevant)
-        # Of t rows with m relevant, the first j are not with a probability of the product of
-        # (t - m - i) / (t - i) over i < j; then the next one is with m / (t - j).
+        # In a tie of t rows with m relevant, none of the first j is relevant with the product of
+        # (t - m - i) / (t - i) over i < j as probability; then the next one is with m / (t - j).
         n_left, n_relevant = ties.size[spread.tie] - spread.nth, ties.n_relevant[spread.tie]
         none_yet = products_before((n_left - n_relevant) / n_left, spread.nth)
         chances = none_yet * n_relevant / n_left
@@ -121,14 +124,14 @@ class RankStatistics:
 
 
 def defined(values: Array, statistics: RankStatistics, policy: Policy) -> Array:
-    """Return values, `zero_division` where there is no relevant item."""
+    """Return the values, or `zero_division` for users without a relevant item."""
     values[statistics.counts.n_relevant == 0] = policy.zero_division
     return values
 
 
 def ratio(numerator: Array, denominator: Array, policy: Policy) -> Array:
     """Return the quotients, `zero_division` where the denominator is 0."""
-    with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: nothing is counted where nothing can be
+    with np.errstate(invalid="ignore"):  # a denominator is 0 only where the numerator is, too
         quotient: Array = numerator / denominator
     if not np.isnan(policy.zero_division):
         quotient[denominator == 0] = policy.zero_division

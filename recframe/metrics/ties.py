@@ -1,18 +1,21 @@
-"""Ties: groups of tied rows that hold a relevant one, and what they count for. NumPy only.
+"""Ties: groups of tied rows with a relevant one, and their expected hits. NumPy only.
 
-Each order of the rows of a tie is as likely as any other. So a metric that adds up positions has an
-expectation: each of its terms times the probability that a relevant row stands there. No term is
-negative, so that no digits are lost. Without ties every group has one row, and stands where it is
-ranked.
+All orders of the rows of a tie are equally likely. A metric that adds up terms of positions has the
+expectation: each term times the probability that a relevant row has that position. No term is
+negative, so no digits are lost. Without ties each group is one row at its rank.
 
-Three tied rows at the top, one of them relevant, and k = 2: two of the three come first, so that
-hits@2 = (2 - 0) * 1 / 3. The row stands at 1, 2 or 3 with probability 1/3 each, and two of these
-are among the first two; so reciprocal_rank@2 = 1/3 / 1 + 1/3 / 2 = 1/2.
+Example: three tied rows at the top, one of them relevant, and k = 2. Two of the three come first,
+so hits@2 = (2 - 0) * 1 / 3. The relevant row is at position 1, 2 or 3 with probability 1/3 each, so
+reciprocal_rank@2 = 1/3 / 1 + 1/3 / 2 = 1/2.
 
-One who goes down a ranking may stop where a row satisfies: a row of stop s does with that
-probability. One gets past rows with the product of their 1 - s, whatever their order; so of a tie
-only the positions within it depend on the order. There the expectations over all orders are made
-row by row, by sums of which no term is negative.
+In the model of `err` a user goes down the ranking and stops at each row with the probability that
+it satisfies, s. The user passes rows with the product of their 1 - s, whatever their order. So the
+order of a tie changes only the chances to stop at the positions within it. Their expectations over
+all orders are computed by adding row after row.
+
+Example: two tied rows at the top, with s = 1/2 and s = 0. The first is at position 1 or 2 with
+probability 1/2 each. A user stops at either position with 1/2 * 1/2 = 1/4 and passes both with 1/2.
+The expectation of 1 / position is 1/4 / 1 + 1/4 / 2 = 3/8.
 """
 
 from __future__ import annotations
@@ -25,25 +28,24 @@ from recframe.kernel.counting import Counts
 from recframe.kernel.grouping import combine, number_members, run_starts
 from recframe.kernel.threads import Array
 
-Hits = tuple[Array, Array]  # numerator and denominator, by user
-NEGLIGIBLE = 75.0  # e to the minus of it, as the probability to get as far down, adds nothing
-MOST_STOPS = 16  # that are distinct, such that ties alike in them are looked for
+Hits = tuple[Array, Array]  # numerator and denominator of each user
+NEGLIGIBLE = 75.0  # a position that is reached with probability e**-75 adds nothing
+MOST_VALUES = 16  # equal ties are computed once if satisfactions have at most so many values
 
 
 class Ties(NamedTuple):
-    """The groups of tied rows that hold a relevant one, by user and then as ranked.
+    """The groups of tied rows that hold a relevant one, sorted by user, then by rank.
 
     Parameters
     ----------
     user, above : ndarray of shape (n_ties,), int
-        Whose ranking a tie is in, and how many rows are ranked above it.
+        The user whose ranking a tie is in, and the number of rows ranked above it.
     size, n_relevant : ndarray of shape (n_ties,), int
-        Its rows, and the relevant ones.
+        The number of its rows, and of the relevant ones.
     n_relevant_above : ndarray of shape (n_ties,), int
-        The relevant rows of the user that are ranked above it.
+        The number of the user's relevant rows that are ranked above it.
     chance, gain : ndarray of shape (n_ties,), float
-        The probability that a relevant row stands at each of its positions, and the gain there in
-        expectation.
+        The probability of a relevant row at each of its positions, and the expected gain there.
     """
 
     user: Array
@@ -60,16 +62,16 @@ class Ties(NamedTuple):
 
 
 def find_ties(counts: Counts, gain: Array | None = None) -> Ties:
-    """Return the ties of counted rows, whose gains are 1 unless given.
+    """Return the ties of counted rows. Each relevant row gains 1 unless `gain` is passed.
 
-    Rows that are all relevant stand at one position each, whatever their order: so that a perfect
-    ranking adds up, term by term, as the ideal one does.
+    A tie whose rows are all relevant is split into single rows. So a perfect ranking adds up, term
+    by term, to the ideal.
     """
     rows = run_starts(counts.user, counts.above)
     if gain is not None:
         tie, _ = number_members(np.diff(rows, append=len(gain)))
         gain = (sum_by(tie, gain, len(rows)) / counts.tied[rows])[tie]
-    _, _, user, above, tied, *_ = part_ties(counts, rows, is_alike=True)
+    _, _, user, above, tied, *_ = split_ties(counts, rows, are_equal=True)
     rows = run_starts(user, above)
     size, n_relevant = tied[rows], np.diff(rows, append=len(user))
     _, n_above = number_members(np.diff(run_starts(user), append=len(user)))
@@ -78,34 +80,34 @@ def find_ties(counts: Counts, gain: Array | None = None) -> Ties:
     return Ties(user[rows], above[rows], size, n_relevant, n_above[rows], chance, gain)
 
 
-def part_ties(counts: Counts, rows: Array, is_alike: Array | bool) -> Counts:
-    """Return counts in which all rows of a tie, if they are relevant and alike, follow each other.
+def split_ties(counts: Counts, rows: Array, are_equal: Array | bool) -> Counts:
+    """Return counts in which the rows of a tie follow each other, if all are relevant and equal.
 
-    The rows are those that ties begin at.
+    `rows` are the first rows of ties, `are_equal` says which ties have equal rows.
     """
     n_rows = len(counts.user)
     if len(rows) == n_rows:
         return counts
     sizes = np.diff(rows, append=n_rows)
     tie, nth = number_members(sizes)
-    is_parted = (is_alike & (sizes == counts.tied[rows]))[tie]
-    above, tied = counts.above + nth * is_parted, np.where(is_parted, 1, counts.tied)
+    is_split = (are_equal & (sizes == counts.tied[rows]))[tie]
+    above, tied = counts.above + nth * is_split, np.where(is_split, 1, counts.tied)
     return counts._replace(above=above, tied=tied)
 
 
 def expected_hits(counts: Counts, cut_off: int | Array) -> Hits:
-    """Return the expected relevant rows above a cut-off, one for all or one for each counted row.
+    """Return the expected number of relevant rows above a cut-off, one for all or one per row.
 
-    A tie wholly above the cut counts fully; of the one across it, (cut - above) of its rows come
-    first in expectation. The numerator and the denominator, which is the size of such a tie or 1,
-    are whole numbers: a metric divides once, and its value is the float nearest to the exact one.
+    A tie above the cut counts fully. In a tie across the cut, (cut - above) rows come before it.
+    The numerator and the denominator, the size of the tie across the cut or 1, are whole numbers.
+    So a metric divides once, and its value is the float nearest to the exact value.
     """
     n_users = len(counts.n_ranked)
     room = cut_off - counts.above
     is_whole = counts.tied <= room
     hits = np.bincount(counts.user[is_whole], minlength=n_users)
     across = np.flatnonzero((room > 0) & ~is_whole)
-    # Of each user there is but one such tie, and each of its relevant rows adds the room.
+    # A user has at most one tie across the cut. Each of its relevant rows adds the room.
     user = counts.user[across]
     sizes, added = np.ones(n_users, np.int64), np.bincount(user, minlength=n_users)
     sizes[user] = counts.tied[across]
@@ -114,31 +116,31 @@ def expected_hits(counts: Counts, cut_off: int | Array) -> Hits:
 
 
 class Spread:
-    """The first positions of ties, those of ties that are alike once.
+    """The first positions of ties. Equal ties share them, so that each sum is computed once.
 
-    Alike are ties that begin at one position, go as deep, and are of one kind. Position by
-    position there are `position`, from 1, `nth`, the positions of the tie before it, and `tie`, a
-    tie that has it.
+    Equal ties begin at the same position, have the same depth and the same `kind`. The arrays have
+    an element for each position: `position`, from 1 on; `nth`, its number within the tie; and
+    `tie`, one of the ties that have it.
     """
 
     def __init__(self, above: Array, depth: Array, *kind: Array) -> None:
         kinds = combine(above, depth, *kind)
-        _, alike, self._number = np.unique(kinds, return_index=True, return_inverse=True)
-        tie, self.nth = number_members(depth[alike])
-        self.tie = alike[tie]
+        _, first, self._number = np.unique(kinds, return_index=True, return_inverse=True)
+        tie, self.nth = number_members(depth[first])
+        self.tie = first[tie]
         self.position = above[self.tie] + self.nth + 1
         self._starts = np.flatnonzero(self.nth == 0)
 
     def sum(self, terms: Array) -> Array:
-        """Return the sum of a term for each position over every tie."""
+        """Return the sum over each tie of the terms of its positions."""
         added: Array = np.add.reduceat(terms, self._starts)
         return added[self._number]
 
 
 def products_before(factors: Array, nth: Array) -> Array:
-    """Return the product of the factors before each one in its group, whose nth it is from 0."""
+    """Return the product of the factors before each one in its group; `nth` is its number there."""
     products = np.where(nth > 0, np.roll(factors, 1), 1.0)
-    # Each is multiplied by the one that ends where it begins: of one factor, of two, of four ...
+    # Each product is multiplied by the one before it: of one factor, of two, of four and so on.
     step, later = 1, np.flatnonzero(nth > 1)
     while len(later):
         products[later] *= products[later - step]
@@ -148,37 +150,37 @@ def products_before(factors: Array, nth: Array) -> Array:
 
 
 def sum_by(user: Array, terms: Array, n_users: int) -> Array:
-    """Return the sums of terms by user, added one after the other as they stand."""
-    # In ranked order, and whatever else is evaluated: so the bits are always the same.
+    """Return the sum of each user's terms, added in their order."""
+    # The order is the ranking's, so the bits of a sum never depend on what else is evaluated.
     total = np.bincount(user, weights=terms, minlength=n_users)
-    return total.astype(np.float64, copy=False)  # of no term at all NumPy makes integers
+    return total.astype(np.float64, copy=False)  # without terms NumPy returns integers
 
 
-class Stops(NamedTuple):
-    """How probably one stops at each position of ties.
+class StopChances(NamedTuple):
+    """The chances that a user stops at the positions of ties.
 
     Parameters
     ----------
     user, above : ndarray of shape (n_ties,), int
-        Whose ranking a tie is in, and how many rows are ranked above it.
+        The user whose ranking a tie is in, and the number of rows ranked above it.
     reached : ndarray of shape (n_ties,), float
-        The probability to come to the tie.
-    offset, n_chances : ndarray of shape (n_ties,), int
-        Where its chances begin, and at how many positions one may stop.
+        The probability that the user reaches the tie.
+    offset, n_positions : ndarray of shape (n_ties,), int
+        The index of the tie's first chance, and the number of its positions with a chance.
     chance : ndarray of shape (n_chances,), float
-        The probabilities to stop at the positions of a tie, for one who comes to it.
+        The probability that a user who reaches the tie stops at a position of it.
     """
 
     user: Array
     above: Array
     reached: Array
     offset: Array
-    n_chances: Array
+    n_positions: Array
     chance: Array
 
     def expect(self, k: int | None, n_users: int) -> Array:
-        """Return the expectation of 1 / the position of the stop, 0 beyond k, by user."""
-        depth = self.n_chances if k is None else np.minimum(self.n_chances, k - self.above)
+        """Return each user's expectation of 1 / the position of the stop, 0 for stops after k."""
+        depth = self.n_positions if k is None else np.minimum(self.n_positions, k - self.above)
         ties = np.flatnonzero(depth > 0)
         spread = Spread(self.above[ties], depth[ties], self.offset[ties])
         chance = self.chance[self.offset[ties][spread.tie] + spread.nth]
@@ -186,58 +188,63 @@ class Stops(NamedTuple):
         return sum_by(self.user[ties], added, n_users)
 
 
-def find_stops(counts: Counts, stop: Array, k: int | None) -> Stops:
-    """Return where one may stop, down to k at least, given the stops of the counted rows.
+def find_stop_chances(counts: Counts, satisfaction: Array, k: int | None) -> StopChances:
+    """Return the chances to stop at each position, down to k at least.
 
-    Other rows satisfy nobody. Rows of a tie are in an order that their stops decide.
+    `satisfaction` is the probability that a counted row satisfies; other rows satisfy nobody.
     """
     rows = run_starts(counts.user, counts.above)
-    is_equal = np.minimum.reduceat(stop, rows) == np.maximum.reduceat(stop, rows)
-    _, _, user, above, tied, *_ = part_ties(counts, rows, is_equal)
+    lowest = np.minimum.reduceat(satisfaction, rows)
+    are_equal = lowest == np.maximum.reduceat(satisfaction, rows)
+    _, _, user, above, tied, *_ = split_ties(counts, rows, are_equal)
     rows = run_starts(user, above)
     user, above, size = user[rows], above[rows], tied[rows]
-    n_relevant = np.diff(rows, append=len(stop))
+    n_relevant = np.diff(rows, append=len(satisfaction))
     _, nth = number_members(np.diff(run_starts(user), append=len(user)))
-    reached = products_before(np.multiply.reduceat(1 - stop, rows), nth)
-    # A row that is tied with none is where it is: all of these share a chance of 1.
-    offset, n_chances = np.zeros_like(size), np.ones_like(size)
-    reached[size == 1] *= stop[rows[size == 1]]
+    reached = products_before(np.multiply.reduceat(1 - satisfaction, rows), nth)
+    # A row without equals has one position. All such rows share the first chance, which is 1.
+    offset, n_positions = np.zeros_like(size), np.ones_like(size)
+    reached[size == 1] *= satisfaction[rows[size == 1]]
     wide = np.flatnonzero(size > 1)
-    # The mean of products of j rows is at most the j-th power of their mean (Maclaurin).
-    mean = np.add.reduceat(stop, rows)[wide] / size[wide]
+    # The mean product of j rows is at most the j-th power of their mean (Maclaurin's inequality).
+    mean = np.add.reduceat(satisfaction, rows)[wide] / size[wide]
     with np.errstate(divide="ignore"):
         furthest = np.ceil(NEGLIGIBLE / -np.log1p(-mean))
     depth = np.minimum(size[wide], furthest).astype(np.int64)
     if k is not None:
         depth = np.minimum(k - above[wide], depth)
-    alike, number = _number_alike(size[wide], rows[wide], n_relevant[wide], stop)
-    deepest = np.zeros(len(alike), np.int64)
+    first, number = _number_equal(size[wide], rows[wide], n_relevant[wide], satisfaction)
+    deepest = np.zeros(len(first), np.int64)
     np.maximum.at(deepest, number, depth)
-    alike = wide[alike]
-    begins, chance = _stop_within(size[alike], deepest, rows[alike], n_relevant[alike], stop)
-    offset[wide], n_chances[wide] = 1 + begins[number], deepest[number]
-    return Stops(user, above, reached, offset, n_chances, np.append(1.0, chance))
+    first = wide[first]
+    starts, chance = _chances_within_ties(
+        size[first], deepest, rows[first], n_relevant[first], satisfaction
+    )
+    offset[wide], n_positions[wide] = 1 + starts[number], deepest[number]
+    return StopChances(user, above, reached, offset, n_positions, np.append(1.0, chance))
 
 
-def _number_alike(size: Array, rows: Array, n_relevant: Array, stop: Array) -> tuple[Array, Array]:
-    """Return the first tie of each size and stops, and for every tie the number of its like."""
+def _number_equal(
+    size: Array, rows: Array, n_relevant: Array, satisfaction: Array
+) -> tuple[Array, Array]:
+    """Return the first of each set of equal ties, and the number of every tie's set."""
     tie, nth = number_members(n_relevant)
-    stop = stop[rows[tie] + nth]
-    values = np.unique(stop)
-    if len(values) > MOST_STOPS:
+    satisfaction = satisfaction[rows[tie] + nth]
+    values = np.unique(satisfaction)
+    if len(values) > MOST_VALUES:
         return np.arange(len(size)), np.arange(len(size))
-    n_equal = [np.bincount(tie[stop == value], minlength=len(size)) for value in values]
+    n_equal = [np.bincount(tie[satisfaction == one], minlength=len(size)) for one in values]
     _, first, number = np.unique(combine(size, *n_equal), return_index=True, return_inverse=True)
     return first, number
 
 
-def _stop_within(
-    size: Array, depth: Array, rows: Array, n_relevant: Array, stop: Array
+def _chances_within_ties(
+    size: Array, depth: Array, rows: Array, n_relevant: Array, satisfaction: Array
 ) -> tuple[Array, Array]:
-    """Return how probably one who comes to a tie stops at each of its positions, down to a depth.
+    """Return the start of each tie's chances, and the chances to stop at its first positions.
 
-    Before them, where those of each tie begin. A row is added to those that are there: in a random
-    order of n it is at position j, before it or behind it with probability 1, j - 1 and n - j of n.
+    Rows are added one by one. In a random order of n rows the one added is at position j with
+    probability 1/n, before it with (j - 1)/n and after it with (n - j)/n.
     """
     order = np.argsort(-n_relevant, kind="stable")
     size, depth, rows, n_relevant = (each[order] for each in (size, depth, rows, n_relevant))
@@ -245,17 +252,17 @@ def _stop_within(
     tie, before = number_members(depth)
     reached, stopped = np.ones(len(tie)), np.zeros(len(tie))
     for nth in range(int(n_relevant.max(initial=0))):
-        n_ties = int(np.count_nonzero(n_relevant > nth))
+        n_ties = int(np.count_nonzero(n_relevant > nth))  # these have an nth relevant row
         inside = slice(ends[n_ties - 1])
-        of, reach, stops = tie[inside], reached[inside], stopped[inside]
-        n_rows = (size - n_relevant + nth + 1)[of]  # with the one added
-        added = stop[rows[:n_ties] + nth][of]
-        behind = np.maximum(n_rows - before[inside], 0)
-        ahead = np.minimum(before[inside], n_rows) * (1 - added)  # 0 at a tie's first position
-        made = np.maximum(behind - 1, 0) * stops + added * reach + ahead * np.roll(stops, 1)
-        stopped[inside] = made / n_rows
-        # One comes to a position past the row added, or it is not before: n + 1 - j of n.
-        reached[inside] = (behind * reach + ahead * np.roll(reach, 1)) / n_rows
-    begins = np.empty_like(order)
-    begins[order] = ends - depth
-    return begins, stopped
+        of_tie, reach, stops = tie[inside], reached[inside], stopped[inside]
+        n_rows = (size - n_relevant + nth + 1)[of_tie]
+        added = satisfaction[rows[:n_ties] + nth][of_tie]
+        n_after = np.maximum(n_rows - before[inside], 0)
+        passed = np.minimum(before[inside], n_rows) * (1 - added)  # 0 at the first position
+        weighted = np.maximum(n_after - 1, 0) * stops + added * reach + passed * np.roll(stops, 1)
+        stopped[inside] = weighted / n_rows
+        # A user reaches a position past the added row, or before it, with (n + 1 - j)/n.
+        reached[inside] = (n_after * reach + passed * np.roll(reach, 1)) / n_rows
+    starts = np.empty_like(order)
+    starts[order] = ends - depth
+    return starts, stopped

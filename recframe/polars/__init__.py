@@ -15,7 +15,7 @@ import pyarrow as pa
 from recframe.accessor import RecAccessor
 from recframe.analysis.compare import plain_with_undefined
 from recframe.analysis.overview import say_size
-from recframe.analysis.ranks import list_ranks, rank_options, top_columns
+from recframe.analysis.ranked_rows import list_ranks, rank_options, top_columns
 from recframe.analysis.summary import measure_noted
 from recframe.errors import DAMAGE, RecframeError, quote
 from recframe.frames.columns import Columns, find_columns

@@ -10,8 +10,14 @@ import pandas as pd
 from pyspark.sql import DataFrame
 
 from recframe.analysis.describe import count_block, describe_blocks
-from recframe.analysis.ranks import N_IDS_NAMED, is_user, list_ranks, rank_options, top_columns
-from recframe.analysis.segments import Grouping, Own
+from recframe.analysis.ranked_rows import (
+    N_IDS_NAMED,
+    is_user,
+    list_ranks,
+    rank_options,
+    top_columns,
+)
+from recframe.analysis.segments import Grouping, UserValues
 from recframe.errors import RecframeError
 from recframe.frames.columns import Columns
 from recframe.frames.companions import read_companions
@@ -104,7 +110,7 @@ class SparkRecAccessor(RankingMethods[Any]):
             raise frame_error("frame", "a Spark DataFrame", frame)
         rows.check_whole("frame", frame)
         super().__init__(frame)
-        self._by: tuple[Own, ...] = ()  # what parts users, in the call that asks for it
+        self._by: tuple[UserValues, ...] = ()  # what parts users, in the call that asks for it
         self._given: dict[str, Any] = {}  # truth and exclude, where they are Spark's
 
     @spell_options

@@ -12,8 +12,8 @@ import pyarrow as pa
 from pyspark.sql import types as kinds
 
 from recframe.analysis.compare import plain_with_undefined
-from recframe.analysis.ranks import is_user
-from recframe.analysis.segments import Own
+from recframe.analysis.ranked_rows import is_user
+from recframe.analysis.segments import UserValues
 from recframe.errors import RecframeError, count_of, quote, say_where
 from recframe.frames.columns import Columns
 from recframe.frames.companions import BlockResult, Companions, read_companions
@@ -116,7 +116,11 @@ def open_cells(table: pa.Table) -> list[BlockResult]:
 
 
 def put_on_spark(
-    table: pd.DataFrame, frame: SparkRows, columns: Columns, users: list[Any], by: Sequence[Own]
+    table: pd.DataFrame,
+    frame: SparkRows,
+    columns: Columns,
+    users: list[Any],
+    by: Sequence[UserValues],
 ) -> Any:
     """Return a table of all users as plain columns on Spark.
 
@@ -126,8 +130,8 @@ def put_on_spark(
     labels, types = list(map(str, plain)), list[Any]()
     check_names(labels[: len(by)], labels[len(by) :], "by=")
     for one in by:
-        if one.given is not None:
-            given = hand_over("by", {"c0": one.given}, session, "the label of a column")
+        if one.series is not None:
+            given = hand_over("by", {"c0": one.series}, session, "the label of a column")
             check_kinds(SparkRows(given, [one.label]), [one.label])
             types.append(given.schema[0].dataType)
         elif one.column in columns.users:

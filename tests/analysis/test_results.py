@@ -14,7 +14,7 @@ import pytest
 
 import recframe
 import recframe.dask
-from recframe.analysis.results import COLOURS, READ
+from recframe.analysis.paper_tables import COLOURS, MAIN_COLUMNS
 from recframe.cli import main
 
 mpl.use("Agg")
@@ -275,12 +275,12 @@ def test_a_comparison_shows_what_one_reads(per_user):
     table = recframe.compare(per_user)
     head, *_, foot = repr(table).split("\nlow, high: ")
 
-    assert ["baseline:", "old", *READ] == head.splitlines()[0].split()
+    assert ["baseline:", "old", *MAIN_COLUMNS] == head.splitlines()[0].split()
     assert max(map(len, repr(table).splitlines())) <= 80
     assert "p_corrected: exact sign-flip permutation test, corrected by Holm" in " ".join(
         foot.split()
     )
-    for label in table.columns.drop(READ):
+    for label in table.columns.drop(MAIN_COLUMNS):
         assert label in foot
     page = table._repr_html_()
     assert "<p>low, high: 95% confidence interval" in page

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from command_lines import EXAMPLE
-from recframe.analysis.results import READ
+from recframe.analysis.paper_tables import MAIN_COLUMNS
 from recframe.cli import main
 
 SURE = {
@@ -38,7 +38,9 @@ def test_how_sure(name, tmp_path, capsys):
     main([*words, "--format", "json"])
     document = json.loads(capsys.readouterr().out)
 
-    printed = (expected[READ] if found.is_wide else expected).rename_axis(index=[None, None])
+    printed = (expected[MAIN_COLUMNS] if found.is_wide else expected).rename_axis(
+        index=[None, None]
+    )
     words = f"{fill(found.explain(), 80, break_on_hyphens=False)}\n" if found.is_wide else ""
     assert f"{printed.to_string()}\n{words}" == table
     assert expected.equals(pd.read_parquet(output).set_index(["score", "metric"]))

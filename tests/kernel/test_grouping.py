@@ -87,10 +87,10 @@ def test_orders_that_sort(dtype, codes, cuts):
 
 @given(st.permutations(range(20)), cuts())
 def test_values_of_rows_in_an_order(order, cuts):
-    """`invert` returns each row's position in an order, and `take` its value."""
+    """`invert` returns the position of each row in an order, and `take_rows` its value."""
     position = grouping.invert(np.array(order)).tolist()
     with cut(*cuts):
-        taken = grouping.take(np.arange(20) * 7, np.array(order)).tolist()
+        taken = grouping.take_rows(np.arange(20) * 7, np.array(order)).tolist()
 
     assert list(range(20)) == [order[place] for place in position]
     assert [7 * row for row in order] == taken

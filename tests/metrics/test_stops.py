@@ -88,7 +88,7 @@ def test_what_is_alike_is_counted_once(grades, monkeypatch):
     pd.testing.assert_frame_equal(expected, shuffled.evaluate(labels), check_exact=True)
     alone = frame[frame["user"] == 7].rec(min_relevance=0.5, short="pad").evaluate(labels)
     pd.testing.assert_frame_equal(expected.loc[[7]], alone, check_exact=True)
-    monkeypatch.setattr("recframe.metrics.ties.MOST_STOPS", 0)
+    monkeypatch.setattr("recframe.metrics.ties.MOST_VALUES", 0)
     found = frame.rec(min_relevance=0.5, short="pad").evaluate(labels)
     pd.testing.assert_frame_equal(expected, found, check_exact=True)
 

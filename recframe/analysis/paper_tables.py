@@ -1,9 +1,7 @@
-"""Means and differences as they are shown to others: a text, a picture, a table for a paper."""
+"""Tables of means and differences as text, as a picture, and in LaTeX or Markdown for a paper."""
 
-import math
-import re
 import textwrap
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Hashable, Iterable
 from html import escape
 from itertools import chain, cycle, product
 from typing import Any, NamedTuple, TypeAlias
@@ -13,7 +11,6 @@ import pandas as pd
 
 from recframe.analysis.display import (
     TEXT_WIDTH,
-    UNJUDGED,
     WORDS,
     NotedTable,
     WideTable,
@@ -22,99 +19,69 @@ from recframe.analysis.display import (
     title_of,
 )
 from recframe.analysis.intervals import find_sign
+from recframe.analysis.markup import LATEX, MARKDOWN, Cell, Markup
 from recframe.errors import RecframeError, as_text, count_of, is_number, quote
 
-READ = ["difference", "low", "high", "p_corrected", "n_users"]  # what one reads of a comparison
-MADE = ["n_users", "interval", "test"]  # what says of how many users they are, and how made
+# The columns of a comparison that are printed, and those that say how its numbers were made.
+MAIN_COLUMNS = ["difference", "low", "high", "p_corrected", "n_users"]
+METHOD_COLUMNS = ["n_users", "interval", "test"]
 MAX_DIGITS = 15
 SPREADS = ("interval", "±", None)
-# That colour-blind readers tell apart (M. Okabe and K. Ito, "Color universal design", 2008).
+# Colour-blind readers tell these apart (M. Okabe and K. Ito, "Color universal design", 2008).
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-MARKERS = "os^Dv"  # the next after each round of colours
-N_ACROSS = 4  # panels
-Group: TypeAlias = tuple[str, ...]  # a segment, and the baseline where there are several
+MARKERS = "os^Dv"  # each round of colours has the next marker
+N_ACROSS = 4  # panels next to each other
+Group: TypeAlias = tuple[str, ...]  # a segment, and the baseline if there are several
+# The cells of each group and model, by metric.
+Lines = dict[tuple[Group, str], dict[Hashable, Cell]]
 
 
 def join_words(values: Iterable[object]) -> str:
-    """Return the distinct texts of a column, in their order."""
+    """Return the distinct values as one text, in their order."""
     return ", ".join(dict.fromkeys(map(as_text, values)))
 
 
-class Markup(NamedTuple):
-    """How a table is marked up."""
+class PaperTable(NamedTuple):
+    """A table as marked-up text; its first columns hold names."""
 
-    escape: Callable[[str], str]
-    bold: str
-    star: str
-    minus: str
-    plus_minus: str
-    none: str
-
-
-def _escape_latex(text: str) -> str:
-    """Return a text as LaTeX sets it, also where a row begins with it."""
-    names = {"\\": "backslash", "~": "asciitilde", "^": "asciicircum"}
-    names |= {"<": "less", ">": "greater", "|": "bar"}
-    signs: dict[str, Any] = {sign: rf"\text{name}{{}}" for sign, name in names.items()}
-    signs |= {"±": r"$\pm$"}
-    signs |= {sign: rf"\{sign}" for sign in "&%$#_{}"} | {sign: f"{{{sign}}}" for sign in "[]*"}
-    return " ".join(text.split()).translate(str.maketrans(signs)).replace("--", "-{}-")
-
-
-def _escape_markdown(text: str) -> str:
-    """Return a text as Markdown shows it, in one line."""
-    return re.sub(r"([\\`*_{}\[\]<>#|~&$])", r"\\\1", " ".join(text.split()))
-
-
-LATEX = Markup(_escape_latex, r"\textbf{{{}}}", r"\textsuperscript{{*}}", "$-$", r"$\pm$", "--")
-MARKDOWN = Markup(_escape_markdown, "**{}**", r"<sup>\*</sup>", "-", "±", UNJUDGED)
-
-
-class Cell(NamedTuple):
-    """What a table has of a model in a metric."""
-
-    value: float = math.nan
-    low: float = math.nan
-    high: float = math.nan
-    is_significant: bool = False
-    is_best: bool = False
-
-
-Lines = dict[tuple[Group, str], dict[Hashable, Cell]]  # by group and model
+    caption: str
+    header: list[str]
+    rows: list[list[str]]
+    n_names: int
 
 
 class ResultTable(NotedTable):
-    """What `summary` and `compare` return: a DataFrame that can be drawn and set in a paper.
+    """The result of `summary` or `compare`: a DataFrame that can be drawn and set in a paper.
 
-    Of a comparison, text and HTML have the columns that one reads; the frame has all.
+    A comparison is printed with its main columns; the frame has all of them.
     """
 
     def __repr__(self) -> str:
-        """Return the columns that one reads, how they were made, and the notes."""
-        shown = [repr(WideTable(self[READ] if self.is_wide else self))]
+        """Return the main columns as text, how they were made, and the notes."""
+        shown = [repr(WideTable(self[MAIN_COLUMNS] if self.is_wide else self))]
         if self.is_wide:
             shown.append(textwrap.fill(self.explain(), TEXT_WIDTH, break_on_hyphens=False))
         return "\n".join([*shown, *fill_notes(self.notes)])
 
     def _repr_html_(self) -> str | None:
         """Return the same as HTML."""
-        html: str | None = pd.DataFrame(self[READ] if self.is_wide else self)._repr_html_()  # type: ignore[operator]  # untyped
-        said = [self.explain()] if self.is_wide else []
-        said += [one.text for one in self.notes]
-        return html and "\n".join([html, *(f"<p>{escape(one)}</p>" for one in said)])
+        html: str | None = pd.DataFrame(self[MAIN_COLUMNS] if self.is_wide else self)._repr_html_()  # type: ignore[operator]  # untyped
+        texts = [self.explain()] if self.is_wide else []
+        texts += [one.text for one in self.notes]
+        return html and "\n".join([html, *(f"<p>{escape(one)}</p>" for one in texts)])
 
     @property
     def is_wide(self) -> bool:
-        """Whether there are all columns of a comparison, of which one reads some."""
-        return self.columns.is_unique and {*READ, *MADE} <= {*self.columns}
+        """Whether the table has all columns of a comparison."""
+        return self.columns.is_unique and {*MAIN_COLUMNS, *METHOD_COLUMNS} <= {*self.columns}
 
     def explain(self) -> str:
-        """Return what the columns of a comparison are, and which others there are."""
-        others = join_words(self.columns.drop(READ))
+        """Return sentences about the columns of a comparison, printed or not."""
+        others = join_words(self.columns.drop(MAIN_COLUMNS))
         text = f"low, high: {self._say_interval()}. p_corrected: {self._say_test()}. "
         return f"{text}Further columns: {others}."
 
-    def plot(  # type: ignore[override]  # pandas' has methods of its own
+    def plot(  # type: ignore[override]  # pandas' plot is an accessor
         self, ax: Any = None, figsize: Any = None, backend: str | None = None
     ) -> Any:
         """
@@ -145,17 +112,17 @@ class ResultTable(NotedTable):
         ImportError
             The picture needs Matplotlib, the extra ``plot``.
         """
-        if (found := backend or pd.get_option("plotting.backend")) != "matplotlib":
+        if (backend := backend or pd.get_option("plotting.backend")) != "matplotlib":
             raise RecframeError(
-                f"plot draws intervals by Matplotlib only, found backend={quote(found)}; pass "
+                f"plot draws intervals by Matplotlib only, found backend={quote(backend)}; pass "
                 "backend='matplotlib'"
             )
-        lines, said = self._lines(), f"{self._say_what()}, {self._say_interval()}"
+        lines, caption = self._lines(), f"{self._say_numbers()}, {self._say_interval()}"
         if self._is_difference:
-            said += f"; filled where p < {self._alpha:g}, {self._corrected}"
-        return draw(lines, self._outer, said, ax, figsize, is_difference=self._is_difference)
+            caption += f"; filled where p < {self._alpha:g}, {self._corrected}"
+        return draw(lines, self._outer, caption, ax, figsize, is_difference=self._is_difference)
 
-    def to_latex(  # type: ignore[override]  # of which pandas has another form
+    def to_latex(  # type: ignore[override]  # pandas' method has other parameters
         self,
         digits: int = 3,
         spread: str | None = "interval",
@@ -189,22 +156,22 @@ class ResultTable(NotedTable):
         RecframeError
             A column to show is missing, or an argument is out of its range.
         """
-        names, header, body, said = self._typeset(LATEX, digits, spread)
+        text, header, rows, n_names = self._typeset(LATEX, digits, spread)
         lines = [
             r"\begin{table}",
             r"\centering",
-            rf"\caption{{{LATEX.escape(said) if caption is None else caption}}}",
+            rf"\caption{{{LATEX.escape(text) if caption is None else caption}}}",
             *([] if label is None else [rf"\label{{{label}}}"]),
-            rf"\begin{{tabular}}{{{'l' * names}{'r' * (len(header) - names)}}}",
+            rf"\begin{{tabular}}{{{'l' * n_names}{'r' * (len(header) - n_names)}}}",
             r"\toprule",
             " & ".join(header) + r" \\",
         ]
-        for row in body:
-            lines += [r"\midrule"] if any(row[: names - 1]) or row is body[0] else []
+        for row in rows:
+            lines += [r"\midrule"] if any(row[: n_names - 1]) or row is rows[0] else []
             lines.append(" & ".join(row) + r" \\")
         return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
 
-    def to_markdown(  # type: ignore[override]  # of which pandas has another form
+    def to_markdown(  # type: ignore[override]  # pandas' method has other parameters
         self, digits: int = 3, spread: str | None = "interval"
     ) -> str:
         """
@@ -225,14 +192,14 @@ class ResultTable(NotedTable):
         RecframeError
             A column to show is missing, or an argument is out of its range.
         """
-        names, header, body, said = self._typeset(MARKDOWN, digits, spread)
-        rule = [":--"] * names + ["--:"] * (len(header) - names)
-        lines = [f"| {' | '.join(cells)} |" for cells in (header, rule, *body)]
-        return "\n".join([MARKDOWN.escape(said), "", *lines, ""])
+        caption, header, rows, n_names = self._typeset(MARKDOWN, digits, spread)
+        rule = [":--"] * n_names + ["--:"] * (len(header) - n_names)
+        lines = [f"| {' | '.join(cells)} |" for cells in (header, rule, *rows)]
+        return "\n".join([MARKDOWN.escape(caption), "", *lines, ""])
 
     @property
     def _is_difference(self) -> bool:
-        """Whether the rows are of differences from a baseline."""
+        """Whether the rows hold differences from a baseline."""
         return "difference" in self.columns
 
     @property
@@ -242,20 +209,20 @@ class ResultTable(NotedTable):
 
     @property
     def _outer(self) -> list[str]:
-        """The names of what parts the rows: segments, and baselines where there are several."""
+        """The names of the outer index levels: segments, and baselines if there are several."""
         return [as_text(one) for one in self.index.names if one not in ("score", "metric")]
 
     @property
     def _corrected(self) -> str:
-        """How p-values were corrected."""
+        """The words for the correction of p-values."""
         return WORDS.get(self.attrs.get("correction") or "", "not corrected")
 
     def _lines(self) -> Lines:
-        """Return what is shown of each model, in the order of the table."""
-        names, shown, made = [*self.index.names], ["mean", "low", "high"], MADE[:2]
+        """Return the cells of each model, in the order of the table."""
+        names, shown, methods = [*self.index.names], ["mean", "low", "high"], METHOD_COLUMNS[:2]
         if self._is_difference:
-            shown, made = READ[:4], MADE
-        lacking = {*shown, *made} - {*self.columns} | {"score", "metric"} - {*names}
+            shown, methods = MAIN_COLUMNS[:4], METHOD_COLUMNS
+        lacking = {*shown, *methods} - {*self.columns} | {"score", "metric"} - {*names}
         if lacking or self.empty:
             raise RecframeError(
                 "plot, to_latex and to_markdown take rows with the columns of summary or compare, "
@@ -263,8 +230,8 @@ class ResultTable(NotedTable):
             )
         metrics = self.index.get_level_values("metric")
         gains = (self[shown[0]] * [find_sign(metric) for metric in metrics]).round(12)
-        parts = [n for n, name in enumerate(names) if name != "score"]
-        is_best = gains == gains.groupby(level=parts, dropna=False, sort=False).transform("max")
+        levels = [n for n, name in enumerate(names) if name != "score"]
+        is_best = gains == gains.groupby(level=levels, dropna=False, sort=False).transform("max")
         if self._is_difference:
             is_best &= gains > 0
         elif len({*self.index.get_level_values("score")}) == 1:
@@ -277,73 +244,63 @@ class ResultTable(NotedTable):
             line[metric] = Cell(value, low, high, min(p, default=1) < self._alpha, bool(is_good))
         return lines
 
-    def _typeset(
-        self, markup: Markup, digits: Any, spread: Any
-    ) -> tuple[int, list[str], list[list[str]], str]:
-        """Return how many columns have names, the header, the rows, and what a caption says."""
+    def _typeset(self, markup: Markup, digits: Any, spread: Any) -> PaperTable:
+        """Return the table in a markup; its caption is not escaped yet."""
         if not is_number(digits, int) or not 0 <= digits <= MAX_DIGITS:
             raise RecframeError(f"digits must be from 0 to {MAX_DIGITS}, found {quote(digits)}")
         if spread not in SPREADS:
             raise RecframeError(f"spread must be one of {SPREADS}, found {quote(spread)}")
         lines, sign = self._lines(), "+" if self._is_difference else ""
         metrics = list(dict.fromkeys(chain(*lines.values())))
-
-        def show(number: float, sign: str = sign) -> str:
-            text = f"{number:{sign}.{digits}f}".replace("-", markup.minus)
-            return markup.none if math.isnan(number) else text
-
-        def show_cell(cell: Cell) -> str:
-            value, low, high, is_significant, is_best = cell
-            text = markup.bold.format(show(value)) if is_best else show(value)
-            text += markup.star if is_significant else ""
-            if spread is None or math.isnan(low):
-                return text
-            if spread == "±":
-                return f"{text} {markup.plus_minus} {show(max(value - low, high - value), '')}"
-            return f"{text} [{show(low)}, {show(high)}]"
-
-        body, above = list[list[str]](), None
+        rows, above = list[list[str]](), None
         for (group, model), cells in lines.items():
             names = *(group if group != above else [""] * len(group)), model
-            shown = [show_cell(cells.get(metric, Cell())) for metric in metrics]
-            body.append([*map(markup.escape, names), *shown])
+            shown = [cells.get(metric, Cell()) for metric in metrics]
+            rows.append([markup.escape(name) for name in names])
+            rows[-1] += [cell.format(markup, digits, spread, sign) for cell in shown]
             above = group
-        said = f"{self._say_what()[0].upper()}{self._say_what()[1:]}"
+        header = [markup.escape(one) for one in (*self._outer, "model", *map(title_of, metrics))]
+        has_best = any(cell.is_best for cells in lines.values() for cell in cells.values())
+        return PaperTable(self._caption(spread, has_best), header, rows, len(self._outer) + 1)
+
+    def _caption(self, spread: str | None, has_best: bool) -> str:
+        """Return sentences that explain the numbers, then the notes."""
+        text = self._say_numbers()
         if spread:
             farther = " as ± its farther end" if spread == "±" else ""
-            said += f", with the {self._say_interval()}{farther}"
+            text += f", with the {self._say_interval()}{farther}"
+        sentences = [text]
         if self._is_difference:
-            said += f". * p < {self._alpha:g} ({self._say_test()})"
-        if any(cell.is_best for cells in lines.values() for cell in cells.values()):
-            said += f". Bold: the best {'gain' if self._is_difference else 'mean'}"
-        header = [markup.escape(one) for one in (*self._outer, "model", *map(title_of, metrics))]
-        said = ". ".join([said, *(f"{one.text[:1].upper()}{one.text[1:]}" for one in self.notes)])
-        return len(self._outer) + 1, header, body, f"{said}."
+            sentences.append(f"* p < {self._alpha:g} ({self._say_test()})")
+        if has_best:
+            sentences.append(f"Bold: the best {'gain' if self._is_difference else 'mean'}")
+        sentences += [one.text for one in self.notes]
+        return "".join(f"{one[:1].upper()}{one[1:]}. " for one in sentences).rstrip()
 
     def _say_interval(self) -> str:
-        """Return how intervals were made."""
+        """Return the words for the intervals."""
         return f"{100 - 100 * self._alpha:g}% confidence interval ({join_words(self['interval'])})"
 
     def _say_test(self) -> str:
-        """Return how p-values were made."""
+        """Return the words for the p-values."""
         return f"{join_words(self['test'])}, {self._corrected}"
 
-    def _say_what(self) -> str:
-        """Return what the numbers are, and of how many users."""
-        what, outer = "mean", {*self._outer}
+    def _say_numbers(self) -> str:
+        """Return the words for the numbers and the number of users."""
+        noun, outer = "mean", {*self._outer}
         if self._is_difference:
             only = f"{self.columns.name}".removeprefix("baseline: ")
-            what = f"difference from {'the baseline' if 'baseline' in outer else only}"
+            noun = f"difference from {'the baseline' if 'baseline' in outer else only}"
         least, most = int(self["n_users"].min()), int(self["n_users"].max())
         if least < most:
-            return f"{what} over {least:,} to {count_of(most, 'user')}"
-        return f"{what} over {count_of(most, 'user')}{' each' if outer - {'baseline'} else ''}"
+            return f"{noun} over {least:,} to {count_of(most, 'user')}"
+        return f"{noun} over {count_of(most, 'user')}{' each' if outer - {'baseline'} else ''}"
 
 
 def draw(
-    lines: Lines, outer: list[str], said: str, ax: Any, figsize: Any, *, is_difference: bool
+    lines: Lines, outer: list[str], caption: str, ax: Any, figsize: Any, *, is_difference: bool
 ) -> Any:
-    """Return the axes of a dot and an interval for each model, a panel for each metric."""
+    """Draw a dot and an interval for each model, a panel for each metric; return the axes."""
     pyplot = import_extra("matplotlib.pyplot", "plot", "plot")
     metrics = list(dict.fromkeys(chain(*lines.values())))
     groups, models = (list(dict.fromkeys(labels)) for labels in zip(*lines, strict=True))
@@ -362,7 +319,7 @@ def draw(
     axes = np.array(ax, dtype=object).reshape(-1)
     if len(axes) != len(metrics):
         raise RecframeError(f"ax must be one for each of {quote(metrics)}, found {len(axes)}")
-    caption = _plain(textwrap.fill(said, 36 * n_across, break_on_hyphens=False))
+    caption = _escape_dollars(textwrap.fill(caption, 36 * n_across, break_on_hyphens=False))
     for show in [figure.supxlabel] if figure else [panel.set_xlabel for panel in axes]:
         show(caption, fontsize="medium")
     for panel, metric in zip(axes, metrics, strict=True):
@@ -376,19 +333,19 @@ def draw(
             face = "white" if is_difference and not cell.is_significant else colour
             panel.plot([cell.low, cell.high], [at, at], color=colour)
             panel.plot(cell.value, at, marker, color=colour, markerfacecolor=face)
-        panel.set_title(_plain(title_of(metric)))
-        panel.set_yticks(range(len(rows)), map(_plain, rows))
+        panel.set_title(_escape_dollars(title_of(metric)))
+        panel.set_yticks(range(len(rows)), map(_escape_dollars, rows))
         panel.set_ylim(len(rows) - 0.5, -0.5)
-        panel.locator_params(axis="x", nbins=4)  # longer numbers would meet
+        panel.locator_params(axis="x", nbins=4)  # more numbers would overlap
         panel.grid(axis="x", alpha=0.3)
     if outer:
         for model, (marker, colour) in styles.items():
-            axes[-1].plot([], [], marker, color=colour, label=_plain(model))
-        axes[0].set_ylabel(_plain(", ".join(outer)))
+            axes[-1].plot([], [], marker, color=colour, label=_escape_dollars(model))
+        axes[0].set_ylabel(_escape_dollars(", ".join(outer)))
         axes[-1].legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
     return axes
 
 
-def _plain(text: str) -> str:
-    """Return a text as Matplotlib draws it, for which dollars enclose a formula."""
+def _escape_dollars(text: str) -> str:
+    """Return a text that Matplotlib draws as it is; dollars would enclose a formula."""
     return text.replace("$", r"\$")

@@ -1,8 +1,8 @@
-"""Rows in ranked order: the position of every row, the first of every user, one user's rankings."""
+"""Rows in ranked order: positions of all rows, the first k of each user, one user's rankings."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -24,23 +24,41 @@ from recframe.metrics.names import Metric
 from recframe.notes import note
 from recframe.options import INFER, Models, Options, is_key
 
-TAKEN = ("", "position", "relevant", "item", "relevance", "grade", "score")  # of one user's rows
-ADDED = ["ranked_by", "rank"]  # the columns that `top` adds, of one score the last
-N_IDS_NAMED = 3  # ids named where the one asked for is not there
+# The columns of the rows that `inspect` shows.
+SHOWN_COLUMNS = ("", "position", "relevant", "item", "relevance", "grade", "score")
+TOP_COLUMNS = ["ranked_by", "rank"]  # `top` adds these; for one score only the last
+N_IDS_NAMED = 3  # known ids in the message about an unknown one
+
+
+class RankedPositions(NamedTuple):
+    """The positions of ranked rows of a frame.
+
+    Parameters
+    ----------
+    rows, user : ndarray of shape (n_ranked,), int
+        The rows, and the user of each.
+    first, mean : ndarray of shape (n_ranked,), int and float
+        The first and the mean of the positions that a row shares with its equals.
+    """
+
+    rows: Array
+    user: Array
+    first: Array
+    mean: Array
 
 
 def rank_options(options: Options) -> Options:
-    """Return the options, without truth where neither the tie rule nor `unjudged` reads it."""
+    """Return the options, without truth if neither the tie rule nor `unjudged` reads it."""
     reads_truth = options.tie_rule.reads_relevance or options.is_condensed
     if options.has_truth and not reads_truth:
-        return replace(options, truth=None, relevant=INFER)  # which names a column of truth
+        return replace(options, truth=None, relevant=INFER)  # it names a column of truth
     return replace(options, population="rows")
 
 
 def top_columns(
     frame: pd.DataFrame, score: Hashable | None, options: Options, call: str
 ) -> Columns:
-    """Return the label of each role, with one score where it is named."""
+    """Return the label of each role, with one score if it is named."""
     with_relevant = options.tie_rule.reads_relevance
     if score is not None and isinstance(options.model, Models):
         label, names = options.model
@@ -51,19 +69,19 @@ def top_columns(
         options = replace(options, model=Models(label, [score]))
     elif score is not None:
         ascending: Any = options.ascending
-        if isinstance(ascending, list):  # of all the score columns
-            found = find_columns(frame, options, with_relevant=with_relevant)
-            pairs = zip(found.scores, ascending, strict=True)
+        if isinstance(ascending, list):  # a value for each score column
+            scores = find_columns(frame, options, with_relevant=with_relevant).scores
+            pairs = zip(scores, ascending, strict=True)
             of_score = [is_low for label, is_low in pairs if is_same(label, score)]
             if not of_score:
                 raise RecframeError(
-                    f"ascending={quote(ascending)} is for the score columns {quote(found.scores)}, "
+                    f"ascending={quote(ascending)} is for the score columns {quote(scores)}, "
                     f"found score={quote(score)}; pass ascending=True or False"
                 )
             ascending = of_score[0]
         options = replace(options, score=score, ascending=ascending)
     columns = find_columns(frame, options, with_relevant=with_relevant, call=call)
-    for name in ADDED if len(columns.scores) > 1 else ADDED[1:]:
+    for name in TOP_COLUMNS if len(columns.scores) > 1 else TOP_COLUMNS[1:]:
         if name in frame.columns:
             raise RecframeError(
                 f"top adds a column {name!r}, which the frame has; rename that column"
@@ -75,62 +93,62 @@ def rank_table(interactions: Interactions, options: Options) -> pd.DataFrame:
     """Return the position of every row in its user's ranking, for each score column."""
     positions = np.full((len(interactions.scores), len(interactions.frame)), np.nan)
     for number, score in enumerate(interactions.scores):
-        rows, (_, mean, _) = _rank(interactions, score, options)
-        positions[number, rows] = mean
+        ranked = _rank_positions(interactions, score, options)
+        positions[number, ranked.rows] = ranked.mean
     labels = pd.Index(list(interactions.scores), name="score", tupleize_cols=False)
     return pd.DataFrame(positions.T, index=interactions.frame.index, columns=labels, copy=False)
 
 
 def list_ranks(interactions: Interactions, options: Options) -> pd.DataFrame:
-    """Return the rank of every row by every score, in the columns that `top` adds."""
+    """Return the rank of every row by every score, in the columns of `top`."""
     ranks = rank_table(interactions, options)
     return ranks.melt(var_name="ranked_by", value_name="rank", ignore_index=False)
 
 
 def top_table(interactions: Interactions, options: Options, k: int) -> pd.DataFrame:
-    """Return the rows of the first k positions of every user, and score, in ranked order."""
+    """Return the rows at the first k positions of every user by every score, in ranked order."""
     scores = list(interactions.scores)
-    # The rows are ordered by the rank of their user, then by their own.
+    # Rows are sorted by the place of their user, then by their own rank.
     user_rank = invert(interactions.users.sort())
     parts = []
     for number, score in enumerate(scores):
-        rows, (first, mean, user) = _rank(interactions, score, options, k)
+        rows, user, first, mean = _rank_positions(interactions, score, options, k)
         parts.append((rows, first, np.full(len(rows), number), user_rank[user], mean))
         note(lists_longer_for_ties=int(np.count_nonzero(np.bincount(user) > k)))
     row, *keys, mean = map(np.concatenate, zip(*parts, strict=True))
     order = np.lexsort((row, *keys))
     top = interactions.frame.iloc[row[order]].copy()
     labels = pd.Index(scores, tupleize_cols=False).take(keys[1][order])
-    # Of labels of several levels they have the first.
+    # With labels of several levels the names are those of the first level.
     lower = [""] * (top.columns.nlevels - 1)
-    for name in ADDED if len(scores) > 1 else ADDED[1:]:
+    for name in TOP_COLUMNS if len(scores) > 1 else TOP_COLUMNS[1:]:
         values = mean[order] if name == "rank" else labels.array
         top[(name, *lower) if lower else name] = values
     return top
 
 
-def _rank(
+def _rank_positions(
     interactions: Interactions, score: Hashable, options: Options, k: int | None = None
-) -> tuple[Array, tuple[Array, Array, Array]]:
-    """Return the rows of the frame that a score ranks, or those of the first k positions."""
+) -> RankedPositions:
+    """Return the positions of the rows that a score ranks, or of those among the first k."""
     rankings = interactions.rankings(score, options)
     row, first, size, user = find_positions(rankings, options.tie_rule, k)
     rows, place = interactions.find_ranked(score)
     number = np.full(len(interactions.relevant), -1)
     number[row] = np.arange(len(row))
-    found = number[place]
-    rows, found = rows[found >= 0], found[found >= 0]
-    first, size = first[found], size[found]
-    return rows, (first, first + (size - 1) / 2, user[found])
+    number = number[place]
+    rows, number = rows[number >= 0], number[number >= 0]
+    first, size = first[number], size[number]
+    return RankedPositions(rows, user[number], first, first + (size - 1) / 2)
 
 
 def check_shown(frame: pd.DataFrame, label: Any) -> list[Hashable]:
-    """Return the labels of columns to show beside items; raise where one cannot be."""
+    """Return the labels of columns to show next to items; raise if one cannot be shown."""
     labels = as_labels(label)
     if labels:
         check_label(frame, "label", *labels)
     for one in labels:
-        if as_text(one) in TAKEN:
+        if as_text(one) in SHOWN_COLUMNS:
             raise RecframeError(
                 f"label={quote(one)}: the rows have a column of that name; rename it"
             )
@@ -147,41 +165,31 @@ def inspect_user(
     labels: Sequence[Hashable] = (),
     metrics: list[Metric],
 ) -> Inspection:
-    """Return the rankings of one user, one for each score column, with these metrics."""
-    columns, grades = find_columns(frame, options, with_item=True), None
-    columns = columns._replace(
-        averaged=find_columns(frame, options, with_item=True, metrics=metrics).averaged
-    )
-    is_own = is_user(frame, user, columns)
-    # By `exclude` alone, as what truth leaves out, or adds, comes with it.
-    candidates, n_rows = open_candidates(columns, options, None), int(is_own.sum())
-    n_excluded = n_rows - len(candidates.among(frame[is_own]))
-    leaving = ["exclude"] if options.exclude is not None else []
-    leaving += ["unjudged"] if options.is_condensed else []
-    per_user = None
+    """Return the ranking of one user by each score column, with these metrics."""
+    columns, grades, per_user = find_columns(frame, options, with_item=True), None, None
+    with_metrics = find_columns(frame, options, with_item=True, metrics=metrics)
+    columns = columns._replace(averaged=with_metrics.averaged)
+    rows = frame[is_user(frame, user, columns)]
+    # The number left out by `exclude` alone: truth may add rows or leave others out.
+    n_excluded = len(rows) - len(open_candidates(columns, options, None).among(rows))
+    removing = ["exclude"] * (options.exclude is not None) + ["unjudged"] * options.is_condensed
     if options.has_truth:
-        options = replace(options, population="all")  # the one asked for is shown
-        per_user = _measure_judged(frame[is_own], user, columns, options, metrics)
+        options = replace(options, population="all")  # the user is shown, whoever has rows
+        per_user = _measure_judged(rows, user, columns, options, metrics)
         frame = frame.reset_index([one for one in labels if one in frame.index.names])
-        # With the items that truth names and the user's list does not, as rows that are not ranked.
+        # Items of truth that the user's list lacks are added as rows that are not ranked.
         frame, grades = judge_frame(frame, options, is_all=is_all)
-        options = replace(
-            options,
-            truth=None,
-            relevant="relevant",
-            min_relevance=None,
-            missing="unranked",
-            unjudged="nonrelevant",
-        )
+        roles: dict[str, Any] = {"truth": None, "relevant": "relevant", "min_relevance": None}
+        options = replace(options, missing="unranked", unjudged="nonrelevant", **roles)
         columns = find_columns(frame, options, with_item=True)
     else:
         frame = open_candidates(columns, options, None).among(frame, is_all=is_all)
     is_own = is_user(frame, user, columns)
-    if leaving and n_rows and not is_own.any():
-        rows = f"{count_of(n_rows, 'row')} is left by {' and '.join(leaving)}"
-        raise RecframeError(f"user={quote(user)}: none of {rows}")
+    if removing and len(rows) and not is_own.any():
+        removed = f"{count_of(len(rows), 'row')} is left by {' and '.join(removing)}"
+        raise RecframeError(f"user={quote(user)}: none of {removed}")
     if columns.users and not is_own.any():
-        raise _unknown_error(frame, user, columns)
+        raise _unknown_user(frame, user, columns)
     frame, grades = frame[is_own], None if grades is None else grades[is_own]
     interactions = read_interactions(frame, columns, options)
     if len(interactions.find_rows()[0]) == 0:
@@ -190,17 +198,16 @@ def inspect_user(
         raise RecframeError(f"user={quote(user)}: {why}")
     if per_user is None:
         per_user = measure_table(interactions, options, metrics)
-    ids = split_user(user, columns)
-    named = [f"{as_text(label)} {as_text(own)}" for label, own in ids.items()]
-    title = ", ".join(named) or as_text(user)
+    ids = [f"{as_text(label)} {as_text(one)}" for label, one in split_user(user, columns).items()]
     tables = _ranked_rows(interactions, options, grades, labels)
+    title = ", ".join(ids) or as_text(user)
     return Inspection(title, k, mean_table(per_user), tables, n_excluded, labels)
 
 
 def _measure_judged(
     rows: pd.DataFrame, user: Hashable, columns: Columns, options: Options, metrics: list[Metric]
 ) -> pd.DataFrame:
-    """Return the metrics of one user's rows by all that truth says, its grades too."""
+    """Return the metrics of one user's rows, judged by truth and its grades."""
     judge = Judge(read_judgments(columns, options), options)
     rows = open_candidates(columns, options, judge).among(rows, is_all=False)
     judged = judge.judge(read_interactions(rows, columns, options), adds_absent=rows.empty)
@@ -211,7 +218,7 @@ def _measure_judged(
 
 
 def split_user(user: Hashable, columns: Columns) -> dict[Hashable, Hashable]:
-    """Return the id in each column of users; raise unless a user can have it."""
+    """Return a user's id in each user column; raise if no user can have it."""
     labels = columns.users
     if not labels and not is_same(user, ALL_USERS):
         raise RecframeError(
@@ -232,31 +239,30 @@ def split_user(user: Hashable, columns: Columns) -> dict[Hashable, Hashable]:
 
 def is_user(frame: pd.DataFrame, user: Hashable, columns: Columns) -> Array:
     """Return which rows are the user's."""
-    is_own = np.ones(len(frame), bool)
-    for label, own in split_user(user, columns).items():
+    are_rows = np.ones(len(frame), bool)
+    for label, user_id in split_user(user, columns).items():
         ids = get_column(frame, label)
         check_dtype(ids, "user")
-        is_bool = isinstance(own, bool | np.bool_)
-        if is_bool and ids.dtype.kind in "iuf":  # of which True equals 1
+        if isinstance(user_id, bool | np.bool_) and ids.dtype.kind in "iuf":  # 1 equals True
             return np.zeros(len(frame), bool)
         try:
-            is_own &= ids.isin([own]).to_numpy(bool)
-        except TypeError:  # pandas compares no ids with it
+            are_rows &= ids.isin([user_id]).to_numpy(bool)
+        except TypeError:  # pandas cannot compare ids with it
             return np.zeros(len(frame), bool)
-    return is_own
+    return are_rows
 
 
-def _unknown_error(frame: pd.DataFrame, user: Hashable, columns: Columns) -> RecframeError:
-    """Return the error for a user who has no row, which names users who have some."""
+def _unknown_user(frame: pd.DataFrame, user: Hashable, columns: Columns) -> RecframeError:
+    """Return the error for a user without rows; it names some users with rows."""
     cells = {n: get_column(frame, label).array for n, label in enumerate(columns.users)}
     some = pd.DataFrame(cells).dropna().drop_duplicates().head(N_IDS_NAMED)
-    ids = [own if len(own) > 1 else own[0] for own in some.itertuples(index=False, name=None)]
+    ids = [one if len(one) > 1 else one[0] for one in some.itertuples(index=False, name=None)]
     column = "columns" if len(cells) > 1 else "column"
     examples = ", ".join(map(quote, ids)) or "(there is none)"
-    such = f"ids of the {column} {quote(columns.user)} are such as {examples}"
+    known = f"ids of the {column} {quote(columns.user)} are such as {examples}"
     if is_same(user, ALL_USERS):
-        return RecframeError(f"user must be given, because one is shown; {such}")
-    return RecframeError(f"user={quote(user)}: no row has that id; {such}")
+        return RecframeError(f"user must be given, because one is shown; {known}")
+    return RecframeError(f"user={quote(user)}: no row has that id; {known}")
 
 
 def _ranked_rows(
@@ -265,17 +271,17 @@ def _ranked_rows(
     grades: pd.Series | None,
     labels: Sequence[Hashable],
 ) -> dict[Hashable, pd.DataFrame]:
-    """Return the rows in each ranked order with their positions, those not ranked behind."""
+    """Return the rows in the order of each score with their positions, unranked rows last."""
     frame, columns = interactions.frame, interactions.columns
     rows, place = interactions.find_rows()
     relevant = np.zeros(len(frame), bool)
     relevant[rows] = interactions.relevant[place]
-    # Arrays, as a level of the index is a column with an index of its own.
+    # Arrays, because the column of an index level has another index.
     shown: dict[Hashable, Any] = {"position": None, "relevant": relevant}
     roles = {"item": columns.item, "relevance": columns.relevant if grades is None else None}
     for role, label in roles.items():
         if label is not None:
-            # Of its own dtype, where pandas might make text of objects that it cannot store.
+            # With its dtype: pandas might convert objects to text.
             column = get_column(frame, label)
             shown[role] = pd.Series(column.array, frame.index, dtype=column.dtype)
         if role == "item":
@@ -285,12 +291,12 @@ def _ranked_rows(
     positions = rank_table(interactions, options).to_numpy()
     tables = {}
     for score, position in zip(columns.scores, positions.T, strict=True):
-        scores, own = get_column(frame, columns.column_of(score)), rows
-        if columns.model is not None:  # of a pair that another model has, one row, without a score
+        scores, listed = get_column(frame, columns.column_of(score)), rows
+        if columns.model is not None:  # a pair of another model has one row, without a score
             scores = scores.where(~np.isnan(position))
             in_order = np.lexsort((np.isnan(position[rows]), place))
-            own = rows[in_order[run_starts(place[in_order])]]
+            listed = rows[in_order[run_starts(place[in_order])]]
         cells = shown | {"position": position, "score": scores.array}
         table = pd.DataFrame(cells, index=frame.index)
-        tables[score] = table.iloc[np.sort(own)].sort_values("position", kind="stable")
+        tables[score] = table.iloc[np.sort(listed)].sort_values("position", kind="stable")
     return tables
