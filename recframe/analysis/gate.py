@@ -14,7 +14,7 @@ from recframe.errors import RecframeError, quote, show_path
 from recframe.frames.judgments import naming
 from recframe.frames.names import is_infer
 from recframe.frames.tables import mean_table
-from recframe.frames.user_values import LEVELS, read_given
+from recframe.frames.user_values import LEVELS, check_per_user
 from recframe.kernel.threads import Array
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import find_alike, find_name
@@ -62,7 +62,7 @@ def match_tables(
     given = []
     for table, name in zip(tables, names, strict=True):
         with naming(show_path(name)):
-            given.append(read_given(table))
+            given.append(check_per_user(table))
     of_tables = chain(*(table.columns.unique("metric") for table in reversed(given)))
     alike = find_alike([*(metrics or ()), *of_tables, *floors])
     given = [table.rename(columns=alike, level="metric") for table in given]

@@ -9,6 +9,15 @@ import pandas as pd
 
 from recframe.errors import RecframeError
 from recframe.frames.columns import Columns
+from recframe.frames.id_kinds import N_EXAMPLES
+from recframe.frames.id_matching import (
+    Items,
+    Overlap,
+    Pairs,
+    UserCounts,
+    add_counts,
+    match,
+)
 from recframe.frames.ids import as_users, list_levels
 from recframe.frames.interactions import Interactions, read_interactions
 from recframe.frames.judgments import (
@@ -17,15 +26,6 @@ from recframe.frames.judgments import (
     Judgments,
     read_excluded,
     read_judgments,
-)
-from recframe.frames.overlap import (
-    N_EXAMPLES,
-    Items,
-    Overlap,
-    Pairs,
-    UserCounts,
-    add_counts,
-    match,
 )
 from recframe.frames.truth import Judge
 from recframe.notes import Facts, note
