@@ -16,9 +16,9 @@ from recframe.errors import (
     WrongTypeError,
 )
 from recframe.files.trec import read_qrels, read_run
-from recframe.frames.lists import from_lists, truth_from
-from recframe.frames.matrices import from_matrix, from_topk
-from recframe.frames.runs import from_groups, from_runs
+from recframe.frames.constructors.lists import from_lists, truth_from
+from recframe.frames.constructors.matrices import from_matrix, from_topk
+from recframe.frames.constructors.runs import from_groups, from_runs
 from recframe.functions import (
     compare,
     evaluate,

@@ -14,11 +14,11 @@ from recframe.analysis.overview import say_size
 from recframe.errors import DAMAGE
 from recframe.frames.columns import Columns
 from recframe.frames.companions import read_companions, read_judged
-from recframe.frames.lists import from_lists
+from recframe.frames.constructors.lists import from_lists
 from recframe.frames.names import as_labels, get_column
-from recframe.frames.partings import take_users
 from recframe.frames.tables import Make
 from recframe.frames.truth import judge_frame
+from recframe.frames.unused_columns import take_users
 from recframe.methods import RankingMethods
 from recframe.options import DEFAULTS, LOADED, OptionArguments, Options, spell_options
 from recframe.other_tables import TABLE, TableLike, TruthLike, load_table, read_frame, read_views

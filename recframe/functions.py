@@ -16,7 +16,7 @@ from recframe.analysis.summary import summary_table
 from recframe.errors import RecframeError, quote
 from recframe.files.budget import MEMORY, Report, check_limits
 from recframe.frames.questions import ask_all, write
-from recframe.frames.user_values import read_given
+from recframe.frames.user_values import check_per_user
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.notes import list_notes, taking_notes
 from recframe.options import INFER, OptionArguments, is_path, make_options, spell_options
@@ -587,7 +587,7 @@ def summary(
     resampling = make_resampling(confidence, n_resamples, seed, interval)
     make_table = partial(summary_table, resampling=resampling, unit=unit)
     with taking_notes() as facts:
-        table = apply_by_segment(segment_table(read_given(per_user), by, weights), make_table)
+        table = apply_by_segment(segment_table(check_per_user(per_user), by, weights), make_table)
     return with_notes(table, list_notes(facts))
 
 
@@ -664,7 +664,9 @@ def compare(
     how = make_comparison(test, correction, *draws, weights=weights, unit=unit)
     make_table = partial(compare_table, baseline=baseline, how=how)
     with taking_notes() as facts:
-        table = apply_by_segment(segment_table(read_given(per_user, 2), by, weights), make_table)
+        table = apply_by_segment(
+            segment_table(check_per_user(per_user, 2), by, weights), make_table
+        )
     return with_notes(table, list_notes(facts))
 
 
@@ -724,4 +726,4 @@ def users_needed(
     score metric
     new   value          68        3   0.288675    0.893885
     """
-    return plan_table(read_given(per_user, 2), baseline, difference, power, alpha, unit)
+    return plan_table(check_per_user(per_user, 2), baseline, difference, power, alpha, unit)

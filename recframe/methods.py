@@ -57,7 +57,9 @@ from recframe.analysis.segments import (
     Grouping,
     MakeWeighted,
     Segmented,
+    apply_by_segment,
     find_grouping,
+    mean_by_segment,
     measure_with_values,
     segment_users,
 )
@@ -72,16 +74,16 @@ from recframe.errors import RecframeError, RecframeWarning, find_near, is_number
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.duplicates import find_models
 from recframe.frames.ids import ALL_USERS
-from recframe.frames.names import as_labels, check_label, find_role, is_infer, leave_out
-from recframe.frames.partings import (
+from recframe.frames.names import as_labels, check_label, find_role, is_infer, remove_labels
+from recframe.frames.questions import ask_all
+from recframe.frames.tables import Make, MakeTable, mean_table
+from recframe.frames.unused_columns import (
     are_classes,
     check_classes,
     check_others,
     check_unit,
     list_others,
 )
-from recframe.frames.questions import ask_all
-from recframe.frames.tables import Make, MakeTable, mean_table
 from recframe.metrics.definitions import DEFAULT_METRICS, DEFINITIONS, describe_arguments
 from recframe.metrics.names import Metric, check_k, find_meant, make_metric, parse_metrics
 from recframe.notes import Facts, list_notes, taking_notes, warn_of
@@ -323,7 +325,7 @@ class RankingMethods(ABC, Generic[Table]):
     ) -> None:
         """Raise if a column without a role seems to split the rows of a user into rankings."""
         others, floats = list_others(self._sample, columns, self._options, asks_unit=asks_unit)
-        others, floats = leave_out(others, named), leave_out(floats, named)
+        others, floats = remove_labels(others, named), remove_labels(floats, named)
         for unit in [label for label in others if find_role(label) == "user"]:
             of_units = columns._replace(user=unit)
             if places := self._read_places([unit, *columns.users], of_units):

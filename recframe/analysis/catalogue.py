@@ -15,12 +15,12 @@ from recframe.analysis.ranked_rows import rank_options
 from recframe.analysis.summary import note_rankings
 from recframe.errors import RecframeError, is_number, option, quote, spell
 from recframe.frames.columns import Columns, find_columns
+from recframe.frames.constructors.rows import as_ids, check_no_mask, read_array
+from recframe.frames.id_matching import match, unwrap_ids
 from recframe.frames.interactions import Interactions
 from recframe.frames.judgments import naming
-from recframe.frames.matrices import as_array, as_ids, check_unmasked
 from recframe.frames.names import get_column, is_same, list_labels
-from recframe.frames.overlap import match, plain
-from recframe.frames.roles import find_label
+from recframe.frames.open_roles import find_label
 from recframe.frames.tables import check_lengths, in_cells
 from recframe.kernel.counting import find_positions
 from recframe.kernel.grouping import combine
@@ -249,7 +249,7 @@ def read_catalogue(items: Any, columns: Columns) -> Catalogue | None:
         raise RecframeError(f"items must not be null, found {n_null} null of {len(ids)}")
     if len(ids) == 0:
         raise RecframeError("items must hold at least one item, found none")
-    distinct = plain(ids).unique()
+    distinct = unwrap_ids(ids).unique()
     return Catalogue(len(distinct), distinct)
 
 
@@ -262,11 +262,11 @@ def _read_item_ids(items: Any, columns: Columns) -> pd.Index[Any]:
         with naming("items"):
             label = find_label(items, "item", columns.item if is_there else INFER, ITEMS_ALONE)
         return as_ids("items", get_column(items, label))
-    check_unmasked("items", items)
+    check_no_mask("items", items)
     if isinstance(items, pd.Series | pd.Index):
         return as_ids("items", items)
     items = list(items) if isinstance(items, Set) else items
     is_list = isinstance(items, list | tuple | np.ndarray)
-    if not is_list or as_array("items", items, REQUIRED).ndim != 1:
+    if not is_list or read_array("items", items, REQUIRED).ndim != 1:
         raise frame_error("items", REQUIRED, items)
     return as_ids("items", list(items))

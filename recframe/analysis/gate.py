@@ -14,7 +14,7 @@ from recframe.errors import RecframeError, quote, show_path
 from recframe.frames.judgments import naming
 from recframe.frames.names import is_infer
 from recframe.frames.tables import mean_table
-from recframe.frames.user_values import LEVELS, read_given
+from recframe.frames.user_values import LEVELS, check_per_user
 from recframe.kernel.threads import Array
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import find_alike, find_name
@@ -76,7 +76,7 @@ def match_tables(
     read = []
     for table, name in zip(tables, names, strict=True):
         with naming(show_path(name)):
-            read.append(read_given(table))
+            read.append(check_per_user(table))
     labels = chain(*(table.columns.unique("metric") for table in reversed(read)))
     alike = find_alike([*(metrics or ()), *labels, *floors])
     read = [table.rename(columns=alike, level="metric") for table in read]

@@ -13,14 +13,8 @@ from recframe.errors import RecframeError, count_of, quote
 from recframe.frames.columns import find_columns
 from recframe.frames.judgments import check_given_columns
 from recframe.frames.names import NAMES
-from recframe.frames.roles import (
-    TRUTH_IDS,
-    Roles,
-    find_answers,
-    find_given_roles,
-    find_roles,
-    say_choices,
-)
+from recframe.frames.open_roles import find_answers, say_choices
+from recframe.frames.roles import TRUTH_IDS, Roles, find_companion_roles, find_roles
 from recframe.options import Options, list_changed, spell_arguments
 
 INDENT = 23  # characters before the columns of a role
@@ -68,7 +62,7 @@ def make_overview(call: str, size: str, frame: pd.DataFrame, options: Options) -
     truth: Roles = {}  # nothing is known of a file
     if isinstance(options.truth, pd.DataFrame):
         item = next(iter(roles["item"].found), None)
-        truth = find_given_roles(options.truth, roles["user"].found, item, options, roles)
+        truth = find_companion_roles(options.truth, roles["user"].found, item, options, roles)
     rows = [(name, *_describe_role(name, roles, options, truth)) for name in NAMES]
     if options.has_truth:
         rows.append(("truth", "given", _describe_truth(options.truth, truth)))

@@ -10,10 +10,10 @@ import pandas as pd
 from recframe.analysis.display import Inspection
 from recframe.errors import RecframeError, as_text, count_of, quote
 from recframe.frames.columns import Columns, find_columns
+from recframe.frames.id_kinds import check_dtype
 from recframe.frames.ids import ALL_USERS
 from recframe.frames.interactions import Interactions, read_interactions
 from recframe.frames.judgments import read_judgments
-from recframe.frames.kinds import check_dtype
 from recframe.frames.names import as_labels, check_label, get_column, is_same, shown
 from recframe.frames.tables import mean_table, measure_table
 from recframe.frames.truth import Judge, judge_frame, open_candidates

@@ -16,7 +16,7 @@ from recframe.frames.ids import sort_ids
 from recframe.frames.interactions import Interactions
 from recframe.frames.names import as_labels, check_label, is_infer, is_same
 from recframe.frames.tables import MakeTable, in_cells, make_columns, mean_table, tidy_table
-from recframe.frames.user_values import WEIGHTS, find_level, of_users, read_own
+from recframe.frames.user_values import WEIGHTS, align_to_users, find_level, read_user_column
 from recframe.kernel.threads import Array
 from recframe.metrics.names import Metric
 from recframe.notes import note
@@ -157,7 +157,7 @@ def measure_with_values(
         n_rows = np.diff(interactions.users.groups.offsets)
         note(users_without_segment=int(np.count_nonzero(n_rows == 0)))
     values = {
-        number: read_own(interactions, *one[:3]).iloc[order].array
+        number: read_user_column(interactions, *one[:3]).iloc[order].array
         for number, one in enumerate(grouping.all)
         if one.column is not None
     }
@@ -259,7 +259,7 @@ def _segment(per_user: pd.DataFrame, read: pd.DataFrame, grouping: Grouping) -> 
     values = [
         read[number]
         if one.series is None or number in read
-        else of_users(one.argument, one.series, per_user.index)
+        else align_to_users(one.argument, one.series, per_user.index)
         for number, one in enumerate(grouping.all)
     ]
     weights = unit = None

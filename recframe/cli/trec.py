@@ -27,9 +27,9 @@ from recframe.errors import RecframeError, shorten, show_path
 from recframe.files.saved import describe_made, write_each
 from recframe.files.trec import QRELS_LINES, RUN_LINES, read_lines
 from recframe.frames.columns import Columns
+from recframe.frames.id_matching import Pairs
 from recframe.frames.interactions import read_interactions
 from recframe.frames.judgments import Candidates, Judgments, naming, read_excluded, read_judgments
-from recframe.frames.overlap import Pairs
 from recframe.frames.tables import mean_table, measure_table, tidy_table
 from recframe.frames.truth import Judge
 from recframe.metrics.names import Metric, parse_metrics

@@ -29,10 +29,10 @@ from recframe.frames.companions import (
 )
 from recframe.frames.ids import as_users, list_levels
 from recframe.frames.interactions import Interactions, read_interactions
-from recframe.frames.names import get_column, leave_out
-from recframe.frames.partings import MOST_SEEN, MOST_WHOLE, take_places, take_users
+from recframe.frames.names import get_column, remove_labels
 from recframe.frames.splits import find_part
 from recframe.frames.tables import Make
+from recframe.frames.unused_columns import MOST_SEEN, MOST_WHOLE, take_places, take_users
 from recframe.notes import note
 from recframe.options import Options
 
@@ -220,5 +220,5 @@ def read_dtypes(files: Files) -> Dtypes:
     columns = files.columns
     dtypes = {label: get_column(files.sample, label).dtype for label in columns.labels}
     texts = [label for label in columns.labels if files.types[str(label)] in TEXTS]
-    others = leave_out([one for one in columns.of_users if one in texts], columns.users)
+    others = remove_labels([one for one in columns.of_users if one in texts], columns.users)
     return Dtypes([dtypes[label] for label in columns.users], {one: dtypes[one] for one in others})

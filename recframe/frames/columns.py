@@ -1,4 +1,4 @@
-"""Columns: which plays which role in a frame, in truth and among excluded pairs; their values."""
+"""The columns of a frame, of truth and of excluded pairs in their roles."""
 
 import re
 from collections import Counter
@@ -20,17 +20,17 @@ from recframe.frames.names import (
     as_labels,
     check_label,
     find_role,
-    leave_out,
     list_labels,
+    remove_labels,
     shown,
 )
+from recframe.frames.open_roles import check_roles
 from recframe.frames.roles import (
     NO_ROLES,
     TRUTH_IDS,
     Role,
     Roles,
-    check_roles,
-    find_given_roles,
+    find_companion_roles,
     find_roles,
     infer_role,
 )
@@ -39,20 +39,21 @@ from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import Metric
 from recframe.options import Models, Options
 
-LONE_SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which no table's labels hold
+LONE_SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, not allowed in labels of tables
 
 
 class Columns(NamedTuple):
     """The labels of the columns in their roles.
 
-    `user` is a list where each combination of what several columns hold is one ranking, None
-    where the frame is one; `relevant` is None where relevance is not read or every row is relevant,
-    `item` where items are not read. `ascending` says of each score whether the lowest is the best.
-    `averaged` are the columns that metrics are of: their names there, and labels. `of_users` are
-    those that say something of users, whose rows they do not vary in, and `doubtful` those without
-    a role that must not vary in them by their names; `others` have no role and are not read. Where
-    a column says which `model` a row is of, `scores` are what it holds, and all have the values of
-    the column `score`. `settled` are the ids of truth that are known by their values.
+    `user` is a list if each combination of values in several columns is one ranking, and None if
+    the frame is one ranking. `relevant` is None if relevance is not read or every row is relevant;
+    `item` is None if items are not read. `ascending` says for each score whether the lowest is the
+    best. `averaged` are the columns that ``mean(column)`` averages: their names in metrics, and
+    their labels. `of_users` are columns with one value for each user. `doubtful` are columns
+    without a role whose names say that they must not vary within a user. `others` have no role and
+    are not read. If a column says which `model` a row belongs to, `scores` are the models, and all
+    have the values of the column `score`. `settled` are the ids of truth that are known by their
+    values.
     """
 
     user: Hashable | list[Hashable] | None
@@ -70,16 +71,16 @@ class Columns(NamedTuple):
 
     @property
     def score_columns(self) -> list[Hashable]:
-        """The labels of the columns that have the scores."""
+        """The labels of the columns that hold scores."""
         return self.scores if self.model is None else [self.score]
 
     def column_of(self, score: Hashable) -> Hashable:
-        """Return the label of the column that has the values of a score."""
+        """Return the label of the column that holds a score."""
         return score if self.model is None else self.score
 
     @property
     def users(self) -> list[Hashable]:
-        """The labels of the columns that tell users apart, none for one ranking."""
+        """The labels of the columns of users, an empty list if the frame is one ranking."""
         return as_labels(self.user)
 
     @property
@@ -101,13 +102,12 @@ def find_columns(
     metrics: Sequence[Metric] = (),
     used: Sequence[Hashable] = (),
 ) -> Columns:
-    """Return the label of each role, given or inferred; raise where that is not unambiguous.
+    """Return the label of each role; raise if a role is open.
 
-    The item is looked for where truth or exclude needs it and, `with_item` or where repeated pairs
-    count, where the frame may have one. The message names the missing labels in `call`, as in
-    "df.rec".
-    Where all `metrics` are of columns, relevance is not needed unless the tie rule reads it. A
-    column that one is of, or that is `used` otherwise, is not inferred as a score beside others.
+    The item is needed for truth and exclude. `with_item`, or if repeated pairs matter, it is read
+    if the frame has one. The message names the missing labels in `call`, as in "df.rec". If all
+    `metrics` average columns, relevance is needed only by the tie rule. A column that a metric
+    averages, or that is `used` otherwise, is not inferred as a score next to others.
     """
     if options.like is not None:
         check_like(metrics, vars(options))
@@ -116,62 +116,79 @@ def find_columns(
         with_relevant = False
     roles = find_roles(frame, options, with_relevant=with_relevant, with_item=with_item)
     settled = {name: roles.pop(name) for name in TRUTH_IDS if name in roles}
-    found, of_metrics = roles["score"], [dict(metric.parameters)["column"] for metric in of_column]
-    left = leave_out(found.labels, [*used, *of_metrics])
-    # A list of directions has an entry for each of them.
-    may_leave = found.how in ("inferred", "several") and not isinstance(options.ascending, list)
-    if may_leave and 0 < len(left) < len(found.labels):
-        is_known = found.how == "inferred"
-        roles["score"] = found._replace(labels=left) if is_known else infer_role("score", left)
-    if any(role.how != "inferred" for role in roles.values()):  # else there is nothing to refuse
+    names = [dict(metric.parameters)["column"] for metric in of_column]
+    roles["score"] = _remove_used(roles["score"], [*used, *names], options)
+    if any(role.how != "inferred" for role in roles.values()):  # inferred roles are never refused
         check_roles(frame, roles, options, call)
     if not (with_item or options.needs_item or options.duplicates != "keep"):
         roles.pop("item", None)
-    ascending = _find_directions(roles["score"].labels, options.ascending)
-    averaged, labels = [], list_labels(frame)
-    for name in dict.fromkeys(of_metrics):
-        alike = [label for label in labels if as_text(label) == name]  # a number is named by digits
-        if len(alike) != 1 or name in set(labels):
-            check_label(frame, "mean column", name)
-            alike = [name]
-        averaged.append((name, alike[0]))
-    columns = _name_columns(roles, ascending=ascending, averaged=tuple(averaged), settled=settled)
-    if isinstance(models := options.model, Models):  # each becomes a score column
-        if len(columns.scores) > 1 or models.label in columns.labels:
-            choice = option("model", None, duplicates="max", missing="unranked")
-            raise RecframeError(
-                f"model={quote(models.label)} needs a column without another role, and one score "
-                f"column, found score {shown(columns.scores)}; pass "
-                f"{option_with('score', 'it')}, or, where each has its own, {choice}"
-            )
-        columns = columns._replace(
-            scores=models.names,
-            ascending=[columns.ascending[0]] * len(models.names),
-            model=models.label,
-            score=columns.scores[0],
-        )
+    columns = _name_columns(
+        roles,
+        ascending=_find_directions(roles["score"].labels, options.ascending),
+        averaged=_find_averaged(frame, names),
+        settled=settled,
+    )
+    if isinstance(options.model, Models):
+        columns = _make_models_scores(columns, options.model)
     role = "score" if columns.model is None else "model"
     for score in columns.scores:
         if isinstance(score, str) and LONE_SURROGATE.search(score):
             raise RecframeError(f"{role}={quote(score)}: a name must be text of UTF-8; rename it")
-    others = leave_out(other_labels(frame, columns), [options.item])
+    others = remove_labels(other_labels(frame, columns), [options.item])
     doubtful = [one for one in others if options.model is not None and find_role(one) == "model"]
     return columns._replace(others=others, doubtful=doubtful)
 
 
-def find_given_columns(name: str, given: Any, columns: Columns, options: Options) -> Columns:
-    """Return the label of each role in truth or exclude: given, that of the frame, or inferred."""
+def _remove_used(score: Role, used: Sequence[Hashable], options: Options) -> Role:
+    """Return the inferred scores without columns that are used otherwise, unless none is left."""
+    labels = remove_labels(score.labels, used)
+    is_open = score.how in ("inferred", "several") and 0 < len(labels) < len(score.labels)
+    if not is_open or isinstance(options.ascending, list):  # The list counts all scores.
+        return score
+    is_known = score.how == "inferred"
+    return score._replace(labels=labels) if is_known else infer_role("score", labels)
+
+
+def _find_averaged(frame: pd.DataFrame, names: Sequence[str]) -> tuple[tuple[str, Hashable], ...]:
+    """Return the columns that ``mean(column)`` averages: each name, and the label it stands for."""
+    averaged, labels = [], list_labels(frame) if names else []
+    for name in dict.fromkeys(names):
+        alike = [label for label in labels if as_text(label) == name]  # 3 is named "3" in a metric
+        if len(alike) != 1 or name in set(labels):
+            check_label(frame, "mean column", name)
+            alike = [name]
+        averaged.append((name, alike[0]))
+    return tuple(averaged)
+
+
+def _make_models_scores(columns: Columns, models: Models) -> Columns:
+    """Return columns with a score for each model."""
+    if len(columns.scores) > 1 or models.label in columns.labels:
+        choice = option("model", None, duplicates="max", missing="unranked")
+        raise RecframeError(
+            f"model={quote(models.label)} needs a column without another role, and one score "
+            f"column, found score {shown(columns.scores)}; pass "
+            f"{option_with('score', 'it')}, or, where each has its own, {choice}"
+        )
+    ascending = [columns.ascending[0]] * len(models.names)
+    return columns._replace(
+        scores=models.names, ascending=ascending, model=models.label, score=columns.scores[0]
+    )
+
+
+def find_companion_columns(name: str, frame: Any, columns: Columns, options: Options) -> Columns:
+    """Return the label of each role in truth or exclude, whose `name` this is."""
     of_truth, remedy = options if name == "truth" else None, ""
-    roles = find_given_roles(given, columns.users, columns.item, of_truth, columns.settled)
+    roles = find_companion_roles(frame, columns.users, columns.item, of_truth, columns.settled)
     if of_truth is None:
         wrong = [getattr(columns, name) for name, role in roles.items() if role.problem]
         remedy = f"name one {shown(wrong)}, as that of the frame evaluated"
-    check_roles(given, roles, options, remedy=remedy)
+    check_roles(frame, roles, options, remedy=remedy)
     return _name_columns(roles)
 
 
 def _name_columns(roles: Roles, **others: Any) -> Columns:
-    """Return the labels of roles that have been checked."""
+    """Return the labels of checked roles."""
     labels = {name.removeprefix("truth_"): role.labels for name, role in roles.items()}
     users, items, scores, relevant = (labels.get(name, []) for name in NAMES)
     user, item, relevance = (next(iter(each), None) for each in (users, items, relevant))
@@ -179,13 +196,13 @@ def _name_columns(roles: Roles, **others: Any) -> Columns:
 
 
 def other_labels(frame: pd.DataFrame, columns: Columns) -> list[Hashable]:
-    """Return the labels that have no role, but may be models, and name one column each."""
-    taken = leave_out(columns.labels, [*columns.doubtful, *columns.of_users])
+    """Return the labels without a role that name one column each; models are among them."""
+    taken = remove_labels(columns.labels, [*columns.doubtful, *columns.of_users])
     return [label for label, n in Counter(list_labels(frame, taken)).items() if n == 1]
 
 
 def _find_directions(scores: list[Hashable], ascending: bool | list[bool] | None) -> list[bool]:
-    """Return of each score whether the lowest is the best; raise where that is not known."""
+    """Return for each score whether the lowest is the best; raise if that is not known."""
     if isinstance(ascending, list):
         if len(ascending) != len(scores):
             raise RecframeError(

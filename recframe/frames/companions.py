@@ -9,6 +9,15 @@ import pandas as pd
 
 from recframe.errors import RecframeError
 from recframe.frames.columns import Columns
+from recframe.frames.id_kinds import N_EXAMPLES
+from recframe.frames.id_matching import (
+    Items,
+    Overlap,
+    Pairs,
+    UserCounts,
+    add_counts,
+    match,
+)
 from recframe.frames.ids import as_users, list_levels
 from recframe.frames.interactions import Interactions, read_interactions
 from recframe.frames.judgments import (
@@ -17,15 +26,6 @@ from recframe.frames.judgments import (
     Judgments,
     read_excluded,
     read_judgments,
-)
-from recframe.frames.overlap import (
-    N_EXAMPLES,
-    Items,
-    Overlap,
-    Pairs,
-    UserCounts,
-    add_counts,
-    match,
 )
 from recframe.frames.truth import Judge
 from recframe.notes import Facts, note
@@ -46,7 +46,7 @@ class Companions(NamedTuple):
 
 
 class BlockResult(NamedTuple):
-    """The result for a block of whole users, and facts that are checked with those of all blocks.
+    """The result for a block of whole users, and its facts, which are checked for all blocks.
 
     `common` has the ids shared with exclude and with parted truth, `items` the items shared with
     truth.
@@ -61,15 +61,15 @@ class BlockResult(NamedTuple):
 
 
 class Block(NamedTuple):
-    """The arrays of a block of whole users, and what its companions are compared by."""
+    """The arrays of a block of whole users, and its ids that companions share."""
 
     interactions: Interactions
-    users: pd.Index[Any]  # of the rows
-    overlaps: list[Overlap]  # of the sides that left rows out
+    users: pd.Index[Any]  # users who have rows
+    overlaps: list[Overlap]  # one for each companion that removed rows
     judge: Judge | None
 
     def give(self, made: Any, *, are_parted: bool = False) -> BlockResult:
-        """Return the result for the block, with what all blocks together are checked for."""
+        """Return the result for the block, with the facts that are checked for all blocks."""
         judge, overlaps, counts, items = self.judge, self.overlaps, None, Items(False)
         if judge is not None:
             items = judge.overlap.items
@@ -77,7 +77,7 @@ class Block(NamedTuple):
                 overlaps = [*overlaps, judge.overlap]  # condensed rows lost the other ids
             if are_parted and judge.options.population == "raise":
                 counts = judge.overlap.count_users()
-        is_all = self.interactions.columns.user is None  # and so it was checked
+        is_all = self.interactions.columns.user is None  # One block of all rows was checked.
         common = [] if is_all else [join_overlaps([one], N_USERS) for one in overlaps]
         return BlockResult(made, self.users, common, items, counts)
 
@@ -131,7 +131,7 @@ def judge_block(
 
 
 def read_judged(frame: pd.DataFrame, columns: Columns, options: Options) -> Interactions:
-    """Return the arrays of all rows, with the relevance that truth gives if there is one."""
+    """Return the arrays of all rows, with their relevance by truth if truth is passed."""
     companions = read_companions(columns, options)
     return judge_block(frame, companions, columns, options, is_all=True).interactions
 
@@ -156,7 +156,7 @@ class NotedBlocks:
         self._common: list[Overlap] = []
         self._counts: list[UserCounts] = []
         self.n_added = 0
-        self.judge: Judge | None = None  # of whole truth
+        self.judge: Judge | None = None  # None if truth is partitioned
         if companions.judgments is not None and not companions.are_parted:
             self.judge = Judge(companions.judgments, options)
 
@@ -201,7 +201,7 @@ class NotedBlocks:
 
 
 def join_overlaps(parts: Sequence[Overlap], n_users: int = N_EXAMPLES) -> Overlap:
-    """Return what parts have in common with other sides of their own, with examples of ids.
+    """Return the overlap of several parts, each with its part of a companion, as one.
 
     Two users are named in any case, if there are as many, and no item where one is common.
     """
@@ -221,7 +221,7 @@ def join_overlaps(parts: Sequence[Overlap], n_users: int = N_EXAMPLES) -> Overla
 
 
 def join_ids(parts: Sequence[pd.Index[Any]], n_shown: int | None = None) -> pd.Index[Any]:
-    """Return the ids of several parts, those of each level joined; the first of distinct ones."""
+    """Return the ids of several parts as one index, or its first `n_shown` distinct ids."""
     shown = [part[:n_shown] for part in parts if len(part)] or [part[:0] for part in parts[:1]]
     of_parts = zip(*map(list_levels, shown or [pd.Index([])]), strict=True)
     levels = [pd.concat(list(map(pd.Series, of_level))) for of_level in of_parts]

@@ -1,4 +1,4 @@
-"""Duplicates: rows that repeat the user and item of another, by mistake or for several models."""
+"""Rows that repeat the user and item of another row, by mistake or for several models."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from pandas.api.types import is_float_dtype, is_numeric_dtype
 
 from recframe.errors import RecframeError, RepeatedPairError, option, quote, spell
 from recframe.frames.columns import Columns, other_labels
+from recframe.frames.id_matching import unwrap_ids
 from recframe.frames.ids import sort_ids
-from recframe.frames.names import find_role, get_column, leave_out, list_labels, shown
-from recframe.frames.overlap import plain
+from recframe.frames.names import find_role, get_column, list_labels, remove_labels, shown
 from recframe.frames.values import Scores
 from recframe.frames.words import is_of_row, is_time, means_ids
 from recframe.kernel.grouping import Repeats
 from recframe.kernel.threads import Array
 from recframe.options import Models, Options
 
-MAX_MODELS = 1_000  # more are rather ids
-N_COMPARED = 1_000  # rows in which a column that tells them apart is looked for
-MOST_REPEATED = 0.6  # of the rows that can, where a column may hold items
+MAX_MODELS = 1_000  # A column with more values rather holds ids.
+N_REPEATED = 1_000  # repeated rows that are compared to find a column that tells them apart
+MOST_REPEATED = 0.6  # the largest share of repeated values in a column that may hold items
 APART = "evaluate each of its values by itself, or make score columns of models by a pivot"
 KEEP = spell("'keep'", "--duplicates keep")
 REMEDY = (
@@ -36,10 +36,10 @@ OF_MODELS = (
 
 
 class Folded(NamedTuple):
-    """The rows before those of one pair became one.
+    """The rows before the rows of each pair were folded into one.
 
-    They are positions in the frame; `pair` is the position of each one's pair among the pairs, and
-    `scores` are as those of `Interactions`, of these rows.
+    `rows` are positions in the frame, `pair` is the position of each row's pair among the pairs,
+    and `scores` are the scores of these rows, as in `Interactions`.
     """
 
     rows: Array
@@ -50,8 +50,8 @@ class Folded(NamedTuple):
 def repeated_error(
     frame: pd.DataFrame, columns: Columns, rows: Array, repeats: Repeats
 ) -> RepeatedPairError:
-    """Return the refusal of repeated rows; `rows` are the positions of all in the frame."""
-    repeated, first = rows[repeats.rows[:N_COMPARED]], rows[repeats.first[:N_COMPARED]]
+    """Return the refusal of repeated rows; `rows` are the positions of all rows in the frame."""
+    repeated, first = rows[repeats.rows[:N_REPEATED]], rows[repeats.first[:N_REPEATED]]
     labels = [*columns.users, columns.item]
     *ids, item = (get_column(frame, label, repeated[:1]).tolist()[0] for label in labels)
     labels += [] if columns.model is None else [columns.model]
@@ -61,13 +61,13 @@ def repeated_error(
         f"{' and '.join(map(repr, labels))} must not be the same in two rows, found "
         f"{len(repeats.rows):,} of {len(rows):,} rows that repeat another (such as {example})"
     )
-    told = find_telling(frame, columns, np.append(repeated, first), np.append(first, first))
+    telling = find_telling(frame, columns, np.append(repeated, first), np.append(first, first))
     unread = [
         label
-        for label in leave_out(columns.others, list_labels(frame))
+        for label in remove_labels(columns.others, list_labels(frame))
         if not (is_of_row(label) or find_role(label) in ("relevant", "score"))
     ]
-    if told is None and unread:
+    if telling is None and unread:
         user = [unread[0], *columns.users] if columns.users else unread[0]
         apart = {"item": unread[0]} if find_role(unread[0]) == "item" else {"user": user}
         remedy = (
@@ -76,73 +76,78 @@ def repeated_error(
         )
         answers = apart if len(unread) == 1 and "user" in apart else {}
     else:
-        remedy, answers = advise(told, columns)
+        remedy, answers = say_remedy(telling, columns)
     return RepeatedPairError(f"{found}; {remedy}", found, user_id, item, answers)
 
 
 def find_telling(
     frame: pd.DataFrame, columns: Columns, rows: Array, pair: Array
 ) -> tuple[Hashable, list[Any]] | None:
-    """Return the column that tells rows of the same pair apart, and its values; None for none."""
-    told: dict[Hashable, list[Any]] = {}
+    """Return a column that tells rows of the same pair apart, and its values; None if none does.
+
+    If several do, it is the one with fewest values: a model or a day rather than a time of day.
+    """
+    telling: dict[Hashable, list[Any]] = {}
     for label in other_labels(frame, columns):
         column = get_column(frame, label, rows)
-        if is_of_row(label) or is_float_dtype(column.dtype):  # a measure, which parts no rankings
+        if is_of_row(label) or is_float_dtype(column.dtype):  # Measures name no rankings.
             continue
-        try:
+        with suppress(TypeError):  # Cells such as lists cannot be compared.
             codes, values = pd.factorize(column, use_na_sentinel=False)
-        except TypeError:
-            continue  # lists and the like, which cannot be compared
-        cells = pd.DataFrame({"pair": pair, "row": rows, "code": codes}).drop_duplicates("row")
-        if not cells.duplicated(["pair", "code"]).any():
-            told[label] = pd.Index(values).tolist()
-    # Of several columns that with fewest values: rather a model or a day than a time of day.
-    return min(told.items(), key=lambda column: len(column[1]), default=None)
+            cells = pd.DataFrame({"pair": pair, "row": rows, "code": codes}).drop_duplicates("row")
+            if not cells.duplicated(["pair", "code"]).any():
+                telling[label] = pd.Index(values).tolist()
+    return min(telling.items(), key=lambda column: len(column[1]), default=None)
 
 
 def find_repeated(frame: pd.DataFrame, columns: Columns, rows: Array, user: Array) -> Any:
-    """Return the column of text or ids that has most values once for a user, but repeats some.
+    """Return the column of text or ids that repeats fewest values within users, but some.
 
-    Return None where there is none, or one that repeats nothing. The rows are a sample.
+    It may hold items. Return None if no column does, or the best one repeats nothing. The rows are
+    a sample.
     """
-    # Where a column has one value for each user, all rows but the first repeat it.
+    # If a column has one value for each user, all rows of a user but the first repeat it.
     most = 1 - len(np.unique(user)) / max(1, len(user))
     shares: dict[Any, float] = {None: MOST_REPEATED * most}
     for label in other_labels(frame, columns):
         column = get_column(frame, label, rows)
         is_number = is_numeric_dtype(column.dtype) and not means_ids(label)
-        with suppress(TypeError):  # lists and the like
+        with suppress(TypeError):  # Cells such as lists cannot be compared.
             if not (is_number or is_float_dtype(column.dtype) or is_time(label)):
                 item, values = pd.factorize(column, use_na_sentinel=False)
-                if len(values) < len(item):  # else a text or a number of its own for each row
+                if len(values) < len(item):  # Items repeat; a text for each row does not.
                     share = pd.DataFrame({"user": user, "item": item}).duplicated().mean()
                     shares[label] = float(share)
     found = min(shares, key=lambda label: shares[label])
     return found if shares[found] > 0 else None
 
 
-def advise(told: tuple[Hashable, list[Any]] | None, columns: Columns) -> tuple[str, dict[str, Any]]:
-    """Return a remedy and options for repeated rows, given the column that tells them apart."""
-    if told is None:
+def say_remedy(
+    telling: tuple[Hashable, list[Any]] | None, columns: Columns
+) -> tuple[str, dict[str, Any]]:
+    """Return a remedy and options for repeated rows; `telling` is the result of `find_telling`."""
+    if telling is None:
         of_models = f"pass {option('duplicates', 'max')} for the best of each pair"
         return REMEDY if columns.model is None else of_models, {"duplicates": "max"}
-    label, (one, other, *_) = told
+    label, (one, other, *_) = telling
     users = [label, *columns.users] if columns.users else label
     apart, answers = rank_apart(label, columns), {"user": users}
     if label in columns.doubtful:
         answers = {"model": label}
-    elif find_role(label) == "user":  # as a session of a user
+    elif find_role(label) == "user":  # for example a session of a user
         apart = f"pass {option('user', users)} to rank each by itself"
-    elif find_role(label) == "item":  # as a passage of a document
+    elif find_role(label) == "item":  # for example a passage of a document
         apart, answers = f"pass {option('item', label)} if that is ranked", {"duplicates": "max"}
-    shown_values = f"such as {quote(one)} and {quote(other)}"
+    examples = f"such as {quote(one)} and {quote(other)}"
     remedy = OF_MODELS if label in columns.doubtful else REMEDY
-    said = f"the column {quote(label)} tells them apart ({shown_values}): {apart}; else {remedy}"
-    return said, answers
+    return (
+        f"the column {quote(label)} tells them apart ({examples}): {apart}; else {remedy}",
+        answers,
+    )
 
 
 def rank_apart(label: Hashable, columns: Columns) -> str:
-    """Return what to pass where each value of a column has rankings of its own."""
+    """Return advice to evaluate each value of a column by itself."""
     if find_role(label) == "model" and columns.item is not None:
         return f"pass {option('model', label)} to evaluate each of its values as a model"
     both = [label, *columns.users] if columns.users else label
@@ -150,11 +155,11 @@ def rank_apart(label: Hashable, columns: Columns) -> str:
 
 
 def check_same_relevance(relevance: pd.Series, repeats: Repeats) -> None:
-    """Raise where rows of one user and item differ in relevance, whatever models they are of."""
-    own, first = relevance.iloc[repeats.rows].array, relevance.iloc[repeats.first].array
-    differs = np.flatnonzero(np.asarray(own != first))
+    """Raise if rows of one user and item differ in relevance, even between models."""
+    again, first = relevance.iloc[repeats.rows].array, relevance.iloc[repeats.first].array
+    differs = np.flatnonzero(np.asarray(again != first))
     if len(differs):
-        both = f"{quote(first[differs[0]])} and {quote(own[differs[0]])}"
+        both = f"{quote(first[differs[0]])} and {quote(again[differs[0]])}"
         raise RecframeError(
             f"relevant={quote(relevance.name)}: a user and item must have one relevance in the "
             f"rows of all models, found {len(differs):,} rows with another (such as {both}); pass "
@@ -164,7 +169,7 @@ def check_same_relevance(relevance: pd.Series, repeats: Repeats) -> None:
 
 
 def find_models(label: Hashable, column: pd.Series, options: Options) -> Models:
-    """Return the models that a column holds, sorted; raise for what they cannot be evaluated by."""
+    """Return the models in a column, sorted; raise if options or values do not fit models."""
     options.check_unordered("a frame with a row for each model")
     if options.duplicates == "keep":
         raise RecframeError(
@@ -172,7 +177,7 @@ def find_models(label: Hashable, column: pd.Series, options: Options) -> Models:
             f"counts; pass {option('duplicates', 'max')} for the best"
         )
     found = pd.Index(column.drop_duplicates(), tupleize_cols=False)
-    present = plain(found.dropna())
+    present = unwrap_ids(found.dropna())
     if len(present) < len(found) and options.missing == "raise":
         raise RecframeError(
             f"model={quote(label)}: must not be null, found null in some rows; pass "

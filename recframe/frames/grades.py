@@ -1,4 +1,4 @@
-"""Grades: columns of truth without a role that may say which of its pairs are relevant."""
+"""Columns of truth without a role that may say which of its pairs are relevant."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from recframe.frames.names import find_role, get_column, list_labels, shown
 from recframe.frames.splits import find_parts
 from recframe.frames.words import is_time, means_ids
 
-MAX_GRADES = 20  # distinct values; ten stars in halves are as many
-MIN_TIME = 1e6  # counts of seconds or days, as dates in digits, are far above; grades below
-FIRST_ROWS = 1000  # tell most columns of many values from grades
-MOST_COMPARED = 1 << 16  # rows in which users and items repeat
-LEAST_REPEATED = 10  # rows, in which what a user or an item decides shows
+MAX_GRADES = 20  # distinct values: ten stars in halves are 20
+MIN_TIME = 1e6  # Times and dates as numbers are above this, grades below.
+FIRST_ROWS = 1000  # Most columns with more values than grades show so in these rows.
+MOST_COMPARED = 1 << 16  # rows that are compared by user and by item
+LEAST_REPEATED = 10  # repeated rows that show whether users or items decide a value
 ANY_DIFFER, MOST_DIFFER = 1e-9, 0.5  # shares of the rows that repeat an item
-# Texts that say of a pair whether it is relevant.
+# Texts that say whether a pair is relevant.
 VERDICTS = (
     *("yes", "no", "y", "n", "true", "false", "t", "f", "relevant", "irrelevant", "not relevant"),
     *("like", "liked", "dislike", "disliked", "positive", "negative", "pos", "neg", "good", "bad"),
@@ -30,19 +30,20 @@ VERDICTS = (
 
 
 def check_no_grades(truth: pd.DataFrame, columns: Columns, of_rows: Columns) -> None:
-    """Raise where a column without a role looks like grades, so that not every pair need count.
+    """Raise if a column without a role looks like grades, so that some pairs may not count.
 
-    Few numbers do, and texts that say so. Other texts do if they differ in the rows of one item and
-    of one user, and many numbers if they differ in most of these; attributes of the rows do not.
+    Few distinct numbers look like grades, and so do texts such as "yes" and "no". Other texts do if
+    they differ within items and within users, and many numbers if they differ in most such rows.
+    Columns that the rows have too do not.
     """
     grades = dict[Hashable, list[str]]()
     for label in list_labels(truth, columns.labels):
         if find_role(label) in ("user", "item") or is_time(label):
             continue
-        with suppress(TypeError, NotImplementedError):  # lists, which no set holds
+        with suppress(TypeError, NotImplementedError):  # Cells such as lists are unhashable.
             values, least = _find_grades(get_column(truth, label))
             if values and find_parts(get_column(truth, label)):
-                continue  # which has been asked
+                continue  # `check_splits` has asked about it.
             share = _share_of_others(truth, label, columns) if values else -1
             if share >= least and (least == 0 or label not in of_rows.others):
                 grades[label] = values
@@ -61,7 +62,7 @@ def check_no_grades(truth: pd.DataFrame, columns: Columns, of_rows: Columns) -> 
 
 
 def _find_grades(column: pd.Series) -> tuple[list[str], float]:
-    """Return values that may be grades, and in which share of an item's rows they must differ."""
+    """Return values that may be grades, and the share of an item's rows that must differ."""
     values = column.iloc[:FIRST_ROWS].unique()
     values = values if len(values) > MAX_GRADES else column.unique()
     if len(values) > MAX_GRADES:
@@ -82,21 +83,22 @@ def _find_grades(column: pd.Series) -> tuple[list[str], float]:
 
 
 def _share_of_others(truth: pd.DataFrame, label: Hashable, columns: Columns) -> float:
-    """Return in which share of the rows that repeat an item a column has a value of its own.
+    """Return the share of rows that repeat an item but have another value in a column.
 
-    It is -1 where users or items decide the value, or each row has its own, in rows enough to tell.
+    It is -1 if enough rows show that the user or the item decides the value, or that each row has
+    its own.
     """
     labels, n_rows, share = [*columns.users, columns.item], min(len(truth), MOST_COMPARED), 0.0
-    user, item, own = (
+    user, item, value = (
         pd.factorize(get_column(truth, one).iloc[:n_rows], use_na_sentinel=False)[0]
         for one in (labels[0], labels[-1], label)
     )
-    n_own = int(own.max(initial=-1)) + 1
-    if n_own == n_rows >= LEAST_REPEATED:
+    n_values = int(value.max(initial=-1)) + 1
+    if n_values == n_rows >= LEAST_REPEATED:
         return -1
     for by in (user, item)[len(labels) == 1 :]:
         n_by = int(by.max(initial=-1)) + 1
-        n_others = len(np.unique(by * n_own + own)) - n_by
+        n_others = len(np.unique(by * n_values + value)) - n_by
         if n_others == 0 and n_rows - n_by >= LEAST_REPEATED:
             return -1
         share = n_others / (n_rows - n_by) if n_others > 1 else 0.0

@@ -1,4 +1,4 @@
-"""Ids: users and items of columns as codes, and users in order."""
+"""Users and items of columns as codes, and the order of users."""
 
 from __future__ import annotations
 
@@ -13,18 +13,17 @@ import pyarrow.compute as pc
 from pandas.api.types import is_integer_dtype
 
 from recframe.errors import RecframeError, quote, shorten
-from recframe.frames.kinds import NO_IDS, check_dtype, check_ids, may_be_mixed
+from recframe.frames.id_kinds import ID_ERRORS, check_dtype, check_ids, may_be_mixed
 from recframe.frames.names import get_column
 from recframe.frames.values import find_nulls, has_nulls, null_error
 from recframe.kernel.grouping import SLICE, Groups, combine, find_range, invert, take_rows
 from recframe.kernel.threads import Array, in_slices
-from recframe.options import POSITIONS
 
-ALL_USERS = "all"  # the index label where the frame is one ranking
-SPREAD = 4  # integers for each row, up to which they are codes themselves
-N_CODES = 1 << 22  # a table of so many codes is small, so few rows may have so wide a range
-N_FIRST_ROWS = 1 << 16  # rows in which runs of ids are looked for first, and shared objects
-UNSHARED = 0.99  # objects for each of these rows, from which on too few are shared
+ALL_USERS = "all"  # the label of the only user if the frame is one ranking
+SPREAD = 4  # Integers are codes if their range is at most this many times the rows.
+N_CODES = 1 << 22  # A table of so many codes is small, so few rows may have so wide a range.
+N_FIRST_ROWS = 1 << 16  # the first rows, which show whether ids have runs or share objects
+UNSHARED = 0.99  # With more distinct objects for each row, too few are shared.
 
 
 class Ids(NamedTuple):
@@ -37,9 +36,9 @@ class Ids(NamedTuple):
     ids : Index
         The id of each code.
     dtype : dtype
-        The dtype of the column that the ids are from.
+        The dtype of the column of the ids.
     is_sorted : bool
-        Whether the order of codes is that of ids. Some ids may then be in no row.
+        Whether codes and ids have the same order. Some ids may then be in no row.
     """
 
     codes: Array
@@ -48,16 +47,16 @@ class Ids(NamedTuple):
     is_sorted: bool
 
     def used(self) -> Ids:
-        """Return the same with only those ids that some row has."""
+        """Return the same codes and ids without ids that are in no row."""
         if not self.is_sorted:
             return self
         codes, is_used = self.codes, np.zeros(len(self.ids), bool)
 
         def mark(start: int, stop: int) -> None:
             for first in range(start, stop, SLICE):
-                own = codes[first : min(first + SLICE, stop)].astype(np.intp)
-                # Each is set once: threads that write to one place wait for each other.
-                is_used[own[~is_used[own]]] = True
+                some = codes[first : min(first + SLICE, stop)].astype(np.intp)
+                # Flags that are set are not written: threads that write to one place wait.
+                is_used[some[~is_used[some]]] = True
 
         in_slices(mark, len(codes))
         used = np.flatnonzero(is_used)
@@ -65,12 +64,12 @@ class Ids(NamedTuple):
             position = np.empty(len(self.ids), np.int32)
             position[used] = np.arange(len(used), dtype=np.int32)
             codes = take_rows(position, codes)
-            del position  # which may be larger than all else
+            del position  # It may be the largest array.
         return self._replace(codes=codes, ids=self.restore(used))
 
     def distinct(self) -> pd.Index[Any]:
-        """Return the ids that some row has, each once."""
-        n_ids = len(self.ids)  # nulls may have codes beyond
+        """Return the ids of the rows, each once."""
+        n_ids = len(self.ids)  # Nulls may have codes from here on.
         return self.restore(np.flatnonzero(np.bincount(self.codes, minlength=n_ids)[:n_ids]))
 
     def restore(self, codes: Array) -> pd.Index[Any]:
@@ -78,7 +77,7 @@ class Ids(NamedTuple):
         if isinstance(self.dtype, pd.CategoricalDtype) and self.ids.dtype != self.dtype:
             return pd.Index(pd.Categorical.from_codes(codes, dtype=self.dtype))
         ids: pd.Index[Any]
-        if isinstance(self.ids, pd.RangeIndex):  # of integers, of whatever dtype
+        if isinstance(self.ids, pd.RangeIndex):  # The column may have any dtype of integers.
             ids = pd.Index(codes + self.ids.start, dtype=self.dtype)
         else:
             ids = self.ids.take(codes)
@@ -95,7 +94,7 @@ class Users(NamedTuple):
     groups : Groups
         The rows of each user.
     sorted_by : ndarray of shape (n_users,), int, or None
-        The order that sorts the users, where it is known already.
+        The order that sorts the users, None if it is not known yet.
     """
 
     ids: pd.Index[Any]
@@ -108,9 +107,9 @@ class Users(NamedTuple):
 
 
 def find_users(frame: pd.DataFrame, labels: Sequence[Hashable], rows: Array | None = None) -> Users:
-    """Return the users of a frame or of some of its rows, or raise where an id cannot be one.
+    """Return the users of a frame or of some of its rows, or raise if an id is invalid.
 
-    Of several columns each combination of their ids is a user; without one all rows are of one.
+    With several columns, each combination of ids is a user. Without any, all rows have one user.
     """
     columns = [get_column(frame, label, rows) for label in labels]
     if not columns:
@@ -127,7 +126,7 @@ def find_users(frame: pd.DataFrame, labels: Sequence[Hashable], rows: Array | No
         _, first, codes = np.unique(both, return_index=True, return_inverse=True)
         first = first if heads is None else heads[first]
         index, is_sorted = as_users([pd.Index(column.take(first)) for column in columns]), False
-    if offsets is not None and len(index) == len(codes):  # each user is one run
+    if offsets is not None and len(index) == len(codes):  # Each user is one run of rows.
         sorted_by = invert(codes) if is_sorted else None
         return Users(index.take(codes), Groups(len(index), offsets=offsets), sorted_by)
     if offsets is not None:
@@ -139,15 +138,15 @@ def find_users(frame: pd.DataFrame, labels: Sequence[Hashable], rows: Array | No
 def encode(
     column: pd.Series, role: str, heads: Array | None = None, *, lenient: bool = False
 ) -> Ids:
-    """Return a column of ids as codes, or raise where one is null, or cannot be an id.
+    """Return a column of ids as codes, or raise if an id is null or invalid.
 
-    Of runs of one id the codes are those of `heads`, their first rows. Where reading is lenient,
-    each null has a code of its own.
+    If rows have runs of one id, only the first rows of runs, `heads`, are read and have codes. If
+    reading is lenient, each null has its own code.
     """
     check_dtype(column, role)
     of_runs = column if heads is None else column.take(heads)
     found = _encode(of_runs, role, len(column))
-    # Codes say which objects are null: to ask each of them again takes a fifth of a call.
+    # Codes already show which objects are null; asking each object again costs a fifth of a call.
     is_object = column.dtype == object
     any_null = found.codes.min(initial=0) < 0 if is_object else has_nulls(of_runs)
     if any_null and not lenient:
@@ -163,7 +162,7 @@ def encode(
 
 
 def _encode(column: pd.Series | pd.Index[Any], role: str, n_rows: int = 0) -> Ids:
-    """Return ids as codes, those of nulls below 0; `n_rows` is how many rows they stand for."""
+    """Return ids as codes, negative for nulls; `n_rows` is the number of rows if ids are heads."""
     dtype: Any = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         return Ids(column.array.codes, dtype.categories, dtype, is_sorted=True)
@@ -172,31 +171,31 @@ def _encode(column: pd.Series | pd.Index[Any], role: str, n_rows: int = 0) -> Id
         low, high = map(int, find_range(values))
         n_spread = SPREAD * max(n_rows, len(values))
         most = min(n_spread + max(N_FIRST_ROWS, min(4 * n_spread, N_CODES)), 1 << 31)
-        if values.dtype == np.int32 and low >= 0 and high < most:  # which are codes as they are
+        if values.dtype == np.int32 and low >= 0 and high < most:  # The values are codes.
             return Ids(values, pd.RangeIndex(high + 1), dtype, is_sorted=True)
         if high - low < most and high < 1 << 62:
             lowest = values.dtype.type(low)
             codes: Array = np.empty(len(values), np.int32)
-            # In the type of codes: in their own the difference of small integers may overflow.
+            # The difference of small integers may overflow in their dtype, not in that of codes.
             subtract = partial(np.subtract, dtype=np.int32, casting="unsafe")
             in_slices(lambda a, b: subtract(values[a:b], lowest, out=codes[a:b]), len(codes))
             return Ids(codes, pd.RangeIndex(low, high + 1), dtype, is_sorted=True)
     if column.dtype == object and _are_shared(column):
         codes, addresses = _encode_values(pa.array(_find_addresses(column.to_numpy())))
         rows = np.empty(len(addresses), np.intp)
-        rows[codes] = np.arange(len(codes))  # one of each object
+        rows[codes] = np.arange(len(codes))  # one row of each object
         found = _encode(column.take(rows), role, n_rows)
         return found._replace(codes=take_rows(found.codes, codes))
     arrow = read_text(column) if values is None else pa.array(values)
     if arrow is not None:
         codes, distinct = _encode_values(arrow)
-        is_text = values is None and column.dtype != object  # which pandas takes of Arrow as it is
+        is_text = values is None and column.dtype != object  # Text stays in Arrow's memory.
         known = distinct if is_text else distinct.to_numpy(zero_copy_only=False)
         return Ids(codes, pd.Index(pd.array(known, dtype), dtype=dtype), dtype, is_sorted=False)
     try:
         codes, distinct = pd.factorize(column)
-    except NO_IDS as error:
-        find_nulls(pd.Series(column))  # which refuses a signaling NaN
+    except ID_ERRORS as error:
+        find_nulls(pd.Series(column))  # This refuses a signaling NaN.
         raise RecframeError(
             f"{role}={quote(column.name)}: ids must be hashable, found "
             f"{shorten(str(error))}; make a row of each id with df.explode({quote(column.name)}), "
@@ -206,36 +205,36 @@ def _encode(column: pd.Series | pd.Index[Any], role: str, n_rows: int = 0) -> Id
 
 
 def _are_shared(column: pd.Series | pd.Index[Any]) -> bool:
-    """Return whether rows share objects, as those of text that pandas 2 has read.
+    """Return whether rows share objects, as text does that pandas 2 has read.
 
-    A call that reads each object once then takes 0.4 x the time.
+    Reading each object once then takes 0.4 times as long.
     """
     sample = _find_addresses(column.to_numpy()[:N_FIRST_ROWS])
     return len(np.unique(sample)) < UNSHARED * len(sample)
 
 
 def _find_addresses(objects: Array) -> Array:
-    """Return where each object lies, by which those that are not one are told apart."""
+    """Return the address of each object, which differs between objects."""
     return np.frombuffer(np.ascontiguousarray(objects), np.intp)
 
 
 def _encode_values(values: pa.Array) -> tuple[Array, pa.Array]:
     """Return the code of each value, -1 for null, and the values that have them."""
-    pool = pa.system_memory_pool()  # Arrow's own keeps twice the memory of what has grown
-    # Slices are encoded in threads, each with codes of its own, which are then made one.
-    pieces: Any = in_slices(
+    pool = pa.system_memory_pool()  # The default pool keeps twice the memory of arrays that grow.
+    # Threads encode slices, each with its own codes, which are then unified.
+    chunks: Any = in_slices(
         lambda start, stop: pc.dictionary_encode(values[start:stop], memory_pool=pool), len(values)
     )
-    pieces = pa.chunked_array(pieces).unify_dictionaries(pool).chunks  # the first are let go
+    chunks = pa.chunked_array(chunks).unify_dictionaries(pool).chunks
     # Arrow's fill_null copies codes even if none is null.
-    codes = [one.indices.fill_null(-1) if one.null_count else one.indices for one in pieces]
-    return np.concatenate(codes), pieces[0].dictionary
+    codes = [one.indices.fill_null(-1) if one.null_count else one.indices for one in chunks]
+    return np.concatenate(codes), chunks[0].dictionary
 
 
 def _find_runs(columns: Sequence[pd.Series]) -> Array | None:
-    """Return where runs of rows of one user begin and, last, the end; None if rows have no runs."""
+    """Return the offsets of runs of rows of one user, None if runs are short."""
     starts, n_rows = np.empty(0, np.int64), len(columns[0])
-    for n_first in sorted({min(n_rows, N_FIRST_ROWS), n_rows}):  # as the first are, so are most
+    for n_first in sorted({min(n_rows, N_FIRST_ROWS), n_rows}):  # The first rows usually decide.
         changes = [_find_changes(column.iloc[:n_first]) for column in columns]
         starts = changes[0] if len(columns) == 1 else np.unique(np.concatenate(changes))
         if 2 * len(starts) >= n_first:
@@ -244,7 +243,7 @@ def _find_runs(columns: Sequence[pd.Series]) -> Array | None:
 
 
 def _find_changes(column: pd.Series) -> Array:
-    """Return the rows whose id is not that of the row before; more may be found."""
+    """Return the rows whose id differs from the row before, and maybe some other rows."""
     values: Any = _integers(column)
     if isinstance(column.dtype, pd.CategoricalDtype):
         values = column.array.codes
@@ -266,25 +265,25 @@ def _find_changes(column: pd.Series) -> Array:
 
 
 def read_text(column: pd.Series | pd.Index[Any]) -> pa.Array | None:
-    """Return ids as Arrow's text in one piece, None where there are others among them."""
+    """Return ids as one array of Arrow's text, None if some are no text."""
     cells: Any = column.array
     if column.dtype == object:
         if len(column) and not isinstance(cells[0], str | float | None):
             return None
-        cells = column.to_numpy()  # of pandas' own array Arrow has pandas look for nulls first
+        cells = column.to_numpy()  # In an array of pandas, pandas would look for nulls first.
     elif not isinstance(column.dtype, pd.StringDtype | pd.ArrowDtype):
         return None
     try:
         text = pa.array(cells, from_pandas=True)
     except (pa.ArrowException, UnicodeError, OverflowError):
-        return None  # objects of several kinds, or text that is none
+        return None  # The ids are objects of several kinds, or no text of UTF-8.
     if isinstance(text, pa.ChunkedArray):
         text = text.chunk(0) if text.num_chunks == 1 else text.combine_chunks()
     return text if text.type in (pa.string(), pa.large_string()) else None
 
 
 def _integers(ids: pd.Series | pd.Index[Any]) -> Array | None:
-    """Return integers without nulls as NumPy has them, None for others."""
+    """Return integers without nulls as an array, None for other ids."""
     dtype: Any = ids.dtype
     if isinstance(dtype, np.dtype):
         return ids.to_numpy() if dtype.kind in "iu" else None
@@ -292,7 +291,7 @@ def _integers(ids: pd.Series | pd.Index[Any]) -> Array | None:
 
 
 def as_users(columns: Sequence[pd.Index[Any]]) -> pd.Index[Any]:
-    """Return the ids of each column as those of users, several as levels."""
+    """Return the ids of columns as the ids of users; several columns become levels."""
     if len(columns) == 1:
         return columns[0]
     levels: list[Any] = []
@@ -306,7 +305,7 @@ def as_users(columns: Sequence[pd.Index[Any]]) -> pd.Index[Any]:
 
 
 def list_levels(ids: pd.Index[Any]) -> list[pd.Index[Any]]:
-    """Return the ids of users in each of the columns that tell them apart."""
+    """Return the ids in each level of users."""
     return [ids.get_level_values(level) for level in range(ids.nlevels)]
 
 
@@ -318,22 +317,14 @@ def sort_ids(ids: pd.Index[Any]) -> Array:
     if isinstance(ids.dtype, np.dtype) and ids.dtype.kind in "iufmM":
         return np.argsort(ids.to_numpy(), kind="stable")
     if (text := read_text(ids)) is not None:
-        in_order: Array = pc.sort_indices(text).to_numpy()  # by code points, as Python has it
+        in_order: Array = pc.sort_indices(text).to_numpy()  # by code points, as in Python
         return in_order.view(np.int64)
-    # Sorts ids of several types too, numbers before texts.
+    # This sorts ids of several types too, numbers before texts.
     try:
         return np.argsort(pd.factorize(ids, sort=True)[0], kind="stable")
-    except NO_IDS as error:
+    except ID_ERRORS as error:
         raise RecframeError(
             f"user={quote(ids.name)}: ids must be sortable, because the tables sort "
             f"users, found {quote(ids[[0]].tolist()[0])} ({shorten(str(error))}); "
             f"convert them, for example with df[{quote(ids.name)}].map(str)"
         ) from error
-
-
-def with_positions(frame: pd.DataFrame, shape: Any, users: Any, items: Any) -> pd.DataFrame:
-    """Return a frame that remembers which of its ids are positions in a matrix, and how many."""
-    sides = zip(("user", "item"), shape, (users, items), strict=True)
-    if positions := {role: n for role, n, ids in sides if ids is None}:
-        frame.attrs[POSITIONS] = positions
-    return frame

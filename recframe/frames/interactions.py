@@ -1,4 +1,4 @@
-"""Interactions: from a frame to arrays. Labels and dtypes above, arrays below; the only way in."""
+"""From a frame to arrays, the only way in: labels and dtypes above, arrays below."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import pandas as pd
 from recframe.errors import RecframeError, option, quote
 from recframe.frames.columns import Columns
 from recframe.frames.duplicates import Folded, check_same_relevance, rank_apart, repeated_error
+from recframe.frames.id_kinds import rank_as_text
+from recframe.frames.id_matching import unwrap_ids
 from recframe.frames.ids import Ids, Users, encode, find_users
-from recframe.frames.kinds import rank_as_text
 from recframe.frames.names import get_column
-from recframe.frames.overlap import plain
 from recframe.frames.values import (
     Gains,
     Scores,
@@ -35,9 +35,9 @@ from recframe.options import Options
 
 
 class Judged(NamedTuple):
-    """Whether truth holds each row, relevant or not.
+    """Whether truth judges each row, relevant or not.
 
-    `n_others` are each user's items that truth holds, not relevant and not among these rows.
+    `n_others` counts each user's items that truth judges as not relevant and that have no row.
     """
 
     rows: Array
@@ -52,32 +52,32 @@ class Interactions(NamedTuple):
     frame, columns : DataFrame, Columns
         The frame, and the labels of its columns in their roles.
     rows : ndarray of shape (n_rows,), int, or None
-        The positions in the frame of the rows kept, ascending; None where all are.
+        The positions of the rows in the frame, ascending; None for all rows.
     users : Users
         The users of the rows.
     relevant : ndarray of shape (n_rows,), bool
         Whether each row is relevant.
     scores : dict
-        Label of each score column: (values, is_ranked). The highest value is the best: those of
-        ascending scores are turned round. `is_ranked` is None where every row is ranked.
+        Label of each score column: (values, is_ranked). The highest value is the best: ascending
+        scores are turned round. `is_ranked` is None if every row is ranked.
     items : Ids or None
-        The items of the rows, where they are read.
+        The items of the rows, None if they are not read.
     n_unlisted : ndarray of shape (n_users,), int
-        Relevant items of each user that have no row.
+        The relevant items of each user that have no row.
     is_judged : bool
-        Whether it is known which rows are relevant; where not, none is.
+        Whether relevance is known; if not, no row is relevant.
     grades : ndarray of shape (n_rows,), default None
-        The relevance that nDCG reads of each row; None: 1 where relevant.
+        The relevance of each row for nDCG; None: 1 if relevant.
     n_repeated : int, default 0
-        How many rows of the frame repeat the user and item of one before, as far as looked for.
+        The number of rows that repeat the user and item of a row before, if this was counted.
     folded : Folded, default None
-        The rows before those of one pair became one, where they did.
+        The rows before the rows of each pair were folded into one, if they were.
     averaged : tuple of ndarray of shape (n_rows,), float
-        The values of the columns that metrics are of.
+        The values of the columns that ``mean(column)`` averages.
     find_gains, find_judged : callable, default None
-        Return what truth says of the rows, and of items without one: gains and who is judged.
+        Return the gains, or the judged rows, that truth gives.
     pairs : SortedPairs, default None
-        The pairs of the rows, for truth to look up, where they are sorted.
+        The sorted pairs of the rows, for truth to look up, if they were sorted.
     """
 
     frame: pd.DataFrame
@@ -98,7 +98,7 @@ class Interactions(NamedTuple):
     pairs: SortedPairs | None = None
 
     def gains(self, gain: str) -> Gains | None:
-        """Return what rows, and items without one, add to nDCG; None: 1 where relevant."""
+        """Return the gains of rows, and of items without a row, for nDCG; None: 1 if relevant."""
         if self.find_gains is not None:
             return self.find_gains(gain)
         if self.grades is None:
@@ -107,33 +107,33 @@ class Interactions(NamedTuple):
         return Gains(gains, np.empty(0, np.int64), np.empty(0))
 
     def judged(self) -> Judged:
-        """Return what truth holds; without truth that is every row."""
+        """Return the rows and items that truth judges; without truth every row is judged."""
         if self.find_judged is not None:
             return self.find_judged()
         n_rows, n_users = len(self.relevant), len(self.users.ids)
         return Judged(np.ones(n_rows, bool), np.zeros(n_users, np.int64))
 
     def rankings(self, score: Hashable, options: Options, grades: Array | None = None) -> Rankings:
-        """Return what ranks the rows of every user by one score column; grades are 0 and 1."""
+        """Return the input of a `Ranker` for one score; without grades they are 0 and 1."""
         values, is_ranked = self.scores[score]
         tie_order = None
-        if options.tie_rule.by_item:  # by the item as text, the last one lowest
-            items = self.items.used()  # type: ignore[union-attr]  # which the rule has read
+        if options.tie_rule.by_item:  # Items are ordered as text, the last one lowest.
+            items = self.items.used()  # type: ignore[union-attr]  # The tie rule reads items.
             rank = rank_as_text(items.ids, self.columns.item)
             tie_order = take_rows((len(rank) - 1 - rank).astype(np.int32), items.codes)
         grades = self.relevant.view(np.uint8) if grades is None else grades
         return Rankings(self.users.groups, values, grades, is_ranked, tie_order)
 
     def get_column(self, label: Hashable) -> pd.Series:
-        """Return a column of the rows kept."""
+        """Return a column of the rows."""
         return get_column(self.frame, label, self.rows)
 
     def take(self, rows: Array) -> Interactions:
-        """Return interactions with these of their rows, which ascend."""
+        """Return interactions with some of their rows, at ascending positions."""
         grades, items = self.grades, self.items
-        kept = np.arange(len(self.relevant)) if self.rows is None else self.rows
+        positions = np.arange(len(self.relevant)) if self.rows is None else self.rows
         return self._replace(
-            rows=kept[rows],
+            rows=positions[rows],
             users=self.users._replace(groups=self.users.groups.take(rows)),
             relevant=self.relevant[rows],
             scores={
@@ -147,113 +147,139 @@ class Interactions(NamedTuple):
         )
 
     def keep_users(self, are_kept: Array) -> Interactions:
-        """Return interactions of some of their users, without the rows of the others."""
+        """Return interactions with some of their users, without the rows of the others."""
         ids, groups, _ = self.users
         users = Users(ids[are_kept], groups.keep(are_kept))
         kept = self.take(np.flatnonzero(are_kept[groups.codes]))
         return kept._replace(users=users, n_unlisted=self.n_unlisted[are_kept], folded=None)
 
     def find_rows(self) -> tuple[Array, Array]:
-        """Return the positions in the frame of the rows read, and where each is among these."""
+        """Return the positions in the frame of the rows read, and the row that each became."""
         if self.folded is not None:
             return self.folded.rows, self.folded.pair
-        place = np.arange(len(self.relevant))
-        return place if self.rows is None else self.rows, place
+        positions = np.arange(len(self.relevant))
+        return positions if self.rows is None else self.rows, positions
 
     def find_ranked(self, score: Hashable) -> tuple[Array, Array]:
-        """Return the positions in the frame of the rows ranked by a score, and where each is.
+        """Return the positions in the frame of rows that a score ranks, and the row each became.
 
-        Of a pair's rows that were made one, those with its score stand for it.
+        If the rows of a pair were folded into one, only rows with its score stand for it.
         """
-        rows, place = self.find_rows()
-        values, stands = self.scores[score]
+        rows, pair = self.find_rows()
+        values, is_ranked = self.scores[score]
         if self.folded is not None:
-            own, stands = self.folded.scores[score]
-            has_best = own == values[place]
-            stands = has_best if stands is None else has_best & stands
-        return (rows, place) if stands is None else (rows[stands], place[stands])
+            unfolded, is_ranked = self.folded.scores[score]
+            has_best = unfolded == values[pair]
+            is_ranked = has_best if is_ranked is None else has_best & is_ranked
+        return (rows, pair) if is_ranked is None else (rows[is_ranked], pair[is_ranked])
 
 
 def read_interactions(
     frame: pd.DataFrame, columns: Columns, options: Options, *, lenient: bool = False
 ) -> Interactions:
-    """Return the arrays of a frame's columns, nulls treated as `missing` says.
+    """Return the arrays of a frame's columns; `missing` decides about nulls.
 
-    With truth no row is relevant yet: `companions.read_judged` looks them up. Where reading is
-    lenient, rows with a null user or relevance are left out, those with a null score not ranked,
-    and a relevance column that cannot be read says nothing.
+    With truth no row is relevant yet: `companions.read_judged` looks them up. If reading is
+    lenient, rows with a null user or relevance are left out, rows with a null score are not ranked,
+    and a relevance column that cannot be read is ignored.
     """
-    drops, averages = options.missing == "drop", [label for _, label in columns.averaged]
-    reads_items = options.has_truth or options.duplicates != "keep"
-    relevance = columns.relevant if options.null_relevance == "raise" else None
-    complete = [*columns.users, relevance] if drops or lenient else []
-    own = columns.score_columns  # of several models one, which have its direction
-    directions = list(zip(own, columns.ascending[: len(own)], strict=True))
-    missing: list[Array] = []
-    if drops:
-        complete += [columns.item if reads_items else None, columns.model, *averages]
-        missing = [find_missing(get_column(frame, one), options, low) for one, low in directions]
-    rows = complete_rows(frame, complete, missing)
-    if drops and columns.scores:  # which truth has none of
-        n_dropped = 0 if rows is None else len(frame) - len(rows)
-        note(rows_dropped=n_dropped, rows_read=len(frame))
+    rows = _drop_missing(frame, columns, options, lenient=lenient)
     users = find_users(frame, columns.users, rows)
-    relevant, grades = None, None
-    if columns.relevant is not None:
-        with suppress(RecframeError) if lenient else nullcontext():
-            relevant, grades = read_relevance(get_column(frame, columns.relevant, rows), options)
+    relevant, grades = _read_relevance_column(frame, columns, rows, options, lenient=lenient)
     scores: Scores = {}
-    for label, is_low_best in directions:
+    for label, is_low_best in _list_directions(columns):
         column = get_column(frame, label, rows)
         scores[label] = read_scores(column, users.groups, options, lenient, is_low_best)
     models = None
     if columns.model is not None:
-        scores, models = _part_scores(scores, get_column(frame, columns.model, rows), columns)
-    averaged = [read_values(get_column(frame, label, rows), scores, options) for label in averages]
+        scores, models = _split_by_model(scores, get_column(frame, columns.model, rows), columns)
+    averaged = [get_column(frame, label, rows) for _, label in columns.averaged]
+    averages = tuple(read_values(column, scores, options) for column in averaged)
     items = None
-    if columns.item is not None and (reads_items or lenient):
+    if columns.item is not None and (lenient or _reads_items(options)):
         items = encode(get_column(frame, columns.item, rows), "item", lenient=lenient)
-    n_rows = len(frame) if rows is None else len(rows)
     interactions = Interactions(
         frame,
         columns,
         rows,
         users,
-        np.zeros(n_rows, bool) if relevant is None else relevant,
+        np.zeros(users.groups.n_rows, bool) if relevant is None else relevant,
         scores,
         items,
         np.zeros(len(users.ids), np.int64),
         relevant is not None,
         grades,
-        averaged=tuple(averaged),
+        averaged=averages,
     )
     settled = interactions
     if items is not None:
         settled = _settle_repeats(interactions, options, models, lenient=lenient)
     for label in () if lenient else columns.doubtful:
-        with suppress(TypeError):  # lists and the like, which cannot be compared
+        with suppress(TypeError):  # Cells such as lists cannot be compared.
             _check_model(interactions, label)
     return settled
 
 
-def _part_scores(scores: Scores, column: pd.Series, columns: Columns) -> tuple[Scores, Array]:
-    """Return the scores of each model, which ranks its own rows, and the number of each row's.
+def _drop_missing(
+    frame: pd.DataFrame, columns: Columns, options: Options, *, lenient: bool
+) -> Array | None:
+    """Return the rows that nulls do not remove, None for all rows."""
+    labels: list[Hashable | None] = []
+    if options.missing == "drop" or lenient:
+        has_nulls_kept = options.null_relevance != "raise"
+        labels = [*columns.users, None if has_nulls_kept else columns.relevant]
+    if options.missing != "drop":
+        return complete_rows(frame, labels)
+    item = columns.item if _reads_items(options) else None
+    labels += [item, columns.model, *(label for _, label in columns.averaged)]
+    scores = _list_directions(columns)
+    missing = [find_missing(get_column(frame, one), options, is_low) for one, is_low in scores]
+    rows = complete_rows(frame, labels, missing)
+    if columns.scores:  # Rows of truth have no score and are not counted.
+        n_dropped = 0 if rows is None else len(frame) - len(rows)
+        note(rows_dropped=n_dropped, rows_read=len(frame))
+    return rows
 
-    It is the model's position among the scores, -1 for none of them.
+
+def _reads_items(options: Options) -> bool:
+    """Return whether truth or repeated pairs need the items of rows."""
+    return options.has_truth or options.duplicates != "keep"
+
+
+def _list_directions(columns: Columns) -> list[tuple[Hashable, bool]]:
+    """Return each column of scores, and whether its lowest score is the best."""
+    labels = columns.score_columns  # Models share one column and its direction.
+    return list(zip(labels, columns.ascending[: len(labels)], strict=True))
+
+
+def _read_relevance_column(
+    frame: pd.DataFrame, columns: Columns, rows: Array | None, options: Options, *, lenient: bool
+) -> tuple[Array | None, Array | None]:
+    """Return which rows are relevant and their grades, both None without a column of relevance."""
+    if columns.relevant is not None:
+        with suppress(RecframeError) if lenient else nullcontext():
+            return read_relevance(get_column(frame, columns.relevant, rows), options)
+    return None, None
+
+
+def _split_by_model(scores: Scores, column: pd.Series, columns: Columns) -> tuple[Scores, Array]:
+    """Return the scores of each model, which ranks its rows only, and the model of each row.
+
+    The model is a position among the scores, -1 for a value that is no model.
     """
-    codes, found = pd.factorize(column)
+    codes, values = pd.factorize(column)
     names = pd.Index(columns.scores, tupleize_cols=False)
-    place = names.get_indexer(plain(pd.Index(found, tupleize_cols=False)))
-    models, of_models = np.append(place, -1)[codes], {}
-    ((values, is_ranked),) = scores.values()
+    position = names.get_indexer(unwrap_ids(pd.Index(values, tupleize_cols=False)))
+    models, of_models = np.append(position, -1)[codes], {}
+    ((score, is_ranked),) = scores.values()
     for number, name in enumerate(columns.scores):
-        is_own = models == number
-        of_models[name] = values, is_own if is_ranked is None else is_own & is_ranked
+        is_of_model = models == number
+        of_models[name] = score, is_of_model if is_ranked is None else is_of_model & is_ranked
     return of_models, models
 
 
 def _check_model(interactions: Interactions, label: Hashable) -> None:
-    """Raise where a column that tells models apart varies in the rows of a user."""
+    """Raise if a column named like models varies in the rows of a user."""
     users, column = interactions.users, interactions.get_column(label).array
     each = pd.DataFrame({"user": users.groups.codes, "model": column}).drop_duplicates()
     several = each[each["user"].duplicated(keep=False)]
@@ -273,13 +299,14 @@ def _check_model(interactions: Interactions, label: Hashable) -> None:
 def _settle_repeats(
     interactions: Interactions, options: Options, models: Array | None, *, lenient: bool
 ) -> Interactions:
-    """Return what `duplicates` makes of rows that repeat the user and item of another.
+    """Apply `duplicates` to rows that repeat the user and item of another row.
 
-    Of several models, given the one of each row, a pair becomes one row that all may rank.
+    `models` are the models of rows, if there are several: a pair then becomes one row, which each
+    model may rank.
     """
-    groups, codes = interactions.users.groups, interactions.items.codes  # type: ignore[union-attr]  # which have been read
+    groups, codes = interactions.users.groups, interactions.items.codes  # type: ignore[union-attr]  # The caller has read items.
     columns, is_checked = interactions.columns, options.duplicates == "raise" and not lenient
-    # Truth, which has no score, is looked up in the pairs of the frame, nothing in its own.
+    # Truth is looked up in the sorted pairs of the frame; those of truth itself are not kept.
     pairs = SortedPairs(groups, codes, is_kept=options.has_truth and len(columns.scores) > 0)
     of_pairs = repeats = pairs.find_repeats()
     if models is not None:
@@ -293,7 +320,7 @@ def _settle_repeats(
         return interactions
     if models is not None and is_checked and columns.relevant is not None:
         relevance = interactions.get_column(columns.relevant)
-        nulls = find_nulls(relevance)  # which count as 0, where there are any
+        nulls = find_nulls(relevance)  # Nulls that are read at all count as 0.
         check_same_relevance(relevance.mask(nulls, 0) if nulls.any() else relevance, of_pairs)
     if models is None and options.duplicates in ("raise", "keep"):
         return interactions
@@ -301,15 +328,15 @@ def _settle_repeats(
 
 
 def _fold(interactions: Interactions, repeats: Repeats, *, is_best: bool) -> Interactions:
-    """Return interactions with one row for each pair: its first row, or with the best of all."""
+    """Return interactions with one row for each pair: its first, with the best values of all."""
     is_first = np.ones(len(interactions.relevant), bool)
     is_first[repeats.rows] = False
     first = np.flatnonzero(is_first)
     if not is_best:
         return interactions.take(first)
-    place = np.cumsum(is_first) - 1
-    place[repeats.rows] = place[repeats.first]
-    folded = Folded(interactions.find_rows()[0], place, interactions.scores)
+    pair = np.cumsum(is_first) - 1
+    pair[repeats.rows] = pair[repeats.first]
+    folded = Folded(interactions.find_rows()[0], pair, interactions.scores)
     averaged = zip(interactions.averaged, interactions.columns.averaged, strict=True)
     grades = interactions.grades
     best = interactions._replace(
@@ -327,11 +354,11 @@ def _fold(interactions: Interactions, repeats: Repeats, *, is_best: bool) -> Int
 def _fold_scores(
     values: Array, is_ranked: Array | None, repeats: Repeats
 ) -> tuple[Array, Array | None]:
-    """Return scores of rows, and which are ranked, where a first row has the best of its pair."""
+    """Return scores and ranked rows; the first row of each pair has the best of the pair."""
     rows, first = repeats
     values = values.copy()
     if is_ranked is not None:
-        # What is not ranked must not be the best: it becomes the lowest value there is.
+        # A row that is not ranked must not be the best, so it gets the lowest possible value.
         values[~is_ranked] = -np.inf if values.dtype.kind == "f" else np.iinfo(values.dtype).min
         is_ranked = _fold_flags(is_ranked, repeats)
     np.maximum.at(values, first, values[rows])
@@ -339,14 +366,14 @@ def _fold_scores(
 
 
 def _fold_flags(flags: Array, repeats: Repeats) -> Array:
-    """Return flags of rows, where a first row has one if any row of its pair has."""
+    """Return flags in which the first row of each pair is set if any row of the pair is."""
     folded = flags.copy()
     folded[repeats.first[flags[repeats.rows]]] = True
     return folded
 
 
 def _fold_values(values: Array, repeats: Repeats, label: Hashable) -> Array:
-    """Return values of rows that are the same in all rows of a pair, or raise; null is none."""
+    """Return values, one for each pair at its first row; raise if a pair has several."""
     rows, first = repeats
     highest, lowest = values.copy(), values.copy()
     np.fmax.at(highest, first, values[rows])
@@ -365,7 +392,7 @@ def _fold_values(values: Array, repeats: Repeats, label: Hashable) -> Array:
 def complete_rows(
     frame: pd.DataFrame, labels: Iterable[Hashable | None], missing: Iterable[Array] = ()
 ) -> Array | None:
-    """Return the rows in which no column of these labels is null, None where all are such."""
+    """Return the rows without a null in these columns and not `missing`, None for all rows."""
     columns = [get_column(frame, label) for label in labels if label is not None]
     flags = [find_nulls(column) for column in columns if has_nulls(column)]
     flags += [rows for rows in missing if rows.any()]

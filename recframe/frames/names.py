@@ -1,4 +1,4 @@
-"""Names: those that mean a role, and what is asked where names do not tell."""
+"""The names of columns that mean a role, and the columns of a frame by their labels."""
 
 import re
 from collections import Counter
@@ -24,10 +24,10 @@ SHOWN = 12  # labels in a message
 
 
 class Meaning(NamedTuple):
-    """A role: the names of its columns, and the kinds of dtypes that these have.
+    """A role: the names of its columns, and the kinds of their dtypes.
 
-    Names are compared in lower case, without spaces, underscores, hyphens and dots; one with a
-    star is also known with id behind it. The only column of one of the kinds `alone` is the role.
+    Names are compared in lower case, without spaces, underscores, hyphens and dots. A star stands
+    for "" or "id". If only one column has a dtype of the kinds `alone`, it is the role.
     """
 
     words: str
@@ -36,7 +36,7 @@ class Meaning(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """All names, those with a star both ways."""
+        """The names, with each star replaced by "" and by "id"."""
         words = self.words.split()
         return [name.replace("*", end) for name in words for end in ("", "id")[: 1 + ("*" in name)]]
 
@@ -65,29 +65,29 @@ MEANINGS = {
         "groundtruth ytrue grade rui click clicked isclicked purchased bought liked",
         "biufOU",
     ),
-    # Columns that may tell several rankings of a user apart.
+    # A column of models may tell several rankings of a user apart.
     "model": Meaning("model run system retriever algorithm variant"),
 }
 NAMES = {role: MEANINGS[role].names for role in ("user", "item", "score", "relevant")}
 ROLES = {name: role for role, meaning in MEANINGS.items() for name in meaning.names}
 
 
-def find_meaning(role: str) -> Meaning:
-    """Return the names and kinds of a role, of a column of truth as of one of rows."""
+def get_meaning(role: str) -> Meaning:
+    """Return the names and dtypes of a role; truth_user is like user."""
     return MEANINGS[role.removeprefix("truth_")]
 
 
 @lru_cache(N_KEPT)
 def find_role(label: Hashable) -> str | None:
-    """Return the role that a name means, if any."""
+    """Return the role that a name means, None if it means no role."""
     return ROLES.get(plain_name(label))
 
 
 def is_same(name: Any, label: Any) -> bool:
-    """Return whether two labels are one."""
+    """Return whether two labels are equal."""
     try:
         return name is label or bool(name == label)
-    except Exception:  # what cannot be compared, as pd.NA, is the same as itself only
+    except Exception:  # Labels that cannot be compared, such as pd.NA, equal only themselves.
         return False
 
 
@@ -96,54 +96,54 @@ def is_infer(label: object) -> bool:
     return isinstance(label, str) and label == INFER
 
 
-def as_labels(given: Any) -> list[Hashable]:
-    """Return one label, or a list of labels, as a list; of None none."""
-    return list(given) if isinstance(given, list) else [] if given is None else [given]
+def as_labels(labels: Any) -> list[Hashable]:
+    """Return one label, or a list of labels, as a list; None becomes an empty list."""
+    return list(labels) if isinstance(labels, list) else [] if labels is None else [labels]
 
 
-def leave_out(labels: Iterable[Hashable], taken: Iterable[Hashable]) -> list[Hashable]:
-    """Return the labels that are not taken."""
-    taken = set(taken)
-    return [label for label in labels if label not in taken]
+def remove_labels(labels: Iterable[Hashable], removed: Iterable[Hashable]) -> list[Hashable]:
+    """Return the labels without those removed."""
+    removed = set(removed)
+    return [label for label in labels if label not in removed]
 
 
 def shown(labels: list[Any]) -> str:
-    """Return labels for a message, the first few of many."""
+    """Return labels for a message; a long list is cut and its rest counted."""
     shown = shorten(", ".join(map(quote, labels[:SHOWN]))) or "no columns"
     return shown + (f" and {len(labels) - SHOWN} more" if len(labels) > SHOWN else "")
 
 
 def list_fields(frame: pd.DataFrame) -> list[tuple[Hashable, Any]]:
-    """Return the label and dtype of each column, and of each index level that has a name."""
+    """Return the label and dtype of each column and of each named index level."""
     levels = getattr(frame.index, "levels", [frame.index])
     named = [(level.name, level.dtype) for level in levels if level.name is not None]
     return [*zip(frame.columns, frame.dtypes, strict=True), *named]
 
 
 def list_labels(frame: pd.DataFrame, taken: Iterable[Hashable] = ()) -> list[Hashable]:
-    """Return the labels of all columns and of the named index levels that are not taken."""
+    """Return the labels of all columns and named index levels, without those taken."""
     levels = [name for name in frame.index.names if name is not None]
-    return leave_out([*frame.columns, *levels], taken)
+    return remove_labels([*frame.columns, *levels], taken)
 
 
-def check_label(frame: pd.DataFrame, role: str, *given: Hashable) -> None:
-    """Raise unless the labels given for a role name one column each, and none twice."""
-    if not given:
+def check_label(frame: pd.DataFrame, role: str, *labels: Hashable) -> None:
+    """Raise unless each label names one column, and no label comes twice."""
+    if not labels:
         raise RecframeError(f"{role} must name at least one column, found an empty list")
-    labels = list_labels(frame)
-    n_columns, seen = Counter(labels), set()
-    for label in given:
+    listed = list_labels(frame)
+    n_columns, seen = Counter(listed), set()
+    for label in labels:
         if label is ...:
             raise MissingColumnError(
-                f"{role}=... stands for a column of your choice; the frame has {shown(labels)}"
+                f"{role}=... stands for a column of your choice; the frame has {shown(listed)}"
             )
         if not is_key(label) or n_columns[label] == 0:
-            near = find_near(label, labels)
+            near = find_near(label, listed)
             hint = f"; did you mean {quote(near[0])}?" if near else ""
             if role in ("score", "user") and isinstance(label, tuple):
                 hint = "; several columns are passed as a list, a tuple is one label"
             raise MissingColumnError(
-                f"{role}={quote(label)}: no such column; the frame has {shown(labels)}{hint}"
+                f"{role}={quote(label)}: no such column; the frame has {shown(listed)}{hint}"
             )
         if n_columns[label] > 1:
             raise RecframeError(
@@ -156,12 +156,15 @@ def check_label(frame: pd.DataFrame, role: str, *given: Hashable) -> None:
 
 
 def plain_name(label: Hashable) -> str:
-    """Return a name as it is compared; labels that are not text match nothing."""
+    """Return a name in the form in which names are compared; "" for labels that are not text."""
     return re.sub(r"[\s_.-]", "", label).lower() if isinstance(label, str) else ""
 
 
 def get_column(frame: pd.DataFrame, label: Hashable, rows: Array | None = None) -> pd.Series:
-    """Return the column or index level of a label, the last one of several; only these rows."""
+    """Return the column or index level of a label, or some of its rows.
+
+    If several columns have the label, it is the last of them.
+    """
     levels = {name: at for at, name in enumerate(frame.index.names) if name is not None}
     if label in levels:
         column = pd.Series(frame.index.get_level_values(levels[label]), name=label)
@@ -171,5 +174,5 @@ def get_column(frame: pd.DataFrame, label: Hashable, rows: Array | None = None) 
     if isinstance(column.dtype, pd.SparseDtype):
         column = column.astype(column.dtype.subtype)
     if isinstance(column.dtype, np.dtype) and not column.dtype.isnative:
-        column = column.astype(column.dtype.newbyteorder("="))  # pandas takes and hashes no other
+        column = column.astype(column.dtype.newbyteorder("="))  # pandas cannot hash other orders
     return column if rows is None else column.iloc[rows]

@@ -1,10 +1,10 @@
-"""Questions: all that a call leaves open, asked in one refusal with a call that answers it."""
+"""All questions that a call leaves open, asked in one refusal with a call that answers them."""
 
 import inspect
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -15,9 +15,9 @@ from recframe.options import CHOICES, DEFAULTS, list_changed, spell_arguments
 from recframe.public_calls import raise_of_handler
 
 MOST_ASKED = 10
-WRITTEN = (str, int, float, list, tuple, range, type(None))  # others by their names
-ONCE = (Iterator, pa.RecordBatchReader)  # arguments that are used up
-OF_RELEVANCE = ("min_relevance", "null_relevance", "missing")  # which a choice of it decides
+WRITTEN = (str, int, float, list, tuple, range, type(None))  # shown as values, all else by name
+ONCE = (Iterator, pa.RecordBatchReader)  # arguments that a call uses up
+OF_RELEVANCE = ("min_relevance", "null_relevance", "missing")  # depend on the column of relevance
 GRADE = "another grade: the lowest that is relevant"
 
 
@@ -27,115 +27,173 @@ def ask_all(
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
 ) -> None:
-    """Add to the refusal of a call all else that is open, and the call that answers it.
+    """Add to the refusal of a call all other open questions, and the call that answers them.
 
-    The call is repeated with an answer to each question until none is asked: the one shown has
-    been tried. What no option answers comes last.
+    The call is repeated with an answer to each question until it asks no more, so the call shown
+    has been tried. A question that no option answers comes last.
     """
-    accessor = args[0] if args and hasattr(args[0], "_bind") else None
-    takes = DEFAULTS.keys() if accessor is None else accessor._takes
-    if accessor is not None and not (accessor._call and accessor._asks_all):
-        return  # of a function, which asks itself, or of rows that are not to be read again
-    if any(isinstance(one, ONCE) for one in (*args, *kwargs.values())):
-        return  # which the call has used up
-    if not error.answers.keys() <= takes:
-        return  # which another call takes
-    said, answers, is_done = [error._message], dict(error.answers), False
-    bound, left = accessor, set[str]()  # names of answers that a choice decides
-    while not is_done and len(said) < MOST_ASKED:
-        open_ = {name: one for name, one in answers.items() if isinstance(one, Choice)}
-        if "from_lists" in answers and not open_.keys().isdisjoint(("item", "model")):
-            bound = None  # The call would show a column that was only tried.
-            break
-        if not all(one.candidates for one in open_.values()):
-            break  # as there is nothing to try
-        tried = answers | {name: one.candidates[0] for name, one in open_.items()}
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                if accessor is None:
-                    function(*args, **{**kwargs, **tried})
-                else:
-                    bound = None  # where lists cannot be made rows, there is no call to show
-                    bound = accessor._answer(tried)
-                    function(bound, *args[1:], **kwargs)
-            break
-        except Exception as other:
-            raise_of_handler(other)
-            if not isinstance(other, RecframeError):
-                break  # what else there is to say, a call with the answers says
-            is_done = other.answers.items() <= answers.items() or not other.answers.keys() <= takes
-            new = {} if is_done else other.answers
-            if open_:
-                left |= {name for name in new if {*open_} != {"relevant"} or name in OF_RELEVANCE}
-            answers |= new
-            said = [*(one for one in said if one != other._message), other._message]
-    error.answers = answers = {name: answers[name] for name in answers if name not in left}
-    if len(said) > 1:
-        lines = [f"{len(said)} questions are open:"]
-        lines += [f"{number}. {one}" for number, one in enumerate(said, 1)]
-        if accessor is None or bound is not None:
-            choice = f", with your choice in place of {spell('...', 'COLUMN')}" if open_ else ""
+    questions = Questions(error, function, args, kwargs)
+    if not questions.can_be_tried(error):
+        return
+    questions.find_more()
+    messages, choices, left = questions.messages, questions.choices, questions.left
+    error.answers = {name: one for name, one in questions.answers.items() if name not in left}
+    if len(messages) > 1:
+        lines = [f"{len(messages)} questions are open:"]
+        lines += [f"{number}. {one}" for number, one in enumerate(messages, 1)]
+        if questions.accessor is None or questions.bound is not None:
+            choice = f", with your choice in place of {spell('...', 'COLUMN')}" if choices else ""
             lines.append(
-                f"This answers all{' but the last' * is_done}{choice}"
+                f"This answers all{' but the last' * questions.is_done}{choice}"
                 f"{' and without what depends on it' * bool(left)}:"
             )
-            lines.append(_spell_call(bound, function, args, kwargs, answers, left))
+            lines.append(questions.spell_call(error.answers))
         error._say("\n".join(lines))
 
 
-def _spell_call(
-    accessor: Any,
-    function: Callable[..., Any],
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
-    answers: Mapping[str, Any],
-    left: Set[str],
-) -> str:
-    """Return a call with answers, and the command, with the other choices as comments."""
-    given = kwargs if accessor is None else list_changed(accessor._options)
-    given = {name: given[name] for name in given if name not in left}
-    # Those of lists are in what made rows of them.
-    given |= {
-        name: one for name, one in answers.items() if accessor is None or isinstance(one, Choice)
-    }
-    options = {name: given[name] for name in given if name in DEFAULTS}
-    own = inspect.signature(function).parameters  # whose choices may be others
-    behind, choices = {}, [name for name in answers if isinstance(answers[name], Choice)]
-    for name in [one for one in answers if one in DEFAULTS and (one not in own or one in choices)]:
-        answer, values = answers[name], CHOICES.get(name, ())
-        behind[name] = ", ".join(repr(one) for one in values if one not in ("raise", answer))
-        if name == "min_relevance" or isinstance(answer, bool | Choice):
-            behind[name] = GRADE if name == "min_relevance" else str(answer)
-            behind[name] = f"{not answer}" if isinstance(answer, bool) else behind[name]
-    lines = []
-    made = {} if accessor is None else accessor._made
-    in_order = [name for name in DEFAULTS if name in options]
+class Questions:
+    """The questions that a call leaves open, and an option that answers each.
+
+    `accessor` is the accessor of a method's call, None for a function; `bound` is the accessor
+    with the answers, None if it cannot be shown. `left` are the names of answers that depend on a
+    choice of the caller. The search `is_done` after a question that no new option answers.
+    """
+
+    def __init__(self, error: RecframeError, function: Any, args: Any, kwargs: Any) -> None:
+        self.function, self.args, self.kwargs = function, args, kwargs
+        self.accessor = self.bound = args[0] if args and hasattr(args[0], "_bind") else None
+        self.takes = DEFAULTS.keys() if self.accessor is None else self.accessor._takes
+        self.messages, self.answers = [error._message], dict(error.answers)
+        self.left, self.is_done = set[str](), False
+
+    def can_be_tried(self, error: RecframeError) -> bool:
+        """Return whether the call can be repeated with the answers of its refusal."""
+        accessor = self.accessor
+        if accessor is not None and not (accessor._call and accessor._asks_all):
+            return False  # A function asks by itself; some rows cannot be read twice.
+        if any(isinstance(one, ONCE) for one in (*self.args, *self.kwargs.values())):
+            return False
+        return error.answers.keys() <= self.takes
+
+    @property
+    def choices(self) -> dict[str, Choice]:
+        """The answers that only the caller knows."""
+        return {name: one for name, one in self.answers.items() if isinstance(one, Choice)}
+
+    def find_more(self) -> None:
+        """Repeat the call with answers until it asks nothing new."""
+        while not self.is_done and len(self.messages) < MOST_ASKED:
+            choices = self.choices
+            if "from_lists" in self.answers and not choices.keys().isdisjoint(("item", "model")):
+                self.bound = None  # The call would show a column that was only tried.
+                return
+            if not all(one.candidates for one in choices.values()):
+                return  # A choice without candidates cannot be tried.
+            tried = {name: one.candidates[0] for name, one in choices.items()}
+            error = self._try(self.answers | tried)
+            if not isinstance(error, RecframeError):
+                return  # The call shown raises any other error again.
+            self._add(error, choices)
+
+    def _try(self, answers: Mapping[str, Any]) -> Exception | None:
+        """Repeat the call with answers; return the error that it raises, None if it succeeds."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                if self.accessor is None:
+                    self.function(*self.args, **{**self.kwargs, **answers})
+                else:
+                    self.bound = None  # It stays None if lists cannot be made rows.
+                    self.bound = self.accessor._answer(answers)
+                    self.function(self.bound, *self.args[1:], **self.kwargs)
+        except Exception as error:
+            raise_of_handler(error)
+            return error
+        return None
+
+    def _add(self, error: RecframeError, choices: Mapping[str, Choice]) -> None:
+        """Add the question of a refusal and its answers; these choices were open before."""
+        is_answered = error.answers.items() <= self.answers.items()
+        self.is_done = is_answered or not error.answers.keys() <= self.takes
+        if not self.is_done:
+            is_other = bool(choices) and choices.keys() != {"relevant"}
+            depends = error.answers.keys() if is_other else OF_RELEVANCE if choices else ()
+            self.left.update(name for name in error.answers if name in depends)
+            self.answers |= error.answers
+        others = [one for one in self.messages if one != error._message]
+        self.messages = [*others, error._message]
+
+    def spell_call(self, answers: Mapping[str, Any]) -> str:
+        """Return a call with answers, and the command, with the other choices as comments."""
+        accessor, parameters = self.bound, inspect.signature(self.function).parameters
+        others = {
+            name: _say_others(name, answer)
+            for name, answer in answers.items()
+            if name in DEFAULTS and (isinstance(answer, Choice) or name not in parameters)
+        }
+        options = self._list_options(answers)
+        lines = _list_lines(options, others, {} if accessor is None else accessor._made)
+        texts = [write(*one) for one in zip(parameters, self.args, strict=False)]
+        texts = texts[accessor is not None :]
+        named = [one for one in self.kwargs.items() if one[0] not in DEFAULTS]
+        texts += [f"{name}={write(name, value)}" for name, value in named]
+        name, written = self.function.__name__, ", ".join(texts)
+        if accessor is None:
+            lines = [f"recframe.{name}(", *([f"    {written},"] if written else []), *lines, ")"]
+        else:
+            tail = "" if name == "__call__" else f".{name}({written})"
+            head = accessor._written or accessor._call
+            lines = [f"{head}(", *lines, f"){tail}"] if lines else [f"{head}{tail}"]
+        frames = [name for name, one in options.items() if isinstance(one, pd.DataFrame)]
+        frames = [*(["df"] if re.search(r"\bdf\b", lines[0]) else []), *frames]
+        lines = [f"# {' and '.join(frames)}: as your call has them"] * bool(frames) + lines
+        comment = _comment_flags(answers, others)
+        return spell("\n".join(lines), f"{COMMAND} {spell_flags(answers)}{comment}")
+
+    def _list_options(self, answers: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options of the call with answers; `bound` has all but the choices."""
+        passed = self.kwargs if self.bound is None else list_changed(self.bound._options)
+        new = answers if self.bound is None else self.choices
+        options = {name: passed[name] for name in passed if name not in self.left}
+        options |= {name: answers[name] for name in new if name in answers}
+        return {name: options[name] for name in options if name in DEFAULTS}
+
+
+def _say_others(name: str, answer: Any) -> str:
+    """Return the other values that may answer a question, for a comment."""
+    if isinstance(answer, bool):
+        return str(not answer)
+    if name == "min_relevance":
+        return GRADE
+    if isinstance(answer, Choice):
+        return str(answer)
+    return ", ".join(repr(one) for one in CHOICES.get(name, ()) if one not in ("raise", answer))
+
+
+def _list_lines(
+    options: dict[str, Any], others: Mapping[str, str], made: Mapping[str, str]
+) -> list[str]:
+    """Return a line for each option; `made` are the calls that make options that are tables."""
+    lines, in_order = [], [name for name in DEFAULTS if name in options]
     for name, spelled in zip(in_order, spell_arguments(options), strict=True):
         text = f"{name}={made[name]}" if name in made else spelled
-        before = "  # " if name in choices else "  # or "
-        lines.append(f"    {text},{f'{before}{behind[name]}' if behind.get(name) else ''}")
-    texts = [write(*one) for one in zip(own, args, strict=False)][accessor is not None :]
-    texts += [f"{name}={write(name, kwargs[name])}" for name in kwargs if name not in DEFAULTS]
-    name, written = function.__name__, ", ".join(texts)
-    if accessor is None:
-        lines = [f"recframe.{name}(", *([f"    {written},"] if written else []), *lines, ")"]
-    else:
-        tail = "" if name == "__call__" else f".{name}({written})"
-        head = accessor._written or accessor._call
-        lines = [f"{head}(", *lines, f"){tail}"] if lines else [f"{head}{tail}"]
-    frames = [name for name, one in options.items() if isinstance(one, pd.DataFrame)]
-    frames = [*(["df"] if re.search(r"\bdf\b", lines[0]) else []), *frames]
-    lines = [f"# {' and '.join(frames)}: as your call has them"] * bool(frames) + lines
-    others = {name: f"{as_flag(name)} {text}" for name, text in behind.items() if text}
-    words = "; ".join(text for name, text in others.items() if name not in choices)
+        before = "  # " if isinstance(options[name], Choice) else "  # or "
+        lines.append(f"    {text},{f'{before}{others[name]}' if others.get(name) else ''}")
+    return lines
+
+
+def _comment_flags(answers: Mapping[str, Any], others: Mapping[str, str]) -> str:
+    """Return the other choices as comments below a command, a line for each choice."""
+    choices = [name for name, answer in answers.items() if isinstance(answer, Choice)]
+    flags = {name: f"{as_flag(name)} {text}" for name, text in others.items() if text}
+    words = "; ".join(text for name, text in flags.items() if name not in choices)
     comment = f"\n# or {words}".replace("'", "") if words else ""
     for name in choices:
-        comment = f"\n# {as_flag(name)}: {behind[name]}" + comment
-    return spell("\n".join(lines), f"{COMMAND} {spell_flags(answers)}{comment}")
+        comment = f"\n# {as_flag(name)}: {others[name]}" + comment
+    return comment
 
 
 def write(name: str, value: Any) -> str:
-    """Return an argument as a call has it written; others than values by their names."""
+    """Return an argument as code: a plain value by its repr, all else by its name."""
     value = os.fspath(value) if isinstance(value, os.PathLike) else value
     return quote(value) if isinstance(value, WRITTEN) else name

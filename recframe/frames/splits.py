@@ -1,4 +1,4 @@
-"""Splits: columns, folders and files that tell rows of train, validation and test apart."""
+"""Columns, folders and files that tell rows of train, validation and test apart."""
 
 from __future__ import annotations
 
@@ -21,36 +21,35 @@ PARTS = (
     *("dev", "train", "trn", "tr"),
 )
 PART = re.compile(rf"(?<![a-z=])({'|'.join(PARTS)})([\s_-]?(set|data|ing))?(?![a-z=])")
-OFF = (0, "0", "false", "f", "no", "n")  # flags as they are written
+OFF = (0, "0", "false", "f", "no", "n")
 ON = (1, "1", "true", "t", "yes", "y")
-OF_FILES = "split_of_file"  # the column of the parts that the names of files say
-N_FIRST = 1000  # rows, in which most columns show more values than a split has parts
+OF_FILES = "split_of_file"  # the column of parts by the names of files
+N_FIRST = 1000  # Most columns have more values in these rows than a split has parts.
 
 
 def find_part(label: Hashable, value: object) -> str:
-    """Return the part of a split that a text names, or a flag whose column is named so."""
+    """Return the part of a split that a cell names: by its text, or a flag by its column's name.
+
+    Return "" if it names no part.
+    """
     flag = value.strip().casefold() if isinstance(value, str) else value
     if flag in (*OFF, *ON):
-        part = _read_part(re.sub("^(is|in)|(mask|flag|row)$", "", plain_name(label)), whole=True)
+        found = PART.fullmatch(re.sub("^(is|in)|(mask|flag|row)$", "", plain_name(label)))
+        part = found[1] if found else ""
         is_train = part in ("train", "trn", "tr")
         return part if flag in ON or part in ("", "valid") else "test" if is_train else "train"
-    return _read_part(flag) if isinstance(flag, str) else ""
-
-
-def _read_part(text: str, *, whole: bool = False) -> str:
-    """Return the part of a split that a text names, as one of its words or as all of it."""
-    found = PART.fullmatch(text) if whole else PART.search(text)
+    found = PART.search(flag) if isinstance(flag, str) else None
     return found[1] if found else ""
 
 
 @lru_cache
 def is_flag(label: Hashable) -> bool:
-    """Return whether the name of a column of flags says that they tell parts of a split apart."""
+    """Return whether a name, such as is_train, says that flags tell parts of a split apart."""
     return find_part(label, 1) not in ("", "valid")
 
 
 def split_files(paths: Sequence[str]) -> list[str]:
-    """Return the part that each file is of by its name; none unless there are several parts."""
+    """Return the part in each file's name, an empty list unless all name one and they differ."""
     shared = len(os.path.commonpath(paths)) if len(paths) > 1 else 0
     names = [path[shared:].casefold() for path in paths]
     parts = [found[-1][0] for name in names if (found := PART.findall(name))]
@@ -65,21 +64,21 @@ def check_splits(
     *,
     of_truth: bool = False,
 ) -> None:
-    """Raise where a column tells parts of a split apart, and two users have rows of several.
+    """Raise if a column tells parts of a split apart, and two users have rows of several parts.
 
-    In truth no user need have.
+    In truth, the column alone is enough.
     """
     for label in labels if columns.users and options.model is not None else ():
         parts, n_both = dict[object, str](), 0
-        with suppress(*DAMAGE):  # of values that no set holds, and ids that are none
+        with suppress(*DAMAGE):  # Cells may be unhashable, or ids invalid.
             parts = find_parts(get_column(rows, label))
-            n_both = _count_users(rows, label, columns) if parts and not of_truth else 0
+            n_both = _count_with_several(rows, label, columns) if parts and not of_truth else 0
         if parts and (of_truth or n_both > 1):
             raise _split_error(label, parts, of_truth=of_truth)
 
 
 def _split_error(label: Hashable, parts: dict[object, str], *, of_truth: bool) -> RecframeError:
-    """Return the question which part of a split counts."""
+    """Return the refusal that asks which part of a split counts."""
     first = min(parts, key=lambda value: PARTS.index(parts[value]))
     name, both = ("truth", "the pairs of all") if of_truth else ("df", "rows of users in several")
     one = f"{name}[{name}[{quote(label)}] == {quote(first)}]"
@@ -94,7 +93,7 @@ def _split_error(label: Hashable, parts: dict[object, str], *, of_truth: bool) -
 
 
 def find_parts(column: pd.Series) -> dict[object, str]:
-    """Return the values of a column with the part that each names; none unless all name one."""
+    """Return the part that each value of a column names, {} unless all name one of several."""
     is_other = column.dtype.kind in "biuf" and not is_flag(column.name)
     if is_other or len(column.iloc[:N_FIRST].unique()) > len(PARTS):
         return {}
@@ -102,8 +101,8 @@ def find_parts(column: pd.Series) -> dict[object, str]:
     return parts if all(parts.values()) and len({*parts.values()}) > 1 else {}
 
 
-def _count_users(rows: pd.DataFrame, label: Hashable, columns: Columns) -> int:
-    """Return how many users have several values of a column."""
+def _count_with_several(rows: pd.DataFrame, label: Hashable, columns: Columns) -> int:
+    """Return how many users have several values in a column."""
     cells = pd.DataFrame({n: get_column(rows, one).array for n, one in enumerate(columns.users)})
     cells = cells.assign(part=get_column(rows, label).array).dropna().drop_duplicates()
     return int((cells.groupby([*range(len(columns.users))], observed=True).size() > 1).sum())

@@ -1,4 +1,4 @@
-"""Tables: from the rows of a frame to the values of every user, and the tables taken from them."""
+"""Tables of the values of every user, and the tables that are made from them."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ Make = Callable[[Interactions, Options], pd.DataFrame]
 MakeTable = Callable[[pd.DataFrame], pd.DataFrame]
 AddUp = Callable[[Array], Array]
 
-MOST_JOINED = 1 << 16  # users whose values are held at a time where only means are asked for
+MOST_JOINED = 1 << 16  # users whose values are in memory at a time if only means are needed
 
 
 def policy_of(options: Options) -> Policy:
-    """Return what the metrics need to know of the options."""
+    """Return the options that metrics read."""
     return Policy(options.short, float(options.zero_division), options.has_truth, options.gain)
 
 
@@ -51,11 +51,9 @@ def measure_table(
         ideal = rank_ideal(users.groups.codes, users.groups.n_groups, *gains)
     judged = interactions.judged() if plan.needs_judged else None
     cells = np.empty((len(interactions.scores), len(metrics), len(order)))
-    for score, of_score in zip(interactions.scores, cells, strict=True):
-        measure_run, runs = _plan_runs(
-            interactions, score, plan, options, ideal, judged, of_score, position
-        )
-        in_threads(measure_run, ((run,) for run in runs))
+    for score, values in zip(interactions.scores, cells, strict=True):
+        task = ScoreTask(interactions, score, plan, options, ideal, judged)
+        in_threads(task.measure, ((run, values, position) for run in task.ranker.runs()))
     labels: pd.Index[Any]
     labels = make_columns(list(interactions.scores), [metric.label for metric in metrics])
     if is_single:
@@ -64,64 +62,74 @@ def measure_table(
     return pd.DataFrame(table, index=users.ids.take(order), columns=labels, copy=False)
 
 
-def _plan_runs(
-    interactions: Interactions,
-    score: Hashable,
-    plan: Plan,
-    options: Options,
-    ideal: Ideal | None,
-    judged: Judged | None,
-    cells: Array,
-    position: Array,
-) -> tuple[Callable[[slice], None], list[slice]]:
-    """Return what measures runs of users by a score, and these runs.
+class ScoreTask:
+    """Measures all metrics by one score, a run of users at a time.
 
-    It writes metrics into cells: a row for each, with users at their positions.
+    `ranker` ranks rows by the score. `graded` ranks them for the metrics of gains if these must be
+    counted apart, because some row has a gain but is not relevant, or the reverse.
     """
-    rule, policy, n_unlisted = options.tie_rule, policy_of(options), interactions.n_unlisted
-    rankings = interactions.rankings(score, options)
-    if options.short == "raise":
-        deepest = max(plan.cut_offs, default=0)
-        check_lengths(rankings.n_ranked, interactions.users.ids, score, deepest, options)
-    of_gains, of_judged, sums = None, None, {}
-    if ideal is not None:
-        graded = rankings._replace(grades=ideal.grades)
-        if np.array_equal(ideal.grades > 0, interactions.relevant) and np.array_equal(
-            ideal.n_unlisted, n_unlisted
-        ):
-            rankings = graded  # which are counted once for all metrics
-        else:
-            of_gains = Ranker(graded, rule)
-    ranker = Ranker(rankings, rule)
-    if judged is not None:
-        of_judged = rank_judged(rankings, rule, judged.rows, n_unlisted, judged.n_others)
-    if interactions.averaged:
-        names = [name for name, _ in interactions.columns.averaged]
-        averaged = dict(zip(names, interactions.averaged, strict=True))
-        sums = sum_columns(rankings, rule, plan.sum_cut_offs, averaged)
 
-    def measure_run(run: slice) -> None:
-        counts = count(ranker, run, rule, n_unlisted, plan.depth)
-        grades = None if ideal is None or of_gains is not None else ideal.select(run, counts)
-        rows = None if of_judged is None else JudgedRows(of_judged, rule, run, plan.cut_offs)
-        own = {name: (total[run], n_rows[run]) for name, (total, n_rows) in sums.items()}
-        statistics = gained = RankStatistics(counts, grades, own, rows)
-        if ideal is not None and of_gains is not None:
-            counts = count(of_gains, run, rule, ideal.n_unlisted, plan.depth)
-            gained = RankStatistics(counts, ideal.select(run, counts))
+    def __init__(
+        self,
+        interactions: Interactions,
+        score: Hashable,
+        plan: Plan,
+        options: Options,
+        ideal: Ideal | None,
+        judged: Judged | None,
+    ) -> None:
+        self.plan, self.policy, self.ideal = plan, policy_of(options), ideal
+        self.rule, self.n_unlisted = options.tie_rule, interactions.n_unlisted
+        rankings = interactions.rankings(score, options)
+        if options.short == "raise":
+            deepest = max(plan.cut_offs, default=0)
+            check_lengths(rankings.n_ranked, interactions.users.ids, score, deepest, options)
+        self.graded = None
+        if ideal is not None:
+            graded = rankings._replace(grades=ideal.grades)
+            if np.array_equal(ideal.grades > 0, interactions.relevant) and np.array_equal(
+                ideal.n_unlisted, self.n_unlisted
+            ):
+                rankings = graded  # One count serves all metrics.
+            else:
+                self.graded = Ranker(graded, self.rule)
+        self.ranker = Ranker(rankings, self.rule)
+        self.judged = None
+        if judged is not None:
+            n_others = judged.n_others
+            self.judged = rank_judged(rankings, self.rule, judged.rows, self.n_unlisted, n_others)
+        self.sums = {}
+        if interactions.averaged:
+            names = [name for name, _ in interactions.columns.averaged]
+            averaged = dict(zip(names, interactions.averaged, strict=True))
+            self.sums = sum_columns(rankings, self.rule, plan.sum_cut_offs, averaged)
+
+    def measure(self, run: slice, cells: Array, position: Array) -> None:
+        """Write the metrics of a run of users into cells, a row for each metric.
+
+        Each user has a column, at the user's position.
+        """
+        plan, rule, ideal = self.plan, self.rule, self.ideal
+        counts = count(self.ranker, run, rule, self.n_unlisted, plan.depth)
+        rows = None if self.judged is None else JudgedRows(self.judged, rule, run, plan.cut_offs)
+        sums = {name: (total[run], n_rows[run]) for name, (total, n_rows) in self.sums.items()}
+        is_shared = ideal is not None and self.graded is None
+        grades = ideal.select(run, counts) if ideal is not None and is_shared else None
+        statistics = of_gains = RankStatistics(counts, grades, sums, rows)
+        if ideal is not None and self.graded is not None:
+            counts = count(self.graded, run, rule, ideal.n_unlisted, plan.depth)
+            of_gains = RankStatistics(counts, ideal.select(run, counts))
         for index in plan.order:
             metric = plan.metrics[index]
-            of_metric = gained if DEFINITIONS[metric.name].needs_gains else statistics
-            cells[index][position[run]] = measure_one(metric, of_metric, policy)
-
-    return measure_run, ranker.runs()
+            of_metric = of_gains if DEFINITIONS[metric.name].needs_gains else statistics
+            cells[index][position[run]] = measure_one(metric, of_metric, self.policy)
 
 
 def check_lengths(
     n_ranked: Array, users: pd.Index[Any], score: Hashable, k: int, options: Options
 ) -> None:
-    """Raise where a user has fewer ranked rows than the deepest cut-off."""
-    fewest = 1 if options.has_truth else 0  # a user of truth may have none
+    """Raise if a user has fewer ranked rows than the deepest cut-off."""
+    fewest = 1 if options.has_truth else 0  # A user of truth may have no row.
     short = np.flatnonzero((n_ranked < k) & (n_ranked >= fewest))
     if len(short):
         user = int(short[n_ranked[short].argmin()])
@@ -144,7 +152,7 @@ def make_columns(scores: Collection[Any], metrics: Collection[Any]) -> pd.MultiI
 
 
 def tidy_table(per_user: pd.DataFrame) -> pd.DataFrame:
-    """Return a per-user table as plain columns: the users', score, and one for each metric."""
+    """Return a per-user table as plain columns: users, score, and a column for each metric."""
     tidy = pd.DataFrame(tidy_columns(per_user), copy=False)
     scores = per_user.columns.unique("score")
     which = np.tile(np.arange(len(scores)), len(per_user))
@@ -153,7 +161,7 @@ def tidy_table(per_user: pd.DataFrame) -> pd.DataFrame:
 
 
 def tidy_columns(per_user: pd.DataFrame) -> dict[Hashable, Any]:
-    """Return the columns of a tidy table but for the scores', which are written in many ways."""
+    """Return the columns of a tidy table without the scores; callers write these in other ways."""
     scores, metrics = (list(per_user.columns.unique(level)) for level in ("score", "metric"))
     names = ["user" if name is None else name for name in per_user.index.names]
     taken = [name for name in names if name in ("score", *metrics)]
@@ -169,24 +177,24 @@ def tidy_columns(per_user: pd.DataFrame) -> dict[Hashable, Any]:
 
 def plain_table(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table of means, intervals or differences as plain columns."""
-    name, plain = str(table.columns.name), pd.DataFrame(table)
-    levels = list(plain.index.names)
-    taken = [level for level in levels if level in plain.columns]
+    name, table = str(table.columns.name), pd.DataFrame(table)
+    levels = list(table.index.names)
+    taken = [level for level in levels if level in table.columns]
     if taken:
         raise RecframeError(f"by={quote(taken[0])} has a name that results use; rename it")
-    if "score" not in levels:  # that of a curve, whose columns are the scores
-        rows, scores = np.arange(len(plain)), list(plain.columns)
-        keys = plain.index.to_frame(index=False).iloc[np.repeat(rows, len(scores))]
+    if "score" not in levels:  # The columns of a curve are the scores.
+        rows, scores = np.arange(len(table)), list(table.columns)
+        keys = table.index.to_frame(index=False).iloc[np.repeat(rows, len(scores))]
         keys.insert(len(levels) - 1, "score", np.tile(pd.Index(scores), len(rows)))
-        return keys.assign(**{name: plain.to_numpy().ravel()}).reset_index(drop=True)
-    plain = plain.rename_axis(columns=None).reset_index()
+        return keys.assign(**{name: table.to_numpy().ravel()}).reset_index(drop=True)
+    table = table.rename_axis(columns=None).reset_index()
     if name.startswith("baseline: "):
-        plain.insert(len(levels), "baseline", name.removeprefix("baseline: "))
-    return plain
+        table.insert(len(levels), "baseline", name.removeprefix("baseline: "))
+    return table
 
 
 def add_columns(values: Array) -> Array:
-    """Return the sum of each column, added up in pairs as pandas does."""
+    """Return the sum of each column, by the pairwise summation that pandas uses."""
     sums: Array = np.ascontiguousarray(values.T).sum(axis=1)
     return sums
 
@@ -196,31 +204,31 @@ def mean_table(
 ) -> pd.DataFrame:
     """Return the means of a per-user table: a row for each score, a column for each metric.
 
-    If `add_up` returns a row of sums for each segment of users, each segment has these rows.
+    If `add_up` returns a row of sums for each segment of users, the rows repeat for each segment.
     """
     scores, metrics = (per_user.columns.unique(level) for level in ("score", "metric"))
     values = per_user.to_numpy(float)
-    # Each user who has a value counts with its weight.
-    of_users = 1.0 if weights is None else weights.to_numpy()[:, np.newaxis]
-    counts = ~np.isnan(values) * of_users
-    sums, totals = add_up(np.where(counts > 0, values, 0) * of_users), add_up(counts)
+    # A user with a value counts by the user's weight.
+    weight = 1.0 if weights is None else weights.to_numpy()[:, np.newaxis]
+    counts = ~np.isnan(values) * weight
+    sums, totals = add_up(np.where(counts > 0, values, 0) * weight), add_up(counts)
     means = np.divide(sums, totals, out=np.full(sums.shape, np.nan), where=totals > 0)
     means = means.reshape(-1, len(metrics))
     return pd.DataFrame(means, scores.take(np.arange(len(means)) % len(scores)), metrics)
 
 
 def sum_and_count(per_user: pd.DataFrame) -> pd.DataFrame:
-    """Return what a part of a per-user table adds to the means; NaN is left out."""
+    """Return the sum and the count of values in each column of a per-user table, without NaN."""
     return pd.DataFrame({"sum": per_user.sum(), "count": per_user.count()})
 
 
 def add_up(parts: pd.DataFrame) -> pd.DataFrame:
-    """Return the sums and counts of several parts of a per-user table, joined, as those of one."""
+    """Return the total sums and counts of the parts of a per-user table, which are joined."""
     return parts.groupby(level=["score", "metric"], sort=False).sum()
 
 
 def mean_of_sums(parts: pd.DataFrame) -> pd.DataFrame:
-    """Return the means of a per-user table from the sums and counts of its parts, joined."""
+    """Return the means of a per-user table from the joined sums and counts of its parts."""
     totals = add_up(parts)
     return mean_table((totals["sum"] / totals["count"]).to_frame().T)
 
@@ -228,27 +236,27 @@ def mean_of_sums(parts: pd.DataFrame) -> pd.DataFrame:
 def mean_of_parts(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Return the means of per-user tables of different users that come one by one.
 
-    Many users are added up part by part, which needs no table of all. The last digit of a mean may
-    then differ, as sums depend on their order.
+    Many users are added up part by part, without a table of all users. The last digit of a mean
+    may then differ, because sums depend on their order.
     """
-    held, sums = list[pd.DataFrame](), list[pd.DataFrame]()
+    waiting, sums = list[pd.DataFrame](), list[pd.DataFrame]()
     for table in tables:
-        held.append(table)
-        if sum(map(len, held)) > MOST_JOINED:
-            sums = [reduce(pd.DataFrame.add, map(sum_and_count, held), *sums)]
-            held = []
+        waiting.append(table)
+        if sum(map(len, waiting)) > MOST_JOINED:
+            sums = [reduce(pd.DataFrame.add, map(sum_and_count, waiting), *sums)]
+            waiting = []
     if sums:
-        return mean_of_sums(reduce(pd.DataFrame.add, map(sum_and_count, held), *sums))
-    return mean_table(join_tables(held))
+        return mean_of_sums(reduce(pd.DataFrame.add, map(sum_and_count, waiting), *sums))
+    return mean_table(join_tables(waiting))
 
 
 def in_cells(values: Sequence[Any]) -> pd.DataFrame:
-    """Return a frame with a cell for each value, as which any value travels to anywhere."""
+    """Return a frame with a cell for each value: engines can send any value as such a frame."""
     return pd.DataFrame({"cell": pd.Series(values, dtype=object)})
 
 
 def join_tables(tables: list[pd.DataFrame]) -> pd.DataFrame:
-    """Return per-user tables of different users as one, users sorted where there are several."""
+    """Return per-user tables of different users as one; several tables are sorted by user."""
     return tables[0] if len(tables) == 1 else sort_table(pd.concat(tables))
 
 

@@ -1,4 +1,4 @@
-"""Truth: relevance looked up in a frame of relevant items, and frames judged by it."""
+"""Relevance looked up in a frame of relevant items, and frames judged by it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import pandas as pd
 
 from recframe.errors import RecframeError
 from recframe.frames.columns import Columns, find_columns
+from recframe.frames.id_matching import Matches, Overlap, Pairs, append, match
 from recframe.frames.ids import Ids, encode
 from recframe.frames.interactions import Interactions, Judged, read_interactions
 from recframe.frames.judgments import Candidates, Judgments, naming, read_excluded, read_judgments
 from recframe.frames.names import is_same
-from recframe.frames.overlap import Matches, Overlap, Pairs, append, match
 from recframe.frames.values import Gains
 from recframe.kernel.grouping import SortedPairs
 from recframe.kernel.threads import Array
@@ -32,10 +32,10 @@ class Judge:
     def judge(
         self, interactions: Interactions, *, is_all: bool = False, adds_absent: bool = False
     ) -> Interactions:
-        """Return the arrays of a frame with the relevance that truth gives its rows.
+        """Return the arrays of a frame with the relevance of its rows by truth.
 
-        Where the frame `is_all` there is, or all of what truth there is for its users is here,
-        `adds_absent`, users of truth who have no row in it are added.
+        If the frame `is_all` rows, users of truth without a row are added. `adds_absent` adds them
+        to a part whose users have all their truth here.
         """
         matches = self.find(interactions)
         if is_all:
@@ -44,7 +44,7 @@ class Judge:
             is_known = matches.are_known(len(interactions.users.ids))
             if not is_known.all():
                 rows = np.flatnonzero(is_known[interactions.users.groups.codes])
-                # Neither a user nor a row that matches is left out; -1 stays what it is.
+                # No user or row of a match is removed, so only positions change; -1 stays -1.
                 user = np.append(np.cumsum(is_known) - 1, -1)[matches.user]
                 matches = matches._replace(user=user, row=np.searchsorted(rows, matches.row))
                 interactions = interactions.keep_users(is_known)
@@ -53,31 +53,31 @@ class Judge:
         return judge_rows(interactions, self.judgments, matches)
 
     def find(self, interactions: Interactions) -> Matches:
-        """Return where the pairs of truth are in a frame."""
+        """Return the rows of a frame that have the pairs of truth."""
         pairs, users = self.judgments.pairs, interactions.users
-        items: Ids = interactions.items  # type: ignore[assignment]  # which truth has read
+        items: Ids = interactions.items  # type: ignore[assignment]  # With truth, items are read.
         rows = interactions.pairs or SortedPairs(users.groups, items.codes)
         return self.overlap.find(pairs, users, items, rows, interactions.frame.attrs)
 
     def check(self) -> None:
-        """Raise where no user, or no item, of truth was in the frames judged, all there are.
+        """Raise if no user, or no item, of truth was in any of the frames judged.
 
-        Raise too where their users are not those of truth, unless `population` says who counts.
+        Raise too if the users of the frames and of truth differ, unless `population` decides.
         """
-        if not self.options.is_condensed:  # of condensed frames it has been checked
+        if not self.options.is_condensed:  # `Candidates` has checked condensed frames.
             self.overlap.check()
         if self.options.population == "raise":
             self.overlap.count_users().check()
 
     def find_relevant(self, interactions: Interactions) -> Array:
-        """Return which of the distinct items that truth calls relevant are in a frame."""
+        """Return for each distinct relevant item of truth whether it is in a frame."""
         item = self.judgments.pairs.item
         ids = item._replace(codes=item.codes[self.judgments.relevant]).distinct()
         listed = encode(interactions.get_column(interactions.columns.item).dropna(), "item")
         return np.asarray(match(ids, listed.distinct(), "item") >= 0)
 
     def note_lost(self, excluded: Pairs | None) -> None:
-        """Note how many relevant pairs are excluded, so that no row can find them."""
+        """Note how many relevant pairs are excluded; no row can find these."""
         (users, item), relevant = self.judgments.pairs, self.judgments.relevant
         if excluded is not None and is_noting():
             rows = SortedPairs(users.groups, item.codes)
@@ -88,39 +88,42 @@ class Judge:
             note(relevant_pairs_excluded=int(n_lost), relevant_pairs=n_relevant)
 
     def judge_absent(self, empty: Interactions) -> Interactions:
-        """Return the arrays of a frame without rows, with the users added that none judged had."""
+        """Return the arrays of an empty frame, with the users added that no judged frame had."""
         self.check()
         none = np.empty(0, np.int64)
         nowhere = np.full(len(self.judgments.relevant), -1)
         return self._add_absent(empty, Matches(nowhere, none, none))
 
     def _add_absent(self, interactions: Interactions, matches: Matches) -> Interactions:
-        """Return judged interactions, with the users of truth added that no frame had, if asked."""
+        """Return judged interactions, with users of truth added that no frame had.
+
+        None is added if `population` leaves them out.
+        """
         (index, groups, _), pairs = interactions.users, self.judgments.pairs
         if is_noting(mistakes=True):
             self.overlap.note_near(pairs.users.groups)
             self.overlap.note_left_out(self.options.population)
         is_absent = ~self.overlap.is_listed
         if self.options.population not in ("both", "rows") and is_absent.any():
-            added, own = pairs.users.ids[is_absent], pairs.users.groups.codes
+            added, of_pairs = pairs.users.ids[is_absent], pairs.users.groups.codes
             users = interactions.users._replace(
                 ids=append(index, added), groups=groups.extend(len(added)), sorted_by=None
             )
             interactions = interactions._replace(users=users)
-            # Those added are behind the others, in the order of truth.
-            position = (len(index) + np.cumsum(is_absent) - 1)[own]
-            matches = matches._replace(user=np.where(is_absent[own], position, matches.user))
+            # The users added come last, in the order of truth.
+            position = (len(index) + np.cumsum(is_absent) - 1)[of_pairs]
+            matches = matches._replace(user=np.where(is_absent[of_pairs], position, matches.user))
         return judge_rows(interactions, self.judgments, matches)
 
 
 def open_candidates(columns: Columns, options: Options, judge: Judge | None) -> Candidates:
-    """Return the `Candidates` that leave rows out of a frame before it is judged."""
+    """Return the `Candidates` that remove rows from a frame before it is judged."""
     judged = judge.judgments.judged_pairs() if judge and options.is_condensed else None
     return Candidates(columns, read_excluded(columns, options), judged)
 
 
 def judge_rows(interactions: Interactions, judgments: Judgments, matches: Matches) -> Interactions:
-    """Return interactions with the relevance of their rows, and of items not among them."""
+    """Return interactions with the relevance of their rows and of items without a row."""
     n_rows, n_users = len(interactions.relevant), len(interactions.users.ids)
     is_unlisted = (matches.user >= 0) & ~matches.are_listed()
     relevant = np.zeros(n_rows, bool)
@@ -153,9 +156,10 @@ def judge_rows(interactions: Interactions, judgments: Judgments, matches: Matche
 def judge_frame(
     frame: pd.DataFrame, options: Options, *, is_all: bool = True
 ) -> tuple[pd.DataFrame, pd.Series | None]:
-    """Return the judged frame, and the grade of each row where truth has grades, null for others.
+    """Return the judged frame and the grade of each row, null if truth lacks the row.
 
-    Where it is not all there is, truth need not be of its users.
+    The grades are None if truth has no relevance. Unless the frame `is_all` rows, it may have no
+    user of truth.
     """
     if not options.has_truth:
         raise RecframeError("truth: judge needs it; pass the frame of relevant items")
@@ -173,45 +177,45 @@ def judge_frame(
     if options.population in ("both", "rows"):
         is_added = is_unlisted & judgments.relevant & ~is_absent
     else:
-        # No user of truth is lost: who has neither a row nor a relevant item keeps what truth says.
+        # Users of truth with neither a row nor a relevant item keep all their pairs of truth.
         has_none = ~np.isin(user, user[judgments.relevant])
         is_added = is_unlisted & (judgments.relevant | (is_absent & has_none))
     added = np.flatnonzero(is_added)
-    added = added[np.argsort(user[added], kind="stable")]  # those of a user stand together
+    added = added[np.argsort(user[added], kind="stable")]  # The pairs of a user stand together.
 
-    rows, place = interactions.find_rows()
+    rows, read = interactions.find_rows()
     if options.population in ("truth", "both"):
         is_known = matches.are_known(len(interactions.users.ids))
-        has_known = is_known[interactions.users.groups.codes][place]
-        rows, place = rows[has_known], place[has_known]
-    kept = frame if len(rows) == len(frame) else frame.iloc[rows]
+        has_known = is_known[interactions.users.groups.codes][read]
+        rows, read = rows[has_known], read[has_known]
+    shown = frame if len(rows) == len(frame) else frame.iloc[rows]
     in_index = [one for one in (*columns.users, columns.item) if one in frame.index.names]
-    kept = kept.reset_index([name for name in in_index if name is not None])
+    shown = shown.reset_index([name for name in in_index if name is not None])
     judged = [
-        _extend(kept.iloc[:, position], columns, judgments, added)
-        for position, name in enumerate(kept.columns)
+        _extend(shown.iloc[:, position], columns, judgments, added)
+        for position, name in enumerate(shown.columns)
         if not is_same(name, "relevant")
     ]
-    flags = judge_rows(interactions, judgments, matches).relevant[place]
+    flags = judge_rows(interactions, judgments, matches).relevant[read]
     judged.append(pd.Series(np.append(flags, judgments.relevant[added]), name="relevant"))
     if judgments.rows is None:
         return pd.concat(judged, axis=1), None
     pair = np.full(len(interactions.relevant), -1)
     pair[matches.row] = matches.pair
     grades = judgments.rows.get_column(judgments.rows.columns.relevant)
-    return pd.concat(judged, axis=1), _take(grades, np.append(pair[place], added))
+    return pd.concat(judged, axis=1), _reindex_rows(grades, np.append(pair[read], added))
 
 
-def _take(column: pd.Series, rows: Array) -> pd.Series:
-    """Return rows of a column in its own dtype, or what it is with nulls; null for other rows."""
+def _reindex_rows(column: pd.Series, rows: Array) -> pd.Series:
+    """Return rows of a column, null for rows that it lacks, in its dtype or the nullable one."""
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
-        # These hold no null, and as floats large integers would lose digits.
+        # These dtypes hold no null, and large integers would lose digits as floats.
         column = column.astype(pd.array(np.empty(0, column.dtype)).dtype)
     return column.reset_index(drop=True).reindex(rows).reset_index(drop=True)
 
 
 def _extend(column: pd.Series, columns: Columns, judgments: Judgments, added: Array) -> pd.Series:
-    """Return a column with a cell for each pair added, null where it holds no id."""
+    """Return a column with a cell for each pair added: its id, or null in other columns."""
     if len(added) == 0:
         return column.reset_index(drop=True)
     if is_same(column.name, columns.item):
@@ -221,4 +225,4 @@ def _extend(column: pd.Series, columns: Columns, judgments: Judgments, added: Ar
         if is_same(column.name, label):
             ids, codes = judgments.pairs.users.ids, judgments.pairs.users.groups.codes
             return pd.Series(append(pd.Index(column), ids.get_level_values(number)[codes[added]]))
-    return _take(column, np.arange(len(column) + len(added)))
+    return _reindex_rows(column, np.arange(len(column) + len(added)))

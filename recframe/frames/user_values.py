@@ -1,4 +1,4 @@
-"""Values of users: columns that say something of them, and per-user tables that are passed."""
+"""One value for each user: columns of the frame, and per-user tables that are passed."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from recframe.metrics.names import find_alike, is_metric
 from recframe.other_tables import frame_error
 
 LEVELS = ["score", "metric"]
-WEIGHTS = "weights"  # the column of saved tables, before the score, that weighs users
+WEIGHTS = "weights"  # the column of weights in saved tables, before the score
 PER_USER = "a DataFrame with a row for each user, as df.rec.evaluate() returns"
 
 
-def read_own(interactions: Interactions, name: str, label: Hashable, at: Any) -> pd.Series:
-    """Return each user's value of a column, by user; null for users who have no row.
+def read_user_column(interactions: Interactions, name: str, label: Hashable, at: Any) -> pd.Series:
+    """Return each user's value in a column, by user; null for users without a row.
 
-    The column is `at` a label. Raise where a user has two: `name` is the argument that asked for
-    the column, and `label` what the argument calls it.
+    The frame has the column `at` this label. Raise if a user has two values: `name` is the argument
+    that asked for the column, and `label` is its value.
     """
     users, groups, labels = *interactions.users[:2], interactions.columns.users
     order, offsets = groups.order, groups.offsets
-    for number, of_users in enumerate(labels):
-        if is_same(at, of_users):  # known of users without a row too
+    for number, user_label in enumerate(labels):
+        if is_same(at, user_label):  # Users without a row have this value too.
             return pd.Series(users.get_level_values(number)).set_axis(users)
     rows = interactions.rows
     if order is not None:
         rows = order if rows is None else rows[order]
     column = get_column(interactions.frame, at, rows)
-    if column.dtype == np.float16:  # of which pandas makes no index
+    if column.dtype == np.float16:  # pandas has no index of float16.
         column = column.astype(np.float32)
     try:
         codes, _ = pd.factorize(column, use_na_sentinel=False)
@@ -64,21 +64,21 @@ def read_own(interactions: Interactions, name: str, label: Hashable, at: Any) ->
     return column.reset_index(drop=True).reindex(first).set_axis(users)
 
 
-def find_level(given: Any, users: pd.Index[Any]) -> Any:
-    """Return what users have in the index level of a given name; anything else as it is."""
-    if isinstance(given, pd.Series):
-        return given
+def find_level(values: Any, users: pd.Index[Any]) -> Any:
+    """Return the index level of users with this name as a Series; anything else as it is."""
+    if isinstance(values, pd.Series):
+        return values
     for number, name in enumerate(users.names):
-        if name is not None and is_same(given, name):
+        if name is not None and is_same(values, name):
             return pd.Series(users.get_level_values(number), users, name=name)
-    return given
+    return values
 
 
 def find_units(rankings: pd.Index[Any], unit: Any) -> Array | None:
-    """Return the unit of each ranking as a code; None where each counts by itself.
+    """Return the unit of each ranking as a code, None if each ranking is its own unit.
 
-    Raise where no unit is given and one comes again: a value of a column that is named as one of
-    users, else of the last that is not of times.
+    If `unit` is to be inferred, raise if a value repeats in a column that is named like users, or
+    without one in the last column that holds no times.
     """
     names = [name for name in rankings.names if name is not None and name != WEIGHTS]
     if unit is None or (is_infer(unit) and rankings.nlevels == 1):
@@ -91,7 +91,7 @@ def find_units(rankings: pd.Index[Any], unit: Any) -> Array | None:
         asked = named or ([name for name in names if not is_time(name)] or names)[-1:]
     for name in asked:
         units = rankings.get_level_values(rankings.names.index(name))
-        if not is_infer(unit):  # without one, a ranking is a unit of its own
+        if not is_infer(unit):  # A ranking without a unit is its own unit.
             codes, known = pd.factorize(units)
             codes[codes < 0] = len(known) + np.arange(np.count_nonzero(codes < 0))
             return codes
@@ -105,60 +105,60 @@ def find_units(rankings: pd.Index[Any], unit: Any) -> Array | None:
     return None
 
 
-def of_users(argument: str, given: pd.Series, users: pd.Index[Any]) -> pd.Series:
-    """Return the values given for users, null for those it does not have.
+def align_to_users(argument: str, values: pd.Series, users: pd.Index[Any]) -> pd.Series:
+    """Return the values of a Series in the order of users, null for users that it lacks.
 
-    Where several columns tell users apart they may be given by some of these, by their names.
+    If users have several index levels, the Series may have some of these, by their names.
     """
-    names = given.index.names
-    if given.index.equals(users):
-        return given.reset_index(drop=True)
+    names = values.index.names
+    if values.index.equals(users):
+        return values.reset_index(drop=True)
     if users.nlevels > 1 and all(name in users.names for name in names):
-        places = [list(users.names).index(name) for name in names]
-        users = as_users([users.get_level_values(place) for place in places])
-    place = given.index.get_indexer(users)
-    if len(users) and (place < 0).all():
+        levels = [list(users.names).index(name) for name in names]
+        users = as_users([users.get_level_values(level) for level in levels])
+    position = values.index.get_indexer(users)
+    if len(users) and (position < 0).all():
         raise RecframeError(
             f"{argument}: the index of the Series must hold users, found none of {len(users)} "
-            f"(user {quote(users[[0]].tolist()[0])}, index {quote(given.index[:1].tolist())})"
+            f"(user {quote(users[[0]].tolist()[0])}, index {quote(values.index[:1].tolist())})"
         )
-    return given.reset_index(drop=True).reindex(place)
+    return values.reset_index(drop=True).reindex(position)
 
 
-def read_given(per_user: Any, n_scores: int = 1) -> pd.DataFrame:
-    """Return a table of floats with the columns (score, metric), all metrics of each score.
+def check_per_user(per_user: Any, n_scores: int = 1) -> pd.DataFrame:
+    """Return a table of floats with the columns (score, metric), all metrics for each score.
 
-    Several tables, in a dict or a list, become one. Raise where it is no such table, could be read
-    in two ways, or has fewer scores.
+    Several tables, in a dict or a list, become one. Raise if it is no such table, could be read in
+    two ways, or has fewer scores than `n_scores`.
     """
-    if isinstance(per_user, pd.DataFrame) and per_user.columns.nlevels == 3:  # of pd.concat
+    if isinstance(per_user, pd.DataFrame) and per_user.columns.nlevels == 3:  # by pd.concat
         per_user = {key: per_user[key].dropna(how="all") for key in per_user.columns.unique(0)}
     tables = dict(enumerate(per_user)) if isinstance(per_user, list | tuple) else per_user
     several = list(tables.values()) if isinstance(tables, Mapping) else []
     if several and all(isinstance(one, pd.DataFrame) for one in several):
-        per_user = _join(tables, is_named=tables is per_user)
+        per_user = _combine_tables(tables, is_named=tables is per_user)
     if not isinstance(per_user, pd.DataFrame):
         raise frame_error("per_user", PER_USER, per_user)
     if per_user.shape[1] == 0:
         raise RecframeError("per_user must have a column for each score, found none")
-    for what, labels in (("column", per_user.columns), ("user", per_user.index)):
+    for kind, labels in (("column", per_user.columns), ("user", per_user.index)):
         if (is_repeated := labels.duplicated()).any():
             found = quote(labels[is_repeated].tolist()[0])
             raise RecframeError(
-                f"per_user must have each {what} once, found {what} {found} more than once"
+                f"per_user must have each {kind} once, found {kind} {found} more than once"
             )
-    columns = _find_columns(per_user)
+    columns = _find_scores_and_metrics(per_user)
     alike = find_alike(columns.unique("metric"))
-    if len(set(alike.values())) < len(alike):  # a metric has one label, the first
-        given, of_scores = columns, columns.get_level_values("score")
-        named = given.get_level_values("metric").map(alike)
-        columns = pd.MultiIndex.from_arrays([of_scores, named], names=LEVELS)
+    if len(set(alike.values())) < len(alike):  # Two labels of one metric become the first.
+        labels, scores = columns, columns.get_level_values("score")
+        metrics = labels.get_level_values("metric").map(alike)
+        columns = pd.MultiIndex.from_arrays([scores, metrics], names=LEVELS)
         for again in np.flatnonzero(columns.duplicated()).tolist():
             raise RecframeError(
-                f"per_user must have each column once, found column {quote(given[again])}, which "
+                f"per_user must have each column once, found column {quote(labels[again])}, which "
                 f"is {quote(columns[again][1])}, more than once"
             )
-    cells = [_read_values(label, per_user.iloc[:, i]) for i, label in enumerate(columns)]
+    cells = [_read_floats(label, per_user.iloc[:, i]) for i, label in enumerate(columns)]
     table = pd.DataFrame(np.transpose(cells), per_user.index, columns)
     scores, metrics = (columns.unique(level) for level in LEVELS)
     if len(scores) < n_scores:
@@ -169,15 +169,15 @@ def read_given(per_user: Any, n_scores: int = 1) -> pd.DataFrame:
     return table.reindex(columns=make_columns(scores, metrics))
 
 
-def _join(tables: Mapping[Any, pd.DataFrame], *, is_named: bool) -> pd.DataFrame:
-    """Return per-user tables side by side, whose users have no value in the others.
+def _combine_tables(tables: Mapping[Any, pd.DataFrame], *, is_named: bool) -> pd.DataFrame:
+    """Return per-user tables as one; users have null for the scores of tables without them.
 
-    Scores have the name of their table's key, with their own where it has several; without names
-    they keep their own, with the number of the table where another has it.
+    Named tables give their names to their scores, before the scores' names if they have several.
+    Without names, a score's name that another table has gets the number of its table.
     """
     parts, taken = list[pd.DataFrame](), set[Any]()
     for number, (key, table) in enumerate(tables.items(), 1):
-        part = read_given(table)
+        part = check_per_user(table)
         scores = list(part.columns.unique("score"))
         names = {one: f"{one}_{number}" if one in taken else one for one in scores}
         if is_named:
@@ -194,7 +194,7 @@ def _join(tables: Mapping[Any, pd.DataFrame], *, is_named: bool) -> pd.DataFrame
     return joined
 
 
-def _find_columns(per_user: pd.DataFrame) -> pd.MultiIndex:
+def _find_scores_and_metrics(per_user: pd.DataFrame) -> pd.MultiIndex:
     """Return the score and metric of each column."""
     columns = per_user.columns
     if isinstance(columns, pd.MultiIndex):
@@ -204,7 +204,7 @@ def _find_columns(per_user: pd.DataFrame) -> pd.MultiIndex:
             )
         names = columns.names
         orders = {name == one for name, one in zip(names, LEVELS, strict=True) if name in LEVELS}
-        if not orders:  # the level of metrics is the one that has some
+        if not orders:  # Without names, the level that has metrics is known by its labels.
             are_metrics = [any(map(is_metric, columns.unique(n))) for n in (0, 1)]
             orders = {are_metrics[1]} if are_metrics[0] != are_metrics[1] else orders
         if len(orders) != 1:
@@ -232,7 +232,7 @@ def _find_columns(per_user: pd.DataFrame) -> pd.MultiIndex:
     return make_columns(columns, [metric])
 
 
-def _read_values(label: object, column: pd.Series) -> Any:
+def _read_floats(label: object, column: pd.Series) -> Any:
     """Return the values of a column as floats, nulls as NaN."""
     if not (pd.api.types.is_numeric_dtype(column) and not np.iscomplexobj(column)):
         raise RecframeError(

@@ -1,4 +1,4 @@
-"""Values: what the cells of a column say, as arrays; numbers and nulls, read without loss."""
+"""The cells of columns as arrays: numbers and nulls, read without loss."""
 
 from __future__ import annotations
 
@@ -22,14 +22,16 @@ from recframe.kernel.grouping import Groups
 from recframe.kernel.threads import Array, in_slices
 from recframe.options import Options
 
-MAX_GAIN = 2.0**900  # what a user's gains or values add up to is far from overflow
+MAX_GAIN = 2.0**900  # Sums of a user's gains or values stay far from overflow.
 OF_MEAN = "mean column"
-# A score that masks rows is below this, and further from all others than so many times their range.
+# A score that masks rows is below MIN_MASK, and its distance to all other scores is more than FAR
+# times their range, which counts as MIN_SPAN or more.
 MIN_MASK, FAR, MIN_SPAN = -100, 1_000, 0.5
-NUMBER_OBJECTS = ("integer", "floating", "mixed-integer-float", "decimal", "empty")  # of pandas
+# The kinds of objects, as `infer_dtype` names them, that are numbers.
+NUMBER_OBJECTS = ("integer", "floating", "mixed-integer-float", "decimal", "empty")
 REMOVE_ROWS = f"remove those rows or pass {option('missing', 'drop')}"
 
-# Of each score column its values, the highest the best, and which rows are ranked; None: all.
+# The values of each score, the highest the best, and the rows that are ranked; None: all rows.
 Scores: TypeAlias = dict[Hashable, tuple[Array, Array | None]]
 
 
@@ -45,7 +47,7 @@ class Gains(NamedTuple):
 
 
 def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array | None]:
-    """Return which rows are relevant, and their grades; None where they have none."""
+    """Return which rows are relevant, and their grades; None if they have no grades."""
     label = relevance.name
     if has_nulls(relevance):
         nulls, answer = find_nulls(relevance), {"null_relevance": "nonrelevant"}
@@ -58,16 +60,16 @@ def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array
             )
             raise null_error(f"relevant={quote(label)}:", nulls, remedy, answers=answer)
         flags, grades = read_relevance(relevance[~nulls], options)
-        return _spread(flags, ~nulls), None if grades is None else _spread(grades, ~nulls)
-    values = _numbers(relevance, "relevant")
+        return _scatter(flags, ~nulls), None if grades is None else _scatter(grades, ~nulls)
+    values = _read_numbers(relevance, "relevant")
     if options.min_relevance is not None:
         return at_least(values, options.min_relevance), None if options.gain == "binary" else values
     if values.dtype.kind == "b":
         return values, None
     is_flag = values.min(initial=0) >= 0 and values.max(initial=0) <= 1
     if not is_flag or not (values.dtype.kind in "iu" or np.isin(values, (0, 1)).all()):
-        # Proposed is the first grade above 0, of a scale from 1 the first above its middle. Where
-        # all are higher they are what is left of such a scale, and all are relevant.
+        # The message proposes the first grade above 0, or on a scale from 1 the first above its
+        # middle. If all grades are above 1, lower ones were removed, and all rows are relevant.
         low, high = values.min().item(), values.max().item()
         above = values[values > (0 if low <= 0 else (low + high) / 2)]
         proposed = low if low > 1 else above.min(initial=values.max()).item()
@@ -81,10 +83,10 @@ def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array
 
 
 def read_gains(grades: Array, label: Hashable, gain: str) -> Array:
-    """Return the gains of rows, none where grades are below 0, or raise for one too large."""
+    """Return the gains of rows, 0 if a grade is below 0; raise if a grade is too large."""
     if grades.dtype.kind == "b":
         grades = grades.view(np.uint8)
-    if grades.dtype == np.float16:  # in which gains do not add up, nor hold the limit
+    if grades.dtype == np.float16:  # It cannot hold sums of gains, or the limit.
         grades = grades.astype(np.float64)
     limit = MAX_GAIN if gain == "linear" else math.log2(MAX_GAIN)
     if (high := grades.max(initial=0)) > limit:
@@ -103,9 +105,10 @@ def read_gains(grades: Array, label: Hashable, gain: str) -> Array:
 def read_scores(
     score: pd.Series, groups: Groups, options: Options, lenient: bool, is_low_best: bool
 ) -> tuple[Array, Array | None]:
-    """Return the values of a score column and which of them are ranked; None: every one.
+    """Return the values of a score column and the rows that are ranked; None: all rows.
 
-    Where the lowest score is the best, the values are turned round. `groups` are those of users.
+    If the lowest score is the best, the order of values is reversed. `groups` are the rows of
+    users.
     """
     is_ranked, worst = None, _find_worst(score, is_low_best)
     missing = None if np.isfinite(worst) else find_missing(score, options, is_low_best)
@@ -125,9 +128,9 @@ def read_scores(
                 f"score={quote(score.name)}:", nulls, remedy, what, {"missing": "unranked"}
             )
         is_ranked = ~missing
-        values = _spread(_numbers(score[is_ranked], "score"), is_ranked)
+        values = _scatter(_read_numbers(score[is_ranked], "score"), is_ranked)
     else:
-        values = _numbers(score, "score")
+        values = _read_numbers(score, "score")
     if options.min_score is not None:
         recommended = at_least(values, options.min_score)
         is_ranked = recommended if is_ranked is None else is_ranked & recommended
@@ -136,7 +139,7 @@ def read_scores(
         if low < MIN_MASK:
             _check_masks(score.name, values, is_ranked, low, groups)
     if is_low_best:
-        # Every integer has its complement, not every one its negative.
+        # The negative of the lowest integer overflows, the complement never does.
         values = ~values if values.dtype.kind in "iu" else -values
     return values, is_ranked
 
@@ -144,12 +147,12 @@ def read_scores(
 def _check_masks(
     label: Hashable, values: Array, is_ranked: Array | None, low: Any, groups: Groups
 ) -> None:
-    """Raise where rows of several users have one score that is far below all others."""
+    """Raise if rows of several users have one score that is far below all others."""
     is_low, numbers = values == low, values.astype(np.float64)
     others = numbers[~is_low if is_ranked is None else is_ranked & ~is_low]
     if len(others) == 0 or len(np.unique(groups.codes[is_low])) < 2:
         return
-    first, last = float(others.min()), float(others.max())  # whose overflow does not warn
+    first, last = float(others.min()), float(others.max())  # Python floats overflow silently.
     span = max(last - first, MIN_SPAN)
     if first - float(low) > FAR * span:
         answer = math.floor(first - FAR / 2 * span)
@@ -163,9 +166,9 @@ def _check_masks(
 
 
 def read_values(column: pd.Series, scores: Scores, options: Options) -> Array:
-    """Return the values of a column that a metric is of as floats.
+    """Return the values of a column that ``mean(column)`` averages, as floats.
 
-    A null in a row that no score ranks stays one, under ``missing="unranked"``.
+    With ``missing="unranked"``, a null in a row that no score ranks stays null.
     """
     nulls = find_nulls(column) if has_nulls(column) else None
     if nulls is not None and (
@@ -177,7 +180,8 @@ def read_values(column: pd.Series, scores: Scores, options: Options) -> Array:
             f"{option('missing', 'drop')} removes these rows, for every score"
         )
         raise null_error(f"{OF_MEAN}={quote(column.name)}:", nulls, remedy)
-    numbers = _numbers(column if nulls is None else column[~nulls], OF_MEAN).astype(np.float64)
+    present = column if nulls is None else column[~nulls]
+    numbers = _read_numbers(present, OF_MEAN).astype(np.float64)
     beyond = np.flatnonzero(~(np.abs(numbers) <= MAX_GAIN))
     if len(beyond):
         raise RecframeError(
@@ -185,24 +189,23 @@ def read_values(column: pd.Series, scores: Scores, options: Options) -> Array:
             f"{len(beyond)} beyond (such as {numbers[beyond[0]]:g}); clip them, for example with "
             f"df[{quote(column.name)}].clip(-1e9, 1e9)"
         )
-    return numbers if nulls is None else _spread(numbers, ~nulls, np.nan)
+    return numbers if nulls is None else _scatter(numbers, ~nulls, np.nan)
 
 
-def _spread(values: Array, has_value: Array, other: float = 0) -> Array:
-    """Return values at the rows that have one, another value at all others."""
+def _scatter(values: Array, has_value: Array, other: float = 0) -> Array:
+    """Return values at the rows that have one, and another value in all other rows."""
     of_rows = np.full(len(has_value), other, values.dtype)
     of_rows[has_value] = values
     return of_rows
 
 
-def _numbers(column: pd.Series, role: str) -> Array:
-    """Return the values of a column without nulls in their own dtype, or raise."""
-    if _is_numbered(column.dtype):
+def _read_numbers(column: pd.Series, role: str) -> Array:
+    """Return the values of a column without nulls in its dtype, or raise if they are no numbers."""
+    if _has_numbers(column.dtype):
         column = column.astype(column.cat.categories.dtype)
     if pa.types.is_decimal(getattr(column.dtype, "pyarrow_dtype", pa.null())):
         column = column.astype(object)
-    is_relevance = role == "relevant"
-    may_be_bool = is_relevance or role == OF_MEAN
+    may_be_bool = role in ("relevant", OF_MEAN)
     kind = infer_dtype(column) if is_object_dtype(column.dtype) else ""
     if kind in NUMBER_OBJECTS:
         column = read_objects(column, role)
@@ -212,44 +215,47 @@ def _numbers(column: pd.Series, role: str) -> Array:
     is_bool = is_bool_dtype(dtype)
     is_number = is_numeric_dtype(dtype) and dtype.kind != "c"
     if not (may_be_bool if is_bool else is_number):
-        required = "boolean, 0/1 or numbers" if is_relevance else "numbers"
-        found, remedy = f"dtype {dtype}", ""
-        if len(column):
-            example = next((one for one in column if not _is_number(one)), column.iloc[0])
-            found += f" (such as {quote(example)})"
-            of = f"df[{quote(column.name)}]"
-            if not is_bool:
-                remedy = f"; convert it, for example with pd.to_numeric({of})"
-            if isinstance(example, str) and not _is_number(example):
-                call = f"pd.to_numeric({of}, errors='coerce'), which makes nulls of such text"
-                if is_relevance:
-                    call = f"{of} == {quote(example)}"
-                elif _is_number(example.rstrip("% ")):
-                    call = f"pd.to_numeric({of}.str.rstrip('% '))"
-                elif re.fullmatch(r"\D?\d{1,3}(,\d{3})+(\.\d+)?", example):  # or of a fraction
-                    call = f"pd.to_numeric({of}.str.replace(',', '')), or '.' if that is its point"
-                elif _is_number(example.replace(",", ".")):
-                    call = f"pd.to_numeric({of}.str.replace(',', '.'))"
-                remedy = f"; make numbers of it, for example {call}"
-        raise RecframeError(
-            f"{role}={quote(column.name)}: must be {required}, found {found}{remedy}"
-        )
+        raise _numbers_error(column, role, is_bool=is_bool)
     if isinstance(dtype, np.dtype):
         return column.to_numpy(dtype.newbyteorder("="))
     return column.to_numpy(getattr(dtype, "numpy_dtype", None))
 
 
-def _is_numbered(dtype: Any) -> bool:
-    """Return whether a dtype is of categories that are numbers."""
+def _numbers_error(column: pd.Series, role: str, *, is_bool: bool) -> RecframeError:
+    """Return the refusal of a column that must hold numbers, with a call that makes numbers."""
+    required = "boolean, 0/1 or numbers" if role == "relevant" else "numbers"
+    found, remedy = f"dtype {column.dtype}", ""
+    if len(column):
+        example = next((one for one in column if not _means_number(one)), column.iloc[0])
+        found += f" (such as {quote(example)})"
+        label = f"df[{quote(column.name)}]"
+        if not is_bool:
+            remedy = f"; convert it, for example with pd.to_numeric({label})"
+        if isinstance(example, str) and not _means_number(example):
+            call = f"pd.to_numeric({label}, errors='coerce'), which makes nulls of such text"
+            if role == "relevant":
+                call = f"{label} == {quote(example)}"
+            elif _means_number(example.rstrip("% ")):
+                call = f"pd.to_numeric({label}.str.rstrip('% '))"
+            elif re.fullmatch(r"\D?\d{1,3}(,\d{3})+(\.\d+)?", example):
+                call = f"pd.to_numeric({label}.str.replace(',', '')), or '.' if that is its point"
+            elif _means_number(example.replace(",", ".")):
+                call = f"pd.to_numeric({label}.str.replace(',', '.'))"
+            remedy = f"; make numbers of it, for example {call}"
+    return RecframeError(f"{role}={quote(column.name)}: must be {required}, found {found}{remedy}")
+
+
+def _has_numbers(dtype: Any) -> bool:
+    """Return whether a dtype has categories that are numbers."""
     if not isinstance(dtype, pd.CategoricalDtype):
         return False
     values = dtype.categories
     return is_numeric_dtype(values.dtype) or infer_dtype(values) in NUMBER_OBJECTS
 
 
-def _is_number(value: Any) -> bool:
-    """Return whether a value is a number, or text that says one."""
-    if isinstance(value, np.ndarray):  # of which NumPy takes one of one number for it
+def _means_number(value: Any) -> bool:
+    """Return whether a value is a number, or text of a number."""
+    if isinstance(value, np.ndarray):  # float(np.array([1])) works, but an array is no number.
         return False
     try:
         float(value)
@@ -259,14 +265,14 @@ def _is_number(value: Any) -> bool:
 
 
 def has_nulls(column: pd.Series) -> bool:
-    """Return whether any value of a column is null; a NaN inside a nullable column is one too."""
+    """Return whether a column has a null; a NaN inside a nullable column counts as null."""
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
         return False
     return bool(find_nulls(column).any())
 
 
 def find_nulls(column: pd.Series) -> Array:
-    """Return which values of a column are null; a NaN inside a nullable column is one too."""
+    """Return which values of a column are null; a NaN inside a nullable column counts as null."""
     try:
         nulls = column.isna().to_numpy(bool)
     except ArithmeticError as error:
@@ -281,16 +287,16 @@ def find_nulls(column: pd.Series) -> Array:
 
 
 def find_missing(score: pd.Series, options: Options, is_low_best: bool) -> Array:
-    """Return which scores are null, or mask their rows: the infinite one that no other is below.
+    """Return which scores are null, or mask their rows by the worst infinite value.
 
-    Where `min_score` says which rows are recommended, none does.
+    With `min_score`, no score masks its row.
     """
     if np.isfinite(_find_worst(score, is_low_best)):
         return np.zeros(len(score), bool)
     dtype = score.dtype
     missing = find_nulls(score)
     are_objects = is_object_dtype(dtype) and infer_dtype(score) in NUMBER_OBJECTS
-    if options.min_score is None and (dtype.kind == "f" or are_objects or _is_numbered(dtype)):
+    if options.min_score is None and (dtype.kind == "f" or are_objects or _has_numbers(dtype)):
         present = score if not missing.any() else score[~missing]
         masks = (present == (math.inf if is_low_best else -math.inf)).to_numpy(bool)
         if masks.any():
@@ -300,7 +306,7 @@ def find_missing(score: pd.Series, options: Options, is_low_best: bool) -> Array
 
 
 def _find_worst(score: pd.Series, is_low_best: bool) -> Any:
-    """Return the worst score, NaN where one is null or the column is none of plain numbers."""
+    """Return the worst score, NaN if one is null or the column has no dtype of NumPy's numbers."""
     if not isinstance(score.dtype, np.dtype) or score.dtype.kind not in "iubf" or len(score) == 0:
         return np.nan
     values, worst = score.to_numpy(), np.max if is_low_best else np.min
@@ -314,7 +320,7 @@ def null_error(
     found: str = "null",
     answers: Mapping[str, Any] = MappingProxyType({"missing": "drop"}),
 ) -> RecframeError:
-    """Return the refusal of nulls in a column, or of what is taken for one."""
+    """Return the refusal of nulls in a column, or of values that count as null."""
     return RecframeError(
         f"{what} must not be {found}, found {int(nulls.sum())} {found} of {len(nulls)} rows "
         f"(the first in row {int(nulls.argmax())}); {remedy}",
@@ -323,12 +329,12 @@ def null_error(
 
 
 def read_objects(column: pd.Series, role: str) -> pd.Series:
-    """Return numbers held as objects in a dtype, or raise where floats would round whole ones."""
+    """Return objects that are numbers in a dtype of numbers; raise if floats would round them."""
     types = set(map(type, column))
     if len(types) == 1 and issubclass(dtype := next(iter(types)), np.floating):
         return column.astype(dtype)
     if types <= {Decimal}:
-        with suppress(ArithmeticError, ValueError):  # of what integers of 64 bits do not hold
+        with suppress(ArithmeticError, ValueError):  # A value may not fit into 64 bits.
             whole = pd.Series(list(map(int, column)), column.index, np.int64, column.name)
             if (whole == column).all():
                 return whole
@@ -343,7 +349,7 @@ def read_objects(column: pd.Series, role: str) -> pd.Series:
         return floats
     try:
         numbers = pd.to_numeric(column)
-    except OverflowError:  # some are beyond all floats
+    except OverflowError:  # A value is beyond all floats.
         numbers = pd.to_numeric(column.clip(-sys.float_info.max, sys.float_info.max))
     if numbers.dtype.kind == "f":
         pairs = zip(column, numbers, strict=True)
@@ -358,14 +364,14 @@ def read_objects(column: pd.Series, role: str) -> pd.Series:
 
 
 def check_digits(floats: Array, what: str) -> None:
-    """Raise where floats that stand for ids are so large that neighbouring ones were rounded."""
+    """Raise if floats that stand for ids are so large that whole numbers were rounded."""
     if floats.dtype.kind != "f":
         return
     limit = 2.0 ** (np.finfo(floats.dtype).nmant + 1)
     if floats.min(initial=0) > -limit and floats.max(initial=0) < limit:
         return
     large = floats[np.abs(floats) >= limit]
-    if len(large):  # a NaN is not
+    if len(large):  # NaN is not large.
         raise RecframeError(
             f"{what} of {floats.dtype} must be below {limit:.0f}, from where on neighbouring whole "
             f"numbers are one float, found {len(large)} (such as {large[0]:.0f}); read them as "
@@ -376,15 +382,15 @@ def check_digits(floats: Array, what: str) -> None:
 def at_least(values: Array, threshold: Any) -> Array:
     """Return which values are at or above a threshold, a number of any type.
 
-    Among floats it is the nearest one of their own precision: 0.7 is the float32 that a column of
-    float32 has for 0.7. Whole numbers are compared exactly.
+    For floats the threshold is rounded to their precision, so that 0.7 equals the 0.7 in a column
+    of float32. Whole numbers are compared exactly.
     """
     kind = values.dtype.kind
     if threshold in (math.inf, -math.inf):
         return np.asarray(values >= threshold, bool)
     if kind == "f":
-        # What is finite is above minus infinity, which marks items that must not be recommended.
+        # The lowest finite threshold must stay above minus infinity, which masks items.
         most = min(float(np.finfo(values.dtype).max), sys.float_info.max)
         return np.asarray(values >= values.dtype.type(min(max(threshold, -most), most)))
-    whole = int(threshold // 1) + bool(threshold % 1)  # rounded up, without a float between
+    whole = int(threshold // 1) + bool(threshold % 1)  # rounds up without a float
     return np.asarray((values.view(np.uint8) if kind == "b" else values) >= whole)

@@ -6,7 +6,7 @@ import pytest
 import recframe
 from recframe.frames.columns import Columns
 from recframe.frames.companions import N_USERS, BlockResult, Companions, NotedBlocks, join_overlaps
-from recframe.frames.overlap import Items, Overlap, UserCounts
+from recframe.frames.id_matching import Items, Overlap, UserCounts
 from recframe.options import Options
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from recframe.errors import RecframeError
 from recframe.frames import ids as module
+from recframe.frames.id_matching import append, match
 from recframe.frames.ids import encode, find_users, sort_ids
-from recframe.frames.overlap import append, match
 
 # Each kind has distinct ids in sorted order.
 IDS = {

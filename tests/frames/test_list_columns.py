@@ -160,7 +160,7 @@ def test_as_lists_in_a_dict():
     [
         (
             pd.DataFrame({"x": [[1]]}),
-            r"lists: user: no column found \(.*; pass user=\.\.\., where user is a column",
+            r"lists: user: no column found .*; where each row is a ranking, frame.reset_index",
         ),
         (
             make([[7]]).assign(scores=[[0.5]]),

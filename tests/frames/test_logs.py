@@ -87,7 +87,7 @@ def test_a_frame_of_lists_is_asked_all_at_once():
     pd.testing.assert_frame_equal(expected(), found, **how)
     # These lists hold no scores to rank by.
     with pytest.raises(RecframeError, match="holds lists"):
-        pd.DataFrame({"user": [1], "scores": [[1.0]]}).rec.recall(k=1)
+        pd.DataFrame({"user": [1], "scores": [[1.0, 0.5]]}).rec.recall(k=1)
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,7 @@ def test_blocks_of_rows(monkeypatch):
     """A matrix read row by row gives the same frame as one read at once."""
     scores = np.random.default_rng(1).integers(0, 9, (20, 7)).astype(float)
     whole = [recframe.from_matrix(scores, k=k) for k in (None, 3)]
-    monkeypatch.setattr("recframe.frames.matrices.N_CELLS", 1)
+    monkeypatch.setattr("recframe.frames.constructors.matrices.N_CELLS", 1)
     for expected, k in zip(whole, (None, 3), strict=True):
         pd.testing.assert_frame_equal(expected, recframe.from_matrix(scores, k=k))
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from recframe import RecframeError
-from recframe.frames.kinds import rank_as_text
+from recframe.frames.id_kinds import rank_as_text
 
 CHUNKED = pa.chunked_array([["b", "\U0001f600"], ["", "\uffff", "B"]])
 IDS = {

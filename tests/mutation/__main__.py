@@ -71,7 +71,7 @@ class Room:
     def __init__(self, name: str, more: list[str]) -> None:
         folder = ROOT / "recframe" / name
         is_folder = folder.is_dir()
-        self.modules = sorted(folder.glob("*.py")) if is_folder else [folder.with_suffix(".py")]
+        self.modules = sorted(folder.rglob("*.py")) if is_folder else [folder.with_suffix(".py")]
         covering = [name, f"test_{name}", *COVERED_BY.get(name, "").split()]
         paths = [ROOT / "tests" / f"{one}{ending}" for one in covering for ending in ("", ".py")]
         self.tests = [*(str(path) for path in paths if path.exists()), *more]

@@ -1,13 +1,13 @@
-"""Partings: columns without a role that seem to part a user's rows: lists, models, train and test.
+"""Columns without a role that seem to divide a user's rows: lists, models, train and test.
 
-They are looked for in rows of a few places, by what they hold and not by their names.
+They are found by the values in rows at a few places, and not by their names.
 """
 
 from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -17,7 +17,7 @@ from pandas.api.types import infer_dtype, is_numeric_dtype
 
 from recframe.errors import DAMAGE, Choice, RecframeError, option, quote
 from recframe.frames.columns import Columns
-from recframe.frames.names import find_role, get_column, is_infer, leave_out, list_fields
+from recframe.frames.names import find_role, get_column, is_infer, list_fields, remove_labels
 from recframe.frames.splits import check_splits, is_flag
 from recframe.frames.words import is_of_row, is_time, less_is_better
 from recframe.kernel.grouping import combine
@@ -25,14 +25,14 @@ from recframe.kernel.threads import Array
 from recframe.notes import note
 from recframe.options import Options
 
-MOST_SEEN = 1 << 12  # rows of a place; with fewer a place has all rows of its users
-MOST_WHOLE = 1 << 16  # rows among which all of some users are looked at
-N_USERS_SEEN = 100  # at each place, of rows in memory
-N_VALUES_SEEN = 20  # of a column; more are no models
-MOST_RANKINGS = 20  # of a unit; more are of a group, such as a tenant or a country
-FEW_SHARES, MANY_ROWS = 3, 20  # values, of which probabilities have more in so many rows
-NEARLY = 0.9  # of the values, or of the users with one, that are as all must be
-# Times as text and numbers: 2024-01-31, 20240131, 7:30, seconds since 1970 or parts of them.
+MOST_SEEN = 1 << 12  # rows of a place; a smaller place has all rows of its users
+MOST_WHOLE = 1 << 16  # rows of all users that are looked at
+N_USERS_SEEN = 100  # users at each place of rows in memory
+N_VALUES_SEEN = 20  # the most values of a column of models
+MOST_RANKINGS = 20  # the most rankings of a unit; a tenant or a country has more
+FEW_SHARES, MANY_ROWS = 3, 20  # Probabilities have more distinct values in so many rows.
+NEARLY = 0.9  # the share of values, or of users, that must show a pattern
+# Times as text and numbers: 2024-01-31, 20240131, 7:30, seconds since 1970 or fractions of them.
 MOMENT = re.compile(
     r"1\d{9}(\d{3})*|(19|20)\d\d[01]\d[0-3]\d|.*\d[-/]\d\d?[-/]\d.*|.*\d:[0-5]\d.*"
     r"|.*(19|20)\d\d\.\d\d?\.\d.*|.*\d\.\d\d?\.(19|20)\d\d.*"
@@ -42,8 +42,8 @@ MOMENT = re.compile(
 def list_others(
     sample: pd.DataFrame, columns: Columns, options: Options, *, asks_unit: bool
 ) -> tuple[list[Hashable], list[Hashable]]:
-    """Return the labels that may part rows by name and dtype, and those that may be scores."""
-    may_part = is_infer(options.user) or options.model is not None
+    """Return the labels that by name and dtype may divide rows, and the labels of other scores."""
+    may_divide = is_infer(options.user) or options.model is not None
     may_rank = is_infer(options.score) and len(columns.score_columns) == 1
     kinds = {label: dtype.kind for label, dtype in list_fields(sample)} if columns.others else {}
     others, floats = list[Hashable](), list[Hashable]()
@@ -51,17 +51,17 @@ def list_others(
         role, kind = find_role(label), kinds[label]
         if role == "user" and asks_unit:
             others.append(label)
-        elif role is None:  # numbers of times and events part nothing, and texts say what they are
+        elif role is None:  # Numbers of times and events divide nothing.
             is_number = kind in "iu" and not (is_of_row(label) or is_time(label))
             is_other = kind in "OU" or (kind in "biuf" and is_flag(label))
-            others += [label] * (may_part and (is_number or is_other))
+            others += [label] * (may_divide and (is_number or is_other))
             floats += [label] * (may_rank and kind == "f")
-    texts_first = sorted(others, key=lambda label: kinds[label] in "iu")  # numbers may be ranks
-    return texts_first, floats
+    others.sort(key=lambda label: kinds[label] in "iu")  # Texts first: numbers may be ranks.
+    return others, floats
 
 
 def take_places(n_rows: int) -> list[slice]:
-    """Return the places at which rows are looked at: all of few rows, else three."""
+    """Return the places whose rows are looked at: all rows if they are few, else three places."""
     if n_rows <= MOST_SEEN:
         return [slice(0, n_rows)]
     starts = np.linspace(0, n_rows - MOST_SEEN, 3, dtype=int).tolist()
@@ -69,23 +69,23 @@ def take_places(n_rows: int) -> list[slice]:
 
 
 def take_users(ids: pd.Series) -> Array:
-    """Return the positions of all rows of some users, who stand at three places of their ids.
+    """Return the positions of all rows of some users, who have rows at one of three places.
 
-    Of users with very many rows they are the first ones.
+    If users have very many rows, only the first rows are returned.
     """
     if len(ids) <= MOST_SEEN:
         return np.arange(len(ids))
     places = [ids.iloc[place].drop_duplicates() for place in take_places(len(ids))]
     users = pd.concat([one.head(N_USERS_SEEN) for one in places])
     rows = np.flatnonzero(ids.isin(users))
-    if len(rows) > 3 * MOST_SEEN:  # fewer users, but two
+    if len(rows) > 3 * MOST_SEEN:  # Fewer users will do, but at least two.
         codes, _ = pd.factorize(ids.iloc[rows])
         n_before = np.bincount(codes).cumsum()
         rows = rows[codes < max(2, int(np.searchsorted(n_before, 3 * MOST_SEEN)))]
     return rows[:MOST_WHOLE]
 
 
-def _join(places: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def _concat(places: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Return the rows of all places."""
     with warnings.catch_warnings():  # pandas 2 warns of columns without a value
         warnings.simplefilter("ignore", FutureWarning)
@@ -95,13 +95,14 @@ def _join(places: Sequence[pd.DataFrame]) -> pd.DataFrame:
 def check_others(
     places: Sequence[pd.DataFrame], labels: Sequence[Hashable], columns: Columns, options: Options
 ) -> None:
-    """Raise where a column seems to hold the lists of users or the models, of two users or more."""
-    rows, kept = _join(places), None
+    """Raise if a column seems to hold the lists or models of two users or more."""
+    rows = _concat(places)
     try:
-        user = combine(*(_encode(rows, label)[0] for label in columns.users))
-    except DAMAGE:  # of ids that are none, which reading all rows refuses
+        user = combine(*(_factorize(rows, label)[0] for label in columns.users))
+    except DAMAGE:  # Reading all rows refuses invalid ids.
         return
-    if len(places) > 1 or len(rows) >= MOST_SEEN:  # users may have rows beyond these
+    kept = None
+    if len(places) > 1 or len(rows) >= MOST_SEEN:  # The users at both ends may have more rows.
         ends = np.cumsum([len(place) for place in places])
         kept = np.flatnonzero(~np.isin(user, user[[0, *ends[:-1], *(ends - 1)]]))
         user = pd.factorize(user[kept])[0]
@@ -112,8 +113,8 @@ def check_others(
 
 
 def are_classes(places: Sequence[pd.DataFrame], columns: Columns) -> bool:
-    """Return whether the score holds 0 and 1 alone, or nothing."""
-    with suppress(*DAMAGE):  # of texts
+    """Return whether the score has the values 0 and 1, and no other."""
+    with suppress(*DAMAGE):  # Scores may be text.
         scores = [get_column(one, columns.score_columns[0]) for one in places]
         values = np.concatenate([one.to_numpy(float, na_value=np.nan) for one in scores])
         zeros, ones = values == 0, values == 1
@@ -124,14 +125,14 @@ def are_classes(places: Sequence[pd.DataFrame], columns: Columns) -> bool:
 def check_classes(
     places: Sequence[pd.DataFrame], labels: Sequence[Hashable], columns: Columns
 ) -> None:
-    """Raise where one column of numbers between 0 and 1 stands beside a score of classes."""
-    rows, score = _join(places), columns.score_columns[0]
+    """Raise if one column of numbers between 0 and 1 stands next to a score of classes."""
+    rows, score = _concat(places), columns.score_columns[0]
     shares = [one for one in labels if _are_shares(get_column(rows, one))]
-    with suppress(*DAMAGE):  # of ids that are none
-        by = [_encode(rows, one)[0] for one in (*columns.users, columns.item) if one is not None]
-        own = {one: _encode(rows, one)[0] for one in shares}
-        decided = [one for one in shares if any(_are_decided(own[one], of) for of in by)]
-        shares = leave_out(shares, decided if len(rows) >= MANY_ROWS else [])
+    with suppress(*DAMAGE):  # Ids may be invalid.
+        ids = [one for one in (*columns.users, columns.item) if one is not None]
+        by = [_factorize(rows, one)[0] for one in ids]
+        decided = [one for one in shares if _is_decided(_factorize(rows, one)[0], by)]
+        shares = remove_labels(shares, decided if len(rows) >= MANY_ROWS else [])
     if len(shares) == 1:
         raise RecframeError(
             f"score: {quote(score)} holds 0 and 1 alone, as classes do, and {quote(shares[0])} "
@@ -142,7 +143,7 @@ def check_classes(
 
 
 def _are_shares(column: pd.Series) -> bool:
-    """Return whether numbers lie between 0 and 1, some of them neither."""
+    """Return whether numbers lie between 0 and 1, and some are neither 0 nor 1."""
     values = column.to_numpy(float, na_value=np.nan)
     values = values[~np.isnan(values)]
     are_inside = (values >= 0) & (values <= 1)
@@ -151,21 +152,21 @@ def _are_shares(column: pd.Series) -> bool:
 
 
 def check_unit(places: Sequence[pd.DataFrame], label: Hashable, columns: Columns) -> None:
-    """Raise where each ranking has one value of a column of users, and several have the same.
+    """Raise if each ranking has one value in a column of users, and several have the same value.
 
-    The rows are those of some of these users, all of them.
+    The rows are all rows of some of the users in this column.
     """
-    rows = _join(places)
+    rows = _concat(places)
     rows = rows[get_column(rows, label).notna().to_numpy()]
     try:
-        user = combine(*(_encode(rows, one)[0] for one in columns.users))
-        codes, values = _encode(rows, label)
-    except DAMAGE:  # of objects that are no values
+        user = combine(*(_factorize(rows, one)[0] for one in columns.users))
+        codes, values = _factorize(rows, label)
+    except DAMAGE:  # Cells may be unhashable.
         return
     of_rankings = np.unique(combine(user, codes)) % max(1, len(values))
     n_again = int(np.count_nonzero(np.bincount(of_rankings) > 1))
     are_few = len(of_rankings) <= MOST_RANKINGS * len(values)
-    if len(rows) and _are_decided(codes, user) and n_again > 1 and are_few:
+    if len(rows) and _is_decided(codes, [user]) and n_again > 1 and are_few:
         raise RecframeError(
             f"unit: rankings of one {quote(label)} are not independent, and {n_again:,} of "
             f"{len(values):,} that were looked at have several; pass {option('unit', label)} to "
@@ -182,43 +183,53 @@ def _check_other(
     columns: Columns,
     options: Options,
 ) -> None:
-    """Raise where a column seems to hold lists or models; note one that may hold models."""
+    """Raise if a column seems to hold lists or models; note one that may hold models.
+
+    `kept` are the rows of users whose rows are all here, None for all rows, and `user` is the user
+    of each.
+    """
     codes, values = np.empty(0, int), pd.Index([])
-    with suppress(*DAMAGE):  # of objects that are no values
-        codes, values = _encode(rows, label, kept)
+    with suppress(*DAMAGE):  # Cells may be unhashable.
+        codes, values = _factorize(rows, label, kept)
     n_users, n_values = int(user.max()) + 1, len(values)
-    if not 1 < n_values <= len(codes) // 2:
+    if not 1 < n_values <= len(codes) // 2 or values.hasnans:
         return
     cells, counts = np.unique(user * n_values + codes, return_counts=True)
-    n_most = n_users * n_values  # cells, where each user has each value
-    if (len(cells) != n_values and len(cells) < NEARLY * n_most) or values.hasnans:
+    is_of_one, is_of_all = len(cells) == n_values, len(cells) >= NEARLY * n_users * n_values
+    if not (is_of_one or is_of_all):
         return
     n_several = int(np.count_nonzero(np.bincount(cells // n_values) > 1))
-    each_of_one = len(cells) == n_values and bool(np.mean(counts > 1) >= NEARLY)
-    are_lists = is_infer(options.user) and each_of_one and n_several > max(1, n_users // 2)
-    least = 2 if columns.item is not None else n_values + 1  # else items may be meant
-    each_of_all = len(cells) >= NEARLY * n_most and int(counts.min()) >= least
-    are_models = is_infer(options.model) and each_of_all and n_values <= N_VALUES_SEEN
-    are_models = are_models and not less_is_better(label)  # as a rank or a position
+    are_lists = is_infer(options.user) and is_of_one and bool(np.mean(counts > 1) >= NEARLY)
+    are_lists = are_lists and n_several > max(1, n_users // 2)
+    least = 2 if columns.item is not None else n_values + 1  # Without items, values may be items.
+    may_be_models = n_values <= N_VALUES_SEEN and not less_is_better(label)  # unlike a rank
+    are_models = is_infer(options.model) and is_of_all and int(counts.min()) >= least
+    are_models &= may_be_models
     if not (are_lists or are_models) or _are_times_or_texts(values, are_models=are_models):
         return
-    by = [one for one in (columns.item, columns.relevant) if one is not None]
-    with suppress(*DAMAGE):  # of ids that are none
-        if any(_are_decided(codes, _encode(rows, one, kept)[0]) for one in by):
+    with suppress(*DAMAGE):  # Ids may be invalid.
+        ids = [one for one in (columns.item, columns.relevant) if one is not None]
+        if _is_decided(codes, (_factorize(rows, one, kept)[0] for one in ids)):
             return
     if are_lists:
         raise _lists_error(label, columns, n_several, n_users)
-    flat = np.zeros(n_most, int)
-    flat[cells] = counts
-    of_users = flat.reshape(n_users, n_values)
     if not _follows_score(rows, kept, user, values, codes, columns):
-        if (of_users == of_users[:, :1]).all():
-            raise _models_error(label, columns, values)
-        if np.mean(of_users == np.median(of_users, axis=0)) >= NEARLY:
-            note(**{f"models:{quote(label)}": 1})
+        n_rows = np.bincount(user * n_values + codes, minlength=n_users * n_values)
+        _check_models(label, columns, values, n_rows.reshape(n_users, n_values))
 
 
-def _encode(
+def _check_models(label: Hashable, columns: Columns, values: Any, n_rows: Array) -> None:
+    """Raise if each user has as many rows of each value; note it if nearly all users have.
+
+    `n_rows` has a row for each user and a column for each value.
+    """
+    if (n_rows == n_rows[:, :1]).all():
+        raise _models_error(label, columns, values)
+    if np.mean(n_rows == np.median(n_rows, axis=0)) >= NEARLY:
+        note(**{f"models:{quote(label)}": 1})
+
+
+def _factorize(
     frame: pd.DataFrame, label: Hashable, rows: Array | None = None
 ) -> tuple[Array, pd.Index[Any]]:
     """Return the values of a column as codes, and the value of each code."""
@@ -239,16 +250,19 @@ def _are_times_or_texts(values: pd.Index[Any], *, are_models: bool) -> bool:
     return all(map(MOMENT.fullmatch, first)) or are_texts
 
 
-def _are_decided(codes: Array, by: Array) -> bool:
-    """Return whether rows that are alike in one column, some of them, are so in another."""
-    n_pairs, n_alike = len(np.unique(combine(by, codes))), int(by.max()) + 1
-    return n_pairs == n_alike < len(by)
+def _is_decided(codes: Array, others: Iterable[Array]) -> bool:
+    """Return whether another column decides the values of a column, and repeats some of its own."""
+    for by in others:
+        n_pairs, n_values = len(np.unique(combine(by, codes))), int(by.max()) + 1
+        if n_pairs == n_values < len(by):
+            return True
+    return False
 
 
 def _follows_score(
     rows: pd.DataFrame, kept: Array | None, user: Array, values: Any, codes: Array, columns: Columns
 ) -> bool:
-    """Return whether numbers rise or fall with the score of every user, as those of pages do."""
+    """Return whether numbers, such as page numbers, rise or fall with the score of every user."""
     score = get_column(rows, columns.score_columns[0], kept)
     if values.dtype.kind not in "iu" or not is_numeric_dtype(score.dtype):
         return False
@@ -258,7 +272,7 @@ def _follows_score(
 
 
 def _lists_error(label: Hashable, columns: Columns, n_several: int, n_users: int) -> RecframeError:
-    """Return the question whether a column tells the lists of a user apart."""
+    """Return the refusal that asks whether a column tells the lists of a user apart."""
     both = [label, *columns.users]
     return RecframeError(
         f"each value of the column {quote(label)} is in rows of one user alone, and {n_several:,} "
@@ -270,7 +284,7 @@ def _lists_error(label: Hashable, columns: Columns, n_several: int, n_users: int
 
 
 def _models_error(label: Hashable, columns: Columns, values: Any) -> RecframeError:
-    """Return the question whether a column tells models apart."""
+    """Return the refusal that asks whether a column tells models apart."""
     name, answer = (
         ("model", label) if columns.item is not None else ("user", [label, *columns.users])
     )

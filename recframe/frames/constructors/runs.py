@@ -1,18 +1,22 @@
-"""Frames from runs and groups: dicts of scores, and arrays whose rows are those of queries."""
+"""Frames from runs, which are dicts of scores, and from arrays with the rows of queries."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from itertools import chain
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from pandas.api.types import is_list_like
 
 from recframe.errors import RecframeError, quote
-from recframe.frames.matrices import as_array, as_ids, as_numbers, make_frame, read_ids
+from recframe.frames.constructors.rows import (
+    as_numbers,
+    check_size,
+    make_rows_of_scores,
+    read_array,
+    read_id_list,
+)
 from recframe.frames.names import find_role
 from recframe.kernel.threads import Array
 from recframe.options import MODELS, POSITIONS
@@ -81,13 +85,13 @@ def from_runs(runs: Mapping[Any, Any]) -> pd.DataFrame:
         raise frame_error("runs", f"{required}, or of such runs by name", given)
     queries = (docs for run in runs.values() if isinstance(run, Mapping) for docs in run.values())
     if not any(isinstance(docs, Mapping) for docs in queries):
-        return read_scored("runs", "scores of runs", runs)
+        return make_rows_of_scores("runs", "scores of runs", runs)
     frames = {}
     for name, run in runs.items():
         where = f"runs[{quote(name)}]"
         if not isinstance(run, Mapping):
             raise frame_error(where, required, run)
-        frames[name] = read_scored(where, f"scores of {where}", run)
+        frames[name] = make_rows_of_scores(where, f"scores of {where}", run)
     return join_runs("runs", frames)
 
 
@@ -176,7 +180,7 @@ def from_groups(
         label = f"score[{quote(name)}]" if several else "score"
         columns[name] = as_numbers(label, _read_rows(label, values, len(relevance)))
     if several:
-        _check_names("score", columns)
+        _check_model_names("score", columns)
     if (sizes is None) == (ids is None):
         raise RecframeError(
             "one of sizes and ids must say which rows belong to a query, found "
@@ -184,7 +188,7 @@ def from_groups(
             "query, or ids= with the query of each row"
         )
     if ids is not None:
-        user: Any = read_ids("ids", ids, (len(relevance), "rows of relevant"), distinct=False)
+        user: Any = read_id_list("ids", ids, (len(relevance), "rows of relevant"))
     else:
         counts = as_numbers("sizes", _read_rows("sizes", sizes))
         is_size = (counts >= 0) & (counts < np.inf) & (counts == np.floor(counts))
@@ -203,31 +207,13 @@ def from_groups(
     return _name_models(frame, list(columns)) if several else frame
 
 
-def read_scored(name: str, numbers: str, dicts: Mapping[Any, Any]) -> pd.DataFrame:
-    """Return the rows of dicts of each user's items, whose numbers are the scores."""
-    for user, items in dicts.items():
-        if not isinstance(items, Mapping):
-            remedy = (
-                "; recframe.from_lists takes items without scores" if is_list_like(items) else ""
-            )
-            raise RecframeError(
-                f"{name}: the scores of a query must be a dict of {{doc: score}}, found "
-                f"{type(items)} (query {quote(user)}){remedy}"
-            )
-    sizes = np.array(list(map(len, dicts.values())), np.int64)
-    ids = as_ids(name, list(chain.from_iterable(dicts.values())))
-    frame = make_frame(name, read_ids(name, list(dicts)), sizes, ids)
-    values = chain.from_iterable(items.values() for items in dicts.values())
-    return frame.assign(score=as_numbers(numbers, np.asarray(list(values))))
-
-
 def join_runs(argument: str, frames: Mapping[Any, pd.DataFrame]) -> pd.DataFrame:
-    """Return frames of runs as one, with a column of scores for each."""
-    _check_names(argument, frames)
+    """Return the frames of runs as one frame, with a column of scores for each run."""
+    _check_model_names(argument, frames)
     columns = []
     for frame in frames.values():
         scores = frame.set_index(["user", "item"])["score"]
-        # Beside nulls whole numbers stay whole.
+        # Whole numbers stay whole next to nulls.
         columns.append(scores.astype("Int64") if scores.dtype.kind in "iu" else scores)
     names: pd.Index[Any] = pd.Index(list(frames), tupleize_cols=False)
     frame = pd.concat(columns, axis=1, sort=False).set_axis(names, axis=1).reset_index()
@@ -240,8 +226,8 @@ def _name_models(frame: pd.DataFrame, models: list[Hashable]) -> pd.DataFrame:
     return frame.rename_axis(columns="score")
 
 
-def _check_names(argument: str, names: Mapping[Hashable, Any]) -> None:
-    """Raise where scores have the name of a column that is none of scores."""
+def _check_model_names(argument: str, names: Mapping[Hashable, Any]) -> None:
+    """Raise if a model has the name of a column with another role."""
     for name in names:
         if name is None or find_role(name) in ("user", "item", "relevant"):
             raise RecframeError(
@@ -251,13 +237,11 @@ def _check_names(argument: str, names: Mapping[Hashable, Any]) -> None:
 
 
 def _read_rows(name: str, values: Any, n_rows: int | None = None) -> Array:
-    """Return an array with a value for each row, as many as there are."""
-    rows = as_array(name, values, "an array with a value for each row")
+    """Return an array with a value for each row, `n_rows` if their number is known."""
+    rows = read_array(name, values, "an array with a value for each row")
     if rows.ndim != 1:
         remedy = f"; pass np.ravel({name})" if max(rows.shape, default=0) == rows.size else ""
         raise RecframeError(f"{name} must have one dimension, found shape {rows.shape}{remedy}")
-    if n_rows is not None and len(rows) != n_rows:
-        raise RecframeError(
-            f"{name} must be as many as the rows of relevant, found {len(rows)} for {n_rows}"
-        )
+    if n_rows is not None:
+        check_size(name, rows, (n_rows, "rows of relevant"))
     return rows

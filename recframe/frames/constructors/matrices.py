@@ -1,4 +1,4 @@
-"""Frames from matrices: of items, of scores, of relevance; and what callers pass as arrays."""
+"""Frames from matrices of items, of scores and of relevance."""
 
 from __future__ import annotations
 
@@ -7,20 +7,26 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from pandas.api.types import infer_dtype, is_object_dtype
 
-from recframe.errors import RecframeError, quote, shorten
-from recframe.frames.ids import with_positions
-from recframe.frames.kinds import NO_IDS, check_dtype, compare
+from recframe.errors import RecframeError, quote
+from recframe.frames.constructors.rows import (
+    are_no_items,
+    as_ids,
+    as_numbers,
+    make_rows,
+    make_rows_of_cells,
+    read_array,
+    read_axis,
+    with_positions,
+)
 from recframe.frames.names import find_role
-from recframe.frames.values import NUMBER_OBJECTS, check_digits, read_objects
-from recframe.kernel.grouping import group_offsets
+from recframe.frames.values import check_digits
 from recframe.kernel.threads import Array
 from recframe.metrics.names import check_k
 from recframe.other_tables import find_table, frame_error, is_sparse
 from recframe.public_calls import public
 
-N_CELLS = 1 << 22  # that are sorted together, in a copy
+N_CELLS = 1 << 22  # cells of a block, which is copied and partitioned
 NO_ITEM = ("-1", "-1.0", "nan", "NaN", "NaT", "None", "none", "null", "NULL", "<NA>")
 PADDING: set[str | bytes] = {"", " ", "<PAD>", "<pad>", "[PAD]", *NO_ITEM}
 PADDING |= {text.encode() for text in PADDING if isinstance(text, str)}
@@ -74,10 +80,10 @@ def from_topk(
     2  bob     5     -1
     """
     ids, listed = _read_items(items, has_users=users is not None)
-    user = read_ids("users", users, (len(listed), "rows of items"))
+    user = read_axis("users", users, (len(listed), "rows of items"))
     score = -1 - np.nonzero(listed)[1]
     if scores is not None:
-        score = as_array("scores", scores, "a matrix of numbers")
+        score = read_array("scores", scores, "a matrix of numbers")
         if score.shape != listed.shape:
             raise RecframeError(
                 f"scores must have the shape of items, found {score.shape} for {listed.shape}"
@@ -87,8 +93,8 @@ def from_topk(
         is_candidate = score > -np.inf
         ids, score = ids[is_candidate], score[is_candidate]
         listed[listed] = is_candidate
-    frame = make_frame("items", user, listed.sum(axis=1), ids, score)
-    return with_positions(frame, listed.shape, users, items)
+    frame = make_rows("items", user, listed.sum(axis=1), ids, score)
+    return with_positions(frame, listed.shape, (users, items))
 
 
 @public
@@ -162,20 +168,17 @@ def from_matrix(
     _check_known(cells)
     is_kept = (cells > -np.inf) & ~mask
     if k is not None and k < cells.shape[1]:
-        # Those that tie with the last are kept: which of them is in the first k is chance.
+        # Items that tie with the k-th are kept: which of them comes first is chance.
         at = cells.shape[1] - k
         blocks = np.array_split(cells, cells.size // N_CELLS + 1)
         lowest = np.concatenate([np.partition(block, at, axis=1)[:, [at]] for block in blocks])
         is_kept &= cells >= lowest
-    row, column = np.nonzero(is_kept)
-    user = read_ids("users", users, (matrix.shape[0], "rows of scores")).take(row)
-    item = read_ids("items", items, (matrix.shape[1], "columns of scores"), "item").take(column)
-    frame = pd.DataFrame({"user": user, "item": item, "score": matrix[row, column]})
-    return with_positions(frame, matrix.shape, users, items)
+    listed = np.nonzero(is_kept)
+    return make_rows_of_cells("scores", matrix.shape, listed, (users, items), score=matrix[listed])
 
 
 def read_sparse(truth: Any, users: ArrayLike | None, items: ArrayLike | None) -> pd.DataFrame:
-    """Return the frame of what is stored in a sparse matrix of relevance."""
+    """Return the frame of the values stored in a sparse matrix of relevance."""
     if truth.ndim != 2:
         raise RecframeError(
             f"truth must have a row for each user and a column for each item, found {truth.ndim} "
@@ -193,14 +196,12 @@ def read_sparse(truth: Any, users: ArrayLike | None, items: ArrayLike | None) ->
                 f"truth must be 0 or more, found {len(wrong)} others (such as {quote(wrong[0])}); "
                 "pass truth > 0 where these are not relevant"
             )
-    user = read_ids("users", users, (truth.shape[0], "rows of truth")).take(stored.row)
-    item = read_ids("items", items, (truth.shape[1], "columns of truth"), "item").take(stored.col)
-    frame = pd.DataFrame({"user": user, "item": item, "relevance": values})
-    return with_positions(frame, truth.shape, users, items)
+    cells = stored.row, stored.col
+    return make_rows_of_cells("truth", truth.shape, cells, (users, items), relevance=values)
 
 
 def _check_known(scores: Array) -> None:
-    """Raise where scores of items are NaN."""
+    """Raise if a score of an item is NaN."""
     if n_null := np.count_nonzero(np.isnan(scores)):
         raise RecframeError(
             f"scores must not be NaN, found {n_null}; pass np.where(np.isnan(scores), -np.inf, "
@@ -209,7 +210,7 @@ def _check_known(scores: Array) -> None:
 
 
 def _read_matrix(name: str, values: Any, required: str) -> Array:
-    """Return a dense matrix, or raise where it is none or holds the ids of users."""
+    """Return a dense matrix, or raise if it has another shape or a column of users."""
     if isinstance(values, pd.DataFrame):
         if ids := [label for label in values.columns if find_role(label) == "user"]:
             raise RecframeError(
@@ -219,7 +220,7 @@ def _read_matrix(name: str, values: Any, required: str) -> Array:
             )
     elif find_table(name, values)[0]:
         raise frame_error(name, required, values)
-    matrix = as_array(name, values, required)
+    matrix = read_array(name, values, required)
     if matrix.ndim != 2:
         raise RecframeError(f"{name} must be {required}, found shape {matrix.shape}")
     return matrix
@@ -236,7 +237,7 @@ def _read_items(items: ArrayLike, *, has_users: bool) -> tuple[pd.Index[Any], Ar
                 "whose rows they are; pass users=items.index if it does, or items.to_numpy()"
             )
     elif matrix.dtype.kind == "U" and isinstance(items, list | tuple):
-        matrix = np.asarray(items, dtype=object)  # numbers among text stay numbers
+        matrix = np.asarray(items, dtype=object)  # Numbers among text stay numbers.
     kind = matrix.dtype.kind
     listed = ~(pd.isna(matrix) | np.ma.getmaskarray(np.ma.asarray(items)))
     cells = matrix[listed]
@@ -264,136 +265,5 @@ def _read_items(items: ArrayLike, *, has_users: bool) -> tuple[pd.Index[Any], Ar
         )
     is_item = ~are_no_items(as_ids("items", cells))
     listed[listed] = is_item
-    ids = cells[is_item]  # of a dtype that -1 among objects has no part in
+    ids = cells[is_item]  # Without -1, objects may become a dtype of text.
     return as_ids("items", ids.tolist() if kind == "O" else ids), listed
-
-
-def as_array(name: str, values: Any, required: str) -> Array:
-    """Return values as an array, or raise where they are none."""
-    if isinstance(values, str | bytes | bytearray):
-        raise RecframeError(f"{name} must be {required}, found {quote(values)}")
-    try:
-        return np.asarray(values)
-    except (TypeError, ValueError, RuntimeError) as error:  # the last of tensors with gradients
-        raise RecframeError(
-            f"{name} must be {required}, found {quote(values)} ({shorten(str(error))})"
-        ) from error
-
-
-def as_ids(name: str, values: Any) -> pd.Index[Any]:
-    """Return values as ids, or raise where they cannot be compared."""
-    try:
-        ids: pd.Index[Any] = pd.Index(values, tupleize_cols=False).to_flat_index()
-        check_dtype(ids.rename(name), name)
-        if is_object_dtype(ids.dtype):
-            compare(pd.Index(pd.factorize(ids)[1], dtype=object))
-    except NO_IDS as error:
-        raise RecframeError(f"{name} must be hashable ids, found {shorten(str(error))}") from error
-    return ids
-
-
-def check_unmasked(name: str, values: Any) -> None:
-    """Raise where an array masks values, which would be read as if it did not."""
-    if n_masked := np.count_nonzero(np.ma.getmask(values)):
-        raise RecframeError(f"{name} must not be masked, found {n_masked} masked; leave them out")
-
-
-def as_numbers(name: str, values: Array) -> Array:
-    """Return an array of numbers in a dtype of numbers, or raise where they are none."""
-    check_unmasked(name, values)
-    values = np.asarray(values)
-    if values.dtype.kind == "O" and infer_dtype(values) in NUMBER_OBJECTS:
-        numbers = read_objects(pd.Series(values.ravel(), name=name), name)
-        values = numbers.to_numpy().reshape(values.shape)
-    if values.size and values.dtype.kind not in "iuf":
-        raise RecframeError(
-            f"{name} must be numbers, found {values.dtype} (such as {quote(values.item(0))})"
-        )
-    return values
-
-
-def read_ids(
-    name: str,
-    values: ArrayLike | None,
-    size: tuple[int, str] | None = None,
-    role: str = "user",
-    *,
-    distinct: bool = True,
-) -> pd.Index[Any]:
-    """Return ids, which differ and are not null; as many as there are of what `size` says.
-
-    Where none are given they are the numbers from 0 on.
-    """
-    if values is None and size is not None:
-        return pd.RangeIndex(size[0])
-    check_unmasked(name, values)
-    if not isinstance(values, pd.Index | pd.Series | list):
-        values = as_array(name, values, "a list of ids")
-        if values.ndim != 1:
-            raise RecframeError(f"{name} must be a list of ids, found shape {values.shape}")
-    ids = as_ids(name, values)
-    if n_null := np.count_nonzero(ids.isna()):
-        raise RecframeError(f"{name} must not have a null {role}, found {n_null}")
-    if size is not None and len(ids) != size[0]:
-        needed, of = size
-        raise RecframeError(
-            f"{name} must be as many as the {of}, found {len(ids)} for {needed} {of.split()[0]}"
-        )
-    if distinct and (same := ids[ids.duplicated()].tolist()):
-        raise RecframeError(
-            f"{name} must differ, found {len(same)} repeated (such as {quote(same[0])})"
-        )
-    return ids
-
-
-def are_no_items(ids: pd.Index[Any]) -> Array:
-    """Return which ids are null or -1, as which lists are filled up."""
-    return np.asarray(ids.isna() | (ids == -1), dtype=bool)
-
-
-def make_frame(
-    name: str,
-    users: pd.Index[Any],
-    sizes: Array,
-    items: pd.Index[Any],
-    scores: Any = None,
-    *,
-    duplicates: str | None = None,
-) -> pd.DataFrame:
-    """Return the rows of lists of items; raise where they say two things, or nothing.
-
-    `sizes` are the lengths of the users' lists, and `items` those of all lists, one after another.
-    Where there are no scores, they are minus the position in the list, from -1 on. Of an item that
-    is in a list repeatedly, the best is kept if `duplicates` is "max".
-    """
-    row = np.arange(len(sizes)).repeat(sizes)
-    if scores is None:
-        scores = group_offsets(sizes)[row] - np.arange(len(row)) - 1
-    frame = pd.DataFrame({"user": users.take(row), "item": items, "score": scores})
-    if len(no_items := frame[are_no_items(items)]):
-        raise RecframeError(
-            f"{name} must not be padded, found {len(no_items)} null or -1 "
-            f"({_example(no_items)}); leave them out"
-        )
-    if len(rising := np.unique(row[1:][(row[1:] == row[:-1]) & (scores[1:] > scores[:-1])])):
-        raise RecframeError(
-            f"scores must not rise along a row, as items come best first; found {len(rising)} rows "
-            f"where they do (the first is row {rising[0]}); pass lists sorted by their scores, or "
-            "-scores where they are distances"
-        )
-    if duplicates == "max":  # which is the first
-        return frame.drop_duplicates(["user", "item"], ignore_index=True)
-    if len(repeated := frame[frame.duplicated(["user", "item"])]):
-        remedy = "list(dict.fromkeys(items))" if duplicates is None else "duplicates='max'"
-        raise RecframeError(
-            f"an item must be in a list once, found {len(repeated)} repeated "
-            f"({_example(repeated)}); pass {remedy} to keep the first of each",
-            {} if duplicates is None else {"duplicates": "max"},
-        )
-    return frame
-
-
-def _example(rows: pd.DataFrame) -> str:
-    """Return the user and item of the first row as a message has them."""
-    user, item = (rows[name].tolist()[0] for name in ("user", "item"))
-    return f"such as user {quote(user)}, item {quote(item)}"

@@ -1,15 +1,18 @@
-"""Kinds of ids: those of a column are of one kind, and those of two frames can be equal."""
+"""Kinds of ids: one kind for each column, the same in two frames; how ids of a kind differ."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Sequence
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
+from itertools import islice
 from numbers import Real
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 import pandas as pd
@@ -24,26 +27,41 @@ from recframe.kernel.threads import Array
 
 NUMBERS, TEXT, BYTES, BOOLEANS = "numbers", "text", "bytes", "booleans"
 DATES, TIMES, ZONED_TIMES = "dates", "times without a zone", "times with a zone"
-FLOATS = ("floating", "mixed-integer-float")  # as pandas infers
-OF_ALL = {"string": TEXT, "bytes": BYTES, "boolean": BOOLEANS}
-OF_ALL |= dict.fromkeys(("integer", *FLOATS, "decimal"), NUMBERS)
-# What pandas infers of several times does not tell whether they have a zone.
-OF_ONE = OF_ALL | {"date": DATES, "datetime": TIMES, "datetime64": TIMES, "timedelta": "durations"}
-# What makes ids of several kinds one, at the first of these sets that has all their kinds.
+FLOATS = ("floating", "mixed-integer-float")  # kinds as `infer_dtype` names them
+KIND_OF_SEVERAL = {"string": TEXT, "bytes": BYTES, "boolean": BOOLEANS}
+KIND_OF_SEVERAL |= dict.fromkeys(("integer", *FLOATS, "decimal"), NUMBERS)
+# `infer_dtype` does not say whether several times have a zone, so each is asked by itself.
+KIND_OF_ONE = KIND_OF_SEVERAL | dict.fromkeys(("datetime", "datetime64"), TIMES)
+KIND_OF_ONE |= {"date": DATES, "timedelta": "durations"}
+# Calls that make ids of several kinds one kind; the first set with all the kinds decides.
 CONVERSIONS = [
     ({TEXT, BYTES}, "{}.map(lambda id: id.decode() if isinstance(id, bytes) else id)"),
     ({BOOLEANS, NUMBERS}, "{}.astype(float)"),
     ({TEXT, DATES, TIMES}, "pd.to_datetime({})"),
     ({TEXT, DATES, TIMES, ZONED_TIMES}, "pd.to_datetime({}, utc=True)"),
 ]
-AS_TEXT, BESIDE = "ids.astype(str)", ("truth", "exclude")
-N_TEXTS = 1_000  # ids in which zeros at the front are looked for
-# What Python raises for ids that cannot be keys, or not be compared.
-NO_IDS = (TypeError, ValueError, ArithmeticError, RecursionError, NotImplementedError)
+AS_TEXT = "ids.astype(str)"
+N_TEXTS = 1_000  # ids that are searched for zeros at the front
+# Python raises these for ids that cannot be keys, or cannot be compared.
+ID_ERRORS = (TypeError, ValueError, ArithmeticError, RecursionError, NotImplementedError)
+N_EXAMPLES = 1 << 16  # ids of each frame that are compared to find why none is shared
+Difference = tuple[str, str, Callable[[Any], Any], str]
+# Differences that may hide equal ids: the kind of id, the name of the difference, the function that
+# removes it, and the method of pandas that does the same.
+DIFFERENCES: list[Difference] = [
+    (TEXT, "blanks at the ends", str.strip, ".str.strip()"),
+    (TEXT, "case", str.casefold, ".str.casefold()"),
+    (TEXT, "the form of Unicode", partial(normalize, "NFKC"), ".str.normalize('NFKC')"),
+    (TEXT, "'.0' at the end", lambda id_: id_.removesuffix(".0"), ".str.removesuffix('.0')"),
+    (TEXT, "zeros at the front", lambda id_: id_.lstrip("0"), ".str.lstrip('0')"),
+    (NUMBERS, "precision", lambda id_: np.float32(id_) if id_ % 1 else id_, ".astype('float32')"),
+    (ZONED_TIMES, "time zones", lambda id_: id_.replace(tzinfo=None), ".dt.tz_localize(None)"),
+    ("tuple", "types", lambda id_: tuple(map(str, id_)), ".map(lambda id: tuple(map(str, id)))"),
+]
 
 
 def check_dtype(column: pd.Series | pd.Index[Any], role: str) -> None:
-    """Raise where pandas has no index of a dtype, so that no table could show its ids."""
+    """Raise if pandas has no index of a dtype, because no table could show such ids."""
     dtype = column.dtype
     of_arrow = dtype.pyarrow_dtype if isinstance(dtype, pd.ArrowDtype) else pa.null()
     problem = ""
@@ -67,25 +85,26 @@ def check_dtype(column: pd.Series | pd.Index[Any], role: str) -> None:
 
 
 def may_be_mixed(dtype: Any) -> bool:
-    """Return whether ids of a dtype may be of several kinds, or so large that floats err."""
+    """Return whether ids of a dtype may be of several kinds, or too large for exact floats."""
     if isinstance(dtype, pd.CategoricalDtype):
         dtype = dtype.categories.dtype
     return dtype.kind in "fO" and not isinstance(dtype, pd.StringDtype)
 
 
 def check_ids(ids: pd.Index[Any], column: pd.Series, role: str) -> None:
-    """Raise where the distinct ids of a column are of several kinds, or so large that floats err.
+    """Raise if the distinct ids of a column are of several kinds, or too large for exact floats.
 
-    Only objects and floats can be, which costs columns of integers or of text nothing.
+    It is called for objects and floats only, so that integers and text cost nothing.
     """
     named = f"{role}={quote(column.name)}: ids"
-    kinds = find_kinds(ids)
+    kinds = group_by_kind(ids)
     if column.dtype == object and not kinds.keys().isdisjoint((NUMBERS, BOOLEANS)):
-        # True equals 1: of the two, distinct ids hold one.
-        kinds = kinds if infer_dtype(column) in OF_ALL else find_kinds(pd.Index(column))
+        # True equals 1, so distinct ids hold only one of them, and the column tells.
+        is_one = infer_dtype(column) in KIND_OF_SEVERAL
+        kinds = kinds if is_one else group_by_kind(pd.Index(column))
     try:
         compare(ids)
-    except NO_IDS as error:
+    except ID_ERRORS as error:
         raise RecframeError(
             f"{named} must be comparable, found {quote(ids[0])}, which raises "
             f"{type(error).__name__}; convert them, for example with "
@@ -100,12 +119,12 @@ def check_ids(ids: pd.Index[Any], column: pd.Series, role: str) -> None:
             f"{named} must be of one kind, found {' and '.join(found)}; make them one, with "
             f"{_unify(kinds, f'df[{quote(column.name)}]')}"
         )
-    check_digits(_floats(ids), named)
+    check_digits(_select_floats(ids), named)
 
 
 def check_comparable(ids: pd.Index[Any], among: pd.Index[Any], role: str, other: str) -> None:
-    """Raise where ids of the other side never equal those of the frame, being of another kind."""
-    of_frame, of_other = find_kinds(among), find_kinds(ids)
+    """Raise if ids of a companion cannot equal ids of the frame, because the kinds differ."""
+    of_frame, of_other = group_by_kind(among), group_by_kind(ids)
     if len(of_other) == len(of_frame) == 1 and of_other.keys() != of_frame.keys():
         both = of_frame | of_other
         has_zeros = both.keys() == {TEXT, NUMBERS} and any(
@@ -115,9 +134,9 @@ def check_comparable(ids: pd.Index[Any], among: pd.Index[Any], role: str, other:
         raise RecframeError(
             f"{role}: ids of different kinds are never equal; {show_sides(among, ids, other)}; "
             f"convert both with {how}",
-            {"as_text": True} if how == AS_TEXT and other in BESIDE else None,
+            {"as_text": True} if how == AS_TEXT and other in ("truth", "exclude") else None,
         )
-    sides = _floats(among), _floats(ids)
+    sides = _select_floats(among), _select_floats(ids)
     if len({side.dtype for side in sides if (side != np.floor(side)).any()}) > 1:
         raise RecframeError(
             f"{role}: fractions of different precision are rarely equal; "
@@ -125,39 +144,39 @@ def check_comparable(ids: pd.Index[Any], among: pd.Index[Any], role: str, other:
         )
 
 
-def find_kinds(ids: pd.Index[Any]) -> dict[str, Any]:
-    """Return the ids of each kind that there is."""
+def group_by_kind(ids: pd.Index[Any]) -> dict[str, Any]:
+    """Return the ids of each kind."""
     if len(ids) == 0:
         return {}
     if not is_object_dtype(getattr(ids.dtype, "categories", ids).dtype):
-        return {_kind(ids[0]): ids}
-    if kind := OF_ALL.get(infer_dtype(ids.to_numpy())):
+        return {_find_kind(ids[0]): ids}
+    if kind := KIND_OF_SEVERAL.get(infer_dtype(ids.to_numpy())):
         return {kind: ids}
     kinds: dict[str, list[Any]] = {}
     for id_ in ids:
-        kinds.setdefault(_kind(id_), []).append(id_)
+        kinds.setdefault(_find_kind(id_), []).append(id_)
     return kinds
 
 
-def _kind(id_: Any) -> str:
-    """Return the kind of an id; of two kinds none are equal, but True and 1."""
+def _find_kind(id_: Any) -> str:
+    """Return the kind of an id; ids of two kinds are never equal, except True and 1."""
     if isinstance(id_, datetime) and id_.tzinfo is not None:
         return ZONED_TIMES
     other = NUMBERS if isinstance(id_, Real) else type(id_).__name__
-    return OF_ONE.get(infer_dtype([id_]), other)
+    return KIND_OF_ONE.get(infer_dtype([id_]), other)
 
 
 def _unify(kinds: dict[str, Any], ids: str) -> str:
-    """Return the call that makes ids of several kinds one, by what these ids are named."""
+    """Return the call that makes ids of several kinds one kind; `ids` names them in the call."""
     for convertible, call in CONVERSIONS:
         if kinds.keys() <= convertible:
             return call.format(ids)
-    has_floats = infer_dtype(kinds.get(NUMBERS, ())) in FLOATS  # as text 1.0 is not "1"
+    has_floats = infer_dtype(kinds.get(NUMBERS, ())) in FLOATS  # The text of 1.0 is not "1".
     return f"{ids}.astype(str)" + (".str.removesuffix('.0')" if has_floats else "")
 
 
-def _floats(ids: pd.Index[Any]) -> Array:
-    """Return those of the ids that are floats."""
+def _select_floats(ids: pd.Index[Any]) -> Array:
+    """Return the ids that are floats."""
     dtype: Any = getattr(ids.dtype, "categories", ids).dtype
     if dtype.kind == "f":
         return ids.to_numpy(getattr(dtype, "numpy_dtype", None))
@@ -168,7 +187,7 @@ def _floats(ids: pd.Index[Any]) -> Array:
 
 
 def show_sides(ids: pd.Index[Any], other_ids: pd.Index[Any], other: str) -> str:
-    """Return the dtypes and an example of the ids of the frame and of the other side."""
+    """Return a clause with dtype and example of the ids in the frame and in its companion."""
     dtypes = [getattr(of.dtype, "categories", of).dtype for of in (ids, other_ids)]
     shown = [
         f"{dtype} (such as {quote(of[[0]].tolist()[0])})" if len(of) else "no rows"
@@ -177,23 +196,49 @@ def show_sides(ids: pd.Index[Any], other_ids: pd.Index[Any], other: str) -> str:
     return f"the frame has {shown[0]}, {other} has {shown[1]}"
 
 
+def find_difference(ids: pd.Index[Any], other_ids: pd.Index[Any], other: str) -> str:
+    """Return a clause that says how ids of two frames differ, "" if no difference is known."""
+    kinds = group_by_kind(ids).keys() | group_by_kind(other_ids).keys()
+    differences = [one for one in DIFFERENCES if kinds == {one[0]}]
+    of_frame = {_simplify(id_, differences): id_ for id_ in islice(ids, N_EXAMPLES)}
+    for id_ in islice(other_ids, N_EXAMPLES):
+        if (same := of_frame.get(_simplify(id_, differences))) is not None:
+            for one in list(differences):  # Only differences that these two ids have are named.
+                fewer = [difference for difference in differences if difference is not one]
+                if _simplify(same, fewer) == _simplify(id_, fewer):
+                    differences = fewer
+            _, what, _, how = zip(*differences, strict=True)
+            pair = f"{quote(same)} in the frame is {quote(id_)} in {other}"
+            return (
+                f"; they differ in {' and '.join(what)} ({pair}): convert both with {''.join(how)}"
+            )
+    return ""
+
+
+def _simplify(id_: Any, differences: Sequence[Difference]) -> Any:
+    """Return an id without these differences."""
+    for _, _, simplify, _ in differences:
+        id_ = simplify(id_)
+    return id_
+
+
 def compare(ids: pd.Index[Any]) -> None:
-    """Compare objects, which raises where they cannot be: a hash alone does not make an id."""
+    """Raise if objects cannot be compared: ids need more than a hash."""
     if ids.dtype == object and infer_dtype(ids) not in ("string", "bytes"):
         distinct = ids.to_numpy()
         bool((distinct == distinct).all())
 
 
 def rank_as_text(ids: pd.Index[Any], label: Hashable) -> Array:
-    """Return the rank of each of distinct ids as text, the lowest 0, in order of code points.
+    """Return the rank of each distinct id as text, from 0 on, in the order of code points.
 
-    Numbers are written in decimals, whole ones without a point. Raise where two ids of the column
-    of this label are written alike.
+    Numbers are written in decimals, whole ones without a point. Raise if two ids are written alike;
+    `label` names their column.
     """
     try:
         texts = pa.array(ids, from_pandas=True)
     except (pa.ArrowException, UnicodeError, OverflowError, TypeError, ValueError):
-        texts = pa.nulls(0)  # objects of several kinds, or text that UTF-8 does not have
+        texts = pa.nulls(0)  # The ids are objects of several kinds, or no text of UTF-8.
     if pa.types.is_integer(texts.type):
         texts = pc.cast(texts, pa.string())
     elif texts.type not in (pa.string(), pa.large_string()):
@@ -204,7 +249,7 @@ def rank_as_text(ids: pd.Index[Any], label: Hashable) -> Array:
                     f"item={quote(label)}: ties='item' needs ids that differ as text, found two "
                     f"written {quote(text)}; convert them to text that differs"
                 )
-        # Surrogates are in the same order in bytes, which Arrow's text does not have.
+        # Arrow's text has no surrogates; as bytes they keep their order.
         texts = pa.array([text.encode("utf-8", "surrogatepass") for text in written], pa.binary())
     return invert(pc.sort_indices(texts).to_numpy().view(np.int64))
 
@@ -222,10 +267,10 @@ def _write_one(id_: Any) -> str:
 
 
 def list_lists(frame: pd.DataFrame) -> list[Hashable]:
-    """Return the labels of columns of lists, as far as their first cells show."""
+    """Return the labels of columns with a list in one of their first cells."""
     labels: list[Hashable] = []
     for at, (label, dtype) in enumerate(zip(frame.columns, frame.dtypes, strict=True)):
-        cells = frame.iloc[:100, at] if dtype.kind == "O" else ()  # of Python's and of Arrow's
+        cells = frame.iloc[:100, at] if dtype.kind == "O" else ()  # Lists of Arrow are "O" too.
         # Tuples can be ids.
         if any(is_list_like(cell) and not isinstance(cell, Hashable) for cell in cells):
             labels.append(label)

@@ -1,10 +1,10 @@
-"""Frames from lists of each user: of what is recommended, in dicts or columns, or relevant."""
+"""Frames from a list for each user: recommended or relevant items, in dicts or columns."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Set, Sized
+from collections.abc import Hashable, Iterable, Mapping
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -15,15 +15,18 @@ from numpy.typing import ArrayLike
 from pandas.api.types import is_list_like
 
 from recframe.errors import RecframeError, quote
-from recframe.frames.judgments import naming
-from recframe.frames.matrices import (
+from recframe.frames.constructors.matrices import read_sparse
+from recframe.frames.constructors.rows import (
     as_ids,
     as_numbers,
-    check_unmasked,
-    make_frame,
-    read_ids,
-    read_sparse,
+    make_rows,
+    make_rows_of_dict,
+    make_rows_of_scores,
+    read_axis,
+    read_lists,
 )
+from recframe.frames.constructors.runs import join_runs
+from recframe.frames.judgments import naming
 from recframe.frames.names import (
     NAMES,
     check_label,
@@ -31,14 +34,13 @@ from recframe.frames.names import (
     get_column,
     is_infer,
     is_same,
-    leave_out,
     list_labels,
     plain_name,
+    remove_labels,
     shown,
 )
+from recframe.frames.open_roles import find_label
 from recframe.frames.questions import ask_all
-from recframe.frames.roles import find_label
-from recframe.frames.runs import join_runs, read_scored
 from recframe.frames.words import less_is_better, may_be_score
 from recframe.kernel.threads import Array
 from recframe.options import INFER
@@ -46,8 +48,7 @@ from recframe.other_tables import frame_error, is_sparse
 from recframe.public_calls import public
 
 STRUCTS = (Mapping, list, tuple, np.ndarray)
-SCORE_FIELDS = ("rating", "similarity", "distance")  # as ALS of Spark and vector stores name them
-MAX_ITERATED = 1_000_000  # items of one user from an iterator, as one without end must end
+SCORE_FIELDS = ("rating", "similarity", "distance")  # names in Spark's ALS and vector stores
 
 
 @partial(public, ask=ask_all)
@@ -133,12 +134,12 @@ def from_lists(
                         "of its values",
                         {"model": models[0]},
                     )
-                return make_frame(*_read_frame(frame, user, items, item), duplicates=duplicates)
+                return make_rows(*_read_list_frame(frame, user, items, item), duplicates=duplicates)
             check_label(frame, "model", model)
             if (n_null := int(get_column(frame, model).isna().sum())) > 0:
                 raise RecframeError(f"model={quote(model)}: must not be null, found {n_null} null")
             runs = {
-                name: make_frame(*_read_frame(part, user, items, item), duplicates=duplicates)
+                name: make_rows(*_read_list_frame(part, user, items, item), duplicates=duplicates)
                 for name, part in frame.groupby(get_column(frame, model), observed=True)
             }
             return join_runs("lists", runs)
@@ -155,7 +156,7 @@ def from_lists(
             f"lists: items of a dict are ids, found {quote(first)}; where that is an item and its "
             "score, pass recframe.from_lists(pd.Series(lists).rename_axis('user'))"
         )
-    return make_frame("lists", *_read_dict("lists", lists), duplicates=duplicates)
+    return make_rows_of_dict("lists", lists, duplicates=duplicates)
 
 
 @public
@@ -226,70 +227,31 @@ def truth_from(
         raise frame_error("truth", "a dict of items by user, or a sparse matrix of SciPy", given)
     graded = {user: items for user, items in truth.items() if isinstance(items, Mapping)}
     if graded and len(graded) < len(truth):
-        user, plain = next(pair for pair in truth.items() if pair[0] not in graded)
+        user, ungraded = next(pair for pair in truth.items() if pair[0] not in graded)
         raise RecframeError(
             f"truth must have grades for all users or none, found {len(graded)} of {len(truth)} "
-            f"with grades, {quote(plain)} for user {quote(user)}"
+            f"with grades, {quote(ungraded)} for user {quote(user)}"
         )
     if graded:
-        return read_scored("truth", "grades of truth", graded).rename(
+        return make_rows_of_scores("truth", "grades of truth", graded).rename(
             columns={"score": "relevance"}
         )
-    return make_frame("truth", *_read_dict("truth", truth)).drop(columns="score")
+    return make_rows_of_dict("truth", truth).drop(columns="score")
 
 
-def _read_dict(name: str, lists: Mapping[Any, Any]) -> tuple[pd.Index[Any], Array, pd.Index[Any]]:
-    """Return the users of a dict, how many items each has, and the items of all."""
-    cells, sizes = _read_cells(name, lists.items())
-    return read_ids(name, list(lists)), sizes, as_ids(name, list(chain.from_iterable(cells)))
-
-
-def _read_cells(name: str, cells: Iterable[tuple[Any, Any]]) -> tuple[list[Any], Array]:
-    """Return the lists of users and their sizes; raise where there are others than lists."""
-    as_sets = name == "truth"  # where sets, and dicts of grades, need no order
-    refused = (bytearray,) if as_sets else (bytearray, Set, Mapping)
-    lists = []
-    for user, items in cells:
-        # Tables have two dimensions.
-        if not is_list_like(items) or isinstance(items, refused) or getattr(items, "ndim", 1) != 1:
-            required = "a set or list" if as_sets else "a sequence, best first"
-            remedy = "" if is_list_like(items) else "; pass [item] where a user has one"
-            if isinstance(items, Set):
-                remedy = (
-                    "; where these are the relevant items, recframe.truth_from takes a dict of them"
-                )
-            elif isinstance(items, Mapping):
-                remedy = "; where these are scores, recframe.from_runs(lists) keeps them, and ties"
-            raise RecframeError(
-                f"{name}: the items of a user must be {required}, found {type(items)} "
-                f"(user {quote(user)}){remedy}"
-            )
-        if np.ma.isMaskedArray(items):
-            check_unmasked(f"{name}: items of user {quote(user)}", items)
-        if not isinstance(items, Sized):
-            items = list(islice(items, MAX_ITERATED + 1))
-            if len(items) > MAX_ITERATED:
-                raise RecframeError(
-                    f"{name}: an iterator must end within {MAX_ITERATED:,} items, found more "
-                    f"(user {quote(user)}); pass a list"
-                )
-        lists.append(np.asarray(items) if hasattr(items, "__array__") else list(items))
-    return lists, np.array(list(map(len, lists)), np.int64)
-
-
-def _read_frame(
+def _read_list_frame(
     frame: pd.DataFrame, user: Hashable, items: Hashable, item: Hashable
 ) -> tuple[str, pd.Index[Any], Array, pd.Index[Any], Array | None]:
-    """Return what `make_frame` takes, of a frame with a row for each user and a list in a cell."""
+    """Return the arguments of `make_rows` from a frame with a list for each user."""
     user = find_label(frame, "user", user)
     label = _find_lists(frame, items, user)
     name = f"items={quote(label)}"
-    users = read_ids(f"user={quote(user)}", get_column(frame, user))
-    sizes, fields = _read_column(name, users, get_column(frame, label))
+    users = read_axis(f"user={quote(user)}", get_column(frame, user))
+    sizes, fields = _read_list_column(name, users, get_column(frame, label))
     names = list(fields)
     scored = [f for f in names if find_role(f) == "score" or may_be_score(f) or f in SCORE_FIELDS]
     others = [field for field in names if field not in scored]
-    # The only other beside a score is the item, whatever its name.
+    # The only other field next to a score is the item, whatever its name.
     named = [f for f in others if len(others) == len(scored) == 1 or find_role(f) == "item"]
     named = named if is_infer(item) else [field for field in names if is_same(field, item)]
     if len(named) > 1 and len(scored) < 2:
@@ -313,12 +275,12 @@ def _read_frame(
     return name, users, sizes, ids, -scores if less_is_better(scored[0]) else scores
 
 
-def _find_lists(frame: pd.DataFrame, given: Hashable, user: Hashable) -> Hashable:
-    """Return the label of the column that holds lists, given or the only one."""
-    if not is_infer(given):
-        return find_label(frame, "items", given)
+def _find_lists(frame: pd.DataFrame, items: Hashable, user: Hashable) -> Hashable:
+    """Return the label of the column that holds lists, the only one unless it is passed."""
+    if not is_infer(items):
+        return find_label(frame, "items", items)
     found, texts = [], []
-    for label in leave_out(list_labels(frame), [user]):
+    for label in remove_labels(list_labels(frame), [user]):
         column = get_column(frame, label)
         first = next(iter(column.dropna()), None)
         if _is_arrow(column) or (column.dtype == object and is_list_like(first)):
@@ -347,8 +309,8 @@ def _is_arrow(column: pd.Series) -> bool:
     return isinstance(kind, pa.ListType | pa.LargeListType | pa.FixedSizeListType)
 
 
-def _read_column(name: str, users: pd.Index[Any], column: pd.Series) -> tuple[Array, Any]:
-    """Return the sizes of lists, and the fields of their members; items are the only field."""
+def _read_list_column(name: str, users: pd.Index[Any], column: pd.Series) -> tuple[Array, Any]:
+    """Return the sizes of lists and the fields of their members; items alone are one field."""
     if _is_arrow(column):
         lists = pa.array(column.array)
         sizes = pc.fill_null(pc.list_value_length(lists), 0).to_numpy()
@@ -357,7 +319,7 @@ def _read_column(name: str, users: pd.Index[Any], column: pd.Series) -> tuple[Ar
             return sizes, pa.Table.from_struct_array(members).to_pandas()
         return sizes, {"item": members.to_pandas()}
     filled = [() if is_null else cell for cell, is_null in zip(column, column.isna(), strict=True)]
-    cells, sizes = _read_cells(name, zip(users, filled, strict=True))
+    cells, sizes = read_lists(name, users, filled)
     filled = [cell for cell in cells if len(cell)]
     dtypes = {getattr(cell, "dtype", None) for cell in filled}
     if len(dtypes) == 1 and getattr(dtypes.pop(), "kind", "O") not in "OV":
@@ -372,7 +334,7 @@ def _read_structs(name: str, structs: list[Any]) -> pd.DataFrame:
     first = structs[0]
     kinds = {(type(one), *getattr(one, "__fields__", ())): one for one in structs}
     are_alike = len(kinds) == 1 and len(set(map(len, structs))) == 1
-    # Rows of Spark are tuples that have their names here.
+    # Rows of Spark are tuples with their names in `__fields__`.
     fields = pd.DataFrame(structs if are_alike else [], columns=getattr(first, "__fields__", None))
     if not are_alike or fields.shape[1] != len(first):
         raise RecframeError(

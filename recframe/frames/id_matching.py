@@ -1,12 +1,9 @@
-"""Overlap: the pairs and ids that a frame shares with truth or exclude, and how others differ."""
+"""The pairs and ids that a frame shares with truth or exclude, and how other ids differ."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import partial
-from itertools import islice
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
-from unicodedata import normalize
 
 import numpy as np
 import pandas as pd
@@ -14,41 +11,24 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recframe.errors import RecframeError, option, quote
-from recframe.frames.ids import Ids, Users, as_users, list_levels, read_text
-from recframe.frames.kinds import (
-    NUMBERS,
-    TEXT,
-    ZONED_TIMES,
+from recframe.frames.id_kinds import (
+    N_EXAMPLES,
     check_comparable,
-    find_kinds,
+    find_difference,
     show_sides,
 )
+from recframe.frames.ids import Ids, Users, as_users, list_levels, read_text
 from recframe.frames.words import is_time
 from recframe.kernel.grouping import Groups, SortedPairs, combine
 from recframe.kernel.threads import Array
 from recframe.notes import is_noting, note
 from recframe.options import POSITIONS
 
-N_EXAMPLES = 1 << 16  # ids of either side among which it is looked for why none is common
-Difference = tuple[str, str, Callable[[Any], Any], str]
-# What ids of a kind may differ in and mean the same: what takes it away, and that in pandas.
-DIFFERENCES: list[Difference] = [
-    (TEXT, "blanks at the ends", str.strip, ".str.strip()"),
-    (TEXT, "case", str.casefold, ".str.casefold()"),
-    (TEXT, "the form of Unicode", partial(normalize, "NFKC"), ".str.normalize('NFKC')"),
-    (TEXT, "'.0' at the end", lambda id_: id_.removesuffix(".0"), ".str.removesuffix('.0')"),
-    (TEXT, "zeros at the front", lambda id_: id_.lstrip("0"), ".str.lstrip('0')"),
-    (NUMBERS, "precision", lambda id_: np.float32(id_) if id_ % 1 else id_, ".astype('float32')"),
-    (ZONED_TIMES, "time zones", lambda id_: id_.replace(tzinfo=None), ".dt.tz_localize(None)"),
-    ("tuple", "types", lambda id_: tuple(map(str, id_)), ".map(lambda id: tuple(map(str, id)))"),
-]
-
 
 class Items(NamedTuple):
-    """What the items of a part of a frame have in common with those of truth, or of exclude.
+    """Whether a part of a frame shares an item with truth or exclude.
 
-    `are_common` says whether these have any. `examples` are of those that they have not, where that
-    is none.
+    `examples` are items of the part that these lack, if none is shared.
     """
 
     are_common: bool
@@ -56,7 +36,7 @@ class Items(NamedTuple):
 
 
 class UserCounts(NamedTuple):
-    """How many users are in both sides, only in the frame and only in truth."""
+    """How many users are in the frame and in truth, only in the frame, and only in truth."""
 
     n_users: tuple[int, ...]
     examples: tuple[list[Any], ...]
@@ -64,7 +44,7 @@ class UserCounts(NamedTuple):
     answer: str = "truth"
 
     def check(self) -> None:
-        """Raise where a side has users that the other has not."""
+        """Raise if the frame or truth has users that the other lacks."""
         n_both, *n_only = self.n_users
         only = [
             f"{n:,} only in {side} (such as {quote(users[0])})"
@@ -84,7 +64,7 @@ class UserCounts(NamedTuple):
 
 
 def add_counts(parts: Sequence[UserCounts]) -> UserCounts:
-    """Return the counts of all users, given those of parts that have different ones."""
+    """Return the counts of all users from the counts of parts with different users."""
     n_users, examples, differences, answers = zip(*parts, strict=True)
     answer = "both" if "both" in answers else "truth"
     longest = (max(some, key=len) for some in zip(*examples, strict=True))
@@ -93,64 +73,78 @@ def add_counts(parts: Sequence[UserCounts]) -> UserCounts:
 
 
 class Overlap:
-    """Which users of truth, or of exclude, are in the parts noted, and whether any item is."""
+    """The users of truth or exclude that are in the parts of a frame, and whether any item is.
+
+    Parameters
+    ----------
+    users, items : Index
+        The ids in truth or exclude.
+    other : str, default "truth"
+        The name of the companion: "truth" or "exclude".
+    """
 
     def __init__(self, users: pd.Index[Any], items: pd.Index[Any], other: str = "truth"):
         self.other_users, self.other_items, self.other = users, items, other
         self.is_listed = np.zeros(len(users), bool)
-        self.users = users[:0]  # examples of those of the frame
-        self.unknown = users[:0]  # examples of those that the other side has not
+        self.users = users[:0]  # examples of users of the frame
+        self.unknown = users[:0]  # examples of users that the companion lacks
         self.items = Items(False)
-        self.attrs: Mapping[Any, Any] = {}  # of the other side's frame
-        self.n_users = 0  # of the frame
-        self.is_cut = False  # where the other side has further users
+        self.attrs: Mapping[Any, Any] = {}  # attributes of the companion's frame
+        self.n_users = 0  # users of the frame
+        self.is_cut = False  # whether the companion has further users
 
     def find(
         self, pairs: Pairs, users: Users, item: Ids, rows: SortedPairs, attrs: Mapping[Any, Any]
     ) -> Matches:
-        """Return where the other side's pairs are in a part of a frame, and take note of the part.
+        """Return the rows of a part of a frame that have the companion's pairs; note the part.
 
-        The part is given by its users, its items, its pairs and the attributes of its frame.
+        `users`, `item`, `rows` and `attrs` are the users, items, pairs and attributes of the part.
         """
+        self._check_positions(users, item, attrs)
+        position = match(pairs.users.ids, users.ids, "user", self.other)
+        item_position = match(pairs.item.ids, item.ids, "item", self.other)
+        is_shared, user = item_position >= 0, position[pairs.users.groups.codes]
+        shared, unknown = item_position[is_shared], pd.Index([])
+        matches = Matches(user, *rows.match(user, item_position[pairs.item.codes]))
+        # Usually a pair matches. If none does, an id that is in no row must not count.
+        are_common = len(matches.row) > 0 or bool(np.isin(shared, item.codes).any())
+        if not are_common:
+            is_unknown = np.bincount(item.codes, minlength=len(item.ids))[: len(item.ids)] > 0
+            is_unknown[shared] = False
+            unknown = item.restore(np.flatnonzero(is_unknown)[:N_EXAMPLES])
+        self.note(users.ids, [Items(are_common, unknown)], position)
+        if is_noting(mistakes=True) and self.other == "truth":
+            near = np.full(len(item_position), -1)
+            near[~is_shared] = _match_near(pairs.item.ids[~is_shared], item.ids)
+            if (near >= 0).any():  # These pairs would have a row if their items were written alike.
+                pair, _ = rows.match(user, near[pairs.item.codes])
+                note(truth_pairs_written_differently=len(np.unique(pair)))
+        return matches
+
+    def _check_positions(self, users: Users, item: Ids, attrs: Mapping[Any, Any]) -> None:
+        """Raise if ids of a part are positions in a matrix, and the companion has others."""
         for role, n in attrs.get(POSITIONS, {}).items():
             is_user, size = role == "user", self.attrs.get(POSITIONS, {}).get(role, 0)
             others = self.other_users if is_user else self.other_items
             ids, positions = users.ids if is_user else item.distinct(), pd.RangeIndex(n)
-            beyond = others[positions.get_indexer(plain(others)) < 0][:1].tolist()
+            beyond = others[positions.get_indexer(unwrap_ids(others)) < 0][:1].tolist()
             beyond += range(n, size)[:1]
-            # Ids of the frame that are beyond the matrix have replaced its positions.
-            if beyond and (positions.get_indexer(plain(ids)) >= 0).all():
+            # If the frame has an id beyond the matrix, its ids are no positions any more.
+            if beyond and (positions.get_indexer(unwrap_ids(ids)) >= 0).all():
                 raise RecframeError(
                     f"{role}: ids of the frame are positions in a matrix, from 0 to {n - 1:,}, and "
                     f"those of {self.other} go beyond (such as {quote(beyond[0])}); pass {role}s= "
                     "with the ids of all positions where the frame is made, such as "
                     f"recframe.from_matrix(scores, {role}s=ids)"
                 )
-        position = match(pairs.users.ids, users.ids, "user", self.other)
-        place = match(pairs.item.ids, item.ids, "item", self.other)
-        user, common, unknown = position[pairs.users.groups.codes], place[place >= 0], pd.Index([])
-        matches = Matches(user, *rows.match(user, place[pairs.item.codes]))
-        # As a rule some pair is found. Ids may be in no row.
-        are_common = len(matches.row) > 0 or bool(np.isin(common, item.codes).any())
-        if not are_common:
-            is_unknown = np.bincount(item.codes, minlength=len(item.ids))[: len(item.ids)] > 0
-            is_unknown[common] = False
-            unknown = item.restore(np.flatnonzero(is_unknown)[:N_EXAMPLES])
-        self.note(users.ids, [Items(are_common, unknown)], position)
-        if is_noting(mistakes=True) and self.other == "truth":
-            near = np.full(len(place), -1)
-            near[place < 0] = _match_near(pairs.item.ids[place < 0], item.ids)
-            if (near >= 0).any():  # pairs that have a row, but for how the item is written
-                pair, _ = rows.match(user, near[pairs.item.codes])
-                note(truth_pairs_written_differently=len(np.unique(pair)))
-        return matches
 
     def note(
         self, users: pd.Index[Any], items: Sequence[Items], position: Array | None = None
     ) -> None:
-        """Take note of users, of where each of the other side is among these, or -1, and of items.
+        """Note the users of a part and the items of parts.
 
-        The items are those of parts.
+        `position` is the position of each of the companion's users among the users of the part, -1
+        for none; it is looked up if it is None.
         """
         if position is None:
             position = match(self.other_users, users, "user", self.other)
@@ -164,33 +158,34 @@ class Overlap:
             self.unknown = unknown[:N_EXAMPLES]
         for part in items:
             are_common, known = self.items
-            if len(known) == 0:  # whose dtype is none
+            if len(known) == 0:  # An empty index has no dtype to append to.
                 known = part.examples
             elif len(part.examples) > 0 and len(known) < N_EXAMPLES:
                 known = known.append(part.examples).unique()[:N_EXAMPLES]
             self.items = Items(are_common or part.are_common, known)
 
     def count_users(self) -> UserCounts:
-        """Return how many users the parts noted and the other side have, and each alone."""
+        """Return how many users the parts and the companion share, and how many each has alone."""
         n_both = int(np.count_nonzero(self.is_listed))
         first = int(np.append(self.is_listed, False).argmin())
         n_users = n_both, self.n_users - n_both, len(self.is_listed) - n_both
         examples = list(self.unknown[:1]), list(self.other_users[first : first + 1])
         others = self.other_users[~self.is_listed]
-        difference = _find_difference(self.unknown, others, self.other)
+        difference = find_difference(self.unknown, others, self.other)
         for at in [at for at, name in enumerate(others.names) if is_time(name)]:
             name, times = others.names[at], others.get_level_values(at).unique()
             listed = self.other_users[self.is_listed].get_level_values(at)
-            if not (gone := times.difference(listed, sort=False)).empty:
-                # Days that rows were not read of: to count them as 0 is nobody's default.
-                difference += f"; truth alone has {len(gone):,} {name} (such as {quote(gone[0])})"
+            if not (missing := times.difference(listed, sort=False)).empty:
+                # Rows of these days were not read, so the answer must not count them as 0.
+                example = quote(missing[0])
+                difference += f"; truth alone has {len(missing):,} {name} (such as {example})"
                 return UserCounts(n_users, examples, difference, "both")
         return UserCounts(n_users, examples, difference)
 
     def note_near(self, users: Groups) -> None:
-        """Note how many pairs are of users who are in no part noted, but for how they are written.
+        """Note how many pairs have a user that is in no part, but would be if written alike.
 
-        `users` are those of the pairs.
+        `users` are the users of the pairs.
         """
         if not self.is_listed.all():
             known = self.other_users[self.is_listed].append(self.unknown)
@@ -199,7 +194,7 @@ class Overlap:
             note(truth_pairs_written_differently=int(np.isin(users.codes, absent).sum()))
 
     def note_left_out(self, population: str) -> None:
-        """Note how many users are in the frame alone, or in truth alone, and are left out."""
+        """Note how many users only in the frame, or only in truth, `population` leaves out."""
         n_listed = int(np.count_nonzero(self.is_listed))
         if population in ("both", "truth"):
             note(users_only_in_frame=self.n_users - n_listed)
@@ -207,7 +202,7 @@ class Overlap:
             note(users_only_in_truth=len(self.is_listed) - n_listed)
 
     def check(self) -> None:
-        """Raise where no user of the other side was in any part, or no item and it looks odd."""
+        """Raise if no user of the companion was in any part, or no item and this looks wrong."""
         users, others = self.users, self.other_users
         if not self.is_listed.any():
             is_known = len(users) == self.n_users and not self.is_cut
@@ -220,24 +215,24 @@ class Overlap:
         if self.items.are_common:
             return
         items, other_items = self.items.examples, self.other_items
-        # A model may find nothing, which its values show. What excludes nothing they do not show.
-        is_odd = self.other == "exclude" and min(self.n_users, len(others)) > 1
-        if is_odd or _find_difference(items, other_items, self.other):
+        # A model that finds nothing shows in its values. An exclude that removes nothing does not.
+        is_unseen = self.other == "exclude" and min(self.n_users, len(others)) > 1
+        if is_unseen or find_difference(items, other_items, self.other):
             self._refuse("item", items, other_items)
 
     def _refuse(self, role: str, ids: pd.Index[Any], other_ids: pd.Index[Any]) -> NoReturn:
-        """Refuse a frame and another that have no user, or no item, in common."""
+        """Refuse a frame and a companion that share no user, or no item."""
         sides = ids, other_ids, self.other
         raise RecframeError(
             f"{role}: no {role.removeprefix('user=')} is in both the frame and {self.other}; "
-            f"{show_sides(*sides)}{_find_difference(*sides)}"
+            f"{show_sides(*sides)}{find_difference(*sides)}"
         )
 
 
 class Matches(NamedTuple):
-    """Where pairs are in a frame: for each match a pair, and a row of the frame that has it.
+    """The matches of pairs in a frame: a pair, and the row of the frame that has it.
 
-    `user` is the user of each pair among those of the frame, -1 for none.
+    `user` is the position of each pair's user among the users of the frame, -1 for none.
     """
 
     user: Array
@@ -245,92 +240,71 @@ class Matches(NamedTuple):
     row: Array
 
     def are_known(self, n_users: int) -> Array:
-        """Return which users of the frame have a pair."""
+        """Return for each user of the frame whether a pair has this user."""
         return np.asarray(np.bincount(self.user + 1, minlength=n_users + 1)[1:] > 0)
 
     def are_listed(self) -> Array:
-        """Return which pairs some row has."""
+        """Return for each pair whether a row has it."""
         is_listed = np.zeros(len(self.user), bool)
         is_listed[self.pair] = True
         return is_listed
 
 
 class Pairs(NamedTuple):
-    """Pairs of a user and an item, which may repeat; each of the item's ids is in some."""
+    """Pairs of a user and an item, which may repeat; each id of `item` is in a pair."""
 
     users: Users
     item: Ids
 
 
-def _find_difference(ids: pd.Index[Any], other_ids: pd.Index[Any], other: str) -> str:
-    """Return what makes ids of two frames differ, as a sentence part; "" if it is not seen."""
-    kinds = find_kinds(ids).keys() | find_kinds(other_ids).keys()
-    differences = [one for one in DIFFERENCES if kinds == {one[0]}]
-    of_frame = {_simplify(id_, differences): id_ for id_ in islice(ids, N_EXAMPLES)}
-    for id_ in islice(other_ids, N_EXAMPLES):
-        if (same := of_frame.get(_simplify(id_, differences))) is not None:
-            for one in list(differences):  # left out, unless the two then differ
-                fewer = [difference for difference in differences if difference is not one]
-                if _simplify(same, fewer) == _simplify(id_, fewer):
-                    differences = fewer
-            _, what, _, how = zip(*differences, strict=True)
-            pair = f"{quote(same)} in the frame is {quote(id_)} in {other}"
-            return (
-                f"; they differ in {' and '.join(what)} ({pair}): convert both with {''.join(how)}"
-            )
-    return ""
-
-
 def _match_near(ids: pd.Index[Any], among: pd.Index[Any]) -> Array:
-    """Return where each id is among others but for case, blanks or zeros, -1 for nowhere.
+    """Return the position of each id among others once both are simplified, -1 for none.
 
-    Where these tell the others apart, they are no mistake.
+    If two of the others are equal once simplified, their differences are no mistake: none matches.
     """
     nowhere = np.full(len(ids), -1)
-    text, others = _simplify_text(ids), _simplify_text(among)
+    text, others = _read_simple_text(ids), _read_simple_text(among)
     if text is None or others is None:
         return nowhere
     position = np.asarray(pc.index_in(text, value_set=others).fill_null(-1))
     return position if position.max() >= 0 and len(others.unique()) == len(others) else nowhere
 
 
-def _simplify_text(ids: pd.Index[Any]) -> pa.Array | None:
-    """Return ids of text without case, blanks at the ends and zeros at the front."""
-    text = None if ids.nlevels > 1 or len(ids) == 0 else read_text(plain(ids))
-    if text is None:
-        return None
-    simple = pc.utf8_ltrim(pc.utf8_lower(pc.utf8_trim_whitespace(text)), "0")
-    return simple.cast(pa.large_string())
+def _read_simple_text(ids: pd.Index[Any]) -> pa.Array | None:
+    """Return simplified ids, None if they are no text."""
+    text = None if ids.nlevels > 1 or len(ids) == 0 else read_text(unwrap_ids(ids))
+    return None if text is None else simplify_text(text).cast(pa.large_string())
 
 
-def _simplify(id_: Any, differences: Sequence[Difference]) -> Any:
-    """Return an id without what ids may differ in and mean the same."""
-    for _, _, simplify, _ in differences:
-        id_ = simplify(id_)
-    return id_
+def simplify_text(text: pa.Array) -> pa.Array:
+    """Return ids in lower case, without spaces at the ends and zeros at the front.
+
+    Ids that are equal only then were probably written differently by mistake.
+    """
+    return pc.utf8_ltrim(pc.utf8_lower(pc.utf8_trim_whitespace(text)), "0")
 
 
 def match(ids: pd.Index[Any], among: pd.Index[Any], role: str, other: str = "truth") -> Array:
-    """Return the position of each id of the other side among those of the frame, -1 for none.
+    """Return the position of each id of the companion among ids of the frame, -1 for none.
 
-    The ids are distinct on either side. Those of two kinds, as numbers and text, are refused.
+    Both have distinct ids. Ids of two kinds, such as numbers and text, are refused.
     """
-    if isinstance(ids, pd.MultiIndex):  # each level is matched by itself
+    if isinstance(ids, pd.MultiIndex):  # Levels are matched one by one.
         codes: list[Array] = []
-        of_frame: Any = among
-        for own, own_codes, level, level_codes in zip(
-            ids.levels, ids.codes, of_frame.levels, of_frame.codes, strict=True
+        frame: Any = among
+        for level, level_codes, frame_level, frame_codes in zip(
+            ids.levels, ids.codes, frame.levels, frame.codes, strict=True
         ):
-            place = match(own, level, f"user={quote(level.name)}", other)
-            codes.append(np.append(level_codes, place[own_codes]))
+            position = match(level, frame_level, f"user={quote(frame_level.name)}", other)
+            codes.append(np.append(frame_codes, position[level_codes]))
         is_known = np.min(codes, axis=0) >= 0
         numbers = pd.Index(combine(*(code[is_known] for code in codes)))
-        position, is_own = np.full(len(ids), -1), is_known[len(among) :]
-        position[is_own] = numbers[: len(among)].get_indexer(numbers[len(among) :])
-        return position
+        positions, may_match = np.full(len(ids), -1), is_known[len(among) :]
+        positions[may_match] = numbers[: len(among)].get_indexer(numbers[len(among) :])
+        return positions
     if not all(isinstance(of.dtype, np.dtype) and of.dtype.kind in "iu" for of in (ids, among)):
         check_comparable(ids, among, role, other)
-        ids, among = plain(ids), plain(among)
+        ids, among = unwrap_ids(ids), unwrap_ids(among)
         text, others = read_text(ids), read_text(among)
         if text is not None and others is not None and text.type == others.type:
             return np.asarray(pc.index_in(text, value_set=others).fill_null(-1), np.int64)
@@ -338,15 +312,15 @@ def match(ids: pd.Index[Any], among: pd.Index[Any], role: str, other: str = "tru
 
 
 def append(ids: pd.Index[Any], others: pd.Index[Any]) -> pd.Index[Any]:
-    """Return ids followed by others, one or more, of the dtype of the first.
+    """Return ids followed by one or more others, in the dtype of the first.
 
-    Where that does not hold them all, it is that of the categories, or what pandas finds for both.
+    If the dtype cannot hold them all, it is the dtype of the categories, or pandas chooses one.
     """
     if isinstance(ids, pd.MultiIndex):
         return as_users(list(map(append, list_levels(ids), list_levels(others))))
     codes, distinct = pd.factorize(others)
     dtype: Any = ids.dtype
-    same = _cast(pd.Index(distinct, dtype=distinct.dtype), dtype)
+    same = _cast_ids(pd.Index(distinct, dtype=distinct.dtype), dtype)
     if same is not None:
         both: pd.Index[Any] = ids.append(same.take(codes).rename(ids.name)).astype(dtype)
         return both
@@ -355,30 +329,30 @@ def append(ids: pd.Index[Any], others: pd.Index[Any]) -> pd.Index[Any]:
     values: list[Hashable] = [*ids.tolist(), *others.tolist()]
     try:
         return pd.Index(values, name=ids.name, tupleize_cols=False)
-    except (OverflowError, UnicodeError):  # beside others, what a dtype does not hold
+    except (OverflowError, UnicodeError):  # No dtype but object holds all values.
         return pd.Index(values, dtype=object, name=ids.name, tupleize_cols=False)
 
 
-def _cast(ids: pd.Index[Any], dtype: Any) -> pd.Index[Any] | None:
-    """Return distinct ids in a dtype, or None where it does not hold them."""
+def _cast_ids(ids: pd.Index[Any], dtype: Any) -> pd.Index[Any] | None:
+    """Return distinct ids in a dtype, None if it cannot hold them."""
     if isinstance(dtype, pd.CategoricalDtype):
         codes = match(ids, dtype.categories, "user")
         if codes.min() < 0:
             return None
         return pd.Index(pd.Categorical.from_codes(codes, dtype=dtype))
     try:
-        same = plain(ids).astype(dtype)
+        same = unwrap_ids(ids).astype(dtype)
     except (TypeError, ValueError, OverflowError, NotImplementedError):
-        return None  # each is what some dtype raises for a value it does not hold
-    kept = same.is_unique and np.array_equal(match(ids, same, "user"), np.arange(len(ids)))
-    return same if kept else None
+        return None  # Dtypes raise one of these for a value that they cannot hold.
+    is_equal = same.is_unique and np.array_equal(match(ids, same, "user"), np.arange(len(ids)))
+    return same if is_equal else None
 
 
-def plain(ids: pd.Index[Any]) -> pd.Index[Any]:
-    """Return ids, none null, out of what stores them: categories, nullable and Arrow arrays."""
+def unwrap_ids(ids: pd.Index[Any]) -> pd.Index[Any]:
+    """Return ids without nulls in plain dtypes: not categories, nullable or Arrow's."""
     dtype = ids.dtype
     if isinstance(ids, pd.CategoricalIndex):
-        return plain(ids.categories.take(ids.codes))
+        return unwrap_ids(ids.categories.take(ids.codes))
     numpy_dtype = getattr(dtype, "numpy_dtype", None)
     if numpy_dtype is not None and np.dtype(numpy_dtype).kind in "iufb":
         ids = pd.Index(ids.to_numpy(numpy_dtype))

@@ -1,0 +1,158 @@
+"""The refusal of open roles: the candidates, the options that answer, and other advice."""
+
+import re
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from recframe.errors import Choice, MissingColumnError, RecframeError, quote, spell, spell_flags
+from recframe.frames.id_kinds import list_lists
+from recframe.frames.names import (
+    check_label,
+    find_role,
+    get_meaning,
+    is_infer,
+    list_fields,
+    list_labels,
+    plain_name,
+    shown,
+)
+from recframe.frames.roles import Roles, infer_role, list_named
+from recframe.frames.words import is_time, less_is_better
+from recframe.options import DEFAULTS, Options, list_changed, spell_arguments
+
+# Columns of these names may hold a list of items, or of items with scores, in each cell.
+LISTS = ("recommendations", "recommended", "recommendation", "recs", "topk", "topn", "items")
+
+
+def find_label(frame: pd.DataFrame, role: str, label: Hashable, remedy: str = "") -> Hashable:
+    """Return the label of a role, inferred unless it is passed.
+
+    For a frame other than the rows evaluated, the remedy is a sentence for the message.
+    """
+    if not is_infer(label):
+        check_label(frame, role, label)
+        return label
+    found = infer_role(role, list_named(frame)[role])
+    check_roles(frame, {role: found}, Options(), remedy=remedy)
+    return found.labels[0]
+
+
+def check_roles(
+    frame: pd.DataFrame, roles: Roles, options: Options, call: str = "", remedy: str = ""
+) -> None:
+    """Raise if a role has no label, or could have several, and if two roles have one label.
+
+    The message names all roles. It ends with the remedy, or with the options to pass in `call`,
+    as in "df.rec".
+    """
+    for error in (role.error for role in roles.values() if role.error):
+        raise error
+    if any(role.problem for role in roles.values()):
+        raise _open_roles_error(frame, roles, options, call, remedy)
+    role_of: dict[Hashable, str] = {}
+    for name, label in [(name, label) for name, role in roles.items() for label in role.labels]:
+        other = role_of.setdefault(label, name)
+        if other != name:
+            raise RecframeError(
+                f"{other} and {name} are the same column, {quote(label)}; pass {other}= and "
+                f"{name}= as different columns"
+            )
+
+
+def _open_roles_error(
+    frame: pd.DataFrame, roles: Roles, options: Options, call: str, remedy: str
+) -> RecframeError:
+    """Return the refusal of roles that have no label, or could have several."""
+    parts = [f"{name}: {role.problem}" for name, role in roles.items() if role.problem]
+    known = [f"{name} is {shown(role.labels)}" for name, role in roles.items() if role.found]
+    parts += [", ".join(known)] if known else []
+    parts.append(f"the frame has {shown(list_labels(frame))}")
+    answers = dict[str, Any]()
+    if not (remedy := remedy or _advise_header(frame)):
+        answers = find_answers(frame, roles, options)
+        python = ", ".join(spell_arguments(list_changed(options) | answers if call else answers))
+        passed = spell(f"{call}({python})" if call else python, spell_flags(answers))
+        remedy = f"pass {passed}{say_choices(answers)}"
+    without = {name for name, role in roles.items() if role.how == "none"}
+    advice = _advise_lists(frame, without)
+    has_none = any(isinstance(one, Choice) and not str(one) for one in answers.values())
+    parts += [*([] if advice and has_none else [remedy]), *advice]
+    if "score" in without and list_lists(frame) and "from_lists" in advice[0]:
+        answers = {"from_lists": True}
+    return (MissingColumnError if without else RecframeError)("; ".join(parts), answers)
+
+
+def _advise_header(frame: pd.DataFrame) -> str:
+    """Return advice for a frame whose labels are mostly numbers, as of a file without header."""
+    labels = list_labels(frame)
+    number = re.compile(r"\s*-?\d+(\.\d+)?([eE]-?\d+)?\s*")
+    values = [label for label in labels if isinstance(label, str) and number.fullmatch(label)]
+    if 2 * len(values) <= len(labels):
+        return ""
+    return (
+        f"the first row looks like values ({shown(values)}), not like names: write a header "
+        "before it, or pass pd.read_csv(path, names=['user', 'item', 'score', 'relevant'])"
+    )
+
+
+def _advise_lists(frame: pd.DataFrame, without: set[str]) -> list[str]:
+    """Return advice for columns of lists, if these roles have no column."""
+    advice, with_lists = list[str](), list_lists(frame)
+    lists = with_lists or [label for label in frame if plain_name(label) in LISTS]
+    if lists and "score" in without:
+        label, first = lists[0], quote(lists[0])
+        is_score = bool(with_lists) and find_role(label) == "score"
+        if is_score and set(frame[label].head().map(len)) == {1}:
+            advice.append(f"where each holds one number, pass df.assign(score=df[{first}].str[0])")
+        else:
+            advice.append(f"where {first} holds lists, recframe.from_lists makes rows of them")
+    if lists and "user" in without:
+        advice.append("where each row is a ranking, frame.reset_index(names='user') numbers them")
+    return advice
+
+
+def say_choices(answers: Mapping[str, Any]) -> str:
+    """Return the candidates for each ... of a call, as the end of a sentence."""
+    choices = {name: str(one) for name, one in answers.items() if isinstance(one, Choice)}
+    clauses = [f"{name} is {words or 'a column'}" for name, words in choices.items()]
+    return f"{', where ' * bool(clauses)}{'; '.join(clauses)}"
+
+
+def find_answers(frame: pd.DataFrame, roles: Roles, options: Options) -> dict[str, Any]:
+    """Return an option for each open role: the only column that fits, or a choice.
+
+    Columns with another role, lists and times are no candidates.
+    """
+    taken = {*list_lists(frame)}.union(*(role.found for role in roles.values()))
+    fields = [field for field in list_fields(frame) if not is_time(field[0])]
+    kinds = {label: dtype.kind for label, dtype in fields if label not in taken}
+    answers = dict[str, Any]()
+    open_ = [name for name in roles if roles[name].problem]
+    for name in sorted(open_, key=lambda name: name != "score"):
+        found = _find_answer(name, roles, kinds, options)
+        answers |= found
+        settled = [found[name]] if not isinstance(found.get(name, Choice([])), Choice) else []
+        for label in (*roles[name].labels, *settled):  # They are no candidates for the next role.
+            kinds.pop(label, None)
+    return {name: answers[name] for name in DEFAULTS if name in answers}
+
+
+def _find_answer(
+    name: str, roles: Roles, kinds: Mapping[Hashable, str], options: Options
+) -> dict[str, Any]:
+    """Return the option for an open role; `kinds` are the dtypes of the columns that are free."""
+    meaning, labels = get_meaning(name), roles[name].labels
+    candidates = labels or [label for label, kind in kinds.items() if kind in meaning.kinds]
+    alone = [label for label in candidates if kinds.get(label, " ") in meaning.alone] or candidates
+    if len(alone) == 1 and meaning.alone and not labels:
+        is_low_best = name == "score" and options.ascending is None and less_is_better(alone[0])
+        return {name: alone[0]} | ({"ascending": True} if is_low_best else {})
+    if name == "relevant" and not options.has_truth:
+        pairs = "the frame of relevant pairs"
+        if not candidates:
+            return {"truth": Choice([], pairs)}
+        return {name: Choice(candidates, f"truth= {pairs}")}
+    is_one = name == "user" and not labels and "score" in roles
+    return {name: Choice(candidates, "None for one ranking" if is_one else "")}
