@@ -266,18 +266,18 @@ def test_what_was_given_stays_in_what_is_shown(tmp_path):
     OPEN.to_parquet(folder / "1.parquet")
     OPEN.assign(user=OPEN["user"] + 50, late_score=1.0).to_parquet(folder / "2.parquet")
     rec = recframe.scan(folder, union_by_name=True, filters=[("item", "<", 4)], memory="1GB")
-    _, code = ask(lambda: rec(score="late_score").mean("recall@2"))
+    _, code = ask(lambda: rec(score="late_score", duplicates="max").mean("recall@2"))
     assert 1 == len(eval(code, {"recframe": recframe}))
 
     # A column that some files lack is asked about together with the others.
-    questions, code = ask(lambda: recframe.scan(folder).mean("recall@2"))
+    questions, code = ask(lambda: recframe.scan(folder)(duplicates="max").mean("recall@2"))
     assert "union_by_name=True" in questions[0]
     assert 2 == len(eval(code, {"recframe": recframe}))
     with pytest.raises(RecframeError, match="union_by_name") as refused:
         recframe.evaluate(folder, ["recall@2"])
     assert "\n" not in str(refused.value)
     with contextlib.redirect_stderr(io.StringIO()) as said:
-        assert 1 == main(["evaluate", str(folder), "--metric", "recall@2"])
+        assert 1 == main(["evaluate", str(folder), "--metric", "recall@2", "--duplicates", "max"])
     command = next(line for line in said.getvalue().splitlines() if line.startswith("recframe ev"))
     assert "--union-by-name" in command
     with silent():
@@ -288,7 +288,8 @@ def test_what_was_given_stays_in_what_is_shown(tmp_path):
         assert 0 == main([*words, "--score", "late_score", "--score", "score"])
     command = shlex.split(said.getvalue().splitlines()[-2])
     with silent() as shown:
-        assert 0 == main([*command[1:], "--metric", "recall@2", "--quiet"])
+        words = ["--metric", "recall@2", "--duplicates", "max", "--quiet"]
+        assert 0 == main([*command[1:], *words])
     assert "late_score" in shown.getvalue()
 
 

@@ -62,19 +62,27 @@ def repeated_error(
         f"{len(repeats.rows):,} of {len(rows):,} rows that repeat another (such as {example})"
     )
     telling = find_telling(frame, columns, np.append(repeated, first), np.append(first, first))
+    if telling is None:  # A model may tell some pairs apart, and repeat others itself.
+        of_first = np.append(repeated[:1], first[:1])
+        one = find_telling(frame, columns, of_first, np.zeros_like(of_first))
+        telling = one if one is not None and one[0] in columns.doubtful else None
     unread = [
         label
         for label in remove_labels(columns.others, list_labels(frame))
         if not (is_of_row(label) or find_role(label) in ("relevant", "score"))
     ]
     if telling is None and unread:
-        user = [unread[0], *columns.users] if columns.users else unread[0]
-        apart = {"item": unread[0]} if find_role(unread[0]) == "item" else {"user": user}
+        label, is_item = unread[0], find_role(unread[0]) == "item"
+        users = [label, *columns.users] if columns.users else label
+        apart = f"{option('user', users)}, to {APART}"
+        if is_item:
+            apart = f"{option('item', label)} if that is ranked"
         remedy = (
             f"if one of the columns {shown(unread)} tells them apart, pass it, for example "
-            f"{option(*next(iter(apart.items())))}, to {APART}; else {REMEDY}"
+            f"{apart}; else {REMEDY}"
         )
-        answers = apart if len(unread) == 1 and "user" in apart else {}
+        answers = {"duplicates": "max"} if is_item else {"user": users}
+        answers = answers if len(unread) == 1 else {}
     else:
         remedy, answers = say_remedy(telling, columns)
     return RepeatedPairError(f"{found}; {remedy}", found, user_id, item, answers)

@@ -41,7 +41,7 @@ class Meaning(NamedTuple):
         return [name.replace("*", end) for name in words for end in ("", "id")[: 1 + ("*" in name)]]
 
 
-MEANINGS = {
+ROLE_MEANINGS = {
     "user": Meaning(
         "user* query* customer* uid qid member* visitor* question* topic* object* accountid "
         "clientid personid profileid reviewerid session* request* impressionid",
@@ -68,13 +68,13 @@ MEANINGS = {
     # A column of models may tell several rankings of a user apart.
     "model": Meaning("model run system retriever algorithm variant"),
 }
-NAMES = {role: MEANINGS[role].names for role in ("user", "item", "score", "relevant")}
-ROLES = {name: role for role, meaning in MEANINGS.items() for name in meaning.names}
+NAMES = {role: ROLE_MEANINGS[role].names for role in ("user", "item", "score", "relevant")}
+ROLES = {name: role for role, meaning in ROLE_MEANINGS.items() for name in meaning.names}
 
 
 def get_meaning(role: str) -> Meaning:
     """Return the names and dtypes of a role; truth_user is like user."""
-    return MEANINGS[role.removeprefix("truth_")]
+    return ROLE_MEANINGS[role.removeprefix("truth_")]
 
 
 @lru_cache(N_KEPT)

@@ -9,6 +9,7 @@ import pandas as pd
 from recframe.errors import Choice, MissingColumnError, RecframeError, quote, spell, spell_flags
 from recframe.frames.id_kinds import list_lists
 from recframe.frames.names import (
+    as_labels,
     check_label,
     find_role,
     get_meaning,
@@ -131,24 +132,30 @@ def find_answers(frame: pd.DataFrame, roles: Roles, options: Options) -> dict[st
     answers = dict[str, Any]()
     open_ = [name for name in roles if roles[name].problem]
     for name in sorted(open_, key=lambda name: name != "score"):
-        found = _find_answer(name, roles, kinds, options)
+        is_pivot = name == "score" and frame.columns.name is not None
+        found = _find_answer(name, roles, kinds, options, is_pivot=is_pivot)
         answers |= found
-        settled = [found[name]] if not isinstance(found.get(name, Choice([])), Choice) else []
+        settled = [] if isinstance(found.get(name), Choice) else as_labels(found.get(name))
         for label in (*roles[name].labels, *settled):  # They are no candidates for the next role.
             kinds.pop(label, None)
     return {name: answers[name] for name in DEFAULTS if name in answers}
 
 
 def _find_answer(
-    name: str, roles: Roles, kinds: Mapping[Hashable, str], options: Options
+    name: str, roles: Roles, kinds: Mapping[Hashable, str], options: Options, *, is_pivot: bool
 ) -> dict[str, Any]:
-    """Return the option for an open role; `kinds` are the dtypes of the columns that are free."""
+    """Return the option for an open role; `kinds` are the dtypes of the columns that are free.
+
+    In a pivot of models every column of floats is a score.
+    """
     meaning, labels = get_meaning(name), roles[name].labels
     candidates = labels or [label for label, kind in kinds.items() if kind in meaning.kinds]
     alone = [label for label in candidates if kinds.get(label, " ") in meaning.alone] or candidates
-    if len(alone) == 1 and meaning.alone and not labels:
-        is_low_best = name == "score" and options.ascending is None and less_is_better(alone[0])
-        return {name: alone[0]} | ({"ascending": True} if is_low_best else {})
+    if alone and (len(alone) == 1 or is_pivot) and meaning.alone and not labels:
+        answer: dict[str, Any] = {name: alone if len(alone) > 1 else alone[0]}
+        if name == "score" and options.ascending is None and any(map(less_is_better, alone)):
+            answer["ascending"] = [*map(less_is_better, alone)] if len(alone) > 1 else True
+        return answer
     if name == "relevant" and not options.has_truth:
         pairs = "the frame of relevant pairs"
         if not candidates:

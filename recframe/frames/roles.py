@@ -18,8 +18,8 @@ from recframe.errors import (
 )
 from recframe.frames.id_kinds import list_lists
 from recframe.frames.names import (
-    MEANINGS,
     NAMES,
+    ROLE_MEANINGS,
     as_labels,
     check_label,
     find_role,
@@ -251,7 +251,7 @@ def _read_role(frame: pd.DataFrame, role: str, passed: Any, like: Sequence[Hasha
 
 def list_named(frame: pd.DataFrame) -> dict[str, list[Hashable]]:
     """Return the labels whose names mean a role, by role, in the order of the columns."""
-    named: dict[str, list[Hashable]] = {role: [] for role in MEANINGS}
+    named: dict[str, list[Hashable]] = {role: [] for role in ROLE_MEANINGS}
     not_numbers = set()
     for label, dtype in list_fields(frame):
         if is_bool_dtype(dtype) or not is_numeric_dtype(dtype):

@@ -2,6 +2,7 @@
 
 import doctest
 import re
+from pkgutil import resolve_name
 
 import numpy as np
 import pandas as pd
@@ -449,7 +450,10 @@ def test_repeated_pairs_are_refused_with_columns_that_may_tell_them_apart(spark)
 def test_docstrings_are_valid_numpydoc(name):
     """Every check of numpydoc holds, but that rank needs no example of its own."""
     numpydoc = pytest.importorskip("numpydoc.validate", reason="numpydoc is not installed")
-    errors = numpydoc.validate(f"recframe.spark.{name}")["errors"]
+    with pytest.MonkeyPatch.context() as patch:
+        if "**options" in resolve_name(f"recframe.spark.{name}").__doc__:  # see `evaluate`
+            patch.delattr(resolve_name(f"recframe.spark.{name}"), "__signature__")
+        errors = numpydoc.validate(f"recframe.spark.{name}")["errors"]
 
     assert [] == [said for code, said in errors if code != "EX01"]
 
