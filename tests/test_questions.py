@@ -288,7 +288,7 @@ def test_what_was_given_stays_in_what_is_shown(tmp_path):
         assert 0 == main([*words, "--score", "late_score", "--score", "score"])
     command = shlex.split(said.getvalue().splitlines()[-2])
     with silent() as shown:
-        words = ["--metric", "recall@2", "--duplicates", "max", "--quiet"]
+        words = ["--metric", "recall@2", "--duplicates", "max", "--short", "pad", "--quiet"]
         assert 0 == main([*command[1:], *words])
     assert "late_score" in shown.getvalue()
 
