@@ -82,7 +82,7 @@ class ScorePairs(NamedTuple):
 
 
 def plain_with_undefined(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of all users as plain columns, the same ones whatever is undefined."""
+    """Return a table of all users as plain columns; undefined values remove none."""
     plain = plain_table(table)
     if "low" not in plain:
         return plain

@@ -82,7 +82,7 @@ class WideTable(pd.DataFrame):
         return type(self)
 
     def __repr__(self) -> str:
-        """Return the table as pandas prints it, with all columns whatever the width."""
+        """Return the table as pandas prints it, with all columns, however wide."""
         n_shown = pd.get_option("display.max_columns") or MAX_SHOWN
         with pd.option_context("display.max_columns", n_shown):
             return printable(super().__repr__())
