@@ -20,6 +20,7 @@ from recframe.frames.names import (
     as_labels,
     check_label,
     find_role,
+    list_fields,
     list_labels,
     remove_labels,
     shown,
@@ -51,9 +52,9 @@ class Columns(NamedTuple):
     best. `averaged` are the columns that ``mean(column)`` averages: their names in metrics, and
     their labels. `of_users` are columns with one value for each user. `doubtful` are columns
     without a role whose names say that they must not vary within a user. `others` have no role and
-    are not read. If a column says which `model` a row belongs to, `scores` are the models, and all
-    have the values of the column `score`. `settled` are the ids of truth that are known by their
-    values.
+    are not read; `measures` are those of floats. If a column says which `model` a row belongs to,
+    `scores` are the models, and all have the values of the column `score`. `settled` are the ids of
+    truth that are known by their values.
     """
 
     user: Hashable | list[Hashable] | None
@@ -67,6 +68,7 @@ class Columns(NamedTuple):
     model: Hashable = None
     score: Hashable = None
     others: Sequence[Hashable] = ()
+    measures: Sequence[Hashable] = ()
     settled: Mapping[str, Role] = NO_ROLES
 
     @property
@@ -136,7 +138,10 @@ def find_columns(
             raise RecframeError(f"{role}={quote(score)}: a name must be text of UTF-8; rename it")
     others = remove_labels(other_labels(frame, columns), [options.item])
     doubtful = [one for one in others if options.model is not None and find_role(one) == "model"]
-    return columns._replace(others=others, doubtful=doubtful)
+    fields = list_fields(frame) if others else []
+    floats = {label for label, dtype in fields if dtype.kind == "f"}
+    measures = [label for label in others if label in floats]
+    return columns._replace(others=others, doubtful=doubtful, measures=measures)
 
 
 def _remove_used(score: Role, used: Sequence[Hashable], options: Options) -> Role:

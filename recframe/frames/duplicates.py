@@ -68,10 +68,11 @@ def repeated_error(
         telling = one if one is not None and one[0] in columns.doubtful else None
     unread = [
         label
-        for label in remove_labels(columns.others, list_labels(frame))
+        for label in remove_labels(columns.others, [*list_labels(frame), *columns.measures])
         if not (is_of_row(label) or find_role(label) in ("relevant", "score"))
     ]
     if telling is None and unread:
+        # Their values are not known here, so that no answer may name one of them.
         label, is_item = unread[0], find_role(unread[0]) == "item"
         users = [label, *columns.users] if columns.users else label
         apart = f"{option('user', users)}, to {APART}"
@@ -81,8 +82,7 @@ def repeated_error(
             f"if one of the columns {shown(unread)} tells them apart, pass it, for example "
             f"{apart}; else {REMEDY}"
         )
-        answers = {"duplicates": "max"} if is_item else {"user": users}
-        answers = answers if len(unread) == 1 else {}
+        answers: dict[str, Any] = {"duplicates": "max"} if is_item and len(unread) == 1 else {}
     else:
         remedy, answers = say_remedy(telling, columns)
     return RepeatedPairError(f"{found}; {remedy}", found, user_id, item, answers)
