@@ -27,7 +27,7 @@ def days():
 FOUND = r"'user' and 'item' must not be the same in two rows, found 120 of 240 rows that repeat "
 FOUND += r"another \(such as user \d+, item '[abcd]'\); "
 TOLD = r"the column 'day' tells them apart \(such as '2026-01-0\d' and '2026-01-0\d'\): pass user="
-MAYBE = r"if one of the columns 'day' tells them apart, pass it, for example user=\['day', "
+MAYBE = r"if the column 'day' tells them apart, pass it, for example user=\['day', "
 MAYBE += r"'user'\], to evaluate each of its values by itself, or make .*; else pass duplicates="
 REMEDY = r"pass duplicates='max' for the best of each pair, or 'keep' to count every row$"
 
@@ -173,7 +173,7 @@ def test_the_command_line(days, tmp_path, capsys):
 
     assert 1 == main(asked)
     both = "'day' tells them apart, pass it, for example --user day --user user, to evaluate"
-    assert re.search(f"{FOUND}if one of the columns {both}", capsys.readouterr().err)
+    assert re.search(f"{FOUND}if the column {both}", capsys.readouterr().err)
     for duplicates in ("max", "first", "keep"):
         expected = days.rec(duplicates=duplicates).mean("recall@2").to_csv()
         assert 0 == main([*asked, "--duplicates", duplicates])
@@ -221,7 +221,7 @@ def test_users_and_items_in_folders(tmp_path):
     folder.mkdir(parents=True)
     rows = {"score": [0.5, 0.4], "relevant": [1, 0], "day": ["mon", "tue"]}
     pd.DataFrame(rows).to_parquet(folder / "0.parquet")
-    with pytest.raises(RepeatedPairError, match=r"item 'a'\); if one of the columns 'day' tells"):
+    with pytest.raises(RepeatedPairError, match=r"item 'a'\); if the column 'day' tells"):
         recframe.evaluate(tmp_path, ["recall@1"])
 
 

@@ -87,7 +87,7 @@ def expand_words(words: Sequence[str]) -> list[str]:
     """Return the words with @FILE replaced, and with a flag of its own before each metric."""
     try:
         expanded = _Files(fromfile_prefix_chars="@", add_help=False).parse_known_args(words)[1]
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:  # A file may name itself.
         raise RecframeError(
             f"a file of options must be text, as a shell reads it ({error}); a path that begins "
             "with @ is written ./@path"
@@ -129,6 +129,7 @@ def read_trec_metrics(text: str) -> list[str]:
 
     A number between commas is another cut-off: "P.5,10,map" is P.5, P.10 and map.
     """
+    trec = {one.name: one.metric for one in read_library_names() if one.library == "trec_eval"}
     labels = list[str]()
     for name in re.sub(r",(?=\d+(,|$))", "\0", text).split(",") if "(" not in text else [text]:
         match = re.fullmatch(r"\s*(\w+?)(?:[._](\d+(?:\0\d+)*))?\s*", name)
@@ -137,7 +138,6 @@ def read_trec_metrics(text: str) -> list[str]:
             raise RecframeError(
                 f"{base} is a set of trec_eval's; name each metric, as -m map P.5,10"
             )
-        trec = {one.name: one.metric for one in read_library_names() if one.library == "trec_eval"}
         label = trec.get(f"{base}_k" if ks else base, "").removesuffix("@k")
         labels += [f"{label}@{k}" for k in ks.split("\0")] if label and ks else [label]
         labels += [] if label else read_metrics(name.replace("\0", ","))

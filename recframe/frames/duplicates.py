@@ -75,11 +75,12 @@ def repeated_error(
         # Their values are not known here, so that no answer may name one of them.
         label, is_item = unread[0], find_role(unread[0]) == "item"
         users = [label, *columns.users] if columns.users else label
+        named = "the column" if len(unread) == 1 else "one of the columns"
         apart = f"{option('user', users)}, to {APART}"
         if is_item:
             apart = f"{option('item', label)} if that is ranked"
         remedy = (
-            f"if one of the columns {shown(unread)} tells them apart, pass it, for example "
+            f"if {named} {shown(unread)} tells them apart, pass it, for example "
             f"{apart}; else {REMEDY}"
         )
         answers: dict[str, Any] = {"duplicates": "max"} if is_item and len(unread) == 1 else {}

@@ -106,7 +106,9 @@ def _advise_lists(frame: pd.DataFrame, without: set[str]) -> list[str]:
         label, first = lists[0], quote(lists[0])
         is_score = bool(with_lists) and find_role(label) == "score"
         if is_score and set(frame[label].head().map(len)) == {1}:
-            advice.append(f"where each holds one number, pass df.assign(score=df[{first}].str[0])")
+            advice.append(
+                f"where each list has one number, pass df.assign(score=df[{first}].str[0])"
+            )
         else:
             advice.append(f"where {first} holds lists, recframe.from_lists makes rows of them")
     if lists and "user" in without:

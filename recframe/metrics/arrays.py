@@ -50,12 +50,12 @@ Examples
 """
 
 
-def documented(function: Callable[Arguments, float]) -> Callable[Arguments, float]:
-    """Return a public function of a metric with the docstring that its definition means."""
+def metric_function(function: Callable[Arguments, float]) -> Callable[Arguments, float]:
+    """Return the public function of a metric, with a docstring made from its definition."""
     called = function.__name__
     name = called.removesuffix("_at_k")
     definition = DEFINITIONS[name]
-    if formula := inspect.getdoc(definition.formula):  # there is none under python -OO
+    if formula := inspect.getdoc(definition.formula):  # python -OO removes docstrings
         lines = describe_arguments(definition, "", "in [1, n]")
         function.__doc__ = DESCRIPTION.format(
             summary=formula.splitlines()[0].removesuffix(OF_EACH),
@@ -69,94 +69,94 @@ def documented(function: Callable[Arguments, float]) -> Callable[Arguments, floa
     return public(function)
 
 
-@documented
+@metric_function
 def precision(relevant: ArrayLike, score: ArrayLike, k: int) -> float:
     return measure_ranking(relevant, score, make_metric("precision", k=k))
 
 
-@documented
+@metric_function
 def precision_at_k(relevant: ArrayLike, score: ArrayLike, k: int) -> float:
     return measure_ranking(relevant, score, make_metric("precision", k=k))
 
 
-@documented
+@metric_function
 def recall_at_k(relevant: ArrayLike, score: ArrayLike, k: int) -> float:
     return measure_ranking(relevant, score, make_metric("recall", k=k))
 
 
-@documented
+@metric_function
 def r_precision(relevant: ArrayLike, score: ArrayLike) -> float:
     return measure_ranking(relevant, score, make_metric("r_precision"))
 
 
-@documented
+@metric_function
 def f1(relevant: ArrayLike, score: ArrayLike, k: int) -> float:
     return measure_ranking(relevant, score, make_metric("f1", k=k))
 
 
-@documented
+@metric_function
 def capped_recall(relevant: ArrayLike, score: ArrayLike, k: int) -> float:
     return measure_ranking(relevant, score, make_metric("capped_recall", k=k))
 
 
-@documented
+@metric_function
 def fall_out(relevant: ArrayLike, score: ArrayLike, k: int) -> float:
     return measure_ranking(relevant, score, make_metric("fall_out", k=k))
 
 
-@documented
+@metric_function
 def ndcg(
     relevant: ArrayLike, score: ArrayLike, k: int | None = None, *, offset: float = 1
 ) -> float:
     return measure_ranking(relevant, score, make_metric("ndcg", k=k, offset=offset))
 
 
-@documented
+@metric_function
 def dcg(relevant: ArrayLike, score: ArrayLike, k: int | None = None, *, offset: float = 1) -> float:
     return measure_ranking(relevant, score, make_metric("dcg", k=k, offset=offset))
 
 
-@documented
+@metric_function
 def err(relevant: ArrayLike, score: ArrayLike, k: int | None = None, *, max: float) -> float:
     return measure_ranking(relevant, score, make_metric("err", k=k, max=max))
 
 
-@documented
+@metric_function
 def rbp(relevant: ArrayLike, score: ArrayLike, k: int | None = None, *, p: float) -> float:
     return measure_ranking(relevant, score, make_metric("rbp", k=k, p=p))
 
 
-@documented
+@metric_function
 def hit_rate(relevant: ArrayLike, score: ArrayLike, k: int) -> float:
     return measure_ranking(relevant, score, make_metric("hit_rate", k=k))
 
 
-@documented
+@metric_function
 def all_relevant(relevant: ArrayLike, score: ArrayLike, k: int) -> float:
     return measure_ranking(relevant, score, make_metric("all_relevant", k=k))
 
 
-@documented
+@metric_function
 def reciprocal_rank(relevant: ArrayLike, score: ArrayLike, k: int | None = None) -> float:
     return measure_ranking(relevant, score, make_metric("reciprocal_rank", k=k))
 
 
-@documented
+@metric_function
 def average_precision(relevant: ArrayLike, score: ArrayLike, k: int | None = None) -> float:
     return measure_ranking(relevant, score, make_metric("average_precision", k=k))
 
 
-@documented
+@metric_function
 def auc(relevant: ArrayLike, score: ArrayLike) -> float:
     return measure_ranking(relevant, score, make_metric("auc"))
 
 
-@documented
+@metric_function
 def bpref(relevant: ArrayLike, score: ArrayLike) -> float:
     return measure_ranking(relevant, score, make_metric("bpref"))
 
 
-@documented
+@metric_function
 def judged(relevant: ArrayLike, score: ArrayLike, k: int) -> float:
     return measure_ranking(relevant, score, make_metric("judged", k=k))
 

@@ -121,6 +121,7 @@ FILES_OF_OPTIONS = {
     "not there": (None, "as a shell reads it ([Errno 2] No such file or directory: 'options'); a"),
     "no text": (b"PAR1\x00\xff", "a file of options must be text, as a shell reads it ("),
     "quotes": (b"\n--user 'x", "(No closing quotation); a path that begins with @ is written ./@p"),
+    "itself": (b"@options", "a file of options must be text, as a shell reads it ("),
     "wrong usage": (b"--ties never", "argument --ties: invalid choice: 'never'"),
 }
 
