@@ -142,25 +142,6 @@ class Blocks:
             self.closed = True
 
 
-def unnest(table: pa.Table) -> pa.Table:
-    """Return a row for each member of the lists of objects, where one column holds such lists."""
-    nested = [
-        field.name
-        for field in table.schema
-        if pa.types.is_list(field.type) and pa.types.is_struct(field.type.value_type)
-    ]
-    if len(nested) != 1:
-        return table
-    lists = table[nested[0]].combine_chunks()
-    members = pa.Table.from_struct_array(pc.list_flatten(lists))
-    others = table.drop_columns(nested)
-    if not set(members.column_names).isdisjoint(others.column_names):
-        return table
-    others = others.take(pc.list_parent_indices(lists))
-    names = [*others.column_names, *members.column_names]
-    return pa.table([*others.columns, *members.columns], names)
-
-
 def read_cells(name: str, cells: pa.Array, types: Types) -> pa.Array:
     """Return the cells of a column, after a note of their type; integers are no longer text."""
     if types.find(name) == pa.string():
@@ -293,6 +274,8 @@ def check_type(name: str, found: pa.DataType, number: int, types: Types) -> None
     """Take note of the type of a column of JSON; raise where lines before have another."""
     known = types.find(name)
     kinds = {found, found if known is None else known} - {pa.null()}
+    if pa.types.is_nested(found):
+        return  # The fields of lists are compared when they have become columns.
     if len(kinds) > 1 and kinds != {pa.int64(), pa.float64()}:
         raise pa.ArrowInvalid(
             f"{name!r} is {known} in lines before and {found} in some of those from line "

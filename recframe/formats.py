@@ -6,7 +6,7 @@ Text, delimited (CSV, TSV) or lines of JSON, is read block by block, in types th
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 
@@ -19,7 +19,6 @@ from recframe.cells import (
     infer_lines,
     parse_lines,
     read_cells,
-    unnest,
 )
 from recframe.other_tables import RELATION, is_instance
 
@@ -34,6 +33,16 @@ ARROW_FILE = b"ARROW1"  # how a file of Arrow begins, and a stream does not
 NULLS = ("None", "<NA>")  # which pandas takes for null, beside those that Arrow does
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 TOO_LONG = "straddles two block boundaries"
+
+
+class Rows(Protocol):
+    """The rows of a source that no footer describes, read as often as asked, or once."""
+
+    def read_schema(self, memory: int | None = None) -> pa.Schema:
+        """Return the columns."""
+
+    def iter_batches(self, names: Sequence[str], types: Types) -> Iterator[pa.RecordBatch]:
+        """Yield these columns of all rows."""
 
 
 @dataclass(eq=False, repr=False)
@@ -171,16 +180,13 @@ class Delimited:
 
 @dataclass(frozen=True)
 class JsonLines:
-    """A file whose lines are objects of JSON; their members are the columns.
-
-    Where one column holds lists of objects, each of these is a row, with the line's other columns.
-    """
+    """A file whose lines are objects of JSON; their members are the columns."""
 
     open_file: Callable[[], Any]
 
     def read_schema(self, memory: int | None = None) -> pa.Schema:
         """Return the columns, with the types of the first block."""
-        return unnest(self._read_first(memory)).schema
+        return self._read_first(memory).schema
 
     def _read_first(self, memory: int | None) -> pa.Table:
         """Return the first lines."""
@@ -206,7 +212,7 @@ class JsonLines:
                         f"{late[0]!r} first appears in line {number} or later, behind the first "
                         f"{FIRST_BLOCK >> 20} MiB; write it in the first line too, as null"
                     ) from None
-            table, columns = unnest(table), {}
+            columns = {}
             for name in names:
                 values = table[name] if name in table.schema.names else pa.nulls(table.num_rows)
                 check_type(name, values.type, number, types)
@@ -228,7 +234,6 @@ class JsonLines:
                 number += text.count(b"\n")
 
 
-Rows = Delimited | JsonLines | ArrowFile | GivenRows  # read as often as asked, or once
 
 
 def find_format(path: str) -> str:

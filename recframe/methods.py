@@ -74,6 +74,8 @@ from recframe.errors import RecframeError, RecframeWarning, find_near, is_number
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.duplicates import find_models
 from recframe.frames.ids import ALL_USERS
+from recframe.frames.judgments import naming
+from recframe.frames.list_frames import make_companion_rows
 from recframe.frames.names import as_labels, check_label, find_role, is_infer, remove_labels
 from recframe.frames.questions import ask_all
 from recframe.frames.tables import Make, MakeTable, mean_table
@@ -203,8 +205,12 @@ class RankingMethods(ABC, Generic[Table]):
         return self._bind(make_options(options))
 
     def _bind(self, options: Options) -> Self:
-        """Return an accessor to the same frame with these options."""
+        """Return an accessor to the same frame with these options; lists of truth become rows."""
         bound, label = copy(self), options.model
+        for name in ("truth", "exclude"):
+            if isinstance(frame := getattr(options, name), pd.DataFrame):
+                with naming(name):
+                    options = replace(options, **{name: make_companion_rows(frame)})
         bound._options = options
         if label is not None and not is_infer(label) and not isinstance(label, Models):
             check_label(self._sample, "model", label)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal, NamedTuple, TypedDict, TypeVar, get_args
 
 import pandas as pd
+from pandas.api.types import is_list_like
 
 from recframe.conventions import LIKE
 from recframe.errors import Choice, RecframeError, find_near, hide, is_number, option, quote, spell
@@ -29,6 +30,9 @@ NullRelevance = Literal["raise", "nonrelevant"]
 INFER = "infer"
 # Keys of `DataFrame.attrs`.
 LOADED = "recframe_loaded"  # the frame was a table of another library
+EMPTY = "recframe_empty_lists"  # rows without item and score stand for lists without items
+LISTS = "recframe_lists"  # columns of lists, and the separators of those that are text
+ROLES = "recframe_roles"  # the labels of roles that their names do not say
 MODELS = "recframe_models"  # the score columns, if the frame has several models
 POSITIONS = "recframe_positions"  # the number of ids by role, if ids are positions in a matrix
 LABELS = ("user", "item", "relevant", "score", "model", "truth_user", "truth_item")
@@ -326,6 +330,9 @@ def _load_companion(name: str, value: Any) -> Any:
         return read_views(value)
     if value is None or is_path(value):
         return value
+    if isinstance(value, pd.Series) and is_list_like(next(iter(value), None)):
+        users = value.rename_axis(value.index.name or "user")
+        return users.rename(value.name or "item").reset_index()
     # A query runs only once, and a reader has its rows only once.
     frame = read_frame(load_table(name, f"{TABLE_OR}the path of a file", value))
     frame.attrs[LOADED] = True

@@ -13,11 +13,12 @@ from recframe.analysis.overview import Overview
 from recframe.analysis.ranked_rows import is_user, split_user
 from recframe.analysis.segments import Grouping, find_grouping, measure_with_values
 from recframe.analysis.summary import measure_noted
-from recframe.errors import count_of
+from recframe.errors import DAMAGE, count_of
 from recframe.files.blocks import ROUTES, iter_frames, plan_blocks
 from recframe.files.budget import ROOM, Limits, Progress, room_error, showing
 from recframe.files.filters import filter_files
 from recframe.files.footers import Files, make_sample, open_files, read_schema, unite
+from recframe.files.lists import find_list_rows
 from recframe.files.parts import iter_parts, make_each, read_places
 from recframe.files.sources import ScannedFiles, find_files, open_beside, stage
 from recframe.frames.columns import Columns
@@ -28,8 +29,8 @@ from recframe.methods import Join, RankingMethods
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import Metric, parse_metrics
 from recframe.notes import Facts, list_notes, taking_notes, warn_of
-from recframe.options import DEFAULTS, Options
-from recframe.public_calls import public_each
+from recframe.options import DEFAULTS, INFER, Options
+from recframe.public_calls import public_each, raise_of_handler
 from recframe.stores import ENVIRONMENT, Access
 
 __all__ = ["ScannedRecAccessor"]
@@ -178,7 +179,9 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
     @property
     def _sample(self) -> pd.DataFrame:
         first = self._frame.found[0]
-        return make_sample(read_schema(first, self._frame.limits.memory), first.path)
+        sample = make_sample(read_schema(first, self._frame.limits.memory), first.path)
+        sample.attrs.update(self._frame.attrs)
+        return sample
 
     def _answer(self, answers: Mapping[str, Any]) -> Self:
         bound, others = copy(self), dict(answers)
@@ -320,13 +323,22 @@ def scan_source(
     note: Callable[[Files], object] | None = None,
     *,
     union_by_name: bool = False,
+    lists: Any = INFER,
+    sep: str | None = None,
 ) -> ScannedRecAccessor:
     """Return the accessor to files, bound to options; the argument is what refusals name."""
-    found = find_files(source, argument, access)
+    found, attrs = find_files(source, argument, access), dict[str, Any]()
+    try:
+        found, attrs = find_list_rows(found, lists, sep, limits.memory)
+    except DAMAGE as error:
+        raise_of_handler(error)
+        if not is_infer(lists):
+            raise
+        # A call tells of damaged files.
     if union_by_name:
         found = unite(found, limits.memory)
     if filters is not None:
         found = filter_files(found, filters, read_schema(found[0], limits.memory))
-    accessor = ScannedRecAccessor(ScannedFiles(found, limits, access, note))
+    accessor = ScannedRecAccessor(ScannedFiles(found, limits, access, note, attrs))
     accessor._call, accessor._shows_bar = call, limits.progress is True
     return accessor._bind(options)

@@ -11,12 +11,13 @@ are held in memory, as are pairs that no footers describe.
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from posixpath import join
+from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 from weakref import finalize
@@ -43,6 +44,7 @@ from recframe.formats import PARQUET, GivenRows, find_format, open_rows
 from recframe.frames.columns import Columns
 from recframe.frames.grades import check_no_grades
 from recframe.frames.judgments import find_parted_columns, naming
+from recframe.frames.list_frames import make_companion_rows
 from recframe.frames.names import get_column, is_infer, list_labels
 from recframe.frames.splits import OF_FILES, check_splits, split_files
 from recframe.options import Options
@@ -70,6 +72,7 @@ class ScannedFiles(NamedTuple):
     limits: Limits
     access: Access = ENVIRONMENT  # of the stores that they and other paths are in
     note: Callable[[Files], object] | None = None  # told of the files whenever they are opened
+    attrs: Mapping[str, Any] = MappingProxyType({})  # what is known of lists
 
     @property
     def has_no_footers(self) -> bool:
@@ -333,6 +336,8 @@ def _open(
     is_frame = isinstance(given, pd.DataFrame)
     if is_frame:
         own = find_parted_columns(name, given, columns, options)
+        if own.has_empty:
+            return None
         try:
             table = pa.table({str(one): pa.array(get_column(given, one)) for one in own.labels})
         except (pa.ArrowException, TypeError):  # ids that no file has either
@@ -344,6 +349,8 @@ def _open(
         if any(one.rows is not None for one in found):
             return None
         given = pd.concat([read_head(one) for one in (found[0], found[-1])])
+        if make_companion_rows(given) is not given:  # Lists become rows in memory.
+            return None
         own = find_parted_columns(name, given, columns, options)
     if name == "truth":
         check_splits(given, list_labels(given, own.labels), own, options, of_truth=True)

@@ -38,7 +38,7 @@ from recframe.frames.roles import (
 from recframe.frames.words import less_is_better
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import Metric
-from recframe.options import Models, Options
+from recframe.options import EMPTY, Models, Options
 
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, not allowed in labels of tables
 
@@ -54,7 +54,8 @@ class Columns(NamedTuple):
     without a role whose names say that they must not vary within a user. `others` have no role and
     are not read; `measures` are those of floats. If a column says which `model` a row belongs to,
     `scores` are the models, and all have the values of the column `score`. `settled` are the ids of
-    truth that are known by their values.
+    truth that are known by their values. If the frame `has_empty` lists, a row without an item and
+    a score stands for one.
     """
 
     user: Hashable | list[Hashable] | None
@@ -70,6 +71,7 @@ class Columns(NamedTuple):
     others: Sequence[Hashable] = ()
     measures: Sequence[Hashable] = ()
     settled: Mapping[str, Role] = NO_ROLES
+    has_empty: bool = False
 
     @property
     def score_columns(self) -> list[Hashable]:
@@ -141,7 +143,10 @@ def find_columns(
     fields = list_fields(frame) if others else []
     floats = {label for label, dtype in fields if dtype.kind == "f"}
     measures = [label for label in others if label in floats]
-    return columns._replace(others=others, doubtful=doubtful, measures=measures)
+    has_empty = EMPTY in frame.attrs
+    return columns._replace(
+        others=others, doubtful=doubtful, measures=measures, has_empty=has_empty
+    )
 
 
 def _remove_used(score: Role, used: Sequence[Hashable], options: Options) -> Role:
@@ -189,7 +194,7 @@ def find_companion_columns(name: str, frame: Any, columns: Columns, options: Opt
         wrong = [getattr(columns, name) for name, role in roles.items() if role.problem]
         remedy = f"name one {shown(wrong)}, as that of the frame evaluated"
     check_roles(frame, roles, options, remedy=remedy)
-    return _name_columns(roles)
+    return _name_columns(roles, has_empty=EMPTY in frame.attrs)
 
 
 def _name_columns(roles: Roles, **others: Any) -> Columns:

@@ -184,7 +184,7 @@ def read_interactions(
     and a relevance column that cannot be read is ignored.
     """
     rows = _drop_missing(frame, columns, options, lenient=lenient)
-    users = find_users(frame, columns.users, rows)
+    rows, users = _read_users(frame, columns, rows)
     relevant, grades = _read_relevance_column(frame, columns, rows, options, lenient=lenient)
     scores: Scores = {}
     for label, is_low_best in _list_directions(columns):
@@ -218,6 +218,19 @@ def read_interactions(
         with suppress(TypeError):  # Cells such as lists cannot be compared.
             _check_model(interactions, label)
     return settled
+
+
+def _read_users(
+    frame: pd.DataFrame, columns: Columns, rows: Array | None
+) -> tuple[Array | None, Users]:
+    """Return the rows that have an item, and the users of these rows and of lists without items."""
+    if not columns.has_empty or columns.item is None:
+        return rows, find_users(frame, columns.users, rows)
+    labels = [columns.item, *columns.score_columns]
+    is_empty = np.all([find_nulls(get_column(frame, label)) for label in labels], axis=0)
+    kept = np.arange(len(frame)) if rows is None else np.union1d(rows, np.flatnonzero(is_empty))
+    users, with_items = find_users(frame, columns.users, kept), np.flatnonzero(~is_empty[kept])
+    return kept[with_items], users._replace(groups=users.groups.take(with_items))
 
 
 def _drop_missing(

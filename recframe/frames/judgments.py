@@ -31,6 +31,7 @@ from recframe.frames.grades import FIRST_ROWS, check_no_grades
 from recframe.frames.id_matching import Overlap, Pairs
 from recframe.frames.ids import encode, find_users
 from recframe.frames.interactions import Interactions, complete_rows, read_interactions
+from recframe.frames.list_frames import make_companion_rows
 from recframe.frames.names import find_role, get_column, is_infer, list_labels
 from recframe.frames.splits import OF_FILES, check_splits, split_files
 from recframe.frames.words import is_of_row, is_time
@@ -74,6 +75,13 @@ def load_frame(name: str, source: Any) -> pd.DataFrame:
     """Return truth or exclude as a frame, or raise if its file cannot be read."""
     if isinstance(source, pd.DataFrame):
         return source
+    frame = _load_file(name, source)
+    with naming(name):
+        return make_companion_rows(frame)
+
+
+def _load_file(name: str, source: Any) -> pd.DataFrame:
+    """Return the rows of files as a frame, or raise if one cannot be read."""
     # A call with frames alone does not load the modules for files.
     from recframe.formats import open_rows
     from recframe.stores import ENVIRONMENT, Placed, without_file
@@ -88,7 +96,7 @@ def load_frame(name: str, source: Any) -> pd.DataFrame:
             return _read_delta(first.log)
         listings.check()
         if parts := split_files([] if first.is_given else [one.path for one in listed]):
-            frames = [load_frame(name, Placed(one.path, access)) for one in listed]
+            frames = [_load_file(name, Placed(one.path, access)) for one in listed]
             both = zip(frames, parts, strict=True)
             return pd.concat([one.assign(**{OF_FILES: part}) for one, part in both])
         store = first.place.store

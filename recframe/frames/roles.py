@@ -33,7 +33,7 @@ from recframe.frames.names import (
     shown,
 )
 from recframe.frames.words import is_no_model, may_be_score
-from recframe.options import INFER, MODELS, Models, Options
+from recframe.options import INFER, MODELS, ROLES, Models, Options
 from recframe.other_tables import read_labels
 
 N_IDS_COMPARED = 1_000  # rows of a column whose ids are looked up in the other frame
@@ -81,6 +81,9 @@ def find_roles(
     }
     if "score" not in roles and (models := _list_models(frame)):
         roles["score"] = Role("inferred", models)
+    for role, label in frame.attrs.get(ROLES, {}).items():  # Lists have made its rows.
+        if role not in roles and set(as_labels(label)) <= {*list_labels(frame)}:
+            roles[role] = Role("inferred", as_labels(label))
     taken = {label for role in roles.values() for label in role.labels}
     named, reader = list_named(frame), _find_item_reader(options)
     may_read = with_item or options.duplicates != "keep"
@@ -200,6 +203,8 @@ def find_companion_roles(
             roles[role] = _read_role(frame, role, label, of_rows)
         elif role in settled:
             roles[role] = settled[role]
+        elif missing and (known := as_labels(frame.attrs.get(ROLES, {}).get(name))):
+            roles[role] = Role("inferred", known)
         elif not missing:
             roles[role] = _read_role(frame, role, of_rows)
         elif len(of_rows) == 1:

@@ -33,9 +33,10 @@ def make(cells, dtype=None):
 
 
 def rows(frame):
-    """Return the rows of a frame of lists."""
-    assert ["user", "item", "score"] == frame.columns.tolist()
-    return list(frame.itertuples(index=False, name=None))
+    """Return the rows of items in a frame of lists."""
+    assert ["user", "item", "score"] == frame.columns.tolist()[:3]
+    listed = frame[["user", "item", "score"]].dropna(subset=["item"])
+    return list(listed.itertuples(index=False, name=None))
 
 
 def of_pairs(convert, to_list=list):
@@ -82,7 +83,8 @@ def test_lists_of_structs(kind):
     frame = recframe.from_lists(STRUCTS[kind])
 
     assert SCORED == rows(frame)
-    assert ["int64", "float64"] == [str(dtype) for dtype in frame.dtypes[["item", "score"]]]
+    assert ["Int64", "float64"] == [str(dtype) for dtype in frame.dtypes[["item", "score"]]]
+    assert ["bob", "dan"] == frame["user"][frame["item"].isna()].tolist()
 
 
 @pytest.mark.parametrize(
@@ -149,10 +151,10 @@ def test_as_lists_in_a_dict():
     asked = {"truth": truth, "short": "pad"}
 
     of_dict = recframe.from_lists({"ann": [7, 3], "cat": [5]}).rec(**asked).precision(k=1)
-    of_frame = recframe.from_lists(make([[7, 3], [], [5], None])).rec(**asked).precision(k=1)
-    pd.testing.assert_frame_equal(of_dict, of_frame)
-    tied = recframe.from_lists(STRUCTS["rows of Spark"]).rec(**asked).precision(k=1)
-    assert [0.5, 1.0] == tied["score"].tolist()
+    of_frame = recframe.from_lists(make([[7, 3], None, [5], []]).iloc[[0, 2]]).rec(**asked)
+    pd.testing.assert_frame_equal(of_dict, of_frame.precision(k=1))
+    tied = recframe.from_lists(STRUCTS["rows of Spark"]).rec(**asked, population="both")
+    assert [0.5, 1.0] == tied.precision(k=1)["score"].tolist()
 
 
 @pytest.mark.parametrize(
@@ -163,9 +165,12 @@ def test_as_lists_in_a_dict():
             r"lists: user: no column found .*; where each row is a ranking, frame.reset_index",
         ),
         (
-            make([[7]]).assign(scores=[[0.5]]),
-            r"lists: items: one column must hold lists, found 2; .*; pass items= the one of items, "
-            r"or, .*, make rows of them with frame.explode\(\['recommendations', 'scores'\]\)",
+            make([[7]]).assign(seen=[[3]]),
+            "lists: 2 columns hold lists, 'recommendations', 'seen'; name the one of items, or seve",
+        ),
+        (
+            make([[7, 3]]).assign(scores=[[0.5]]),
+            r"must have equally long lists in each row, found 1 rows .*\(such as 2 and 1 members\)",
         ),
         (
             make([7]),
@@ -173,8 +178,12 @@ def test_as_lists_in_a_dict():
             "'recommendations'; a frame with a row for each item is evaluated as it is",
         ),
         (
-            make(["[7, 3]"]),
-            r"'recommendations' is text; pass frame\['recommendations'\].map\(ast.literal_eval\)",
+            make(["7 3", "5 9"]),
+            "'recommendations' is text that looks like lists; pass items='recommendations', sep=' '",
+        ),
+        (
+            make(["['x' 'y']"]),
+            "text must hold lists as JSON or Python writes them, .* found .*'x' 'y'",
         ),
         (make([{7}]), "items='recommendations': the items of a user must be a sequence, best firs"),
         (

@@ -32,7 +32,7 @@ def rows(frame):
     """Return the rows of a frame of lists."""
     assert ["user", "item", "score"] == frame.columns.tolist()
     assert list(range(len(frame))) == frame.index.tolist()
-    return list(frame.itertuples(index=False, name=None))
+    return list(frame.dropna(subset=["item"]).itertuples(index=False, name=None))
 
 
 @pytest.mark.parametrize("kind", MATRICES)
@@ -170,8 +170,8 @@ def test_scores_may_rise_where_no_item_is():
 
 
 def test_lists():
-    """Lists of any length and type keep their order, and an empty list gives no row."""
-    lists = {"ann": [7, 3], "nobody": [], "bob": (5,)}
+    """Lists of any length and type keep their order."""
+    lists = {"ann": [7, 3], "bob": (5,)}
     assert ROWS == rows(recframe.from_lists(lists))
     assert ROWS == rows(recframe.from_lists({user: np.array(x) for user, x in lists.items()}))
     assert ROWS == rows(recframe.from_lists({user: iter(x) for user, x in lists.items()}))
@@ -189,7 +189,7 @@ def test_ids_of_lists():
 
 @pytest.mark.parametrize("empty", [{}, {"ann": []}])
 def test_no_item_at_all(empty):
-    """Empty lists and matrices give a frame without rows."""
+    """Empty lists and matrices give a frame without items."""
     assert [] == rows(recframe.from_lists(empty))
     assert [] == rows(recframe.from_topk(np.empty((len(empty), 3), int)[:, :0]))
 
@@ -236,13 +236,21 @@ def test_refused_lists(lists, message):
         recframe.from_lists(lists)
 
 
-def test_empty_lists_are_absent_users():
-    """A user with an empty list has the value 0 against truth, or is left out."""
+@pytest.mark.parametrize("missing", ["raise", "unranked", "drop"])
+@pytest.mark.parametrize("short", ["raise", "pad", "shrink", "nan"])
+def test_empty_lists_keep_their_users(missing, short):
+    """A user with an empty list is a user of the frame, with the value 0 against truth."""
     truth = pd.DataFrame({"user": ["ann", "nobody"], "item": [3, 7]})
     recs = recframe.from_lists({"ann": [7, 3], "nobody": []})
+    options = {"missing": missing, "short": short}
 
-    assert [1.0, 0.0] == recs.rec(truth=truth, population="truth").recall(k=2)["score"].tolist()
-    assert [1.0] == recs.rec(truth=truth, population="rows").recall(k=2)["score"].tolist()
+    assert [1.0, 0.0] == recs.rec(truth=truth, **options).recall(k=2)["score"].tolist()
+    assert [0.5, 0.0] == recs.rec(truth=truth, **options).reciprocal_rank()["score"].tolist()
+    assert [1.0, 0.0] == recs.rec(truth=truth, exclude=truth.iloc[:0], **options).recall(k=2)[
+        "score"
+    ].tolist()
+    without = recs.iloc[:2].rec(truth=truth, population="truth", **options)
+    pd.testing.assert_frame_equal(without.recall(k=2), recs.rec(truth=truth, **options).recall(k=2))
 
 
 LISTS = st.dictionaries(

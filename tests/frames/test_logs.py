@@ -59,7 +59,7 @@ def expected():
 def test_a_frame_of_lists():
     """The best chunk stands for its document, and each retriever has a column."""
     frame = recframe.from_lists(LOG, **CALL)
-    assert ["user", "item", "bm25", "dense"] == frame.columns.tolist()
+    assert ["user", "item", "bm25", "dense", "chunk_id"] == frame.columns.tolist()
     found = frame.rec(truth=TRUTH, missing="unranked", short="pad").evaluate(["recall@3"])
     pd.testing.assert_frame_equal(expected(), found, check_names=False, check_column_type=False)
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import chain
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import ArrayLike
 from pandas.api.types import is_list_like
 
@@ -19,21 +16,39 @@ from recframe.frames.constructors.matrices import read_sparse
 from recframe.frames.constructors.rows import (
     as_ids,
     as_numbers,
-    make_rows,
+    check_rows,
     make_rows_of_dict,
     make_rows_of_scores,
     read_axis,
-    read_lists,
+    read_id_list,
 )
 from recframe.frames.constructors.runs import join_runs
+from recframe.frames.ids import as_users
 from recframe.frames.judgments import naming
+from recframe.frames.list_columns import (
+    choose_lists,
+    find_fields,
+    is_list_type,
+    make_list_rows,
+    name_carried,
+)
+from recframe.frames.list_frames import (
+    Fields,
+    join_cells,
+    kind_of,
+    list_texts,
+    list_types,
+    read_list_rows,
+    remember_lists,
+    take,
+)
 from recframe.frames.names import (
     NAMES,
+    as_labels,
     check_label,
     find_role,
     get_column,
     is_infer,
-    is_same,
     list_labels,
     plain_name,
     remove_labels,
@@ -41,42 +56,52 @@ from recframe.frames.names import (
 )
 from recframe.frames.open_roles import find_label
 from recframe.frames.questions import ask_all
-from recframe.frames.words import less_is_better, may_be_score
-from recframe.kernel.threads import Array
+from recframe.frames.words import less_is_better
 from recframe.options import INFER
-from recframe.other_tables import frame_error, is_sparse
+from recframe.other_tables import (
+    TABLE,
+    TableLike,
+    frame_error,
+    is_sparse,
+    is_table,
+    load_table,
+    read_column,
+    read_frame,
+    read_views,
+)
 from recframe.public_calls import public
-
-STRUCTS = (Mapping, list, tuple, np.ndarray)
-SCORE_FIELDS = ("rating", "similarity", "distance")  # names in Spark's ALS and vector stores
 
 
 @partial(public, ask=ask_all)
 def from_lists(
-    lists: Mapping[Any, Iterable[Hashable]] | pd.DataFrame | pd.Series,
+    lists: Mapping[Any, Iterable[Hashable]] | TableLike | pd.Series,
     *,
-    user: Hashable = INFER,
-    items: Hashable = INFER,
+    user: Hashable | list[Hashable] = INFER,
+    items: Hashable | list[Hashable] = INFER,
     item: Hashable = INFER,
     model: Hashable | None = None,
     duplicates: str = "raise",
+    sep: str | None = None,
 ) -> pd.DataFrame:
     """
-    Return the frame of lists of recommended items.
-
-    A user with an empty list has no row in the frame.
+    Return the frame of lists of recommended or retrieved items: a row for each item.
 
     Parameters
     ----------
-    lists : dict of {user : sequence of items}, or DataFrame
-        The items of each user, best first. A frame has a row for each user and a column of lists.
-        These hold items, or pairs or structs of an item and its score, such as those of Spark's
-        ``recommendForAllUsers``: dicts, rows, structs of Arrow. The score is the field named like
-        a score, or ``rating``; the item is the field named like an item, or the only other one. A
-        Series is a frame of one column.
-    user, items : label, default "infer"
-        The columns of a frame: "infer" looks for `user` as `evaluate` does, for the only column of
-        lists.
+    lists : dict of {user : sequence of items}, DataFrame, Series, or Arrow table
+        The items of each user, best first. A table (of pandas, Polars, PyArrow, DuckDB, Ibis) has a
+        row for each user and a column of lists. These hold items, or pairs or structs of an item
+        and its score, such as those of Spark's ``recommendForAllUsers``: dicts, rows, structs of
+        Arrow. The score is the field named like a score, or ``rating``; without one a rank or a
+        distance, of which the lowest is the best. The item is the field named like an item, or the
+        only other one. A Series is a frame of one column.
+    user : label or list of labels, default "infer"
+        The column of users. "infer" looks for it as `evaluate` does. The values of several columns,
+        such as ["date", "userId"], are one ranking each; the frame remembers these columns.
+    items : label or list of labels, default "infer"
+        The column of lists, or several whose lists are equally long in each row, such as ids and
+        scores. "infer" takes the only column of lists; of several the one of ids, and one of
+        scores.
     item : label, default "infer"
         The field of structs that holds the item, if several could.
     model : label, default None
@@ -84,23 +109,30 @@ def from_lists(
     duplicates : {"raise", "max"}, default "raise"
         An item repeated in a list, such as a document of several chunks: refused, or kept with its
         best score.
+    sep : str, default None
+        The separator of lists that are text, such as " " for "a b c". None: text holds lists as
+        JSON or Python writes them, ["a", "b"]. Ids that are all whole numbers become numbers.
 
     Returns
     -------
     DataFrame
-        Columns as of `from_topk`; the score is minus the position in the list, -1 for the first,
-        where structs have none. A distance becomes a score as its negative. With `model`, columns
-        as of `from_runs` of several runs.
+        Columns ``user`` (or those of several), ``item`` and ``score``, then the other fields of
+        members and the other columns of the table, except other lists. One that has the name of
+        a field is named list_NAME. The score is minus the position in the list, -1 for the first,
+        where lists have none. A rank or a distance becomes a score as its negative. With `model`,
+        columns as of `from_runs` of several runs, then the others. A user with an empty list or a
+        null has one row, with a null item and score, which stands for a list without items.
 
     Raises
     ------
     RecframeError
         A list is no sequence, repeats an item, or has one that is null or -1; a user is null or
-        repeated; scores rise along a list; the roles of columns or fields are unclear; or an
-        iterator has not ended after 1,000,000 items.
+        repeated; scores rise along a list; lists of a row differ in length; the roles of columns or
+        fields are unclear; or an iterator has not ended after 1,000,000 items.
 
     See Also
     --------
+    scan : Files with lists, read block by block.
     from_topk : The same for a matrix of items.
     from_runs : The same for dicts of scores.
     truth_from : The relevant items, from a dict.
@@ -108,55 +140,37 @@ def from_lists(
     Examples
     --------
     >>> import pandas as pd, recframe
-    >>> recframe.from_lists({"ann": [7, 3], "cat": []})
+    >>> recframe.from_lists({"ann": [7, 3], "bob": [5]})
       user  item  score
     0  ann     7     -1
     1  ann     3     -2
-    >>> recommended = [[{"movieId": 7, "rating": 4.5}, {"movieId": 3, "rating": 4.5}], None]
-    >>> frame = pd.DataFrame({"userId": ["ann", "cat"], "recommendations": recommended})
+    2  bob     5     -1
+    >>> recommended = [[{"movieId": 7, "rating": 4.5}, {"movieId": 3, "rating": 4.5}]]
+    >>> frame = pd.DataFrame({"userId": ["ann"], "recommendations": recommended, "country": "NL"})
     >>> recframe.from_lists(frame)
-      user  item  score
-    0  ann     7    4.5
-    1  ann     3    4.5
+      user  item  score country
+    0  ann     7    4.5      NL
+    1  ann     3    4.5      NL
     """
     if type(duplicates) is not str or duplicates not in ("raise", "max"):
         raise RecframeError(f"duplicates must be 'raise' or 'max', found {quote(duplicates)}")
-    if isinstance(lists, pd.DataFrame | pd.Series):
-        frame = pd.DataFrame(lists)
-        with naming("lists"):
-            if model is None:
-                label = find_label(frame, "user", user)
-                models = [one for one in list_labels(frame, [label]) if find_role(one) == "model"]
-                if models and (n_repeated := int(get_column(frame, label).duplicated().sum())):
-                    raise RecframeError(
-                        f"user={quote(label)} must differ from row to row, found {n_repeated} "
-                        f"repeated; pass model={quote(models[0])} for a column of scores for each "
-                        "of its values",
-                        {"model": models[0]},
-                    )
-                return make_rows(*_read_list_frame(frame, user, items, item), duplicates=duplicates)
+    if sep is not None and not (type(sep) is str and sep):
+        raise RecframeError(f"sep must be a text such as ' ', found {quote(sep)}")
+    if isinstance(lists, Mapping):
+        if not (is_infer(user) and is_infer(items) and is_infer(item) and model is None):
+            raise RecframeError(
+                f"user, items, item and model are for a frame, found {type(lists)}; leave them out"
+            )
+        return _make_rows_of_dict(lists, duplicates)
+    with naming("lists"):
+        frame = _read_table(lists)
+        user = user if isinstance(user, list) else find_label(frame, "user", user)
+        check_label(frame, "user", *as_labels(user))
+        if model is not None:
             check_label(frame, "model", model)
             if (n_null := int(get_column(frame, model).isna().sum())) > 0:
                 raise RecframeError(f"model={quote(model)}: must not be null, found {n_null} null")
-            runs = {
-                name: make_rows(*_read_list_frame(part, user, items, item), duplicates=duplicates)
-                for name, part in frame.groupby(get_column(frame, model), observed=True)
-            }
-            return join_runs("lists", runs)
-    if not (is_infer(user) and is_infer(items) and is_infer(item) and model is None):
-        raise RecframeError(
-            f"user, items, item and model are for a frame, found {type(lists)}; leave them out"
-        )
-    if not isinstance(lists, Mapping):
-        raise frame_error("lists", "a dict of items by user, or a frame with lists", lists)
-    first = next((items[0] for items in lists.values() if isinstance(items, list) and items), None)
-    is_pair = isinstance(first, tuple) and len(first) == 2 and isinstance(first[1], float)
-    if is_pair or isinstance(first, dict):
-        raise RecframeError(
-            f"lists: items of a dict are ids, found {quote(first)}; where that is an item and its "
-            "score, pass recframe.from_lists(pd.Series(lists).rename_axis('user'))"
-        )
-    return make_rows_of_dict("lists", lists, duplicates=duplicates)
+        return _make_rows(frame, user, model, items, item, sep, duplicates)
 
 
 @public
@@ -239,106 +253,154 @@ def truth_from(
     return make_rows_of_dict("truth", truth).drop(columns="score")
 
 
-def _read_list_frame(
-    frame: pd.DataFrame, user: Hashable, items: Hashable, item: Hashable
-) -> tuple[str, pd.Index[Any], Array, pd.Index[Any], Array | None]:
-    """Return the arguments of `make_rows` from a frame with a list for each user."""
-    user = find_label(frame, "user", user)
-    label = _find_lists(frame, items, user)
-    name = f"items={quote(label)}"
-    users = read_axis(f"user={quote(user)}", get_column(frame, user))
-    sizes, fields = _read_list_column(name, users, get_column(frame, label))
-    names = list(fields)
-    scored = [f for f in names if find_role(f) == "score" or may_be_score(f) or f in SCORE_FIELDS]
-    others = [field for field in names if field not in scored]
-    # The only other field next to a score is the item, whatever its name.
-    named = [f for f in others if len(others) == len(scored) == 1 or find_role(f) == "item"]
-    named = named if is_infer(item) else [field for field in names if is_same(field, item)]
-    if len(named) > 1 and len(scored) < 2:
-        likely = min(named, key=lambda field: NAMES["item"].index(plain_name(field)))
-        raise RecframeError(
-            f"{name}: {len(named)} fields could be the item, {shown(named)}; pass "
-            f"item={quote(likely)} or another",
-            {"item": likely},
-        )
-    if len(named) != 1 or len(scored) != min(1, len(names) - 1):
-        raise RecframeError(
-            f"{name}: lists must hold items, pairs of an item and its score, or structs whose "
-            f"names say which is which, found fields {shown(names)}; make pairs of them, with "
-            f"frame[{quote(label)}].map(lambda row: [(one[{quote(names[0])}], "
-            f"{'-' * less_is_better(names[-1])}one[{quote(names[-1])}]) for one in row])"
-        )
-    ids = as_ids(name, fields[named[0]])
-    if not scored:
-        return name, users, sizes, ids, None
-    scores = as_numbers(f"{name}: {scored[0]}", np.asarray(fields[scored[0]]))
-    return name, users, sizes, ids, -scores if less_is_better(scored[0]) else scores
+def _read_table(lists: Any) -> pd.DataFrame:
+    """Return a table with a row for each list as a frame; lists of Arrow stay as they are."""
+    if isinstance(lists, pd.DataFrame | pd.Series):
+        return read_views(pd.DataFrame(lists))
+    if not is_table("lists", lists):
+        raise frame_error("lists", "a dict of items by user, or a frame with lists", lists)
+    table = load_table("lists", TABLE, lists)
+    nested = [field.name for field in table.schema if is_list_type(field.type)]
+    frame = read_frame(table, remove_labels(table.column_names, nested))
+    for name in nested:
+        frame[name] = pd.arrays.ArrowExtensionArray(table[name])
+    return frame
 
 
-def _find_lists(frame: pd.DataFrame, items: Hashable, user: Hashable) -> Hashable:
-    """Return the label of the column that holds lists, the only one unless it is passed."""
-    if not is_infer(items):
-        return find_label(frame, "items", items)
-    found, texts = [], []
-    for label in remove_labels(list_labels(frame), [user]):
-        column = get_column(frame, label)
-        first = next(iter(column.dropna()), None)
-        if _is_arrow(column) or (column.dtype == object and is_list_like(first)):
-            found.append(label)
-        elif isinstance(first, str) and first.startswith("["):
-            texts.append(label)
-    if len(found) == 1:
-        return found[0]
-    remedy = "a frame with a row for each item is evaluated as it is, else pass items= the column"
-    if found:
+def _make_rows_of_dict(lists: Mapping[Any, Any], duplicates: str) -> pd.DataFrame:
+    """Return the rows of a dict of lists of ids."""
+    first = next((items[0] for items in lists.values() if isinstance(items, list) and items), None)
+    is_pair = isinstance(first, tuple) and len(first) == 2 and isinstance(first[1], float)
+    if is_pair or isinstance(first, dict):
+        raise RecframeError(
+            f"lists: items of a dict are ids, found {quote(first)}; where that is an item and its "
+            "score, pass recframe.from_lists(pd.Series(lists).rename_axis('user'))"
+        )
+    users = read_axis("lists", list(lists))
+    cells, members = join_cells("lists", users, list(lists.values()))
+    rows = make_list_rows({"item": cells})
+    items = as_ids("lists", take(members["item"], rows.fields["item"]))
+    frame = pd.DataFrame(
+        {
+            "user": users.take(rows.row),
+            "item": items,
+            "score": read_column(pa.chunked_array([rows.order])),
+        }
+    )
+    made = check_rows("lists", frame, ["user"], rows.row, rows.is_empty, duplicates)
+    return remember_lists(made, {}, rows)
+
+
+def _make_rows(
+    frame: pd.DataFrame,
+    user: Any,
+    model: Hashable | None,
+    items: Any,
+    item: Hashable,
+    sep: str | None,
+    duplicates: str,
+) -> pd.DataFrame:
+    """Return the rows of a frame with a list in each row; a model has its own column."""
+    users, of_models = as_labels(user), [] if model is None else [model]
+    labels = _find_lists(frame, items, [*users, *of_models], sep)
+    name = f"items={quote(labels[0] if len(labels) == 1 else labels)}"
+    rows, fields = read_list_rows(frame, labels, _read_users(frame, users, of_models), sep)
+    item, score = _find_roles(name, fields, labels, item)
+    columns: dict[Hashable, Any] = {}
+    for to, label in zip(["user"] if len(users) == 1 else users, users, strict=True):
+        columns[to] = get_column(frame, label).take(rows.row).array
+    columns["item"] = as_ids(name, fields.pop(item))
+    if score is None:
+        columns["score"] = read_column(pa.chunked_array([rows.order]))
+    else:
+        values = fields.pop(score)
+        values = values if rows.is_empty is None else values[~rows.is_empty]
+        numbers = as_numbers(f"{name}: {score}", values.to_numpy())
+        scores = pd.Series(-numbers if less_is_better(score) else numbers)
+        columns["score"] = take(scores, rows.members).array
+    carried = [*of_models, *remove_labels(frame, [*users, *of_models, *list_types(frame)])]
+    carried = remove_labels(carried, labels)
+    others = dict(zip(name_carried(carried, [*columns, *fields]), carried, strict=True))
+    columns |= {label: fields[label].array for label in fields if label not in columns}
+    columns |= {to: get_column(frame, one).take(rows.row).array for to, one in others.items()}
+    made = pd.DataFrame(columns, copy=False)
+    by = [*columns][: len(users)]
+    made = check_rows(name, made, by, rows.row, rows.is_empty, duplicates)
+    if of_models:
+        runs = dict(iter(made.groupby(next(iter(others)), observed=True)))
+        made = join_runs("lists", runs, by, [*fields, *list(others)[1:]])
+    return remember_lists(made, {"user": users} if len(users) > 1 else {}, rows)
+
+
+def _read_users(
+    frame: pd.DataFrame, users: Sequence[Hashable], of_models: Sequence[Hashable]
+) -> pd.Index[Any]:
+    """Return the ids of lists; raise if one is null, or has two lists."""
+    by = [*users, *of_models]
+    ids = as_users([read_id_list(f"user={quote(one)}", get_column(frame, one)) for one in by])
+    if len(same := ids[ids.duplicated()]):
+        models = [one for one in list_labels(frame, by) if find_role(one) == "model"]
+        answers = {"model": models[0]} if models else {}
         remedy = (
-            "pass items= the one of items, or, where both lists of a row are equally long, make "
-            f"rows of them with frame.explode({found})"
+            f"; pass model={quote(models[0])} for a column of scores for each of its values"
+            if models
+            else ""
         )
-    elif texts:
-        remedy = f"{quote(texts[0])} is text; pass frame[{quote(texts[0])}].map(ast.literal_eval)"
+        raise RecframeError(
+            f"user={quote(users[0] if len(users) == 1 else users)} must differ, "
+            f"found {len(same):,} repeated (such as {quote(same.tolist()[0])}){remedy}",
+            answers,
+        )
+    return ids
+
+
+def _find_lists(
+    frame: pd.DataFrame, items: Any, taken: Sequence[Hashable], sep: str | None
+) -> list[Hashable]:
+    """Return the labels of the columns of lists, those that are passed or that hold the items."""
+    if not is_infer(items):
+        check_label(frame, "items", *as_labels(items))
+        return as_labels(items)
+    types = list_types(frame, taken)
+    if types:
+        return choose_lists(types)
+    texts = list_texts(frame, taken)
+    known = [label for label, separator in texts.items() if separator in ("", sep)]
+    if len(known) == 1:
+        return known
+    answers: dict[str, Any] = {}
+    remedy = "a frame with a row for each item is evaluated as it is, else pass items= the column"
+    if texts:
+        label, separator = next(iter(texts.items()))
+        answers = {"items": label} | ({"sep": separator} if separator else {})
+        options = ", ".join(f"{option}={quote(value)}" for option, value in answers.items())
+        remedy = f"{quote(label)} is text that looks like lists; pass {options}"
     raise RecframeError(
-        f"items: one column must hold lists, found {len(found)}; the frame has "
-        f"{shown(list_labels(frame))}; {remedy}"
+        f"items: one column must hold lists, found 0; the frame has "
+        f"{shown(list_labels(frame))}; {remedy}",
+        answers,
     )
 
 
-def _is_arrow(column: pd.Series) -> bool:
-    """Return whether a column holds the lists of Arrow."""
-    kind = getattr(column.dtype, "pyarrow_dtype", None)
-    return isinstance(kind, pa.ListType | pa.LargeListType | pa.FixedSizeListType)
-
-
-def _read_list_column(name: str, users: pd.Index[Any], column: pd.Series) -> tuple[Array, Any]:
-    """Return the sizes of lists and the fields of their members; items alone are one field."""
-    if _is_arrow(column):
-        lists = pa.array(column.array)
-        sizes = pc.fill_null(pc.list_value_length(lists), 0).to_numpy()
-        members = pc.list_flatten(lists)
-        if pa.types.is_struct(members.type):
-            return sizes, pa.Table.from_struct_array(members).to_pandas()
-        return sizes, {"item": members.to_pandas()}
-    filled = [() if is_null else cell for cell, is_null in zip(column, column.isna(), strict=True)]
-    cells, sizes = read_lists(name, users, filled)
-    filled = [cell for cell in cells if len(cell)]
-    dtypes = {getattr(cell, "dtype", None) for cell in filled}
-    if len(dtypes) == 1 and getattr(dtypes.pop(), "kind", "O") not in "OV":
-        return sizes, {"item": np.concatenate(filled)}
-    members = list(chain.from_iterable(cells))
-    is_struct = bool(members) and isinstance(members[0], STRUCTS)
-    return sizes, _read_structs(name, members) if is_struct else {"item": members}
-
-
-def _read_structs(name: str, structs: list[Any]) -> pd.DataFrame:
-    """Return the fields of structs, or of pairs of an item and its score."""
-    first = structs[0]
-    kinds = {(type(one), *getattr(one, "__fields__", ())): one for one in structs}
-    are_alike = len(kinds) == 1 and len(set(map(len, structs))) == 1
-    # Rows of Spark are tuples with their names in `__fields__`.
-    fields = pd.DataFrame(structs if are_alike else [], columns=getattr(first, "__fields__", None))
-    if not are_alike or fields.shape[1] != len(first):
+def _find_roles(
+    name: str, fields: Fields, labels: Sequence[Hashable], passed: Hashable
+) -> tuple[Hashable, Hashable | None]:
+    """Return the field that holds the item, and the one that holds the score, if there is one."""
+    types = {label: kind_of(column) for label, column in fields.items()}
+    found = find_fields(types, labels, None if is_infer(passed) else passed)
+    names, scores = list(fields), found.scores
+    if len(found.items) > 1 and len(scores) < 2:
+        likely = min(found.items, key=lambda field: NAMES["item"].index(plain_name(field)))
         raise RecframeError(
-            f"{name}: lists must hold items, structs of the same fields, or pairs of an item and "
-            f"its score, found {quote(first)} and {quote(list(kinds.values())[-1])}"
+            f"{name}: {len(found.items)} fields could be the item, {shown(found.items)}; pass "
+            f"item={quote(likely)} or another",
+            {"item": likely},
         )
-    return fields.set_axis(["item", "score"], axis=1) if list(fields) == [0, 1] else fields
+    if len(found.items) != 1 or len(scores) > 1 or found.doubtful:
+        pair = f"(one[{quote(names[0])}], {'-' * less_is_better(names[-1])}one[{quote(names[-1])}])"
+        raise RecframeError(
+            f"{name}: lists must hold items, pairs of an item and its score, or structs whose "
+            f"names say which is which, found fields {shown(names)}; make pairs of them, with "
+            f"frame[{quote(labels[0])}].map(lambda row: [{pair} for one in row])"
+        )
+    return found.items[0], scores[0] if scores else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set, Sized
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set, Sized
 from itertools import chain, islice
 from typing import Any
 
@@ -13,8 +13,9 @@ from pandas.api.types import infer_dtype, is_list_like, is_object_dtype
 
 from recframe.errors import RecframeError, quote, shorten
 from recframe.frames.id_kinds import ID_ERRORS, check_dtype, compare
+from recframe.frames.ids import encode
 from recframe.frames.values import NUMBER_OBJECTS, read_objects
-from recframe.kernel.grouping import group_offsets
+from recframe.kernel.grouping import Groups, SortedPairs, group_offsets
 from recframe.kernel.threads import Array
 from recframe.options import POSITIONS
 
@@ -184,24 +185,56 @@ def make_rows(
     if scores is None:
         scores = group_offsets(sizes)[row] - np.arange(len(row)) - 1
     frame = pd.DataFrame({"user": users.take(row), "item": items, "score": scores})
-    if len(no_items := frame[are_no_items(items)]):
+    return check_rows(name, frame, ["user"], row, duplicates=duplicates)
+
+
+def check_rows(
+    name: str,
+    frame: pd.DataFrame,
+    users: Sequence[Hashable],
+    row: Array,
+    is_empty: Array | None = None,
+    duplicates: str | None = None,
+) -> pd.DataFrame:
+    """Return the rows of lists; raise if a list repeats an item, has padding, or scores rise.
+
+    `row` is the list of each row; rows that are `is_empty` stand for lists without items.
+    """
+    items, scores = frame["item"], frame["score"]
+    are_none = are_no_items(pd.Index(items, copy=False))
+    is_padded = are_none if is_empty is None else are_none & ~is_empty
+    if is_padded.any():
+        no_items = frame[is_padded]
         raise RecframeError(
             f"{name} must not be padded, found {len(no_items)} null or -1 "
-            f"({_show_example(no_items)}); leave them out"
+            f"({_show_example(no_items, users)}); leave them out"
         )
-    if len(rising := np.unique(row[1:][(row[1:] == row[:-1]) & (scores[1:] > scores[:-1])])):
+    values = scores.to_numpy()
+    if is_empty is not None:  # Nulls have no order.
+        values = scores.to_numpy(np.float64, na_value=np.nan)
+    if len(rising := np.unique(row[1:][(row[1:] == row[:-1]) & (values[1:] > values[:-1])])):
         raise RecframeError(
             f"scores must not rise along a row, as items come best first; found {len(rising)} rows "
             f"where they do (the first is row {rising[0]}); pass lists sorted by their scores, or "
             "-scores where they are distances"
         )
-    if duplicates == "max":  # Scores never rise, so the first one is the best.
-        return frame.drop_duplicates(["user", "item"], ignore_index=True)
-    if len(repeated := frame[frame.duplicated(["user", "item"])]):
+    if items.dtype == object:  # Items of several kinds are refused when they are evaluated.
+        codes = pd.factorize(items, use_na_sentinel=False)[0]
+    else:
+        codes = encode(items, "item", lenient=True).codes
+    groups = Groups(int(row.max(initial=-1)) + 1, codes=row)
+    repeated = SortedPairs(groups, codes).find_repeats().rows
+    repeated = repeated if is_empty is None else repeated[~is_empty[repeated]]
+    if len(repeated) and duplicates == "max":  # Scores never rise, so the first one is the best.
+        is_first = np.ones(len(frame), bool)
+        is_first[repeated] = False
+        return frame[is_first].reset_index(drop=True)
+    if len(repeated):
         remedy = "list(dict.fromkeys(items))" if duplicates is None else "duplicates='max'"
         raise RecframeError(
             f"an item must be in a list once, found {len(repeated)} repeated "
-            f"({_show_example(repeated)}); pass {remedy} to keep the first of each",
+            f"({_show_example(frame.iloc[repeated], users)}); pass {remedy} to keep the first of "
+            "each",
             {} if duplicates is None else {"duplicates": "max"},
         )
     return frame
@@ -238,10 +271,14 @@ def with_positions(
 
 def are_no_items(ids: pd.Index[Any]) -> Array:
     """Return which ids are null or -1: short lists are filled up with these."""
-    return np.asarray(ids.isna() | (ids == -1), dtype=bool)
+    are_none = np.asarray(ids.isna())
+    if isinstance(ids.dtype, pd.StringDtype):
+        return are_none
+    is_padding: Any = pd.array(ids == -1, dtype="boolean")
+    return np.asarray(are_none | is_padding.to_numpy(bool, na_value=False))
 
 
-def _show_example(rows: pd.DataFrame) -> str:
+def _show_example(rows: pd.DataFrame, users: Sequence[Hashable]) -> str:
     """Return the user and item of the first row for a message."""
-    user, item = (rows[name].tolist()[0] for name in ("user", "item"))
-    return f"such as user {quote(user)}, item {quote(item)}"
+    *ids, item = (rows[label].tolist()[0] for label in (*users, "item"))
+    return f"such as user {quote(ids[0] if len(ids) == 1 else tuple(ids))}, item {quote(item)}"

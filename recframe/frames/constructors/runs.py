@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -207,16 +207,27 @@ def from_groups(
     return _name_models(frame, list(columns)) if several else frame
 
 
-def join_runs(argument: str, frames: Mapping[Any, pd.DataFrame]) -> pd.DataFrame:
-    """Return the frames of runs as one frame, with a column of scores for each run."""
+def join_runs(
+    argument: str,
+    frames: Mapping[Any, pd.DataFrame],
+    users: Sequence[Hashable] = ("user",),
+    others: Sequence[Hashable] = (),
+) -> pd.DataFrame:
+    """Return the frames of runs as one frame, with a column of scores for each run.
+
+    Of `others` each pair has the values of its first run.
+    """
     _check_model_names(argument, frames)
-    columns = []
+    columns, keys = [], [*users, "item"]
     for frame in frames.values():
-        scores = frame.set_index(["user", "item"])["score"]
+        scores = frame.set_index(keys)["score"]
         # Whole numbers stay whole next to nulls.
         columns.append(scores.astype("Int64") if scores.dtype.kind in "iu" else scores)
     names: pd.Index[Any] = pd.Index(list(frames), tupleize_cols=False)
     frame = pd.concat(columns, axis=1, sort=False).set_axis(names, axis=1).reset_index()
+    if others:
+        rest = pd.concat(frames.values())[[*keys, *others]].drop_duplicates(keys)
+        frame = frame.merge(rest, on=keys, how="left")
     return _name_models(frame, list(frames))
 
 

@@ -1,0 +1,197 @@
+"""Files with columns of lists: their rows, one for each member."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from recframe.cells import ColumnType, Types, check_type, read_cells
+from recframe.errors import RecframeError, quote
+from recframe.files.footers import read_schema
+from recframe.files.found import Found, open_file, plain_type
+from recframe.formats import Delimited, JsonLines
+from recframe.frames.list_columns import (
+    N_CELLS_SEEN,
+    Fields,
+    choose_lists,
+    find_fields,
+    find_separator,
+    is_list_type,
+    make_list_rows,
+    name_carried,
+    relist,
+    split_texts,
+    type_members,
+)
+from recframe.frames.names import as_labels, find_role, is_infer, shown
+from recframe.frames.words import may_be_score
+from recframe.options import EMPTY, LISTS, ROLES
+
+MOST_LISTS = 1 << 16  # lists that are read at once; fewer, where lists are long
+ORDER = "score"  # the column of the score that the order of a list gives
+
+
+@dataclass(eq=False, repr=False)
+class ParquetRows:
+    """The rows of a parquet file whose lists become rows, so its footer does not count these."""
+
+    found: Found
+
+    def read_schema(self, memory: int | None = None) -> pa.Schema:
+        """Return the columns."""
+        with open_file(self.found) as file:
+            schema: pa.Schema = file.schema_arrow
+            return schema
+
+    def iter_batches(self, names: Sequence[str], types: Types) -> Iterator[pa.RecordBatch]:
+        """Yield these columns of all rows, as many rows at a time as have room."""
+        with open_file(self.found, pre_buffer=not self.found.is_here) as file:
+            groups = [file.metadata.row_group(at) for at in range(file.num_row_groups)]
+            n_bytes = max([1, *(one.total_byte_size // max(1, one.num_rows) for one in groups)])
+            n_rows = max(1, min(MOST_LISTS, types.n_bytes // n_bytes))
+            yield from file.iter_batches(n_rows, columns=list(names))
+
+
+@dataclass(eq=False, repr=False)
+class MemberRows:
+    """The rows of a file with lists, one for each member; fields of members keep their names.
+
+    `lists` are the columns of lists. `sep` separates ids in lists that are text.
+    """
+
+    rows: Any
+    lists: Sequence[str]
+    sep: str | None = None
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the rows were read and cannot be read again."""
+        return getattr(self.rows, "is_read", False)
+
+    def read_schema(self, memory: int | None = None) -> pa.Schema:
+        """Return the columns, with the types that the first rows have."""
+        schema, types = self.rows.read_schema(memory), Types(memory=memory)
+        names = [*self._name_carried(schema), *self._list_fields(schema)]
+        if all(is_list_type(schema.field(name).type) for name in self.lists):
+            none = [pa.array([], field.type) for field in schema]
+            return self._make(pa.record_batch(none, schema=schema), schema, types).schema
+        head = next(self.iter_batches(names, types), None)
+        return pa.schema([]) if head is None else types.complete(head.schema)
+
+    def find_fields(self, schema: pa.Schema) -> Fields:
+        """Return the fields that hold items and scores."""
+        types = {field.name: field.type for field in schema}
+        return find_fields(type_members(types, self.lists), self.lists)
+
+    def find_roles(self, memory: int | None) -> dict[str, Any]:
+        """Return the labels of the item and the scores, as far as fields say them."""
+        fields = self.find_fields(self.rows.read_schema(memory))
+        score = fields.scores or ([] if fields.doubtful else [ORDER])
+        roles = {"item": fields.items[0]} if len(fields.items) == 1 else {}
+        return roles | ({"score": score} if score else {})
+
+    def _list_fields(self, schema: pa.Schema) -> list[str]:
+        """Return the columns that members have."""
+        types = {field.name: field.type for field in schema}
+        fields = self.find_fields(schema)
+        order = [] if fields.scores or fields.doubtful else [ORDER]
+        return [*type_members(types, self.lists), *order]
+
+    def _name_carried(self, schema: pa.Schema) -> dict[str, str]:
+        """Return the other columns by the names that they have next to those of members."""
+        others = [name for name in schema.names if name not in self.lists]
+        return dict(zip(name_carried(others, self._list_fields(schema)), others, strict=True))
+
+    def iter_batches(self, names: Sequence[str], types: Types) -> Iterator[pa.RecordBatch]:
+        """Yield these columns of all rows."""
+        schema = self.rows.read_schema(types.memory)
+        carried = self._name_carried(schema)
+        stored = [*self.lists, *(carried[name] for name in names if name in carried)]
+        for name in self.lists:
+            if not is_list_type(schema.field(name).type):
+                types.note(name, ColumnType(pa.string()))  # Lists of one id are no numbers.
+        for batch in self.rows.iter_batches(stored, types):
+            yield self._make(batch, schema, types).select(list(names))
+
+    def _make(self, batch: pa.RecordBatch, schema: pa.Schema, types: Types) -> pa.RecordBatch:
+        """Return a row for each member of the lists in a batch."""
+        lists = {name: self._read_lists(name, batch[name], types) for name in self.lists}
+        rows, columns = make_list_rows(lists), dict[str, pa.Array]()
+        for to, name in self._name_carried(schema).items():
+            if name in batch.schema.names:
+                values = batch[name].cast(plain_type(batch[name].type))
+                columns[to] = values.take(pa.array(rows.row))
+        for name in self._list_fields(schema):
+            order = rows.order if name == ORDER else pa.nulls(len(rows.row))
+            columns[name] = rows.fields.get(name, order)
+            if isinstance(self.rows, JsonLines):  # Lines may have other types than lines before.
+                check_type(name, columns[name].type, 0, types)
+        return pa.record_batch(columns)
+
+    def _read_lists(self, name: str, cells: pa.Array, types: Types) -> pa.Array:
+        """Return the lists that cells hold; ids in texts have the types of cells of csv."""
+        if is_list_type(cells.type):
+            return cells
+        lists = split_texts(quote(name), cells.cast(pa.string()), self.sep)
+        if not isinstance(lists, pa.Array):
+            return pa.array(lists)
+        return relist(lists, read_cells(name, lists.flatten(), types))
+
+
+def find_list_rows(
+    found: list[Found], passed: Any, sep: str | None, memory: int
+) -> tuple[list[Found], dict[str, Any]]:
+    """Return files whose lists become rows, and the attributes of their sample.
+
+    Lists become rows if they are passed, or if no other column is named as an item or a score.
+    Attributes say the roles of their fields, or which columns may hold lists.
+    """
+    if passed is None:
+        return found, {}
+    schema = read_schema(found[0], memory)
+    if is_infer(passed):
+        names, attrs = _choose_lists(found[0], schema, memory)
+    else:
+        names, attrs = _check_lists(as_labels(passed), schema), {}
+    if not names:
+        return found, attrs
+    rows = [
+        MemberRows(ParquetRows(one) if one.rows is None else one.rows, names, sep) for one in found
+    ]
+    files = [one._replace(rows=own) for one, own in zip(found, rows, strict=True)]
+    return files, {ROLES: rows[0].find_roles(memory), EMPTY: True}
+
+
+def _check_lists(names: list[Any], schema: pa.Schema) -> list[str]:
+    """Return the columns of lists that are passed; raise if one holds neither lists nor text."""
+    for name in names:
+        kind = plain_type(schema.field(name).type) if name in schema.names else None
+        if kind is None or not (is_list_type(kind) or pa.types.is_string(kind)):
+            how = "no such column" if kind is None else f"must hold lists, found type {kind}"
+            raise RecframeError(f"lists={quote(name)}: {how}; the files have {shown(schema.names)}")
+    return names
+
+
+def _choose_lists(found: Found, schema: pa.Schema, memory: int) -> tuple[list[str], dict[str, Any]]:
+    """Return the columns of lists that become rows, and those that the caller is asked about."""
+    types = {one.name: plain_type(one.type) for one in schema}
+    nested = {name: kind.value_type for name, kind in types.items() if is_list_type(kind)}
+    flat = [name for name in types if name not in nested]
+    roles = {"score" if may_be_score(name) else find_role(name) for name in flat}
+    if nested:
+        are_users = any(find_role(name) == "user" for name in nested)
+        if are_users or not roles.isdisjoint({"item", "score"}):
+            return [], {}
+        try:
+            return choose_lists(nested), {}
+        except RecframeError:
+            return [], {LISTS: dict.fromkeys(nested)}
+    texts = [name for name in flat if pa.types.is_string(types[name])]
+    if not isinstance(found.rows, Delimited) or not texts or {"item", "score"} <= roles:
+        return [], {}
+    head = next(found.rows.iter_batches(texts, Types(memory=memory)), None)
+    cells = {} if head is None else {name: head[name][:N_CELLS_SEEN].to_pylist() for name in texts}
+    separators = {name: find_separator(own) for name, own in cells.items()}
+    known = {name: one for name, one in separators.items() if one is not None}
+    return [], {LISTS: known} if known else {}

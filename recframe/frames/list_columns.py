@@ -1,0 +1,235 @@
+"""Columns of lists: which columns hold them, and the rows that their members make."""
+
+import ast
+import json
+import re
+from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from recframe.errors import DAMAGE, Choice, RecframeError, quote
+from recframe.frames.names import find_role, is_same, shown
+from recframe.frames.words import less_is_better, may_be_score
+from recframe.kernel.grouping import number_members
+from recframe.kernel.threads import Array
+
+SCORE_FIELDS = ("rating", "similarity", "distance")  # names in Spark's ALS and vector stores
+SEPARATORS = (" ", ",", "|", ";")  # of ids in a text
+N_CELLS_SEEN = 1 << 7  # cells of text that are looked at
+BRACKETED = re.compile(r"\s*\[.*\]\s*", re.DOTALL)  # a list as JSON and Python write it
+NO_COMMA = re.compile(r"""(["'])\s+\1""")  # NumPy writes ['a' 'b'], which Python reads as ['ab']
+
+
+class ListRows(NamedTuple):
+    """The rows of lists: one for each member, and one for each list without members.
+
+    `row` is the number of a row's list, `position` its place in the list, from 0. `is_empty` says
+    which rows have no member, None if all have one. `fields` are the fields of members that are
+    structs, or members by the name of their column; they are null if there is no member.
+    """
+
+    row: Array
+    position: Array
+    is_empty: Array | None
+    fields: dict[str, pa.Array]
+
+    @property
+    def order(self) -> pa.Array:
+        """The score that the order of a list gives: -1 for the first member."""
+        return pa.array(-1 - self.position, mask=self.is_empty)
+
+    @property
+    def members(self) -> pa.Array:
+        """The number of each row's member among the members of all lists."""
+        if self.is_empty is None:
+            return pa.array(np.arange(len(self.row)))
+        return pa.array(np.cumsum(~self.is_empty) - 1, mask=self.is_empty)
+
+
+class Fields(NamedTuple):
+    """The fields of lists that may be the item and the scores.
+
+    `doubtful` are floats that may be scores; they are listed if no score has a name.
+    """
+
+    items: list[Any]
+    scores: list[Any]
+    doubtful: list[Any]
+
+
+def make_list_rows(lists: Mapping[str, pa.Array]) -> ListRows:
+    """Return the rows of one or several columns of lists, equally long in each row.
+
+    This is the only place where lists become rows.
+    """
+    sizes = {name: _count_members(cells) for name, cells in lists.items()}
+    first, counts = next(iter(sizes.items()))
+    for name, others in sizes.items():
+        if len(differ := np.flatnonzero(others != counts)):
+            at = int(differ[0])
+            raise RecframeError(
+                f"{quote(first)} and {quote(name)} must have equally long lists in each row, found "
+                f"{len(differ):,} rows where they differ (such as {counts[at]} and {others[at]} "
+                "members); name the columns of one list only"
+            )
+    row, position = number_members(np.maximum(counts, 1))
+    is_empty = (counts == 0)[row] if (counts == 0).any() else None
+    rows, fields = ListRows(row, position, is_empty, {}), dict[str, pa.Array]()
+    for name, cells in lists.items():
+        members = pc.list_flatten(cells)
+        is_struct = pa.types.is_struct(members.type)
+        names = [field.name for field in members.type] if is_struct else [name]
+        for own, values in zip(names, members.flatten() if is_struct else [members], strict=True):
+            if pa.types.is_string_view(values.type):  # Arrow takes no rows of it.
+                values = values.cast(pa.large_string())
+            fields[own] = values if is_empty is None else values.take(rows.members)
+    return rows._replace(fields=fields)
+
+
+def _count_members(cells: pa.Array) -> Array:
+    """Return the length of each list, 0 for null."""
+    return np.asarray(pc.fill_null(pc.list_value_length(cells), 0)).astype(np.int64)
+
+
+def is_list_type(kind: pa.DataType) -> bool:
+    """Return whether a type is one of Arrow's lists."""
+    are_lists = pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list
+    return any(is_kind(kind) for is_kind in are_lists)
+
+
+def choose_lists(types: Mapping[Any, pa.DataType]) -> list[Any]:
+    """Return the columns whose lists hold the ranked items, by the types of members.
+
+    It is the only column, or the only one of structs. Else it is the only one of ids, together with
+    a column of scores, by its name or as the only one of floats, and one of relevance.
+    """
+    structs = [label for label, kind in types.items() if pa.types.is_struct(kind)]
+    if len(types) == 1 or len(structs) == 1:
+        return structs or list(types)
+    floats = [label for label, kind in types.items() if pa.types.is_floating(kind)]
+    scores = [label for label in types if _is_score(label)]
+    relevant = [label for label in types if find_role(label) == "relevant"]
+    ids = [label for label in types if label not in (*scores, *floats, *relevant)]
+    named = [label for label in types if _means_items(label)]
+    items = named if len(named) == 1 else ids
+    scores = scores or floats
+    if len(items) != 1 or len(scores) > 1:
+        raise RecframeError(
+            f"lists: {len(types)} columns hold lists, {shown(list(types))}; name the one of items, "
+            "or several whose lists belong together",
+            {"lists": Choice(ids or list(types))},
+        )
+    are_flags = [one for one in relevant if pa.types.is_primitive(types[one])]
+    return [*items, *scores, *(one for one in are_flags if one not in items)]
+
+
+def find_fields(
+    types: Mapping[Any, pa.DataType], lists: Sequence[Any] = (), item: Any = None
+) -> Fields:
+    """Return the fields of an item and of scores by their names, or by the item that is passed.
+
+    The only field next to a score is the item, whatever its name, and so is the only list. Next to
+    a list of ids, the only list of floats is the score.
+    """
+    names = list(types)
+    floats = [name for name in names if pa.types.is_floating(types[name])]
+    scores = [name for name in names if _is_score(name)]
+    if not scores and len(lists) > 1:
+        scores = floats if len(floats) == 1 else []
+    if not scores:  # A rank is a score if there is no other.
+        numbers = [name for name in names if pa.types.is_primitive(types[name])]
+        scores = [name for name in numbers if less_is_better(name)][:1]
+    others = [name for name in names if name not in scores]
+    if item is not None:
+        items = [name for name in names if is_same(name, item)]
+    else:
+        is_lone = len(others) == 1 and (bool(scores) or others[0] in lists)
+        items = others if is_lone else [name for name in others if _means_items(name)]
+    doubtful = [one for one in floats if find_role(one) is None and one not in items]
+    return Fields(items, scores, [] if scores else doubtful)
+
+
+def _is_score(name: Hashable) -> bool:
+    """Return whether a name is that of scores in lists."""
+    return find_role(name) == "score" or may_be_score(name) or name in SCORE_FIELDS
+
+
+def _means_items(name: Hashable) -> bool:
+    """Return whether a name is that of items in lists, such as doc_id or doc_ids."""
+    singular = name.rstrip("sS") if isinstance(name, str) else name
+    return "item" in (find_role(name), find_role(singular))
+
+
+def name_carried(names: Sequence[Any], fields: Sequence[Any]) -> list[Any]:
+    """Return the names of columns next to lists; one that a field has too is named list_NAME.
+
+    No such name is that of a role.
+    """
+    renamed = []
+    for name in names:
+        own = f"list_{name}" if name in fields else name
+        renamed.append(f"{own}_value" if name in fields and may_be_score(own) else own)
+    return renamed
+
+
+def find_separator(cells: Sequence[Any]) -> str | None:
+    """Return the separator of texts that look like lists of ids, "" for [a, b], None for others.
+
+    All ids have a digit, or all are equally long.
+    """
+    texts = [cell for cell in cells[:N_CELLS_SEEN] if cell is not None and cell == cell]
+    if not texts or not all(isinstance(text, str) for text in texts):
+        return None
+    if all(BRACKETED.fullmatch(text) for text in texts):
+        return ""
+    for separator in SEPARATORS:
+        several = [text.split(separator) for text in texts if separator in text.strip()]
+        ids = {one.strip() for members in several for one in members}
+        are_ids = all(re.search(r"\d", one) for one in ids) or len({*map(len, ids)}) == 1
+        if 2 * len(several) > len(texts) and are_ids and "" not in ids:
+            return separator
+    return None
+
+
+def type_members(types: Mapping[Any, pa.DataType], lists: Sequence[Any]) -> dict[Any, pa.DataType]:
+    """Return the types of the fields of lists, given the types of columns; text holds texts."""
+    fields: dict[Any, pa.DataType] = {}
+    for name in lists:
+        kind = types[name].value_type if is_list_type(types[name]) else pa.string()
+        is_struct = pa.types.is_struct(kind)
+        fields |= {field.name: field.type for field in kind} if is_struct else {name: kind}
+    return fields
+
+
+def split_texts(name: str, cells: pa.Array, separator: str | None) -> list[Any] | pa.Array:
+    """Return the lists that texts hold, of texts or of the values that [a, b] has."""
+    if separator:
+        trimmed = pc.utf8_trim_whitespace(cells)
+        filled = pc.if_else(pc.equal(trimmed, ""), None, trimmed)
+        if not separator.isspace():
+            return pc.split_pattern(filled, separator)
+        return pc.utf8_split_whitespace(filled)
+    texts = [text or "[]" for text in cells.to_pylist()]
+    joined = f"[{','.join(texts)}]"
+    try:
+        lists = json.loads(joined)
+    except ValueError:
+        lists = None
+        with suppress(MemoryError, *DAMAGE):
+            lists = None if NO_COMMA.search(joined) else ast.literal_eval(joined)
+    are_lists = isinstance(lists, list) and all(isinstance(one, list) for one in lists)
+    if not are_lists or len(lists) != len(texts):
+        raise RecframeError(
+            f"{name}: text must hold lists as JSON or Python writes them, such as [1, 2], found "
+            f"{quote(texts[0])}; where ids stand without brackets, pass sep= their separator"
+        )
+    return lists
+
+
+def relist(lists: pa.Array, members: pa.Array) -> pa.Array:
+    """Return lists of the same lengths with other members."""
+    return pa.LargeListArray.from_arrays(np.append(0, np.cumsum(_count_members(lists))), members)

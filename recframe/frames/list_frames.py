@@ -1,0 +1,219 @@
+"""Frames with columns of lists: which columns these are, and the rows that they make."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from pandas.api.types import is_float_dtype, is_list_like, is_numeric_dtype
+
+from recframe.cells import Types, convert, read_cells
+from recframe.errors import DAMAGE, RecframeError, quote
+from recframe.frames.constructors.rows import read_lists
+from recframe.frames.list_columns import (
+    ListRows,
+    choose_lists,
+    find_fields,
+    find_separator,
+    is_list_type,
+    make_list_rows,
+    name_carried,
+    relist,
+    split_texts,
+)
+from recframe.frames.names import find_role, get_column, list_labels, remove_labels
+from recframe.options import EMPTY, ROLES
+from recframe.other_tables import read_column
+
+STRUCTS = (Mapping, list, tuple, np.ndarray)  # members that have fields
+N_FIRST = 100  # cells of a column that are looked at
+Fields = dict[Hashable, pd.Series]
+
+
+def list_types(frame: pd.DataFrame, taken: Iterable[Any] = ()) -> dict[Hashable, pa.DataType]:
+    """Return the type of the members of each column that holds lists."""
+    types = {}
+    for label in remove_labels(list_labels(frame), taken):
+        column = get_column(frame, label)
+        is_object = column.dtype.kind == "O" and not isinstance(column.dtype, pd.StringDtype)
+        if is_object and (kind := _find_type(column)) is not None:
+            types[label] = kind
+    return types
+
+
+def _find_type(column: pd.Series) -> pa.DataType | None:
+    """Return the type of the members of a column of lists, None for another column."""
+    if isinstance(column.dtype, pd.ArrowDtype):
+        kind = column.dtype.pyarrow_dtype
+        return kind.value_type if is_list_type(kind) else None
+    cells = [cell for cell in column.iloc[:N_FIRST] if is_list_like(cell)]
+    if not cells:
+        return None
+    members = [one for cell in cells for one in (cell if hasattr(cell, "__len__") else ())]
+    if members and isinstance(members[0], STRUCTS):
+        return pa.struct([])
+    try:
+        return pa.array(members, from_pandas=True).type
+    except (pa.ArrowException, *DAMAGE):
+        return pa.string()  # ids of several kinds
+
+
+def list_texts(frame: pd.DataFrame, taken: Iterable[Any] = ()) -> dict[Hashable, str]:
+    """Return the separator of each column of text that looks like lists of ids."""
+    texts: dict[Hashable, str] = {}
+    for label in remove_labels(list_labels(frame), taken):
+        column = get_column(frame, label)
+        if column.dtype.kind in "OU":
+            separator = find_separator(column.iloc[:N_FIRST].tolist())
+            texts |= {} if separator is None else {label: separator}
+    return texts
+
+
+def read_list_rows(
+    frame: pd.DataFrame, labels: Sequence[Hashable], users: pd.Index[Any], sep: str | None = None
+) -> tuple[ListRows, Fields]:
+    """Return the rows of columns of lists, and the fields of their members as columns.
+
+    `users` are the ids of the lists, for messages; `sep` separates ids in lists that are text.
+    """
+    lists: dict[str, pa.Array] = {}
+    members: dict[str, Fields] = {}
+    for label in labels:
+        name, column = str(label), get_column(frame, label)
+        if isinstance(column.dtype, pd.ArrowDtype) and is_list_type(column.dtype.pyarrow_dtype):
+            lists[name] = _combine(pa.array(column.array))
+            continue
+        where, cells = f"items={quote(label)}", column.tolist()
+        if any(isinstance(cell, str) for cell in cells[:N_FIRST]):
+            cells = split_texts(where, pa.array(column, pa.large_string(), from_pandas=True), sep)
+            if isinstance(cells, pa.Array):
+                types = Types(ids=[name])
+                texts = read_cells(name, cells.flatten(), types)
+                lists[name] = relist(cells, convert(texts, types.find(name) or pa.string()))
+                continue
+        lists[name], members[name] = join_cells(where, users, cells, label)
+    rows = make_list_rows(lists)
+    fields: Fields = {}
+    for name, cells in rows.fields.items():
+        if name in members:
+            fields |= {label: take(column, cells) for label, column in members[name].items()}
+        else:
+            fields[name] = pd.Series(read_column(pa.chunked_array([cells])))
+    return rows, fields
+
+
+def _combine(cells: Any) -> pa.Array:
+    """Return lists in one array, whatever their bytes."""
+    if not isinstance(cells, pa.ChunkedArray):
+        return cells
+    if pa.types.is_list(cells.type) and cells.num_chunks > 1:
+        cells = cells.cast(pa.large_list(cells.type.value_field))
+    return cells.combine_chunks()
+
+
+def join_cells(
+    name: str, users: Sequence[Any] | pd.Index[Any], cells: Sequence[Any], label: Hashable = "item"
+) -> tuple[pa.Array, Fields]:
+    """Return lists of positions, and the members at these positions as columns, one per field."""
+    is_null = pd.isna(pd.Series(list(cells), dtype=object)).tolist()
+    lists = [() if null else cell for cell, null in zip(cells, is_null, strict=True)]
+    if {*map(type, lists)} <= {list, tuple}:
+        sizes = np.array([*map(len, lists)], np.int64)
+    else:
+        lists, sizes = read_lists(name, users, lists)
+    arrays = [cell for cell in lists if len(cell)]
+    dtypes = {getattr(cell, "dtype", None) for cell in arrays[:N_FIRST]}
+    if len(dtypes) == 1 and getattr(dtypes.pop(), "kind", "O") not in "OV":
+        fields: Fields = {label: pd.Series(np.concatenate(arrays))}
+    else:
+        members = list(chain.from_iterable(lists))
+        is_struct = bool(members) and isinstance(members[0], STRUCTS)
+        fields = _read_structs(name, members) if is_struct else {label: _as_column(members)}
+    positions = pa.array(np.arange(int(sizes.sum())))
+    return pa.LargeListArray.from_arrays(np.append(0, np.cumsum(sizes)), positions), fields
+
+
+def _as_column(members: list[Any]) -> pd.Series:
+    """Return members of lists as a column; Arrow reads text twice as fast as pandas does."""
+    text = pd.Series([""]).dtype
+    if isinstance(text, pd.StringDtype) and members and type(members[0]) is str:
+        try:
+            return pd.Series(pd.array(pa.array(members, pa.large_string()), dtype=text), copy=False)
+        except (pa.ArrowException, *DAMAGE):
+            pass  # ids of several kinds, or no text of UTF-8
+    return pd.Series(pd.Index(members, tupleize_cols=False))
+
+
+def _read_structs(name: str, structs: list[Any]) -> Fields:
+    """Return the fields of structs, or of pairs of an item and its score."""
+    first = structs[0]
+    kinds = {(type(one), *getattr(one, "__fields__", ())): one for one in structs}
+    are_alike = len(kinds) == 1 and len({*map(len, structs)}) == 1
+    # Rows of Spark are tuples with their names in `__fields__`.
+    table = pd.DataFrame(structs if are_alike else [], columns=getattr(first, "__fields__", None))
+    if not are_alike or table.shape[1] != len(first):
+        raise RecframeError(
+            f"{name}: lists must hold items, structs of the same fields, or pairs of an item and "
+            f"its score, found {quote(first)} and {quote(list(kinds.values())[-1])}"
+        )
+    table = table.set_axis(["item", "score"], axis=1) if list(table) == [0, 1] else table
+    return {label: table[label] for label in table}
+
+
+def take(column: pd.Series, positions: pa.Array) -> pd.Series:
+    """Return the values at positions, null for a null; integers stay integers."""
+    if positions.null_count == 0:
+        rows = positions.to_numpy()
+        is_all = len(rows) == len(column)  # The positions ascend.
+        return column if is_all else column.take(rows).reset_index(drop=True)
+    if column.dtype.kind in "iub" and isinstance(column.dtype, np.dtype):
+        column = column.convert_dtypes()
+    rows = positions.fill_null(-1).to_numpy()
+    if isinstance(column.dtype, np.dtype):
+        column = column.astype(object) if column.dtype.kind not in "fOmM" else column
+    taken = pd.api.extensions.take(column.array, rows, allow_fill=True)
+    return pd.Series(taken, name=column.name)
+
+
+def kind_of(column: pd.Series) -> pa.DataType:
+    """Return a type of Arrow that says whether a column holds floats, other numbers, or neither."""
+    if is_float_dtype(column.dtype):
+        return pa.float64()
+    return pa.int64() if is_numeric_dtype(column.dtype) else pa.string()
+
+
+def make_companion_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return truth or exclude with a row for each member of its lists, if it has lists.
+
+    It has, if no other column is named as an item. A user with an empty list keeps a row.
+    """
+    types = list_types(frame)
+    flat = remove_labels(list_labels(frame), types)
+    if not types or any(find_role(label) == "item" for label in flat):
+        return frame
+    labels = choose_lists(types)
+    rows, fields = read_list_rows(frame, labels, pd.RangeIndex(len(frame)))
+    found = find_fields({label: kind_of(column) for label, column in fields.items()}, labels)
+    names = name_carried(flat, list(fields))
+    carried = {
+        to: get_column(frame, label).take(rows.row).array
+        for to, label in zip(names, flat, strict=True)
+    }
+    made = pd.DataFrame(carried | {label: column.array for label, column in fields.items()})
+    made.attrs = dict(frame.attrs)
+    return remember_lists(made, {"item": found.items[0]} if len(found.items) == 1 else {}, rows)
+
+
+def remember_lists(
+    frame: pd.DataFrame, roles: Mapping[str, Any], rows: ListRows
+) -> pd.DataFrame:
+    """Return a frame whose attributes say the labels of roles, and whether lists are empty."""
+    if roles:
+        frame.attrs[ROLES] = dict(roles)
+    if rows.is_empty is not None:
+        frame.attrs[EMPTY] = True
+    return frame
