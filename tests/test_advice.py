@@ -14,7 +14,8 @@ import recframe
 import recframe.polars
 from recframe import RecframeError
 from recframe.cli import main
-from recframe.errors import Choice, spell_flags
+from recframe.cli.parser import spell_flags
+from recframe.errors import Choice
 from recframe.options import DEFAULTS
 
 # `errors.spell` marks suggestions in this way.
@@ -298,7 +299,7 @@ def words_of(given, folder):
             value = str(folder / f"{name}.parquet")
         if value is not None or name in DEFAULTS:
             words[name] = value
-    return shlex.split(spell_flags(words))
+    return spell_flags(words)
 
 
 def refused(case, rec, given):
