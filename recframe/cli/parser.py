@@ -67,7 +67,11 @@ class Parser(argparse.ArgumentParser):
         The flag of an answer replaces those of the same option; one without a flag is left out.
         """
         actions = self._option_string_actions
-        answers = {name: one for name, one in error.answers.items() if as_flag(name) in actions}
+        answers = {
+            name: one
+            for name, one in error.answers.items()
+            if as_flag(name) in actions and one != Choice([])
+        }
         if not answers:
             return str(error)
         others, is_value = list[str](), False
