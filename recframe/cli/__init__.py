@@ -10,7 +10,7 @@ from pathlib import Path
 from recframe import __version__
 from recframe.cli.commands import add_catalogue, add_describe, add_evaluate
 from recframe.cli.compare import add_compare
-from recframe.cli.flags import STATUSES
+from recframe.cli.flags import HELP_END
 from recframe.cli.parser import Parser, expand_words
 from recframe.cli.report import add_report
 from recframe.cli.trec import add_trec
@@ -39,7 +39,7 @@ EPILOG = f"""examples:
 @FILE reads arguments from FILE: one or more on a line; quote those that have
 blanks; a # begins a comment. Write a path that begins with @ as ./@path.
 
-{STATUSES}"""
+{HELP_END}"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -93,7 +93,7 @@ def run(words: Sequence[str]) -> int:
         if name in words:  # building the arguments of the other commands would take time
             add(command)
             command.set_defaults(parser=command)
-            command.epilog = f"{command.epilog}\n\n{STATUSES}"
+            command.epilog = f"{command.epilog}\n\n{HELP_END}"
     if not words:
         parser.print_help()
         parser.exit(USAGE)

@@ -37,12 +37,7 @@ from recframe.cli.results import (
 )
 from recframe.console import DONE, shows_bar, tell
 from recframe.conventions import REMAINING
-from recframe.errors import (
-    RecframeError,
-    RecframeWarning,
-    shorten,
-    show_path,
-)
+from recframe.errors import RecframeError, RecframeWarning, shorten, show_path
 from recframe.files.blocks import ROUTES, plan_blocks
 from recframe.files.budget import check_limits
 from recframe.files.footers import Files

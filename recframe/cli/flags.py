@@ -28,7 +28,7 @@ from recframe.methods import RankingMethods
 from recframe.metrics.names import check_k
 from recframe.options import CHOICES, INFER, MEANINGS, SEVERAL, Options
 
-STATUSES = f"""Messages name options in Python's words: short='pad' is --short pad.
+HELP_END = f"""Messages name options in Python's words: short='pad' is --short pad.
 
 exit status:
   {DONE}    done

@@ -73,9 +73,8 @@ def repeated_error(
         label, is_item = unread[0], find_role(unread[0]) == "item"
         users = [label, *columns.users] if columns.users else label
         named = "the column" if len(unread) == 1 else "one of the columns"
-        apart = f"user={quote(users)}, to {APART}"
-        if is_item:
-            apart = f"item={quote(label)} if that is ranked"
+        of_item = f"item={quote(label)} if that is ranked"
+        apart = of_item if is_item else f"user={quote(users)}, to {APART}"
         remedy = (
             f"if {named} {shown(unread)} tells them apart, pass it, for example {apart}; "
             f"else {REMEDY}"

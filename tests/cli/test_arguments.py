@@ -10,7 +10,7 @@ import pytest
 import recframe
 from command_lines import EXAMPLE, GOLDEN, OUT, TABLE
 from recframe.cli import main
-from recframe.cli.parser import spell_flags
+from recframe.cli.parser import Parser, spell_flags
 from recframe.errors import Choice
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.options import MEANINGS
@@ -281,14 +281,15 @@ def test_an_answer_replaces_a_flag(tmp_path, capsys):
 
 
 def test_an_answer_without_a_flag(tmp_path, capsys):
-    """An answer that no flag of the command gives is left out of the command to paste."""
+    """An answer is left out of the command to paste if it has no flag or no candidate."""
     path = str(tmp_path / "lists.parquet")
     pd.DataFrame({"user": [1], "recs": [["a", "b"]], "relevant": [1]}).to_parquet(path)
     assert 1 == main(["evaluate", path])
-    assert "As flags" not in capsys.readouterr().err
-    with pytest.raises(recframe.RecframeError, match="from_lists") as refused:
-        recframe.scan(path).recall(1)
-    assert {"from_lists": True} == refused.value.answers
+    (message,) = capsys.readouterr().err.splitlines()
+    assert "score: no column found" in message
+
+    refusal = recframe.RecframeError("x", {"from_lists": True})
+    assert "x" == Parser().spell_refusal(["recframe", "evaluate", path], refusal)
 
 
 @pytest.mark.parametrize(
