@@ -17,10 +17,8 @@ QUERY = re.compile(r"\?[A-Za-z_][\w.%-]*=")  # any other question mark belongs t
 _QUERY = re.compile(rf"(://.*?){QUERY.pattern}[^\s'\"]*")
 _WEB_QUERY = re.compile(r"(https?://[^'\"?]*\?)[^\s'\"]+")
 _WEB_FRAGMENT = re.compile(r"(https?://(?:(?!: )[^'\"#])*#)[^\s'\"]+")
-_SPELLED = re.compile("\ufdd0([^\ufdd1]*)\ufdd1([^\ufdd2]*)\ufdd2")  # the marks of `spell`
 # Libraries raise these for damaged data, besides exceptions of their own.
 DAMAGE = ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError
-COMMAND = "\ufdd3"  # `in_flags` puts the user's command line here
 _REPR = reprlib.Repr()
 _REPR.maxstring = _REPR.maxother = _REPR.maxlong = MAX_QUOTED
 _REPR.maxlist = _REPR.maxtuple = _REPR.maxdict = _REPR.maxset = 12
@@ -35,30 +33,6 @@ def quote(value: object) -> str:
     return shorten(text)
 
 
-def spell(python: str, flags: str) -> str:
-    """Return a remedy in two spellings, Python and flags, for `plain` and `in_flags` to choose.
-
-    Code points that no text contains mark the two; a message that is raised has none of them.
-    """
-    return f"\ufdd0{python}\ufdd1{flags}\ufdd2"
-
-
-def plain(message: str) -> str:
-    """Return a message with its remedies in Python."""
-    return _SPELLED.sub(r"\1", message)
-
-
-def option(name: str, value: object, **others: object) -> str:
-    """Return options with their values in both spellings: short='pad' and --short pad."""
-    values = {name: value, **others}
-    return spell(", ".join(f"{one}={quote(values[one])}" for one in values), spell_flags(values))
-
-
-def option_with(name: str, what: str) -> str:
-    """Return an option and words for its value: relevant= its label, --relevant with its label."""
-    return spell(f"{name}= {what}", f"{as_flag(name)} with {what}")
-
-
 class Choice(NamedTuple):
     """An answer that only the caller can choose: the candidates, and words for other values."""
 
@@ -70,26 +44,6 @@ class Choice(NamedTuple):
         shown = [quote(one) for one in self.candidates[:MOST_CANDIDATES]]
         shown += ["…"] * (len(self.candidates) > MOST_CANDIDATES)
         return " or ".join(filter(None, (", ".join(shown), self.others)))
-
-
-def as_flag(name: str) -> str:
-    """Return the flag of an option."""
-    return f"--{name.replace('_', '-')}"
-
-
-def spell_flags(options: Mapping[str, object]) -> str:
-    """Return options as flags that can be pasted into a shell."""
-    import shlex  # only refusals need it
-
-    flags = []
-    for name, values in options.items():
-        for value in values if isinstance(values, list) else [values]:
-            if value is None or isinstance(value, bool):
-                flags.append(as_flag(name if value else f"no_{name}"))
-            else:
-                shown = "COLUMN" if isinstance(value, Choice) else shlex.quote(as_text(value))
-                flags.append(f"{as_flag(name)}{'=' if shown.startswith('-') else ' '}{shown}")
-    return " ".join(flags)
 
 
 def hide(text: str) -> str:
@@ -185,13 +139,8 @@ class RecframeError(ValueError):
     """
 
     def __init__(self, message: str = "", answers: Mapping[str, Any] | None = None) -> None:
-        super().__init__(plain(message))
-        self._message = message  # with both spellings
+        super().__init__(message)
         self.answers = dict(answers or {})
-
-    def _say(self, message: str) -> None:
-        """Set the message, in both spellings."""
-        self._message, self.args = message, (plain(message),)
 
     def _render_traceback_(self) -> list[str]:
         """Return the lines of the traceback that IPython shows, cut at the caller."""
@@ -329,13 +278,7 @@ class WrongTypeError(RecframeError, TypeError):
 
 def say_where(where: str, error: RecframeError) -> None:
     """Put the place of an error before its message."""
-    error._say(f"{where}{error._message}")
-
-
-def in_flags(error: BaseException, command: str = "") -> str:
-    """Return the message of an exception with its remedies as flags of this command."""
-    message = error._message if isinstance(error, RecframeError) else str(error)
-    return _SPELLED.sub(r"\2", message).replace(COMMAND, command)
+    error.args = (f"{where}{error}",)
 
 
 def _end_at_caller(traceback: TracebackType | None) -> TracebackType | None:

@@ -1,7 +1,8 @@
 """The public functions: evaluate with all options, scan, and functions of per-user tables."""
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from inspect import unwrap
 from typing import TYPE_CHECKING, Any, Unpack
 
 import pandas as pd
@@ -36,6 +37,10 @@ from recframe.public_calls import public
 
 if TYPE_CHECKING:
     import recframe.scanned
+
+
+# The function `evaluate` asks all open questions itself.
+evaluate_rows: Callable[..., pd.DataFrame] = unwrap(RecAccessor.evaluate)
 
 
 @spell_options
@@ -260,12 +265,12 @@ def evaluate(
             raise RecframeError(f"memory, tmp and progress are for files, found {shown}")
         accessor = RecAccessor(frame)  # type: ignore[arg-type]  # the tests above leave only tables
         accessor._call = ""  # messages of a function name no accessor
-        return accessor._bind(checked).evaluate(metrics)
+        return evaluate_rows(accessor._bind(checked), metrics)
     _check_paths("frame", f"{TABLE_OR}the path of files", frame)
     from recframe.scanned import scan_source  # frames do not need this import, here and below
 
     limits = check_limits(memory, tmp, progress)
-    return scan_source("frame", frame, checked, limits).evaluate(metrics)
+    return evaluate_rows(scan_source("frame", frame, checked, limits), metrics)
 
 
 @spell_options

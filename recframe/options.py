@@ -11,7 +11,7 @@ import pandas as pd
 from pandas.api.types import is_list_like
 
 from recframe.conventions import LIKE
-from recframe.errors import Choice, RecframeError, find_near, hide, is_number, option, quote, spell
+from recframe.errors import Choice, RecframeError, find_near, hide, is_number, quote
 from recframe.kernel.ranking import TIE_RULES, TieRule
 from recframe.other_tables import TABLE_OR, TruthLike, load_table, read_frame, read_views
 from recframe.public_calls import CUT_OFFS
@@ -179,7 +179,7 @@ class Options:
             raise RecframeError(
                 f"min_score={quote(self.min_score)} with ascending={quote(self.ascending)} could "
                 "mean either side; in place of min_score set the scores that are not recommended "
-                f"to null and pass {option('missing', 'unranked')}, or negate the column"
+                "to null and pass missing='unranked', or negate the column"
             )
 
     def _check_numbers(self) -> None:
@@ -197,12 +197,12 @@ class Options:
         if self.tie_rule.by_item and self.duplicates == "keep":
             raise RecframeError(
                 "ties='item' with duplicates='keep' gives rows of one user, item and score no "
-                f"order; pass {option('duplicates', 'max')} to make them one row"
+                "order; pass duplicates='max' to make them one row"
             )
         if self.unjudged == "drop" and self.truth is None:
             raise RecframeError(
                 "unjudged='drop' leaves out the rows that truth does not hold, found no truth; "
-                f"pass {spell('truth=', '--truth FILE')}"
+                "pass truth="
             )
 
     def __repr__(self) -> str:

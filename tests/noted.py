@@ -9,7 +9,7 @@ import pandas as pd
 
 from recframe import RecframeWarning
 from recframe.cli import main
-from recframe.errors import as_flag
+from recframe.cli.parser import as_flag
 
 FRAME = pd.DataFrame(
     {

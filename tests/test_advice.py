@@ -2,7 +2,8 @@
 
 import re
 import shlex
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,18 @@ import recframe
 import recframe.polars
 from recframe import RecframeError
 from recframe.cli import main
-from recframe.errors import Choice, spell_flags
+from recframe.cli.parser import spell_flags
+from recframe.errors import Choice
 from recframe.options import DEFAULTS
 
-# `errors.spell` marks suggestions in this way.
-SPELLED = re.compile("\ufdd0([^\ufdd1]*)\ufdd1([^\ufdd2]*)\ufdd2")
-# Messages about other engines have no marks.
-UNSPELLED = re.compile(r"pass (\w+)=((?:'\w+'(?:, | or )?)+)")
+# Options with values, which belong together if commas alone part them: short='pad', model=None.
+VALUE = r"\w+=(?:'[^']*'|\[[^\]]*\]|\.\.\.|-?[\w.]+)"
+# One suggestion: options with values, one whose value the user knows, another value of the option
+# before, or an argument to leave out.
+SUGGESTED = re.compile(
+    rf"(?P<values>{VALUE}(?:, {VALUE})*)|(?P<open>\w+)=(?=[ ,;]|$)"
+    r"|(?:, |or )(?P<value>'\w+')|or no (?P<without>\w+)"
+)
 FRAME = pd.DataFrame(
     {
         "user": [1, 1, 1, 2, 2, 2],
@@ -197,7 +203,6 @@ LISTS = [*PLAIN, *PLAIN]
 NUMBERS = {name: [PLAIN] for name in CASES} | {
     "a class": [PLAIN, ALL_FOUND],
     "no item": [ALL_FOUND],
-    "no name": [PLAIN, PLAIN],
     "relevant=None": [ALL_FOUND, PLAIN],
     "less is better": [MODELS, MODELS],
     "a model without a name": [MODELS, MODELS],
@@ -245,31 +250,20 @@ NUMBERS = {name: [PLAIN] for name in CASES} | {
 
 
 def read_choices(error, case):
-    """Return a refusal's suggestions: arguments, and the flags if they can be pasted."""
-    spelled = SPELLED.findall(error._message)
-    for name, choices in UNSPELLED.findall(error._message):
-        spelled += [(f"{name}={one}", "") for one in re.findall(r"'\w+'", choices)]
-    first, name, choices = {}, "", []
-    known = {"truth": case.fill.get("truth", case.options.get("truth")), "inf": np.inf}
-    for python, flags in spelled:
-        if words := re.search(r"(\w+)=(?: |$)", python):
-            given, flags = {words[1]: case.fill[words[1]]}, ""
-        elif python.startswith("no "):
-            given, flags = {python.removeprefix("no "): None}, ""
+    """Return the arguments that a refusal suggests, one choice after the other."""
+    text = re.sub(r"^\d+ questions are open:\n1\. |\n.*|, where \w+ is .*", "", str(error))
+    text = text.partition("pass " if "pass " in text else "; ")[2]
+    name, choices, known = "", [], {"inf": np.inf, "truth": case.options.get("truth")}
+    for found in SUGGESTED.finditer(text):
+        if found["open"]:
+            given = {found["open"]: case.fill[found["open"]]}
+        elif found["without"]:
+            given = {found["without"]: None}
         else:
-            call = re.sub(r"^[\w.()]*?\((\w+=.*)\)$", r"\1", python)
-            given = eval(f"dict({call if '=' in call else f'{name}={call}'})", known)
-            is_open = "truth" in given or any(value is ... for value in given.values())
-            flags = "" if is_open or flags.startswith("no ") else flags
-            given = {one: case.fill[one] if value is ... else value for one, value in given.items()}
+            given = eval(f"dict({found['values'] or name + '=' + found['value']})", known)
         name = next(iter(given))
-        apart = {"truth": "relevant", "relevant": "truth"}.get(name)
-        given = {**{one: value for one, value in first.items() if one != apart}, **given}
-        flags = "" if first else flags  # These flags belong to a call with other arguments.
-        first = first or (
-            given if python.endswith(")") else {}
-        )  # The arguments are those of a whole call; other suggestions are parts.
-        choices.append((given, flags))
+        given = {one: case.fill[one] if value is ... else value for one, value in given.items()}
+        choices.append(given)
     return choices
 
 
@@ -296,9 +290,9 @@ def words_of(given, folder):
         if isinstance(value, pd.DataFrame):
             value.to_parquet(folder / f"{name}.parquet")
             value = str(folder / f"{name}.parquet")
-        if value is not None or name in DEFAULTS:
+        if value is not None or name in DEFAULTS or name == "unit":
             words[name] = value
-    return shlex.split(spell_flags(words))
+    return spell_flags(words)
 
 
 def refused(case, rec, given):
@@ -332,15 +326,14 @@ def test_what_is_suggested_is_taken(name, tmp_path, capsys):
         assert not re.search(case.never, str(error))
         choices = read_choices(error, case)
         assert choices or case.never != NOTHING
-        for choice, flags in choices:
+        for choice in choices:
             again = refused(case, rec, {**kept, **choice})
             check_next(case, error, again and str(again), choice)
             if door == "file":
                 left = {one: value for one, value in kept.items() if one not in choice}
                 words = [*COMMANDS.get(case.method, [case.method]), str(tmp_path / "rows.parquet")]
                 words += [] if case.method == "catalogue" or "metrics" in kept else METRIC
-                words += words_of(left, tmp_path)
-                words += shlex.split(flags) if flags else words_of(choice, tmp_path)
+                words += words_of({**left, **choice}, tmp_path)
                 status = main([*words, "--quiet"])
                 check_next(case, error, capsys.readouterr().err if status else "", words)
 
@@ -351,7 +344,7 @@ def test_what_is_suggested_gives_the_number(name):
     case, found = CASES[name], []
     given = {**case.options, **case.arguments}
     kept = {one: value for one, value in given.items() if one not in case.without}
-    for choice, _ in read_choices(refused(case, case.frame.rec, given), case):
+    for choice in read_choices(refused(case, case.frame.rec, given), case):
         if refused(case, case.frame.rec, {**kept, **choice}) is None:
             table = ask(case, case.frame.rec, {**kept, **choice})
             if isinstance(table, pl.DataFrame):
@@ -376,3 +369,40 @@ def test_answers_leave_nothing_open(name, tmp_path):
     }
     again = refused(case, case.frame.rec, {**kept, **answers}) if answers else None
     assert again is None or again.answers.items() <= answers.items()
+
+
+@pytest.mark.parametrize(
+    "name", [one for one in CASES if isinstance(CASES[one].frame, pd.DataFrame)]
+)
+def test_the_command_below_a_refusal(name, tmp_path, capsys):
+    """The command below a refusal runs as pasted, with the numbers of its answers in Python."""
+    case, path = CASES[name], tmp_path / "rows.parquet"
+    case.frame.to_parquet(path)
+    given = {**case.options, **case.arguments}
+    words = [*COMMANDS.get(case.method, [case.method]), str(path), "--format", "csv", "--quiet"]
+    words += [] if case.method == "catalogue" or "metrics" in given else METRIC
+    with suppress(SystemExit):  # Wrong usage has no answers.
+        assert 1 == main([*words, *words_of(given, tmp_path)])
+    told = capsys.readouterr().err.splitlines()[-1].partition("As flags: recframe ")
+    if "truth" in given:
+        given["truth"] = tmp_path / "truth.parquet"  # It was written for the command.
+    error = refused(case, recframe.scan(path), given)
+    assert bool(error.answers) == bool(told[1])
+
+    choices = {name: one for name, one in error.answers.items() if isinstance(one, Choice)}
+    answers = error.answers | {
+        name: case.fill.get(name, one[0][0]) for name, one in choices.items()
+    }
+    command = shlex.split(told[2], comments=True)
+    for choice in choices:
+        at = command.index(f"--{choice.replace('_', '-')}") + 1
+        assert "COLUMN" == command[at]
+        command[at] = answers[choice]
+    of_means = replace(case, method="mean" if case.method == "evaluate" else case.method)
+    again = refused(of_means, recframe.scan(path), {**given, **answers})
+    if answers and again is None:
+        assert 0 == main(command)
+        expected = ask(of_means, recframe.scan(path), {**given, **answers}).to_csv()
+        assert expected.splitlines()[1:] == capsys.readouterr().out.splitlines()[1:]
+    else:
+        check_next(case, error, again and answers and str(again), answers)

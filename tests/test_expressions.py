@@ -88,7 +88,7 @@ CASES = {
     "truth that repeats pairs": Case(
         "df.rec(truth=truth, min_relevance=1).recall(k=1)",
         {"df": ROWS, "truth": TRUTH_TWICE},
-        r"make them one, with (truth\.sort_values.*keep='last'\))",
+        r"keep one row of each, as (truth\.sort_values.*keep='last'\))",
         "truth = {}",
     ),
     "truth without the day": Case(

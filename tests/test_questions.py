@@ -17,6 +17,7 @@ import recframe.polars
 import recframe.scanned
 from recframe import RecframeError
 from recframe.cli import main
+from recframe.errors import say_where
 from recframe.frames.values import null_error
 
 ROWS = pd.DataFrame(
@@ -211,11 +212,11 @@ def test_a_single_question_is_one_line():
 
 
 def test_a_refusal_travels_with_its_answers():
-    """A pickled refusal keeps its answers, as it must between workers."""
-    for error in (
-        null_error("user:", np.array([True])),
-        RecframeError("k", {"short": "pad"}),
-    ):
+    """A pickled refusal keeps its answers and its place, as it must between workers."""
+    placed = RecframeError("k", {"short": "pad"})
+    say_where("in a partition: ", placed)
+    assert "in a partition: k" == str(placed)
+    for error in (null_error("user:", np.array([True])), placed):
         found = pickle.loads(pickle.dumps(error))
         assert (str(error), error.answers) == (str(found), found.answers)
 
@@ -242,20 +243,20 @@ def test_what_is_used_up_is_asked_once():
 
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 def test_the_command_line_asks_all(ending, tmp_path):
-    """The command shown is the user's own, with flags that answer all questions."""
+    """The command shown is the user's own, with flags that answer all questions, on one line."""
     words = ["evaluate", str(save(tmp_path, ending)), "--metric", "recall@5", "--by", "user"]
     said = io.StringIO()
     with contextlib.redirect_stderr(said):
         assert 1 == main(words)
-    lines = said.getvalue().splitlines()
-    assert lines[0] == "recframe: 4 questions are open:"
-    grade = "another grade: the lowest that is relevant"
-    behind = f"--min-relevance {grade}; --missing drop; --duplicates first, keep; --short shrink"
-    assert lines[-1] == f"# or {behind}, nan"
-    command = shlex.split(lines[-2])
-    assert ["recframe", *words] == command[: len(words) + 1]
+    first, *questions, flags = said.getvalue().splitlines()
+    assert first == "recframe: 4 questions are open:"
+    for number, (asked, question) in enumerate(zip(ASKED, questions, strict=True), 1):
+        assert question.startswith(f"{number}. ")
+        assert asked in question
+    command = shlex.split(flags)
+    assert ["As", "flags:", "recframe", *words] == command[: len(words) + 3]
     with silent() as shown:
-        assert 0 == main([*command[1:], "--quiet"])
+        assert 0 == main([*command[3:], "--quiet"])
     assert "recall@5" in shown.getvalue()
 
 
@@ -278,18 +279,18 @@ def test_what_was_given_stays_in_what_is_shown(tmp_path):
     assert "\n" not in str(refused.value)
     with contextlib.redirect_stderr(io.StringIO()) as said:
         assert 1 == main(["evaluate", str(folder), "--metric", "recall@2", "--duplicates", "max"])
-    command = next(line for line in said.getvalue().splitlines() if line.startswith("recframe ev"))
-    assert "--union-by-name" in command
+    flags = said.getvalue().splitlines()[-1]
+    assert "--union-by-name" in flags
     with silent():
-        assert 0 == main([*shlex.split(command)[1:], "--quiet"])
+        assert 0 == main([*shlex.split(flags)[3:], "--quiet"])
 
     words = ["describe", str(folder), "--union-by-name", "--filter", "item < 4", "--k", "2"]
     with contextlib.redirect_stderr(io.StringIO()) as said, silent():
         assert 0 == main([*words, "--score", "late_score", "--score", "score"])
-    command = shlex.split(said.getvalue().splitlines()[-2])
+    command = shlex.split(said.getvalue().splitlines()[-1])
     with silent() as shown:
         words = ["--metric", "recall@2", "--duplicates", "max", "--short", "pad", "--quiet"]
-        assert 0 == main([*command[1:], *words])
+        assert 0 == main([*command[3:], *words])
     assert "late_score" in shown.getvalue()
 
 
@@ -305,6 +306,6 @@ def test_describe_shows_the_same(tmp_path):
     with contextlib.redirect_stderr(io.StringIO()) as said, silent():
         assert 0 == main(["describe", str(save(tmp_path, "parquet")), "--k", "5"])
     assert "recframe: note: recframe evaluate asks: 4 questions are open:" in said.getvalue()
-    command = shlex.split(said.getvalue().splitlines()[-2])
+    command = shlex.split(said.getvalue().splitlines()[-1])
     with silent():
-        assert 0 == main([*command[1:], "--metric", "recall@5", "--quiet"])
+        assert 0 == main([*command[3:], "--metric", "recall@5", "--quiet"])

@@ -331,13 +331,12 @@ def test_a_run_of_trec(ending, tmp_path, capsys):
     path.write_bytes(gzip.compress(text) if ending == "gz" else text)
     with pytest.raises(recframe.RecframeError) as refusal:
         recframe.scan(path).recall(1)
-    assert str(refusal.value).endswith(
-        f"it is a TREC run; pass recframe.read_run({str(path)!r}) to recframe.rec"
-    )
+    call = f"it is a TREC run; pass recframe.read_run({str(path)!r}) to recframe.rec"
+    message = f"{call}, or run recframe trec QRELS {path}"
+    assert str(refusal.value).endswith(message)
     assert 2 == len(recframe.read_run(str(path)))
     assert 1 == main(["evaluate", str(path)])
-    told = capsys.readouterr().err
-    assert told.endswith(f"pass it to recframe trec: recframe trec QRELS {path}\n")
+    assert capsys.readouterr().err.endswith(f"{message}\n")
     path.write_bytes(b"q1 Q0 d1 1 x bm25\n")
     with pytest.raises(recframe.RecframeError, match=r"bm25.*: (?!it is a run)"):
         recframe.scan(path).recall(1)

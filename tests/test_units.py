@@ -182,7 +182,7 @@ def test_the_command_line(tmp_path, capsys):
     words = ["evaluate", paths[0], "--user=date", "--user=user", "--score=a", "--metric", METRIC]
     for more, refused in ((["--score=b", "--baseline=a"], 1), (["--summary"], 1), ([], 0)):
         assert refused == main([*words, *more])
-    assert "--unit user" in " ".join(capsys.readouterr().err.split())
+    assert "unit='user'" in " ".join(capsys.readouterr().err.split())
     expected = ROWS.rec(user=["date", "user"], score="a").summary(METRIC, unit="user")
     assert 0 == main([*words, "--summary", "--unit=user", "--per-user", paths[1], "--format=csv"])
     low = expected["low"].item()
@@ -250,7 +250,7 @@ def test_the_report_asks_for_the_unit_too(tmp_path, capsys):
     words = ["evaluate", str(tmp_path / "0.parquet"), "--user=session", "--metrics", METRIC]
     words += ["--score=a", "--score=b", "--baseline=a", "--quiet"]
     assert 1 == main(words)
-    assert "--unit user_id" in " ".join(capsys.readouterr().err.split())
+    assert "unit='user_id'" in " ".join(capsys.readouterr().err.split())
     assert 0 == main([*words, "--unit=user_id", "--format=csv"])
     expected = bound.compare(METRIC, unit="user_id")
     assert expected.to_csv().strip() == capsys.readouterr().out.strip()

@@ -13,7 +13,7 @@ import pandas as pd
 from recframe.analysis.display import NotedTable
 from recframe.analysis.ranked_rows import rank_options
 from recframe.analysis.summary import note_rankings
-from recframe.errors import RecframeError, is_number, option, quote, spell
+from recframe.errors import RecframeError, is_number, quote
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.constructors.rows import as_ids, check_no_mask, read_array
 from recframe.frames.id_matching import match, unwrap_ids
@@ -66,10 +66,9 @@ class Shown(NamedTuple):
 def catalogue_columns(frame: pd.DataFrame, options: Options, call: str) -> Columns:
     """Return the label of each role with the item; relevance only if the tie rule reads it."""
     if options.duplicates == "keep":
-        first = spell("'first'", "--duplicates first")
         raise RecframeError(
             "duplicates='keep': a catalogue counts an item of a list once; pass "
-            f"{option('duplicates', 'max')} or {first}, which make one row of those of a pair",
+            "duplicates='max' or 'first', which make one row of those of a pair",
             {"duplicates": "max"},
         )
     with_relevant = options.tie_rule.reads_relevance
@@ -215,8 +214,7 @@ class Catalogue(NamedTuple):
 
     def check(self, shown: pd.Index[Any]) -> None:
         """Raise if a recommended item is not in the catalogue."""
-        none = spell("items=None", "no --items")
-        remedy = f"pass the whole catalogue, or {none} for the items of the frame"
+        remedy = "pass the whole catalogue, or items=None for the items of the frame"
         if self.ids is None:
             if len(shown) > self.n_items:
                 raise RecframeError(

@@ -29,7 +29,7 @@ from recframe.analysis.resampling import (
     max_t_test,
     sign_flip_test,
 )
-from recframe.errors import RecframeError, as_text, is_number, option, quote, spell
+from recframe.errors import RecframeError, as_text, is_number, quote
 from recframe.frames.names import is_infer, is_same
 from recframe.frames.tables import plain_table
 from recframe.kernel.threads import Array
@@ -134,10 +134,10 @@ def make_comparison(
     """Return these together; raise if one is invalid or contradicts another."""
     check_choice("test", test, Test)
     if test == "wilcoxon" and (weights is not None or not (unit is None or is_infer(unit))):
-        other = option("unit", None) if weights is None else spell("no weights", "no --weights")
+        other = "unit=None" if weights is None else "no weights"
         raise RecframeError(
-            "test='wilcoxon' ranks users, who cannot weigh differently; pass "
-            f"{option('test', 'permutation')}, or {other}"
+            "test='wilcoxon' ranks users, who cannot weigh differently; pass test='permutation', "
+            f"or {other}"
         )
     is_correction = isinstance(correction, str) and correction in get_args(Correction)
     if correction is not None and not is_correction:
@@ -147,7 +147,7 @@ def make_comparison(
     if correction == "max_t" and test != "permutation":
         raise RecframeError(
             f"correction='max_t' flips signs, as test='permutation' does, found test={quote(test)};"
-            f" pass {option('correction', 'holm')}"
+            " pass correction='holm'"
         )
     resampling = make_resampling(confidence, n_resamples, seed, interval, intervals)
     return Comparison(test, correction, resampling, unit)

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from recframe.analysis.resampling import Resampling, bootstrap_interval
-from recframe.errors import RecframeError, option, quote
+from recframe.errors import RecframeError, quote
 from recframe.frames.user_values import find_units
 from recframe.kernel.threads import Array
 from recframe.metrics.definitions import DEFINITIONS
@@ -106,8 +106,8 @@ def mean_interval(
     others = values[~np.isin(values, whole)].tolist()
     if choice == of_shares and others:
         raise RecframeError(
-            f"interval={quote(choice)} is for {words}, found {quote(others[0])}; "
-            f"pass {option('interval', 'auto')}"
+            f"interval={quote(choice)} is for {words}, found {quote(others[0])}; pass "
+            "interval='auto'"
         )
     if choice == "auto":  # without limits, the least and the largest value must be in the data
         are_known = is_limited or (values[0] == whole[0] and values[-1] == whole[-1])

@@ -1,6 +1,5 @@
 """The command line: it parses arguments, runs a command and returns an exit status."""
 
-import shlex
 import signal
 import sys
 import threading
@@ -11,12 +10,12 @@ from pathlib import Path
 from recframe import __version__
 from recframe.cli.commands import add_catalogue, add_describe, add_evaluate
 from recframe.cli.compare import add_compare
-from recframe.cli.flags import STATUSES
+from recframe.cli.flags import HELP_END
 from recframe.cli.parser import Parser, expand_words
 from recframe.cli.report import add_report
 from recframe.cli.trec import add_trec
 from recframe.console import INTERRUPTED, REFUSED, TERMINATED, USAGE, describe, tell
-from recframe.errors import RecframeError, in_flags, quote, show_path
+from recframe.errors import RecframeError, quote, show_path
 
 # Signals that end the process. A closed terminal sends SIGHUP, except on Windows.
 ENDING = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
@@ -40,7 +39,7 @@ EPILOG = f"""examples:
 @FILE reads arguments from FILE: one or more on a line; quote those that have
 blanks; a # begins a comment. Write a path that begins with @ as ./@path.
 
-{STATUSES}"""
+{HELP_END}"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -59,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if sys.flags.dev_mode and isinstance(error, ImportError):
             raise
         # An ImportError names the missing extra and how to install it.
-        tell(in_flags(error, shlex.join(["recframe", *words])))
+        tell(str(error))
     except Exception as error:
         if sys.flags.dev_mode:
             raise
@@ -84,6 +83,7 @@ def run(words: Sequence[str]) -> int:
     version = f"recframe {__version__}"
     parser.add_argument("--version", action="version", version=version, help="show the version")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", title="commands")
+    typed = words
     try:
         words = expand_words(words)
     except RecframeError as error:
@@ -92,7 +92,8 @@ def run(words: Sequence[str]) -> int:
         command = commands.add_parser(name, prog=f"recframe {name}", help=help_text)
         if name in words:  # building the arguments of the other commands would take time
             add(command)
-            command.epilog = f"{command.epilog}\n\n{STATUSES}"
+            command.set_defaults(parser=command)
+            command.epilog = f"{command.epilog}\n\n{HELP_END}"
     if not words:
         parser.print_help()
         parser.exit(USAGE)
@@ -107,11 +108,15 @@ def run(words: Sequence[str]) -> int:
         if "check" in arguments:
             arguments.check(arguments)
     except RecframeError as error:
-        parser.error(in_flags(error))
+        parser.error(str(error))
     if sys.stdout is None:
         raise RecframeError("cannot write to standard output: it is closed")
     started = time.perf_counter()
-    status, done = arguments.run(arguments)
+    try:
+        status, done = arguments.run(arguments)
+    except RecframeError as error:
+        tell(arguments.parser.spell_refusal(["recframe", *typed], error))
+        return REFUSED
     if arguments.verbose:
         tell(f"{done} in {time.perf_counter() - started:.2f} s")
     return int(status)

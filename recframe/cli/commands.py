@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import shlex
 import warnings
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,7 +27,7 @@ from recframe.cli.flags import (
     add_output,
     add_views,
 )
-from recframe.cli.parser import read_integer
+from recframe.cli.parser import Parser, read_integer, spell_flags
 from recframe.cli.results import (
     find_baseline,
     make_figures_result,
@@ -38,14 +37,7 @@ from recframe.cli.results import (
 )
 from recframe.console import DONE, shows_bar, tell
 from recframe.conventions import REMAINING
-from recframe.errors import (
-    RecframeError,
-    RecframeWarning,
-    in_flags,
-    shorten,
-    show_path,
-    spell_flags,
-)
+from recframe.errors import RecframeError, RecframeWarning, shorten, show_path
 from recframe.files.blocks import ROUTES, plan_blocks
 from recframe.files.budget import check_limits
 from recframe.files.footers import Files
@@ -199,15 +191,11 @@ def run_describe(arguments: Namespace) -> tuple[int, str]:
         write_result(make_figures_result(table, {**about, "k": arguments.k}), arguments, output)
     refusal = table.refusal if isinstance(table, Description) else None
     if refusal is not None and not arguments.quiet and arguments.format != "json":
-        command = shlex.join(["recframe", "evaluate", *arguments.paths])
-        flags = spell_flags(
-            {
-                "filter": [text for text, _ in arguments.filter],
-                **({"union_by_name": True} if arguments.union_by_name else {}),
-                **list_changed(options),
-            }
-        )
-        tell(f"note: recframe evaluate asks: {in_flags(refusal, f'{command} {flags}'.rstrip())}")
+        changed = {"filter": [text for text, _ in arguments.filter], **list_changed(options)}
+        changed |= {"union_by_name": True} if arguments.union_by_name else {}
+        words = ["recframe", "evaluate", *arguments.paths, *spell_flags(changed)]
+        add_evaluate(parser := Parser())
+        tell(f"note: recframe evaluate asks: {parser.spell_refusal(words, refusal)}")
     return DONE, f"{opened[0].rows_said} rows"
 
 
@@ -261,7 +249,6 @@ def scan_files(arguments: Namespace, options: Options) -> tuple[ScannedRecAccess
         options,
         limits,
         filters=filters,
-        call="recframe.scan(path)",
         note=note,
         union_by_name=arguments.union_by_name,
     )

@@ -35,7 +35,7 @@ from recframe.cli.flags import (
     add_output,
     read_comparison,
 )
-from recframe.cli.parser import read_number
+from recframe.cli.parser import as_flag, read_number
 from recframe.cli.results import (
     Result,
     join_results,
@@ -44,7 +44,7 @@ from recframe.cli.results import (
     write_result,
 )
 from recframe.console import DONE, FAILED, USAGE, shows_bar, tell
-from recframe.errors import RecframeError, as_flag, count_of, quote, shorten, show_path
+from recframe.errors import RecframeError, count_of, quote, shorten, show_path
 from recframe.files.saved import Saved, join_weights, read_saved
 from recframe.frames.tables import mean_table
 from recframe.metrics.names import find_alike

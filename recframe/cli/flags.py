@@ -11,6 +11,7 @@ from recframe.analysis.compare import Comparison, Correction, Test, make_compari
 from recframe.analysis.resampling import Interval, OfDifferences
 from recframe.cli.parser import (
     METRIC_FLAGS,
+    as_flag,
     read_checked,
     read_integer,
     read_metrics,
@@ -20,14 +21,16 @@ from recframe.cli.parser import (
 )
 from recframe.console import DONE, FAILED, INTERRUPTED, REFUSED, TERMINATED, USAGE
 from recframe.conventions import LIKE
-from recframe.errors import RecframeError, as_flag
+from recframe.errors import RecframeError
 from recframe.files.budget import MEMORY, check_memory
 from recframe.files.saved import FILE_ENDINGS
 from recframe.methods import RankingMethods
 from recframe.metrics.names import check_k
 from recframe.options import CHOICES, INFER, MEANINGS, SEVERAL, Options
 
-STATUSES = f"""exit status:
+HELP_END = f"""Messages name options in Python's words: short='pad' is --short pad.
+
+exit status:
   {DONE}    done
   {REFUSED}    the data are refused, or the system failed
   {USAGE}    wrong usage, or no arguments

@@ -6,14 +6,14 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
 from recframe.console import USAGE, one_line, show, write
 from recframe.conventions import read_library_names
-from recframe.errors import RecframeError, find_near, in_flags, quote
+from recframe.errors import Choice, RecframeError, as_text, find_near, quote
 from recframe.files.filters import Quoted, Written
 from recframe.metrics.names import QUOTED, find_meant, parse_metric
 from recframe.other_tables import Term
@@ -48,7 +48,7 @@ class Parser(argparse.ArgumentParser):
         try:
             return action.type(arg_string) if callable(action.type) else arg_string
         except (ValueError, OverflowError) as error:
-            raise argparse.ArgumentError(action, in_flags(error)) from error
+            raise argparse.ArgumentError(action, str(error)) from error
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Return the arguments; exit at an unknown flag and suggest the nearest one."""
@@ -60,6 +60,31 @@ class Parser(argparse.ArgumentParser):
         if rest and not rest[0].startswith("-"):
             self.error(f"unrecognized arguments: {' '.join(rest)}; repeat a flag for each value")
         return known, rest
+
+    def spell_refusal(self, words: Sequence[str], error: RecframeError) -> str:
+        """Return the message of a refusal, and the command of these words with its answers.
+
+        The flag of an answer replaces those of the same option; one without a flag is left out.
+        """
+        actions = self._option_string_actions
+        answers = {
+            name: one
+            for name, one in error.answers.items()
+            if as_flag(name) in actions and one != Choice([])
+        }
+        if not answers:
+            return str(error)
+        others, is_value = list[str](), False
+        for word in words:
+            flag, equals, _ = word.partition("=")
+            action = actions.get(flag)
+            is_answered = action is not None and action.dest.removeprefix("no_") in answers
+            others += [] if is_answered or is_value else [word]
+            is_value = action is not None and is_answered and not equals and action.nargs != 0
+        command = shlex.join([*others, *spell_flags(answers)])
+        choices = {name: one for name, one in answers.items() if isinstance(one, Choice)}
+        comment = "; ".join(f"{as_flag(name)}: {one}" for name, one in choices.items())
+        return f"{error}\nAs flags: {command}{f'  # {comment}' if comment else ''}"
 
     def error(self, message: str) -> NoReturn:
         """Write the usage and the error to standard error, and exit."""
@@ -81,6 +106,26 @@ class _Files(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise if a file cannot be read."""
         raise ValueError(message)
+
+
+def as_flag(name: str) -> str:
+    """Return the flag of an option."""
+    return f"--{name.replace('_', '-')}"
+
+
+def spell_flags(options: Mapping[str, object]) -> list[str]:
+    """Return options as words of a command line."""
+    words = list[str]()
+    for name, values in options.items():
+        for value in values if isinstance(values, list) else [values]:
+            flag, text = as_flag(name), as_text(value)
+            if value is None or isinstance(value, bool):
+                words.append(flag if value else as_flag(f"no_{name}"))
+            elif isinstance(value, Choice):
+                words += [flag, "FILE" if name == "truth" else "COLUMN"]
+            else:
+                words += [f"{flag}={text}"] if text.startswith("-") else [flag, text]
+    return words
 
 
 def expand_words(words: Sequence[str]) -> list[str]:

@@ -20,10 +20,10 @@ from recframe.cli.flags import (
     add_metrics,
     add_options,
 )
-from recframe.cli.parser import read_target
+from recframe.cli.parser import as_flag, read_target
 from recframe.cli.results import find_baseline
 from recframe.console import DONE, tell
-from recframe.errors import RecframeError, as_flag, count_of, quote, show_path
+from recframe.errors import RecframeError, count_of, quote, show_path
 from recframe.files.saved import read_joined
 from recframe.frames.tables import make_columns, plain_table
 from recframe.frames.user_values import WEIGHTS

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recframe.errors import RecframeError, is_number, option, option_with, quote
+from recframe.errors import RecframeError, is_number, quote
 from recframe.options import is_path
 from recframe.other_tables import PathLike
 
@@ -67,7 +67,7 @@ def room_error(what: str, n_bytes: int, memory: int) -> RecframeError:
     """Return the refusal of data that must be held at a time and do not fit in a memory."""
     return RecframeError(
         f"memory must hold {what}, which take about {n_bytes:,} bytes, found {memory:,}; pass "
-        f"{option('memory', f'{-(-n_bytes // 10**6)}MB')} or more"
+        f"memory='{-(-n_bytes // 10**6)}MB' or more"
     )
 
 
@@ -79,7 +79,7 @@ def writing_to(folder: str | None) -> Iterator[None]:
     except OSError as error:
         raise RecframeError(
             f"cannot write temporary files to {tempfile.gettempdir() if folder is None else folder}"
-            f": {error.strerror or error}; pass {option_with('tmp', 'a folder with more room')}"
+            f": {error.strerror or error}; pass tmp= a folder with more room"
         ) from error
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from recframe.errors import MissingColumnError, RecframeError, find_near, quote, shorten, spell
+from recframe.errors import MissingColumnError, RecframeError, find_near, quote, shorten
 from recframe.files.found import Found, PartitionValues, RowGroup, plain_type
 from recframe.frames.names import shown
 from recframe.other_tables import Term
@@ -18,9 +18,8 @@ from recframe.other_tables import Term
 COMPARISONS = ("==", "=", "!=", "<", "<=", ">", ">=")
 OPERATORS = (*COMPARISONS, "in", "not in")
 LIST_TYPES = (list, tuple, set, frozenset)
-FILTERS = spell("filters", "--filter")
 FILTERS_REQUIREMENT = (
-    f"{FILTERS} must be a list of (column, operator, value), such as "
+    "filters must be a list of (column, operator, value), such as "
     "[('day', '>=', '2026-11-01')], a list of such lists, of which one must hold, or an "
     "expression of pyarrow"
 )
@@ -70,14 +69,14 @@ def _check_lists(filters: Any) -> list[list[Term]]:
         name, sign, value = term
         if sign not in OPERATORS:
             raise RecframeError(
-                f"{FILTERS}: the operator of {quote(name)} must be one of {', '.join(OPERATORS)}, "
+                f"filters: the operator of {quote(name)} must be one of {', '.join(OPERATORS)}, "
                 f"found {quote(sign)}"
             )
         is_one = sign in COMPARISONS
         if value is None or is_one == isinstance(value, (*LIST_TYPES, dict)[: 4 + is_one]):
             needed = "one value" if is_one else "a list of values"
             raise RecframeError(
-                f"{FILTERS}: {quote(name)} {sign} takes {needed}, found {quote(value)}"
+                f"filters: {quote(name)} {sign} takes {needed}, found {quote(value)}"
             )
     return lists
 
@@ -89,14 +88,14 @@ def _convert(term: Term, schema: pa.Schema) -> Term:
         near = find_near(name, schema.names)
         also = f"; did you mean {quote(near[0])}?" if near else ""
         raise MissingColumnError(
-            f"{FILTERS}: {quote(name)}: no such column; the files have {shown(schema.names)}{also}"
+            f"filters: {quote(name)}: no such column; the files have {shown(schema.names)}{also}"
         )
     kind = plain_type(schema.field(name).type)
     if sign in COMPARISONS:
         is_number = type(value) is Written and re.fullmatch(r"[-+]?[\d.]+(e[-+]?\d+)?", value)
         if is_number and sign.strip("=!") and pa.types.is_string(kind):
             raise RecframeError(
-                f"{FILTERS}: {quote(name)} {sign} compares text, in which '10' is below '9', found "
+                f"filters: {quote(name)} {sign} compares text, in which '10' is below '9', found "
                 f"the number {value}; write numbers in the files, or {value!r} in quotes"
             )
         return name, sign, _scalar(name, value, kind)
@@ -114,7 +113,7 @@ def _scalar(name: str, value: Any, kind: pa.DataType, *, exact: bool = False) ->
         return pa.scalar(value, kind if exact or is_float else None)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise RecframeError(
-            f"{FILTERS}: a value for {quote(name)} must be of its type {kind}, found {quote(value)}"
+            f"filters: a value for {quote(name)} must be of its type {kind}, found {quote(value)}"
         ) from error
 
 
@@ -138,7 +137,7 @@ def _find_names(expression: pc.Expression, schema: pa.Schema) -> tuple[str, ...]
     except (pa.ArrowException, TypeError, KeyError) as error:
         said = shorten(str(error).partition("\n")[0].rstrip("."))
         raise RecframeError(
-            f"{FILTERS}: {shorten(str(expression))} cannot be evaluated: {said}"
+            f"filters: {shorten(str(expression))} cannot be evaluated: {said}"
         ) from error
     names = []
     for name in schema.names:

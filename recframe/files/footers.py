@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from recframe.errors import DAMAGE, RecframeError, count_of, option, quote, shorten, show_path
+from recframe.errors import DAMAGE, RecframeError, count_of, quote, shorten, show_path
 from recframe.files.filters import find_row_groups
 from recframe.files.found import (
     Found,
@@ -244,8 +244,7 @@ def _read_end(found: Found, memory: int) -> tuple[int, bytes]:
         raise RecframeError(
             f"memory: the footer of {show_path(found.path)} has {n_bytes:,} bytes, and reading "
             f"takes about {FOOTER_COPIES} times as many, found memory of {memory:,}; pass "
-            f"{option('memory', f'{-(-least // 10**6)}MB')} or more, or write the file with larger "
-            "row groups"
+            f"memory='{-(-least // 10**6)}MB' or more, or write the file with larger row groups"
         )
     if n_bytes + 8 > len(end):
         end = bytes(file.read_at(n_bytes + 8, size - n_bytes - 8))

@@ -7,15 +7,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from recframe.errors import (
-    MissingColumnError,
-    RecframeError,
-    option,
-    quote,
-    shorten,
-    show_path,
-    spell,
-)
+from recframe.errors import MissingColumnError, RecframeError, quote, shorten, show_path
 from recframe.files.trec import find_trec
 from recframe.formats import PARQUET, Rows, convert_all, find_format
 from recframe.frames.names import shown
@@ -25,10 +17,7 @@ from recframe.stores.store import NOWHERE, Part, Place
 # Bytes for each column; without, reading a part of a row group holds all of it.
 LEAST_BUFFER, MOST_BUFFER = 1 << 16, 1 << 20
 
-UNION = (
-    f"pass {option('union_by_name', True)}{spell(' to recframe.scan', '')} to read columns that a "
-    "file lacks as null"
-)
+UNION = "pass union_by_name=True to recframe.scan to read columns that a file lacks as null"
 TEXTS = (pa.string(), pa.binary())  # plain types of values of any length
 
 PartitionValues = dict[str, pa.Scalar]  # of all rows of a file, as its folder country=NL says
@@ -160,7 +149,7 @@ def naming_file(path: str) -> Iterator[None]:
         is_odd = isinstance(error, pa.ArrowInvalid) and find_format(path) == PARQUET
         call = find_reader(path, quote(path)) if is_odd else ""
         if call and not call.startswith("pd.read_parquet"):
-            message += f"; pass {spell(f'{call}, or write it as parquet', 'it as a parquet file')}"
+            message += f"; pass {call}, or write it as parquet"
         raise RecframeError(f"cannot read {show_path(path)}: {message}") from error
 
 

@@ -14,7 +14,7 @@ from recframe.cells import Types
 from recframe.errors import DAMAGE, RecframeError, RepeatedPairError, say_where
 from recframe.files.blocks import iter_blocks
 from recframe.files.budget import Limits, Progress, showing
-from recframe.files.filters import FILTERS, matching
+from recframe.files.filters import matching
 from recframe.files.footers import Files, open_files
 from recframe.files.found import TEXTS, Found, RowGroup, open_file
 from recframe.files.sources import PAIR_BYTES
@@ -125,7 +125,7 @@ def make_each(
     progress.report()  # also what was dropped since
     if files.is_filtered and progress.n_evaluated + progress.n_dropped == 0:
         raise RecframeError(
-            f"{FILTERS}: no row of the files matches, so nothing is left to evaluate; check the "
+            "filters: no row of the files matches, so nothing is left to evaluate; check the "
             "values that they compare with"
         )
 

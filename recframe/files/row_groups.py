@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from recframe.errors import RecframeError, option, quote, show_path
+from recframe.errors import RecframeError, quote, show_path
 from recframe.files.found import (
     LEAST_BUFFER,
     TEXTS,
@@ -64,8 +64,8 @@ def list_row_groups(
                     f"memory: row group {index} of {show_path(file.found.path)} has about "
                     f"{n_distinct:,} bytes of distinct {quote(name)}, and reading takes up to "
                     f"{DICTIONARY_COPIES} times as many, found memory of {memory:,}; "
-                    f"pass {option('memory', f'{-(-least // 10**6)}MB')} or more, or write the "
-                    "file with shorter ids or smaller row groups"
+                    f"pass memory='{-(-least // 10**6)}MB' or more, or write the file with shorter "
+                    "ids or smaller row groups"
                 )
             bounds = columns[name].statistics
             ends = (bounds.min, bounds.max) if bounds is not None and bounds.has_min_max else ()
@@ -75,8 +75,8 @@ def list_row_groups(
             raise RecframeError(
                 f"memory: row group {index} of {show_path(file.found.path)} has {len(sizes):,} "
                 f"columns to read at once, whose pages take about {n_held:,} bytes, found memory "
-                f"of {memory:,}; pass {option('memory', f'{-(-least // 10**6)}MB')} or more, or "
-                "write the file with smaller row groups"
+                f"of {memory:,}; pass memory='{-(-least // 10**6)}MB' or more, or write the file "
+                "with smaller row groups"
             )
         low = high = None
         for user in users[:1]:

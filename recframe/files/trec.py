@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recframe.errors import RecframeError, quote, shorten, show_path, spell
+from recframe.errors import RecframeError, quote, shorten, show_path
 from recframe.frames.ids import encode, find_users
 from recframe.frames.judgments import naming
 from recframe.frames.names import find_role
@@ -277,9 +277,8 @@ def find_trec(path: str) -> str:
     line = _regular(head[: head.find(b"\n") + 1])
     if not line.strip() or any(_find_faults(line, RUN_LINES)):
         return ""
-    command = f"it to recframe trec: recframe trec QRELS {shlex.quote(path)}"
-    call = spell(f"recframe.read_run({quote(path)}) to recframe.rec", command)
-    return f"it is a TREC run; pass {call}"
+    call = f"recframe.read_run({quote(path)}) to recframe.rec"
+    return f"it is a TREC run; pass {call}, or run recframe trec QRELS {shlex.quote(path)}"
 
 
 def _find_faults(data: bytes, layout: LineLayout) -> Iterator[tuple[int, str]]:

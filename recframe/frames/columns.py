@@ -8,13 +8,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from recframe.conventions import check_like
-from recframe.errors import (
-    RecframeError,
-    as_text,
-    option,
-    option_with,
-    quote,
-)
+from recframe.errors import RecframeError, as_text, quote
 from recframe.frames.names import (
     NAMES,
     as_labels,
@@ -174,11 +168,10 @@ def _find_averaged(frame: pd.DataFrame, names: Sequence[str]) -> tuple[tuple[str
 def _make_models_scores(columns: Columns, models: Models) -> Columns:
     """Return columns with a score for each model."""
     if len(columns.scores) > 1 or models.label in columns.labels:
-        choice = option("model", None, duplicates="max", missing="unranked")
         raise RecframeError(
             f"model={quote(models.label)} needs a column without another role, and one score "
-            f"column, found score {shown(columns.scores)}; pass "
-            f"{option_with('score', 'it')}, or, where each has its own, {choice}"
+            f"column, found score {shown(columns.scores)}; pass score= it, or, where each has its "
+            "own, model=None, duplicates='max', missing='unranked'"
         )
     ascending = [columns.ascending[0]] * len(models.names)
     return columns._replace(
@@ -225,8 +218,8 @@ def _find_directions(scores: list[Hashable], ascending: bool | list[bool] | None
         label, several = scores[is_low.index(True)], len(scores) > 1
         rule, other = (is_low, [False] * len(scores)) if several else (True, False)
         raise RecframeError(
-            f"score={quote(label)}: by its name less is better; pass {option('ascending', rule)} "
-            f"to rank the lowest first, or {option('ascending', other)} where the highest is the "
+            f"score={quote(label)}: by its name less is better; pass ascending={quote(rule)} "
+            f"to rank the lowest first, or ascending={quote(other)} where the highest is the "
             "best",
             {"ascending": rule},
         )

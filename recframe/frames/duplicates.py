@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_float_dtype, is_numeric_dtype
 
-from recframe.errors import RecframeError, RepeatedPairError, option, quote, spell
+from recframe.errors import RecframeError, RepeatedPairError, quote
 from recframe.frames.columns import Columns, other_labels
 from recframe.frames.id_matching import unwrap_ids
 from recframe.frames.ids import sort_ids
@@ -25,13 +25,10 @@ MAX_MODELS = 1_000  # A column with more values rather holds ids.
 N_REPEATED = 1_000  # repeated rows that are compared to find a column that tells them apart
 MOST_REPEATED = 0.6  # the largest share of repeated values in a column that may hold items
 APART = "evaluate each of its values by itself, or make score columns of models by a pivot"
-KEEP = spell("'keep'", "--duplicates keep")
-REMEDY = (
-    f"pass {option('duplicates', 'max')} for the best of each pair, or {KEEP} to count every row"
-)
+REMEDY = "pass duplicates='max' for the best of each pair, or 'keep' to count every row"
 OF_MODELS = (
-    f"pass {option('duplicates', 'max', model=None)} for the best of each pair, or "
-    f"{option('duplicates', 'keep', model=None)} to count every row"
+    "pass duplicates='max', model=None for the best of each pair, or duplicates='keep', model=None "
+    "to count every row"
 )
 
 
@@ -76,12 +73,11 @@ def repeated_error(
         label, is_item = unread[0], find_role(unread[0]) == "item"
         users = [label, *columns.users] if columns.users else label
         named = "the column" if len(unread) == 1 else "one of the columns"
-        apart = f"{option('user', users)}, to {APART}"
-        if is_item:
-            apart = f"{option('item', label)} if that is ranked"
+        of_item = f"item={quote(label)} if that is ranked"
+        apart = of_item if is_item else f"user={quote(users)}, to {APART}"
         remedy = (
-            f"if {named} {shown(unread)} tells them apart, pass it, for example "
-            f"{apart}; else {REMEDY}"
+            f"if {named} {shown(unread)} tells them apart, pass it, for example {apart}; "
+            f"else {REMEDY}"
         )
         answers: dict[str, Any] = {"duplicates": "max"} if is_item and len(unread) == 1 else {}
     else:
@@ -136,7 +132,7 @@ def say_remedy(
 ) -> tuple[str, dict[str, Any]]:
     """Return a remedy and options for repeated rows; `telling` is the result of `find_telling`."""
     if telling is None:
-        of_models = f"pass {option('duplicates', 'max')} for the best of each pair"
+        of_models = "pass duplicates='max' for the best of each pair"
         return REMEDY if columns.model is None else of_models, {"duplicates": "max"}
     label, (one, other, *_) = telling
     users = [label, *columns.users] if columns.users else label
@@ -144,9 +140,9 @@ def say_remedy(
     if label in columns.doubtful:
         answers = {"model": label}
     elif find_role(label) == "user":  # for example a session of a user
-        apart = f"pass {option('user', users)} to rank each by itself"
+        apart = f"pass user={quote(users)} to rank each by itself"
     elif find_role(label) == "item":  # for example a passage of a document
-        apart, answers = f"pass {option('item', label)} if that is ranked", {"duplicates": "max"}
+        apart, answers = f"pass item={quote(label)} if that is ranked", {"duplicates": "max"}
     examples = f"such as {quote(one)} and {quote(other)}"
     remedy = OF_MODELS if label in columns.doubtful else REMEDY
     return (
@@ -158,9 +154,9 @@ def say_remedy(
 def rank_apart(label: Hashable, columns: Columns) -> str:
     """Return advice to evaluate each value of a column by itself."""
     if find_role(label) == "model" and columns.item is not None:
-        return f"pass {option('model', label)} to evaluate each of its values as a model"
+        return f"pass model={quote(label)} to evaluate each of its values as a model"
     both = [label, *columns.users] if columns.users else label
-    return f"pass {option('user', both)} to {APART}"
+    return f"pass user={quote(both)} to {APART}"
 
 
 def check_same_relevance(relevance: pd.Series, repeats: Repeats) -> None:
@@ -172,7 +168,7 @@ def check_same_relevance(relevance: pd.Series, repeats: Repeats) -> None:
         raise RecframeError(
             f"relevant={quote(relevance.name)}: a user and item must have one relevance in the "
             f"rows of all models, found {len(differs):,} rows with another (such as {both}); pass "
-            f"{option('duplicates', 'max')} for the highest, or the relevant pairs as truth",
+            "duplicates='max' for the highest, or the relevant pairs as truth",
             {"duplicates": "max"},
         )
 
@@ -183,15 +179,15 @@ def find_models(label: Hashable, column: pd.Series, options: Options) -> Models:
     if options.duplicates == "keep":
         raise RecframeError(
             f"duplicates='keep' with model={quote(label)}: one row of a user, item and model "
-            f"counts; pass {option('duplicates', 'max')} for the best"
+            "counts; pass duplicates='max' for the best"
         )
     found = pd.Index(column.drop_duplicates(), tupleize_cols=False)
     present = unwrap_ids(found.dropna())
     if len(present) < len(found) and options.missing == "raise":
         raise RecframeError(
             f"model={quote(label)}: must not be null, found null in some rows; pass "
-            f"{option('missing', 'unranked')} to rank these by no model but count their relevance, "
-            f"or {option('missing', 'drop')} to remove them",
+            "missing='unranked' to rank these by no model but count their relevance, "
+            "or missing='drop' to remove them",
             {"missing": "unranked"},
         )
     if len(present) == 0:

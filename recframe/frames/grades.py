@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from recframe.errors import Choice, RecframeError, option, quote
+from recframe.errors import Choice, RecframeError, quote
 from recframe.frames.columns import Columns
 from recframe.frames.names import find_role, get_column, list_labels, shown
 from recframe.frames.splits import find_parts
@@ -51,12 +51,12 @@ def check_no_grades(truth: pd.DataFrame, columns: Columns, of_rows: Columns) -> 
         label, values = next(iter(grades.items()))
         others = f" (likewise {shown([*grades][1:])})" if len(grades) > 1 else ""
         few, is_text = "many" if "…" in values else "few", values[0][:1] in "\"'"
-        which = f"{option('relevant', label)} if it says which pairs are relevant"
+        which = f"relevant={quote(label)} if it says which pairs are relevant"
         which = f"the rows that count, as truth[truth[{quote(label)}] == ...]" if is_text else which
         raise RecframeError(
             f"relevant: no column found by its name, but {quote(label)} holds {few} distinct "
             f"values ({', '.join(values)}), as relevance does{others}; pass {which}, or "
-            f"{option('relevant', None)} where all are",
+            "relevant=None where all are",
             {"relevant": Choice([*([] if is_text else grades), None])},
         )
 

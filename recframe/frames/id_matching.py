@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recframe.errors import RecframeError, option, quote
+from recframe.errors import RecframeError, quote
 from recframe.frames.id_kinds import (
     N_EXAMPLES,
     check_comparable,
@@ -54,11 +54,11 @@ class UserCounts(NamedTuple):
         if only:
             raise RecframeError(
                 f"population: users differ between the frame and truth, found {n_both:,} in both, "
-                f"{' and '.join(only)}{self.difference}; pass {option('population', 'both')} for "
-                f"the users that both have, {option('population', 'truth')} for those of truth "
+                f"{' and '.join(only)}{self.difference}; pass population='both' for "
+                "the users that both have, population='truth' for those of truth "
                 "(with an empty list where they have no row), "
-                f"{option('population', 'rows')} for those of the frame (with nothing relevant "
-                f"where truth has none), or {option('population', 'all')} for either",
+                "population='rows' for those of the frame (with nothing relevant "
+                "where truth has none), or population='all' for either",
                 {"population": self.answer},
             )
 

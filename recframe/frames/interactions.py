@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from recframe.errors import RecframeError, option, quote
+from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns
 from recframe.frames.duplicates import Folded, check_same_relevance, rank_apart, repeated_error
 from recframe.frames.id_kinds import rank_as_text
@@ -304,7 +304,7 @@ def _check_model(interactions: Interactions, label: Hashable) -> None:
             f"the column {quote(label)} has several values in the rows of "
             f"{several['user'].nunique():,} of {len(users.ids):,} users (such as {shown}), as "
             f"several rankings of a user have: {rank_apart(label, interactions.columns)}; else "
-            f"pass {option('model', None)}",
+            "pass model=None",
             {"model": label if interactions.columns.item is not None else None},
         )
 
@@ -397,7 +397,7 @@ def _fold_values(values: Array, repeats: Repeats, label: Hashable) -> Array:
         raise RecframeError(
             f"mean column={quote(label)}: a user and item that duplicates='max' makes one row "
             f"must have one value, found {len(differs)} that have several (such as {found}); "
-            f"pass {option('duplicates', 'first')}, or give each pair one value"
+            "pass duplicates='first', or give each pair one value"
         )
     return highest
 

@@ -18,13 +18,10 @@ from recframe.errors import (
     RecframeError,
     RepeatedPairError,
     count_of,
-    option,
-    option_with,
     quote,
     say_where,
     shorten,
     show_path,
-    spell,
 )
 from recframe.frames.columns import Columns, find_companion_columns
 from recframe.frames.grades import FIRST_ROWS, check_no_grades
@@ -130,7 +127,7 @@ def _read_local(name: str, path: str, rows: Any) -> pd.DataFrame:
     except (pa.ArrowException, *DAMAGE) as error:
         is_missing = isinstance(error, FileNotFoundError)  # Arrow takes a pattern as a name.
         call = "" if rows or is_missing else find_reader(path, quote(path))
-        remedy = f"; pass {spell(f'{name}={call}', 'it as a parquet file')}" if call else ""
+        remedy = f"; pass {name}={call}, or write it as parquet" if call else ""
         reason = "no such file" if is_missing else str(error).partition("\n")[0].rstrip(".")
         if not isinstance(error, OSError | ValueError):  # The text alone says little.
             reason = f"{type(error).__name__}: {reason}"
@@ -182,8 +179,8 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
             check_time(label, truth, columns, of_rows)
         if columns.relevant is None and options.min_relevance is not None:
             raise RecframeError(
-                "min_relevance needs a column of relevance, found none; pass "
-                f"{option_with('relevant', 'its label')}, or leave it out where all are relevant"
+                "min_relevance needs a column of relevance, found none; pass relevant= its label, "
+                "or leave it out where all are relevant"
             )
         if columns.relevant is None and is_infer(options.relevant):
             check_no_grades(truth, columns, of_rows)
@@ -193,9 +190,10 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
             rows = read_interactions(truth, columns, replace(options, duplicates=duplicates))
         except RepeatedPairError as error:
             labels = columns._replace(relevant=None).labels
-            one = f"sort_values({quote(columns.relevant)}).drop_duplicates({quote(labels)}"
-            how = spell(f"make them one, with truth.{one}, keep='last')", "keep one row of each")
-            raise RecframeError(f"{error.found}; {how}") from None
+            raise RecframeError(
+                f"{error.found}; keep one row of each, as truth.sort_values("
+                f"{quote(columns.relevant)}).drop_duplicates({quote(labels)}, keep='last')"
+            ) from None
         if is_all and len(rows.relevant) == 0:
             raise RecframeError(NO_ROWS)
     pairs = Pairs(rows.users, rows.items.used())  # type: ignore[union-attr]  # truth has items
@@ -319,11 +317,10 @@ def check_time(label: Hashable, truth: pd.DataFrame, of_truth: Columns, columns:
         if n_of_user.max() > 1 and n_of_item.max() > 1:
             several = n_of_user.index[n_of_user > 1]
             is_renamed = of_truth.users != columns.users
-            others = {"truth_user": [label, *of_truth.users]} if is_renamed else {}
-            by_time = option("user", [label, *columns.users], **others)
+            also = f", truth_user={quote([label, *of_truth.users])}" if is_renamed else ""
             raise RecframeError(  # It has no answers: only the caller knows.
                 f"the rows have {quote(label)} too, and it parts the pairs of "
                 f"{count_of(len(several), 'user')} (such as {quote(several[:1].tolist()[0])}); "
-                f"pass {by_time} if a pair belongs to the rows of one {label}, or "
-                f"{option('truth_user', of_truth.user)} if it belongs to all"
+                f"pass user={quote([label, *columns.users])}{also} if a pair belongs to the rows "
+                f"of one {label}, or truth_user={quote(of_truth.user)} if it belongs to all"
             )

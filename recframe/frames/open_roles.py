@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from recframe.errors import Choice, MissingColumnError, RecframeError, quote, spell, spell_flags
+from recframe.errors import Choice, MissingColumnError, RecframeError, quote
 from recframe.frames.id_kinds import list_lists
 from recframe.frames.names import (
     as_labels,
@@ -74,8 +74,7 @@ def _open_roles_error(
     if not (remedy := remedy or _advise_header(frame)):
         answers = find_answers(frame, roles, options)
         python = ", ".join(spell_arguments(list_changed(options) | answers if call else answers))
-        passed = spell(f"{call}({python})" if call else python, spell_flags(answers))
-        remedy = f"pass {passed}{say_choices(answers)}"
+        remedy = f"pass {f'{call}({python})' if call else python}{say_choices(answers)}"
     without = {name for name, role in roles.items() if role.how == "none"}
     advice = _advise_lists(frame, without)
     has_none = any(isinstance(one, Choice) and not str(one) for one in answers.values())

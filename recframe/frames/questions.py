@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from recframe.errors import COMMAND, Choice, RecframeError, as_flag, quote, spell, spell_flags
+from recframe.errors import Choice, RecframeError, quote
 from recframe.options import CHOICES, DEFAULTS, list_changed, spell_arguments
 from recframe.public_calls import raise_of_handler
 
@@ -30,7 +30,8 @@ def ask_all(
     """Add to the refusal of a call all other open questions, and the call that answers them.
 
     The call is repeated with an answer to each question until it asks no more, so the call shown
-    has been tried. A question that no option answers comes last.
+    has been tried. A question that no option answers comes last. The command line names no accessor
+    (`_call` is ""), and no call is shown.
     """
     questions = Questions(error, function, args, kwargs)
     if not questions.can_be_tried(error):
@@ -41,14 +42,14 @@ def ask_all(
     if len(messages) > 1:
         lines = [f"{len(messages)} questions are open:"]
         lines += [f"{number}. {one}" for number, one in enumerate(messages, 1)]
-        if questions.accessor is None or questions.bound is not None:
-            choice = f", with your choice in place of {spell('...', 'COLUMN')}" if choices else ""
+        if questions.accessor is None or (questions.bound is not None and questions.bound._call):
+            choice = ", with your choice in place of ..." if choices else ""
             lines.append(
                 f"This answers all{' but the last' * questions.is_done}{choice}"
                 f"{' and without what depends on it' * bool(left)}:"
             )
             lines.append(questions.spell_call(error.answers))
-        error._say("\n".join(lines))
+        error.args = ("\n".join(lines),)
 
 
 class Questions:
@@ -63,14 +64,14 @@ class Questions:
         self.function, self.args, self.kwargs = function, args, kwargs
         self.accessor = self.bound = args[0] if args and hasattr(args[0], "_bind") else None
         self.takes = DEFAULTS.keys() if self.accessor is None else self.accessor._takes
-        self.messages, self.answers = [error._message], dict(error.answers)
+        self.messages, self.answers = [str(error)], dict(error.answers)
         self.left, self.is_done = set[str](), False
 
     def can_be_tried(self, error: RecframeError) -> bool:
         """Return whether the call can be repeated with the answers of its refusal."""
         accessor = self.accessor
-        if accessor is not None and not (accessor._call and accessor._asks_all):
-            return False  # A function asks by itself; some rows cannot be read twice.
+        if accessor is not None and not accessor._asks_all:
+            return False  # Some rows cannot be read twice.
         if any(isinstance(one, ONCE) for one in (*self.args, *self.kwargs.values())):
             return False
         return error.answers.keys() <= self.takes
@@ -120,11 +121,11 @@ class Questions:
             depends = error.answers.keys() if is_other else OF_RELEVANCE if choices else ()
             self.left.update(name for name in error.answers if name in depends)
             self.answers |= error.answers
-        others = [one for one in self.messages if one != error._message]
-        self.messages = [*others, error._message]
+        others = [one for one in self.messages if one != str(error)]
+        self.messages = [*others, str(error)]
 
     def spell_call(self, answers: Mapping[str, Any]) -> str:
-        """Return a call with answers, and the command, with the other choices as comments."""
+        """Return a call with answers, with the other choices as comments."""
         accessor, parameters = self.bound, inspect.signature(self.function).parameters
         others = {
             name: _say_others(name, answer)
@@ -147,8 +148,7 @@ class Questions:
         frames = [name for name, one in options.items() if isinstance(one, pd.DataFrame)]
         frames = [*(["df"] if re.search(r"\bdf\b", lines[0]) else []), *frames]
         lines = [f"# {' and '.join(frames)}: as your call has them"] * bool(frames) + lines
-        comment = _comment_flags(answers, others)
-        return spell("\n".join(lines), f"{COMMAND} {spell_flags(answers)}{comment}")
+        return "\n".join(lines)
 
     def _list_options(self, answers: Mapping[str, Any]) -> dict[str, Any]:
         """Return the options of the call with answers; `bound` has all but the choices."""
@@ -180,17 +180,6 @@ def _list_lines(
         before = "  # " if isinstance(options[name], Choice) else "  # or "
         lines.append(f"    {text},{f'{before}{others[name]}' if others.get(name) else ''}")
     return lines
-
-
-def _comment_flags(answers: Mapping[str, Any], others: Mapping[str, str]) -> str:
-    """Return the other choices as comments below a command, a line for each choice."""
-    choices = [name for name, answer in answers.items() if isinstance(answer, Choice)]
-    flags = {name: f"{as_flag(name)} {text}" for name, text in others.items() if text}
-    words = "; ".join(text for name, text in flags.items() if name not in choices)
-    comment = f"\n# or {words}".replace("'", "") if words else ""
-    for name in choices:
-        comment = f"\n# {as_flag(name)}: {others[name]}" + comment
-    return comment
 
 
 def write(name: str, value: Any) -> str:

@@ -8,14 +8,7 @@ from typing import Any, Literal, NamedTuple, cast
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from recframe.errors import (
-    MissingColumnError,
-    RecframeError,
-    as_text,
-    option_with,
-    quote,
-    spell,
-)
+from recframe.errors import MissingColumnError, RecframeError, quote
 from recframe.frames.id_kinds import list_lists
 from recframe.frames.names import (
     NAMES,
@@ -211,13 +204,12 @@ def find_companion_roles(
             roles[role] = infer_role(role, named[name])
         else:
             other = "truth" if options else "exclude"
-            also = f", or {option_with('truth_user', 'others')}" if options else ""
-            merged = f"{other}.merge(df[{quote(missing)}].drop_duplicates(), how='cross')"
-            merged = f"if it holds for all of them, pass {other}={merged}"
-            one = f"evaluate one at a time, by --filter '{as_text(missing[0])} == …' and one --user"
+            also = ", or truth_user= others" if options else ""
             error = MissingColumnError(
                 f"user={quote(of_rows)} needs each of these columns here too, found no "
-                f"{shown(missing)}; the frame has {shown(labels)}; {spell(merged, one)}{also}"
+                f"{shown(missing)}; the frame has {shown(labels)}; if it holds for all of them, "
+                f"pass {other}={other}.merge(df[{quote(missing)}].drop_duplicates(), how='cross'), "
+                f"or evaluate the rows of one {shown(missing[:1])} at a time, with one user={also}"
             )
             roles[role] = Role("refused", [], error=error)
     taken = {label for role in roles.values() for label in role.labels}
@@ -240,8 +232,7 @@ def _read_role(frame: pd.DataFrame, role: str, passed: Any, like: Sequence[Hasha
         if passed is None and role == "relevant":
             raise RecframeError(
                 "relevant=None makes every pair of truth relevant, found no truth; pass "
-                f"{spell('truth=', '--truth FILE')}, or "
-                f"{option_with('relevant', 'the column of relevance')}"
+                "truth=, or relevant= the column of relevance"
             )
         if passed is not None:
             check_label(frame, role, *labels)

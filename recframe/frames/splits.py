@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import pandas as pd
 
-from recframe.errors import DAMAGE, RecframeError, option, option_with, quote, spell
+from recframe.errors import DAMAGE, RecframeError, quote
 from recframe.frames.columns import Columns
 from recframe.frames.names import get_column, plain_name
 from recframe.options import Options
@@ -82,13 +82,12 @@ def _split_error(label: Hashable, parts: dict[object, str], *, of_truth: bool) -
     first = min(parts, key=lambda value: PARTS.index(parts[value]))
     name, both = ("truth", "the pairs of all") if of_truth else ("df", "rows of users in several")
     one = f"{name}[{name}[{quote(label)}] == {quote(first)}]"
-    one = f"{option_with('truth', 'the path of its files')}" if label == OF_FILES else one
+    one = "truth= the path of its files" if label == OF_FILES else one
     if not of_truth:
-        files = f"{one} (of files filters=[({quote(label)}, '==', {quote(first)})])"
-        one = spell(files, f"--filter {quote(f'{label} = {first}')}")
+        one += f" (of files filters=[({quote(label)}, '==', {quote(first)})])"
     return RecframeError(
         f"{quote(label)} tells parts of a split apart ({', '.join(sorted(map(quote, parts)))}); "
-        f"pass the rows of one, as {one}, or {option('model', None)} where {both} count"
+        f"pass the rows of one, as {one}, or model=None where {both} count"
     )
 
 

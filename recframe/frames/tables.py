@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recframe.errors import RecframeError, option, quote
+from recframe.errors import RecframeError, quote
 from recframe.frames.ids import sort_ids
 from recframe.frames.interactions import Interactions, Judged
 from recframe.kernel.counting import count
@@ -136,9 +136,8 @@ def check_lengths(
         found = f"user {quote(users[[user]].tolist()[0])} has {n_ranked[user]}"
         raise RecframeError(
             f"k={k} is more than the ranked rows by {quote(score)} of {len(short)} of {len(users)} "
-            f"users ({found}); pass {option('short', 'pad')} to divide by k all the same, "
-            f"{option('short', 'shrink')} to divide by the rows there are, or "
-            f"{option('short', 'nan')} for NaN",
+            f"users ({found}); pass short='pad' to divide by k all the same, short='shrink' to "
+            "divide by the rows there are, or short='nan' for NaN",
             {"short": "pad"},
         )
 

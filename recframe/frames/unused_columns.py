@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import infer_dtype, is_numeric_dtype
 
-from recframe.errors import DAMAGE, Choice, RecframeError, option, quote
+from recframe.errors import DAMAGE, Choice, RecframeError, quote
 from recframe.frames.columns import Columns
 from recframe.frames.names import find_role, get_column, is_infer, list_fields, remove_labels
 from recframe.frames.splits import check_splits, is_flag
@@ -136,8 +136,8 @@ def check_classes(
     if len(shares) == 1:
         raise RecframeError(
             f"score: {quote(score)} holds 0 and 1 alone, as classes do, and {quote(shares[0])} "
-            f"numbers between them, as probabilities; pass {option('score', shares[0])} to rank by "
-            f"it, or {option('score', score)}",
+            f"numbers between them, as probabilities; pass score={quote(shares[0])} to rank by "
+            f"it, or score={quote(score)}",
             {"score": Choice([shares[0], score])},
         )
 
@@ -169,8 +169,8 @@ def check_unit(places: Sequence[pd.DataFrame], label: Hashable, columns: Columns
     if len(rows) and _is_decided(codes, [user]) and n_again > 1 and are_few:
         raise RecframeError(
             f"unit: rankings of one {quote(label)} are not independent, and {n_again:,} of "
-            f"{len(values):,} that were looked at have several; pass {option('unit', label)} to "
-            f"count the mean of each one's rankings as one value, or {option('unit', None)} to "
+            f"{len(values):,} that were looked at have several; pass unit={quote(label)} to "
+            "count the mean of each one's rankings as one value, or unit=None to "
             "count each ranking by itself"
         )
 
@@ -277,8 +277,8 @@ def _lists_error(label: Hashable, columns: Columns, n_several: int, n_users: int
     return RecframeError(
         f"each value of the column {quote(label)} is in rows of one user alone, and {n_several:,} "
         f"of {n_users:,} users that were looked at have several, as users have who were shown "
-        f"several lists: pass {option('user', both)} to rank each by itself; else pass "
-        f"{option('user', columns.user)}",
+        f"several lists: pass user={quote(both)} to rank each by itself; else pass "
+        f"user={quote(columns.user)}",
         {"user": Choice([both, columns.user])},
     )
 
@@ -292,6 +292,6 @@ def _models_error(label: Hashable, columns: Columns, values: Any) -> RecframeErr
     return RecframeError(
         f"each value of the column {quote(label)} has equally many rows of each user (such as "
         f"{quote(one)} and {quote(other)}), as the lists of models have: pass "
-        f"{option(name, answer)} to rank each by itself; else pass {option('model', None)}",
+        f"{name}={quote(answer)} to rank each by itself; else pass model=None",
         {name: answer},
     )

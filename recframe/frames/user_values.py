@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recframe.errors import RecframeError, option, quote
+from recframe.errors import RecframeError, quote
 from recframe.frames.ids import as_users
 from recframe.frames.interactions import Interactions
 from recframe.frames.names import find_role, get_column, is_infer, is_same
@@ -51,7 +51,7 @@ def read_user_column(interactions: Interactions, name: str, label: Hashable, at:
     if len(differs):
         of_user = np.searchsorted(offsets, differs, side="right") - 1
         two = column.iloc[[offsets[of_user[0]], differs[0]]].tolist()
-        both = f", or {option('user', [label, *labels])} to rank each by itself"
+        both = f", or user={quote([label, *labels])} to rank each by itself"
         may_rank = name == "by" and labels and is_same(label, at) and not is_of_row(label)
         apart = both if may_rank else ""
         raise RecframeError(
@@ -99,8 +99,8 @@ def find_units(rankings: pd.Index[Any], unit: Any) -> Array | None:
             again = f"{len(units)} rankings by {quote(names)} of {units.nunique()} {quote(name)}"
             raise RecframeError(
                 f"unit: rankings of one {name} are not independent, found {again}; pass "
-                f"{option('unit', name)} to count the mean of each one's rankings as one value, or "
-                f"{option('unit', None)} to count each ranking by itself"
+                f"unit={quote(name)} to count the mean of each one's rankings as one value, or "
+                "unit=None to count each ranking by itself"
             )
     return None
 
@@ -218,13 +218,13 @@ def _find_scores_and_metrics(per_user: pd.DataFrame) -> pd.MultiIndex:
     for label in columns:
         if find_role(label) in ("user", "item"):
             raise RecframeError(
-                f"per_user must have users in its index and values in its columns, found the "
+                "per_user must have users in its index and values in its columns, found the "
                 f"column {quote(label)}; pass df.rec.evaluate() of rows of users and items, or "
                 f"per_user.set_index({quote(label)})"
             )
     if columns.name == "metric" or any(map(is_metric, columns)):
         raise RecframeError(
-            f"per_user must have columns (score, metric), or be of one metric; found the metrics "
+            "per_user must have columns (score, metric), or be of one metric; found the metrics "
             f"{quote(columns.tolist())} without a score; pass pd.concat({{'model': per_user}}, "
             "axis=1)"
         )

@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_object_dtype
 
-from recframe.errors import RecframeError, option, option_with, quote, spell
+from recframe.errors import RecframeError, quote
 from recframe.kernel.grouping import Groups
 from recframe.kernel.threads import Array, in_slices
 from recframe.options import Options
@@ -29,7 +29,7 @@ OF_MEAN = "mean column"
 MIN_MASK, FAR, MIN_SPAN = -100, 1_000, 0.5
 # The kinds of objects, as `infer_dtype` names them, that are numbers.
 NUMBER_OBJECTS = ("integer", "floating", "mixed-integer-float", "decimal", "empty")
-REMOVE_ROWS = f"remove those rows or pass {option('missing', 'drop')}"
+REMOVE_ROWS = "remove those rows or pass missing='drop'"
 
 # The values of each score, the highest the best, and the rows that are ranked; None: all rows.
 Scores: TypeAlias = dict[Hashable, tuple[Array, Array | None]]
@@ -53,10 +53,10 @@ def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array
         nulls, answer = find_nulls(relevance), {"null_relevance": "nonrelevant"}
         if options.null_relevance == "raise":
             remedy = (
-                f"pass the judgments as {spell('truth=', '--truth FILE')}, which counts relevant "
-                "items that are in no list too (a merge with the lists has lost them); where null "
-                f"means not relevant, as not rated, {option('null_relevance', 'nonrelevant')}; "
-                f"{option('missing', 'drop')} takes those rows out of the rankings"
+                "pass the judgments as truth=, which counts relevant items that are in no list too "
+                "(a merge with the lists has lost them); where null means not relevant, as not "
+                "rated, null_relevance='nonrelevant'; missing='drop' takes those rows out of the "
+                "rankings"
             )
             raise null_error(f"relevant={quote(label)}:", nulls, remedy, answers=answer)
         flags, grades = read_relevance(relevance[~nulls], options)
@@ -75,8 +75,7 @@ def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array
         proposed = low if low > 1 else above.min(initial=values.max()).item()
         raise RecframeError(
             f"relevant={quote(label)}: must be boolean or 0/1, found values from {values.min()} to "
-            f"{values.max()}; pass "
-            f"{option_with('min_relevance', 'the lowest value that is relevant')}",
+            f"{values.max()}; pass min_relevance= the lowest value that is relevant",
             {"min_relevance": proposed},
         )
     return values.view(bool) if values.itemsize == 1 else values.astype(bool), None
@@ -90,7 +89,7 @@ def read_gains(grades: Array, label: Hashable, gain: str) -> Array:
         grades = grades.astype(np.float64)
     limit = MAX_GAIN if gain == "linear" else math.log2(MAX_GAIN)
     if (high := grades.max(initial=0)) > limit:
-        remedy = f"; pass {option('gain', 'linear')}" if gain == "exponential" else ""
+        remedy = "; pass gain='linear'" if gain == "exponential" else ""
         raise RecframeError(
             f"relevant={quote(label)}: metrics of grades need relevance of at most {limit:.3g} "
             f"under gain={gain!r}, found {high:g}{remedy}"
@@ -118,12 +117,11 @@ def read_scores(
             if not nulls.any():
                 nulls, what = missing, "inf" if is_low_best else "-inf"
             remedy = (
-                f"pass {option('missing', 'unranked')} to leave them out of this ranking only (as "
-                f"where lists of models differ), or {option('missing', 'drop')} to remove these "
-                "rows, for every score"
+                "pass missing='unranked' to leave them out of this ranking only (as where lists of "
+                "models differ), or missing='drop' to remove these rows, for every score"
             )
             if what == "-inf":
-                remedy += f"; {option('min_score', -math.inf)} ranks them last"
+                remedy += "; min_score=-inf ranks them last"
             raise null_error(
                 f"score={quote(score.name)}:", nulls, remedy, what, {"missing": "unranked"}
             )
@@ -159,8 +157,8 @@ def _check_masks(
         raise RecframeError(
             f"score={quote(label)}: {low:g} looks like a mask, found it in {is_low.sum():,} of "
             f"{len(values):,} rows, beside scores from {first:g} to {last:g}; pass "
-            f"{option('min_score', answer)} to leave these rows out of the ranking, as nulls are "
-            f"by missing='unranked', or {option('min_score', -math.inf)} to rank them last",
+            f"min_score={quote(answer)} to leave these rows out of the ranking, as nulls are "
+            "by missing='unranked', or min_score=-inf to rank them last",
             {"min_score": answer},
         )
 
@@ -176,8 +174,8 @@ def read_values(column: pd.Series, scores: Scores, options: Options) -> Array:
         or any(is_ranked is None or (nulls & is_ranked).any() for _, is_ranked in scores.values())
     ):
         remedy = (
-            "fill them in, with fillna(0) where they mean nothing; "
-            f"{option('missing', 'drop')} removes these rows, for every score"
+            "fill them in, with fillna(0) where they mean nothing; missing='drop' removes these "
+            "rows, for every score"
         )
         raise null_error(f"{OF_MEAN}={quote(column.name)}:", nulls, remedy)
     present = column if nulls is None else column[~nulls]

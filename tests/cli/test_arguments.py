@@ -1,7 +1,7 @@
 """Arguments stand in any order or in files, and wrong ones are refused with a correction."""
 
-import pickle
 import re
+import shlex
 from pathlib import Path
 
 import pandas as pd
@@ -10,7 +10,8 @@ import pytest
 import recframe
 from command_lines import EXAMPLE, GOLDEN, OUT, TABLE
 from recframe.cli import main
-from recframe.errors import Choice, in_flags, option, say_where, spell_flags
+from recframe.cli.parser import Parser, spell_flags
+from recframe.errors import Choice
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.options import MEANINGS
 
@@ -204,15 +205,17 @@ REFUSED = {
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_refused_data(case, capsys):
-    """Data that is refused ends with status 1 and one line, without a traceback."""
+    """Data that is refused ends with status 1, a line and perhaps flags, without a traceback."""
     arguments, message = REFUSED[case]
     status = main(["evaluate", str(EXAMPLE), *arguments])
     printed = capsys.readouterr()
 
     assert 1 == status
-    assert printed.err.startswith("recframe: ")
-    assert message in printed.err
-    assert 1 == printed.err.count("\n")
+    first, *flags = printed.err.splitlines()
+    assert first.startswith("recframe: ")
+    assert message in first
+    assert len(flags) <= 1
+    assert all(line.startswith("As flags: recframe evaluate ") for line in flags)
     assert "" == printed.out
 
 
@@ -238,6 +241,8 @@ SPELLED = {
     "none": ({"relevant": None}, "--no-relevant"),
     "numbers": ({"min_relevance": 3.5, "gain": "linear"}, "--min-relevance 3.5 --gain linear"),
     "a choice": ({"user": Choice(["a", "b"])}, "--user COLUMN"),
+    "a choice of files": ({"truth": Choice([], "pairs")}, "--truth FILE"),
+    "a minus": ({"min_score": -2.5}, "--min-score=-2.5"),
     "quotes": ({"score": "user='x'"}, """--score 'user='"'"'x'"'"''"""),
 }
 
@@ -247,28 +252,44 @@ def test_options_are_spelled_as_flags(name):
     """Suggested options can be pasted after the command."""
     options, expected = SPELLED[name]
 
-    assert expected == spell_flags(options)
-
-
-def test_a_refusal_has_both_spellings():
-    """A refusal has the text for Python and that for the command, also after pickling."""
-    refusal = recframe.RecframeError(f"x; pass {option('short', 'pad')}")
-    say_where("truth: ", refusal)
-
-    for error in (refusal, pickle.loads(pickle.dumps(refusal))):
-        assert ("truth: x; pass short='pad'",) == error.args
-        assert "truth: x; pass short='pad'" == str(error)
-        assert "truth: x; pass --short pad" == in_flags(error)
+    assert expected == shlex.join(spell_flags(options))
 
 
 def test_remedy_of_a_refusal(tmp_path, capsys):
-    """A refusal of the data names a flag to pass, and the command then accepts that flag."""
-    path = str(tmp_path / "runs.parquet")
+    """A refusal of the data has a line with the command to paste, which is then accepted."""
+    path = str(tmp_path / "runs of May.parquet")
     pd.DataFrame({"user": [1], "score": [0.5], "relevant": [1]}).to_parquet(path)
 
     assert 1 == main(["evaluate", path])
-    assert "pass --short pad to divide by k all the same, --short" in capsys.readouterr().err
-    assert 0 == main(["evaluate", path, "--short", "pad"])
+    message, flags = capsys.readouterr().err.splitlines()
+    assert "pass short='pad' to divide by k all the same, short='shrink'" in message
+    assert f"As flags: recframe evaluate '{path}' --short pad" == flags
+    assert 0 == main([*shlex.split(flags)[3:]])
+
+
+def test_an_answer_replaces_a_flag(tmp_path, capsys):
+    """In the command to paste, the flag of an answer stands in place of flags of its option."""
+    path = str(tmp_path / "runs.parquet")
+    rows = {"user": 1, "item": ["a", "a"], "session": [1, 2], "score": 0.5, "relevant": 1}
+    pd.DataFrame(rows).to_parquet(path)
+    for user in (["--user", "user"], ["--user=user"]):
+        assert 1 == main(["evaluate", path, *user, "--by", "session", "--metric", "recall@1"])
+        command = capsys.readouterr().err.splitlines()[-1].partition(" recframe ")[2]
+        flags = "--by session --metric recall@1 --user session --user user"
+        assert f"evaluate {path} {flags}" == command
+        assert 0 == main(shlex.split(command))
+
+
+def test_an_answer_without_a_flag(tmp_path, capsys):
+    """An answer is left out of the command to paste if it has no flag or no candidate."""
+    path = str(tmp_path / "lists.parquet")
+    pd.DataFrame({"user": [1], "recs": [["a", "b"]], "relevant": [1]}).to_parquet(path)
+    assert 1 == main(["evaluate", path])
+    (message,) = capsys.readouterr().err.splitlines()
+    assert "score: no column found" in message
+
+    refusal = recframe.RecframeError("x", {"from_lists": True})
+    assert "x" == Parser().spell_refusal(["recframe", "evaluate", path], refusal)
 
 
 @pytest.mark.parametrize(

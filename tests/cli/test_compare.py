@@ -315,7 +315,7 @@ def test_what_has_nothing_in_common_is_refused(save, nights, capsys):
         (["--at-least", "dcg@10=-1"], "--at-least: must be a number of 0 or more, found -1"),
         (["--min-users", "95"], "--min-users: must be a number from 0 to 1, found 95"),
         (["--interval", "wilson"], "argument --interval: invalid choice: 'wilson'"),
-        (["--correction", "max_t", "--test", "ttest"], "; pass --correction holm"),
+        (["--correction", "max_t", "--test", "ttest"], "; pass correction='holm'"),
     ],
 )
 def test_wrong_usage(words, message, capsys):

@@ -96,13 +96,13 @@ def test_what_is_told_of_filters(path, capsys):
 @pytest.mark.parametrize(
     ("text", "message"),
     {
-        "dy > 1": "--filter: 'dy': no such column; .* did you mean 'day'",
-        "day > x": "--filter: a value for 'day' must be of its type timestamp.*, found 'x'",
-        "item in (x)": "--filter: a value for 'item' must be of its type int64, found 'x'",
+        "dy > 1": "filters: 'dy': no such column; .* did you mean 'day'",
+        "day > x": "filters: a value for 'day' must be of its type timestamp.*, found 'x'",
+        "item in (x)": "filters: a value for 'item' must be of its type int64, found 'x'",
     }.items(),
 )
 def test_filters_that_do_not_fit(path, text, message, capsys):
-    """A filter that does not fit the data is refused with its flag, column, type and value."""
+    """A filter that does not fit the data is refused with its column, type and value."""
     assert 1 == main(["evaluate", path, "--filter", text])
     assert pd.Series([capsys.readouterr().err]).str.contains(message).all()
 
@@ -116,7 +116,7 @@ def test_numbers_that_text_is_compared_with(frame, tmp_path, sign, capsys):
 
     assert 1 == main([*words, f"kunde {sign} 50"])
     assert (
-        f"recframe: --filter: 'kunde' {sign} compares text, in which '10' is below '9', found the "
+        f"recframe: filters: 'kunde' {sign} compares text, in which '10' is below '9', found the "
         "number 50; write numbers in the files, or '50' in quotes\n"
     ) == capsys.readouterr().err
     with pytest.raises(recframe.RecframeError, match=r"filters: .*cannot be evaluated"):

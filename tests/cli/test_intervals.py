@@ -93,7 +93,7 @@ def test_how_intervals_are_made(flags, words, capsys):
         (["--summary", "--seed", "0.5"], "seed must be an integer of 0 or more, found 0.5"),
         (
             ["--baseline", "x", "--test", "ttest", "--correction", "max_t"],
-            "found test='ttest'; pass --correction holm",
+            "found test='ttest'; pass correction='holm'",
         ),
     ],
 )
@@ -105,10 +105,10 @@ def test_flags_of_intervals_in_vain(words, message, capsys):
 
 
 def test_an_interval_that_does_not_fit_the_values(capsys):
-    """A refused interval names the flag to pass."""
+    """A refused interval names the value to pass."""
     words = ["--metric", "recall@4", "--summary", "--interval", "wilson"]
     assert 1 == main(["evaluate", str(EXAMPLE), *words])
-    assert "; pass --interval auto\n" in capsys.readouterr().err
+    assert "; pass interval='auto'\n" in capsys.readouterr().err
 
 
 def test_a_missing_extra_is_named(monkeypatch, capsys):

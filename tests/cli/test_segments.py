@@ -196,7 +196,7 @@ def test_each_day_of_a_user_is_a_ranking(frame, tmp_path, capsys):
     )
     assert "day" == json.loads(capsys.readouterr().out)["options"]["user"]
     assert 1 == main(["evaluate", "nights", "--by", "day", "--duplicates", "keep"])
-    assert "or --user day --user object to rank each by itself" in capsys.readouterr().err
+    assert "or user=['day', 'object'] to rank each by itself" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])

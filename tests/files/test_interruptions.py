@@ -178,7 +178,7 @@ FULL = {
     # the limit is met by the spill first, unless the whole fits in memory
     "temporary": (
         [],
-        "cannot write temporary files to {tmp}: File too large; pass --tmp with a folder",
+        "cannot write temporary files to {tmp}: File too large; pass tmp= a folder",
     ),
     "csv": (["--memory", "1GiB"], "cannot write {out}/u.csv: "),
     "parquet": (["--memory", "1GiB"], "cannot write {out}/u.parquet: "),
@@ -222,7 +222,7 @@ def small_disk(folder):
 
 
 DISKS = {
-    ("tmp", "csv"): "cannot write temporary files to {tmp}: No space left on device; pass --tmp",
+    ("tmp", "csv"): "cannot write temporary files to {tmp}: No space left on device; pass tmp=",
     ("out", "csv"): "cannot write {out}/u.csv: No space left on device\n",
     ("out", "parquet"): "cannot write {out}/u.parquet: ",
 }

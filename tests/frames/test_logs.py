@@ -134,7 +134,7 @@ def test_a_file_of_json_lines(tmp_path, capsys):
     TRUTH.to_csv(truth, index=False)
     words = ["evaluate", str(path), "--truth", str(truth), "--metric", "recall@3"]
     assert 1 == main(words)
-    said = capsys.readouterr().err.splitlines()[-2]
+    said = capsys.readouterr().err.splitlines()[-1]
     # Truth has doc_id, not chunk_id.
     for flags in ("--model retriever", "--duplicates max"):
         assert flags in said
