@@ -1,4 +1,4 @@
-"""ddf.rec: what pandas gives, bit for bit, lazily, on threads and on a cluster."""
+"""ddf.rec equals df.rec bit for bit, lazily, on threads and on a cluster."""
 
 import pickle
 import re
@@ -55,7 +55,7 @@ def test_means(ids, threads):
 
 
 def test_nothing_runs_before_it_is_computed(threads):
-    """Making a table reads no data; what is wrong in it is found when computed."""
+    """Making a table reads no data, and wrong data raise when it is computed."""
     ddf = parts(interactions().assign(relevant=7))
     lazy = ddf.rec(short="pad").evaluate(METRICS)
     with pytest.raises(recframe.RecframeError, match="must be boolean or 0/1"):
@@ -92,7 +92,7 @@ def test_no_table_reads_data(make, truth):
     ],
 )
 def test_arguments_are_checked_at_once(ask, message):
-    """What is wrong with an argument is said before anything is computed."""
+    """Wrong arguments raise before anything is computed."""
     ddf = dd.from_map(pytest.fail, ["this ran"], meta=interactions().iloc[:0])
     with pytest.raises(recframe.RecframeError, match=message):
         ask(ddf.rec)
@@ -142,7 +142,7 @@ def test_a_promise_that_holds(threads):
 
 
 def test_every_metric_has_a_method(threads):
-    """The method of a metric returns what pandas' does, lazily."""
+    """The method of a metric returns the table of pandas, lazily."""
     frame = interactions()
     calls = {name: None if "none" == cut else 2 for name, cut in strategies.METRICS.items()}
     expected, lazy = (
@@ -156,7 +156,7 @@ def test_every_metric_has_a_method(threads):
 
 
 def test_a_metric_that_is_undefined(threads):
-    """The table of one metric is that of pandas where users have no value in it."""
+    """The table of one metric equals that of pandas if some users have no value."""
     frame = interactions()
     frame["relevant"] &= frame["user"] > 9
     expected = frame.rec(short="pad").recall(k=2)
@@ -169,7 +169,7 @@ def test_a_metric_that_is_undefined(threads):
     ("ids", "make"), [("category", LAZY["evaluate"]), *(("int", make) for make in LAZY.values())]
 )
 def test_a_promise_that_does_not_hold(ids, make, threads):
-    """Users in several partitions are found, whatever table they would be wrong in."""
+    """Users in several partitions are refused in every table."""
     lazy = make(parts(interactions(ids)).rec(partitioned=True, short="pad"))
     with pytest.raises(recframe.RecframeError, match=r"partitioned=True: .* 49 users in several"):
         lazy.compute()
@@ -177,7 +177,7 @@ def test_a_promise_that_does_not_hold(ids, make, threads):
 
 @pytest.mark.parametrize("ids", USERS)
 def test_every_table_is_that_of_pandas(ids, threads):
-    """Every method gives what it gives for pandas, bit for bit but for sums of sums."""
+    """Every method gives the table of pandas, bit for bit except for sums of sums."""
     frame = interactions(ids)
 
     assert_all_same(frame, parts(frame))
@@ -204,7 +204,7 @@ def test_an_index_of_users(ids, threads):
 
 @pytest.mark.parametrize("ties", ["best", "worst"])
 def test_every_table_with_ties(ties, threads):
-    """Tie rules that read relevance are those of pandas in every method."""
+    """Tie rules that read relevance give the tables of pandas in every method."""
     frame = interactions()
 
     assert_all_same(frame, parts(frame), ties=ties, zero_division=0.0)
@@ -244,7 +244,7 @@ def test_top_has_users_together(threads):
 
 @pytest.mark.parametrize("ids", USERS)
 def test_inspect(ids, threads):
-    """One user's rankings are those of pandas, and displayed as they are."""
+    """The rankings of one user equal those of pandas, and are displayed alike."""
     frame = interactions(ids).assign(item=range(400))
     user = frame["user"].iloc[9]
     expected, actual = (data.rec.inspect(user, k=2) for data in (frame, parts(frame)))
@@ -256,7 +256,7 @@ def test_inspect(ids, threads):
 
 
 def test_inspect_reads_the_rows_of_one_user(threads):
-    """What is wrong with the rows of others is not looked at."""
+    """Wrong rows of other users do not matter."""
     frame = interactions()
     user = frame["user"].iloc[0]
     frame["relevant"] = frame["relevant"].astype(int)
@@ -289,7 +289,7 @@ def test_inspect_with_truth(user, threads):
 
 
 def test_a_report(threads):
-    """Scores are in the order of columns, users whose metric changes alike in that of their ids."""
+    """Scores are in the order of columns, and users with equal changes in the order of ids."""
     frame = interactions().iloc[:, [0, 2, 1, 3]].assign(item=range(400))
     pages = [data.rec.report("precision@2").html for data in (frame, parts(frame))]
     expected, actual = (re.sub("<dt>data</dt>.*", "", page) for page in pages)
@@ -299,7 +299,7 @@ def test_a_report(threads):
 
 @pytest.mark.parametrize("partitioned", [False, True])
 def test_a_curve_ends_where_the_shortest_ranking_does(partitioned, threads):
-    """Lazily the cut-offs that every partition reaches are those of the whole frame."""
+    """The cut-offs of a lazy curve end with the shortest ranking of the whole frame."""
     frame = interactions().sort_values("user", ignore_index=True)
     ddf = dd.from_map(
         lambda part: frame[frame["user"] // 13 == part], range(4), meta=frame.iloc[:0]
@@ -334,7 +334,7 @@ def test_what_is_undefined_has_a_column_where_there_is_any(threads):
 
 
 def test_a_description_has_its_words_when_computed(threads):
-    """What worries is said below the computed table, as in pandas."""
+    """The computed table shows the same warnings as that of pandas."""
     frame = interactions()
 
     lazy = parts(frame).rec.describe(k=4)
@@ -362,7 +362,7 @@ def test_describe_counts_what_is_refused(threads):
 
 
 def test_describe_without_relevance(threads):
-    """Where one partition does not say what is relevant, none of the figures that need it is."""
+    """If relevance is unclear in one partition, all values that need it are null."""
     frame = interactions().assign(relevant=lambda rows: rows["relevant"].astype(int))
     frame.loc[5, "relevant"] = 4
     expected = frame.rec.describe(k=2)
@@ -390,7 +390,7 @@ def test_describe_with_truth(population, is_listed_twice, threads):
 
 @pytest.mark.parametrize("ties", ["expected", "best"])
 def test_every_table_with_truth(ties, threads):
-    """Truth is looked up in every partition, some of which have none of its users."""
+    """Truth is looked up in every partition, even if one has no users of truth."""
     frame = interactions().drop(columns="relevant").assign(item=range(400))
     others = pd.DataFrame({"user": [60, 61], "item": [1, 2]})
     truth = pd.concat([frame.loc[[9, 17, 21], ["user", "item"]], others])
@@ -472,7 +472,7 @@ def test_options_are_those_of_pandas():
 
 
 def test_functions_travel_by_name():
-    """What is sent to workers is small and needs no more than recframe there."""
+    """Tasks are small and need only recframe on workers."""
     lazy = parts(interactions()).rec(short="pad").evaluate(METRICS)
 
     assert len(pickle.dumps(in_cell)) < 100

@@ -33,7 +33,7 @@ def cluster():
 
 @pytest.mark.parametrize("ids", ["category", "nullable"])
 def test_every_table_on_a_cluster(ids, cluster):
-    """What methods send to workers is found there; the tables are the same, and their indexes."""
+    """Workers find the functions of all methods, and tables and indexes are the same."""
     frame = interactions(ids)
     with dask.config.set({"dataframe.convert-string": False}):
         assert_all_same(frame, parts(frame))
@@ -67,7 +67,7 @@ def test_a_broken_promise_on_a_cluster(cluster):
 
 
 def test_a_worker_that_dies(cluster, tmp_path):
-    """What a killed worker had done is done again; the table is the same."""
+    """The work of a killed worker is done again, and the table is the same."""
     frame, mark = interactions(), tmp_path / "died"
 
     def die_once(part):

@@ -1,4 +1,4 @@
-"""ddf.rec: what Dask names tasks by, so that frames that differ never share a result."""
+"""ddf.rec: the names of tasks, by which different frames never share a result."""
 
 import dask.dataframe as dd
 import pandas as pd
@@ -69,7 +69,7 @@ def test_truth_of_another_dtype_has_another_name():
 
 @pytest.mark.parametrize("ids", USERS)
 def test_equal_frames_share_a_name(ids):
-    """Of frames that are equal in all, one is computed."""
+    """Equal frames have one name, so that only one is computed."""
     first, second = (dd.from_pandas(interactions(ids)).rec(short="pad").recall(k=1) for _ in "ab")
 
     assert first._name == second._name

@@ -1,4 +1,4 @@
-"""ddf.rec: what all partitions together refuse is said as for pandas."""
+"""ddf.rec: refusals of all partitions together are worded as for pandas."""
 
 import re
 
@@ -57,7 +57,7 @@ def test_what_pandas_refuses(options, n):
 
 
 def test_users_of_truth_who_are_those_of_the_frame():
-    """Are so in all partitions together, whatever users each has."""
+    """Users are compared with truth over all partitions, not in each one."""
     options = {"truth": FRAME[["user", "item"]], "population": "raise", "short": "pad"}
     ours = dd.from_pandas(FRAME, npartitions=3).rec(**options).recall(k=1).compute()
 

@@ -1,4 +1,4 @@
-"""What the tests of files share: a frame of many users, and a count of temporary files."""
+"""Fixtures of the tests of files: a frame of many users, and a count of temporary files."""
 
 import tempfile
 

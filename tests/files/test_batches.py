@@ -78,7 +78,7 @@ def test_rows_of_a_batch(tmp_path):
 
 
 def test_most_rows_of_a_batch(large, tmp_path, monkeypatch):
-    """More than so many are never read at a time, however much memory there is."""
+    """A batch has at most MOST_ROWS rows, even in a large memory."""
     monkeypatch.setattr(batches, "MOST_ROWS", 150)
     large.to_parquet(tmp_path / "0.parquet")
     found, _ = read(tmp_path, 1 << 40)
@@ -87,7 +87,7 @@ def test_most_rows_of_a_batch(large, tmp_path, monkeypatch):
 
 
 def test_a_dropped_row_counts_as_evaluated(large, tmp_path):
-    """Half of the progress of a row is reading it; what is dropped is done with."""
+    """Reading a row is half of its progress, and dropping it is all of it."""
     users = large["user"].where(large.index % 50 != 7)
     large.assign(user=users).to_parquet(tmp_path / "0.parquet")
     found, n_read = read(tmp_path, 10_000)
@@ -132,7 +132,7 @@ def test_files_stay_open(large, tmp_path, monkeypatch, most, open_bytes, n_opene
 @pytest.mark.parametrize("use_dictionary", [True, False])
 @pytest.mark.parametrize("memory", [1, 1 << 30])
 def test_texts_are_codes(large, tmp_path, use_dictionary, memory):
-    """Whatever they are in the file, and however it is read; other columns are as they are."""
+    """Texts become codes however a file stores them, and other columns keep their types."""
     large.to_parquet(tmp_path / "0.parquet", use_dictionary=use_dictionary)
     (batch, *_), _ = read(tmp_path, 1 << 30, files=open_files(tmp_path, Options(), memory))
 
@@ -160,7 +160,7 @@ def test_plain_texts(tmp_path, write_statistics):
 
 @pytest.mark.parametrize("user", [7, "ann"])
 def test_users_of_folders_are_in_every_row(tmp_path, user):
-    """What a folder says is said of all rows of its files."""
+    """The value in the name of a folder is in all rows of its files."""
     (tmp_path / f"user={user}").mkdir()
     rows = pa.table({"score": range(9), "relevant": [True] * 9})
     pq.write_table(rows, tmp_path / f"user={user}" / "0.parquet", row_group_size=5)
@@ -199,7 +199,7 @@ def test_texts_of_any_kind_are_one(kind):
 
 
 def test_few_rows_keep_few_texts():
-    """Of more texts than there are rows, only those of a row are kept; else all, as they are."""
+    """A dictionary with more texts than rows keeps only the texts of rows."""
     codes = pa.DictionaryArray.from_arrays(pa.array([2, 2], pa.int8()), TEXTS[:3])
     kept = pa.DictionaryArray.from_arrays(pa.array([2, 2, 2], pa.int8()), TEXTS[:3])
 

@@ -1,4 +1,4 @@
-"""Truth and exclude that are parted by user beside the rows: what they give is what frames give."""
+"""Truth and exclude that are partitioned by user with the rows give the results of frames."""
 
 import numpy as np
 import pandas as pd
@@ -50,7 +50,7 @@ def is_parted(scanned):
 
 
 def compare(rows, folder, given, metrics=METRICS, **options):
-    """Check that files give what their frame gives, whether others are frames or files."""
+    """Check that files give the result of their frame, with companions as frames and as files."""
     path = write(rows, folder / "rows")
     files = {name: write(frame, folder / name) for name, frame in given.items()}
     expected = recframe.rec(rows, **options, **given).evaluate(metrics)
@@ -62,7 +62,7 @@ def compare(rows, folder, given, metrics=METRICS, **options):
 
 @pytest.mark.parametrize("population", ["both", "truth", "rows", "all"])
 def test_populations(rows, truth, population, tmp_path):
-    """Who is counted where users differ, and what grades add."""
+    """Each population counts the same users, and grades the same gains, as in a frame."""
     options = {"population": population, "min_relevance": 2}
     compare(rows, tmp_path, {"truth": truth}, **options)
 
@@ -104,7 +104,7 @@ IDS = {
 
 @pytest.mark.parametrize("kind", IDS)
 def test_kinds_of_ids(rows, truth, kind, tmp_path):
-    """Ids that are equal meet, whatever either side holds them in."""
+    """Equal ids match even if the types of their columns differ."""
     of_rows, of_truth = IDS[kind]
     if of_rows is str:
         of_rows = of_truth = lambda ids: ids.astype("str")
@@ -114,14 +114,14 @@ def test_kinds_of_ids(rows, truth, kind, tmp_path):
 
 
 def test_several_columns_of_users(rows, truth, tmp_path):
-    """Users of a day are told apart by both columns."""
+    """Each pair of day and user is a user."""
     rows, truth = (one.assign(day=one["user"] % 3) for one in (rows, truth))
     options = {"user": ["day", "user"], "population": "all", "min_relevance": 2}
     compare(rows, tmp_path, {"truth": truth}, **options)
 
 
 def test_segments_and_weights(rows, truth, tmp_path):
-    """What the rows say of users is there for those of truth who have some."""
+    """Segments and weights of rows apply to users of truth who have rows."""
     rows = rows.assign(country=(rows["user"] % 4).map(list("wxyz").__getitem__), w=1.5)
     options = {"truth": truth, "min_relevance": 2, "population": "both"}
     expected = rows.rec(**options).mean("recall@2", by="country", weights="w")
@@ -134,7 +134,7 @@ def test_segments_and_weights(rows, truth, tmp_path):
 
 
 def test_few_pairs_are_held(rows, truth, tmp_path):
-    """Where a block has more rows than there are pairs; so are those that no footers describe."""
+    """Few pairs, and pairs without footers, are held in memory."""
     path = write(rows, tmp_path / "rows")
     truth.to_csv(tmp_path / "truth.csv", index=False)
     options = {"population": "both", "min_relevance": 2}
@@ -149,7 +149,7 @@ def test_few_pairs_are_held(rows, truth, tmp_path):
 
 
 def test_refusals(rows, truth, tmp_path):
-    """They are those of a frame: users who differ, ids that never meet or are of another kind."""
+    """Users that differ, never match or have ids of another kind are refused as in a frame."""
     path, options = write(rows, tmp_path / "rows"), {"min_relevance": 2}
     texts = truth.assign(user=truth["user"].astype("str"))
     changes = {
@@ -194,7 +194,7 @@ def test_relevant_pairs_that_are_excluded(rows, truth, tmp_path):
 
 @pytest.mark.parametrize("population", ["both", "truth"])
 def test_what_reads_no_truth(rows, truth, population, tmp_path):
-    """The catalogue is that of all lists, whoever is counted."""
+    """The catalogue has the lists of all users in every population."""
     options = {"truth": truth, "population": population, "min_relevance": 2}
     scanned = recframe.scan(write(rows, tmp_path / "rows"), memory=MEMORY, **options)
 

@@ -48,7 +48,7 @@ METRICS = ["recall@2", *(strategies.label(*asked) for asked in strategies.every_
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.__name__)
 @pytest.mark.parametrize("ties", ["expected", "last"])
 def test_every_layout_gives_the_table_of_the_frame(large, tmp_path, layout, ties, spills):
-    """Whatever the order and the cut of files; for ties row order is that of files."""
+    """Every order and split of files gives the table of the frame, also with ties by row order."""
     layout(large, tmp_path)
     evaluate_as_in_memory(tmp_path, METRICS, ties=ties, short="pad", memory=SMALL)
 
@@ -88,7 +88,7 @@ def test_memory_changes_no_bit(large, tmp_path, memory):
 
 @given(st.data())
 def test_files_equal_their_frame(tmp_path_factory, data):
-    """With any dtypes, nulls and options a file gives what its frame gives, or both refuse."""
+    """A file gives the result of its frame for all dtypes, nulls and options, or both refuse."""
     kinds = data.draw(strategies.kinds())
     options = data.draw(strategies.options())
     if data.draw(st.integers(0, 3)):  # what is not refused has more to show
@@ -256,7 +256,7 @@ def test_no_sweep_without_bounds(bounds):
 
 
 def test_no_sweep_of_one_ranking():
-    """Without users there is no order of them."""
+    """Row groups without users have no order."""
     files = plan((1, 2))
     files.users = []
 
@@ -393,7 +393,7 @@ def test_no_more_buckets_than_so_many(tmp_path, made_spills):
 
 
 def test_levels_of_a_spill(tmp_path, made_spills, monkeypatch):
-    """However little the memory, what is still too large after some levels is taken whole."""
+    """Buckets that are too large after the last level become blocks."""
     bits = np.array([sum(3 * (user >> at & 1) << 16 * at for at in range(4)) for user in range(32)])
     monkeypatch.setattr(blocks, "hash_users", lambda ids: bits.astype(np.uint64)[ids.to_numpy()])
     _, frames = spill_users(tmp_path, np.arange(32).repeat(10), 1)
@@ -413,7 +413,7 @@ def test_a_bucket_with_most_rows_is_taken_whole(tmp_path, made_spills):
 
 
 def test_categories_are_those_of_the_rows():
-    """Texts become categories in the order they come; what is null has none."""
+    """Texts become categories in the order of rows, and null has no category."""
     ids = [pa.array(part).dictionary_encode() for part in (["b", "a", None], ["c", "b"])]
     files = SimpleNamespace(columns=SimpleNamespace(labels=[7]), types={"7": pa.string()})
     found = make_frame([pa.record_batch({"7": part}) for part in ids], files)[7].cat
@@ -423,7 +423,7 @@ def test_categories_are_those_of_the_rows():
 
 
 def test_reading_ahead_may_end_in_its_own_thread():
-    """What is left alone by an error is collected anywhere, where it reads ahead too."""
+    """An iterator that an error abandons may be collected in the thread that reads ahead."""
     is_left, is_closed, errors = threading.Event(), threading.Event(), []
 
     def elements():

@@ -1,4 +1,4 @@
-"""memory=, tmp= and progress=: what they take, and where."""
+"""memory=, tmp= and progress=: the values that they accept, and their effects."""
 
 import re
 from functools import partial
@@ -54,7 +54,7 @@ OTHERS = {
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_limits_are_checked_before_files(name):
-    """What a call gets wrong is said before any file is opened."""
+    """Wrong arguments raise before any file is opened."""
     options, message = OTHERS[name]
     for function in (recframe.evaluate, recframe.iter_evaluate):
         with pytest.raises(recframe.RecframeError, match=message):
@@ -91,7 +91,7 @@ def test_progress(large, tmp_path, layout, memory):
 
 
 def test_progress_while_rows_are_spilled(large, tmp_path):
-    """Before any block is made, half of the progress is told, bit by bit."""
+    """Spilling reports half of the progress, in several steps, before any block is made."""
     shuffled_file(large, tmp_path)
     calls = []
     tables = recframe.iter_evaluate(
@@ -114,7 +114,7 @@ def test_progress_bar(large, tmp_path, capsys):
 
 @pytest.mark.parametrize("method", ["summary", "compare"])
 def test_a_bar_of_segments(frame, tmp_path, capsys, method):
-    """True draws a bar of the segments that are taken one by one; a function is told of rows."""
+    """True draws a bar of segments that are evaluated one by one; a function gets rows."""
     frame.assign(b_score=frame["score"], is_ann=frame["user"] == "ann").to_parquet(tmp_path / "a")
     calls = []
     for progress in (True, False, lambda *given: calls.append(given)):

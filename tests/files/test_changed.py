@@ -45,7 +45,7 @@ def rows(frame, tmp_path):
 
 @pytest.fixture
 def rewrite(monkeypatch):
-    """What changes a file whenever rows of any are read; by default it is written anew."""
+    """Change a file, by default by writing it again, whenever rows of any file are read."""
 
     def write(path):
         with path.open("r+b") as file:
@@ -133,7 +133,7 @@ def test_files_without_footers(frame, tmp_path, monkeypatch, ending):
 
 
 def test_other_files(frame, rows, rewrite, tmp_path):
-    """Of many files the one that changed is named; a file that no row is read from may change."""
+    """The changed file of several is named; a file may change if no row of it is read."""
     folder = tmp_path / "days"
     for day in range(3):
         (folder / f"day={day}").mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Damaged files: whatever is wrong with one, it is refused in a line that names it."""
+"""Damaged files: every kind of damage is refused in one line that names the file."""
 
 import json
 import random
@@ -30,7 +30,7 @@ for path in sys.argv[1:]:
 
 
 def with_footers(path, n_files=150):
-    """Yield files in the footer of which bytes are others, and some with a column's type."""
+    """Yield files with random bytes in their footers, and one with a wrong column type."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"user": [f"u{n % 12}" for n in range(60)], "item": range(60)})
     frame.assign(score=rng.random(60), relevant=1).to_parquet(path, row_group_size=20)
@@ -60,7 +60,7 @@ def test_damaged_footers(tmp_path):
 
 
 def write(path, table):
-    """Write a table in the format of the ending, without what Arrow would look at."""
+    """Write a table in the format of the ending, without statistics that Arrow would read."""
     if path.suffix == ".parquet":
         pq.write_table(table, path, write_statistics=False)
     else:
@@ -150,7 +150,7 @@ def test_a_saved_table_with_damaged_notes(tmp_path):
 
 
 def test_links_that_do_not_say_where_they_lead(tmp_path, monkeypatch):
-    """Those of /proc are of others, and may be neither read nor followed."""
+    """The refusal of a broken link works even if the link has no readable target."""
     (tmp_path / "fd").symlink_to(tmp_path / "none")
 
     def refuse(_):

@@ -1,4 +1,4 @@
-"""Rows that a filter leaves: the same as of a frame filtered before, and what is not read."""
+"""Filters: files give the results of a frame filtered before, and other files are not read."""
 
 import datetime
 
@@ -57,7 +57,7 @@ FILTERS = {
     [*(("parquet", name) for name in FILTERS), *(("csv", name) for name in ("days", "either"))],
 )
 def test_filtered_files_give_what_a_filtered_frame_gives(rows, tmp_path, ending, name):
-    """Other rows are not there, for whatever is computed."""
+    """Filtered files give the results of a filtered frame in every table."""
     filters, keep = FILTERS[name]
     path = tmp_path / f"run.{ending}"
     if ending == "parquet":
@@ -85,7 +85,7 @@ def test_truth_of_users_that_a_filter_leaves_out(rows, tmp_path):
 
 
 def read_parts(monkeypatch):
-    """Return the list in which is noted what is read: of each file the numbers of row groups."""
+    """Return a list to which each read adds the file's number of row groups and those read."""
     noted = []
 
     class Noting(pq.ParquetFile):
@@ -109,7 +109,7 @@ def test_row_groups_that_cannot_match_are_not_read(rows, tmp_path, monkeypatch, 
 
 
 def test_files_that_cannot_match_are_not_opened(frame, tmp_path):
-    """Names of folders tell which they are: what is in others does not matter."""
+    """Files whose folders rule out a match are not opened, so damage in them does not matter."""
     for day in (1, 2, 3):
         folder = tmp_path / f"day={day}" / "country=NL"
         folder.mkdir(parents=True)
@@ -159,7 +159,7 @@ def test_progress_ends_at_all_rows(rows, tmp_path):
 
 
 def test_rows_that_match_keep_their_order(tmp_path):
-    """Of however many rows in one piece, which decides where ties go by it."""
+    """Rows keep their order after a filter, which decides ties by row order."""
     n_rows = 200_000
     frame = pd.DataFrame({"user": 1, "n": np.arange(n_rows), "score": 1.0, "relevant": False})
     frame.loc[[9, n_rows - 9], "relevant"] = True
@@ -194,7 +194,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("filters", "match"), REFUSED)
 def test_refusals(rows, tmp_path, filters, match):
-    """What is no filter of these columns is refused before anything is read."""
+    """Invalid filters are refused before anything is read."""
     rows.to_parquet(tmp_path / "run.parquet")
 
     with pytest.raises(recframe.RecframeError, match=f"^filters.*{match}"):
@@ -202,7 +202,7 @@ def test_refusals(rows, tmp_path, filters, match):
 
 
 def test_a_file_that_lacks_a_column_of_the_filter(frame, tmp_path):
-    """It is named with what it has."""
+    """The refusal names a file without a column of the filter, and the columns it has."""
     frame.assign(day=1).to_parquet(tmp_path / "a.parquet")
     frame.to_parquet(tmp_path / "b.parquet")
 
@@ -212,7 +212,7 @@ def test_a_file_that_lacks_a_column_of_the_filter(frame, tmp_path):
 
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Amsterdam"])
 def test_times_of_a_zone(frame, tmp_path, zone):
-    """A text without a zone is in that of its column, as in pandas."""
+    """A time without a zone is in the zone of its column, as in pandas."""
     at = pd.date_range("2026-11-01", periods=8, freq="6h", tz=zone)
     pq.write_table(pa.Table.from_pandas(frame.assign(at=at)), tmp_path / "run.parquet")
     of_utc = at[4].tz_convert("UTC").isoformat()

@@ -1,4 +1,4 @@
-"""What footers say: columns in their roles, one type for all files, bounds of users."""
+"""Footers: columns in their roles, one type for all files, and bounds of users."""
 
 import math
 from decimal import Decimal
@@ -18,7 +18,7 @@ from recframe.options import Options
 
 @pytest.mark.parametrize("as_type", [str, lambda path: path, lambda path: [path]])
 def test_a_path_gives_the_table_of_its_frame(frame, tmp_path, as_type):
-    """A file, named by text, path or list, gives what its frame gives."""
+    """A file, passed as text, path or list, gives the table of its frame."""
     path = save_frame(frame, tmp_path / "run.parquet")
 
     pd.testing.assert_frame_equal(
@@ -250,7 +250,7 @@ def test_cells_of_several_values(tmp_path, kind):
 
 
 def test_what_footers_take(frame, tmp_path):
-    """Of several files that is what the largest takes."""
+    """The memory for footers is that of the largest one."""
     for name, size in (("0", 3), ("1", 1), ("2", 2)):
         frame.to_parquet(tmp_path / f"{name}.parquet", row_group_size=size)
     largest = pq.read_metadata(tmp_path / "1.parquet").serialized_size
@@ -303,7 +303,7 @@ def test_nulls_as_their_folder_says(tmp_path):
     ],
 )
 def test_the_type_of_all_files(tmp_path, kinds, common):
-    """The narrowest that holds the values of each, whatever the order of files."""
+    """The common type is the narrowest that holds all values, in any order of files."""
     for turn, order in enumerate((kinds, kinds[::-1])):
         (tmp_path / str(turn)).mkdir()
         for number, kind in enumerate(order):
@@ -315,7 +315,7 @@ def test_the_type_of_all_files(tmp_path, kinds, common):
 
 
 def test_errors_of_one_line(tmp_path):
-    """What Arrow and the system say is said in one line, without its full stop."""
+    """A message of Arrow or the system becomes one line without its full stop."""
     for error, said in (
         (pa.ArrowInvalid("damaged.\nmore\nlines"), "damaged"),
         (pa.ArrowInvalid(""), "ArrowInvalid"),

@@ -1,4 +1,4 @@
-"""What goes wrong midway: real signals, full disks and damaged files leave nothing behind."""
+"""Signals, full disks and damaged files midway leave no files behind."""
 
 import os
 import resource
@@ -86,7 +86,7 @@ def command(folders, ending):
 
 
 def left(folders):
-    """Return what is left in the folders of temporary files and of results."""
+    """Return the files in the folders of temporary files and of results."""
     return [path.name for name in ("tmp", "out") for path in (folders / name).iterdir()]
 
 
@@ -145,7 +145,7 @@ def expected_users(folders):
 
 
 def test_two_runs_at_once(folders):
-    """Of two runs to one output both end well, and the output is one whole run's."""
+    """Two runs with one output both succeed, and the output is the complete result of one."""
     metrics = ["precision@1", "reciprocal_rank"]
     children = [start(folders, "parquet", "--metric", metric, **PIPES) for metric in metrics]
     for child in children:
@@ -264,7 +264,7 @@ def forbid(path):
     ("harm", "ending"), [(cut, "csv"), (damage, "csv"), (damage, "parquet"), (forbid, "parquet")]
 )
 def test_a_bad_file_in_the_middle(folders, harm, ending, capsys):
-    """A file that cannot be read is named, whatever came before it, and nothing is left."""
+    """A file that cannot be read is named even after good files, and no output is left."""
     path = folders / "runs" / "2.parquet"
     harm(path)
 
@@ -327,7 +327,7 @@ def shorten(data, rng):
 
 @pytest.mark.parametrize("harm", [flip, zero, shorten])
 def test_random_damages(checked, harm, tmp_path):
-    """Whatever is damaged, the table is the right one or the file is named, in one line."""
+    """A damaged file gives the right table or a refusal of one line that names it."""
     path = tmp_path / "run.parquet"
     options = {"metrics": ["recall@2", "ndcg"], "short": "pad"}
     expected = [recframe.evaluate(intact, **options) for intact in checked]
@@ -369,7 +369,7 @@ def test_damaged_values(checked, tmp_path):
 
 
 def test_rows_that_are_not_there(checked, tmp_path):
-    """Arrow leaves out what a header says is no page of data; the file is named all the same."""
+    """Arrow skips a page with a damaged header, and the missing rows are refused."""
     path = tmp_path / "run.parquet"
     data = bytearray(checked[0].read_bytes())
     start = pq.read_metadata(checked[0]).row_group(2).column(3).data_page_offset
@@ -381,7 +381,7 @@ def test_rows_that_are_not_there(checked, tmp_path):
 
 @pytest.mark.parametrize("changed", [b'\xffpandas_type"', b'"pandas_tYpe"', b'{pandas_type"'])
 def test_damaged_metadata_of_pandas(changed, tmp_path):
-    """What pandas left in the footer may be damaged too: no text, other keys, no JSON."""
+    """Damaged pandas metadata in a footer are refused: no text, other keys, no JSON."""
     path = tmp_path / "run.parquet"
     frame = pd.DataFrame({"user": [1, 1], "score": [0.5, 0.2], "relevant": [True, False]})
     table = pa.Table.from_pandas(frame)
@@ -433,7 +433,7 @@ ENTERED = {
 @pytest.mark.usefixtures("alarm")
 @pytest.mark.parametrize("name", ENTERED)
 def test_what_a_handler_raises_passes(name, folders):
-    """An error that a signal's handler raises is that of the call."""
+    """An error that a signal handler raises passes through the call."""
     for path in ("truth.csv", "users.csv"):
         (folders / path).touch()
     with pytest.raises(TimeoutError, match=r"^time is up$"):

@@ -13,19 +13,19 @@ from layouts import SMALL, save_user
 
 
 def mark_delta(root):
-    """Leave what tells a Delta table."""
+    """Write the mark of a Delta table."""
     (root / "_delta_log").mkdir()
     (root / "_delta_log" / "00000000000000000000.json").touch()
 
 
 def mark_iceberg(root):
-    """Leave what tells an Iceberg table."""
+    """Write the mark of an Iceberg table."""
     (root / "metadata").mkdir()
     (root / "metadata" / "v1.metadata.json").touch()
 
 
 def mark_hudi(root):
-    """Leave what tells a Hudi table."""
+    """Write the mark of a Hudi table."""
     (root / ".hoodie").mkdir()
 
 
@@ -47,7 +47,7 @@ PARTS = {
 
 @pytest.fixture
 def table(tmp_path):
-    """A folder of files as tables of a lakehouse have it, but for what tells which they are."""
+    """Return a folder of files like those of lakehouse tables, without a mark."""
     for name in ("0", "1"):
         save_user(tmp_path / "t" / "data" / f"{name}.parquet", f"user {name}")
     return tmp_path / "t"
@@ -56,7 +56,7 @@ def table(tmp_path):
 @pytest.mark.parametrize("mark", MARKED)
 @pytest.mark.parametrize("part", PARTS)
 def test_parts_of_a_table_are_refused(tmp_path, table, mark, part):
-    """What lies in the folder of a table, or a folder that holds one, is not read."""
+    """Folders inside a table, and folders that contain a table, are refused."""
     mark(table)
     where = tmp_path / PARTS[part]
     if where.name == "link":
@@ -70,7 +70,7 @@ def test_parts_of_a_table_are_refused(tmp_path, table, mark, part):
 
 @pytest.mark.parametrize("mark", [mark_iceberg, mark_hudi])
 def test_tables_that_are_refused(table, mark, capsys):
-    """The table itself is refused with what to do, as files and as truth."""
+    """A table is refused with a remedy, for rows and for truth."""
     mark(table)
     with pytest.raises(recframe.RecframeError, match="cannot read .*/t: it is " + MARKED[mark]):
         recframe.evaluate(table)
@@ -87,7 +87,7 @@ def test_tables_that_are_refused(table, mark, capsys):
 
 @pytest.mark.parametrize("mark", MARKED)
 def test_one_file_of_a_table(table, mark):
-    """A file that is named is what is meant; two may be what a shell made of a pattern."""
+    """One file of a table is read if named; two are refused: a shell may have listed them."""
     mark(table)
     files = sorted((table / "data").iterdir())
     assert ["user 0"] == recframe.evaluate(files[0], ["recall@1"]).index.tolist()
@@ -117,7 +117,7 @@ def test_delta_without_the_extra(table, monkeypatch):
 
 @pytest.fixture
 def rows():
-    """200 rows of 20 users, with what a table may be partitioned by."""
+    """Return 200 rows of 20 users, with columns to partition a table by."""
     rng = np.random.default_rng(3)
     return pd.DataFrame(
         {
@@ -346,7 +346,7 @@ def features(name):
     ],
 )
 def test_features_that_are_refused(tmp_path, protocol, message):
-    """A table whose rows are not those of its files is refused."""
+    """A table is refused if a feature makes its rows differ from those in its files."""
     pytest.importorskip("deltalake")
     write_log(tmp_path, **protocol)
     with pytest.raises(recframe.RecframeError, match=message) as caught:

@@ -1,4 +1,4 @@
-"""Memory that holds: blocks by the bytes they take, whatever the length of ids."""
+"""Blocks fit the memory by the bytes of their rows, for ids of any length."""
 
 import gzip
 import re
@@ -117,7 +117,7 @@ LONG = {
 @pytest.mark.parametrize("argument", ["run", "truth", "exclude"])
 @pytest.mark.parametrize("ending", ["csv", "csv.gz", "jsonl", "jsonl.gz"])
 def test_one_long_row_of_text(frame, tmp_path, ending, argument):
-    """A row that has no room is refused with the file, what was found and what to do."""
+    """A row that is too long is refused with the file, its length and a remedy."""
     text = LONG[ending.split(".")[0]] % (b"x" * (19 << 20))
     path = tmp_path / f"long.{ending}"
     path.write_bytes(gzip.compress(text, 1) if ending.endswith("gz") else text)

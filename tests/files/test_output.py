@@ -27,7 +27,7 @@ def tables(large):
 
 
 def test_a_file_appears_once_it_is_whole(tmp_path):
-    """Until then there is the file of before, and a hidden one beside it."""
+    """The old file stays, next to a hidden one, until the new file is complete."""
     path = tmp_path / "users.csv"
     path.write_text("before")
     with whole_file(path) as file:
@@ -39,7 +39,7 @@ def test_a_file_appears_once_it_is_whole(tmp_path):
 
 
 def test_a_file_that_does_not_become_whole(tmp_path):
-    """What was there stays, and nothing beside it."""
+    """An incomplete output leaves the old file and nothing else."""
     path = tmp_path / "users.csv"
     path.write_text("before")
     with suppress(KeyboardInterrupt), whole_file(path) as file:
@@ -82,7 +82,7 @@ def test_a_name_that_is_taken(tmp_path, monkeypatch):
 
 
 def test_a_file_taken_away(tmp_path):
-    """A file that somebody removes meanwhile is missed, whatever comes after."""
+    """An output that somebody removes during the call raises."""
     path = tmp_path / "users.csv"
     output = whole_file(path)
     output.__enter__().write(b"after")
@@ -127,7 +127,7 @@ def test_two_containers(tmp_path):
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions and links of POSIX")
 def test_permissions_and_links_stay(tmp_path):
-    """A new file gets those of any file, an old one keeps its own, also where a link leads."""
+    """New files get usual permissions, old files keep theirs, and links stay."""
     path, link = tmp_path / "users.csv", tmp_path / "link.csv"
     link.symlink_to(path)
     for mode in (0o640, 0o600):
@@ -180,7 +180,7 @@ def test_a_folder_is_not_replaced(tmp_path):
 
 
 def test_files_that_are_read(tmp_path):
-    """A file is itself, there or not; a folder is the files in it, those of a writer left out."""
+    """A folder lists its files without a writer's notes; any other path lists itself."""
     for name in ("b", "a/1", "a/_notes"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
@@ -191,7 +191,7 @@ def test_files_that_are_read(tmp_path):
 
 
 def test_an_output_that_is_read(tmp_path):
-    """A file that is read is not overwritten, by whatever name; any other is."""
+    """An output must not be an input under any name."""
     one, other, link = (tmp_path / name for name in ("one.csv", "other.csv", "link.csv"))
     one.touch()
     other.touch()

@@ -1,4 +1,4 @@
-"""What a path may name: files, folders, patterns, lists of them, and folders that are columns."""
+"""Paths name files, folders, patterns, lists of them, and folders that are columns."""
 
 import datetime
 import errno
@@ -59,7 +59,7 @@ def test_a_null_user_named_by_a_folder(tmp_path):
 
 
 def test_a_file_may_have_the_column_of_its_folder(tmp_path):
-    """A column that is in the file too says what its folder says, in the type of the file."""
+    """A column in both file and folder has the type of the file."""
     day = datetime.date(2024, 1, 1)
     users = {"7": np.int8(7), "ann": "ann", "a%2Fb": "a/b", "2024-01-01": day, "0.5": 0.5}
     for text, user in users.items():
@@ -92,7 +92,7 @@ def test_a_file_at_odds_with_its_folder(tmp_path, folder, users, message, write_
 
 
 def test_a_column_without_a_role_may_be_at_odds_with_its_folder(tmp_path):
-    """What is not read does not matter."""
+    """A column that is not read may differ from the name of its folder."""
     frame = pd.DataFrame({"user": "ann", "score": [0.9, 0.1], "relevant": [1, 0], "day": 1})
     path = save_frame(frame, tmp_path / "day=2" / "0.parquet")
 
@@ -136,7 +136,7 @@ def test_a_file_named_twice(frame, tmp_path, again):
 
 
 def test_a_file_named_twice_in_two_spellings(frame, tmp_path, monkeypatch):
-    """A file is what it is, whatever it is called; the refusal has both names."""
+    """A file named twice under two names is refused with both names."""
     path = save_frame(frame, tmp_path / "runs" / "run.parquet")
     (tmp_path / "runs" / "link.parquet").symlink_to(path)
     (tmp_path / "runs" / "hard.parquet").hardlink_to(path)
@@ -151,7 +151,7 @@ def test_a_file_named_twice_in_two_spellings(frame, tmp_path, monkeypatch):
 
 
 def test_a_file_named_twice_without_inodes(frame, tmp_path, monkeypatch):
-    """Where files have no number, their real path is what they are."""
+    """Files without inode numbers are compared by their real paths."""
     path = save_frame(frame, tmp_path / "run.parquet")
     (tmp_path / "link.parquet").symlink_to(path)
     stat = os.stat
@@ -173,7 +173,7 @@ def test_links_to_folders_are_followed_once(tmp_path):
 
 
 def test_a_folder_linked_to_twice(tmp_path):
-    """What two links lead to would count twice."""
+    """Two links to one folder are refused, because its files would count twice."""
     save_user(tmp_path / "runs" / "0.parquet", "ann")
     (tmp_path / "runs" / "a").mkdir()
     save_user(tmp_path / "other" / "1.parquet", "bob")
@@ -187,7 +187,7 @@ def test_a_folder_linked_to_twice(tmp_path):
 
 @pytest.mark.parametrize("where", ["", "*", "**/*.parquet", "*.parquet"])
 def test_a_link_that_leads_nowhere(tmp_path, where):
-    """A link to what is gone is not left out in silence."""
+    """A broken link is refused, not skipped."""
     save_user(tmp_path / "0.parquet", "ann")
     (tmp_path / "1.parquet").symlink_to(tmp_path / "gone.parquet")
     with pytest.raises(
@@ -219,7 +219,7 @@ def test_a_folder_that_cannot_be_read(tmp_path, monkeypatch, where):
 
 
 def test_notes_of_a_writer_match_no_pattern(tmp_path):
-    """A pattern does not mean what a folder leaves out, unless it says so."""
+    """A pattern matches a writer's notes only if it begins like them."""
     save_user(tmp_path / "0.parquet", "ann")
     save_user(tmp_path / "_temporary" / "0.parquet", "bob")
     save_user(tmp_path / "_old.parquet", "cat")
@@ -232,7 +232,7 @@ def test_notes_of_a_writer_match_no_pattern(tmp_path):
 
 
 def test_patterns_match_folders_too(tmp_path):
-    """A pattern may name folders; what is in them is named once."""
+    """A pattern may name folders, and each file in them is read once."""
     save_user(tmp_path / "day=1" / "0.parquet", "ann")
     save_user(tmp_path / "day=2" / "more" / "0.parquet", "bob")
     save_user(tmp_path / "1.parquet", "cat")
@@ -333,7 +333,7 @@ def test_a_name_that_is_too_long(tmp_path):
 
 
 def test_a_link_into_a_folder_that_cannot_be_reached(tmp_path, monkeypatch):
-    """What cannot be reached may be there, so that its link is not called one to nowhere."""
+    """A link whose target cannot be reached is not called broken."""
     (tmp_path / "0.parquet").symlink_to(tmp_path / "a" / "b")
     stat_link = os.stat
 
@@ -417,7 +417,7 @@ def test_one_walk(tmp_path, monkeypatch, capsys):
     ],
 )
 def test_paths_that_would_be_found(tmp_path, monkeypatch, given, path, is_found):
-    """Whether a path means a file that is not there yet is what finding it says once it is."""
+    """would_find says for a missing file what finding says once the file exists."""
     monkeypatch.chdir(tmp_path)
 
     assert is_found == would_find(given, path)
@@ -435,7 +435,7 @@ def test_paths_that_would_be_found(tmp_path, monkeypatch, given, path, is_found)
 
 
 def test_a_folder_named_like_a_pattern(tmp_path, monkeypatch):
-    """A path that is there is what is meant, whatever is in its name."""
+    """A path that exists is read as it is, even if it looks like a pattern."""
     monkeypatch.chdir(tmp_path)
     for folder in ("run[1]", "run1"):
         Path(folder).mkdir()
@@ -447,7 +447,7 @@ def test_a_folder_named_like_a_pattern(tmp_path, monkeypatch):
 
 
 def test_files_in_the_order_of_names(tmp_path):
-    """Folders and files are read in the order of their names, each folder before what follows."""
+    """Files are read in the order of names, a folder before the names that follow it."""
     names = ["a/1", "a/2/0", "a/2/9", "a/3", "b", "c/0"]
     for name in reversed(names):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

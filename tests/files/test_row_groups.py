@@ -1,4 +1,4 @@
-"""Row groups: what footers say of them."""
+"""Row groups: their rows, bytes and bounds, from footers."""
 
 import pandas as pd
 import pyarrow as pa
@@ -22,7 +22,7 @@ PLAIN = {
 
 @pytest.mark.parametrize("plain", PLAIN, ids=str)
 def test_plain_types(plain):
-    """Codes are what they stand for, and text of any kind is one; so are bytes."""
+    """Categories have the type of their values; all kinds of text have one type, as have bytes."""
     for kind in PLAIN[plain]:
         assert plain == plain_type(kind)
         assert plain == plain_type(pa.dictionary(pa.int8(), kind))
@@ -38,14 +38,14 @@ def write(path, users, memory=1 << 30, **options):
 
 
 def used_bytes(path):
-    """Return what the columns used have, as the footer says, by name."""
+    """Return the bytes of the columns used, by name, from the footer."""
     row_group = pq.read_metadata(path).row_group(0)
     sizes = {row_group.column(at).path_in_schema: row_group.column(at) for at in range(4)}
     return {name: sizes[name].total_uncompressed_size for name in ("user", "score", "relevant")}
 
 
 def test_bytes_of_numbers(tmp_path):
-    """The bytes of a row group are those of the columns used, and of the work on its rows."""
+    """The bytes of a row group include the columns used and the work on rows."""
     found = write(tmp_path / "0.parquet", range(100))
     n_bytes = sum(used_bytes(tmp_path / "0.parquet").values()) + 100 * (ROW_BYTES + SCORE_BYTES)
 
@@ -56,7 +56,7 @@ def test_bytes_of_numbers(tmp_path):
 
 @pytest.mark.parametrize("length", [10, 200])
 def test_bytes_of_texts(tmp_path, length):
-    """Each row has a code; of long texts copies are held beside those of the rows."""
+    """Each row has a code, and long texts are copied several times."""
     path = tmp_path / "0.parquet"
     found = write(path, [f"{number:0{length}}" for number in range(400)])
     n_bytes = used_bytes(path)
@@ -72,7 +72,7 @@ def test_bytes_of_texts(tmp_path, length):
 
 @pytest.mark.parametrize("more", [0, -1])
 def test_texts_that_arrow_reads_as_codes(tmp_path, more):
-    """Those of which a row group has no more than so small a part of the memory."""
+    """Arrow reads texts as codes if a row group of them takes a small share of memory."""
     path, users = tmp_path / "0.parquet", [f"{number % 9:040}" for number in range(400)]
     write(path, users)
     found = write(path, users, CODED_SHARE * used_bytes(path)["user"] + more)
@@ -103,7 +103,7 @@ def test_users_of_folders_are_their_bounds(tmp_path):
 
 
 def test_one_ranking_has_no_bounds(tmp_path):
-    """Without users there is nothing to bound."""
+    """A row group without users has no bounds."""
     pq.write_table(pa.table({"score": [1, 2], "relevant": [1, 0]}), tmp_path / "0.parquet")
     (found,) = open_files(tmp_path, Options(user=None), 1).row_groups
 
@@ -172,7 +172,7 @@ def test_encodings_of_pyarrow(tmp_path, encoded, encoding, page):
 
 @pytest.mark.parametrize("version", ["v1", "v2"])
 def test_encodings_of_duckdb(tmp_path, encoded, version):
-    """Those that it chooses by itself: a dictionary of few users, and none of many codes."""
+    """Both encodings that DuckDB chooses for texts are read."""
     duckdb, path = pytest.importorskip("duckdb"), tmp_path / "0.parquet"
     copy = f"COPY rows TO '{path}' (PARQUET_VERSION {version}, ROW_GROUP_SIZE 2048)"
     duckdb.from_arrow(encoded).query("rows", copy)

@@ -84,7 +84,7 @@ MAKERS = [of_files, of_coded, of_csv, of_memory, of_several, of_batches, of_view
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_a_source_gives_what_its_frame_gives(rows, folder, make):
-    """By every door, in little memory, whatever users are told by."""
+    """Every kind of source gives the table of its frame in little memory."""
     expected = rows.rec(short="pad").evaluate(FEW)
     options = {"short": "pad", "memory": 40_000}
 
@@ -109,7 +109,7 @@ def test_filters_of_a_source(rows, folder, make):
 
 
 def test_the_filter_of_a_dataset_is_respected(rows, folder):
-    """What a dataset leaves out is not there."""
+    """Rows that a dataset filters out are not evaluated."""
     dataset = of_files(rows, folder).filter(ds.field("item") < 4)
     expected = rows[rows["item"] < 4].rec(short="pad").recall(2)
 
@@ -117,7 +117,7 @@ def test_the_filter_of_a_dataset_is_respected(rows, folder):
 
 
 def test_row_groups_of_a_fragment_are_respected(rows, tmp_path):
-    """Of a file that is there in parts, the others are not read."""
+    """Only the row groups of a fragment are read from its file."""
     rows.to_parquet(tmp_path / "x.parquet", row_group_size=100, index=False)
     file, here = ds.ParquetFileFormat(), LocalFileSystem()
     part = file.make_fragment(str(tmp_path / "x.parquet"), here, row_groups=[0, 2])
@@ -142,7 +142,7 @@ def test_a_column_that_files_got_later(frame, tmp_path):
 
 
 def test_a_dataset_in_a_store(rows, folder, tmp_path):
-    """Its files are read where they are, by what the dataset reaches them with."""
+    """Files of a dataset in a store are read with the filesystem of the dataset."""
     fsspec = pytest.importorskip("fsspec")
     store = fsspec.filesystem("memory")
     store.put(str(folder), "/parts", recursive=True)
@@ -161,7 +161,7 @@ def test_what_is_for_paths_is_refused(rows, folder):
 
 
 def test_a_reader_is_read_once(rows, folder):
-    """A second call is refused; what is shown and completed reads nothing."""
+    """A second call on a reader is refused; its repr reads nothing."""
     runs = recframe.scan(of_batches(rows, folder))(short="pad")
     assert "without footers" in repr(runs)
     pd.testing.assert_frame_equal(rows.rec(short="pad").recall(2), runs.recall(2))

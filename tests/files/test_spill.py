@@ -1,4 +1,4 @@
-"""Rows parted by user in a temporary file: what is made, how often, and what is seen of it."""
+"""Rows partitioned by user in a temporary file."""
 
 import numpy as np
 import pandas as pd
@@ -87,7 +87,7 @@ def test_the_next_level_parts_the_users_of_one_bucket():
 
 
 def test_users_that_are_text_in_rows_written_one_after_the_other():
-    """A user has all rows in one bucket, in order, whatever texts its rows were written with."""
+    """All rows of a user are in one bucket, in order, for any texts in the batches."""
     rng = np.random.default_rng(0)
     batches, texts = [], []
     for beginning in ("", "user", "", "shop/of/someone/", "é" * 99, "user"):

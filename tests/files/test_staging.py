@@ -1,4 +1,4 @@
-"""Files without footers: each gives what parquet of the same rows gives, in whatever memory."""
+"""Files without footers give the results of parquet files with the same rows, in any memory."""
 
 import tempfile
 
@@ -39,7 +39,7 @@ def rows(large):
 
 @pytest.fixture
 def small_pieces(monkeypatch):
-    """Have each block of text, and each row group, so small that there are many."""
+    """Make blocks of text and row groups so small that a file has many."""
     monkeypatch.setattr(sources, "LEAST_PIECE", 1000)
 
 
@@ -61,7 +61,7 @@ def test_each_format_gives_what_its_frame_gives(rows, tmp_path, ending, is_sorte
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "feather"])
 @pytest.mark.parametrize("is_large", [True, False])
 def test_truth_and_exclude_of_each_format(recs, test, tmp_path, monkeypatch, ending, is_large):
-    """Tables beside the rows come in the same formats; what is staged may be on disk."""
+    """Truth and exclude may have each format, and staged rows may be on disk."""
     if is_large:
         monkeypatch.setattr(sources, "STAGED_SHARE", 1 << 30)
     seen = recs.iloc[:1][["user", "item"]]
@@ -76,7 +76,7 @@ def test_truth_and_exclude_of_each_format(recs, test, tmp_path, monkeypatch, end
 
 
 def test_several_files_have_one_type(frame, tmp_path):
-    """Ids are text where those of any file are, floats where any are, in folders of keys too."""
+    """A column is text if it is text in any file, else floats if it is in any."""
     frames = [
         frame.assign(user=7, score=frame["item"]),
         frame.assign(user=["a"] * 4 + ["007"] * 4),
@@ -103,7 +103,7 @@ def test_leading_zeros_are_kept(frame, tmp_path):
 
 
 def test_what_is_known_without_reading(frame, tmp_path):
-    """The accessor says that rows are not counted, and which columns there are."""
+    """The repr lists the columns without counting rows."""
     path = save(frame, tmp_path, "csv")
     shown = repr(recframe.scan(path))
 
@@ -124,7 +124,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_refusals(tmp_path, text):
-    """What is damaged, null or not there is named as in parquet."""
+    """Damaged, null and missing values are refused as in parquet files."""
     path = tmp_path / "x.csv"
     path.write_text(text)
 
@@ -133,7 +133,7 @@ def test_refusals(tmp_path, text):
 
 
 def test_a_file_that_lacks_a_column(frame, tmp_path):
-    """Of several files the one that has no such column is named, with what it has."""
+    """The refusal names the file that lacks a column, and the columns it has."""
     paths = [save(frame, tmp_path, "csv"), save(frame[["user", "item"]], tmp_path, "csv", "x")]
 
     match = "'relevant': no such column in .*x.csv; it has 'user', 'item'"
@@ -161,7 +161,7 @@ def test_advice_on_rows_that_repeat(frame, tmp_path):
 
 @pytest.mark.parametrize("is_damaged", [True, False])
 def test_nothing_is_left(frame, tmp_path, monkeypatch, is_damaged):
-    """What is staged goes with the call, also where a file turns out to be damaged."""
+    """Staged rows are removed at the end of the call, also if a file is damaged."""
     made = []
 
     def make(*args, **options):

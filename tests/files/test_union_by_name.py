@@ -1,4 +1,4 @@
-"""Files of which only some have a column: refused, or null in the others where that is asked."""
+"""Files that lack a column of others are refused, or null in it with union_by_name."""
 
 import deltalake
 import pandas as pd
@@ -110,7 +110,7 @@ def test_rows_without_any_column_that_is_used(paths, column, ending, order, tmp_
 
 
 def test_tables_of_delta_are_united(tmp_path):
-    """Beside each other, as files are; the columns of one table are in its log."""
+    """Several Delta tables are united like files; one table has the columns of its log."""
     deltalake.write_deltalake(tmp_path / "0", WHOLE[:4])
     deltalake.write_deltalake(tmp_path / "1", WHOLE[4:].drop(columns="user"))
     tables = [tmp_path / "0", tmp_path / "1"]

@@ -34,7 +34,7 @@ def encode(ids):
 @pytest.mark.parametrize("ids", SPREAD)
 @pytest.mark.parametrize("level", range(4))
 def test_ids_are_spread_over_buckets(ids, level):
-    """Every level parts ids evenly, whatever they have in common."""
+    """Every level spreads ids evenly over buckets, even if they look alike."""
     bits = hash_users(encode(SPREAD[ids])) >> np.uint64(16 * level)
     sizes = np.bincount((bits % np.uint64(64)).astype(int), minlength=64)
 
@@ -43,7 +43,7 @@ def test_ids_are_spread_over_buckets(ids, level):
 
 
 def test_equal_ids_have_equal_hashes():
-    """The hash of an id depends neither on its place nor on what stands around it."""
+    """The hash of an id does not depend on its row or its neighbours."""
     ids = encode(["", "a", "b" * 9, "c" * 300, "c" * 256, "a", "", "é" * 8, "c" * 257])
     hashes = hash_users(ids)
 
@@ -54,7 +54,7 @@ def test_equal_ids_have_equal_hashes():
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.binary()])
 def test_no_ids_have_no_hashes(kind):
-    """Without ids there is nothing to hash."""
+    """No ids give no hashes."""
     assert [] == hash_users(pa.array([], kind).dictionary_encode()).tolist()
     assert [] == hash_users(pa.array([], pa.int64())).tolist()
 

@@ -34,7 +34,7 @@ AS_TEXT = [
 
 
 def parse(cells, monkeypatch=None):
-    """Return what a column of cells is; given how to patch, of ids, each a block of its own."""
+    """Return a column of these cells; with monkeypatch they are ids in blocks of one cell."""
     data = "id,n\n" + "".join(f"{'' if cell is None else cell},0\n" for cell in cells)
     if monkeypatch is not None:
         monkeypatch.setattr("recframe.cells.FIRST_BLOCK", 4)
@@ -64,7 +64,7 @@ def test_types_are_those_of_pandas(cells):
 
 @pytest.mark.parametrize("cells", AS_TEXT)
 def test_digits_that_numbers_would_lose_are_text(cells):
-    """Ids with leading zeros, or with more digits than numbers hold, stay what they are."""
+    """Ids with leading zeros, or with more digits than numbers hold, stay text."""
     assert list(cells) == parse(cells).to_pylist()
 
 
@@ -102,7 +102,7 @@ def test_cells_of_all_blocks_decide(first, then, values, monkeypatch):
 
 
 def test_numbers_that_text_follows():
-    """Cells that are text at last are those of the file, but for scores, of which text is wrong."""
+    """Cells of a column that becomes text stay as written; scores are parsed at once."""
     types = Types()
     types.numbers = {"score"}
     rows = open_rows("x.csv", lambda: io.BytesIO(b"score,n\n1.10,1.10\n"))

@@ -1,4 +1,4 @@
-"""What is checked of all blocks together, each with the truth and exclude of its own users."""
+"""Checks of all blocks together, if each has the truth and exclude of its users only."""
 
 import pandas as pd
 import pytest
@@ -11,7 +11,7 @@ from recframe.options import Options
 
 
 def share(other="exclude", *, users=(1, 2), others=(1, 2), of_frame=None, of_other=(), known=True):
-    """Return what a block has in common: items, unless some of either side are given."""
+    """Return the ids that a block shares; its items are known unless some of a side are passed."""
     users, others = (pd.Index(ids) if isinstance(ids, tuple) else ids for ids in (users, others))
     overlap = Overlap(others, pd.Index(of_other), other)
     overlap.is_listed[:] = known

@@ -1,4 +1,4 @@
-"""recframe.spark: what pandas gives, bit for bit, lazily, on Spark itself."""
+"""recframe.spark equals df.rec bit for bit, lazily, on a real Spark session."""
 
 import doctest
 import re
@@ -58,7 +58,7 @@ def test_what_is_undefined_is_null(spark):
 
 
 def test_tables_of_all_users(spark):
-    """Means, curves, intervals and differences are those of pandas, in plain columns."""
+    """Means, curves, intervals and differences equal those of pandas, in plain columns."""
     frame, _ = make()
     theirs = frame.rec(**ROLES)
     ours = recframe.spark.rec(on_spark(spark, frame), **ROLES)
@@ -104,7 +104,7 @@ def test_units(spark, method):
 
 
 def test_curve_ends_at_the_shortest_ranking(spark):
-    """Which may be in any partition."""
+    """A curve ends at the shortest ranking of all partitions."""
     frame, _ = make()
     asked = {**ROLES, "short": "raise"}
     curve = recframe.spark.rec(on_spark(spark, frame), **asked).curve()
@@ -168,7 +168,7 @@ def test_nulls_are_refused(spark):
 
 
 def test_catalogue(spark):
-    """Its figures are those of pandas, under ties, with given items and of truth."""
+    """The catalogue equals that of pandas, with ties, with a list of items and with truth."""
     frame, truth = make()
     sdf = on_spark(spark, frame)
     items = [f"d{number}" for number in range(99)]
@@ -195,7 +195,7 @@ def test_means_of_columns_need_no_relevance(spark):
 
 
 def test_decimals_are_numbers(spark):
-    """Scores, relevance and what a mean is of, as SQL's sums and casts give them."""
+    """Scores, relevance and the column of a mean may be decimals, as sums and casts in SQL are."""
     frame = pd.DataFrame({"user": [1, 1, 2], "score": [0.5, 0.25, 0.1], "relevant": [0, 1, 1]})
     frame["price"] = [1.5, 2.25, 3.0]
     sdf = spark.createDataFrame(frame).selectExpr(
@@ -227,7 +227,7 @@ def test_a_promise_that_holds(spark):
 
 
 def test_cut_offs_and_whole_rankings_of_one_user_at_a_time(spark):
-    """A partition of one user gives to the last bit what pandas gives of each metric alone."""
+    """A partition of one user gives the values of pandas for each metric alone, bit for bit."""
     frame, labels = strategies.sparse_frame(), strategies.at_cut_offs([1, 2, 5])
     options = {"short": "pad", "min_relevance": 1}
     n_users = frame["user"].nunique()
@@ -258,7 +258,7 @@ def test_a_broken_promise_is_refused(spark):
 
 @pytest.mark.parametrize("kind", [None, "pandas", "Spark"])
 def test_describe_and_inspect(spark, kind):
-    """They are computed at once, to what pandas has."""
+    """The methods describe and inspect compute at once and equal those of pandas."""
     frame, truth = make()
     asked = ROLES if kind is None else OF_TRUTH
     given = {} if kind is None else {"truth": TRUTHS[kind](truth, spark, None)}
@@ -309,7 +309,7 @@ def test_a_frame_without_rows(spark):
 
 
 def test_partitions_that_spark_joins(spark):
-    """As it does by default: the tables, and what is refused, are the same."""
+    """Tables and refusals are the same if Spark joins partitions, which it does by default."""
     frame, truth = make()
     spark.conf.set("spark.sql.adaptive.enabled", True)
     try:
@@ -327,7 +327,7 @@ def test_partitions_that_spark_joins(spark):
 
 
 def test_when_tables_are_computed(spark):
-    """Tables with a row for each user or row are lazy, those of all users are computed at once."""
+    """Tables with a row for each user or row are lazy; others are computed at once."""
     frame, truth = make()
 
     def fail(batches):
@@ -459,7 +459,7 @@ def test_docstrings_are_valid_numpydoc(name):
 
 
 def test_examples(spark):
-    """The examples of docstrings print what they show."""
+    """The examples in docstrings print the output that they show."""
     result = doctest.testmod(recframe.spark, optionflags=doctest.NORMALIZE_WHITESPACE)
 
     assert (0, True) == (result.failed, result.attempted > 9)

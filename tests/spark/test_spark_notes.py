@@ -1,4 +1,4 @@
-"""RecframeWarning on Spark: the driver warns of what workers note, when it makes a table."""
+"""RecframeWarning on Spark: the driver warns of the facts that workers note."""
 
 import re
 
@@ -38,7 +38,7 @@ def test_figures_of_pairs_written_differently(spark):
 
 @pytest.mark.parametrize("case", SILENT)
 def test_silence(spark, case):
-    """Nothing is said on clean data, of what is asked of each user, or where nothing was lost."""
+    """Clean data, tables of every user, and complete data cause no warning."""
     frame, options, call = SILENT[case]
     rec = recframe.spark.rec(spark.createDataFrame(frame), **options)
 

@@ -59,13 +59,13 @@ def as_plain(table, method):
 
 
 def as_lists(plain):
-    """Return what is in each column, nulls of all kinds as None."""
+    """Return the values of each column as lists, with None for every kind of null."""
     columns = (column.astype(object).where(column.notna(), None) for _, column in plain.items())
     return dict(zip(plain, map(list, columns), strict=True))
 
 
 def assert_segments(theirs, ours, method, **asked):
-    """Assert that a table of Spark is that of pandas; return it."""
+    """Assert that a table of Spark equals that of pandas, and return it."""
     asked = {**TABLES[method], **asked}
     table = getattr(ours, method)(**asked)
     expected = as_plain(getattr(theirs, method)(**asked), method)
@@ -162,7 +162,7 @@ def test_no_row(spark):
 
 
 def test_what_is_refused(spark):
-    """At once, where columns and types tell; what varies within users when it is computed."""
+    """Columns and types are refused at once, values that vary within users when computed."""
     frame, _ = make_segments()
     sdf = on_spark(spark, frame)
     rec = recframe.spark.rec(sdf, **ROLES)

@@ -1,4 +1,4 @@
-"""recframe.spark with truth and excluded pairs, and users of several columns: what pandas gives."""
+"""recframe.spark with truth, excluded pairs and several columns of users equals pandas."""
 
 import datetime
 import re
@@ -46,7 +46,7 @@ pytestmark = [
     ],
 )
 def test_truth_counts_once_and_what_is_excluded_never(spark, kind, options, excludes, tmp_path):
-    """Users with rows and truth, with one of them only: the table is that of pandas."""
+    """The table equals that of pandas for users with rows, truth or both, and excluded pairs."""
     frame, truth = make()
     asked = {**OF_TRUTH, **options, "truth": truth}
     given = {"truth": TRUTHS[kind](truth, spark, tmp_path)}
@@ -60,7 +60,7 @@ def test_truth_counts_once_and_what_is_excluded_never(spark, kind, options, excl
 
 
 def test_what_is_excluded_leaves_every_table(spark):
-    """Of rows, lists, figures and users, as in pandas, without truth too."""
+    """Excluded pairs leave every table, as in pandas, also without truth."""
     frame, _ = make()
     asked = {**ROLES, "exclude": make_excluded(frame)}
     given = {**asked, "exclude": on_spark(spark, asked["exclude"])}
@@ -94,7 +94,7 @@ def test_truth_of_wider_integers_keeps_them(spark):
 
 
 def test_truth_of_all_sorts(spark):
-    """Categories, unsigned and nullable integers of pandas are what they stand for, NaN is null."""
+    """Truth of pandas may have categories, unsigned and nullable integers, and NaN as null."""
     frame, truth = make()
     gaps = truth.astype({"what": object})
     gaps.loc[3, "what"] = np.nan
@@ -108,7 +108,7 @@ def test_truth_of_all_sorts(spark):
 
 
 def test_inspect_reads_no_row_of_others(spark):
-    """A user of truth without rows is shown, whatever is wrong with the rows of others."""
+    """A user of truth without rows is shown even if rows of others are wrong."""
     frame, truth = make()
     user = next(iter({*truth["who"]} - {*frame["User.Id"]}))
     wrong = on_spark(spark, frame).withColumn("doc", F.lit(None).cast("string"))
@@ -266,7 +266,7 @@ def test_users_of_several_columns(spark, kind, tmp_path):
 
 
 def test_ranks_of_users_of_several_columns(spark):
-    """Of rows of each combination; the first of them too."""
+    """The methods rank and top rank each combination of columns as a user."""
     frame, _, _ = make_days()
     asked = {**SEVERAL, "score": "knn_score"}
     ours, theirs = recframe.spark.rec(on_spark(spark, frame), **asked), frame.rec(**asked)
@@ -282,7 +282,7 @@ def test_ranks_of_users_of_several_columns(spark):
 
 
 def test_promises_about_users_of_several_columns(spark):
-    """Rows of one user on several days may be in several partitions, those of a day in one."""
+    """Rows of one day and user must be in one partition; other days may be in others."""
     frame, _, _ = make_days()
     frame["day"] = frame["day"].where(frame.index != 7, None)
     asked = {**SEVERAL, "missing": "drop"}

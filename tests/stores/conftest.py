@@ -11,7 +11,7 @@ SECRET = "T0PsecretK3y"
 
 @pytest.fixture(autouse=True)
 def _reached_directly(monkeypatch):
-    """No proxy, and no credentials but those of the test."""
+    """Remove proxies and other credentials from the environment."""
     for name in (
         "http_proxy",
         "https_proxy",
@@ -37,7 +37,7 @@ def rows():
 
 @pytest.fixture(scope="session")
 def folder(rows, tmp_path_factory):
-    """The folder that has the bucket: files in folders of days, and what is no data beside them."""
+    """Return a folder with the bucket: files in folders of days, and files that are no data."""
     folder = tmp_path_factory.mktemp("stores")
     runs = folder / "bucket" / "runs"
     for number in range(4):
@@ -55,14 +55,14 @@ def folder(rows, tmp_path_factory):
 
 @pytest.fixture
 def server(folder):
-    """What answers as S3 and as the web do."""
+    """Yield a server that answers like S3 and like the web."""
     with serving(folder) as server:
         yield server
 
 
 @pytest.fixture
 def uri(server):
-    """What makes a URI of S3, with credentials in it."""
+    """Return a function that makes a URI of S3, with credentials in it."""
     return lambda key: f"s3://key:{SECRET}@bucket/{key}?{server.query}"
 
 

@@ -24,7 +24,7 @@ def fetched(server):
 
 @pytest.mark.parametrize("ending", WRITERS)
 def test_other_formats(ending, folder, uri, rows):
-    """Rows, truth and what is excluded are read of each format."""
+    """Rows, truth and exclude may have each format in a store."""
     rows = rows.drop(columns="day")
     tables = {"rows": rows, "truth": rows[rows["relevant"]][["user", "item"]]}
     tables["seen"] = rows[::7][["user", "item"]]

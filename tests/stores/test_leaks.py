@@ -45,7 +45,7 @@ def bucket(rows, tmp_path):
 
 @pytest.fixture(params=["here", "store"])
 def name(bucket, request):
-    """What makes the path of a file, on this machine or in a store of another process."""
+    """Yield a function that makes the path of a file, on this machine or in a store."""
     if request.param == "here":
         yield lambda file: str(bucket / file)
         return
@@ -63,7 +63,7 @@ def refuse(call, *args):
 
 
 def list_calls(rows, name):
-    """Return the public calls that open files, by what each is."""
+    """Return the public calls that open files, by name."""
     path, frame = name("rows.parquet"), rows.drop(columns="relevant")
     beside = {"truth": name("truth.parquet"), "exclude": name("seen.parquet"), **FEW}
 

@@ -1,4 +1,4 @@
-"""What is written to stores is there whole or not at all, and read again from there."""
+"""Outputs in stores are complete or missing, and can be read again."""
 
 import pandas as pd
 import pytest
@@ -52,7 +52,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("output", REFUSED)
 def test_outputs_that_are_refused(output, kept, capsys):
-    """Before the work: what is read, what would be, and what cannot be written."""
+    """An output that is an input, would be one or cannot be written is refused before the work."""
     if output.startswith("http"):
         pytest.importorskip("aiohttp")
     status = None
@@ -88,7 +88,7 @@ def test_nothing_is_left_of_a_run_that_fails(kept, folder, capsys):
 
 
 def test_an_upload_that_fails(kept, monkeypatch, folder, capsys):
-    """Where a store shows parts, what is sent lies beside its place until it is whole."""
+    """If a store shows incomplete files, an upload has another name until it is complete."""
     monkeypatch.setattr(outputs, "OBJECT_STORES", set())
     arguments = ["evaluate", str(folder / "bucket/runs"), *METRICS, "-o", "memory://bucket/new.csv"]
 
@@ -107,7 +107,7 @@ def test_an_upload_that_fails(kept, monkeypatch, folder, capsys):
 
 
 def test_uploads_are_moved_only_where_parts_show(kept, monkeypatch, folder):
-    """A store of objects has each once it is whole, and copies what is moved: none is moved."""
+    """An object store shows complete files only, so uploads to it are not moved."""
     arguments = ["evaluate", str(folder / "bucket/runs"), *METRICS, "-o", "memory://bucket/new.csv"]
     moved = []
     monkeypatch.setattr(type(kept), "mv", lambda _, *paths, **__: moved.append(paths))
@@ -124,7 +124,7 @@ def test_uploads_are_moved_only_where_parts_show(kept, monkeypatch, folder):
 
 
 def test_a_bucket_to_write_to_that_is_not_there(uri, folder, capsys):
-    """It is told before the work."""
+    """A missing bucket for the output is refused before the work."""
     output = uri("out.csv").replace("@bucket", "@nowhere")
 
     assert 1 == main(["evaluate", str(folder / "bucket/runs"), *METRICS, "-o", output])

@@ -1,4 +1,4 @@
-"""Files in stores are read as those of this machine are, bit for bit."""
+"""Files in stores give the same tables as files of this machine, bit for bit."""
 
 import gc
 import logging
@@ -27,7 +27,7 @@ OF_TRUTH = ("truth", "truth_user", "exclude")
 
 
 def measure(source, **options):
-    """Return a table of files; all of `options` but the truth are those of scan."""
+    """Return the table of files; options go to scan, except those of truth."""
     given = {name: options.pop(name) for name in OF_TRUTH if name in options}
     return recframe.scan(source, memory="64MiB", **options)(**given).evaluate(METRICS)
 
@@ -55,7 +55,7 @@ def test_folders_and_patterns(named, uri, kept, folder, local):
 
 
 def test_a_folder_named_like_a_pattern(kept):
-    """What is there by the very name is what is meant, and it may be all of a folder's files."""
+    """A folder that exists is read with all its files, even if its name looks like a pattern."""
     for key in ("run[1]/0.parquet", "run1/0.parquet", "run[1]/metadata/1.parquet"):
         kept.pipe_file(f"/bucket/named/{key}", b"")
     for given, names in {"run[1]": ["0", "metadata/1"], "run[[]1]/*.parquet": ["0"]}.items():
@@ -80,7 +80,7 @@ def test_lists_of_files(uri, kept, folder, local):
 
 
 def test_truth_and_exclude(uri, server, kept, folder, rows):
-    """Both come from stores, whatever reads the rows."""
+    """Truth and exclude may be in stores, for rows in files and in frames."""
     bucket = folder / "bucket"
     here = measure(bucket / "runs", truth=bucket / "truth.parquet", exclude=bucket / "seen.parquet")
     for place in (uri, lambda key: f"memory://bucket/{key}"):
@@ -188,7 +188,7 @@ def s3(folder):
 
 
 def test_s3(s3, folder):
-    """What is uploaded to S3 is read from it, and what is written there is read again."""
+    """Files uploaded to S3 are read, and outputs written there are read again."""
     bucket, there = folder / "bucket", f"s3://key:{SECRET}@bucket"
     names = {"truth": "truth.parquet", "exclude": "seen.parquet"}
     here = measure(bucket / "runs", **{name: bucket / path for name, path in names.items()})
@@ -207,7 +207,7 @@ def test_s3(s3, folder):
 
 
 def test_a_delta_table_in_s3(s3, rows, folder, monkeypatch):
-    """Its live files are read, with what the environment says for both libraries."""
+    """The live files of a Delta table are read, with the credentials in the environment."""
     # Requests of older versions do not reach this server.
     deltalake = pytest.importorskip("deltalake", minversion="1.1")
     endpoint = "http://" + s3.partition("=")[2].partition("&")[0]
@@ -281,9 +281,9 @@ CHANGED = "cannot read {}: it changed while it was read; pass its path again onc
 
 @pytest.mark.parametrize("below", ["", "/*.parquet", "/0.parquet"])
 def test_files_that_change_in_s3(uri, folder, rows, below):
-    """The listing at the end has another time of change; what a scan holds of a file is old then.
+    """A file whose time of change differs in the listing at the end is refused.
 
-    Thus its later calls are refused too.
+    A scan keeps the old time, so its later calls are refused too.
     """
     path = folder / "bucket" / "nightly" / "0.parquet"
     path.parent.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""What goes wrong in a store is one clear line, which never has what opens the store."""
+"""Errors in a store become one clear line, which never has credentials."""
 
 import sys
 import traceback
@@ -59,7 +59,7 @@ def test_a_folder_without_files(kept):
 
 
 def test_a_bucket_that_is_not_there(uri):
-    """It is told as a file is."""
+    """A missing bucket is refused like a missing file."""
     gone = uri("runs").replace("@bucket", "@nowhere")
 
     refusal(lambda: recframe.evaluate(gone), "cannot read s3://nowhere/runs: no such file")
@@ -67,7 +67,7 @@ def test_a_bucket_that_is_not_there(uri):
 
 @pytest.mark.parametrize("status", [401, 403])
 def test_wrong_credentials(uri, server, frame, status):
-    """A store that lets nobody in is told by its own words, not as a file that is not there."""
+    """A store that denies access is refused with its own message, not as a missing file."""
     server.status = status
     for key in ("runs", "runs/*.parquet"):
         match = r"s3://bucket/runs.*: .*ACCESS_DENIED"
@@ -99,7 +99,7 @@ def s3(server):
 
 
 def test_a_server_that_dies(server, s3, tmp_path):
-    """What was begun is let go, and the file that was read is named."""
+    """If a server dies, temporary files are removed and the file being read is named."""
     runs = recframe.scan("bucket/runs", memory=1, tmp=tmp_path, filesystem=s3)
     server.n_left = 4_000
     refusal(lambda: runs.evaluate("recall@3"), "cannot read bucket/runs/day=.*parquet: .*")
@@ -160,7 +160,7 @@ def test_unknown_schemes(monkeypatch):
 
 
 def test_a_library_that_is_missing(monkeypatch):
-    """What fsspec says is needed is said, with the extra."""
+    """A missing library is refused with the message of fsspec and the extra to install."""
     pytest.importorskip("fsspec")
     monkeypatch.delitem(sys.modules["fsspec.registry"]._registry, "s3", raising=False)
     monkeypatch.setitem(sys.modules, "s3fs", None)
@@ -184,7 +184,7 @@ def test_the_remedy_behind_a_long_message(monkeypatch):
 
 
 def test_storage_options_are_never_shown(kept):
-    """Not where they are refused, nor by what displays them."""
+    """Neither refusals nor displays show storage_options."""
     options = {"key": SECRET, "more": [{"secret": SECRET}]}
     refusal(lambda: recframe.scan("x.parquet", storage_options=options), "storage_options are for")
     refusal(
@@ -208,7 +208,7 @@ def test_a_filesystem_and_a_uri(s3):
 
 
 def test_a_library_that_says_a_secret(kept, monkeypatch):
-    """What a library says of credentials is cut out, and what led to it left out."""
+    """Credentials are cut out of a library's message, and its cause is left out."""
 
     def fail(*_, **__):
         raise PermissionError(f"no entry with {SECRET} to memory://user:{SECRET}@x/y?key={SECRET}")
@@ -287,7 +287,7 @@ def test_what_is_a_uri():
 
 
 def test_the_command_line_shows_no_secret(uri, server, capsys):
-    """Neither where something is refused, nor in what it prints and writes."""
+    """Neither refusals, output nor files of the command line show credentials."""
     commands = (
         ["evaluate", uri("none")],
         ["evaluate", uri("runs"), "--truth", uri("none"), "--format", "json"],
@@ -312,7 +312,7 @@ def test_the_command_line_shows_no_secret(uri, server, capsys):
 
 
 def test_frames_show_no_secret(frame, uri):
-    """What displays options hides it too."""
+    """The repr of options hides credentials."""
     bound = frame.rec(truth=uri("truth.parquet"))
 
     assert SECRET not in f"{bound!r}{bound._options!r}"
