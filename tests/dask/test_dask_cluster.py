@@ -1,4 +1,4 @@
-"""ddf.rec on a cluster of two workers, each a process of its own."""
+"""ddf.rec on a cluster of two worker processes."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ from noted import RELEVANT
 
 @pytest.fixture(scope="module")
 def cluster():
-    """A cluster of two workers, each a process of its own."""
+    """Yield a client of a cluster of two worker processes."""
     # Port 0 is any that is free: another cluster may have the usual one.
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     # Workers are forks of one process that has imported what they need.
@@ -40,7 +40,7 @@ def test_every_table_on_a_cluster(ids, cluster):
 
 
 def test_truth_on_a_cluster(cluster):
-    """Workers look truth up, each in its partitions."""
+    """Workers match truth with the rows of their partitions."""
     frame = interactions().drop(columns="relevant").assign(item=range(400))
     truth = pd.DataFrame({"user": [*frame["user"][:9], 60], "item": range(10)})
 
@@ -61,7 +61,7 @@ def test_warnings_on_a_cluster(cluster):
 
 
 def test_a_broken_promise_on_a_cluster(cluster):
-    """The refusal of a worker arrives as it was raised."""
+    """The refusal of a worker arrives unchanged."""
     with pytest.raises(recframe.RecframeError, match=r"partitioned=True: .* 49 users in several"):
         parts(interactions()).rec(partitioned=True, short="pad").evaluate(METRICS).compute()
 

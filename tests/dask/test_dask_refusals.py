@@ -13,7 +13,7 @@ import recframe.dask
 
 @pytest.fixture(autouse=True)
 def threads():
-    """Dask's scheduler of threads, with ids of text as pandas has them."""
+    """Use Dask's threads, and ids of text as in pandas."""
     with dask.config.set({"scheduler": "threads", "dataframe.convert-string": False}):
         yield
 
@@ -44,7 +44,7 @@ REFUSED = {
 @pytest.mark.parametrize("options", REFUSED.values(), ids=REFUSED)
 @pytest.mark.parametrize("n", [1, 3])
 def test_what_pandas_refuses(options, n):
-    """Is refused in its words, of one partition and of several; examples are any of the frame."""
+    """Refusals have the words of pandas, in one partition and in several."""
     options = {"short": "pad"} | options
     ours = dd.from_pandas(FRAME, npartitions=n).rec(**options)
     with pytest.raises(recframe.RecframeError) as expected:

@@ -24,7 +24,7 @@ def large():
 
 @pytest.fixture
 def spills(monkeypatch):
-    """The temporary files that are made, one for each spill."""
+    """Return the list of temporary files, one for each spill."""
     made = []
     make = tempfile.TemporaryFile
 

@@ -24,7 +24,7 @@ def rows():
 
 @pytest.fixture(scope="module")
 def truth(rows):
-    """1,200 graded pairs, of users without rows too, and of few of the users with rows."""
+    """1,200 graded pairs of users with and without rows."""
     rng = np.random.default_rng(6)
     pairs = pd.DataFrame({"user": rng.integers(40, N_USERS + 40, 1400), "item": 0})
     pairs["item"] = rng.integers(0, 40, 1400)
@@ -33,7 +33,7 @@ def truth(rows):
 
 
 def write(frame, path, n_files=2):
-    """Write a frame to files of a folder, and return that."""
+    """Write a frame to files in a folder, and return the folder."""
     path.mkdir()
     for number in range(n_files):
         own = frame[number::n_files]
@@ -42,7 +42,7 @@ def write(frame, path, n_files=2):
 
 
 def is_parted(scanned):
-    """Return whether truth or exclude is parted beside the rows in an evaluation."""
+    """Return whether an evaluation partitions truth or exclude by user."""
     noted = []
     scanned._frame = scanned._frame._replace(note=noted.append)
     scanned.iter_evaluate("recall@2")
@@ -68,7 +68,7 @@ def test_populations(rows, truth, population, tmp_path):
 
 
 def test_exclude(rows, truth, tmp_path):
-    """Excluded pairs alone, then beside truth, where some of these are lost."""
+    """Pairs are excluded without truth, and with truth that has some of them."""
     marked = rows.assign(relevant=rows["item"] % 3 == 0)
     seen = truth[["user", "item"]]
     (tmp_path / "alone").mkdir()
@@ -78,14 +78,14 @@ def test_exclude(rows, truth, tmp_path):
 
 
 def test_blocks_without_pairs(rows, tmp_path):
-    """Users of a block may have no pair of either side."""
+    """A block may have no users of truth or exclude."""
     pairs = pd.MultiIndex.from_product([range(8), range(150)], names=["user", "item"])
     given = {"truth": pairs.to_frame(index=False), "exclude": pairs[::3].to_frame(index=False)}
     compare(rows, tmp_path, given, short="pad", population="all")
 
 
 def test_judged_rows_only(rows, truth, tmp_path):
-    """Rows that truth does not hold are left out."""
+    """Rows that truth lacks are left out."""
     options = {"unjudged": "drop", "short": "pad", "population": "all", "min_relevance": 1}
     compare(rows, tmp_path, {"truth": truth}, **options)
 
@@ -168,7 +168,7 @@ def test_refusals(rows, truth, tmp_path):
 
 
 def test_columns_that_may_be_grades(rows, truth, tmp_path):
-    """Grades without a name, and a split that folders name, are not taken for pairs that count."""
+    """Columns that may be grades, and folders of a split, are asked about."""
     path, named = write(rows, tmp_path / "rows"), truth.rename(columns={"relevance": "points"})
     write(named, tmp_path / "truth")
     for given in (named, tmp_path / "truth"):
@@ -182,7 +182,7 @@ def test_columns_that_may_be_grades(rows, truth, tmp_path):
 
 
 def test_relevant_pairs_that_are_excluded(rows, truth, tmp_path):
-    """They are counted and said."""
+    """A note has the number of relevant pairs that are excluded."""
     given = {"truth": truth, "exclude": truth[["user", "item"]][::2]}
     options = {"min_relevance": 2, "population": "both", "short": "pad", **given}
     notes = rows.rec(**options).mean("recall@2").notes

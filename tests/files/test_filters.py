@@ -19,7 +19,7 @@ DAYS = [datetime.date(2026, 11, day) for day in range(1, 7)]
 
 @pytest.fixture
 def rows(large):
-    """The rows of many users on several days, in the order of users and of days."""
+    """Return rows of many users on several days, in order of users and of days."""
     rows = large.assign(item=large.groupby("user").cumcount())
     day = pd.Series(DAYS)[np.arange(300) // 50].to_numpy()
     at = pd.to_datetime(pd.Series(day)).to_numpy().astype("datetime64[us]")
@@ -73,7 +73,7 @@ def test_filtered_files_give_what_a_filtered_frame_gives(rows, tmp_path, ending,
 
 
 def test_truth_of_users_that_a_filter_leaves_out(rows, tmp_path):
-    """Users without a row that matches are absent, as where they have none."""
+    """Users of truth without a matching row are absent users."""
     rows.to_parquet(tmp_path / "run.parquet", row_group_size=20)
     truth, kept = rows.loc[rows["relevant"], ["user", "item"]], rows[rows["day"] == DAYS[0]]
     options = {"population": "all", "truth": truth, "short": "pad"}
@@ -99,7 +99,7 @@ def read_parts(monkeypatch):
 
 @pytest.mark.parametrize("users", ["text", "categories"])
 def test_row_groups_that_cannot_match_are_not_read(rows, tmp_path, monkeypatch, users):
-    """Statistics tell which they are; that users are categories reads no more."""
+    """Row groups whose statistics rule out a match are not read, also if users are categories."""
     rows = rows.astype({"user": "category"}) if users == "categories" else rows
     rows.to_parquet(tmp_path / "run.parquet", row_group_size=50)
     noted = read_parts(monkeypatch)
@@ -125,7 +125,7 @@ def test_files_that_cannot_match_are_not_opened(frame, tmp_path):
 
 
 def test_a_filter_that_nothing_matches(frame, tmp_path):
-    """It is refused, as a date that is wrong would else be a table of zeros or of nothing."""
+    """A filter without a matching row is refused, because its table would mislead."""
     frame.to_parquet(tmp_path / "run.parquet")
     frame.to_csv(tmp_path / "run.csv", index=False)
     truth = frame[["user", "item"]]
@@ -139,7 +139,7 @@ def test_a_filter_that_nothing_matches(frame, tmp_path):
 
 
 def test_nulls_do_not_match(frame, tmp_path):
-    """Rows with a null in a column that is compared are left out."""
+    """Rows with a null in a compared column are left out."""
     noted = frame.assign(note=["x", None] * 4)
     noted.to_parquet(tmp_path / "run.parquet")
     runs = recframe.scan(tmp_path, filters=[("note", "!=", "y")])
@@ -148,7 +148,7 @@ def test_nulls_do_not_match(frame, tmp_path):
 
 
 def test_progress_ends_at_all_rows(rows, tmp_path):
-    """Rows that do not match count as read and done."""
+    """Rows that do not match count as done."""
     rows.to_parquet(tmp_path / "run.parquet")
     told = []
     filters = [("item", "<", 3)]

@@ -47,7 +47,7 @@ PARTS = {
 
 @pytest.fixture
 def table(tmp_path):
-    """Return a folder of files like those of lakehouse tables, without a mark."""
+    """Return a folder of files in the layout of lakehouse tables, without a mark."""
     for name in ("0", "1"):
         save_user(tmp_path / "t" / "data" / f"{name}.parquet", f"user {name}")
     return tmp_path / "t"
@@ -96,7 +96,7 @@ def test_one_file_of_a_table(table, mark):
 
 
 def test_a_folder_named_metadata(table):
-    """Only Iceberg's own files make a table of Iceberg."""
+    """A folder named metadata marks an Iceberg table only if it has Iceberg's files."""
     (table / "_metadata").mkdir()
     (table / "metadata").mkdir()
     save_user(table / "metadata" / "0.parquet", "ann")
@@ -105,7 +105,7 @@ def test_a_folder_named_metadata(table):
 
 
 def test_delta_without_the_extra(table, monkeypatch):
-    """Where deltalake is not installed, the extra is named."""
+    """The refusal of a Delta table names the extra if deltalake is not installed."""
     mark_delta(table)
     monkeypatch.setitem(sys.modules, "deltalake", None)
     message = r"cannot read .*/t: .*deltalake.*pip install 'recframe\[delta\]'"
@@ -132,68 +132,68 @@ def rows():
 
 
 def overwritten(delta, root, rows):
-    """Leave the files of an earlier version."""
+    """Write a table over the files of an earlier version."""
     delta.write_deltalake(root, rows.assign(score=1.0))
     delta.write_deltalake(root, rows, mode="overwrite")
 
 
 def appended(delta, root, rows):
-    """Leave two live files."""
+    """Write two live files."""
     delta.write_deltalake(root, rows[:90])
     delta.write_deltalake(root, rows[90:], mode="append")
 
 
 def deleted(delta, root, rows):
-    """Leave a file that was written anew without some rows."""
+    """Write a file and delete some rows, which rewrites it."""
     appended(delta, root, rows)
     delta.DeltaTable(root).delete("item < 50")
 
 
 def vacuumed(delta, root, rows):
-    """Leave only files that are live."""
+    """Write a table whose folder has live files only."""
     deleted(delta, root, rows)
     delta.DeltaTable(root).vacuum(0, dry_run=False, enforce_retention_duration=False)
 
 
 def checkpointed(delta, root, rows):
-    """Leave a log that is read from a checkpoint on."""
+    """Write a log with a checkpoint."""
     deleted(delta, root, rows)
     delta.DeltaTable(root).create_checkpoint()
     (root / "_delta_log" / "00000000000000000000.json").unlink()
 
 
 def by_user(delta, root, rows):
-    """Leave users that are named by the log, texts of digits."""
+    """Write a table partitioned by users, which are texts of digits."""
     delta.write_deltalake(root, rows.assign(score=1.0), partition_by=["user"])
     delta.write_deltalake(root, rows, partition_by=["user"], mode="overwrite")
 
 
 def by_odd_users(delta, root, rows):
-    """Leave users that folders name in other letters."""
+    """Write a table partitioned by users whose names need escapes in folders."""
     odd = {"000": "a/b", "001": "ü %41", "002": "x=1", "003": "a'b\"c"}
     by_user(delta, root, rows.assign(user=rows["user"].replace(odd)))
 
 
 def by_numbers(delta, root, rows):
-    """Leave users that are numbers, relevance that folders say."""
+    """Write a table partitioned by numeric users and relevance."""
     rows = rows.assign(user=rows["user"].astype("int16"))
     delta.write_deltalake(root, rows, partition_by=["user", "relevant"])
 
 
 def by_dates(delta, root, rows):
-    """Leave users that are days."""
+    """Write a table partitioned by users that are dates."""
     day = pd.Timestamp("2024-01-01") + pd.to_timedelta(rows["user"].astype(int), "D")
     rows = pa.table({**rows.to_dict("list"), "user": pa.array(day.dt.date)})
     delta.write_deltalake(root, rows, partition_by=["user"])
 
 
 def by_what_plays_no_role(delta, root, rows):
-    """Leave folders that do not matter."""
+    """Write a table partitioned by a column without a role."""
     delta.write_deltalake(root, rows, partition_by=["day", "shop"])
 
 
 def wider(delta, root, rows):
-    """Leave an old file without the scores of a later model."""
+    """Write an old file without the scores of a later model."""
     delta.write_deltalake(root, rows[:90])
     later = rows[90:].assign(new_score=rows["score"] / 2)
     delta.write_deltalake(root, later, mode="append", schema_mode="merge")
@@ -208,7 +208,7 @@ DELTA = [
 @pytest.mark.parametrize("memory", [SMALL, "1GiB"])
 @pytest.mark.parametrize("write", DELTA, ids=lambda write: write.__name__)
 def test_a_delta_table_is_the_table_it_is(tmp_path, rows, write, memory):
-    """The files of a Delta table are evaluated as the frame that it is, bit for bit."""
+    """A Delta table gives the result of its frame, bit for bit."""
     delta = pytest.importorskip("deltalake")
     root = tmp_path / "t"
     write(delta, root, rows)
@@ -221,7 +221,7 @@ def test_a_delta_table_is_the_table_it_is(tmp_path, rows, write, memory):
 
 
 def test_row_order_of_a_delta_table(tmp_path, rows):
-    """Ties go by the order of rows that reading the table gives."""
+    """The row order of a Delta table, which breaks ties, is that in which it is read."""
     delta = pytest.importorskip("deltalake")
     deleted(delta, tmp_path, rows.assign(score=1.0))
     frame = delta.DeltaTable(tmp_path).to_pyarrow_table().to_pandas()
@@ -232,7 +232,7 @@ def test_row_order_of_a_delta_table(tmp_path, rows):
 
 
 def test_a_column_added_later_is_null_before(tmp_path, rows):
-    """Scores that old files do not have are null, which is refused as in a frame."""
+    """Scores that old files lack are null, which is refused as in a frame."""
     delta = pytest.importorskip("deltalake")
     wider(delta, tmp_path, rows)
     with pytest.raises(recframe.RecframeError, match=r"'new_score'.*90"):
@@ -240,7 +240,7 @@ def test_a_column_added_later_is_null_before(tmp_path, rows):
 
 
 def test_truth_of_a_delta_table(tmp_path, rows):
-    """Truth is read as the table it is too."""
+    """Truth may be a Delta table."""
     delta = pytest.importorskip("deltalake")
     deleted(delta, tmp_path, rows)
     truth = delta.DeltaTable(tmp_path).to_pyarrow_table().to_pandas()
@@ -252,7 +252,7 @@ def test_truth_of_a_delta_table(tmp_path, rows):
 
 
 def test_several_delta_tables(tmp_path, rows):
-    """A list may name several tables, and files beside them."""
+    """A list may name several tables, and files too."""
     delta = pytest.importorskip("deltalake")
     overwritten(delta, tmp_path / "1", rows[:90])
     overwritten(delta, tmp_path / "2", rows[90:150])
@@ -267,7 +267,7 @@ def test_several_delta_tables(tmp_path, rows):
 
 
 def write_log(root, *actions, **protocol):
-    """Write a Delta table's log by hand, of one file that is there."""
+    """Write the log of a Delta table by hand, with one existing file."""
     fields = [("user", "string"), ("score", "double"), ("relevant", "long")]
     fields = [{"name": n, "type": t, "nullable": True, "metadata": {}} for n, t in fields]
     metadata = {"id": "x", "format": {"provider": "parquet", "options": {}}, "configuration": {}}
@@ -290,7 +290,7 @@ def write_log(root, *actions, **protocol):
 
 
 def test_a_log_by_hand(tmp_path):
-    """The log written by hand is one that is read."""
+    """A log written by hand is read."""
     pytest.importorskip("deltalake")
     write_log(tmp_path)
 
@@ -301,7 +301,7 @@ def test_a_log_by_hand(tmp_path):
     "where", ["../{}", "..%2F{}", "{}/.../{}", "file://{}/.../{}", "t/../../{}"]
 )
 def test_a_log_that_leads_out_of_its_table(tmp_path, where):
-    """Files outside of a table are refused, whose paths a stranger may have written."""
+    """A log that names files outside its table is refused: a stranger may have written it."""
     delta = pytest.importorskip("deltalake")
     root, name = tmp_path / "t", "secret.parquet"
     save_user(tmp_path / name, "eve")
@@ -322,7 +322,7 @@ def test_a_log_that_leads_out_of_its_table(tmp_path, where):
 
 
 def test_truth_of_a_delta_table_that_lacks_a_file(tmp_path, rows):
-    """The table is named, in one line."""
+    """A missing file of truth is refused in one line with the table."""
     delta = pytest.importorskip("deltalake")
     delta.write_deltalake(tmp_path, rows)
     next(tmp_path.glob("*.parquet")).unlink()
@@ -331,7 +331,7 @@ def test_truth_of_a_delta_table_that_lacks_a_file(tmp_path, rows):
 
 
 def features(name):
-    """Return a protocol that asks a feature of readers."""
+    """Return a protocol that requires a feature of readers."""
     asked = {"readerFeatures": [name], "writerFeatures": [name]}
     return {"minReaderVersion": 3, "minWriterVersion": 7} | asked
 
@@ -357,7 +357,7 @@ def test_features_that_are_refused(tmp_path, protocol, message):
 
 @pytest.mark.parametrize("text", ["", "no json", '{"protocol": {}}'])
 def test_a_log_that_cannot_be_read(table, text):
-    """A log that is damaged is refused in one line."""
+    """A damaged log is refused in one line."""
     pytest.importorskip("deltalake")
     mark_delta(table)
     (table / "_delta_log" / "00000000000000000000.json").write_text(text)
@@ -369,7 +369,7 @@ def test_a_log_that_cannot_be_read(table, text):
 
 
 def test_a_delta_table_that_lacks_files(tmp_path, rows):
-    """A file that the log names and that is gone is not left out; nor is a table empty."""
+    """A missing file of the log is refused, and so is an empty table."""
     delta = pytest.importorskip("deltalake")
     appended(delta, tmp_path, rows)
     gone = sorted(tmp_path.glob("*.parquet"))[0]

@@ -1,4 +1,4 @@
-"""Results going out: whole or not at all, the same values in every format."""
+"""Outputs are complete or missing, with the same values in every format."""
 
 import os
 import secrets
@@ -21,7 +21,7 @@ from recframe.stores.outputs import check_apart, whole_file
 
 @pytest.fixture
 def tables(large):
-    """Per-user tables of two halves of the users."""
+    """Return per-user tables of the two halves of the users."""
     halves = [large[large["user"] < "user 020"], large[large["user"] >= "user 020"]]
     return [recframe.evaluate(half, FEW, short="pad") for half in halves]
 
@@ -51,7 +51,7 @@ def test_a_file_that_does_not_become_whole(tmp_path):
 
 
 def test_two_runs_at_once(tmp_path, monkeypatch):
-    """Runs that have one process id, as in two containers, do not touch each other's files."""
+    """Runs with one process id, as in two containers, do not touch each other's files."""
     monkeypatch.setattr(os, "getpid", lambda: 1)
     path = tmp_path / "users.csv"
     with whole_file(path) as first:
@@ -69,7 +69,7 @@ def test_two_runs_at_once(tmp_path, monkeypatch):
 
 
 def test_a_name_that_is_taken(tmp_path, monkeypatch):
-    """Were two runs to draw one name, the second is refused, and the first loses nothing."""
+    """If two runs draw the same name, the second is refused and the first succeeds."""
     monkeypatch.setattr(secrets, "token_hex", lambda n_bytes: "0" * 2 * n_bytes)
     path = tmp_path / "users.csv"
     with whole_file(path) as file:
@@ -108,7 +108,7 @@ with whole_file(Path(sys.argv[1])) as file:
 
 @pytest.mark.skipif(not shutil.which("unshare"), reason="needs namespaces of process ids")
 def test_two_containers(tmp_path):
-    """Two runs that are both process 1, one after the other, on one folder."""
+    """Two runs that are both process 1 may write to one folder, one after the other."""
     path = tmp_path / "users.csv"
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     command = [*NAMESPACE, sys.executable, "-c", RUN, str(path)]
@@ -147,7 +147,7 @@ def test_permissions_and_links_stay(tmp_path):
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")
 def test_what_is_no_file_is_not_replaced(tmp_path):
-    """A pipe is refused and not waited for."""
+    """A pipe as output is refused at once."""
     path = tmp_path / "users.csv"
     os.mkfifo(path)
     with pytest.raises(recframe.RecframeError, match=r"cannot write .*: it is a pipe, not a file"):
@@ -158,7 +158,7 @@ def test_what_is_no_file_is_not_replaced(tmp_path):
 
 @pytest.mark.parametrize("ending", FILE_ENDINGS)
 def test_tables_are_written_as_they_pass(tables, tmp_path, ending):
-    """Each table is given on as it is; the file has the rows of all of them."""
+    """Each table is yielded unchanged, and the file has the rows of all tables."""
     path = tmp_path / f"users{ending}"
     with path.open("wb") as file:
         passed = list(write_each(tables, file, ending))
@@ -205,7 +205,7 @@ def test_an_output_that_is_read(tmp_path):
 
 
 def test_an_output_that_would_be_read(tmp_path):
-    """Nothing is written to where the next run would read it."""
+    """An output that the next run would read is refused."""
     (tmp_path / "runs").mkdir()
     check_apart(tmp_path / "users.parquet", [], [f"{tmp_path}/runs", f"{tmp_path}/runs/*"])
     for given in (f"{tmp_path}/runs", f"{tmp_path}/*/*.parquet"):

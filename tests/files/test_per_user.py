@@ -1,4 +1,4 @@
-"""The tables of blocks, one after the other: whole users, refusals, truth."""
+"""The tables of blocks, one after another: whole users, refusals and truth."""
 
 import numpy as np
 import pandas as pd
@@ -39,7 +39,7 @@ def test_refusals_of_a_part_say_so(large, tmp_path):
 @pytest.mark.parametrize("population", ["all", "rows"])
 @pytest.mark.parametrize("grouped", [True, False])
 def test_truth_over_many_blocks(tmp_path, population, grouped):
-    """Truth judges every block, and users that no file lists are added once, at the end."""
+    """Truth judges every block, and users without rows come once, in the last table."""
     rng = np.random.default_rng(8)
     n_rows = 3_000
     frame = pd.DataFrame({"user": rng.integers(0, 90, n_rows), "item": range(n_rows)})

@@ -29,7 +29,7 @@ def test_plain_types(plain):
 
 
 def write(path, users, memory=1 << 30, **options):
-    """Write rows of users and return the first row group, read in so much memory."""
+    """Write rows of users, and return the first row group as read in this memory."""
     n_rows = len(users)
     columns = {"user": users, "extra": ["x" * 999] * n_rows, "score": range(n_rows)}
     columns["relevant"] = [True] * n_rows
@@ -81,7 +81,7 @@ def test_texts_that_arrow_reads_as_codes(tmp_path, more):
 
 
 def test_row_groups_without_rows(tmp_path):
-    """An empty row group has no texts to be measured, and is no part of the plan."""
+    """An empty row group is not part of the plan."""
     schema = pa.schema([("user", pa.string()), ("score", pa.int64()), ("relevant", pa.bool_())])
     rows = {"user": ["a", "b"], "score": [1, 2], "relevant": [True, False]}
     with pq.ParquetWriter(tmp_path / "0.parquet", schema) as writer:
@@ -93,7 +93,7 @@ def test_row_groups_without_rows(tmp_path):
 
 
 def test_users_of_folders_are_their_bounds(tmp_path):
-    """Where a folder names the user, that is the lowest and the highest."""
+    """A user in the name of a folder is the lowest and the highest one."""
     (tmp_path / "user=7").mkdir()
     rows = pa.table({"score": [1, 2], "relevant": [1, 0]})
     pq.write_table(rows, tmp_path / "user=7" / "0.parquet")
@@ -111,7 +111,7 @@ def test_one_ranking_has_no_bounds(tmp_path):
 
 
 def test_columns_are_found_by_name(tmp_path):
-    """Fields of nested columns that play no role do not shift those behind them."""
+    """Fields of nested columns do not shift the columns after them."""
     rows = {
         "nested": [{"user": 5, "deep": [1]}] * 3,
         "user": [1, 2, 3],
@@ -143,7 +143,7 @@ COLUMNS = [{"item": "item"}, {"user": "code", "item": "user"}]
 
 @pytest.fixture(scope="module")
 def encoded():
-    """40 lists of 15 rows, shuffled: users are texts, items integers, codes bytes of each row."""
+    """Return 40 shuffled lists of 15 rows: users are texts, items integers, codes bytes."""
     numbers = [number * 7 % 600 for number in range(600)]
     columns = {"user": [f"user {n // 15:02}" for n in numbers], "item": [n % 15 for n in numbers]}
     columns["code"] = [f"{n:03}".encode() for n in numbers]
@@ -152,7 +152,7 @@ def encoded():
 
 
 def read_as_frame(path, table):
-    """Read a file in much memory and in little, by several columns, as the frame is."""
+    """Check that a file gives the table of its frame, in much and in little memory."""
     metrics = ["recall@2", "ndcg"]
     for columns in COLUMNS:
         expected = table.to_pandas().rec(**columns, short="pad").evaluate(metrics)
@@ -164,7 +164,7 @@ def read_as_frame(path, table):
 @pytest.mark.parametrize("page", ["1.0", "2.0"])
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_encodings_of_pyarrow(tmp_path, encoded, encoding, page):
-    """All that it writes are read, also of texts that Arrow cannot read as codes."""
+    """All encodings of pyarrow are read, also those that Arrow cannot read as codes."""
     options = {"data_page_version": page, "row_group_size": 100, **ENCODINGS[encoding]}
     pq.write_table(encoded, tmp_path / "0.parquet", **options)
     read_as_frame(tmp_path / "0.parquet", encoded)

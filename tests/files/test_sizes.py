@@ -19,7 +19,7 @@ from recframe.stores.store import HERE, Place
 
 
 def write_footer(path, n_bytes, end=b"PAR1", before=b"PAR1"):
-    """Write a file that ends as one whose footer has so many bytes."""
+    """Write a file that ends like one with a footer of so many bytes."""
     path.write_bytes(before + bytes(n_bytes) + n_bytes.to_bytes(4, "little") + end)
     return str(path)
 
@@ -41,7 +41,7 @@ def read_end(path, memory):
 
 @pytest.mark.parametrize("end", [b"PAR1", b"PARE"])
 def test_the_least_memory_of_a_footer(tmp_path, monkeypatch, end):
-    """A footer may take three quarters of the memory, ten times its bytes, and not one more."""
+    """A footer may take three quarters of the memory, at ten times its bytes, and no more."""
     monkeypatch.setattr(footers, "FREE", 0)
     path = write_footer(tmp_path / "0.parquet", 300, end)
     read_end(path, 4000)
@@ -64,7 +64,7 @@ def test_the_least_memory_is_said_in_megabytes(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("data", [b"", b"PAR1", b"\xff\xff\xff\x7fPAR1", b"PAR1" * 5 + b"\xff" * 8])
 def test_what_is_no_footer_is_not_judged(tmp_path, monkeypatch, data):
-    """A file that is not parquet, or longer by its own word than it is, is for Arrow to refuse."""
+    """Arrow refuses files that are not parquet, or whose footer exceeds the file."""
     monkeypatch.setattr(footers, "FREE", 0)
     path = tmp_path / "0.parquet"
     path.write_bytes(data)
@@ -92,7 +92,7 @@ def test_bytes_of_texts_that_are_held_once():
 
 
 def test_a_footer_larger_than_the_memory(tmp_path, monkeypatch):
-    """The footer of too many row groups is refused before it is read; with room it is read."""
+    """A footer that is too large is refused before it is read; with more memory it is read."""
     monkeypatch.setattr(footers, "FREE", 0)
     path = tmp_path / "0.parquet"
     pq.write_table(

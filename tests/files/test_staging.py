@@ -31,7 +31,7 @@ def save(frame, folder, ending, name="run"):
 
 @pytest.fixture
 def rows(large):
-    """The rows of many users in no order, with items and a column of no role."""
+    """Return rows of many users in random order, with items and a column without a role."""
     items = large.groupby("user").cumcount()
     rows = large.assign(item=items, other_score=large["other_score"].astype(np.int64), note="x")
     return rows.sample(frac=1, random_state=2)
@@ -47,7 +47,7 @@ def small_pieces(monkeypatch):
 @pytest.mark.parametrize("is_sorted", [True, False])
 @pytest.mark.usefixtures("small_pieces")
 def test_each_format_gives_what_its_frame_gives(rows, tmp_path, ending, is_sorted):
-    """In little memory, in order of users and not, to the bit, ids and their dtypes too."""
+    """Each format gives the table of its frame, bit for bit, with the dtypes of ids."""
     rows = rows.sort_values("user", kind="stable") if is_sorted else rows
     path = save(rows, tmp_path, ending)
 
@@ -96,7 +96,7 @@ def test_several_files_have_one_type(frame, tmp_path):
 
 
 def test_leading_zeros_are_kept(frame, tmp_path):
-    """Users of digits are text where some begin with a zero."""
+    """Users of digits are text if some begin with a zero."""
     path = save(frame.assign(user=["007"] * 3 + ["12"] * 5, item=range(8)), tmp_path, "csv")
 
     assert ["007", "12"] == recframe.evaluate(path, ["recall@1"]).index.tolist()
@@ -142,7 +142,7 @@ def test_a_file_that_lacks_a_column(frame, tmp_path):
 
 
 def test_mixed_folders_are_refused(frame, tmp_path):
-    """A folder with two formats is no table; a pattern says which files are meant."""
+    """A folder with two formats is refused, and a pattern selects files of one."""
     save(frame, tmp_path, "csv")
     frame.to_parquet(tmp_path / "run.parquet")
 
@@ -152,7 +152,7 @@ def test_mixed_folders_are_refused(frame, tmp_path):
 
 
 def test_advice_on_rows_that_repeat(frame, tmp_path):
-    """Where rows are of several files, evaluating one at a time is a way on."""
+    """The refusal of repeated pairs in several files suggests evaluating them one by one."""
     paths = [save(frame, tmp_path, "csv", name) for name in ("a", "b")]
 
     with pytest.raises(recframe.RepeatedPairError, match=r"2 files \(evaluate one file at a time"):
@@ -184,7 +184,7 @@ def test_nothing_is_left(frame, tmp_path, monkeypatch, is_damaged):
 
 
 def test_a_full_disk(frame, tmp_path, monkeypatch):
-    """A temporary file that cannot be written is named as such, not as the file that is read."""
+    """A temporary file that cannot be written is named, not the source file."""
 
     def fail(*_):
         raise OSError(28, "No space left on device")
@@ -197,7 +197,7 @@ def test_a_full_disk(frame, tmp_path, monkeypatch):
 
 
 def test_categories_of_feather(frame, tmp_path):
-    """Users that are categories come back as their values, as they do from parquet."""
+    """Users that are categories become plain values, as from parquet."""
     categories = frame["user"].astype(pd.CategoricalDtype(["cat", "bob", "ann"]))
     path = save(frame.assign(user=categories), tmp_path, "feather")
 

@@ -39,14 +39,14 @@ ALIKE = {
 
 @pytest.mark.parametrize("text", ALIKE.values(), ids=ALIKE)
 def test_a_run(text, tmp_path):
-    """A row for each line that says something, ids as they are written, in the order of lines."""
+    """A run has one row for each line, with ids as written, in the order of lines."""
     frame = read(tmp_path, text)
 
     pd.testing.assert_frame_equal(pd.DataFrame(ROWS).astype(TEXTS), frame)
 
 
 def test_regular_numbers_are_read_alike(tmp_path):
-    """A score means the same whichever way the lines are read, to the last bit."""
+    """Both ways of reading lines give the same scores, to the last bit."""
     scores = ["0.1", "1e22", "123456789.123456789", "inf", "-Inf", ".5", "5e-324", "1.", "007"]
     texts = [f"q Q0 {doc} 1 {score} t\n" for doc, score in enumerate(scores)]
     fast = read(tmp_path, "".join(texts))["score"].tolist()
@@ -64,7 +64,7 @@ def test_qrels(tmp_path):
 
 
 def test_only_lines_that_begin_with_a_number_sign_are_comments(tmp_path):
-    """Elsewhere it is a letter."""
+    """A # that does not begin a line is a letter."""
     frame = read(tmp_path, "q Q0 d#1 1 2 t\n#q Q0 d2 1 2 t\n#1 Q0 d3 1 2 #\nq# Q0 #d 1 2 t\n")
 
     assert [["q", "d#1"], ["q#", "#d"]] == frame[["query", "doc"]].to_numpy().tolist()

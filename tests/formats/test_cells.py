@@ -1,4 +1,4 @@
-"""Cells of text: the type of a column of them."""
+"""Cells of text files: the type of their column."""
 
 import io
 
@@ -44,7 +44,7 @@ def parse(cells, monkeypatch=None):
 
 @pytest.mark.parametrize("cells", COLUMNS)
 def test_types_of_cells(cells):
-    """A column is whole numbers, floats or booleans where all its cells are, else text."""
+    """A column is integers, floats or booleans if all its cells are, else text."""
     wanted, values = COLUMNS[cells]
     found = parse(cells)
 
@@ -54,7 +54,7 @@ def test_types_of_cells(cells):
 
 @pytest.mark.parametrize("cells", COLUMNS)
 def test_types_are_those_of_pandas(cells):
-    """Pandas reads a file of these cells as the same values."""
+    """Pandas reads a file of these cells with the same values."""
     text = "id,n\n" + "".join(f"{cell or ''},0\n" for cell in cells)
     read = pd.read_csv(io.StringIO(text))["id"]
     values = read.astype(object).where(read.notna(), None).tolist()
@@ -94,7 +94,7 @@ def test_digits_that_numbers_would_lose_are_text(cells):
     ],
 )
 def test_cells_of_all_blocks_decide(first, then, values, monkeypatch):
-    """The type holds the cells of all blocks, and cells that are text stand as in the file."""
+    """The type fits the cells of all blocks, and text cells stay as written."""
     found = parse([first, then], monkeypatch)
 
     assert values == found.to_pylist()

@@ -23,7 +23,7 @@ def read(name, data, types=None):
 
 
 def as_stream(table):
-    """Return a table as a stream of Arrow."""
+    """Return a table as an Arrow stream."""
     sink = io.BytesIO()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
@@ -126,7 +126,7 @@ def test_mixed_values_of_json_in_two_blocks(monkeypatch):
 
 
 def test_members_that_come_late(monkeypatch):
-    """A column that the first block does not have is refused, not passed over."""
+    """A column that the first block lacks is refused, not skipped."""
     monkeypatch.setattr("recframe.cells.FIRST_BLOCK", 64)
     with pytest.raises(pa.ArrowInvalid, match=r"'id' first appears in line [0-9]+ or later"):
         read("x.jsonl", b'{"n": 0}\n' * 99 + b'{"id": 1}\n', Types(n_bytes=64))
@@ -142,18 +142,18 @@ def test_a_row_that_is_longer_than_memory(data):
 
 
 def test_a_line_of_json_that_is_longer_than_memory():
-    """It is refused as a row is."""
+    """A line of JSON that exceeds the memory is refused like a row."""
     with pytest.raises(pa.ArrowInvalid, match="a row has more than 256 bytes"):
         read("x.jsonl", b'{"id": "' + b"x" * 999 + b'"}', Types(n_bytes=64, memory=2048))
 
 
 class Counting(io.BytesIO):
-    """Bytes that count how many of them were read, in all files of a test."""
+    """A file in memory that counts the bytes read, over all files of a test."""
 
     n_read = 0
 
     def read(self, size=-1):
-        """Read on."""
+        """Return the next bytes, and count them."""
         data = super().read(size)
         Counting.n_read += len(data)
         return data
@@ -180,7 +180,7 @@ AROUND = {"x.csv": (b"id,n\n", b"%s,1\n"), "x.jsonl": (b"", b'{"id": "%s"}\n')}
 
 @pytest.mark.parametrize("name", AROUND)
 def test_a_long_row_that_fits_is_read_once(name):
-    """Blocks that are shorter than a row do not have the rows before it read again."""
+    """A row longer than a block does not make earlier rows be read again."""
     head, row = AROUND[name]
     data = head + row % b"a" * 99 + row % (b"x" * 5_000)
     rows, types = open_rows(name, lambda: Counting(data)), Types(64, 1 << 17)
@@ -211,7 +211,7 @@ def test_formats_by_ending(path, found):
 
 @pytest.mark.parametrize("inside", ["[", '{"a":'])
 def test_lines_nested_too_deep_are_refused_before_they_are_parsed(inside, tmp_path):
-    """The parser of Arrow, which recurs, would end the process; brackets in texts do not count."""
+    """Deeply nested lines are refused before Arrow's recursive parser would crash."""
     closing = {"[": "]", '{"a":': "1}"}[inside]
     row = '{"user": 1, "score": 0.5, "relevant": 1, "x": %s}\n'
     path = tmp_path / "rows.jsonl"

@@ -1,4 +1,4 @@
-"""Spark's session, which all tests share; they are skipped without it."""
+"""The Spark session of all tests, which are skipped without it."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ if SparkSession is None or shutil.which("java") is None:
 
 @pytest.fixture(scope="session")
 def spark():
-    """A session whose shuffles have four partitions, and keep them."""
+    """Return a session whose shuffles keep four partitions."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(os.environ, "PYSPARK_PYTHON", sys.executable)
         root = str(Path(__file__).parents[2])

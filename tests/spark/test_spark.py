@@ -37,7 +37,7 @@ pytestmark = [
     [*zip(IDS, ["expected", "best", "item", "worst", "item", "expected"], strict=True)],
 )
 def test_values_equal_those_of_pandas(spark, ids, ties):
-    """In every metric, of users of every type, who keep it; some partitions have no row."""
+    """Every metric equals that of pandas for users of every type, also with empty partitions."""
     frame, _ = make(ids)
     asked = {**ROLES, "ties": ties}
     result = recframe.spark.rec(on_spark(spark, frame, ids))(**asked).evaluate(METRICS)
@@ -48,7 +48,7 @@ def test_values_equal_those_of_pandas(spark, ids, ties):
 
 
 def test_what_is_undefined_is_null(spark):
-    """Spark's own means leave null out, and would be NaN for NaN."""
+    """Undefined values are null, because Spark's means would be NaN for NaN."""
     frame, _ = make()
     result = recframe.spark.rec(on_spark(spark, frame), **ROLES).r_precision()
     (mean,) = result.where("score = 'knn_score'").agg(F.avg("r_precision")).first()
@@ -86,7 +86,7 @@ def test_tables_of_all_users(spark):
 
 @pytest.mark.parametrize("method", ["summary", "compare"])
 def test_units(spark, method):
-    """Rankings of one user are one value or asked for, as in pandas."""
+    """Several rankings of a user count as one with unit=, and are asked about without it."""
     frame, _ = make()
     both = ROLES | {"user": ["day", ROLES["user"]]}
     frame = pd.concat([frame.assign(day=day) for day in (1, 2)])
@@ -113,7 +113,7 @@ def test_curve_ends_at_the_shortest_ranking(spark):
 
 
 def test_rows_keep_what_they_have(spark):
-    """Ranked rows have all columns, of types of Spark that pandas has not, and their ranks."""
+    """Ranked rows keep all columns, also of types that pandas lacks, and get their ranks."""
     frame, _ = make()
     sdf = on_spark(spark, frame).withColumn("tags", F.array(F.struct("doc")))
     asked = {**ROLES, "score": "knn_score"}
@@ -135,7 +135,7 @@ def test_rows_keep_what_they_have(spark):
 
 @pytest.mark.parametrize("missing", ["unranked", "drop"])
 def test_nulls(spark, missing):
-    """Null and NaN are both missing; integers beside nulls are not rounded."""
+    """Null and NaN are both missing, and integers next to nulls are not rounded."""
     frame, _ = make()
     frame["User.Id"] += 2**60
     frame = frame.astype({"User.Id": "Int64", "knn_score": "Int64", "relevant": "boolean"})
@@ -157,7 +157,7 @@ def test_nulls(spark, missing):
 
 
 def test_nulls_are_refused(spark):
-    """By default, in one message."""
+    """Nulls are refused by default, in one message."""
     frame, _ = make()
     sdf = on_spark(spark, frame)
     sdf = sdf.withColumn("knn_score", F.nullif(F.col("knn_score"), F.lit(3)))
@@ -183,7 +183,7 @@ def test_catalogue(spark):
 
 
 def test_means_of_columns_need_no_relevance(spark):
-    """Nor do the tables of all users that are made of them."""
+    """Means of columns need no relevance, for each user and for all."""
     frame, _ = make()
     frame, metric = frame.drop(columns="relevant"), "mean(other.score)@2"
     ours = recframe.spark.rec(on_spark(spark, frame), **ROLES)
@@ -215,7 +215,7 @@ def test_decimals_are_numbers(spark):
 
 
 def test_a_promise_that_holds(spark):
-    """With each user in one partition the rows stay there and the table is the same."""
+    """If each user is in one partition, rows stay there and the table is the same."""
     frame, _ = make()
     sdf = on_spark(spark, frame).repartition(3, "`User.Id`")
     rec = recframe.spark.rec(sdf, partitioned=True, **ROLES)
@@ -239,7 +239,7 @@ def test_cut_offs_and_whole_rankings_of_one_user_at_a_time(spark):
 
 
 def test_a_broken_promise_is_refused(spark):
-    """Wherever a user has rows in two partitions."""
+    """A user with rows in two partitions is refused in every table."""
     frame, _ = make()
     rec = recframe.spark.rec(on_spark(spark, frame), partitioned=True, **ROLES)
 
@@ -277,7 +277,7 @@ def test_describe_and_inspect(spark, kind):
 
 @pytest.mark.parametrize("kind", [None, "Spark"])
 def test_report(spark, kind):
-    """It is computed at once, to the page that pandas has, but for tied rows, in any order."""
+    """A report is computed at once and equals that of pandas, except for the order of tied rows."""
     pytest.importorskip("jinja2")
     frame, truth = make()
     asked = ROLES if kind is None else OF_TRUTH
@@ -295,7 +295,7 @@ def test_report(spark, kind):
 
 
 def test_a_frame_without_rows(spark):
-    """Has no user, and means that are undefined."""
+    """An empty frame has no users, and its means are undefined."""
     frame, _ = make()
     rec = recframe.spark.rec(on_spark(spark, frame).where("doc is null"), **ROLES)
 
@@ -349,7 +349,7 @@ def test_when_tables_are_computed(spark):
 
 
 def test_what_is_refused_at_once(spark):
-    """Arguments, options that read the order of rows, and columns with several values in a cell."""
+    """Arguments, options that read row order, and columns of lists are refused at once."""
     frame, truth = make()
     sdf = on_spark(spark, frame)
     rec = recframe.spark.rec
@@ -435,7 +435,7 @@ def test_what_is_refused_at_once(spark):
 
 
 def test_repeated_pairs_are_refused_with_columns_that_may_tell_them_apart(spark):
-    """A column that is not read is named, as its values may tell the rows apart."""
+    """The refusal of repeated pairs names columns that may tell the rows apart."""
     frame, _ = make()
     sdf = on_spark(spark, pd.concat([frame.assign(day=1), frame.assign(day=2)]))
     said = refusal(recframe.spark.rec(sdf, **ROLES).evaluate)
@@ -448,7 +448,7 @@ def test_repeated_pairs_are_refused_with_columns_that_may_tell_them_apart(spark)
     "name", ["rec", *(f"SparkRecAccessor{end}" for end in ("", ".__call__", ".rank"))]
 )
 def test_docstrings_are_valid_numpydoc(name):
-    """Every check of numpydoc holds, but that rank needs no example of its own."""
+    """Docstrings pass every check of numpydoc, except that rank needs no example."""
     numpydoc = pytest.importorskip("numpydoc.validate", reason="numpydoc is not installed")
     with pytest.MonkeyPatch.context() as patch:
         if "**options" in resolve_name(f"recframe.spark.{name}").__doc__:  # see `evaluate`

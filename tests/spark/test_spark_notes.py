@@ -15,7 +15,7 @@ pytestmark = [
 
 @pytest.mark.parametrize("kind", MISTAKES)
 def test_mistakes(spark, kind):
-    """Mistakes are warned of by the call that makes a table of all users, as in pandas."""
+    """A call that makes a table of all users warns of mistakes, as in pandas."""
     frame, options, metrics, start = MISTAKES[kind]
     expected = warnings_of(lambda: frame.rec(**options).mean(metrics))
     rec = recframe.spark.rec(spark.createDataFrame(frame), **options)
@@ -25,7 +25,7 @@ def test_mistakes(spark, kind):
 
 
 def test_figures_of_pairs_written_differently(spark):
-    """A description has the figure too; so has a table where truth is of Spark."""
+    """A description counts pairs that match but for spelling, and means with truth warn."""
     frame, options, metrics, match = MISTAKES["written_differently"]
     rec = recframe.spark.rec(spark.createDataFrame(frame), **options)
 

@@ -79,7 +79,7 @@ def test_what_is_excluded_leaves_every_table(spark):
 
 
 def test_truth_of_wider_integers_keeps_them(spark):
-    """Users of truth whom the type of the frame cannot hold have rows of their own."""
+    """Users of truth beyond the frame's type of integers are kept."""
     frame, truth = make("int")
     truth["who"] = truth["who"].where(truth["who"] < 30, truth["who"] + 2**40)
     sdf = on_spark(spark, frame, "int")
@@ -124,7 +124,7 @@ def test_inspect_reads_no_row_of_others(spark):
 
 
 def test_one_ranking(spark):
-    """With user=None, with truth and without."""
+    """user=None ranks the whole frame, with truth and without."""
     frame, truth = make()
     frame, truth = (rows.drop_duplicates(rows.columns[1]) for rows in (frame, truth))
     alone = {**ROLES, "user": None}
@@ -138,7 +138,7 @@ def test_one_ranking(spark):
 
 
 def test_items_that_no_partition_shares_with_its_truth(spark):
-    """Items are in common with truth wherever they are: hits are none, and nothing is refused."""
+    """Items common to the frame and truth may be in different partitions."""
     frame = pd.DataFrame({"user": range(8), "item": range(8), "score": 1.0})
     truth = frame[["user"]].assign(item=lambda rows: 7 - rows["user"])
     truth = truth.assign(timestamp=1.5, item_id="x", born=START)  # which mark no pair
@@ -161,7 +161,7 @@ DISJOINT = {
 
 @pytest.mark.parametrize("message", DISJOINT)
 def test_others_of_other_ids_are_refused(spark, message):
-    """By all partitions together, even where the first rows are shown only."""
+    """Ids that no partition shares are refused, even if only the first rows are shown."""
     frame, truth = make()
     sdf, excluded = on_spark(spark, frame), make_excluded(frame)
     given = on_spark(spark, DISJOINT[message](truth, "who", "what"))
@@ -177,7 +177,7 @@ def test_others_of_other_ids_are_refused(spark, message):
 
 
 def test_days_of_truth(spark):
-    """A day that rows and truth both have is asked about, as in pandas."""
+    """A day in both rows and truth is asked about, as in pandas."""
     rows, truth = test_times_of_truth.ROWS[:6], test_times_of_truth.TRUTH
     other_days = truth["day"].to_numpy()[::-1]  # so that no item has its own, in any partition
     given = {"truth": spark.createDataFrame(pd.concat([truth, truth.assign(day=other_days)]))}
@@ -191,7 +191,7 @@ def test_days_of_truth(spark):
 
 
 def test_users_that_differ_are_refused(spark):
-    """All partitions together count the users of both sides, as pandas does."""
+    """A refusal counts the users of frame and truth over all partitions, as in pandas."""
     frame, truth = make()
     asked = {**OF_TRUTH, "population": "raise", "truth": truth}
     with pytest.raises(recframe.RecframeError) as refused:
@@ -238,7 +238,7 @@ def make_days():
 
 @pytest.mark.parametrize("kind", ["none", "pandas", "Spark, narrower"])
 def test_users_of_several_columns(spark, kind, tmp_path):
-    """Each combination is a ranking, in every table, with truth and excluded pairs of as many."""
+    """Each combination of columns is a ranking in every table, with truth and excluded pairs."""
     frame, truth, excluded = make_days()
     asked = SEVERAL if kind == "none" else {**OF_DAYS, "truth": truth, "exclude": excluded}
     given = {} if kind == "none" else {"truth": TRUTHS[kind](truth, spark, tmp_path)}
@@ -303,7 +303,7 @@ def test_promises_about_users_of_several_columns(spark):
 
 
 def test_users_of_several_columns_in_none_of_truth(spark):
-    """All partitions together refuse them, and say in which column no id is common."""
+    """If no user is common, the refusal names the column without a common id."""
     frame, truth, excluded = make_days()
     later = truth.assign(when=truth["when"] + datetime.timedelta(days=30))
     rec = recframe.spark.rec(on_spark(spark, frame), truth=on_spark(spark, later), **OF_DAYS)
@@ -316,7 +316,7 @@ def test_users_of_several_columns_in_none_of_truth(spark):
 
 
 def test_no_row_of_users_of_several_columns(spark):
-    """Gives tables of no user, and figures as in pandas; of truth, a refusal."""
+    """An empty frame gives tables without users, and is refused if truth has users."""
     frame, truth, _ = make_days()
     rec = recframe.spark.rec(on_spark(spark, frame).where("doc is null"))
 

@@ -1,4 +1,4 @@
-"""Stores on this machine: a folder of rows, and servers that have it."""
+"""Stores on this machine: a folder of rows, and servers of this folder."""
 
 import numpy as np
 import pandas as pd
@@ -27,7 +27,7 @@ def _reached_directly(monkeypatch):
 
 @pytest.fixture(scope="session")
 def rows():
-    """600 rows of 40 users with texts as ids, and two days."""
+    """Return 600 rows of 40 users on two days, with texts as ids."""
     rng = np.random.default_rng(3)
     users = [f"user {number:02}" for number in range(40)]
     frame = pd.DataFrame({"user": np.repeat(users, 15), "item": np.tile(np.arange(15), 40)})
@@ -68,7 +68,7 @@ def uri(server):
 
 @pytest.fixture
 def kept(folder):
-    """The same bucket in fsspec's memory://."""
+    """Return a filesystem memory:// of fsspec with the same bucket."""
     memory = pytest.importorskip("fsspec").filesystem("memory")
     memory.put(str(folder / "bucket"), "/bucket", recursive=True)
     yield memory

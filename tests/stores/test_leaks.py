@@ -1,4 +1,4 @@
-"""Calls leave nothing behind: no object, no memory, no descriptor of a file or of a socket."""
+"""Calls leave no object, no memory and no open file or socket."""
 
 import gc
 import os
@@ -27,7 +27,7 @@ FEW = {"short": "pad", "population": "both"}
 
 @pytest.fixture
 def bucket(rows, tmp_path):
-    """Rows in several formats, truth, exclude, values of users and a file without an end."""
+    """Return a folder with rows in several formats, truth, exclude and damaged files."""
     folder = tmp_path / "bucket"
     folder.mkdir()
     rows.loc[rows["relevant"], ["user", "item"]].to_parquet(folder / "truth.parquet")
@@ -57,7 +57,7 @@ def name(bucket, request):
 
 
 def refuse(call, *args):
-    """Make a call that is refused."""
+    """Make a call that must be refused."""
     with pytest.raises(recframe.RecframeError):
         call(*args)
 
@@ -103,7 +103,7 @@ def count_open():
 
 
 def count_bytes():
-    """Return the bytes that this process has in memory."""
+    """Return the bytes of memory of this process."""
     n_pages = int(Path("/proc/self/statm").read_text().split()[1])
     return n_pages * os.sysconf("SC_PAGE_SIZE")
 
@@ -126,7 +126,7 @@ def repeat(call, n_times):
 
 
 def test_no_call_leaves_anything(rows, name):
-    """Objects that hold each other through Arrow are seen by no collector of garbage."""
+    """Repeated calls leave no objects, not even cycles through Arrow, which are never collected."""
     calls = list_calls(rows, name)
     for call in calls.values():
         repeat(call, WARM)

@@ -12,7 +12,7 @@ METRICS = ["--metric", "recall@3", "ndcg@3", "-q"]
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_results_go_to_stores_and_back(ending, kept, folder, tmp_path, capsys):
-    """The values of users and the means are those that are written on this machine."""
+    """Per-user tables and means in stores equal those written on this machine."""
     out = "memory://bucket/out"
     for place in (out, str(tmp_path)):
         paths = ["--per-user", f"{place}/each.{ending}", "--output", f"{place}/means.{ending}"]
@@ -34,7 +34,7 @@ def test_results_go_to_stores_and_back(ending, kept, folder, tmp_path, capsys):
 
 
 def test_results_go_to_file_uris(folder, tmp_path):
-    """They are paths of this machine."""
+    """A file:// URI is an output on this machine."""
     path = tmp_path / "a b.csv"
 
     assert 0 == main(["evaluate", (folder / "bucket/runs").as_uri(), *METRICS, "-o", path.as_uri()])
@@ -66,7 +66,7 @@ def test_outputs_that_are_refused(output, kept, capsys):
 
 
 def test_an_output_of_a_folder(kept, capsys):
-    """A folder stays."""
+    """A folder as output is refused and kept."""
     kept.pipe_file("/bucket/out.csv/x", b"")
 
     assert 1 == main(
@@ -76,7 +76,7 @@ def test_an_output_of_a_folder(kept, capsys):
 
 
 def test_nothing_is_left_of_a_run_that_fails(kept, folder, capsys):
-    """Neither a file nor a part of one, and the old one stays."""
+    """A failed run leaves no new file, and the old one stays."""
     kept.pipe_file("/bucket/old.csv", b"old")
     for given in ("bucket/none.parquet", "bucket/truth.parquet"):
         paths = ["--per-user", "memory://bucket/new.csv", "-o", "memory://bucket/old.csv"]

@@ -34,7 +34,7 @@ def measure(source, **options):
 
 @pytest.fixture
 def local(folder):
-    """The table of the local files."""
+    """Return the table of the local files."""
     return measure(folder / "bucket" / "runs")
 
 
@@ -65,14 +65,14 @@ def test_a_folder_named_like_a_pattern(kept):
 
 
 def test_days_are_columns(uri, rows):
-    """Hive's folders are columns in a store too."""
+    """Hive folders are columns in a store too."""
     table = recframe.scan(uri("runs"))(user="day", duplicates="keep").recall(k=3)
 
     assert [1, 2] == table.index.tolist()
 
 
 def test_lists_of_files(uri, kept, folder, local):
-    """Files of several stores and of this machine are read as one."""
+    """A list may have files of several stores and of this machine."""
     given = [uri("runs/day=1"), "memory://bucket/runs/day=2/1 é.parquet"]
     given.append((folder / "bucket" / "runs" / "day=2" / "3 é.parquet").as_uri())
 
@@ -92,7 +92,7 @@ def test_truth_and_exclude(uri, server, kept, folder, rows):
 
 
 def test_storage_options(kept, folder, local):
-    """Options of fsspec open the URIs of a call, plain paths are of this machine."""
+    """storage_options open the URIs of a call, and plain paths are of this machine."""
     beside = {"truth": "memory://bucket/truth.parquet", "exclude": folder / "bucket/seen.parquet"}
     here = measure(
         folder / "bucket/runs", truth=folder / "bucket/truth.parquet", exclude=beside["exclude"]
@@ -104,7 +104,7 @@ def test_storage_options(kept, folder, local):
 
 
 def test_a_filesystem_has_all_paths(server, kept, folder):
-    """With an object of either library every path of the call is in it."""
+    """With filesystem=, every path of the call is in it."""
     bucket = folder / "bucket"
     here = measure(bucket / "runs", truth=bucket / "truth.parquet", exclude=bucket / "seen.parquet")
     s3 = pyarrow.fs.S3FileSystem(
@@ -127,7 +127,7 @@ def test_a_filesystem_has_all_paths(server, kept, folder):
 @pytest.mark.parametrize("has_sizes", [True, False])
 @pytest.mark.parametrize("has_ranges", [True, False])
 def test_the_web(has_ranges, has_sizes, server, folder):
-    """A web server has files and folders, sends parts of files or not, says their sizes or not."""
+    """A web server may list folders, send parts of files and tell sizes, or not."""
     pytest.importorskip("aiohttp")
     server.has_ranges, server.has_sizes = has_ranges, has_sizes
     bucket = folder / "bucket"
@@ -141,7 +141,7 @@ def test_the_web(has_ranges, has_sizes, server, folder):
 
 
 def test_a_web_server_that_is_not_there(server):
-    """It is not taken for one that lacks the file."""
+    """A web server that does not answer is not called a missing file."""
     pytest.importorskip("aiohttp")
     server.shutdown()
     server.server_close()
@@ -151,7 +151,7 @@ def test_a_web_server_that_is_not_there(server):
 
 
 def test_pythons_own_web_server(folder):
-    """`python -m http.server` sends whole files only."""
+    """Files of `python -m http.server`, which sends only whole files, are read."""
     pytest.importorskip("aiohttp")
     command = [sys.executable, "-u", "-m", "http.server", "0", "-b", "127.0.0.1"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
@@ -167,7 +167,7 @@ def test_pythons_own_web_server(folder):
 
 @pytest.fixture(scope="module")
 def s3(folder):
-    """A real S3, as moto plays it, with the bucket uploaded; the query of its URIs."""
+    """Upload the bucket to S3 as simulated by moto, and return the query of its URIs."""
     server = pytest.importorskip("moto.server")
     boto3 = pytest.importorskip("boto3")
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
@@ -231,7 +231,7 @@ def test_a_delta_table_in_s3(s3, rows, folder, monkeypatch):
 
 
 def test_options_of_s3fs(s3, folder, local):
-    """As pandas takes them: key, secret and where the server is."""
+    """Options of s3fs open a store as they do in pandas."""
     pytest.importorskip("s3fs")
     endpoint = "http://" + s3.partition("=")[2].partition("&")[0]
     options = {"key": "key", "secret": SECRET, "client_kwargs": {"endpoint_url": endpoint}}
@@ -240,7 +240,7 @@ def test_options_of_s3fs(s3, folder, local):
 
 
 def test_text_in_stores(uri, kept, folder, rows, local):
-    """Formats without footers are read in a store as well."""
+    """Formats without footers are read in a store too."""
     path = folder / "bucket" / "text" / "rows.csv.gz"
     path.parent.mkdir(exist_ok=True)
     rows.to_csv(path, index=False)
@@ -250,7 +250,7 @@ def test_text_in_stores(uri, kept, folder, rows, local):
 
 
 def test_row_groups_that_cannot_match_are_not_fetched(uri, server, folder, rows):
-    """Neither files of other days nor row groups of other users are asked for."""
+    """Neither files of other days nor row groups of other users are requested."""
     filters = [("day", "==", 1), ("user", "==", "user 20")]
     runs = recframe.scan(uri("runs"), memory="64MiB", filters=filters)
     begun = len(server.requests)
@@ -263,10 +263,7 @@ def test_row_groups_that_cannot_match_are_not_fetched(uri, server, folder, rows)
 
 
 def test_requests(uri, server):
-    """A folder is listed at once, and at the end again; of files size and end are asked for.
-
-    Of row groups it is one part.
-    """
+    """A folder is listed twice, and each file takes a request for its size, end and row groups."""
     recframe.evaluate(uri("runs"), METRICS, memory="64MiB")
     lists = [path for _, path, _ in server.requests if "list-type=2&max-keys=1000" in path]
     gets = [path for method, path, part in server.requests if method == "GET" and part]
@@ -299,7 +296,7 @@ def test_files_that_change_in_s3(uri, folder, rows, below):
 
 @pytest.mark.parametrize("name", ["0.parquet", "0.csv"])
 def test_files_that_change_in_other_stores(kept, rows, monkeypatch, name):
-    """The libraries of fsspec name the time of change each in their way; truth is refused too."""
+    """The time of change is known for every library of fsspec, for rows and truth."""
     uri, write = f"memory://changing/{name}", rows.to_csv if name == "0.csv" else rows.to_parquet
     cat_file = type(kept).cat_file
     write(uri, index=False)
@@ -320,7 +317,7 @@ def test_files_that_change_in_other_stores(kept, rows, monkeypatch, name):
 @pytest.mark.parametrize("memory", ["1GiB", 1])
 @pytest.mark.parametrize("is_sorted", [True, False])
 def test_files_of_any_layout(rows, kept, tmp_path, memory, is_sorted):
-    """In one row group or many, sorted or not, they give the table of the frame."""
+    """Files in one or many row groups, sorted or not, give the table of the frame."""
     rows = rows.drop(columns="day")[:240]
     frame = rows if is_sorted else rows.sample(frac=1, random_state=1)
     below = pyarrow.fs.SubTreeFileSystem(str(tmp_path), pyarrow.fs.LocalFileSystem())
@@ -338,7 +335,7 @@ def test_files_of_any_layout(rows, kept, tmp_path, memory, is_sorted):
 
 
 def test_threads_end(rows, tmp_path):
-    """Reading that is left alone lets the thread that reads go."""
+    """The reading thread ends if its iterator is abandoned."""
     rows.to_parquet(tmp_path / "0.parquet", row_group_size=10)
     below = pyarrow.fs.SubTreeFileSystem(str(tmp_path), pyarrow.fs.LocalFileSystem())
     tables = recframe.scan("0.parquet", memory=1, filesystem=below)(short="pad").iter_evaluate()
@@ -351,7 +348,7 @@ def test_threads_end(rows, tmp_path):
 
 
 def test_filesystems_go(rows, tmp_path):
-    """Nothing holds a filesystem of fsspec once a call is done."""
+    """No filesystem of fsspec is kept after a call."""
     below = pytest.importorskip("fsspec").filesystem("local", skip_instance_cache=True)
     rows.to_parquet(tmp_path / "0.parquet")
     recframe.scan(tmp_path / "0.parquet", filesystem=below)(short="pad").evaluate(METRICS)
@@ -363,7 +360,7 @@ def test_filesystems_go(rows, tmp_path):
 
 
 def test_row_groups_are_fetched_ahead(uri, server, rows, folder):
-    """While one is read, those after it have been asked for, by one request each."""
+    """Later row groups are requested while one is read, each in one request."""
     path = folder / "bucket" / "ahead" / "0.parquet"
     path.parent.mkdir(exist_ok=True)
     rows.to_parquet(path, row_group_size=60)
@@ -377,7 +374,7 @@ def test_row_groups_are_fetched_ahead(uri, server, rows, folder):
 
 
 def test_wide_row_groups_are_read_part_by_part(uri, server, folder, monkeypatch):
-    """A row group that has no room is fetched in parts, in the order of its rows."""
+    """A row group that does not fit is fetched in parts, in the order of rows."""
     monkeypatch.setattr(batches, "LEAST_AHEAD", 1)
     rng, n_rows = np.random.default_rng(0), 100_000
     frame = pd.DataFrame({"user": np.arange(n_rows) // 10, "score": rng.random(n_rows)})
