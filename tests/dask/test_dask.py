@@ -113,7 +113,7 @@ def test_null_users_are_refused(make, threads):
         make(parts(frame).rec(short="pad")).compute()
 
 
-@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")  # of pandas: Dask is lazy
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")  # Pandas warns.
 def test_null_users_are_dropped(threads):
     """Rows without an id can be left out, from every table."""
     frame = interactions("nullable")
@@ -340,7 +340,7 @@ def test_a_description_has_its_words_when_computed(threads):
     lazy = parts(frame).rec.describe(k=4)
     described = frame.rec.describe(k=4)
     assert described.refusal is not None
-    described.refusal = None  # which Dask does not look for
+    described.refusal = None  # Dask does not look for it.
     assert repr(described) == repr(lazy.compute())
     assert lazy.compute().warnings
 

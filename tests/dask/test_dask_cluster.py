@@ -54,7 +54,7 @@ def test_warnings_on_a_cluster(cluster):
         warnings.simplefilter("always")
         table.compute()
         last = time.monotonic() + 30
-        while not said and time.monotonic() < last:  # it comes beside the table
+        while not said and time.monotonic() < last:  # It may come after the table.
             time.sleep(0.01)
 
     assert [True] == [str(one.message).startswith("every ranked row") for one in said]

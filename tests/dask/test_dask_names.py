@@ -51,7 +51,7 @@ def test_places_are_part_of_the_name():
     frame, other = (pd.DataFrame({"user": [1, 1], "relevant": [0, 1]}) for _ in range(2))
     frame["a_score"], frame["b_score"] = scores
     other["b_score"] = scores[0]
-    other.insert(2, "a_score", scores[1])  # where pandas keeps it is after b_score
+    other.insert(2, "a_score", scores[1])  # It is stored after b_score.
     lazy = [dd.from_pandas(each).rec.recall(k=1) for each in (frame, other)]
 
     for each, actual in zip((frame, other), dask.compute(*lazy), strict=True):

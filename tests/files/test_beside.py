@@ -7,7 +7,7 @@ import pytest
 import recframe
 from recframe import RecframeError
 
-MEMORY = 256 << 10  # in which some 1,000 pairs are held
+MEMORY = 256 << 10  # holds about 1,000 pairs
 METRICS = ["recall@2", "precision@2", "ndcg@3"]
 N_USERS = 300
 

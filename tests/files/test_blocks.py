@@ -91,7 +91,7 @@ def test_files_equal_their_frame(tmp_path_factory, data):
     """A file gives the result of its frame for all dtypes, nulls and options, or both refuse."""
     kinds = data.draw(strategies.kinds())
     options = data.draw(strategies.options())
-    if data.draw(st.integers(0, 3)):  # what is not refused has more to show
+    if data.draw(st.integers(0, 3)):  # Tables show more than refusals.
         options["short"] = options["short"].replace("raise", "pad")
         options["min_relevance"] = options["min_relevance"] or 1
         nulls = {"raise": (), "unranked": ("score",), "drop": ("user", "score")}[options["missing"]]
@@ -105,7 +105,7 @@ def test_files_equal_their_frame(tmp_path_factory, data):
     path = tmp_path_factory.getbasetemp() / "run.parquet"
     frame.to_parquet(path, row_group_size=2)
     frame = pd.read_parquet(path)
-    if kinds["users"] == "category":  # of which files have the values
+    if kinds["users"] == "category":  # Files give plain values.
         frame["user"] = frame["user"].astype(pd.Series([""]).dtype)
     memory = data.draw(st.sampled_from([1, 800, "1GiB"]))
     try:
@@ -209,7 +209,7 @@ def plan(*bounds, kind="int64", n_rows=10, n_scores=1):
     )
 
 
-OF_ONE = 1000 + 10 * (64 + 32)  # what a row group of a plan takes
+OF_ONE = 1000 + 10 * (64 + 32)  # bytes of a row group in a plan
 OPEN = {
     "one": ([(1, 9)], 1),
     "apart": ([(1, 2), (3, 4), (5, 6)], 1),

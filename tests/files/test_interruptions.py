@@ -356,7 +356,7 @@ def test_damaged_values(checked, tmp_path):
         rng = np.random.default_rng(seed)
         data = bytearray(checked[0].read_bytes())
         column = metadata.row_group(int(rng.integers(6))).column(int(rng.integers(4)))
-        # The last byte of a page that has no header behind it.
+        # One of the last bytes of a page, so that no header is hit.
         end = column.data_page_offset + column.total_compressed_size
         data[end - 1 - int(rng.integers(5))] ^= 1 << int(rng.integers(8))
         path.write_bytes(data)

@@ -73,7 +73,7 @@ def test_columns_are_united(paths, column, ending, order, memory, capsys):
     with pytest.raises(recframe.RecframeError, match="1 null"):
         whole.rec.evaluate(METRIC)
     if column == "relevant":
-        return  # which `missing` does not drop
+        return  # `missing` does not drop such rows.
     found = scan(missing="drop", ties="worst").mean(METRIC)
     assert "1 of 5 rows" in repr(found)
     pd.testing.assert_frame_equal(whole.rec(missing="drop", ties="worst").mean(METRIC), found)

@@ -54,7 +54,7 @@ REFUSED = {
         share(of_frame=["a"], of_other=["b"]),
         share(users=(3,), of_frame=["c"]),
     ],
-    # Of parts with more users than they name, others may have the ids of a column in common.
+    # If parts have more users than they name, the others may share ids of a column.
     "user='day': no 'day' is": [share(users=USERS[1:], others=OTHERS[2:], known=False)],
     "user: no user is": [
         share(users=USERS, others=OTHERS[:5], known=False),

@@ -30,7 +30,7 @@ def spark():
             "spark.sql.shuffle.partitions": 4,
             "spark.default.parallelism": 2,
             "spark.python.daemon.module": "tests.spark_daemon",
-            # What makes long jobs quick makes short ones slow.
+            # These settings make long jobs slower and short ones faster.
             "spark.sql.codegen.wholeStage": False,
             "spark.sql.codegen.factoryMode": "NO_CODEGEN",
             "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",

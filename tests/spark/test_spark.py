@@ -284,7 +284,7 @@ def test_report(spark, kind):
     given = {} if kind is None else {"truth": TRUTHS[kind](truth, spark, None)}
     ours = recframe.spark.rec(on_spark(spark, frame), **given, **asked)
     theirs = frame.rec(**asked, **({} if kind is None else {"truth": truth}))
-    metrics = ["recall@3", "precision@2"]  # of others pandas warns, and workers do not
+    metrics = ["recall@3", "precision@2"]  # Pandas warns of others, workers do not.
     pages = [rec.report(metrics).html for rec in (ours, theirs)]
     own, expected = (
         [line for line in page.splitlines() if not re.match("<dt>(data|truth|options)<|<li", line)]

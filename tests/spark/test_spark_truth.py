@@ -87,7 +87,7 @@ def test_truth_of_wider_integers_keeps_them(spark):
 
     assert ("User.Id", "bigint") == result.dtypes[0]
     assert_same(frame.rec(truth=truth, **OF_TRUTH).evaluate("recall@2"), result)
-    excluded = on_spark(spark, make_excluded(frame))  # whose users have no row
+    excluded = on_spark(spark, make_excluded(frame))  # Its users have no rows.
     for given in (ROLES, {**OF_TRUTH, "truth": on_spark(spark, make("int")[1], "int")}):
         result = recframe.spark.rec(sdf, exclude=excluded, **given).recall(k=2)
         assert ("User.Id", "int") == result.dtypes[0]
@@ -141,7 +141,7 @@ def test_items_that_no_partition_shares_with_its_truth(spark):
     """Items common to the frame and truth may be in different partitions."""
     frame = pd.DataFrame({"user": range(8), "item": range(8), "score": 1.0})
     truth = frame[["user"]].assign(item=lambda rows: 7 - rows["user"])
-    truth = truth.assign(timestamp=1.5, item_id="x", born=START)  # which mark no pair
+    truth = truth.assign(timestamp=1.5, item_id="x", born=START)  # They mark no pair.
     sdf = on_spark(spark, frame)
     result = recframe.spark.rec(sdf, truth=truth).recall(k=1)
 
@@ -170,7 +170,7 @@ def test_others_of_other_ids_are_refused(spark, message):
     assert message in refusal(rec.evaluate, lambda table: table.take(1))
     excluded = on_spark(spark, DISJOINT[message](excluded, "User.Id", "doc"))
     rec = recframe.spark.rec(sdf, exclude=excluded, **ROLES)
-    if "rows" in message:  # which exclude nothing
+    if "rows" in message:  # They exclude nothing.
         assert_same(frame.rec(**ROLES).evaluate("recall@2"), rec.recall(k=2))
         return
     assert message in refusal(rec.mean if "item" in message else rec.top)

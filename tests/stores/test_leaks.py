@@ -19,9 +19,9 @@ pytestmark = [
     pytest.mark.skipif(sys.gettrace() is not None, reason="the tracer of coverage keeps objects"),
 ]
 
-SMALL = 60_000  # bytes of memory, with which files are parted
-WARM, N_CALLS = 2, 7  # of each kind, more than 300 in all
-N_OBJECTS, MB = 20, 10  # fewer of a call are of threads that end; what libraries keep in all
+SMALL = 60_000  # bytes of memory in which files are partitioned
+WARM, N_CALLS = 2, 7  # calls of each kind, more than 300 in all
+N_OBJECTS, MB = 20, 10  # threads that end leave fewer; libraries keep this much
 FEW = {"short": "pad", "population": "both"}
 
 
@@ -111,7 +111,7 @@ def count_bytes():
 def repeat(call, n_times):
     """Return the new objects and descriptors that so many calls leave."""
     gc.collect()
-    gc.freeze()  # what is there already need not be looked at
+    gc.freeze()  # Older objects need no look.
     n_open = count_open()
     for _ in range(n_times):
         call()

@@ -216,7 +216,7 @@ def test_a_delta_table_in_s3(s3, rows, folder, monkeypatch):
         monkeypatch.setenv(f"AWS_{name}", value)
     for mode in ("overwrite", "overwrite"):  # files of the first version stay
         deltalake.write_deltalake("s3://bucket/delta", rows, mode=mode, partition_by=["day"])
-    options = {"truth_user": "user"}  # as rows and truth have the day
+    options = {"truth_user": "user"}  # Rows and truth both have a day.
     there = measure(f"s3://bucket/delta?{s3}", truth=f"s3://bucket/delta?{s3}", **options)
 
     pd.testing.assert_frame_equal(rows.rec(truth=rows, **options).evaluate(METRICS), there)
