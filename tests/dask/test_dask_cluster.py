@@ -50,14 +50,14 @@ def test_truth_on_a_cluster(cluster):
 def test_warnings_on_a_cluster(cluster):
     """The warning of the worker that makes the table reaches the user's process."""
     table = dd.from_pandas(RELEVANT, npartitions=2, sort=False).rec.mean("precision@1")
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         table.compute()
         last = time.monotonic() + 30
-        while not said and time.monotonic() < last:  # It may come after the table.
+        while not caught and time.monotonic() < last:  # It may come after the table.
             time.sleep(0.01)
 
-    assert [True] == [str(one.message).startswith("every ranked row") for one in said]
+    assert [True] == [str(one.message).startswith("every ranked row") for one in caught]
 
 
 def test_a_broken_promise_on_a_cluster(cluster):

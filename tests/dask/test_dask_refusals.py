@@ -52,8 +52,8 @@ def test_what_pandas_refuses(options, n):
     for make in (ours.recall, ours.mean, ours.describe):
         with pytest.raises(recframe.RecframeError) as refused:
             make().compute()
-        said = [re.sub("'[a-s]'", "any", str(one.value)) for one in (expected, refused)]
-        assert said[0] == said[1]
+        messages = [re.sub("'[a-s]'", "any", str(one.value)) for one in (expected, refused)]
+        assert messages[0] == messages[1]
 
 
 def test_users_of_truth_who_are_those_of_the_frame():

@@ -118,9 +118,9 @@ def test_files_stay_open(large, tmp_path, monkeypatch, most, open_bytes, n_opene
     opened = []
     open_file = batches.open_file
 
-    def open_and_note(*given):
-        opened.append(given)
-        return open_file(*given)
+    def open_and_note(*arguments):
+        opened.append(arguments)
+        return open_file(*arguments)
 
     monkeypatch.setattr(batches, "MAX_OPEN", most)
     monkeypatch.setattr(batches, "open_file", open_and_note)

@@ -70,7 +70,7 @@ def test_nulls_dropped_are_told(large, tmp_path):
     done = []
     expected = in_memory(tmp_path, short="pad", missing="drop")
     actual = recframe.evaluate(
-        tmp_path, FEW, short="pad", missing="drop", progress=lambda *given: done.append(given)
+        tmp_path, FEW, short="pad", missing="drop", progress=lambda *numbers: done.append(numbers)
     )
 
     pd.testing.assert_frame_equal(expected, actual, check_exact=True)
@@ -330,7 +330,9 @@ def test_a_sweep_waits_for_twice_what_it_carries(monkeypatch):
     monkeypatch.setattr(blocks, "MOST_ROWS", 1)
     files = plan(*[(0, 99)] * 20)
     n_split = []
-    monkeypatch.setattr(blocks, "_split", lambda *given: n_split.append(1) or _split(*given))
+    monkeypatch.setattr(
+        blocks, "_split", lambda *arguments: n_split.append(1) or _split(*arguments)
+    )
 
     assert [200] == sweep(files, 1 << 30)
     assert 5 == len(n_split)

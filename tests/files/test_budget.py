@@ -117,7 +117,7 @@ def test_a_bar_of_segments(frame, tmp_path, capsys, method):
     """True draws a bar of segments that are evaluated one by one; a function gets rows."""
     frame.assign(b_score=frame["score"], is_ann=frame["user"] == "ann").to_parquet(tmp_path / "a")
     calls = []
-    for progress in (True, False, lambda *given: calls.append(given)):
+    for progress in (True, False, lambda *numbers: calls.append(numbers)):
         rec = recframe.scan(tmp_path / "a", progress=progress, short="pad")
         getattr(rec, method)(FEW, by="is_ann")
         expected = ["0.00/8.00", "0/2"] if progress is True else []

@@ -316,11 +316,11 @@ def test_the_type_of_all_files(tmp_path, kinds, common):
 
 def test_errors_of_one_line(tmp_path):
     """A message of Arrow or the system becomes one line without its full stop."""
-    for error, said in (
+    for error, message in (
         (pa.ArrowInvalid("damaged.\nmore\nlines"), "damaged"),
         (pa.ArrowInvalid(""), "ArrowInvalid"),
         (OSError("a disk..."), "a disk"),
     ):
         with pytest.raises(recframe.RecframeError) as caught, naming_file("x.parquet"):
             raise error
-        assert f"cannot read x.parquet: {said}" == str(caught.value)
+        assert f"cannot read x.parquet: {message}" == str(caught.value)

@@ -123,16 +123,16 @@ def test_one_long_row_of_text(frame, tmp_path, ending, argument):
     path.write_bytes(gzip.compress(text, 1) if ending.endswith("gz") else text)
     run = tmp_path / "run.parquet"
     frame.to_parquet(run)
-    given = {"truth": {"relevant": None}}.get(argument, {})
+    arguments = {"truth": {"relevant": None}}.get(argument, {})
     most, remedy = "16,777,216", "write it as parquet"
     if argument == "run":
         run, most, remedy = path, "2,097,152", f"pass memory of 34 MB or more, or {remedy}"
     else:
-        given[argument] = path
+        arguments[argument] = path
 
     match = rf"long.{ending}: a row has more than {most} bytes, or a quote .* closed; {remedy}$"
     with pytest.raises(recframe.RecframeError, match=match):
-        recframe.evaluate(run, "recall@1", memory="16MiB", **given)
+        recframe.evaluate(run, "recall@1", memory="16MiB", **arguments)
 
 
 @pytest.mark.parametrize("user", ["user", None])

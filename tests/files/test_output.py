@@ -208,9 +208,9 @@ def test_an_output_that_would_be_read(tmp_path):
     """An output that the next run would read is refused."""
     (tmp_path / "runs").mkdir()
     check_apart(tmp_path / "users.parquet", [], [f"{tmp_path}/runs", f"{tmp_path}/runs/*"])
-    for given in (f"{tmp_path}/runs", f"{tmp_path}/*/*.parquet"):
+    for pattern in (f"{tmp_path}/runs", f"{tmp_path}/*/*.parquet"):
         with pytest.raises(
             recframe.RecframeError,
             match=r"next call would read it, because .*/(runs|.*parquet) n",
         ):
-            check_apart(tmp_path / "runs" / "users.parquet", [], ["elsewhere", given])
+            check_apart(tmp_path / "runs" / "users.parquet", [], ["elsewhere", pattern])

@@ -380,7 +380,7 @@ def test_one_walk(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    ("given", "path", "is_found"),
+    ("pattern", "path", "is_found"),
     [
         ("runs", "runs/out.parquet", True),
         ("runs", "runs/deep/down/out.parquet", True),
@@ -416,19 +416,19 @@ def test_one_walk(tmp_path, monkeypatch, capsys):
         ("runs/**/_out.*", "runs/_deep/_out.parquet", False),
     ],
 )
-def test_paths_that_would_be_found(tmp_path, monkeypatch, given, path, is_found):
+def test_paths_that_would_be_found(tmp_path, monkeypatch, pattern, path, is_found):
     """would_find tells whether a path would find a file that does not exist yet."""
     monkeypatch.chdir(tmp_path)
 
-    assert is_found == would_find(given, path)
-    assert is_found == would_find(f"{tmp_path}/{given}", path)
+    assert is_found == would_find(pattern, path)
+    assert is_found == would_find(f"{tmp_path}/{pattern}", path)
     Path("runs").mkdir()
     if path == "runs":
         return
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     Path(path).touch()
     try:
-        found = [os.path.normpath(file.path) for file in find_files(given)]
+        found = [os.path.normpath(file.path) for file in find_files(pattern)]
     except recframe.RecframeError:
         found = []
     assert is_found == (path in found)
@@ -453,8 +453,8 @@ def test_files_in_the_order_of_names(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
 
-    for given in (tmp_path, tmp_path / "*"):
-        found = [file.path for file in find_files(given)]
+    for path in (tmp_path, tmp_path / "*"):
+        found = [file.path for file in find_files(path)]
         assert [f"{tmp_path}/{name}" for name in names] == found
 
 

@@ -22,10 +22,10 @@ def rows(large):
 @pytest.fixture
 def folder(rows, tmp_path):
     """Return a folder with the rows as parquet files in folders of parts."""
-    for part, own in rows.groupby("part"):
+    for part, group in rows.groupby("part"):
         path = tmp_path / "parts" / f"part={part}" / "x.parquet"
         path.parent.mkdir(parents=True)
-        own.drop(columns="part").to_parquet(path, row_group_size=20, index=False)
+        group.drop(columns="part").to_parquet(path, row_group_size=20, index=False)
     return tmp_path / "parts"
 
 

@@ -65,12 +65,12 @@ def test_truth_and_exclude_of_each_format(recs, test, tmp_path, monkeypatch, end
     if is_large:
         monkeypatch.setattr(sources, "STAGED_SHARE", 1 << 30)
     seen = recs.iloc[:1][["user", "item"]]
-    beside = {"truth": test, "exclude": seen}
-    paths = {name: save(table, tmp_path, ending, name) for name, table in beside.items()}
+    companions = {"truth": test, "exclude": seen}
+    paths = {name: save(table, tmp_path, ending, name) for name, table in companions.items()}
     path = save(recs, tmp_path, ending)
 
     pd.testing.assert_frame_equal(
-        recframe.evaluate(recs, ["recall@1"], population="all", **beside),
+        recframe.evaluate(recs, ["recall@1"], population="all", **companions),
         recframe.evaluate(path, ["recall@1"], population="all", **paths),
     )
 

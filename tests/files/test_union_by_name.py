@@ -34,10 +34,10 @@ def save(frame, path):
 @pytest.fixture
 def paths(request, tmp_path):
     """Return two files; the second, by name, lacks a column."""
-    given = request.node.callspec.params
-    for name, part in {"0": WHOLE[:4], "1": WHOLE[4:].drop(columns=given["column"])}.items():
-        save(part, tmp_path / f"{name}.{given['ending']}")
-    return sorted(tmp_path.iterdir())[:: given["order"]]
+    params = request.node.callspec.params
+    for name, part in {"0": WHOLE[:4], "1": WHOLE[4:].drop(columns=params["column"])}.items():
+        save(part, tmp_path / f"{name}.{params['ending']}")
+    return sorted(tmp_path.iterdir())[:: params["order"]]
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ COVERED_BY = {
     "methods": "test_public_calls test_accessor test_notes",
     "notes": "test_population test_let_pass",
     "options": "test_like test_public_calls",
-    "partitions": "dask files/test_beside test_hostile",
+    "partitions": "dask files/test_partitioned_companions test_hostile",
     "kernel": "test_ties test_long_frames test_units",
     "metrics": "test_ties test_properties test_reference test_functions cli/test_compare",
     "polars": "test_methods test_arrow_tables test_units test_questions",

@@ -24,8 +24,8 @@ def spark():
         patch.setitem(os.environ, "PYSPARK_PYTHON", sys.executable)
         root = str(Path(__file__).parents[2])
         # Last: a copy of the package that tests are run on comes before the checkout.
-        given = os.environ.get("PYTHONPATH", "")
-        patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [given, root])))
+        path = os.environ.get("PYTHONPATH", "")
+        patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [path, root])))
         options = {
             "spark.sql.shuffle.partitions": 4,
             "spark.default.parallelism": 2,

@@ -123,8 +123,8 @@ def test_rows_keep_what_they_have(spark):
     for result, expected in ((ranked, theirs.rank()["knn_score"]), (top, theirs.top(2)["rank"])):
         assert [*sdf.dtypes, ("rank", "double")] == result.dtypes
         rows = result.where("tags[0].doc = doc").toPandas().set_index(["User.Id", "doc"])["rank"]
-        own = frame.loc[expected.index].set_index(["User.Id", "doc"]).index
-        expected = expected.set_axis(own).sort_index()
+        pairs = frame.loc[expected.index].set_index(["User.Id", "doc"]).index
+        expected = expected.set_axis(pairs).sort_index()
         pd.testing.assert_series_equal(
             expected, rows.sort_index(), check_names=False, check_index_type=False
         )
@@ -162,9 +162,9 @@ def test_nulls_are_refused(spark):
     sdf = on_spark(spark, frame)
     sdf = sdf.withColumn("knn_score", F.nullif(F.col("knn_score"), F.lit(3)))
 
-    said = refusal(recframe.spark.rec(sdf, **ROLES).evaluate)
-    assert said.startswith("recframe.errors.RecframeError: in a partition of ")
-    assert " rows: score='knn_score': must not be null, found " in said
+    message = refusal(recframe.spark.rec(sdf, **ROLES).evaluate)
+    assert message.startswith("recframe.errors.RecframeError: in a partition of ")
+    assert " rows: score='knn_score': must not be null, found " in message
 
 
 def test_catalogue(spark):
@@ -176,8 +176,8 @@ def test_catalogue(spark):
         frame.rec(**ROLES).catalogue(3, items), recframe.spark.rec(sdf, **ROLES).catalogue(3, items)
     )
     asked = {**OF_TRUTH, "unjudged": "drop", "ties": "best"}
-    given = recframe.spark.rec(sdf, truth=on_spark(spark, truth), **asked)
-    assert_catalogue(frame.rec(truth=truth, **asked).catalogue(3), given.catalogue(3))
+    judged = recframe.spark.rec(sdf, truth=on_spark(spark, truth), **asked)
+    assert_catalogue(frame.rec(truth=truth, **asked).catalogue(3), judged.catalogue(3))
     few = recframe.spark.rec(sdf, **ROLES).catalogue
     assert "items must have every item" in refusal(lambda: few(3, items[:2]))
 
@@ -249,11 +249,11 @@ def test_a_broken_promise_is_refused(spark):
             make_table().toPandas()
     with pytest.raises(recframe.RecframeError, match=r"partitioned=True: .* \d+ of \d+ users"):
         rec.describe()
-    given = frame[["User.Id", "knn_score", "relevant"]].set_axis(
+    renamed = frame[["User.Id", "knn_score", "relevant"]].set_axis(
         ["user", "score", "relevant"], axis=1
     )
-    unpromised = recframe.spark.SparkRecAccessor(on_spark(spark, given))
-    assert given["user"].nunique() == unpromised.recall(k=1).count()
+    unpromised = recframe.spark.SparkRecAccessor(on_spark(spark, renamed))
+    assert renamed["user"].nunique() == unpromised.recall(k=1).count()
 
 
 @pytest.mark.parametrize("kind", [None, "pandas", "Spark"])
@@ -261,8 +261,8 @@ def test_describe_and_inspect(spark, kind):
     """The methods describe and inspect compute at once and equal those of pandas."""
     frame, truth = make()
     asked = ROLES if kind is None else OF_TRUTH
-    given = {} if kind is None else {"truth": TRUTHS[kind](truth, spark, None)}
-    ours = recframe.spark.rec(on_spark(spark, frame), **given, **asked)
+    companions = {} if kind is None else {"truth": TRUTHS[kind](truth, spark, None)}
+    ours = recframe.spark.rec(on_spark(spark, frame), **companions, **asked)
     theirs = frame.rec(**asked, **({} if kind is None else {"truth": truth}))
 
     assert str(theirs.describe(2)) == str(ours.describe(2))
@@ -281,17 +281,17 @@ def test_report(spark, kind):
     pytest.importorskip("jinja2")
     frame, truth = make()
     asked = ROLES if kind is None else OF_TRUTH
-    given = {} if kind is None else {"truth": TRUTHS[kind](truth, spark, None)}
-    ours = recframe.spark.rec(on_spark(spark, frame), **given, **asked)
+    companions = {} if kind is None else {"truth": TRUTHS[kind](truth, spark, None)}
+    ours = recframe.spark.rec(on_spark(spark, frame), **companions, **asked)
     theirs = frame.rec(**asked, **({} if kind is None else {"truth": truth}))
     metrics = ["recall@3", "precision@2"]  # Pandas warns of others, workers do not.
     pages = [rec.report(metrics).html for rec in (ours, theirs)]
-    own, expected = (
+    actual, expected = (
         [line for line in page.splitlines() if not re.match("<dt>(data|truth|options)<|<li", line)]
         for page in pages
     )
 
-    assert expected == own
+    assert expected == actual
 
 
 def test_a_frame_without_rows(spark):
@@ -313,11 +313,11 @@ def test_partitions_that_spark_joins(spark):
     frame, truth = make()
     spark.conf.set("spark.sql.adaptive.enabled", True)
     try:
-        sdf, given = on_spark(spark, frame), on_spark(spark, truth)
-        rec = recframe.spark.rec(sdf, truth=given, **OF_TRUTH)
+        sdf, spark_truth = on_spark(spark, frame), on_spark(spark, truth)
+        rec = recframe.spark.rec(sdf, truth=spark_truth, **OF_TRUTH)
         assert_same(frame.rec(truth=truth, **OF_TRUTH).evaluate(METRICS), rec.evaluate(METRICS))
         # Where two stages fail at once Spark's error is of pages, and not Python's.
-        refused = recframe.spark.rec(sdf, truth=given, **{**OF_TRUTH, "short": "raise"})
+        refused = recframe.spark.rec(sdf, truth=spark_truth, **{**OF_TRUTH, "short": "raise"})
         for find in (lambda table: table.toPandas(), lambda table: table.count()):
             assert "k=50 is more than the ranked rows" in refusal(lambda: refused.recall(50), find)
         promised = recframe.spark.rec(sdf, partitioned=True, **ROLES)
@@ -334,11 +334,11 @@ def test_when_tables_are_computed(spark):
         raise AssertionError("this ran")
         yield
 
-    sdf, given = (on_spark(spark, rows) for rows in (frame, truth))
-    plain = (one.toDF(*(f"c{at}" for at in range(len(one.columns)))) for one in (sdf, given))
+    sdf, spark_truth = (on_spark(spark, rows) for rows in (frame, truth))
+    plain = (one.toDF(*(f"c{at}" for at in range(len(one.columns)))) for one in (sdf, spark_truth))
     failing = [one.mapInArrow(fail, one.schema) for one in plain]
-    sdf, given = failing[0].toDF(*sdf.columns), failing[1].toDF(*given.columns)
-    for asked in (ROLES, {**OF_TRUTH, "truth": given}):
+    sdf, spark_truth = failing[0].toDF(*sdf.columns), failing[1].toDF(*spark_truth.columns)
+    for asked in (ROLES, {**OF_TRUTH, "truth": spark_truth}):
         rec = recframe.spark.rec(sdf, **asked)
         tables = [rec.evaluate(), rec.recall(), rec.rank(), rec.top()]
         assert "knn_score" in repr(rec)
@@ -438,10 +438,10 @@ def test_repeated_pairs_are_refused_with_columns_that_may_tell_them_apart(spark)
     """The refusal of repeated pairs names columns that may tell the rows apart."""
     frame, _ = make()
     sdf = on_spark(spark, pd.concat([frame.assign(day=1), frame.assign(day=2)]))
-    said = refusal(recframe.spark.rec(sdf, **ROLES).evaluate)
+    message = refusal(recframe.spark.rec(sdf, **ROLES).evaluate)
 
-    assert "'User.Id' and 'doc' must not be the same in two rows" in said
-    assert "if the column 'day' tells them apart" in said
+    assert "'User.Id' and 'doc' must not be the same in two rows" in message
+    assert "if the column 'day' tells them apart" in message
 
 
 @pytest.mark.parametrize(
@@ -455,7 +455,7 @@ def test_docstrings_are_valid_numpydoc(name):
             patch.delattr(resolve_name(f"recframe.spark.{name}"), "__signature__")
         errors = numpydoc.validate(f"recframe.spark.{name}")["errors"]
 
-    assert [] == [said for code, said in errors if code != "EX01"]
+    assert [] == [text for code, text in errors if code != "EX01"]
 
 
 def test_examples(spark):

@@ -32,8 +32,8 @@ def test_figures_of_pairs_written_differently(spark):
     assert any("pairs written differently: 3" in line for line in rec.describe(1).warnings)
     options = options | {"truth": spark.createDataFrame(options["truth"])}
     rec = recframe.spark.rec(spark.createDataFrame(frame), **options)
-    (said,) = warnings_of(lambda: rec.mean(metrics))
-    assert re.match(match, said)
+    (warning,) = warnings_of(lambda: rec.mean(metrics))
+    assert re.match(match, warning)
 
 
 @pytest.mark.parametrize("case", SILENT)

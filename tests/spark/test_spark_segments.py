@@ -92,14 +92,14 @@ def test_users_of_truth_without_rows(spark, kind):
     """Users of truth without rows are in the segment of null, or with by=user in their own."""
     frame, truth = make_segments()
     theirs = frame.rec(truth=truth, **OF_TRUTH)
-    given = truth if kind == "pandas" else on_spark(spark, truth)
-    ours = recframe.spark.rec(on_spark(spark, frame, "int"), truth=given, **OF_TRUTH)
+    companion = truth if kind == "pandas" else on_spark(spark, truth)
+    ours = recframe.spark.rec(on_spark(spark, frame, "int"), truth=companion, **OF_TRUTH)
 
     assert_segments(theirs, ours, "mean", by=["since", "Home.Country"])
     table = assert_segments(theirs, ours, "summary", by=[USER, "Home.Country"])
     assert [(USER, "bigint"), ("Home.Country", "string")] == table.dtypes[:2]
-    said = refusal(lambda: ours.mean(weights="clicks"))
-    assert "a Series indexed by user can weigh users without rows too" in said
+    message = refusal(lambda: ours.mean(weights="clicks"))
+    assert "a Series indexed by user can weigh users without rows too" in message
 
 
 def test_series_by_user(spark):
@@ -195,9 +195,9 @@ def test_what_is_refused(spark):
     for message, ask in refusals.items():
         with pytest.raises(recframe.RecframeError, match=message):
             ask()
-    said = refusal(lambda: rec.mean(by="doc"))
-    assert "in a partition of " in said
-    assert "by='doc' must hold one value for each user, found several for " in said
+    message = refusal(lambda: rec.mean(by="doc"))
+    assert "in a partition of " in message
+    assert "by='doc' must hold one value for each user, found several for " in message
 
 
 def test_engines_page(spark):

@@ -49,11 +49,11 @@ def test_truth_counts_once_and_what_is_excluded_never(spark, kind, options, excl
     """The table equals that of pandas for users with rows, truth or both, and excluded pairs."""
     frame, truth = make()
     asked = {**OF_TRUTH, **options, "truth": truth}
-    given = {"truth": TRUTHS[kind](truth, spark, tmp_path)}
+    companions = {"truth": TRUTHS[kind](truth, spark, tmp_path)}
     if excludes:
         asked["exclude"] = make_excluded(frame)
-        given["exclude"] = TRUTHS[kind](asked["exclude"], spark, tmp_path)
-    result = recframe.spark.rec(on_spark(spark, frame))(**asked | given).evaluate(OF_GRADES)
+        companions["exclude"] = TRUTHS[kind](asked["exclude"], spark, tmp_path)
+    result = recframe.spark.rec(on_spark(spark, frame))(**asked | companions).evaluate(OF_GRADES)
 
     assert ("User.Id", "bigint") == result.dtypes[0]
     assert_same(frame.rec(**asked).evaluate(OF_GRADES), result)
@@ -63,8 +63,8 @@ def test_what_is_excluded_leaves_every_table(spark):
     """Excluded pairs leave every table, as in pandas, also without truth."""
     frame, _ = make()
     asked = {**ROLES, "exclude": make_excluded(frame)}
-    given = {**asked, "exclude": on_spark(spark, asked["exclude"])}
-    ours, theirs = recframe.spark.rec(on_spark(spark, frame))(**given), frame.rec(**asked)
+    spark_options = {**asked, "exclude": on_spark(spark, asked["exclude"])}
+    ours, theirs = recframe.spark.rec(on_spark(spark, frame))(**spark_options), frame.rec(**asked)
     keys = ["User.Id", "doc"]
     left = frame.merge(asked["exclude"], how="left", indicator=True).query("_merge == 'left_only'")
     expected = left.rec(**ROLES).rank()["knn_score"].set_axis(pd.MultiIndex.from_frame(left[keys]))
@@ -88,8 +88,8 @@ def test_truth_of_wider_integers_keeps_them(spark):
     assert ("User.Id", "bigint") == result.dtypes[0]
     assert_same(frame.rec(truth=truth, **OF_TRUTH).evaluate("recall@2"), result)
     excluded = on_spark(spark, make_excluded(frame))  # Its users have no rows.
-    for given in (ROLES, {**OF_TRUTH, "truth": on_spark(spark, make("int")[1], "int")}):
-        result = recframe.spark.rec(sdf, exclude=excluded, **given).recall(k=2)
+    for options in (ROLES, {**OF_TRUTH, "truth": on_spark(spark, make("int")[1], "int")}):
+        result = recframe.spark.rec(sdf, exclude=excluded, **options).recall(k=2)
         assert ("User.Id", "int") == result.dtypes[0]
 
 
@@ -102,8 +102,8 @@ def test_truth_of_all_sorts(spark):
     asked = {**OF_TRUTH, "missing": "drop"}
     expected = frame.rec(truth=gaps, **asked).evaluate("recall@2")
 
-    for given in (odd, gaps):
-        rec = recframe.spark.rec(on_spark(spark, frame), truth=given, **asked)
+    for companion in (odd, gaps):
+        rec = recframe.spark.rec(on_spark(spark, frame), truth=companion, **asked)
         assert_same(expected, rec.recall(k=2))
 
 
@@ -164,8 +164,8 @@ def test_others_of_other_ids_are_refused(spark, message):
     """Ids that no partition shares are refused, even if only the first rows are shown."""
     frame, truth = make()
     sdf, excluded = on_spark(spark, frame), make_excluded(frame)
-    given = on_spark(spark, DISJOINT[message](truth, "who", "what"))
-    rec = recframe.spark.rec(sdf, truth=given, **OF_TRUTH)
+    spark_truth = on_spark(spark, DISJOINT[message](truth, "who", "what"))
+    rec = recframe.spark.rec(sdf, truth=spark_truth, **OF_TRUTH)
 
     assert message in refusal(rec.evaluate, lambda table: table.take(1))
     excluded = on_spark(spark, DISJOINT[message](excluded, "User.Id", "doc"))
@@ -180,13 +180,13 @@ def test_days_of_truth(spark):
     """A day in both rows and truth is asked about, as in pandas."""
     rows, truth = test_times_of_truth.ROWS[:6], test_times_of_truth.TRUTH
     other_days = truth["day"].to_numpy()[::-1]  # so that no item has its own, in any partition
-    given = {"truth": spark.createDataFrame(pd.concat([truth, truth.assign(day=other_days)]))}
-    table = recframe.spark.rec(spark.createDataFrame(rows), **given).recall(k=1)
+    options = {"truth": spark.createDataFrame(pd.concat([truth, truth.assign(day=other_days)]))}
+    table = recframe.spark.rec(spark.createDataFrame(rows), **options).recall(k=1)
     with pytest.raises(PythonException, match="the rows have 'day' too, and it parts the pairs of"):
         table.collect()
 
-    given["truth_user"] = "user"
-    table = recframe.spark.rec(spark.createDataFrame(rows), **given).recall(k=1)
+    options["truth_user"] = "user"
+    table = recframe.spark.rec(spark.createDataFrame(rows), **options).recall(k=1)
     assert [0.5, 0.5] == [row["recall@1"] for row in table.collect()]
 
 
@@ -197,8 +197,8 @@ def test_users_that_differ_are_refused(spark):
     with pytest.raises(recframe.RecframeError) as refused:
         frame.rec(**asked).evaluate()
     counts = re.search("found .* in both, .* only in the frame", str(refused.value))[0]
-    for given in (truth, on_spark(spark, truth)):
-        rec = recframe.spark.rec(on_spark(spark, frame), **asked | {"truth": given})
+    for companion in (truth, on_spark(spark, truth)):
+        rec = recframe.spark.rec(on_spark(spark, frame), **asked | {"truth": companion})
         assert counts in refusal(rec.evaluate, lambda table: table.take(1))
         assert counts in refusal(rec.mean)
 
@@ -211,13 +211,13 @@ def test_truth_is_checked(spark):
     truth = truth.rename(columns={"grade": "n"})
     with pytest.raises(recframe.RecframeError, match="truth: relevant: no column found"):
         recframe.spark.rec(sdf, truth=truth, **asked).evaluate()
-    given = on_spark(spark, pd.concat([truth, truth]))
+    spark_truth = on_spark(spark, pd.concat([truth, truth]))
     assert "truth: 'who' and 'what' must not be the same" in refusal(
-        recframe.spark.rec(sdf, truth=given, **{**OF_TRUTH, "relevant": "n"}).evaluate
+        recframe.spark.rec(sdf, truth=spark_truth, **{**OF_TRUTH, "relevant": "n"}).evaluate
     )
-    given = on_spark(spark, truth)
+    spark_truth = on_spark(spark, truth)
     with pytest.raises(recframe.RecframeError, match=r"truth: relevant: .* 'n' may be it; pass"):
-        recframe.spark.rec(sdf, truth=given, **asked).evaluate()
+        recframe.spark.rec(sdf, truth=spark_truth, **asked).evaluate()
 
 
 SEVERAL = {**ROLES, "user": ["day", "User.Id"]}
@@ -241,11 +241,11 @@ def test_users_of_several_columns(spark, kind, tmp_path):
     """Each combination of columns is a ranking in every table, with truth and excluded pairs."""
     frame, truth, excluded = make_days()
     asked = SEVERAL if kind == "none" else {**OF_DAYS, "truth": truth, "exclude": excluded}
-    given = {} if kind == "none" else {"truth": TRUTHS[kind](truth, spark, tmp_path)}
-    if given:
-        given["exclude"] = excluded if kind == "pandas" else on_spark(spark, excluded, "date")
+    companions = {} if kind == "none" else {"truth": TRUTHS[kind](truth, spark, tmp_path)}
+    if companions:
+        companions["exclude"] = excluded if kind == "pandas" else on_spark(spark, excluded, "date")
     theirs = frame.rec(**asked)
-    ours = recframe.spark.rec(on_spark(spark, frame))(**asked | given)
+    ours = recframe.spark.rec(on_spark(spark, frame))(**asked | companions)
     result = ours.evaluate(METRICS)
 
     assert [("day", "date"), ("User.Id", "bigint"), ("score", "string")] == result.dtypes[:3]

@@ -43,8 +43,8 @@ def folder(rows, tmp_path_factory):
     for number in range(4):
         path = runs / f"day={number % 2 + 1}" / f"{number} é.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
-        own = rows[number::4].drop(columns="day")
-        own.to_parquet(path, row_group_size=40, index=False)
+        part = rows[number::4].drop(columns="day")
+        part.to_parquet(path, row_group_size=40, index=False)
     (runs / "_SUCCESS").touch()
     (runs / "day=1" / ".note").touch()
     held = rows[rows["relevant"]]

@@ -33,10 +33,10 @@ def test_other_formats(ending, folder, uri, rows):
         path.parent.mkdir(exist_ok=True)
         WRITERS[ending](table, path)
     there = {name: uri(f"{ending}/{name}.{ending}") for name in tables}
-    beside = {"truth": tables["truth"], "exclude": tables["seen"]}
+    companions = {"truth": tables["truth"], "exclude": tables["seen"]}
     found = recframe.scan(there["rows"])(truth=there["truth"], exclude=there["seen"])
 
-    pd.testing.assert_frame_equal(rows.rec(**beside).evaluate(FEW), found.evaluate(FEW))
+    pd.testing.assert_frame_equal(rows.rec(**companions).evaluate(FEW), found.evaluate(FEW))
 
 
 def test_filters_fetch_nothing_that_cannot_match(uri, server, rows):

@@ -65,7 +65,7 @@ def refuse(call, *args):
 def list_calls(rows, name):
     """Return the public calls that open files, by name."""
     path, frame = name("rows.parquet"), rows.drop(columns="relevant")
-    beside = {"truth": name("truth.parquet"), "exclude": name("seen.parquet"), **FEW}
+    companions = {"truth": name("truth.parquet"), "exclude": name("seen.parquet"), **FEW}
 
     def scan(memory="1GiB", file="rows.parquet", **options):
         return recframe.scan(name(file), memory=memory)(**({"short": "pad"} | options))
@@ -82,9 +82,9 @@ def list_calls(rows, name):
         "inspect": lambda: scan().inspect("user 07", k=2),
         "catalogue": lambda: scan().catalogue(2),
         "summary": lambda: scan().summary("recall@2"),
-        "truth and exclude": lambda: scan(**beside).recall(2),
-        "truth and exclude, parted": lambda: scan(SMALL, **beside).recall(2),
-        "truth and exclude of a frame": lambda: frame.copy().rec(**beside).recall(2),
+        "truth and exclude": lambda: scan(**companions).recall(2),
+        "truth and exclude, partitioned": lambda: scan(SMALL, **companions).recall(2),
+        "truth and exclude of a frame": lambda: frame.copy().rec(**companions).recall(2),
         "csv": lambda: scan(file="rows.csv.gz").recall(2),
         "arrow": lambda: scan(file="rows.arrow").recall(2),
         "JSON lines": lambda: scan(file="rows.jsonl").recall(2),

@@ -78,10 +78,10 @@ def test_an_output_of_a_folder(kept, capsys):
 def test_nothing_is_left_of_a_run_that_fails(kept, folder, capsys):
     """A failed run leaves no new file, and the old one stays."""
     kept.pipe_file("/bucket/old.csv", b"old")
-    for given in ("bucket/none.parquet", "bucket/truth.parquet"):
+    for name in ("bucket/none.parquet", "bucket/truth.parquet"):
         paths = ["--per-user", "memory://bucket/new.csv", "-o", "memory://bucket/old.csv"]
 
-        assert 1 == main(["evaluate", str(folder / given), *METRICS, *paths])
+        assert 1 == main(["evaluate", str(folder / name), *METRICS, *paths])
     assert b"old" == kept.cat("/bucket/old.csv")
     assert not kept.exists("/bucket/new.csv")
     assert not kept.glob("/bucket/.recframe*")

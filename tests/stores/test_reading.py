@@ -28,8 +28,8 @@ OF_TRUTH = ("truth", "truth_user", "exclude")
 
 def measure(source, **options):
     """Return the table of files; options go to scan, except those of truth."""
-    given = {name: options.pop(name) for name in OF_TRUTH if name in options}
-    return recframe.scan(source, memory="64MiB", **options)(**given).evaluate(METRICS)
+    truth_options = {name: options.pop(name) for name in OF_TRUTH if name in options}
+    return recframe.scan(source, memory="64MiB", **options)(**truth_options).evaluate(METRICS)
 
 
 @pytest.fixture
@@ -58,8 +58,8 @@ def test_a_folder_named_like_a_pattern(kept):
     """A folder that exists is read with all its files, even if its name looks like a pattern."""
     for key in ("run[1]/0.parquet", "run1/0.parquet", "run[1]/metadata/1.parquet"):
         kept.pipe_file(f"/bucket/named/{key}", b"")
-    for given, names in {"run[1]": ["0", "metadata/1"], "run[[]1]/*.parquet": ["0"]}.items():
-        found = [file.path for file in find_files(f"memory://bucket/named/{given}")]
+    for pattern, names in {"run[1]": ["0", "metadata/1"], "run[[]1]/*.parquet": ["0"]}.items():
+        found = [file.path for file in find_files(f"memory://bucket/named/{pattern}")]
 
         assert [f"memory://bucket/named/run[1]/{name}.parquet" for name in names] == found
 
@@ -73,10 +73,10 @@ def test_days_are_columns(uri, rows):
 
 def test_lists_of_files(uri, kept, folder, local):
     """A list may have files of several stores and of this machine."""
-    given = [uri("runs/day=1"), "memory://bucket/runs/day=2/1 é.parquet"]
-    given.append((folder / "bucket" / "runs" / "day=2" / "3 é.parquet").as_uri())
+    paths = [uri("runs/day=1"), "memory://bucket/runs/day=2/1 é.parquet"]
+    paths.append((folder / "bucket" / "runs" / "day=2" / "3 é.parquet").as_uri())
 
-    pd.testing.assert_frame_equal(local, measure(given))
+    pd.testing.assert_frame_equal(local, measure(paths))
 
 
 def test_truth_and_exclude(uri, server, kept, folder, rows):
@@ -84,23 +84,26 @@ def test_truth_and_exclude(uri, server, kept, folder, rows):
     bucket = folder / "bucket"
     here = measure(bucket / "runs", truth=bucket / "truth.parquet", exclude=bucket / "seen.parquet")
     for place in (uri, lambda key: f"memory://bucket/{key}"):
-        beside = {"truth": place("truth.parquet"), "exclude": place("seen.parquet")}
-        pd.testing.assert_frame_equal(here, measure(place("runs"), **beside))
+        companions = {"truth": place("truth.parquet"), "exclude": place("seen.parquet")}
+        pd.testing.assert_frame_equal(here, measure(place("runs"), **companions))
         pd.testing.assert_frame_equal(
-            here, rows.drop(columns="day").rec(**beside).evaluate(METRICS)
+            here, rows.drop(columns="day").rec(**companions).evaluate(METRICS)
         )
 
 
 def test_storage_options(kept, folder, local):
     """storage_options open the URIs of a call, and plain paths are of this machine."""
-    beside = {"truth": "memory://bucket/truth.parquet", "exclude": folder / "bucket/seen.parquet"}
+    companions = {
+        "truth": "memory://bucket/truth.parquet",
+        "exclude": folder / "bucket/seen.parquet",
+    }
     here = measure(
-        folder / "bucket/runs", truth=folder / "bucket/truth.parquet", exclude=beside["exclude"]
+        folder / "bucket/runs", truth=folder / "bucket/truth.parquet", exclude=companions["exclude"]
     )
 
     options = {"storage_options": {"skip_instance_cache": True}}
     pd.testing.assert_frame_equal(local, measure("memory://bucket/runs", **options))
-    pd.testing.assert_frame_equal(here, measure("memory://bucket/runs", **options, **beside))
+    pd.testing.assert_frame_equal(here, measure("memory://bucket/runs", **options, **companions))
 
 
 def test_a_filesystem_has_all_paths(server, kept, folder):
@@ -116,10 +119,10 @@ def test_a_filesystem_has_all_paths(server, kept, folder):
     )
     below = pyarrow.fs.SubTreeFileSystem(str(folder), pyarrow.fs.LocalFileSystem())
     for filesystem in (s3, kept, below):
-        beside = {"truth": "bucket/truth.parquet", "exclude": "bucket/seen.parquet"}
+        companions = {"truth": "bucket/truth.parquet", "exclude": "bucket/seen.parquet"}
         if filesystem is kept:
-            beside = {name: f"/{path}" for name, path in beside.items()}
-        there = measure("bucket/runs/**/*.parquet", filesystem=filesystem, **beside)
+            companions = {name: f"/{path}" for name, path in companions.items()}
+        there = measure("bucket/runs/**/*.parquet", filesystem=filesystem, **companions)
 
         pd.testing.assert_frame_equal(here, there)
 
@@ -192,13 +195,13 @@ def test_s3(s3, folder):
     bucket, there = folder / "bucket", f"s3://key:{SECRET}@bucket"
     names = {"truth": "truth.parquet", "exclude": "seen.parquet"}
     here = measure(bucket / "runs", **{name: bucket / path for name, path in names.items()})
-    beside = {name: f"{there}/{path}?{s3}" for name, path in names.items()}
+    companions = {name: f"{there}/{path}?{s3}" for name, path in names.items()}
 
-    pd.testing.assert_frame_equal(here, measure(f"{there}/runs?{s3}", **beside))
-    pd.testing.assert_frame_equal(here, measure(f"{there}/**/[0-3] *.parquet?{s3}", **beside))
+    pd.testing.assert_frame_equal(here, measure(f"{there}/runs?{s3}", **companions))
+    pd.testing.assert_frame_equal(here, measure(f"{there}/**/[0-3] *.parquet?{s3}", **companions))
     each = f"{there}/out/each.parquet?{s3}"
     arguments = [f"{there}/runs?{s3}", "--metric", *METRICS, "--per-user", each, "-q"]
-    for name, path in beside.items():
+    for name, path in companions.items():
         arguments += [f"--{name}", path]
     from recframe.cli import main
 
@@ -324,8 +327,8 @@ def test_files_of_any_layout(rows, kept, tmp_path, memory, is_sorted):
     expected = rows.rec(short="pad").evaluate(["recall@3", "ndcg@2"])
     for size in (7, 1000):
         for number in range(3):
-            own = frame[number * 80 : number * 80 + 80]
-            own.to_parquet(tmp_path / f"{number}.parquet", row_group_size=size)
+            part = frame[number * 80 : number * 80 + 80]
+            part.to_parquet(tmp_path / f"{number}.parquet", row_group_size=size)
         kept.put(f"{tmp_path}/*.parquet", "/bucket/layouts/")
         for place, filesystem in (("*.parquet", below), ("/bucket/layouts", kept)):
             runs = recframe.scan(place, memory=memory, filesystem=filesystem)

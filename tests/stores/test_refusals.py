@@ -51,9 +51,9 @@ def test_a_folder_without_files(kept):
     """A folder without files is refused as on this machine, also next to other matches."""
     kept.pipe_file("/bucket/days/1/_SUCCESS", b"")
     kept.pipe_file("/bucket/days/2/0.parquet", b"")
-    for given in ("days/1", "days/*"):
+    for path in ("days/1", "days/*"):
         refusal(
-            lambda given=given: recframe.scan(f"memory://bucket/{given}"),
+            lambda path=path: recframe.scan(f"memory://bucket/{path}"),
             "cannot read memory://bucket/days/1: no file in that folder",
         )
 
@@ -144,9 +144,9 @@ def test_a_web_server_that_dies(server):
 
 def test_an_address_of_a_web_page():
     """A slash before the @ is refused, because a part of the secret would be a path."""
-    given = f"s3://key:abc/{SECRET}@bucket/x.parquet"
+    path = f"s3://key:abc/{SECRET}@bucket/x.parquet"
 
-    refusal(lambda: recframe.evaluate(given), "write a slash before the @ as %2F")
+    refusal(lambda: recframe.evaluate(path), "write a slash before the @ as %2F")
 
 
 def test_unknown_schemes(monkeypatch):
@@ -221,12 +221,12 @@ def test_a_library_that_says_a_secret(kept, monkeypatch):
         )
 
 
-@pytest.mark.parametrize("given", [["runs/day=1/0 é.parquet"] * 2, ["runs", "runs/day=2/*"]])
-def test_files_named_twice(given, uri, kept):
+@pytest.mark.parametrize("keys", [["runs/day=1/0 é.parquet"] * 2, ["runs", "runs/day=2/*"]])
+def test_files_named_twice(keys, uri, kept):
     """A file named twice is refused, because it would count twice."""
     for place in (uri, lambda key: f"memory://bucket/{key}"):
         with pytest.raises(recframe.RecframeError, match="is named twice; name it once"):
-            recframe.evaluate([place(key) for key in given])
+            recframe.evaluate([place(key) for key in keys])
 
 
 TABLES = {"Delta": "_delta_log/0.json", "Hudi": ".hoodie/x", "Iceberg": "metadata/1.metadata.json"}
@@ -245,9 +245,9 @@ def test_parts_of_tables(kind, kept, rows):
     named.append([f"{root}/a/day=1/{n}.parquet" for n in (0, 1)])
     if kind != "Delta":
         named.append(f"{root}/a")
-    for given in named:
+    for path in named:
         with pytest.raises(recframe.RecframeError, match=rf"it is (part of )?the {kind} table mem"):
-            recframe.evaluate(given)
+            recframe.evaluate(path)
 
     assert 40 == len(recframe.evaluate(f"{root}/a/day=1/1.parquet", short="pad"))
 

@@ -36,12 +36,12 @@ def write(frame, path, n_files=2):
     """Write a frame to files in a folder, and return the folder."""
     path.mkdir()
     for number in range(n_files):
-        own = frame[number::n_files]
-        own.to_parquet(path / f"{number}.parquet", row_group_size=200, index=False)
+        part = frame[number::n_files]
+        part.to_parquet(path / f"{number}.parquet", row_group_size=200, index=False)
     return path
 
 
-def is_parted(scanned):
+def is_partitioned(scanned):
     """Return whether an evaluation partitions truth or exclude by user."""
     noted = []
     scanned._frame = scanned._frame._replace(note=noted.append)
@@ -49,14 +49,14 @@ def is_parted(scanned):
     return bool(noted[0].beside)
 
 
-def compare(rows, folder, given, metrics=METRICS, **options):
+def compare(rows, folder, frames, metrics=METRICS, **options):
     """Check that files give the result of their frame, with companions as frames and as files."""
     path = write(rows, folder / "rows")
-    files = {name: write(frame, folder / name) for name, frame in given.items()}
-    expected = recframe.rec(rows, **options, **given).evaluate(metrics)
-    for beside in (given, files):
-        scanned = recframe.scan(path, memory=MEMORY, **options, **beside)
-        assert is_parted(scanned)
+    files = {name: write(frame, folder / name) for name, frame in frames.items()}
+    expected = recframe.rec(rows, **options, **frames).evaluate(metrics)
+    for companions in (frames, files):
+        scanned = recframe.scan(path, memory=MEMORY, **options, **companions)
+        assert is_partitioned(scanned)
         pd.testing.assert_frame_equal(expected, scanned.evaluate(metrics))
 
 
@@ -73,15 +73,15 @@ def test_exclude(rows, truth, tmp_path):
     seen = truth[["user", "item"]]
     (tmp_path / "alone").mkdir()
     compare(marked, tmp_path / "alone", {"exclude": seen}, short="pad")
-    given = {"truth": truth, "exclude": truth[["user", "item"]][::3]}
-    compare(rows, tmp_path, given, short="pad", min_relevance=2, population="all")
+    companions = {"truth": truth, "exclude": truth[["user", "item"]][::3]}
+    compare(rows, tmp_path, companions, short="pad", min_relevance=2, population="all")
 
 
 def test_blocks_without_pairs(rows, tmp_path):
     """A block may have no users of truth or exclude."""
     pairs = pd.MultiIndex.from_product([range(8), range(150)], names=["user", "item"])
-    given = {"truth": pairs.to_frame(index=False), "exclude": pairs[::3].to_frame(index=False)}
-    compare(rows, tmp_path, given, short="pad", population="all")
+    companions = {"truth": pairs.to_frame(index=False), "exclude": pairs[::3].to_frame(index=False)}
+    compare(rows, tmp_path, companions, short="pad", population="all")
 
 
 def test_judged_rows_only(rows, truth, tmp_path):
@@ -108,9 +108,9 @@ def test_kinds_of_ids(rows, truth, kind, tmp_path):
     of_rows, of_truth = IDS[kind]
     if of_rows is str:
         of_rows = of_truth = lambda ids: ids.astype("str")
-    given = {"truth": truth.assign(user=of_truth(truth["user"]))}
+    companions = {"truth": truth.assign(user=of_truth(truth["user"]))}
     options = {"population": "both", "min_relevance": 2}
-    compare(rows.assign(user=of_rows(rows["user"])), tmp_path, given, **options)
+    compare(rows.assign(user=of_rows(rows["user"])), tmp_path, companions, **options)
 
 
 def test_several_columns_of_users(rows, truth, tmp_path):
@@ -140,9 +140,9 @@ def test_few_pairs_are_held(rows, truth, tmp_path):
     options = {"population": "both", "min_relevance": 2}
     expected = rows.rec(truth=truth, **options).evaluate(METRICS)
     mixed = truth.assign(user=pd.Series([(1, 2), *truth["user"][1:]], dtype=object))
-    for given, memory in ((truth, "1GiB"), (tmp_path / "truth.csv", MEMORY)):
-        scanned = recframe.scan(path, memory=memory, truth=given, **options)
-        assert not is_parted(scanned)
+    for source, memory in ((truth, "1GiB"), (tmp_path / "truth.csv", MEMORY)):
+        scanned = recframe.scan(path, memory=memory, truth=source, **options)
+        assert not is_partitioned(scanned)
         pd.testing.assert_frame_equal(expected, scanned.evaluate(METRICS))
     with pytest.raises(RecframeError, match=r"truth: .*user"):
         recframe.scan(path, memory=MEMORY, truth=mixed, **options).evaluate(METRICS)
@@ -159,10 +159,10 @@ def test_refusals(rows, truth, tmp_path):
         "truth: .*must not be the same in two rows": pd.concat([truth, truth]),
         "truth: .*ids must not be null": truth.assign(user=truth["user"].mask(truth.index == 7)),
     }
-    for number, (match, given) in enumerate(changes.items()):
-        there = write(given, tmp_path / f"truth{number}")
-        for beside in (given, there):
-            scanned = recframe.scan(path, memory=MEMORY, truth=beside, **options)
+    for number, (match, wrong) in enumerate(changes.items()):
+        there = write(wrong, tmp_path / f"truth{number}")
+        for source in (wrong, there):
+            scanned = recframe.scan(path, memory=MEMORY, truth=source, **options)
             with pytest.raises(RecframeError, match=match):
                 scanned.evaluate(METRICS)
 
@@ -171,9 +171,9 @@ def test_columns_that_may_be_grades(rows, truth, tmp_path):
     """Columns that may be grades, and folders of a split, are asked about."""
     path, named = write(rows, tmp_path / "rows"), truth.rename(columns={"relevance": "points"})
     write(named, tmp_path / "truth")
-    for given in (named, tmp_path / "truth"):
+    for source in (named, tmp_path / "truth"):
         with pytest.raises(RecframeError, match=r"truth: .*'points' holds few distinct values"):
-            recframe.scan(path, memory=MEMORY, truth=given).evaluate(METRICS)
+            recframe.scan(path, memory=MEMORY, truth=source).evaluate(METRICS)
     (tmp_path / "split").mkdir()
     for split in ("test", "train"):
         write(truth[["user", "item"]], tmp_path / "split" / f"split={split}")
@@ -183,8 +183,8 @@ def test_columns_that_may_be_grades(rows, truth, tmp_path):
 
 def test_relevant_pairs_that_are_excluded(rows, truth, tmp_path):
     """A note has the number of relevant pairs that are excluded."""
-    given = {"truth": truth, "exclude": truth[["user", "item"]][::2]}
-    options = {"min_relevance": 2, "population": "both", "short": "pad", **given}
+    companions = {"truth": truth, "exclude": truth[["user", "item"]][::2]}
+    options = {"min_relevance": 2, "population": "both", "short": "pad", **companions}
     notes = rows.rec(**options).mean("recall@2").notes
     scanned = recframe.scan(write(rows, tmp_path / "rows"), memory=MEMORY, **options)
 
