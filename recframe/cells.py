@@ -1,4 +1,4 @@
-"""Cells of text files: they stay text until all rows are known, which decide the types."""
+"""Cells of text files, which stay text until all rows have shown the types of their columns."""
 
 import re
 from collections.abc import Container, Sequence
@@ -10,29 +10,29 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 MOST_NESTED = 1_000  # objects or lists in one another; Arrow's parser crashes at some 10,000
-# A text that is not closed ends with the lines, so that none of its bytes are read again.
+# A text without a closing quote ends where the lines end, so that no byte is searched twice.
 TEXT_OR_KEY = re.compile(rb'"((?:[^"\\]|\\.)*)"?(\s*:)?', re.DOTALL)
-COLUMN_BYTES = 1 << 13  # that a column of text takes, were it empty
-CELL_BYTES = 1 << 5  # that a cell takes beside, be it null, while its type is found
-COLUMNS, MOST_COLUMNS = 1 << 12, 1 << 17  # so many may be in any memory, and where none is given
-FIRST_BLOCK = 1 << 20  # bytes of text that tell of which types columns are, before all is read
-MOST_ROW = 1 << 24  # bytes of a row of text, where no memory is given
-ROW_SHARE = 8  # what part of the memory a row of text may have, as several copies of it are made
-MOST_BLOCK = 1 << 30  # bytes; Arrow takes no 2 ** 31
+COLUMN_BYTES = 1 << 13  # memory of a column of text, even if it is empty
+CELL_BYTES = 1 << 5  # additional memory of a cell, even if it is null, while its type is found
+COLUMNS, MOST_COLUMNS = 1 << 12, 1 << 17  # allowed in any memory, and in unlimited memory
+FIRST_BLOCK = 1 << 20  # bytes of text that show the first types of columns
+MOST_ROW = 1 << 24  # bytes of a row of text if memory is unlimited
+ROW_SHARE = 8  # A row of text is copied several times: it may take 1/8 of the memory.
+MOST_BLOCK = 1 << 30  # bytes; Arrow refuses 2 ** 31
 # A column of CSV has the first of these types that holds all its cells, else it is text.
 TYPES = (pa.null(), pa.int64(), pa.uint64(), pa.bool_(), pa.float64())
 WHOLE_NUMBERS = (pa.int64(), pa.uint64())
 TRUTHS = pa.array(["True", "TRUE", "true"])
 FALSEHOODS = pa.array(["False", "FALSE", "false"])
 FIRST_CELLS = 64
-EXACT = 2.0**53  # up to which floats hold all integers
-FLOAT_ID = r"^-?[0-9]+(\.0|\.[0-9]*[1-9])?$"  # of ids, "1.10" is not 1.1, nor is "1e5" 100000
+EXACT = 2.0**53  # floats hold all integers up to this one
+FLOAT_ID = r"^-?[0-9]+(\.0|\.[0-9]*[1-9])?$"  # the id "1.10" is not 1.1, nor is "1e5" 100000
 PADDED = "^-?0[0-9xX]"  # "007" is not 7, nor is "0x7"
 IN_ROW = re.compile(r" in row (\d+)")
 
 
 class ColumnType(NamedTuple):
-    """The type of the cells of a column, and the bounds of its integers, if there are any."""
+    """The type of a column's cells, and the bounds of its integers, None without integers."""
 
     kind: pa.DataType
     low: int | None = None
@@ -40,24 +40,24 @@ class ColumnType(NamedTuple):
 
 
 class Types:
-    """The types of columns as far as rows have shown them, and the memory to read text in."""
+    """The types of columns that rows have shown so far, and the memory for reading text."""
 
     path = ""  # the file that is read
-    flags: Container[str] = ()  # columns of which each file has a type of its own
-    numbers: Container[str] = ()  # columns in which text is refused, so that none need be kept
+    flags: Container[str] = ()  # columns whose type may differ from file to file
+    numbers: Container[str] = ()  # columns that must not hold text, so that no text is kept
 
     def __init__(
         self, n_bytes: int = 0, memory: int | None = None, ids: Container[str] = ()
     ) -> None:
         self._found: dict[Any, ColumnType] = {}
-        self.ids = ids  # columns of which 1.1 and 1.10 are two
-        self.n_bytes = n_bytes or FIRST_BLOCK  # of a block of text
-        self.memory = memory  # to work in, if that is bounded
+        self.ids = ids  # columns in which 1.1 and 1.10 are two ids
+        self.n_bytes = n_bytes or FIRST_BLOCK  # size of a block of text
+        self.memory = memory  # None if it is unlimited
         most = MOST_ROW if memory is None else min(memory // ROW_SHARE, MOST_BLOCK)
-        self.most = max(self.n_bytes, most)  # bytes that a row may have
+        self.most = max(self.n_bytes, most)  # most bytes of a row
 
     def _key(self, name: str) -> Any:
-        """Return the key of a column: of flags each file has a type of its own."""
+        """Return the key of a column; flags have one key for each file."""
         return (self.path, name) if name in self.flags else name
 
     def find(self, name: str) -> pa.DataType | None:
@@ -66,7 +66,7 @@ class Types:
         return None if found is None else found.kind
 
     def note(self, name: str, shown: ColumnType) -> None:
-        """Take note of the type of some cells of a column."""
+        """Record the type of some cells of a column."""
         known = self._found.get(self._key(name), shown)
         self._found[self._key(name)] = _join(known, shown)
 
@@ -75,13 +75,13 @@ class Types:
         fields = []
         for field in schema:
             kind = self.find(field.name)
-            # A column that is null in all rows, pandas has as floats.
+            # Pandas reads a column that is null in all rows as floats.
             kind = pa.float64() if kind == pa.null() else kind
             fields.append(field if kind is None else field.with_type(kind))
         return pa.schema(fields, schema.metadata)
 
     def check_columns(self, n_columns: int, n_rows: int = 0) -> None:
-        """Raise where so many columns, each with a cell in so many rows, have no room."""
+        """Raise if the memory has no room for so many columns with so many rows."""
         most = MOST_COLUMNS if self.memory is None else max(COLUMNS, self.memory // COLUMN_BYTES)
         most = most * COLUMN_BYTES // (COLUMN_BYTES + CELL_BYTES * n_rows)
         if n_columns > most:
@@ -91,9 +91,9 @@ class Types:
             )
 
     def refuse(self, n_bytes: int) -> pa.ArrowInvalid:
-        """Return the error of a row that is longer than this."""
+        """Return the error for a row that is longer than this."""
         remedy = "write it as parquet"
-        if self.memory is not None and n_bytes == self.most:  # which grows with the memory
+        if self.memory is not None and n_bytes == self.most:  # more memory allows it
             remedy = f"pass memory of {-(-2 * self.memory // 10**6):,} MB or more, or {remedy}"
         return pa.ArrowInvalid(
             f"a row has more than {n_bytes:,} bytes, or a quote is never closed; {remedy}"
@@ -101,7 +101,7 @@ class Types:
 
 
 def _join(one: ColumnType, other: ColumnType) -> ColumnType:
-    """Return the type that holds the cells of two parts of a column, text where no other does."""
+    """Return the type that holds the cells of two parts of a column; text always does."""
     low = min((end for end in (one.low, other.low) if end is not None), default=None)
     high = max((end for end in (one.high, other.high) if end is not None), default=None)
     kinds = {one.kind, other.kind} - {pa.null()}
@@ -116,7 +116,7 @@ def _join(one: ColumnType, other: ColumnType) -> ColumnType:
 
 
 class Blocks:
-    """A file of text, read in blocks each of which has the end of a line, however long that is."""
+    """A text file, read in blocks that each contain the end of at least one line."""
 
     closed = False
 
@@ -124,7 +124,7 @@ class Blocks:
         self._file, self._types, self._lock = file, types, Lock()
 
     def read(self, _: int = 0) -> bytes:
-        """Return the next block, which is empty at the end and once this is closed."""
+        """Return the next block; it is empty at the end of the file and after `close`."""
         parts, n_bytes = list[bytes](), 0
         with self._lock:
             while not self.closed and (data := self._file.read(self._types.n_bytes)):
@@ -137,13 +137,13 @@ class Blocks:
         return b"".join(parts)
 
     def close(self) -> None:
-        """Wait for a thread of Arrow's that reads ahead, which may not when Python ends."""
+        """End reading once Arrow's thread waits: it must not read ahead while Python exits."""
         with self._lock:
             self.closed = True
 
 
 def read_cells(name: str, cells: pa.Array, types: Types) -> pa.Array:
-    """Return the cells of a column, after a note of their type; integers are no longer text."""
+    """Return the cells of a column, parsed where none need stay text, and record their type."""
     if types.find(name) == pa.string():
         return cells
     kind, values, texts = _parse_cells(cells, name in types.ids)
@@ -151,14 +151,14 @@ def read_cells(name: str, cells: pa.Array, types: Types) -> pa.Array:
     if kind in WHOLE_NUMBERS:
         low, high = pc.min_max(values).as_py().values()
     types.note(name, ColumnType(kind, low, high))
-    # Integers are written in one way only, but for what was trimmed and for -0.
+    # Without spaces, a plus and -0, each integer is written in one way only.
     is_one = kind in WHOLE_NUMBERS and texts is cells and not pc.starts_with(cells, "-0").true_count
     is_number = kind == pa.float64() and name in types.numbers
     return values if kind == pa.null() or is_one or is_number else cells
 
 
 def convert(cells: pa.Array, wanted: pa.DataType) -> pa.Array:
-    """Return cells, text or of a type of some rows, in the type that all rows have."""
+    """Return cells, as text or in the type of some rows, in the type of all rows."""
     if cells.type == wanted or pa.types.is_dictionary(cells.type):
         return cells
     try:
@@ -170,11 +170,11 @@ def convert(cells: pa.Array, wanted: pa.DataType) -> pa.Array:
 
 
 def _parse_cells(cells: pa.Array, is_id: bool) -> tuple[pa.DataType, pa.Array, pa.Array]:
-    """Return the first of the types that all cells are of, else text, the cells so and as text."""
+    """Return the first type that fits all cells, else text; the cells in this type, and as text."""
     for kind in TYPES:
         if (found := _cast(cells, kind, is_id)) is not None:
             return kind, found, cells
-    # Pandas reads numbers that have blanks around them, or a plus before them.
+    # Pandas reads numbers with spaces around them, or with a plus before them.
     trimmed = _trim(cells)
     for kind in () if trimmed.equals(cells) else TYPES:
         if kind != pa.bool_() and (found := _cast(trimmed, kind, is_id)) is not None:
@@ -183,13 +183,13 @@ def _parse_cells(cells: pa.Array, is_id: bool) -> tuple[pa.DataType, pa.Array, p
 
 
 def _trim(cells: pa.Array) -> pa.Array:
-    """Return cells without blanks around them and a plus before them."""
+    """Return cells without the spaces around them and the plus before them."""
     return pc.ascii_ltrim(pc.ascii_trim_whitespace(cells), "+")
 
 
 def _cast(cells: pa.Array, kind: pa.DataType, is_id: bool) -> pa.Array | None:
-    """Return cells as values of a type, or None where some are none."""
-    # Arrow parses all cells even where the first is none, and is slow to find so of each.
+    """Return cells as values of a type, or None if a cell is no such value."""
+    # Arrow parses all cells even if the first does not fit, which is slow if none fits.
     if len(cells) > FIRST_CELLS and _cast(cells[:FIRST_CELLS], kind, is_id) is None:
         return None
     if kind == pa.null():
@@ -199,7 +199,7 @@ def _cast(cells: pa.Array, kind: pa.DataType, is_id: bool) -> pa.Array | None:
         n_known = is_true.true_count + is_false.true_count + cells.null_count
         return cells.cast(kind) if n_known == len(cells) else None
     if pc.starts_with(cells, "+").true_count:
-        return None  # which Arrow takes in floats only
+        return None  # Arrow reads a plus in floats only.
     try:
         found = cells.cast(kind)
     except pa.ArrowInvalid:
@@ -208,7 +208,7 @@ def _cast(cells: pa.Array, kind: pa.DataType, is_id: bool) -> pa.Array | None:
     zeros = cells.filter(pc.and_not(zeros, pc.starts_with(cells, "0.")))  # most are fractions
     if pc.match_substring_regex(zeros, PADDED).true_count:
         return None
-    if kind == pa.float64():  # an integer that a float rounds is none
+    if kind == pa.float64():  # An integer that a float would round is no float.
         large = cells.filter(pc.greater_equal(pc.abs(found), EXACT))
         if pc.match_substring_regex(large, "^-?[0-9]+$").true_count:
             return None
@@ -220,8 +220,8 @@ def _cast(cells: pa.Array, kind: pa.DataType, is_id: bool) -> pa.Array | None:
 def parse_lines(
     text: bytes, number: int, schema: pa.Schema | None = None, texts: Sequence[str] = ()
 ) -> pa.Table:
-    """Return lines of JSON as a table of this schema, or of the types that they show."""
-    from pyarrow import json  # which `import recframe` need not load
+    """Return lines of JSON as a table with this schema, or with the types found in the lines."""
+    from pyarrow import json  # `import recframe` does not need it.
 
     _check_depth(text, number)
     wanted = schema or pa.schema([(name, pa.string()) for name in texts])
@@ -236,7 +236,7 @@ def parse_lines(
         found = IN_ROW.search(str(error))
         where = f", in line {number + int(found[1])}" if found else ""
         raise pa.ArrowInvalid(IN_ROW.sub("", str(error)) + where) from error
-    # What looks like a time is text, as it stands there.
+    # Times stay text, as they are written.
     if times := [field.name for field in table.schema if pa.types.is_timestamp(field.type)]:
         return parse_lines(text, number, None, times)
     try:
@@ -247,14 +247,14 @@ def parse_lines(
 
 
 def infer_lines(text: bytes, number: int, types: Types) -> pa.Table:
-    """Return lines of JSON in the types that they show, unless their keys are too many."""
+    """Return lines of JSON with the types found in them; raise if they have too many keys."""
     keys = {found[1] for found in TEXT_OR_KEY.finditer(text) if found[2]}
     types.check_columns(len(keys), n_rows=text.count(b"\n"))
     return parse_lines(text, number)
 
 
 def _check_depth(text: bytes, number: int) -> None:
-    """Raise where a line is nested so deep that Arrow's parser, which recurs, may crash."""
+    """Raise if a line is nested so deeply that Arrow's recursive parser may crash."""
     ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))
     cuts = np.concatenate([[0], ends + 1, [len(text)]])
     for line in np.flatnonzero(np.diff(cuts) > 2 * MOST_NESTED).tolist():
@@ -271,7 +271,7 @@ def _check_depth(text: bytes, number: int) -> None:
 
 
 def check_type(name: str, found: pa.DataType, number: int, types: Types) -> None:
-    """Take note of the type of a column of JSON; raise where lines before have another."""
+    """Record the type of a column of JSON; raise if earlier lines have another type."""
     known = types.find(name)
     kinds = {found, found if known is None else known} - {pa.null()}
     if pa.types.is_nested(found):

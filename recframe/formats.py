@@ -1,6 +1,6 @@
-"""Files without footers: their format, by the ending of the name, and their rows.
+"""Files without footers: their format, found by the ending of the name, and their rows.
 
-Text, delimited (CSV, TSV) or lines of JSON, is read block by block, in types that fit all rows.
+Delimited text (CSV, TSV) and lines of JSON are read block by block, in types that fit all rows.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -25,12 +25,12 @@ from recframe.other_tables import RELATION, is_instance
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 JSON = ("jsonl", "ndjson")
 ARROW_ENDINGS = ("feather", "arrow", "ipc")
-CODECS = {"gz": "gzip", "bz2": "bz2", "zst": "zstd"}  # of text
-BUFFER = 1 << 20  # bytes of a compressed file that are read at once
-PARQUET = "parquet"  # as which files of other endings are read
-ARROW_FILE = b"ARROW1"  # how a file of Arrow begins, and a stream does not
+CODECS = {"gz": "gzip", "bz2": "bz2", "zst": "zstd"}  # compressions of text files
+BUFFER = 1 << 20  # bytes that are read at once from a compressed file
+PARQUET = "parquet"  # the format of files with other endings
+ARROW_FILE = b"ARROW1"  # the first bytes of an Arrow file; a stream has others
 
-NULLS = ("None", "<NA>")  # which pandas takes for null, beside those that Arrow does
+NULLS = ("None", "<NA>")  # Pandas reads these as null too, Arrow does not.
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 TOO_LONG = "straddles two block boundaries"
 
@@ -47,10 +47,10 @@ class Rows(Protocol):
 
 @dataclass(eq=False, repr=False)
 class GivenRows:
-    """Rows of a dataset whose files are not looked at, of a query, or, once, of a reader."""
+    """Rows of a dataset, a query or a reader; a reader can be read only once."""
 
     given: Any
-    is_read: bool = False  # which a reader can be once
+    is_read: bool = False  # only set for a reader
 
     def read_schema(self, memory: int | None = None) -> pa.Schema:
         """Return the columns."""
@@ -61,12 +61,12 @@ class GivenRows:
         return schema
 
     def iter_batches(self, names: Sequence[str], types: Types) -> Iterator[pa.RecordBatch]:
-        """Yield these columns of all rows; raise where a reader's were read before."""
+        """Yield these columns of all rows; raise if a reader was read before."""
         batches = self.given
         if is_instance(batches, *RELATION):
             batches = _run(batches)
         elif not isinstance(batches, pa.RecordBatchReader):
-            # Arrow reads many batches ahead unless it is told.
+            # By default, Arrow reads many batches ahead.
             batches = batches.scanner(
                 columns=list(names), batch_readahead=1, fragment_readahead=1, use_threads=False
             ).to_batches()
@@ -80,16 +80,16 @@ class GivenRows:
 
 
 def _run(query: Any) -> pa.RecordBatchReader:
-    """Return the rows of a relation of DuckDB as they come, or raise its message."""
+    """Return a reader for the rows of a DuckDB relation; raise with the message of DuckDB."""
     try:
         return pa.RecordBatchReader.from_stream(query)
-    except Exception as error:  # of classes of DuckDB's own
+    except Exception as error:  # DuckDB raises its own classes.
         raise pa.ArrowInvalid(str(error)) from error
 
 
 @dataclass(frozen=True)
 class ArrowFile:
-    """A file of Arrow's own format: Feather, or a stream."""
+    """A file in Arrow's own format: Feather, or a stream."""
 
     open_file: Callable[[], Any]
 
@@ -102,14 +102,14 @@ class ArrowFile:
     def iter_batches(self, names: Sequence[str], types: Types) -> Iterator[pa.RecordBatch]:
         """Yield these columns of all rows."""
         with self._opened(list(map(self.read_schema().get_field_index, names))) as reader:
-            n_batches = getattr(reader, "num_record_batches", None)  # None of a stream
+            n_batches = getattr(reader, "num_record_batches", None)  # A stream has no such number.
             for batch in reader if n_batches is None else map(reader.get_batch, range(n_batches)):
-                batch.validate(full=True)  # what a damaged file holds may end the process
+                batch.validate(full=True)  # Values of a damaged file could crash Python.
                 yield batch.select(names)
 
     @contextmanager
     def _opened(self, fields: list[int]) -> Iterator[Any]:
-        """Give the reader of a file or a stream, for columns by their numbers; none are all."""
+        """Open a file or a stream for the columns with these numbers; an empty list means all."""
         with self.open_file() as file:
             is_file = file.read(len(ARROW_FILE)) == ARROW_FILE
             file.seek(0)
@@ -130,7 +130,7 @@ class Delimited:
             first = file.read(FIRST_BLOCK)
         if first[:2] in UTF_16:
             raise pa.ArrowInvalid("it is UTF-16 text; convert it to UTF-8")
-        # What Arrow need not guess the types of: it takes seconds to do so of a long cell.
+        # The first cells are read as text: Arrow takes seconds to guess the type of a long cell.
         line = first.partition(b"\n")[0].decode(errors="replace").strip("\r\ufeff")
         texts = line.replace('"', "").split(self.delimiter)
         types = Types(memory=memory)
@@ -152,14 +152,14 @@ class Delimited:
     def _opened(
         self, types: Types, names: Sequence[str] = (), texts: Sequence[str] = ()
     ) -> Iterator[Any]:
-        """Give the reader of all columns or of the named ones, these and others as text."""
-        from pyarrow import csv  # which `import recframe` need not load
+        """Open a reader of the columns `names`, or of all; `names` and `texts` are read as text."""
+        from pyarrow import csv  # `import recframe` does not need it.
 
         try:
             with self.open_file() as file, closing(Blocks(file, types)) as blocks:
                 reader = csv.open_csv(
                     blocks,
-                    # In threads, Arrow does not say in which row something is wrong.
+                    # With threads, Arrow's messages do not name the row.
                     csv.ReadOptions(use_threads=False, block_size=types.most + types.n_bytes),
                     csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
                     csv.ConvertOptions(
@@ -180,7 +180,7 @@ class Delimited:
 
 @dataclass(frozen=True)
 class JsonLines:
-    """A file whose lines are objects of JSON; their members are the columns."""
+    """A file whose lines are JSON objects; their members are the columns."""
 
     open_file: Callable[[], Any]
 
@@ -196,7 +196,7 @@ class JsonLines:
         raise pa.ArrowInvalid("it is empty")
 
     def iter_batches(self, names: Sequence[str], types: Types) -> Iterator[pa.RecordBatch]:
-        """Yield these columns of all rows, in the types that some lines have together."""
+        """Yield these columns of all rows; the types may differ from batch to batch."""
         schema = self._read_first(types.memory).schema
         for number, text in self._iter_lines(types):
             for name in set(names).intersection(schema.names):
@@ -205,7 +205,7 @@ class JsonLines:
             try:
                 table = parse_lines(text, number, schema)
             except pa.ArrowInvalid:
-                # This tells of what types it is, or what is wrong.
+                # Inference finds the new types, or raises an error that names the fault.
                 table = infer_lines(text, number, types)
                 if late := [name for name in table.schema.names if name not in schema.names]:
                     raise pa.ArrowInvalid(
@@ -234,10 +234,8 @@ class JsonLines:
                 number += text.count(b"\n")
 
 
-
-
 def find_format(path: str) -> str:
-    """Return the name of the format of a file."""
+    """Return the name of a file's format."""
     *_, before, last = ("", "", *path.lower().split(".")[1:])
     if last in CODECS and before in (*DELIMITERS, *JSON):
         return before
@@ -245,7 +243,7 @@ def find_format(path: str) -> str:
 
 
 def open_rows(path: str, open_file: Callable[[], Any]) -> Rows | None:
-    """Return the rows of a file, or None of parquet, whose footer describes them."""
+    """Return the rows of a file; None for parquet, whose footer describes its rows."""
     ending = find_format(path)
     if ending == PARQUET:
         return None
@@ -260,14 +258,14 @@ def open_rows(path: str, open_file: Callable[[], Any]) -> Rows | None:
 
 
 def convert_all(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """Return rows whose cells have the types of a schema, which all rows have."""
+    """Return rows with their cells converted to the types of a schema."""
     fields = [schema.field(name) for name in batch.schema.names]
     columns = [convert(one, to.type) for one, to in zip(batch.columns, fields, strict=True)]
     return pa.record_batch(columns, schema=pa.schema(fields, schema.metadata))
 
 
 def read_whole(rows: Rows, is_id: Callable[[str], bool]) -> pa.Table:
-    """Return all rows and columns, given which of these have ids by their names."""
+    """Return all rows and columns; `is_id` tells by its name whether a column holds ids."""
     schema = rows.read_schema()
     types = Types(ids=list(filter(is_id, schema.names)))
     batches = list(rows.iter_batches(schema.names, types))

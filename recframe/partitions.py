@@ -25,7 +25,7 @@ from recframe.options import Options
 class Partitions(NamedTuple):
     """The work on partitions; the sample is a frame without rows that has all their columns.
 
-    Users are listed where several partitions may have one, or truth is whole.
+    `lists_users` is True if several partitions may have the same user, or if truth has all users.
     """
 
     make: Make
@@ -47,8 +47,8 @@ class Partitions(NamedTuple):
     def make_empty(self) -> pd.DataFrame:
         """Return the table for no row."""
         options = replace(self.options, short="pad")
-        # Without rows user=None is one short ranking, which only the data may be refused for.
-        with taking_notes(only_mistakes=True):  # and which nothing is said of
+        # With user=None, no rows are one short ranking; only data may be refused or noted for it.
+        with taking_notes(only_mistakes=True):
             return self.make(read_interactions(self.sample, self.columns, self.options), options)
 
     def note_all(self, results: Sequence[BlockResult], companions: Companions) -> NotedBlocks:
@@ -62,12 +62,12 @@ class Partitions(NamedTuple):
     def make_whole(
         self, results: Sequence[BlockResult], companions: Companions, make_table: MakeTable
     ) -> pd.DataFrame:
-        """Return the table made of all partitions, checked."""
+        """Return the checked table of all partitions."""
         made = [result.made for result in results] or [self.make_empty()]
         absent = self.note_all(results, companions).judge_absent(self.sample)
         if absent is not None:
             made.append(self.make(absent, self.options))
-        # Sums depend on the order of what is summed: in this one they are those of pandas.
+        # Sums depend on the order of values; in this order they equal those of pandas.
         return make_table(join_tables(made))
 
 
@@ -83,14 +83,14 @@ def check_promise(results: Sequence[BlockResult]) -> None:
 
 
 def check_bound(engine: str, partitioned: object, options: Options) -> None:
-    """Raise if `partitioned` is no flag, and for options that read the order of rows."""
+    """Raise if `partitioned` is no flag, or if an option reads the order of rows."""
     if not isinstance(partitioned, bool):
         raise RecframeError(f"partitioned must be True or False, found {quote(partitioned)}")
     options.check_unordered(engine)
 
 
 def make_by_sums(make: Make, make_table: MakeTable) -> tuple[Make, MakeTable]:
-    """Return what adds up the values of a partition, and what makes a table of their means."""
+    """Return a function that sums the values of a partition, and one that makes means of sums."""
 
     def add_up(interactions: Interactions, options: Options) -> pd.DataFrame:
         return in_cells([sum_and_count(make(interactions, options))])

@@ -45,8 +45,8 @@ LACKED["rec"] = (
     ": it has the methods of df.rec itself, such as mean('recall@10'); pass options as "
     "scan(ties='worst')"
 )
-HELD_COPIES = 9  # of counts where they are joined, as three quarters of the memory hold them
-MOST_ROWS_ASKED = 10**8  # which are read again for each question
+HELD_COPIES = 9  # copies of the counts that joining holds, in three quarters of the memory
+MOST_ROWS_ASKED = 10**8  # Each open question reads all rows again.
 NO_COLUMNS = Columns(None, [], None)
 
 
@@ -80,7 +80,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
     _frame: ScannedFiles
 
-    rank: Any = property()  # which has no value, so that `_lacks` is read
+    rank: Any = property()  # It raises, so that `_lacks` is read.
     top, judge = rank, rank
 
     _takes = DEFAULTS.keys() | {"union_by_name"}
@@ -103,7 +103,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         -------
         iterator of DataFrame
             Tables as `evaluate` returns them, at least one. Each user is in one of them. They are
-            sorted if the row groups come in order of users, unless truth is parted by user.
+            sorted if the row groups come in order of users, unless truth is partitioned by user.
 
         Raises
         ------
@@ -128,10 +128,10 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         return public_each(self._warn_at_end(self.iter_users(parse_metrics(metrics))[1]))
 
     def _warn_at_end(self, tables: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-        """Yield tables; warn of mistakes that are noted of all."""
+        """Yield tables, then warn of the mistakes that were noted for any of them."""
         facts = Facts()
         while True:
-            with taking_notes(facts, only_mistakes=True):  # not of what is called between tables
+            with taking_notes(facts, only_mistakes=True):  # The caller of `next` has its own.
                 table = next(tables, None)
             if table is None:
                 break
@@ -141,9 +141,9 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
     def iter_users(
         self, metrics: list[Metric], by: Any = None, weights: Any = None, unit: Any = None
     ) -> tuple[Grouping | None, Generator[pd.DataFrame, None, None]]:
-        """Return what parts and weighs users, if anything, and the metrics of every user by block.
+        """Return the segments and weights of users, if any, and the metrics of every user by block.
 
-        Where something does, each is a cell, of the metrics and of what these users have.
+        With segments or weights, each block is a cell with the metrics and these values.
         """
         columns = self._find_columns(metrics=metrics, used=(by, weights))
         make = partial(measure_noted, metrics=metrics)
@@ -157,7 +157,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
     @property
     def paths(self) -> list[str]:
-        """The files that are read."""
+        """The paths of the source files."""
         return [file.path for file in self._frame.found]
 
     @property
@@ -185,14 +185,14 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
     def _answer(self, answers: Mapping[str, Any]) -> Self:
         bound, others = copy(self), dict(answers)
-        if others.pop("union_by_name", False):  # which is said where files are named
+        if others.pop("union_by_name", False):  # It is an argument of `scan`.
             found = unite(self._frame.found, self._frame.limits.memory)
             bound._frame = self._frame._replace(found=found)
             bound._written = f"{self._written[:-1]}, union_by_name=True)"
         return super(ScannedRecAccessor, bound)._answer(others)
 
     @property
-    def _asks_all(self) -> bool:  # type: ignore[override]  # as it depends on the files
+    def _asks_all(self) -> bool:  # type: ignore[override]  # It depends on the files.
         if self._frame.has_no_footers:
             return not any(getattr(file.rows, "is_read", False) for file in self._frame.found)
         return self._open(NO_COLUMNS).n_rows <= MOST_ROWS_ASKED
@@ -213,7 +213,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
                     overview.rows.append(("read", route, ROUTES[route]))
             return show(overview)
 
-        return super()._show(show_route) or super()._show(show)  # as where columns are not known
+        return super()._show(show_route) or super()._show(show)  # Columns may be unknown.
 
     def _open(self, columns: Columns) -> Files:
         """Return the files with these columns; no data is read."""
@@ -221,7 +221,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         return open_files(stage(found, columns, limits), columns, self._options, limits.memory)
 
     def open(self, columns: Columns, options: Options | None = None) -> Files:
-        """Return the files, of which a note is taken, and of options what is beside them."""
+        """Return the files, and truth and exclude of `options` if they must be partitioned too."""
         files = self._open(columns)
         if options is not None and options.needs_item:
             files = files._replace(beside=open_beside(files, options, self._frame.limits))
@@ -241,8 +241,8 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
     def _iter_parts(
         self, make: Make, columns: Columns, options: Options, files: Files | None = None
     ) -> Generator[pd.DataFrame, None, None]:
-        """Return an iterator over what is made of blocks; footers are read at once."""
-        # By these options, as a catalogue reads no truth.
+        """Return an iterator over the results for blocks; footers are read at once."""
+        # The accessor's own options may have truth, which a catalogue does not read.
         return iter_parts(files or self.open(columns, options), make, options, self._frame.limits)
 
     def _map(
@@ -266,7 +266,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         if join is None:
             parts = self._iter_parts(make, columns, options)
             return make_table(pd.concat(parts, ignore_index=True))
-        # The cells that are joined grow with the items: most of the memory is for them.
+        # Joined cells grow with the number of items, so most of the memory is for them.
         bound, limits, cells, n_joined = copy(self), self._frame.limits, list[Any](), 0
         bound._frame = self._frame._replace(limits=limits._replace(memory=limits.memory // 4))
         files = bound.open(columns, options)
@@ -281,7 +281,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         return make_table(in_cells(cells))
 
     def _describe(self, columns: Columns, k: int, options: Options) -> pd.DataFrame:
-        # Rows without a user are counted here, and not refused.
+        # Rows without a user are counted here, not refused.
         files, limits = self.open(columns)._replace(drop_nulls=True), self._frame.limits
         companions = read_companions(columns, options)
         roles: dict[str, Any] = {"columns": columns, "k": k, "options": options}
@@ -300,14 +300,14 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         return describe_blocks(count_blocks(), companions, files.sample, **roles)
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
-        # Others without a user are no matter here.
+        # Rows without a user do not matter for this one.
         files, limits = self.open(columns)._replace(drop_nulls=True), self._frame.limits
         own = next(iter(split_user(user, columns).values()), None)
         with showing(limits.progress, files.n_rows) as progress:
             frames = iter_frames(files, limits.memory, progress, own)
             found = [frame[is_user(frame, user, columns)] for frame in frames]
             rows = pd.concat(found, ignore_index=True) if found else files.sample
-            if len(rows) == 0 and not self._options.has_truth:  # ids for a refusal to name
+            if len(rows) == 0 and not self._options.has_truth:  # The refusal names some ids.
                 rows = next(iter_frames(files, limits.memory, progress, None), rows).head()
         return rows, False
 
@@ -326,7 +326,7 @@ def scan_source(
     lists: Any = INFER,
     sep: str | None = None,
 ) -> ScannedRecAccessor:
-    """Return the accessor to files, bound to options; the argument is what refusals name."""
+    """Return the accessor to files, bound to options; refusals name the `argument`."""
     found, attrs = find_files(source, argument, access), dict[str, Any]()
     try:
         found, attrs = find_list_rows(found, lists, sep, limits.memory)

@@ -161,12 +161,12 @@ def call_options(accessor, **options):
     return accessor(**options).recall(1)
 
 
-def list_doors(path):
+def list_entry_points(path):
     """Return every public call: name, function of keywords, signature and needed arguments."""
     ddf = dd.from_pandas(FRAME, npartitions=1)
     # This option allows any k.
     wide = {"short": "pad"}
-    doors = {
+    entry_points = {
         "evaluate": (recframe.evaluate, recframe.evaluate, {"frame": FRAME}),
         "evaluate of files": (recframe.evaluate, recframe.evaluate, {"frame": path}),
         "iter_evaluate": (
@@ -217,31 +217,31 @@ def list_doors(path):
     }
     for kind, frame in {"df.rec": FRAME, "ddf.rec": ddf}.items():
         accessor = frame.rec(**wide)
-        doors[kind] = (lambda f=frame, **o: f.rec(**o).recall(1), frame.rec.__call__, {})
+        entry_points[kind] = (lambda f=frame, **o: f.rec(**o).recall(1), frame.rec.__call__, {})
         for name in public_methods(accessor):
             method = getattr(accessor, name)
             base = {"judge": {"truth": TRUTH}, "inspect": {"user": 1}, "top": {"score": "a_score"}}
             base["catalogue"] = {"k": 1}
             base |= {"rbp": {"p": 0.5}, "err": {"max": 4}}
             call = lambda a=accessor, n=name, **arguments: call_method(a, n, **arguments)  # noqa: E731
-            doors[f"{kind}.{name}"] = call, method, base.get(name, {})
+            entry_points[f"{kind}.{name}"] = call, method, base.get(name, {})
     for name in recframe.metrics.__all__:
         function = getattr(recframe.metrics, name)
         base = {key: [1, 0] for key in inspect.signature(function).parameters if key != "k"}
         taken = inspect.signature(function).parameters
         given = {"k": 1, "p": 0.5, "max": 4, "offset": 1}
         base |= {key: value for key, value in given.items() if key in taken}
-        doors[f"metrics.{name}"] = function, function, base
-    return doors
+        entry_points[f"metrics.{name}"] = function, function, base
+    return entry_points
 
 
-def base_of(door, argument, base):
+def base_of(entry, argument, base):
     """Return the other arguments of a call that passes a value as one of them."""
     needed = {}
-    if "evaluate" in door and argument != "metrics" and "." not in door:
+    if "evaluate" in entry and argument != "metrics" and "." not in entry:
         needed["metrics"] = "recall@1"
-    if door.endswith((".summary", ".compare", ".evaluate", ".mean")) and argument != "metrics":
+    if entry.endswith((".summary", ".compare", ".evaluate", ".mean")) and argument != "metrics":
         needed["metrics"] = "recall@1"
-    if argument in OF_TRUTH and "." not in door.removeprefix("df.").removeprefix("ddf."):
+    if argument in OF_TRUTH and "." not in entry.removeprefix("df.").removeprefix("ddf."):
         needed["truth"] = TRUTH
     return base | needed

@@ -130,26 +130,26 @@ SILENT = {
 
 def run_evaluate(frame, options, metrics, folder, *words):
     """Return the command line's standard output and standard error for rows."""
-    frame.to_parquet(folder / "given.parquet", index=False)
-    asked = ["evaluate", str(folder / "given.parquet"), *words]
+    frame.to_parquet(folder / "rows.parquet", index=False)
+    asked = ["evaluate", str(folder / "rows.parquet"), *words]
     for name, value in options.items():
         if isinstance(value, pd.DataFrame):
             value.to_parquet(folder / f"{name}.parquet", index=False)
             value = folder / f"{name}.parquet"
         several = value if isinstance(value, list) else [value]
         asked += [f"{as_flag(name)}={one}" for one in several]
-    out, said = io.StringIO(), io.StringIO()
-    with redirect_stdout(out), redirect_stderr(said):
+    out, errors = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(errors):
         assert 0 == main([*asked, "--metric", *metrics])
-    return out.getvalue(), said.getvalue()
+    return out.getvalue(), errors.getvalue()
 
 
 def warnings_of(call):
     """Return recframe's warnings during `call`."""
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         call()
-    return [str(one.message) for one in said if one.category is RecframeWarning]
+    return [str(one.message) for one in caught if one.category is RecframeWarning]
 
 
 def texts_of(table):

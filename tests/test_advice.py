@@ -314,13 +314,13 @@ def check_next(case, message, said, suggested):
 def test_what_is_suggested_is_taken(name, tmp_path, capsys):
     """Each suggestion is accepted, from a frame and a file, in Python and as flags."""
     case = CASES[name]
-    doors = {"frame": case.frame.rec}
+    entry_points = {"frame": case.frame.rec}
     if isinstance(case.frame, pd.DataFrame):
         case.frame.to_parquet(tmp_path / "rows.parquet")
-        doors["file"] = recframe.scan(tmp_path / "rows.parquet")
+        entry_points["file"] = recframe.scan(tmp_path / "rows.parquet")
     given = {**case.options, **case.arguments}
     kept = {one: value for one, value in given.items() if one not in case.without}
-    for door, rec in doors.items():
+    for entry, rec in entry_points.items():
         error = refused(case, rec, given)
         assert error is not None
         assert not re.search(case.never, str(error))
@@ -329,7 +329,7 @@ def test_what_is_suggested_is_taken(name, tmp_path, capsys):
         for choice in choices:
             again = refused(case, rec, {**kept, **choice})
             check_next(case, error, again and str(again), choice)
-            if door == "file":
+            if entry == "file":
                 left = {one: value for one, value in kept.items() if one not in choice}
                 words = [*COMMANDS.get(case.method, [case.method]), str(tmp_path / "rows.parquet")]
                 words += [] if case.method == "catalogue" or "metrics" in kept else METRIC

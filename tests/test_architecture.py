@@ -14,7 +14,7 @@ import pytest
 import recframe
 
 # A folder imports only those above it. A module at the top counts as a folder.
-ROOMS = (
+FOLDERS = (
     *("errors", "console", "public_calls", "notes", "conventions"),
     *("other_tables", "cells", "formats", "kernel", "stores"),
     *("metrics", "options", "frames", "analysis", "files", "methods"),
@@ -43,7 +43,7 @@ PACKAGE = Path(str(files(recframe)))
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
-def room(module):
+def folder_of(module):
     """Return the folder of a module."""
     return module.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
@@ -61,48 +61,48 @@ def imports(module):
 
 
 @cache
-def imported_rooms(name):
+def imported_folders(name):
     """Return the other folders that the modules of a folder import."""
-    found = {found for module in MODULES if room(module) == name for found in imports(module)}
-    rooms = {found.split(".")[1] for found in found if found.startswith("recframe.")}
-    return rooms - {name}
+    found = {found for module in MODULES if folder_of(module) == name for found in imports(module)}
+    folders = {found.split(".")[1] for found in found if found.startswith("recframe.")}
+    return folders - {name}
 
 
 @cache
 def n_levels(name):
     """Return the number of folders on the longest chain of imports from this one."""
-    return 1 + max(map(n_levels, imported_rooms(name)), default=0)
+    return 1 + max(map(n_levels, imported_folders(name)), default=0)
 
 
-def test_every_room_is_in_the_table():
+def test_every_folder_is_in_the_table():
     """Every folder is in the table."""
-    assert sorted(ROOMS) == sorted({room(module) for module in MODULES})
+    assert sorted(FOLDERS) == sorted({folder_of(module) for module in MODULES})
 
 
-@pytest.mark.parametrize("name", ROOMS)
-def test_rooms_import_one_way(name):
+@pytest.mark.parametrize("name", FOLDERS)
+def test_folders_import_one_way(name):
     """A folder imports only the folders above it."""
-    assert imported_rooms(name) <= set(ROOMS[: ROOMS.index(name)])
+    assert imported_folders(name) <= set(FOLDERS[: FOLDERS.index(name)])
 
 
-def test_rooms_are_few_levels_deep():
+def test_folders_are_few_levels_deep():
     """No chain of imports has more than nine folders."""
-    assert 9 >= max(map(n_levels, ROOMS))
+    assert 9 >= max(map(n_levels, FOLDERS))
 
 
 @pytest.mark.parametrize("name", ARRAYS_ONLY)
 def test_counting_and_metrics_see_arrays_only(name):
     """The folders kernel and metrics import no library but NumPy."""
-    found = {found for module in MODULES if room(module) == name for found in imports(module)}
+    found = {found for module in MODULES if folder_of(module) == name for found in imports(module)}
     libraries = {found.split(".")[0] for found in found} - set(sys.stdlib_module_names)
 
     assert {"numpy", "recframe"} >= libraries
-    assert ARRAYS_ONLY[name] >= imported_rooms(name)
+    assert ARRAYS_ONLY[name] >= imported_folders(name)
 
 
 def test_the_command_line_reads_by_others():
     """The folder cli imports no library that reads files, and no module that does so directly."""
-    found = {found for module in MODULES if room(module) == "cli" for found in imports(module)}
+    found = {found for module in MODULES if folder_of(module) == "cli" for found in imports(module)}
     libraries = {found.split(".")[0] for found in found} - set(sys.stdlib_module_names)
 
     assert {"numpy", "pandas", "recframe"} == libraries

@@ -220,11 +220,11 @@ METHODS = {
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("door", ["pandas", "Dask"])
-def test_every_method_refuses_them(method, door, ranked):
+@pytest.mark.parametrize("entry", ["pandas", "Dask"])
+def test_every_method_refuses_them(method, entry, ranked):
     """Every method refuses a distance until its direction is passed."""
     frame = ranked.rename(columns={"rank": "distance"}).assign(score=1.0)
-    data = frame if door == "pandas" else dd.from_pandas(frame, npartitions=1)
+    data = frame if entry == "pandas" else dd.from_pandas(frame, npartitions=1)
     with pytest.raises(recframe.RecframeError, match="score='distance': by its name less is"):
         METHODS[method](data.rec(score="distance"))
 

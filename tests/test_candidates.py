@@ -17,7 +17,7 @@ from test_duplicates import (
     DUPLICATES,
     ITEMS,
     LABELS,
-    ask_every_door,
+    ask_every_entry_point,
     assert_table,
     expected_table,
     make_frame,
@@ -92,7 +92,7 @@ def test_frames_equal_the_reference(drawn, options, duplicates):
     st.sampled_from(DUPLICATES),
     st.booleans(),
 )
-def test_every_door_is_an_anti_join(tmp_path_factory, drawn, options, duplicates, with_truth):
+def test_entry_points_give_an_anti_join(tmp_path_factory, drawn, options, duplicates, with_truth):
     """Frames, files and Dask give the table of an anti-join, or refuse as it is refused."""
     kind, rows, pairs = drawn
     options["duplicates"] = duplicates
@@ -100,7 +100,7 @@ def test_every_door_is_an_anti_join(tmp_path_factory, drawn, options, duplicates
     truth = None
     if with_truth:
         truth = frame.loc[::2, ["user", "item"]].drop_duplicates()
-    folder = tmp_path_factory.mktemp("door")
+    folder = tmp_path_factory.mktemp("entry")
     exclude.to_parquet(folder / "exclude.parquet")
     bound = options | {"exclude": folder / "exclude.parquet"}
     if not {user for user, _ in pairs} & set(frame["user"]):
@@ -113,10 +113,10 @@ def test_every_door_is_an_anti_join(tmp_path_factory, drawn, options, duplicates
         with pytest.raises(RecframeError):
             recframe.evaluate(frame, LABELS, truth=truth, **bound)
         with pytest.raises(RecframeError):
-            list(ask_every_door(frame, folder, bound, truth))
+            list(ask_every_entry_point(frame, folder, bound, truth))
         return
-    doors = [recframe.evaluate(frame, LABELS, truth=truth, **bound)]
-    for table in [*doors, *ask_every_door(frame, folder, bound, truth)]:
+    entry_points = [recframe.evaluate(frame, LABELS, truth=truth, **bound)]
+    for table in [*entry_points, *ask_every_entry_point(frame, folder, bound, truth)]:
         pd.testing.assert_frame_equal(expected, table, check_exact=True)
 
 
@@ -324,7 +324,7 @@ def test_unjudged_rows_leave_as_by_a_filter(
     frame, truth = make_frame(kind, rows), make_truth(kind, grades)
     bound = options | {"unjudged": "drop"}
     judged = frame[[row[:2] in grades for row in rows]]
-    folder = tmp_path_factory.mktemp("door")
+    folder = tmp_path_factory.mktemp("entry")
     try:
         expected = recframe.evaluate(judged, LABELS, truth=truth, **options)
     except RecframeError as error:
@@ -332,10 +332,10 @@ def test_unjudged_rows_leave_as_by_a_filter(
             with pytest.raises(RecframeError):
                 recframe.evaluate(frame, LABELS, truth=truth, **bound)
             with pytest.raises(RecframeError):
-                list(ask_every_door(frame, folder, bound, truth))
+                list(ask_every_entry_point(frame, folder, bound, truth))
         return
-    doors = [recframe.evaluate(frame, LABELS, truth=truth, **bound)]
-    for table in [*doors, *ask_every_door(frame, folder, bound, truth)]:
+    entry_points = [recframe.evaluate(frame, LABELS, truth=truth, **bound)]
+    for table in [*entry_points, *ask_every_entry_point(frame, folder, bound, truth)]:
         pd.testing.assert_frame_equal(expected, table, check_exact=True)
 
 
@@ -375,18 +375,18 @@ def test_lists_without_a_judged_row(recs, tmp_path):
     with dask.config.set({"dataframe.convert-string": False}):
         ddf = dd.from_pandas(recs, npartitions=2)
     bound = {"population": "all", "truth": truth, "unjudged": "drop"}
-    doors = [
+    entry_points = [
         lambda: recs.rec(**bound).evaluate(METRICS),
         lambda: recframe.evaluate(tmp_path / "recs.parquet", METRICS, **bound, memory=2_000),
         lambda: ddf.rec(**bound).evaluate(METRICS).compute(scheduler="sync").sort_index(),
     ]
-    for ask in doors:
+    for ask in entry_points:
         table = ask()
         assert ["ann", "bob"] == table.index.tolist()
         assert (table == 0).all(axis=None)
 
     bound["truth"] = truth.assign(user="x")
-    for ask in doors:
+    for ask in entry_points:
         with pytest.raises(RecframeError, match="no user is in both the frame and truth; the fram"):
             ask()
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import recframe
-from doors import DOORS
+from entry_points import ENTRY_POINTS
 from recframe import RecframeError
 from recframe.cli import main
 
@@ -64,11 +64,11 @@ PYTERRIER = pd.DataFrame(
 QRELS = pd.DataFrame({"qid": ["q1", "q2"], "docno": ["d6", "d7"], "label": [1, 1]})
 
 
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("entry", ENTRY_POINTS)
 @pytest.mark.parametrize("dropped", [[], ["query"], ["docid"]])
-def test_labels_that_truth_has_settle_ids(door, dropped, tmp_path):
+def test_labels_that_truth_has_settle_ids(entry, dropped, tmp_path):
     """The column whose label truth has too is the user or the item among several possible ones."""
-    table = DOORS[door](PYTERRIER.drop(columns=dropped), "mrr", {"truth": QRELS}, tmp_path)
+    table = ENTRY_POINTS[entry](PYTERRIER.drop(columns=dropped), "mrr", {"truth": QRELS}, tmp_path)
     assert [0.5, 1.0] == table["score", "mrr"].tolist()
 
 

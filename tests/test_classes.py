@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from doors import DOORS
+from entry_points import ENTRY_POINTS
 from recframe import RecframeError
 
 METRIC = "precision@1"
@@ -24,16 +24,16 @@ ROWS = pd.DataFrame(
 
 
 @pytest.mark.parametrize("dtype", ["int64", "float64"])
-@pytest.mark.parametrize("door", [door for door in DOORS if door != "Dask"])
-def test_they_are_asked_about(door, dtype, tmp_path):
+@pytest.mark.parametrize("entry", [entry for entry in ENTRY_POINTS if entry != "Dask"])
+def test_they_are_asked_about(entry, dtype, tmp_path):
     """A class next to a probability is asked about, and the named score ranks."""
     rows = ROWS.astype({"prediction": dtype})
     with pytest.raises(RecframeError) as refused:
-        DOORS[door](rows, METRIC, {}, tmp_path)
+        ENTRY_POINTS[entry](rows, METRIC, {}, tmp_path)
     message = " ".join(str(refused.value).split())
     assert f"'prediction' holds 0 and 1 alone, as classes do, and '{RANDOM}' numbers" in message
     for score, value in ((RANDOM, 1.0), ("prediction", 0.5)):
-        table = DOORS[door](rows, METRIC, {"score": score}, tmp_path)
+        table = ENTRY_POINTS[entry](rows, METRIC, {"score": score}, tmp_path)
         assert [value] * 2 == table[score, METRIC].tolist()
 
 

@@ -5,7 +5,7 @@ import re
 import pandas as pd
 import pytest
 
-from doors import DOORS
+from entry_points import ENTRY_POINTS
 from recframe import RecframeError
 
 METRIC = "recall@1"
@@ -14,10 +14,10 @@ IDS = [1, 1, 2]
 OPTIONS = {"duplicates": "keep"}
 
 
-def refusal(door, frame, folder, **options):
+def refusal(entry, frame, folder, **options):
     """Return the message of an entry point for a frame that it refuses."""
     with pytest.raises(RecframeError) as refused:
-        DOORS[door](frame, METRIC, {**OPTIONS, **options}, folder)
+        ENTRY_POINTS[entry](frame, METRIC, {**OPTIONS, **options}, folder)
     return re.sub(r"\s+", " ", str(refused.value))
 
 
@@ -27,14 +27,14 @@ def test_a_weak_name_beside_others():
     assert "query" == pd.DataFrame(rows).rec(score="score").recall(k=1).index.name
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_statistics_of_scores(door, tmp_path):
+@pytest.mark.parametrize("entry", ENTRY_POINTS)
+def test_statistics_of_scores(entry, tmp_path):
     """Statistics of scores are no models, and are not suggested as scores."""
     names = ["n_scores", "std_score", "score_variance", "score_upper", "lower_score", "ScoreStd"]
     frame = pd.DataFrame({"user": IDS, **ROWS, **dict.fromkeys(names, 0.5)})
-    table = DOORS[door](frame, METRIC, OPTIONS, tmp_path)
+    table = ENTRY_POINTS[entry](frame, METRIC, OPTIONS, tmp_path)
 
     assert ["score"] == table.columns.unique("score").tolist()
-    message = refusal(door, frame.drop(columns="score"), tmp_path)
+    message = refusal(entry, frame.drop(columns="score"), tmp_path)
     assert "score: no column found" in message
     assert not any(f"score={name!r}" in message for name in names)

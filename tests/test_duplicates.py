@@ -90,7 +90,7 @@ def assert_table(expected, table):
             strategies.assert_value(expected[label][user], value, name)
 
 
-def ask_every_door(frame, folder, options, truth=None):
+def ask_every_entry_point(frame, folder, options, truth=None):
     """Return the tables of a frame's files, in one block and in many, and of Dask partitions."""
     path = folder / "run.parquet"
     frame.to_parquet(path, row_group_size=3, index=False)
@@ -131,21 +131,21 @@ def test_frames_equal_the_reference(kind_and_rows, options, duplicates):
     strategies.options(has_items=True, short="pad", missing="raise", min_relevance=None),
     st.sampled_from(DUPLICATES),
 )
-def test_every_door_is_that_of_frames(tmp_path_factory, kind_and_rows, options, duplicates):
+def test_every_entry_point_is_that_of_frames(tmp_path_factory, kind_and_rows, options, duplicates):
     """Files and Dask give the table of the frame bit for bit, or refuse like it."""
     kind, rows = kind_and_rows
     options["duplicates"] = duplicates
     assume(not has_no_order(options))
     frame = make_frame(kind, rows or [(0, ITEMS[kind][0][0], 1.0, 1)])
-    doors = ask_every_door(frame, tmp_path_factory.mktemp("door"), options)
+    entry_points = ask_every_entry_point(frame, tmp_path_factory.mktemp("entry"), options)
     try:
         expected = recframe.evaluate(frame, LABELS, **options)
     except RepeatedPairError:
         assert "raise" == duplicates
         with pytest.raises(RepeatedPairError):
-            list(doors)
+            list(entry_points)
         return
-    for table in doors:
+    for table in entry_points:
         pd.testing.assert_frame_equal(expected, table, check_exact=True)
 
 
@@ -183,7 +183,7 @@ def test_truth_with_repeated_rows(tmp_path_factory, kind_and_rows, options, dupl
     recs = frame.drop(columns="relevant")
     found = recframe.evaluate(recs, LABELS, truth=truth, **options)
     pd.testing.assert_frame_equal(expected, found.loc[:, (slice(None), OF_RELEVANT)])
-    for table in ask_every_door(recs, tmp_path_factory.mktemp("door"), options, truth):
+    for table in ask_every_entry_point(recs, tmp_path_factory.mktemp("entry"), options, truth):
         pd.testing.assert_frame_equal(found, table, check_exact=True)
 
 

@@ -14,7 +14,7 @@ import pytest
 
 import recframe
 import recframe.dask
-from hostile import FRAME, TRUTH, VALUES, base_of, list_doors
+from hostile import FRAME, TRUTH, VALUES, base_of, list_entry_points
 
 NUMBERS = {"inf", "-inf", "-1", "0", "0.5", "10**9", "2**63", "10**400", "Fraction", "float"}
 NUMBERS |= {"longdouble"}
@@ -124,25 +124,25 @@ SHOWN = 300
 def list_cases():
     """Return the entry point and argument of every case."""
     return [
-        (door, argument)
-        for door, (_, signed, _) in list_doors("").items()
+        (entry, argument)
+        for entry, (_, signed, _) in list_entry_points("").items()
         for argument in inspect.signature(signed).parameters
         if argument != "self"
     ]
 
 
-def find_taken(door, argument):
+def find_taken(entry, argument):
     """Return the values that an argument accepts."""
-    keys = (f"{door}.{argument}", f"{door.split('.')[-1]}.{argument}", argument)
+    keys = (f"{entry}.{argument}", f"{entry.split('.')[-1]}.{argument}", argument)
     return next((TAKEN[key] for key in keys if key in TAKEN), set())
 
 
 @pytest.fixture(scope="module")
-def doors(tmp_path_factory):
+def entry_points(tmp_path_factory):
     """Return every public call, with a file of the frame."""
     path = tmp_path_factory.mktemp("hostile") / "rows.parquet"
     FRAME.to_parquet(path)
-    return list_doors(str(path))
+    return list_entry_points(str(path))
 
 
 def count_own_frames(error):
@@ -155,15 +155,15 @@ def count_own_frames(error):
     return n_frames
 
 
-@pytest.mark.parametrize(("door", "argument"), list_cases())
-def test_bad_values_are_refused_by_name(door, argument, doors):
+@pytest.mark.parametrize(("entry", "argument"), list_cases())
+def test_bad_values_are_refused_by_name(entry, argument, entry_points):
     """A bad value is refused in a line that names its argument and quotes little of it."""
-    call, _, base = doors[door]
-    others = base_of(door, argument, base)
-    if argument != "short" and "short" in inspect.signature(doors[door][1]).parameters:
+    call, _, base = entry_points[entry]
+    others = base_of(entry, argument, base)
+    if argument != "short" and "short" in inspect.signature(entry_points[entry][1]).parameters:
         others["short"] = "pad"
-    is_own = argument in OWN and door != "ddf.rec.report"
-    is_repeated = door.startswith("ddf.") or door in REPEATED
+    is_own = argument in OWN and entry != "ddf.rec.report"
+    is_repeated = entry.startswith("ddf.") or entry in REPEATED
     names = FEW if is_repeated and not is_own else VALUES
     taken, faults = set(), {}
     for name in sorted(set(names) - LEFT_OUT.get(argument, set())):
@@ -181,7 +181,7 @@ def test_bad_values_are_refused_by_name(door, argument, doors):
                 faults[name] = f"{n_frames} frames of recframe in the traceback: {message}"
 
     assert {} == faults
-    assert find_taken(door, argument) & set(names) == taken
+    assert find_taken(entry, argument) & set(names) == taken
 
 
 DDF = dd.from_pandas(FRAME, npartitions=1)

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 import recframe
-from doors import DOORS
+from entry_points import ENTRY_POINTS
 from recframe import MissingColumnError, RecframeError
 
 METRIC = "recall@2"
@@ -14,38 +14,38 @@ TEST = pd.DataFrame({"user": [1, 1, 2], "item": [1, 3, 1]})
 TWICE = pd.concat([TEST, TEST[1:]], ignore_index=True)
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_truth_without_relevance_is_a_set(door, tmp_path):
+@pytest.mark.parametrize("entry", ENTRY_POINTS)
+def test_truth_without_relevance_is_a_set(entry, tmp_path):
     """Repeated pairs of truth count once, but are refused if truth has relevance."""
-    found = DOORS[door](RECS, METRIC, {"truth": TWICE, **OPTIONS}, tmp_path)
+    found = ENTRY_POINTS[entry](RECS, METRIC, {"truth": TWICE, **OPTIONS}, tmp_path)
     assert {1: 0.5, 2: 1.0} == found["score", METRIC].to_dict()
     graded = {"truth": TWICE.assign(relevant=1), **OPTIONS}
     with pytest.raises(RecframeError, match="must not be the same in two"):
-        DOORS[door](RECS, METRIC, graded, tmp_path)
+        ENTRY_POINTS[entry](RECS, METRIC, graded, tmp_path)
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv", "feather"])
-@pytest.mark.parametrize("door", DOORS)
-def test_an_empty_exclude_excludes_nothing(door, ending, tmp_path):
+@pytest.mark.parametrize("entry", ENTRY_POINTS)
+def test_an_empty_exclude_excludes_nothing(entry, ending, tmp_path):
     """An empty `exclude` excludes nothing, as a frame and as a file without dtypes."""
     path = tmp_path / f"seen.{ending}"
     getattr(TEST[:0], f"to_{ending}")(path, **({} if ending == "feather" else {"index": False}))
     given = RECS.assign(relevant=[0, 1, 1])
     for exclude in (TEST[:0], path):
-        found = DOORS[door](given, METRIC, {"exclude": exclude, **OPTIONS}, tmp_path)
+        found = ENTRY_POINTS[entry](given, METRIC, {"exclude": exclude, **OPTIONS}, tmp_path)
         assert {1: 1.0, 2: 1.0} == found["score", METRIC].to_dict()
     assert 2 == given.rec(exclude=path).describe(1).loc["users", "score"]
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_a_model_may_find_nothing(door, tmp_path):
+@pytest.mark.parametrize("entry", ENTRY_POINTS)
+def test_a_model_may_find_nothing(entry, tmp_path):
     """A model without a hit has values of 0, unless ids are written differently."""
     truth = TEST.assign(item=TEST["item"] + 7)
-    found = DOORS[door](RECS, METRIC, {"truth": truth, **OPTIONS}, tmp_path)
+    found = ENTRY_POINTS[entry](RECS, METRIC, {"truth": truth, **OPTIONS}, tmp_path)
     assert {1: 0.0, 2: 0.0} == found["score", METRIC].to_dict()
     texts = {"truth": TEST.assign(item="A"), **OPTIONS}
     with pytest.raises(RecframeError, match="they differ in case"):
-        DOORS[door](RECS.assign(item=["a", "b", "a"]), METRIC, texts, tmp_path)
+        ENTRY_POINTS[entry](RECS.assign(item=["a", "b", "a"]), METRIC, texts, tmp_path)
 
 
 @pytest.mark.parametrize("order", [1, -1])
@@ -78,16 +78,16 @@ def test_flags_and_numbers_in_one_column(rows, order, tmp_path):
         recframe.evaluate(path, METRIC, short="pad")
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_truth_of_a_whole_split_is_refused(door, tmp_path):
+@pytest.mark.parametrize("entry", ENTRY_POINTS)
+def test_truth_of_a_whole_split_is_refused(entry, tmp_path):
     """Truth of a whole split is refused, and the message selects one part, which is accepted."""
     truth = TEST.assign(split=["test", "train", "test"])
     with pytest.raises(RecframeError) as refused:
-        DOORS[door](RECS, METRIC, {"truth": truth, **OPTIONS}, tmp_path)
+        ENTRY_POINTS[entry](RECS, METRIC, {"truth": truth, **OPTIONS}, tmp_path)
     message = " ".join(str(refused.value).split())
     assert "'split' tells parts of a split apart ('test', 'train'); pass the rows of one" in message
     assert "truth[truth['split'] == 'test'], or " in message
-    found = DOORS[door](
+    found = ENTRY_POINTS[entry](
         RECS, METRIC, {"truth": truth[truth["split"] == "test"], **OPTIONS}, tmp_path
     )
     assert {1: 1.0, 2: 1.0} == found["score", METRIC].to_dict()

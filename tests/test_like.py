@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from doors import DOORS
+from entry_points import ENTRY_POINTS
 from recframe import RecframeError
 from recframe.cli import main
 from recframe.conventions import LIKE, REMAINING
@@ -20,27 +20,27 @@ TRUTH = pd.DataFrame({"user": [1, 1, 2, 4], "item": [1, 3, 2, 1]})
 
 
 @pytest.mark.parametrize(
-    ("door", "library"),
+    ("entry", "library"),
     [
         *(("frame", library) for library in LIKE),
-        *((door, library) for door in DOORS if door != "frame" for library in SOME),
+        *((entry, library) for entry in ENTRY_POINTS if entry != "frame" for library in SOME),
     ],
 )
-def test_it_sets_the_options(door, library, tmp_path):
+def test_it_sets_the_options(entry, library, tmp_path):
     """Each library sets the options that the guide lists, on every engine."""
     options = {"population": "both", **LIKE[library], "truth": TRUTH}
     given = {"truth": TRUTH, "like": library}
     if "population" not in LIKE[library]:
         given["population"] = "both"
     expected = FRAME.rec(**options).evaluate(["precision@2"])
-    found = DOORS[door](FRAME, "precision@2", given, tmp_path)
+    found = ENTRY_POINTS[entry](FRAME, "precision@2", given, tmp_path)
     how = {"check_index_type": False, "check_column_type": False, "check_names": False}
     pd.testing.assert_frame_equal(expected, found, **how)
 
 
 @pytest.mark.parametrize("library", ["trec_eval", "ir_measures"])
-@pytest.mark.parametrize("door", DOORS)
-def test_negative_grades_are_no_judgments(door, library, tmp_path):
+@pytest.mark.parametrize("entry", ENTRY_POINTS)
+def test_negative_grades_are_no_judgments(entry, library, tmp_path):
     """Negative grades are no judgments under like="trec_eval", and are judgments otherwise."""
     grades = {"user": [1] * 5, "item": list("abcde"), "relevance": [2, -1, 0, 1, -2]}
     rows = pd.DataFrame({"user": 1, "item": list("baxcde"), "score": [6, 5, 4, 3, 2, 1]})
@@ -50,7 +50,7 @@ def test_negative_grades_are_no_judgments(door, library, tmp_path):
     for unjudged, values in expected.items():
         options = {**given, "like": library, "unjudged": unjudged}
         for metric, value in zip(["bpref", "average_precision"], values, strict=True):
-            found = DOORS[door](rows, metric, options, tmp_path)
+            found = ENTRY_POINTS[entry](rows, metric, options, tmp_path)
             assert [value] == pytest.approx(found["score", metric].tolist())
     assert [0.25] == rows.rec(**given).bpref()["score"].tolist()
 

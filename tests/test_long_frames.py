@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from doors import DOORS
+from entry_points import ENTRY_POINTS
 from recframe import RecframeError
 from recframe.cli import main
 
@@ -47,23 +47,23 @@ def same(expected, found):
     pd.testing.assert_frame_equal(expected, found, **how)
 
 
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("entry", ENTRY_POINTS)
 @pytest.mark.parametrize("metric", ["ndcg@3", "average_precision"])
-def test_it_is_the_pivot(door, metric, tmp_path):
+def test_it_is_the_pivot(entry, metric, tmp_path):
     """A long frame has the values of its pivot on every engine, with grades and ties."""
     long = make_long()
     expected = pivot(long).rec(min_relevance=1, **WIDE).evaluate([metric])
-    same(expected, DOORS[door](long, metric, {"min_relevance": 1, **LONG}, tmp_path))
+    same(expected, ENTRY_POINTS[entry](long, metric, {"min_relevance": 1, **LONG}, tmp_path))
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_with_truth(door, tmp_path):
+@pytest.mark.parametrize("entry", ENTRY_POINTS)
+def test_with_truth(entry, tmp_path):
     """Items that only truth has count, and so do users whom a model does not rank."""
     long = make_long(1).query("~(user == 3 and retriever == 'dense')").drop(columns="relevant")
     truth = pd.DataFrame({"user": np.repeat(range(12), 4), "item": [0, 3, 8, 11] * 12})
     given = {"truth": truth, "short": "pad"}
     expected = pivot(long).rec(**given, **WIDE).evaluate(["recall@2"])
-    same(expected, DOORS[door](long, "recall@2", {**given, **LONG}, tmp_path))
+    same(expected, ENTRY_POINTS[entry](long, "recall@2", {**given, **LONG}, tmp_path))
     assert 0.0 == expected.loc[3, ("dense", "recall@2")]
 
 
@@ -145,7 +145,7 @@ FRAME = pd.DataFrame(
 )
 
 
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("entry", ENTRY_POINTS)
 @pytest.mark.parametrize(
     ("frame", "options", "message"),
     [
@@ -161,10 +161,10 @@ FRAME = pd.DataFrame(
         (FRAME, {"model": "score"}, "model='score' needs a column without another role"),
     ],
 )
-def test_what_is_refused(door, frame, options, message, tmp_path):
+def test_what_is_refused(entry, frame, options, message, tmp_path):
     """Models that contradict each other or repeat rows, and unsuitable options, are refused."""
     with pytest.raises(RecframeError) as refused:
-        DOORS[door](frame, "recall@1", LONG | options, tmp_path)
+        ENTRY_POINTS[entry](frame, "recall@1", LONG | options, tmp_path)
     said = re.sub(r"\s+", " ", str(refused.value))
     assert message.replace("'", "") in said.replace("'", "")
 

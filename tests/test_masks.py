@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 
 import recframe
-from doors import DOORS
+from entry_points import ENTRY_POINTS
 from recframe import RecframeError
 from recframe.cli import main
 
 METRIC = "recall@2"
 # JSON has null in the place of -inf.
-HOLDS_MASKS = [door for door in DOORS if door != "jsonl"]
+HOLDS_MASKS = [entry for entry in ENTRY_POINTS if entry != "jsonl"]
 ROWS = pd.DataFrame(
     {
         "user": [1, 1, 1, 2, 2],
@@ -24,11 +24,11 @@ ROWS = pd.DataFrame(
 )
 
 
-@pytest.mark.parametrize("door", HOLDS_MASKS)
-def test_masks_are_refused(door, tmp_path):
+@pytest.mark.parametrize("entry", HOLDS_MASKS)
+def test_masks_are_refused(entry, tmp_path):
     """Scores of -inf are refused with their number and the choices."""
     with pytest.raises(RecframeError) as refused:
-        DOORS[door](ROWS, METRIC, {}, tmp_path)
+        ENTRY_POINTS[entry](ROWS, METRIC, {}, tmp_path)
     message = " ".join(str(refused.value).split())
 
     assert "score='score': must not be -inf, found " in message
@@ -37,22 +37,22 @@ def test_masks_are_refused(door, tmp_path):
 
 
 @pytest.mark.parametrize("missing", ["unranked", "drop"])
-@pytest.mark.parametrize("door", DOORS)
-def test_masks_are_what_nulls_are(door, missing, tmp_path):
+@pytest.mark.parametrize("entry", ENTRY_POINTS)
+def test_masks_are_what_nulls_are(entry, missing, tmp_path):
     """A score of -inf counts like a null under the option `missing`."""
     nulls = ROWS.assign(score=ROWS["score"].replace(-math.inf, np.nan))
     options = {"missing": missing, "short": "pad"}
     expected = nulls.rec(**options).evaluate([METRIC])
 
-    found = DOORS[door](ROWS, METRIC, options, tmp_path)
+    found = ENTRY_POINTS[entry](ROWS, METRIC, options, tmp_path)
     assert expected["score", METRIC].to_dict() == found["score", METRIC].to_dict()
 
 
-@pytest.mark.parametrize("door", HOLDS_MASKS)
-def test_min_score_says_what_they_are(door, tmp_path):
+@pytest.mark.parametrize("entry", HOLDS_MASKS)
+def test_min_score_says_what_they_are(entry, tmp_path):
     """A finite `min_score` leaves scores of -inf out, and min_score=-inf ranks them last."""
     for least, expected in {0.0: [0.5, 0.5], -math.inf: [0.5, 1.0]}.items():
-        found = DOORS[door](ROWS, METRIC, {"min_score": least, "short": "pad"}, tmp_path)
+        found = ENTRY_POINTS[entry](ROWS, METRIC, {"min_score": least, "short": "pad"}, tmp_path)
         assert expected == found["score", METRIC].tolist()
 
 
@@ -86,18 +86,18 @@ def masked(low, dtype="float64", **columns):
 
 
 @pytest.mark.parametrize("low", [-1e9, -3.4e38, float(np.finfo("float32").min), -9999.0])
-@pytest.mark.parametrize("door", DOORS)
-def test_finite_masks_are_asked_about(door, low, tmp_path):
+@pytest.mark.parametrize("entry", ENTRY_POINTS)
+def test_finite_masks_are_asked_about(entry, low, tmp_path):
     """A low score far below all others, in several users, is asked about and can be left out."""
     with pytest.raises(RecframeError) as refused:
-        DOORS[door](masked(low), METRIC, {"short": "pad"}, tmp_path)
+        ENTRY_POINTS[entry](masked(low), METRIC, {"short": "pad"}, tmp_path)
     message = " ".join(str(refused.value).split())
     assert "score='score': -" in message
     assert "looks like a mask, found it in " in message
     assert "min_score=-400" in message
 
     nulls = masked(math.nan).rec(missing="unranked", short="pad").evaluate([METRIC])
-    found = DOORS[door](masked(low), METRIC, {"min_score": -400, "short": "pad"}, tmp_path)
+    found = ENTRY_POINTS[entry](masked(low), METRIC, {"min_score": -400, "short": "pad"}, tmp_path)
     assert nulls["score", METRIC].to_dict() == found["score", METRIC].to_dict()
 
 

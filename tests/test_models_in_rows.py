@@ -5,7 +5,7 @@ import re
 import pandas as pd
 import pytest
 
-from doors import DOORS
+from entry_points import ENTRY_POINTS
 from recframe import RecframeError
 
 METRIC = "recall@1"
@@ -20,11 +20,11 @@ ROWS = pd.DataFrame(
 )
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_it_is_refused(door, tmp_path):
+@pytest.mark.parametrize("entry", ENTRY_POINTS)
+def test_it_is_refused(entry, tmp_path):
     """A column of models is refused with the number of users, two values and both choices."""
     with pytest.raises(RecframeError) as refused:
-        DOORS[door](ROWS, METRIC, {}, tmp_path)
+        ENTRY_POINTS[entry](ROWS, METRIC, {}, tmp_path)
     message = re.sub(r"\s+", " ", str(refused.value))
 
     assert "the column 'model' has several values in the rows of 1 of " in message
@@ -33,22 +33,22 @@ def test_it_is_refused(door, tmp_path):
     assert "model=None" in message or "--no-model" in message
 
 
-@pytest.mark.parametrize("door", [door for door in DOORS if door != "command line"])
-def test_both_choices(door, tmp_path):
+@pytest.mark.parametrize("entry", [entry for entry in ENTRY_POINTS if entry != "command line"])
+def test_both_choices(entry, tmp_path):
     """Each model can be a ranking by itself, or the column can be ignored with model=None."""
     apart = {"user": ["model", "user"]}
-    table = DOORS[door](ROWS, METRIC, apart, tmp_path)
+    table = ENTRY_POINTS[entry](ROWS, METRIC, apart, tmp_path)
     assert [("a", 1), ("a", 2), ("b", 1)] == table.index.tolist()
 
-    table = DOORS[door](ROWS, METRIC, {"model": None}, tmp_path)
+    table = ENTRY_POINTS[entry](ROWS, METRIC, {"model": None}, tmp_path)
     assert [1.0, 0.5] == table["score", METRIC].tolist()
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_one_model_for_each_user(door, tmp_path):
+@pytest.mark.parametrize("entry", ENTRY_POINTS)
+def test_one_model_for_each_user(entry, tmp_path):
     """A column that is constant for each user, also null, is no column of models."""
     for values in (["b", "b", "a", "a"], [1, 1, 2, 2], ["a", "a", None, None]):
-        table = DOORS[door](ROWS.assign(model=values), METRIC, {}, tmp_path)
+        table = ENTRY_POINTS[entry](ROWS.assign(model=values), METRIC, {}, tmp_path)
         assert [1.0, 0.5] == table["score", METRIC].tolist()
 
 

@@ -14,7 +14,7 @@ import pytest
 import recframe
 import recframe.dask
 import recframe.polars
-from doors import DOORS
+from entry_points import ENTRY_POINTS
 from noted import (
     AGGREGATES,
     ALIKE,
@@ -93,13 +93,13 @@ def test_every_table_of_all_users(engine, name, tmp_path):
 
 
 @pytest.mark.parametrize("kind", MISTAKES)
-@pytest.mark.parametrize("door", DOORS)
-def test_mistakes_in_values_of_users(door, kind, tmp_path):
+@pytest.mark.parametrize("entry", ENTRY_POINTS)
+def test_mistakes_in_values_of_users(entry, kind, tmp_path):
     """Per-user tables warn of a mistake once, except for lazy Dask and the command line."""
     frame, options, (metric,), start = MISTAKES[kind]
-    said = warnings_of(lambda: DOORS[door](frame, metric, options, tmp_path))
+    said = warnings_of(lambda: ENTRY_POINTS[entry](frame, metric, options, tmp_path))
 
-    is_silent = door in ("Dask", "command line")
+    is_silent = entry in ("Dask", "command line")
     assert ([] if is_silent else [start]) == [one[: len(start)] for one in said]
 
 

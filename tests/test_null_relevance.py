@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from doors import DOORS
+from entry_points import ENTRY_POINTS
 from recframe import RecframeError
 
 RNG = np.random.default_rng(0)
@@ -21,19 +21,21 @@ OPTIONS = {"min_relevance": 2, "null_relevance": "nonrelevant"}
 HOW = {"check_index_type": False, "check_column_type": False, "check_names": False}
 
 
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("entry", ENTRY_POINTS)
 @pytest.mark.parametrize("metric", ["recall@2", "ndcg@3", "auc"])
-def test_it_is_0(door, metric, tmp_path):
+def test_it_is_0(entry, metric, tmp_path):
     """A null relevance counts as 0 on every engine, also with grades."""
     expected = FILLED.rec(min_relevance=2).evaluate([metric])
-    pd.testing.assert_frame_equal(expected, DOORS[door](FRAME, metric, OPTIONS, tmp_path), **HOW)
+    pd.testing.assert_frame_equal(
+        expected, ENTRY_POINTS[entry](FRAME, metric, OPTIONS, tmp_path), **HOW
+    )
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_without_it_nulls_are_refused(door, tmp_path):
+@pytest.mark.parametrize("entry", ENTRY_POINTS)
+def test_without_it_nulls_are_refused(entry, tmp_path):
     """A null relevance is refused without the option, and the message names the option."""
     with pytest.raises(RecframeError, match=r"null[-_]relevance"):
-        DOORS[door](FRAME, "recall@2", {"min_relevance": 2}, tmp_path)
+        ENTRY_POINTS[entry](FRAME, "recall@2", {"min_relevance": 2}, tmp_path)
 
 
 def test_rows_stay_where_others_are_dropped():

@@ -16,7 +16,7 @@ from recframe.options import CHOICES, DEFAULTS, OptionArguments, Options
 from recframe.polars import PolarsRecAccessor
 
 FUNCTION = inspect.signature(recframe.evaluate).parameters
-DOORS = {
+ENTRY_POINTS = {
     "iter_evaluate": recframe.iter_evaluate,
     "df.rec": recframe.RecAccessor.__call__,
     "ddf.rec": DaskRecAccessor.__call__,
@@ -32,10 +32,10 @@ OWN = {
 
 
 @pytest.mark.parametrize("name", DEFAULTS)
-@pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
-def test_options_are_spelled_alike(name, door):
+@pytest.mark.parametrize("entry", ENTRY_POINTS.values(), ids=ENTRY_POINTS)
+def test_options_are_spelled_alike(name, entry):
     """Every entry point shows an option with the kind, default and annotation in `evaluate`."""
-    expected, actual = FUNCTION[name], inspect.signature(door).parameters[name]
+    expected, actual = FUNCTION[name], inspect.signature(entry).parameters[name]
 
     assert repr(expected) == repr(actual)
     assert repr(DEFAULTS[name]) == repr(actual.default)
@@ -43,8 +43,8 @@ def test_options_are_spelled_alike(name, door):
 
 def test_there_are_no_other_options():
     """The signatures have the fields of `Options`, and no others but their own arguments."""
-    for name, door in ({"evaluate": recframe.evaluate} | DOORS).items():
-        assert {*OWN[name], *DEFAULTS} == set(inspect.signature(door).parameters)
+    for name, entry in ({"evaluate": recframe.evaluate} | ENTRY_POINTS).items():
+        assert {*OWN[name], *DEFAULTS} == set(inspect.signature(entry).parameters)
     assert {field.name: field.type for field in fields(Options)} == typing.get_type_hints(
         OptionArguments
     )
@@ -57,9 +57,9 @@ def test_the_docstring_of_evaluate_tells_every_option():
         assert f'{name} : {{{listed}}}, default "{choices[0]}"' in recframe.evaluate.__doc__
     terms = re.findall(r"^ *([\w, ]+) : ", recframe.evaluate.__doc__, re.M)
     assert {*DEFAULTS} <= {name for term in terms for name in term.split(", ")}
-    for door in DOORS.values():
-        assert "**options" in door.__doc__
-        assert re.search("`(recframe.)?evaluate`", door.__doc__)
+    for entry in ENTRY_POINTS.values():
+        assert "**options" in entry.__doc__
+        assert re.search("`(recframe.)?evaluate`", entry.__doc__)
 
 
 def test_choices_are_the_annotated_ones():
@@ -83,9 +83,9 @@ def test_choices_are_the_annotated_ones():
 )
 def test_unknown_options_are_refused(option, message):
     """An unknown option is refused with the nearest one."""
-    for door in (pd.DataFrame().rec, lambda **options: recframe.iter_evaluate("x", **options)):
+    for entry in (pd.DataFrame().rec, lambda **options: recframe.iter_evaluate("x", **options)):
         with pytest.raises(recframe.RecframeError, match=message):
-            door(**{option: "worst"})
+            entry(**{option: "worst"})
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 import recframe
 import strategies
-from doors import DOORS
+from entry_points import ENTRY_POINTS
 from recframe.cli import main
 
 ROWS = pd.DataFrame(
@@ -42,11 +42,11 @@ MEANT = {
 }
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_every_door_takes_them(door, tmp_path):
+@pytest.mark.parametrize("entry", ENTRY_POINTS)
+def test_every_entry_point_takes_them(entry, tmp_path):
     """A column keeps the typed name, with the values of recframe's name, on every engine."""
     for name in ("MRR@2", "P@2", "nDCG(offset=0)@2", "map"):
-        table = DOORS[door](ONE, name, {}, tmp_path)
+        table = ENTRY_POINTS[entry](ONE, name, {}, tmp_path)
 
         assert [("score", name)] == table.columns.tolist()
         assert ONE.rec.evaluate(MEANT[name]).to_numpy().tolist() == table.to_numpy().tolist()

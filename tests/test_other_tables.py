@@ -16,7 +16,7 @@ from recframe import RecframeError
 
 ROWS = pd.DataFrame({"user": [1, 1], "item": [1, 2], "score": [0.5, 0.2], "relevant": [0, 1]})
 PAIRS = ROWS[["user", "item", "relevant"]]
-DOORS = {
+ENTRY_POINTS = {
     "evaluate": lambda frame: recframe.evaluate(frame, "recall@1"),
     "accessor": lambda frame: recframe.RecAccessor(frame).evaluate("recall@1"),
 }
@@ -81,9 +81,9 @@ def test_tables_that_are_refused(kind):
     """A table without Arrow's protocol is refused with the call that makes a DataFrame."""
     make, name, call = REFUSED[kind]
     table = make()
-    doors = [door for door in DOORS if (kind, door) != ("dataset", "evaluate")]
-    for door in map(DOORS.get, doors):
-        assert f"found {name}; pass frame{call}" in refusal(lambda door=door: door(table))
+    entry_points = [entry for entry in ENTRY_POINTS if (kind, entry) != ("dataset", "evaluate")]
+    for entry in map(ENTRY_POINTS.get, entry_points):
+        assert f"found {name}; pass frame{call}" in refusal(lambda entry=entry: entry(table))
     told = refusal(lambda: ROWS.rec(truth=table))
 
     assert told.endswith(f"found {name}; pass truth{call}")
@@ -97,8 +97,8 @@ def test_tables_that_are_taken(kind):
     """A table with Arrow's protocol is read as the frame, truth and exclude."""
     table, seen = TAKEN[kind](), ROWS[:1]
     expected = recframe.evaluate(ROWS, "recall@1")
-    for door in DOORS.values():
-        pd.testing.assert_frame_equal(expected, door(table))
+    for entry in ENTRY_POINTS.values():
+        pd.testing.assert_frame_equal(expected, entry(table))
     for name, others in {"truth": {}, "exclude": {"short": "pad"}}.items():
         frame = ROWS if name == "exclude" else ROWS[["user", "item", "score"]]
         rows = ROWS if name == "truth" else seen
@@ -137,8 +137,8 @@ class Failing:
 )
 def test_tables_that_cannot_be_read(table, reason):
     """A table that raises an error is refused with the first line of the library's message."""
-    for door in DOORS.values():
-        told = refusal(lambda door=door: door(table))
+    for entry in ENTRY_POINTS.values():
+        told = refusal(lambda entry=entry: entry(table))
         assert told.startswith("frame: cannot read ")
         assert reason in told
         assert "in pages" not in told
@@ -174,8 +174,8 @@ def like(module, name, method):
 )
 def test_libraries_are_known_by_their_types(table, expected):
     """A library's table is known by its type without an import, as frame and as truth."""
-    for door in DOORS.values():
-        assert expected in refusal(lambda door=door: door(table))
+    for entry in ENTRY_POINTS.values():
+        assert expected in refusal(lambda entry=entry: entry(table))
     method = expected.partition("frame")[2]
     assert refusal(lambda: ROWS.rec(truth=table)).partition("truth.")[2].endswith("()"), method
 
@@ -229,8 +229,8 @@ def test_libraries_are_known_by_their_types(table, expected):
 )
 def test_values_that_could_be_a_frame(value, of_frame, of_truth):
     """Rows in another form are refused with the call that makes a frame of them."""
-    for door in DOORS.values():
-        told = refusal(lambda door=door: door(value))
+    for entry in ENTRY_POINTS.values():
+        told = refusal(lambda entry=entry: entry(value))
         assert told.startswith("frame must be a pandas DataFrame")
         assert of_frame in told
     told = refusal(lambda: ROWS.rec(truth=value))

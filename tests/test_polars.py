@@ -372,7 +372,7 @@ def test_what_is_no_frame_of_polars():
         PolarsRecAccessor(5)
 
 
-def test_the_other_doors_return_pandas():
+def test_the_other_entry_points_return_pandas():
     """`recframe.rec` and `recframe.evaluate` take a Polars frame and return pandas tables."""
     frame, own = make()
     expected = own.rec(**OPTIONS).evaluate(METRICS)

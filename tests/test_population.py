@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recframe
-from doors import DOORS
+from entry_points import ENTRY_POINTS
 from recframe import RecframeError
 
 METRIC = "recall@2"
@@ -26,22 +26,22 @@ def sides(draw):
     return frame, pd.DataFrame([*{*pairs, rows[0]}], columns=["user", "item"])
 
 
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("entry", ENTRY_POINTS)
 @settings(max_examples=15)
 @given(sides(), st.sampled_from(["raise", "both", "truth", "rows", "all"]))
-def test_users_of_each_choice(door, tmp_path_factory, frames, population):
+def test_users_of_each_choice(entry, tmp_path_factory, frames, population):
     """`population` alone decides who counts, and each user's value stays the same."""
     frame, truth = frames
     rows, true = set(frame["user"]), set(truth["user"])
     users = {"both": rows & true, "truth": true, "rows": rows, "all": rows | true, "raise": rows}
     options = {"truth": truth, **OPTIONS}
-    folder = tmp_path_factory.mktemp("door")
+    folder = tmp_path_factory.mktemp("entry")
     if population == "raise" and rows != true:
         with pytest.raises(RecframeError, match=f"found {len(rows & true)} in both"):
-            DOORS[door](frame, METRIC, options, folder)
+            ENTRY_POINTS[entry](frame, METRIC, options, folder)
         return
     every = frame.rec(**options, population="all").recall(k=2)["score"]
-    table = DOORS[door](frame, METRIC, options | {"population": population}, folder)
+    table = ENTRY_POINTS[entry](frame, METRIC, options | {"population": population}, folder)
 
     expected = every[every.index.isin(users[population])]
     assert expected.to_dict() == table["score", METRIC].to_dict()
@@ -51,11 +51,11 @@ RECS = pd.DataFrame({"user": [1, 1, 2, 3], "item": [1, 2, 1, 1], "score": [2, 1,
 TEST = pd.DataFrame({"user": [1, 1, 5, 7], "item": [1, 3, 1, 1]})
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_the_refusal(door, tmp_path):
+@pytest.mark.parametrize("entry", ENTRY_POINTS)
+def test_the_refusal(entry, tmp_path):
     """The refusal counts the users of each side, names one, and lists the choices."""
     with pytest.raises(RecframeError) as refused:
-        DOORS[door](RECS, METRIC, {"truth": TEST, **OPTIONS}, tmp_path)
+        ENTRY_POINTS[entry](RECS, METRIC, {"truth": TEST, **OPTIONS}, tmp_path)
     message = " ".join(str(refused.value).split())
 
     found = r"1 in both, 2 only in the frame \(such as [23]\) and 2 only in truth \(such as [57]\)"

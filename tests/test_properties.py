@@ -138,7 +138,7 @@ def of_dask(frames, labels, folder, **options):
     return lazy.compute(scheduler="sync")
 
 
-DOORS = {
+ENTRY_POINTS = {
     "pandas": in_turn(lambda frame: frame),
     "Arrow": in_turn(lambda frame: pa.Table.from_pandas(frame, preserve_index=False)),
     "Polars": of_polars,
@@ -147,15 +147,15 @@ DOORS = {
 }
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_cut_offs_and_whole_rankings_of_one_user_at_a_time(door, tmp_path):
+@pytest.mark.parametrize("entry", ENTRY_POINTS)
+def test_cut_offs_and_whole_rankings_of_one_user_at_a_time(entry, tmp_path):
     """Every engine gives, user by user, the bits of pandas for all users and each metric alone."""
     frame, labels = strategies.sparse_frame(), strategies.at_cut_offs([1, 2, 5])
     options = {"short": "pad", "min_relevance": 1}
     frames = [rows for _, rows in frame.groupby("user")]
     expected = pd.concat([frame.rec(**options).evaluate(label) for label in labels], axis=1)
 
-    found = DOORS[door](frames, labels, tmp_path, **options)
+    found = ENTRY_POINTS[entry](frames, labels, tmp_path, **options)
     pd.testing.assert_frame_equal(expected, found, check_exact=True)
 
 

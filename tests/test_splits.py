@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import recframe
-from doors import DOORS
+from entry_points import ENTRY_POINTS
 from recframe import RecframeError
 
 METRIC = "precision@1"
@@ -22,33 +22,33 @@ ROWS = pd.DataFrame(
 WORDS = {"train": ["train"] * 3 + ["test"] * 3, "Validation": ["DEV"] * 3 + ["Validation"] * 3}
 RANDOM = "".join(random.Random(58).choices(string.ascii_lowercase, k=7))
 # Dask does not read rows beforehand.
-LOOKING = [door for door in DOORS if door != "Dask"]
+LOOKING = [entry for entry in ENTRY_POINTS if entry != "Dask"]
 ASKED = "tells parts of a split apart"
 
 
 @pytest.mark.parametrize("words", WORDS)
-@pytest.mark.parametrize("door", LOOKING)
-def test_a_column_of_parts_is_asked_about(door, words, tmp_path):
+@pytest.mark.parametrize("entry", LOOKING)
+def test_a_column_of_parts_is_asked_about(entry, words, tmp_path):
     """A column of parts of any name is asked about, and the message selects the evaluated part."""
     rows = ROWS.assign(**{RANDOM: WORDS[words] * 3})
     with pytest.raises(RecframeError) as refused:
-        DOORS[door](rows, METRIC, {}, tmp_path)
+        ENTRY_POINTS[entry](rows, METRIC, {}, tmp_path)
     message = " ".join(str(refused.value).split())
     assert f"'{RANDOM}' {ASKED}" in message
     evaluated = WORDS[words][-1]
     assert f"'{evaluated}'" in message
     assert f"== '{evaluated}'" in message or f"'{RANDOM} = {evaluated}'" in message
-    one = DOORS[door](rows[rows[RANDOM] == evaluated], METRIC, {}, tmp_path)
+    one = ENTRY_POINTS[entry](rows[rows[RANDOM] == evaluated], METRIC, {}, tmp_path)
     assert [0.0] * 3 == one["score", METRIC].tolist()
 
 
-@pytest.mark.parametrize("door", [door for door in DOORS if door != "command line"])
-def test_all_rows_where_that_is_said(door, tmp_path):
+@pytest.mark.parametrize("entry", [entry for entry in ENTRY_POINTS if entry != "command line"])
+def test_all_rows_where_that_is_said(entry, tmp_path):
     """model=None counts all rows, and a part in `user` ranks each part by itself."""
     rows = ROWS.assign(split=WORDS["train"] * 3)
-    table = DOORS[door](rows, METRIC, {"model": None}, tmp_path)
+    table = ENTRY_POINTS[entry](rows, METRIC, {"model": None}, tmp_path)
     assert [1.0] * 3 == table["score", METRIC].tolist()
-    table = DOORS[door](rows, METRIC, {"user": ["split", "user"]}, tmp_path)
+    table = ENTRY_POINTS[entry](rows, METRIC, {"user": ["split", "user"]}, tmp_path)
     assert [0.0] * 3 + [1.0] * 3 == table["score", METRIC].tolist()
 
 

@@ -123,7 +123,7 @@ def test_frames_equal_the_reference(rows, options, random):
 
 @settings(max_examples=8)
 @given(rows_with_items(), st.randoms(use_true_random=False), st.booleans())
-def test_every_door_is_that_of_frames(tmp_path_factory, rows, random, with_truth):
+def test_every_entry_point_is_that_of_frames(tmp_path_factory, rows, random, with_truth):
     """Files and Dask give the table of a frame with shuffled rows, in one block and in many."""
     frame = make_frame(rows)
     options = {"ties": "item", "short": "pad", "min_relevance": 1, "zero_division": 0.0}
@@ -132,19 +132,19 @@ def test_every_door_is_that_of_frames(tmp_path_factory, rows, random, with_truth
         truth = frame[["user", "item", "relevant"]]
         frame = frame.drop(columns="relevant")
     expected = recframe.evaluate(frame, LABELS, truth=truth, **options)
-    path = tmp_path_factory.mktemp("door") / "run.parquet"
+    path = tmp_path_factory.mktemp("entry") / "run.parquet"
     random.shuffle(rows)
     shuffled = make_frame(rows)[frame.columns]
     shuffled.to_parquet(path, row_group_size=3, index=False)
-    doors = [
+    entry_points = [
         recframe.evaluate(path, LABELS, truth=truth, **options),
         recframe.evaluate(path, LABELS, truth=truth, **options, memory=2_000),
     ]
     with dask.config.set({"dataframe.convert-string": False}):
         lazy = dd.from_pandas(shuffled, npartitions=2).rec(truth=truth, **options)
-        doors.append(lazy.evaluate(LABELS).compute(scheduler="sync").sort_index())
+        entry_points.append(lazy.evaluate(LABELS).compute(scheduler="sync").sort_index())
 
-    for table in doors:
+    for table in entry_points:
         pd.testing.assert_frame_equal(expected, table, check_exact=True)
 
 

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 import recframe
-from doors import DOORS
+from entry_points import ENTRY_POINTS
 from recframe import RecframeError
 
 DAYS = ["2026-11-01", "2026-11-02"]
@@ -18,16 +18,16 @@ ROWS = pd.concat(
 TRUTH = pd.DataFrame({"user": [1, 1, 2, 2], "item": [1, 3, 2, 1], "day": DAYS * 2})
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_it_is_asked(door, tmp_path):
+@pytest.mark.parametrize("entry", ENTRY_POINTS)
+def test_it_is_asked(entry, tmp_path):
     """Truth of two days for rows of one day is asked about, and each reading has options."""
     one = ROWS[ROWS["day"] == DAYS[0]]
     with pytest.raises(
         RecframeError, match=r"the rows have 'day' too, and it parts the pairs of 2"
     ):
-        DOORS[door](one, "recall@1", {"truth": TRUTH}, tmp_path)
+        ENTRY_POINTS[entry](one, "recall@1", {"truth": TRUTH}, tmp_path)
 
-    of_all = DOORS[door](one, "recall@1", {"truth": TRUTH, "truth_user": "user"}, tmp_path)
+    of_all = ENTRY_POINTS[entry](one, "recall@1", {"truth": TRUTH, "truth_user": "user"}, tmp_path)
     assert [0.5, 0.5] == of_all["score", "recall@1"].tolist()
 
 
@@ -89,12 +89,12 @@ def test_days_by_their_values(kind, name):
     assert [1.0, 0.0] == apart.recall(k=1)["score"].tolist()
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_days_by_their_values_on_every_door(door, tmp_path):
+@pytest.mark.parametrize("entry", ENTRY_POINTS)
+def test_days_by_their_values_on_every_entry_point(entry, tmp_path):
     """Days are found by their values on every engine."""
     one, truth = (frame.rename(columns={"day": "kqzv"}) for frame in (ROWS[:6], TRUTH))
     with pytest.raises(RecframeError, match=r"the\s+rows\s+have\s+'kqzv'\s+too"):
-        DOORS[door](one, "recall@1", {"truth": truth}, tmp_path)
+        ENTRY_POINTS[entry](one, "recall@1", {"truth": truth}, tmp_path)
 
 
 def test_other_names_of_users():

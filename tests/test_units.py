@@ -53,11 +53,11 @@ def ask(accessor, asked="summary", **arguments):
     return table.to_pandas() if isinstance(table, pl.DataFrame) else table.reset_index()
 
 
-@pytest.mark.parametrize("door", ACCESSORS)
+@pytest.mark.parametrize("entry", ACCESSORS)
 @pytest.mark.parametrize("asked", ASKED)
-def test_a_unit_is_one_value(door, asked, tmp_path):
+def test_a_unit_is_one_value(entry, asked, tmp_path):
     """A unit counts as one value, the mean of its rankings."""
-    accessor = ACCESSORS[door](ROWS, tmp_path)(**OPTIONS)
+    accessor = ACCESSORS[entry](ROWS, tmp_path)(**OPTIONS)
     means = ROWS.rec(**OPTIONS).evaluate(METRIC).fillna(0).groupby(level="user").mean()
     function = recframe.summary if asked == "summary" else recframe.compare
     expected = function(means, **ASKED[asked]).reset_index()
@@ -70,11 +70,11 @@ def test_a_unit_is_one_value(door, asked, tmp_path):
     assert {3} == set(found["n_users"])
 
 
-@pytest.mark.parametrize("door", ACCESSORS)
+@pytest.mark.parametrize("entry", ACCESSORS)
 @pytest.mark.parametrize("asked", ["summary", "compare"])
-def test_units_that_come_again_are_asked_for(door, asked, tmp_path):
+def test_units_that_come_again_are_asked_for(entry, asked, tmp_path):
     """A user in several rankings makes `unit` necessary, and each suggested choice runs."""
-    accessor = ACCESSORS[door](ROWS, tmp_path)(**OPTIONS)
+    accessor = ACCESSORS[entry](ROWS, tmp_path)(**OPTIONS)
     with pytest.raises(RecframeError, match=r"found 15 rankings by \['date', 'user'\] of 3 'user'"):
         ask(accessor, asked)
     with pytest.raises(RecframeError, match=r"pass unit='user' to .*, or unit=None to"):
@@ -211,18 +211,18 @@ SESSIONS = pd.DataFrame(
 )
 
 
-@pytest.mark.parametrize("door", [door for door in ACCESSORS if door != "Dask"])
+@pytest.mark.parametrize("entry", [entry for entry in ACCESSORS if entry != "Dask"])
 @pytest.mark.parametrize("asked", ["summary", "compare"])
-def test_sessions_of_users_ask_for_the_unit(door, asked, tmp_path):
+def test_sessions_of_users_ask_for_the_unit(entry, asked, tmp_path):
     """A column with a user's name that each ranking decides is a unit, for any `user`."""
-    bound = ACCESSORS[door](SESSIONS, tmp_path)(user="session", score=["a", "b"])
+    bound = ACCESSORS[entry](SESSIONS, tmp_path)(user="session", score=["a", "b"])
     with pytest.raises(RecframeError, match=r"unit: rankings of one 'user_id' are not indep.*10"):
         ask(bound, asked, **ASKED[asked])
     found = ask(bound, asked, unit="user_id", **ASKED[asked])
     assert {10} == set(found["n_users"])
     assert {40} == set(ask(bound, asked, unit=None, **ASKED[asked])["n_users"])
     users = ["session", "user_id"]
-    both = ACCESSORS[door](SESSIONS, tmp_path)(user=users, score=["a", "b"])
+    both = ACCESSORS[entry](SESSIONS, tmp_path)(user=users, score=["a", "b"])
     expected = ask(both, asked, unit="user_id", **ASKED[asked])
     pd.testing.assert_frame_equal(expected, found, check_dtype=False, rtol=1e-12)
 

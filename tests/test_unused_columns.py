@@ -11,14 +11,14 @@ import pytest
 
 import recframe
 import recframe.polars
-from doors import DOORS
+from entry_points import ENTRY_POINTS
 from noted import texts_of
 from recframe import RecframeError
 
 METRIC = "precision@2"
 # The rows of these are not read before the computation.
 LAZY = ("Dask",)
-LOOKING = [door for door in DOORS if door not in LAZY]
+LOOKING = [entry for entry in ENTRY_POINTS if entry not in LAZY]
 N_USERS, N_LISTS, N_ROWS = 6, 3, 4
 
 
@@ -58,43 +58,43 @@ def part_by(values, name="zzz"):
     return ROWS.drop(columns=["list", "model"]).assign(**{name: values})
 
 
-def refuse(door, frame, folder, **options):
+def refuse(entry, frame, folder, **options):
     """Return the message of an entry point for a frame that it refuses."""
     with pytest.raises(RecframeError) as refused:
-        DOORS[door](frame, METRIC, options, folder)
+        ENTRY_POINTS[entry](frame, METRIC, options, folder)
     return re.sub(r"\s+", " ", str(refused.value))
 
 
 @pytest.mark.parametrize("written", WRITTEN)
-@pytest.mark.parametrize("door", LOOKING)
-def test_lists_of_users_are_asked_about(door, written, tmp_path):
+@pytest.mark.parametrize("entry", LOOKING)
+def test_lists_of_users_are_asked_about(entry, written, tmp_path):
     """A column of several lists by user is asked about with two choices, and both run."""
-    name = name_anew(door + written)
+    name = name_anew(entry + written)
     frame = part_by(WRITTEN[written](ROWS["list"]), name)
-    said = refuse(door, frame, tmp_path)
+    said = refuse(entry, frame, tmp_path)
 
     assert f"each value of the column '{name}' is in rows of one user alone" in said
     assert "and 6 of 6 users that were looked at have several" in said
     assert f"user=['{name}', 'user']" in said
     assert "else pass user='user'" in said
     assert len(ROWS) // N_ROWS == len(frame.rec(user=[name, "user"]).evaluate(METRIC))
-    assert N_USERS == len(DOORS[door](frame, METRIC, {"user": "user"}, tmp_path))
+    assert N_USERS == len(ENTRY_POINTS[entry](frame, METRIC, {"user": "user"}, tmp_path))
 
 
 @pytest.mark.parametrize("written", WRITTEN)
-@pytest.mark.parametrize("door", LOOKING)
-def test_models_are_asked_about(door, written, tmp_path):
+@pytest.mark.parametrize("entry", LOOKING)
+def test_models_are_asked_about(entry, written, tmp_path):
     """A column of models is asked about with two choices, and both run."""
-    name = name_anew(door + written)
+    name = name_anew(entry + written)
     frame = part_by(WRITTEN[written](ROWS["model"]), name)
-    said = refuse(door, frame, tmp_path)
+    said = refuse(entry, frame, tmp_path)
 
     assert f"each value of the column '{name}' has equally many rows of each user" in said
     assert f"model='{name}'" in said
     assert "model=None" in said
     assert N_LISTS == len(frame.rec(model=name).mean(METRIC))
-    if door != "command line":
-        assert N_USERS == len(DOORS[door](frame, METRIC, {"model": None}, tmp_path))
+    if entry != "command line":
+        assert N_USERS == len(ENTRY_POINTS[entry](frame, METRIC, {"model": None}, tmp_path))
 
 
 INNOCENT = {
@@ -186,14 +186,14 @@ def save(frame, folder, ending, **how):
     return recframe.scan(folder / f"rows.{ending}")
 
 
-@pytest.mark.parametrize("door", LONG)
-def test_long_tables_are_looked_at_in_places(door, tmp_path):
+@pytest.mark.parametrize("entry", LONG)
+def test_long_tables_are_looked_at_in_places(entry, tmp_path):
     """A sample of a long table has whole users only, so its questions are right."""
     rows = make_rows(2_000)
     for kind, said in (("list", "one user alone"), ("model", "equally many rows")):
         frame = rows.drop(columns={"list", "model"} - {kind}).rename(columns={kind: "zzz"})
         with pytest.raises(RecframeError, match=said):
-            LONG[door](frame, tmp_path).mean(METRIC)
+            LONG[entry](frame, tmp_path).mean(METRIC)
 
 
 def make_many(n_users=1_000, n_items=5):
@@ -206,13 +206,13 @@ def make_many(n_users=1_000, n_items=5):
     return frame.assign(score=rng.random(len(frame)), relevant=rng.integers(0, 2, len(frame)))
 
 
-@pytest.mark.parametrize("door", ["frame", "Arrow", "Polars", "csv", "command line"])
+@pytest.mark.parametrize("entry", ["frame", "Arrow", "Polars", "csv", "command line"])
 @pytest.mark.parametrize("is_shuffled", [False, True])
-def test_rows_of_a_user_are_found_wherever_they_are(door, is_shuffled, tmp_path):
+def test_rows_of_a_user_are_found_wherever_they_are(entry, is_shuffled, tmp_path):
     """Whole users are sampled wherever their rows are, also in random order."""
     frame = make_many()
     frame = frame.sample(frac=1, random_state=1, ignore_index=True) if is_shuffled else frame
-    assert "each value of the column 'zzz' has equally many rows" in refuse(door, frame, tmp_path)
+    assert "each value of the column 'zzz' has equally many rows" in refuse(entry, frame, tmp_path)
 
 
 def test_a_rank_is_no_model():

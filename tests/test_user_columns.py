@@ -69,7 +69,7 @@ def assert_same(expected, actual):
     )
 
 
-def other_doors(path, frame, **options):
+def other_entry_points(path, frame, **options):
     """Yield the accessors of a frame on every other engine."""
     in_order, mixed = path / "in_order.parquet", path / "mixed.parquet"
     frame.sort_values("date", kind="stable").to_parquet(in_order, row_group_size=25)
@@ -166,7 +166,7 @@ def test_truth_by_other_names(frame, truth):
 
 
 @pytest.mark.parametrize("with_truth", [True, False])
-def test_every_door(frame, truth, with_truth, tmp_path):
+def test_every_entry_point(frame, truth, with_truth, tmp_path):
     """Files by every way of reading, and Dask, give the tables of the frame bit for bit."""
     options = {**PADDED, **({"population": "all", "truth": truth} if with_truth else {})}
     expected = frame.rec(**options)
@@ -176,20 +176,20 @@ def test_every_door(frame, truth, with_truth, tmp_path):
         calls.append(("mean", {"by": ["date", "user"]}))
     else:
         calls.append(("summary", {"metrics": "auc", "by": "date", "weights": "clicks"}))
-    for door in other_doors(tmp_path, frame, **options):
+    for entry in other_entry_points(tmp_path, frame, **options):
         for name, arguments in calls:
             want = getattr(expected, name)(**arguments)
-            found = computed(getattr(door, name)(**arguments))
+            found = computed(getattr(entry, name)(**arguments))
             pd.testing.assert_frame_equal(want, found, check_exact=True)
         user = (DAYS[1], "cat")
-        assert repr(expected.inspect(user, k=2)) == repr(door.inspect(user, k=2))
+        assert repr(expected.inspect(user, k=2)) == repr(entry.inspect(user, k=2))
 
 
 def test_routes(frame, tmp_path):
     """Files in order of the first user column are swept, and others are partitioned by all."""
     routes = [
-        repr(door).partition("  read      ")[2].split()[:1]
-        for door in other_doors(tmp_path, frame, **PADDED)
+        repr(entry).partition("  read      ")[2].split()[:1]
+        for entry in other_entry_points(tmp_path, frame, **PADDED)
     ]
 
     assert [["sweep"], ["spill"], []] == routes
@@ -369,13 +369,13 @@ def test_refused_labels(frame, truth, options, match):
 def test_nulls_are_of_a_column(frame, tmp_path, label):
     """A null in any user column is refused by the column's name, or dropped."""
     frame.loc[7, label] = None
-    for door in [frame.rec(**PADDED), *other_doors(tmp_path, frame, **PADDED)]:
+    for entry in [frame.rec(**PADDED), *other_entry_points(tmp_path, frame, **PADDED)]:
         with pytest.raises(RecframeError, match=f"user='{label}': ids must not be null, found 1 "):
-            computed(door.evaluate("auc"))
+            computed(entry.evaluate("auc"))
     expected = frame.drop(index=7).rec(**PADDED).evaluate("auc")
     options = {**PADDED, "missing": "drop"}
-    for door in [frame.rec(**options), *other_doors(tmp_path, frame, **options)]:
-        pd.testing.assert_frame_equal(expected, computed(door.evaluate("auc")))
+    for entry in [frame.rec(**options), *other_entry_points(tmp_path, frame, **options)]:
+        pd.testing.assert_frame_equal(expected, computed(entry.evaluate("auc")))
     assert 1 == frame.rec(**PADDED).describe().loc["null users", "a_score"]
 
 

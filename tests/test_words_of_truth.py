@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from doors import DOORS
+from entry_points import ENTRY_POINTS
 from recframe import RecframeError
 
 METRIC = "recall@5"
@@ -49,14 +49,14 @@ def test_they_are_asked_about(name):
     assert ROWS.rec(truth=TRUTH).mean(METRIC).equals(every)
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_every_door_asks(door, tmp_path):
+@pytest.mark.parametrize("entry", ENTRY_POINTS)
+def test_every_entry_point_asks(entry, tmp_path):
     """Every engine asks about such a column, and accepts the selected rows."""
     truth = TRUTH.assign(**{RANDOM: OF_PAIRS["otto"]})
     with pytest.raises(RecframeError, match=rf"'{RANDOM}'\s+holds\s+few\s+distinct"):
-        DOORS[door](ROWS, METRIC, {"truth": truth}, tmp_path)
+        ENTRY_POINTS[entry](ROWS, METRIC, {"truth": truth}, tmp_path)
     options = {"truth": truth[truth[RANDOM] == "orders"], "population": "both"}
-    assert len(DOORS[door](ROWS, METRIC, options, tmp_path)) <= 20
+    assert len(ENTRY_POINTS[entry](ROWS, METRIC, options, tmp_path)) <= 20
 
 
 @pytest.mark.parametrize("name", OTHERS)

@@ -209,7 +209,7 @@ class ResultTable(NotedTable):
 
     @property
     def _outer(self) -> list[str]:
-        """The names of the outer index levels: segments, and baselines if there are several."""
+        """The names of the outer index levels: segments, and several baselines."""
         return [as_text(one) for one in self.index.names if one not in ("score", "metric")]
 
     @property

@@ -30,15 +30,15 @@ __all__ = ["DaskRecAccessor"]
 
 ANY_CELL = in_cells([None])
 
-# Dask names pandas' frames and indexes by their values, and takes those of one name to be one. Here
-# names also tell which column a value is in, and dtypes such as Int64 and string.
-normalize_token: Any = dask.tokenize.normalize_token  # which has no types
+# Dask names frames and indexes of pandas by their values, and takes equal names to be one object.
+# Here, names also include the columns, and dtypes such as Int64 and string.
+normalize_token: Any = dask.tokenize.normalize_token  # It has no types.
 _token_of_index = normalize_token.dispatch(pd.Index)
 normalize_token.register(pd.Index, lambda index: (index.dtype.name, _token_of_index(index)))
 
 
 def _token_of_frame(frame: pd.DataFrame) -> list[Any]:
-    """Return the tokens that tell a frame from others."""
+    """Return tokens by which a frame differs from others."""
     columns = (frame.iloc[:, place] for place in range(frame.shape[1]))
     tokens = [(column.dtype.name, normalize_token(column.array)) for column in columns]
     return [normalize_token(frame.columns), normalize_token(frame.index), tokens]
@@ -172,8 +172,8 @@ class DaskRecAccessor(RankingMethods[Any]):
         work, frame, companions = self._start(make, columns, options)
         results = frame.map_partitions(in_cell, companions, work.read_noting, meta=ANY_CELL)
         given = work, make_table
-        meta = make_whole(in_cells([]), None, *given)  # which checks what is left to check
-        # What is undefined has columns only where there is any, which the data tells.
+        meta = make_whole(in_cells([]), None, *given)  # This raises if options are wrong.
+        # Columns of undefined values exist only if the data has such values.
         return results.repartition(npartitions=1).map_partitions(
             make_whole, companions, *given, meta=meta, enforce_metadata=False
         )
@@ -202,11 +202,11 @@ class DaskRecAccessor(RankingMethods[Any]):
         is_own = frame.map_partitions(is_user, user, columns, meta=(None, bool))
         rows = frame[is_own].compute()
         if len(rows) == 0 and not self._options.has_truth:
-            rows = frame.head(npartitions=-1)  # the refusal names ids that are there
+            rows = frame.head(npartitions=-1)  # The refusal names some of these ids.
         return rows, False
 
     def _select(self, labels: Iterable[Hashable]) -> Any:
-        """Return the columns of these labels; an index that has one of them stays."""
+        """Return the columns with these labels; the index stays."""
         own = [name for name in self._frame.columns if any(is_same(name, one) for one in labels)]
         return self._frame[own]
 
@@ -230,17 +230,17 @@ class DaskRecAccessor(RankingMethods[Any]):
                 "tuple; rename it"
             )
         elif not self._partitioned:
-            # Known divisions prove nothing: a user may be on both sides of one.
+            # Known divisions are not enough: a user may be on both sides of one.
             frame = frame.shuffle(on=columns.users)
         if not options.has_truth and options.exclude is None:
             return frame, None
-        # A task needs a frame, whatever is in it.
+        # A task needs a frame, with any values.
         one = dd.from_pandas(pd.DataFrame({"": [0]}))  # type: ignore[no-untyped-call]  # Dask has none
         return frame, one.map_partitions(read_pairs, columns, options, meta=ANY_CELL)
 
 
 def check_named(name: str, value: object) -> None:
-    """Raise where Dask has no name for a task with this value."""
+    """Raise if Dask cannot name a task with this value."""
     try:
         tokenize(value, ensure_deterministic=True)
     except (RuntimeError, TypeError, ValueError) as error:
@@ -249,7 +249,7 @@ def check_named(name: str, value: object) -> None:
         ) from error
 
 
-# What workers run: functions of partitions, found here by name.
+# Functions of partitions, which workers find here by name.
 
 
 @public
@@ -282,14 +282,14 @@ def _open(companions: pd.DataFrame | None) -> Companions:
     return Companions() if companions is None else companions["cell"].iloc[0]
 
 
-# What the last task makes of the results for all partitions.
+# Functions of the results for all partitions, which the last task calls.
 
 
 @public
 def make_absent(
     results: pd.DataFrame, companions: pd.DataFrame | None, work: Partitions, none: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return the table of the users of truth in no partition, as that of a partition."""
+    """Return a cell with the table for users of truth who are in no partition."""
     parts = results["cell"].tolist()
     absent = work.note_all(parts, _open(companions)).judge_absent(work.sample)
     made = none if absent is None else work.make(absent, work.options)
@@ -314,7 +314,7 @@ def make_whole(
 
 @public
 def describe(results: pd.DataFrame, companions: pd.DataFrame | None, **roles: Any) -> pd.DataFrame:
-    """Return the description that the figures of all partitions add up to."""
+    """Return the description of all partitions."""
     parts = results["cell"].tolist()
     check_promise(parts)
     with taking_notes():

@@ -1,7 +1,7 @@
 """Rows of parquet files, read in batches that are conformed to one schema.
 
-Text is a dictionary and codes from here on, whatever it is in a file. Where rows are to be parted
-by user, it is plain: few rows of a part share a text.
+Text becomes a dictionary and codes, however a file stores it. It stays plain in rows that will be
+partitioned by user, because few rows of a partition share a text.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,14 +25,14 @@ from recframe.kernel.threads import n_processors, run_ahead
 from recframe.stores.listings import REQUESTS
 from recframe.stores.store import check_unchanged
 
-MAX_OPEN = 32  # files; a sweep over files that all have the same users alternates between them
-OPEN_BYTES = 16 << 20  # that footers of open files take at most, but one; that columns always may
-AHEAD = 3  # times the bytes of a batch may be read ahead: an eighth of the memory
+MAX_OPEN = 32  # files; a sweep over files with the same users alternates between them
+OPEN_BYTES = 16 << 20  # the most bytes for footers of open files; one file may always be open
+AHEAD = 3  # batches that may be read ahead, with 3/16 of the memory
 LEAST_AHEAD = 16 << 20  # bytes that may be fetched ahead, however little memory there is
-MOST_ROWS = 1 << 20  # of a batch or block: enough for full speed, more only take more memory
+MOST_ROWS = 1 << 20  # rows of a batch or block; more take more memory and are no faster
 
 Element = TypeVar("Element")
-Read = tuple[RowGroup, pa.RecordBatch]  # rows, and the row group that they are of
+Read = tuple[RowGroup, pa.RecordBatch]  # a row group, and some of its rows
 
 
 def read_batches(
@@ -45,28 +45,28 @@ def read_batches(
 ) -> Iterator[Read]:
     """Yield row groups in batches of about `n_bytes`, the columns in the types of `Files.types`.
 
-    Text comes as a dictionary and codes, unless it is plain.
+    Text comes as a dictionary and codes, unless `is_plain`.
 
-    Null ids of users are refused or dropped here, so that no plan meets one: statistics do not
-    show them.
+    Null ids of users are refused or dropped here, because the statistics that a plan is made of
+    do not show them.
     """
     n_open = max(1, min(MAX_OPEN, OPEN_BYTES // max(1, files.open_bytes)))
 
     @lru_cache(n_open)
     def opened(path: str, as_codes: tuple[str, ...], _: int) -> pq.ParquetFile:
-        # A store has a request for each time that a buffer is filled.
+        # Each time that a buffer is filled, a store gets a request.
         n_used = len(files.types)
         buffer = (min(n_bytes, n_used * MOST_BUFFER) if is_here else room) // n_used
         return open_file(found_at[path], as_codes, files.footers.get(path), buffer)
 
     def count_begun(row_group: RowGroup) -> int:
-        """Return the bytes that a row group takes once it is begun: all as fetched, and a batch."""
+        """Return the bytes that a row group takes while it is read: as fetched, and one batch."""
         own_bytes = row_group.n_bytes
         own_sizes = own_bytes - row_group.n_rows * files.row_bytes
         return row_group.fetched_bytes + own_sizes * min(n_bytes, own_bytes) // own_bytes
 
     def begin(row_group: RowGroup) -> tuple[RowGroup, Iterator[pa.RecordBatch]]:
-        """Return a row group in a store and its rows, the first of which have been read."""
+        """Return a row group of a store, and its batches; the first one has been read."""
         rows = read_rows(row_group)
         if count_begun(row_group) > room:
             return row_group, next_ahead(rows)
@@ -86,11 +86,11 @@ def read_batches(
             as_codes = () if is_short else row_group.coded
             path = row_group.found.path
             if not is_here and count_begun(row_group) <= room:
-                # Its columns are fetched at once, and go with this file when they have been read.
+                # The columns are fetched at once, and their memory is freed with this file.
                 footer = files.footers.get(path)
                 file = open_file(row_group.found, as_codes, footer, pre_buffer=True)
             else:
-                file = opened(path, as_codes, get_ident())  # a thread has its own
+                file = opened(path, as_codes, get_ident())  # Each thread has its own.
             yield from file.iter_batches(
                 n_rows, [row_group.number], stored, use_threads=not in_threads
             )
@@ -100,7 +100,7 @@ def read_batches(
     is_here = all(one.found.is_here for one in row_groups)
     room = AHEAD * n_bytes if is_here else max(AHEAD * n_bytes, LEAST_AHEAD)
     sizes = [one.n_bytes - one.n_rows * files.row_bytes for one in row_groups]
-    # Those that are read, one that has been and one that is worked on have room.
+    # Besides the row groups that threads read, two are in memory: one read, one in use.
     n_threads = min(n_processors(), room // max([1, *sizes]) - 2)
     in_threads = is_here and n_threads > 1  # Each thread reads whole row groups.
     if in_threads:
@@ -121,7 +121,7 @@ def read_batches(
                 if batch.num_rows < rows.num_rows:
                     progress.note_dropped(rows, batch)
                 yield row_group, batch
-            if n_left:  # Arrow gives what there is
+            if n_left:  # Arrow does not raise if rows are missing.
                 raise OSError(
                     f"row group {row_group.number} must have the {row_group.n_rows} rows that the "
                     f"footer counts, found {row_group.n_rows - n_left}; write the file anew"
@@ -132,44 +132,44 @@ def read_batches(
 def _conform_all(
     batch: pa.RecordBatch, row_group: RowGroup, files: Files, *, is_plain: bool
 ) -> pa.RecordBatch:
-    """Return the columns that are used, in the types wanted."""
+    """Return the columns that are used, in the types of `files`."""
     columns = {}
     for name, wanted in files.types.items():
         value = row_group.found.partitions.get(name)
         array = batch[name] if value is None else pa.repeat(value, batch.num_rows)
         try:
             columns[name] = array.cast(wanted) if is_plain else _conform(array, wanted)
-        except pa.ArrowInvalid as error:  # a number that the other files' type has not
+        except pa.ArrowInvalid as error:  # The type of the other files lacks such a number.
             found = shorten(f"{array.type}, and some values do not fit {wanted} ({error})")
             raise RecframeError(
                 f"{quote(name)} in {show_path(row_group.found.path)} has type {found}; "
                 "write the files with one type"
             ) from error
     rows = pa.record_batch(columns)
-    rows.validate(full=True)  # of text Arrow does not look whether it is UTF-8
+    rows.validate(full=True)  # Arrow reads text without a check that it is UTF-8.
     return rows
 
 
 def _conform(array: pa.Array, wanted: pa.DataType) -> pa.Array:
-    """Return an array in the type wanted, text as a dictionary and codes."""
+    """Return an array in the wanted type, text as a dictionary and codes."""
     if pa.types.is_dictionary(array.type):
         values = array.dictionary
         values = values if values.type == wanted else values.cast(wanted)
         if wanted not in TEXTS:
             return values.take(array.indices)
-        # Files that name their categories may have narrower codes, each its own.
+        # Files with categories may have narrower codes; the width may differ from file to file.
         codes = pa.DictionaryArray.from_arrays(array.indices.cast(pa.int32()), values)
-        if len(values) > len(codes):  # texts of no row are left out
+        if len(values) > len(codes):  # Texts without a row are left out.
             used = codes.indices.dictionary_encode()
             codes = pa.DictionaryArray.from_arrays(used.indices, values.take(used.dictionary))
         return codes
-    # Even a cast that changes nothing takes a time that tiny files notice.
+    # Even a cast that changes nothing takes time, which shows on tiny files.
     array = array if array.type == wanted else array.cast(wanted)
     return array.dictionary_encode() if wanted in TEXTS else array
 
 
 def _without_nulls(batch: pa.RecordBatch, files: Files, path: str) -> pa.RecordBatch:
-    """Return the rows that have an id; raise where some have none and are not to be dropped."""
+    """Return the rows that have an id; raise if some have none and must not be dropped."""
     for user in files.users:
         nulls = pc.is_null(batch[user], nan_is_null=True)
         if nulls.true_count == 0:
@@ -185,7 +185,7 @@ def _without_nulls(batch: pa.RecordBatch, files: Files, path: str) -> pa.RecordB
 
 
 def gather(batches: Iterator[pa.RecordBatch], n_bytes: int) -> Iterator[pa.RecordBatch]:
-    """Yield the same rows in batches of at least so many bytes, for few and large writes."""
+    """Yield the same rows in batches of at least `n_bytes`, for few and large writes."""
     for first in batches:
         held, n_rows = [first], first.num_rows
         n_held = batch_bytes(first, ROW_BYTES)
@@ -199,7 +199,7 @@ def gather(batches: Iterator[pa.RecordBatch], n_bytes: int) -> Iterator[pa.Recor
 
 
 def batch_bytes(batch: pa.RecordBatch, row_bytes: int) -> int:
-    """Return the bytes that rows take, including `row_bytes` for the work on each."""
+    """Return the bytes that rows take, including `row_bytes` for the work on each row."""
     n_bytes: int = row_bytes * batch.num_rows + batch.nbytes
     for column in batch.columns:
         if pa.types.is_dictionary(column.type):
@@ -208,6 +208,6 @@ def batch_bytes(batch: pa.RecordBatch, row_bytes: int) -> int:
 
 
 def next_ahead(elements: Iterator[Element]) -> Iterator[Element]:
-    """Yield the elements of an iterator; a thread makes the next while one is worked on."""
+    """Yield the elements of an iterator; a thread makes the next one while the caller uses one."""
     made = run_ahead(lambda _: next(elements, None), repeat(None), 1)
     yield from takewhile(lambda element: element is not None, made)

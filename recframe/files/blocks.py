@@ -1,9 +1,9 @@
-"""Blocks of whole users, and the plan by which files are read, made before any data is.
+"""Blocks of whole users, and the plan for reading files, which is made before any data is read.
 
-Where the footers bound the users of every row group, a sweep reads the row groups in order of
-users and carries on those whose rows may go on; else all rows are one block, or are parted by user
-in a temporary file. Where several columns tell users apart, a sweep goes by the first. The same
-hashes part truth and exclude beside the rows.
+If the footers bound the users of every row group, a sweep reads the row groups in order of users
+and keeps the users whose rows may go on. Else all rows are one block, or they are partitioned by
+user in a temporary file. If several columns tell users apart, a sweep uses the first. Truth and
+exclude are partitioned by the same hashes as the rows.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -36,30 +36,30 @@ from recframe.kernel.threads import Array, n_processors, run_ahead
 from recframe.other_tables import read_column
 
 Route = Literal["sweep", "whole", "spill"]
-Part = tuple[int, int, int, pa.Buffer]  # a bucket, its rows, their bytes in memory, they written
+Part = tuple[int, int, int, pa.Buffer]  # bucket, n_rows, bytes in memory, the rows
 ROUTES: dict[Route, str] = {
     "sweep": "in order of users, block by block",
     "whole": "in one piece",
     "spill": "in any order, parted by users in a temporary file",
 }
-BUCKET_ROWS = 3 << 17  # with more of them the cache does not hold a bucket
-SWEPT_SHARE = 4  # of the memory, that a block of a sweep takes
-MAX_BUCKETS = 96  # 10^8 rows in 256 MiB: a bucket and the next, read ahead, have room in it
-RELEASED_PIECES = 8  # are parted, then unused memory is released, which takes as long as one
-MAX_LEVEL = 3  # of spilling again what is still too large; MAX_BUCKETS ** 4 in all
-# Of smaller pieces a bucket gets few rows at a time, each by calls of Arrow that let go of Python's
-# lock. For that all threads queue: of 16 scans at 4 MiB it was more than half of the time.
-LEAST_PIECE = 1 << 21  # bytes, where there is as much memory
-HASHED_BYTES = 64  # of a text, the last, in which ids differ as a rule
-NO_CASE = np.uint64(0xDFDFDFDFDFDFDFDF)  # all bits but the one that small letters and blanks have
+BUCKET_ROWS = 3 << 17  # The cache does not hold a larger bucket.
+SWEPT_SHARE = 4  # A block of a sweep takes 1/4 of the memory.
+MAX_BUCKETS = 96  # 10^8 rows in 256 MiB: the memory has room for a bucket and the next one
+RELEASED_PIECES = 8  # Unused memory is released once for so many pieces: that takes as long as one.
+MAX_LEVEL = 3  # Too large buckets are spilled again, so often: MAX_BUCKETS ** 4 buckets in all.
+# A bucket gets few rows of a smaller piece, each by calls of Arrow that release Python's lock. All
+# threads then queue for the lock: in 16 scans at 4 MiB, that took more than half of the time.
+LEAST_PIECE = 1 << 21  # bytes, if the memory allows them
+HASHED_BYTES = 64  # the last bytes of a text, in which ids usually differ
+NO_CASE = np.uint64(0xDFDFDFDFDFDFDFDF)  # all bits but that of small letters and spaces
 ARE_NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
-MIX = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio's bits, as in Knuth's multiplicative hash
+MIX = np.uint64(0x9E3779B97F4A7C15)  # bits of the golden ratio, as in Knuth's hash
 
 Made = TypeVar("Made")
 
 
 class Side(NamedTuple):
-    """Rows that are parted by user: those of files, or of truth or exclude beside them."""
+    """Rows to partition by user, from the evaluated files, truth or exclude."""
 
     files: Files
     batches: Iterator[pa.RecordBatch]
@@ -68,24 +68,24 @@ class Side(NamedTuple):
 
 
 class ReadingPlan(NamedTuple):
-    """How files are read: in order of users, as one block, or parted in a temporary file."""
+    """How files are read: in order of users, as one block, or by way of a temporary file."""
 
     route: Route
     row_groups: list[RowGroup]  # in the order they are read
-    memory: int  # bytes that are left to work in
+    memory: int  # bytes for the work on rows
 
 
 def plan_blocks(files: Files) -> ReadingPlan:
-    """Return how files with rows are read in their memory; no data is read."""
+    """Return the plan for reading files that have rows in their memory; no data is read."""
     n_scores = len(files.columns.scores)
-    # In less, the columns of a block would take more time than its rows.
+    # With less memory, the columns of a block would take more time than its rows.
     least = min(FREE, SCORE_BYTES * n_scores * n_scores)
-    # What is open is beside it, for which some is free.
+    # Open footers and dictionaries reduce the memory, but for the bytes that are free for them.
     memory = max(files.memory - max(0, files.open_bytes - FREE // 4), least)
     in_order, n_bytes = _in_order(files), sum(one.n_bytes for one in files.row_groups)
     if files.beside:
         return ReadingPlan("spill", files.row_groups, memory)
-    # Where all are open at a time, a sweep would part nothing.
+    # A sweep of row groups that are all open at once would yield one block.
     if in_order and _most_open(files, in_order) <= min(memory - memory // 4, n_bytes - 1):
         return ReadingPlan("sweep", in_order, memory)
     is_whole = not files.users or n_bytes <= memory
@@ -93,7 +93,7 @@ def plan_blocks(files: Files) -> ReadingPlan:
 
 
 def _in_order(files: Files) -> list[RowGroup] | None:
-    """Return the row groups in order of their lowest users, or None where some are not known."""
+    """Return the row groups in order of their lowest users, or None if one of these is unknown."""
     if not files.users or any(row_group.low is None for row_group in files.row_groups):
         return None
     kinds = ("integer", "float32", "float64", "string", "binary", "date", "timestamp")
@@ -103,9 +103,9 @@ def _in_order(files: Files) -> list[RowGroup] | None:
 
 
 def _most_open(files: Files, row_groups: list[RowGroup]) -> int:
-    """Return the most bytes a sweep over row groups in order of users holds at a time.
+    """Return the most bytes that a sweep over row groups in order of users holds at a time.
 
-    Where row groups touch, a user's rows may go on: these are held together on any route.
+    A user's rows may go on where row groups touch; every route holds these rows together.
     """
     is_done = le if len(files.users) == 1 else lt
     most = n_open = 0
@@ -121,9 +121,9 @@ def _most_open(files: Files, row_groups: list[RowGroup]) -> int:
 def iter_blocks(
     files: Files, limits: Limits, progress: Progress, make: Callable[[list[pd.DataFrame]], Made]
 ) -> Iterator[Made]:
-    """Yield what is made of blocks, in order; threads make as many at a time as there is room for.
+    """Yield the result of `make` for each block, in order; threads make as many as fit at a time.
 
-    A block is a frame of whole users, each user's rows in the order of files, and those beside it.
+    A block has a frame of whole users, in the order of files, and their frames of companions.
     """
     if files.n_rows == 0:
         return
@@ -132,7 +132,7 @@ def iter_blocks(
     reads = read_batches(files, row_groups, memory // 16, progress)
     if route == "sweep":
         most = min(MOST_ROWS * files.row_bytes, memory // SWEPT_SHARE)
-        n_threads = min(n_processors(), max(1, memory // most - 3))  # beside what is read ahead
+        n_threads = min(n_processors(), max(1, memory // most - 3))  # Reading needs room.
         blocks = _sweep(files, reads, memory)
         yield from run_ahead(lambda block: make([make_frame(block, files)]), blocks, n_threads)
     elif route == "spill":
@@ -143,14 +143,14 @@ def iter_blocks(
         if (n_bytes := sum(one.n_bytes for one in row_groups)) > files.memory + ROOM:
             raise room_error("all rows of the one ranking", n_bytes, files.memory)
         if len(frame := make_frame((batch for _, batch in reads), files)):
-            pa.default_memory_pool().release_unused()  # else the pool keeps what the batches took
+            pa.default_memory_pool().release_unused()  # The pool keeps the memory of batches.
             yield make([frame])
 
 
 def _read_side(name: str, files: Files, limits: Limits, progress: Progress) -> Side:
-    """Return rows that are to be parted; a refusal of truth or exclude names the option.
+    """Return rows to partition by user; a refusal of truth or exclude names the option.
 
-    Of the few rows that a bucket gets of a batch, hardly two share a text, so text stays plain.
+    A bucket gets few rows of a batch, which hardly ever share a text, so text stays plain.
     """
     row_groups = files.row_groups
     n_bytes = sum(one.n_bytes + one.n_rows * one.text_bytes for one in row_groups)
@@ -167,7 +167,7 @@ def _read_side(name: str, files: Files, limits: Limits, progress: Progress) -> S
 def iter_frames(
     files: Files, memory: int, progress: Progress, user: Hashable
 ) -> Iterator[pd.DataFrame]:
-    """Yield frames of rows among which are all of a user, as they stand in files.
+    """Yield frames of rows that include all rows of a user, in the order of files.
 
     If several columns tell users apart, `user` is the id in the first.
     """
@@ -180,19 +180,19 @@ def make_frame(batches: Iterable[pa.RecordBatch], files: Files) -> pd.DataFrame:
     """Return rows as a frame with the labels of the columns."""
     table = pa.Table.from_batches(batches)
     columns = dict(zip(table.column_names, table.columns, strict=True))
-    del table  # each column is given back as soon as it is in the frame
+    del table  # The memory of each column is freed as soon as the frame has it.
     roles = zip(files.columns.labels, files.types, strict=True)
     arrays = {label: read_column(columns.pop(name)) for label, name in roles}
     return pd.DataFrame(arrays, copy=False)
 
 
 def _sweep(files: Files, reads: Iterator[Read], memory: int) -> Iterator[list[pa.RecordBatch]]:
-    """Yield the rows of users that no later row group has, as soon as they are enough."""
+    """Yield blocks of users who are in no later row group, as soon as a block is large enough."""
     held: list[Read] = []
     user, row_bytes = files.users[0], files.row_bytes
     n_held = n_carried = 0
     for row_group, batch in reads:
-        # With this true of every row group, no user can come back after its block.
+        # If no row group has a lower user, no user can come back after its block.
         if _below(batch[user], row_group.low).true_count:
             raise RecframeError(
                 f"{show_path(row_group.found.path)}: the statistics of row group "
@@ -203,13 +203,13 @@ def _sweep(files: Files, reads: Iterator[Read], memory: int) -> Iterator[list[pa
         is_full = n_held >= enough or n_held + row_group.n_bytes > memory
         if is_full and held and held[-1][0] is not row_group:
             done, held = _split(held, user, row_group.low)
-            # The plan has a quarter of the memory free then, so that this is rarely done.
+            # The plan leaves a quarter of the memory free, so that this is rarely done.
             n_held = n_carried = sum(batch_bytes(batch, row_bytes) for _, batch in held)
             if done:
                 yield _in_order_of_files(done)
         held.append((row_group, batch))
         n_held += batch_bytes(batch, row_bytes)
-        if n_held > files.memory + ROOM:  # of one user, as the plan left others room
+        if n_held > files.memory + ROOM:  # Only the rows of one user can exceed the plan.
             n_rows = sum(one.n_rows for one in files.row_groups if one.may_have(row_group.low))
             n_bytes = n_held * n_rows // sum(batch.num_rows for _, batch in held)
             raise room_error("all rows of each user", max(n_held, n_bytes), files.memory)
@@ -224,7 +224,7 @@ def _split(held: list[Read], user: str, low: Any) -> tuple[list[Read], list[Read
         is_below = _below(batch[user], low)
         n_below = is_below.true_count
         if is_below.slice(0, n_below).true_count == n_below:
-            # They come first, as in a sorted file: nothing need be copied.
+            # They come first, as in a sorted file: slices need no copy.
             halves = batch.slice(0, n_below), batch.slice(n_below)
         else:
             halves = batch.filter(is_below), batch.filter(pc.invert(is_below))
@@ -235,7 +235,7 @@ def _split(held: list[Read], user: str, low: Any) -> tuple[list[Read], list[Read
 
 
 def _below(ids: pa.Array, low: Any) -> pa.Array:
-    """Return which ids are below a bound; of encoded ones each value is compared once."""
+    """Return which ids are below a bound; each value of a dictionary is compared once."""
     if not pa.types.is_dictionary(ids.type):
         return pc.less(ids, pa.scalar(low, ids.type))
     is_below = _below(ids.dictionary, low)
@@ -248,7 +248,7 @@ def _in_order_of_files(held: list[Read]) -> list[pa.RecordBatch]:
 
 
 def _piece_bytes(memory: int) -> int:
-    """Return the bytes of rows that are parted at a time."""
+    """Return the bytes of rows that are partitioned at a time."""
     return max(memory // 16, min(memory // 4, LEAST_PIECE))
 
 
@@ -259,7 +259,7 @@ def _spilled(
     make: Callable[[list[pd.DataFrame]], Made],
     level: int = 0,
 ) -> Iterator[Made]:
-    """Yield what is made of buckets of users; a bucket beyond the limit is spilled again."""
+    """Yield the result of `make` for each bucket of users; too large buckets are spilled again."""
     memory, n_threads = limits.memory, n_processors()
     n_rows, n_bytes = sum(side.n_rows for side in sides), sum(side.n_bytes for side in sides)
     n_least = 1 + n_rows // BUCKET_ROWS
@@ -275,13 +275,13 @@ def _spilled(
                 spill.add(parts)
                 progress.report()
                 if number % RELEASED_PIECES == 0:
-                    pa.default_memory_pool().release_unused()  # else the pool grows with them
-        pa.default_memory_pool().release_unused()  # else the pool keeps what was parted
+                    pa.default_memory_pool().release_unused()  # The pool would grow.
+        pa.default_memory_pool().release_unused()  # The pool keeps the memory of pieces.
         rows = np.array([spill.n_rows for spill in spills])
         row_bytes = np.array([[side.files.row_bytes] for side in sides])
         sizes = np.array([spill.n_bytes for spill in spills]) + rows * row_bytes
         n_held, n_of_bucket = sizes.sum(axis=0), rows.sum(axis=0)
-        # A giant user cannot be parted: a bucket with most of the rows is taken to be of one.
+        # A giant user cannot be split: most rows in one bucket are taken to be of one user.
         again = (n_held > memory) & (2 * n_of_bucket <= n_rows) & (level < MAX_LEVEL)
         whole = np.flatnonzero(~again & (n_of_bucket > 0))
         if (most := int(n_held[whole].max(initial=1))) > sides[0].files.memory + ROOM:
@@ -304,9 +304,9 @@ def _spilled(
 
 
 class Spill(TemporaryRows):
-    """Buckets of rows in a temporary file: a user's rows are in one, in the order written."""
+    """Buckets of rows in a temporary file; each user's rows are in one bucket, as ordered."""
 
-    # Which bits of a hash decide, `level` says: those of the next part the users of one bucket.
+    # `level` selects bits of a hash: the next level's bits split the users of one bucket.
     def __init__(
         self, folder: str | None, schema: pa.Schema, users: list[str], n_buckets: int, level: int
     ) -> None:
@@ -315,14 +315,14 @@ class Spill(TemporaryRows):
         self._places: list[list[tuple[int, int]]] = [[] for _ in range(n_buckets)]
         self.n_rows = np.zeros(n_buckets, np.int64)
         self.n_bytes = np.zeros(n_buckets, np.int64)  # in memory
-        # Several threads may read it. It holds its file unseen by the collector of garbage.
+        # Several threads may read. Arrow's file would form a cycle that is never collected.
         self._read = pa.PythonFile(proxy(self), "r")
 
     def divide(self, batch: pa.RecordBatch) -> list[Part]:
-        """Return the rows of a batch by bucket, ready to be added; in any thread."""
+        """Return the rows of a batch by bucket, ready for `add`; any thread may call this."""
         bits = hash_users(*(batch[user] for user in self._users)) >> np.uint64(16 * self._level)
         bucket = (bits % np.uint64(len(self.n_rows))).astype(np.uint8)
-        # NumPy sorts bytes by counting them; being stable, that keeps the order of rows.
+        # NumPy sorts bytes by counting them, and the stable sort keeps the order of rows.
         rows = pc.take(batch, pa.array(np.argsort(bucket, kind="stable")), memory_pool=POOL)
         parts, start = [], 0
         for number, n_rows in enumerate(np.bincount(bucket).tolist()):
@@ -353,19 +353,19 @@ class Spill(TemporaryRows):
 
 
 def hash_users(*columns: pa.Array) -> Array:
-    """Return 64 bits of the ids of each row that are equal where these are."""
+    """Return a 64-bit hash of each row's ids; equal ids have equal hashes."""
     bits = _hash(columns[0])
     for ids in columns[1:]:
-        mixed: Array = bits * MIX  # by which the low bits depend on the high ones too
+        mixed: Array = bits * MIX  # Now the low bits depend on the high ones.
         bits = mixed ^ (mixed >> np.uint64(32)) ^ _hash(ids)
     return bits
 
 
 def _hash(ids: pa.Array) -> Array:
-    """Return 64 bits of each id that are equal where ids are equal, whatever type they have.
+    """Return a 64-bit hash of each id; equal ids have equal hashes, even if their types differ.
 
-    Texts have the same ones too if they differ in case, blanks at the ends or zeros at the front:
-    of users of truth that is noted where they meet.
+    Texts that differ only in case, spaces at the ends or zeros at the front have equal hashes too,
+    so that such users of rows and truth meet in one bucket, where a note names them.
     """
     if ids.type not in TEXTS:
         if pa.types.is_date(ids.type) or pa.types.is_timestamp(ids.type):
@@ -374,7 +374,7 @@ def _hash(ids: pa.Array) -> Array:
             # -0.0 and 0.0 are one user.
             ids = pc.add(ids.cast(pa.float64(), safe=False), 0.0)
         return pd.util.hash_pandas_object(ids.to_pandas(), index=False).to_numpy()
-    # Of texts the last of their bytes are taken as integers, multiplied and added up.
+    # The last bytes of a text are read as integers, which are multiplied and added up.
     trimmed = pc.ascii_ltrim(pc.ascii_trim_whitespace(ids.view(pa.string())), "0")
     n_bytes = pc.max(pc.binary_length(trimmed)).as_py() or 0
     last = trimmed.view(pa.binary())
@@ -383,7 +383,7 @@ def _hash(ids: pa.Array) -> Array:
     padded = pc.ascii_rpad(last.view(pa.string()), 8 * n_words, padding="\0")
     words = np.frombuffer(padded.buffers()[2], np.uint64, n_words * len(ids))
     bits = np.zeros(len(ids), np.uint64)
-    for number in range(n_words):  # those of nothing but zeros, in other batches, add nothing
+    for number in range(n_words):  # Zeros, the padding for longer texts, add nothing.
         bits += (words[number::n_words] & NO_CASE) * MIX ** np.uint64(number + 1)
     bits ^= bits >> np.uint64(32)
     bits *= MIX

@@ -21,7 +21,7 @@ from recframe.other_tables import PathLike
 Report = Callable[[int, int], object]
 
 MEMORY = "1GiB"
-POOL = pa.system_memory_pool()  # Arrow's own keeps memory that other threads have freed
+POOL = pa.system_memory_pool()  # Arrow's default pool keeps memory that other threads have freed.
 ROOM = 24 << 20  # bytes by which data that are held together may exceed the memory
 AMOUNT = r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+) *((?:[KMGT]I?)?B)"
 UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
@@ -29,7 +29,7 @@ UNITS |= {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
 
 
 class Limits(NamedTuple):
-    """Bytes of memory to work in, the folder of temporary files, and who is told of progress."""
+    """Bytes of memory to work in, the folder of temporary files, and how progress is reported."""
 
     memory: int
     folder: str | None
@@ -37,12 +37,12 @@ class Limits(NamedTuple):
 
 
 def check_limits(memory: int | str, tmp: PathLike | None, progress: bool | Report) -> Limits:
-    """Return the limits as given, or raise `RecframeError` where one is not valid."""
+    """Return the limits, or raise `RecframeError` if one is not valid."""
     if not isinstance(progress, bool) and not callable(progress):
         raise RecframeError(
             f"progress must be True, False or a function of (done, total), found {quote(progress)}"
         )
-    # Unlike Path.is_dir, isdir raises nothing of names too long.
+    # Unlike Path.is_dir, isdir does not raise if a name is too long.
     if tmp is not None and not (is_path(tmp) and os.path.isdir(tmp)):  # noqa: PTH112 - see above
         raise RecframeError(f"tmp must be an existing folder, found {quote(tmp)}")
     return Limits(check_memory(memory), None if tmp is None else os.fspath(tmp), progress)
@@ -64,7 +64,7 @@ def check_memory(memory: object) -> int:
 
 
 def room_error(what: str, n_bytes: int, memory: int) -> RecframeError:
-    """Return the refusal of data that must be held at a time and do not fit in a memory."""
+    """Return the refusal of data that must be in memory together and do not fit."""
     return RecframeError(
         f"memory must hold {what}, which take about {n_bytes:,} bytes, found {memory:,}; pass "
         f"memory='{-(-n_bytes // 10**6)}MB' or more"
@@ -73,7 +73,7 @@ def room_error(what: str, n_bytes: int, memory: int) -> RecframeError:
 
 @contextmanager
 def writing_to(folder: str | None) -> Iterator[None]:
-    """Raise a failure of a temporary file as a `RecframeError` that names its folder."""
+    """Turn an error of a temporary file into a `RecframeError` that names its folder."""
     try:
         yield
     except OSError as error:
@@ -84,36 +84,36 @@ def writing_to(folder: str | None) -> Iterator[None]:
 
 
 class TemporaryRows(tempfile.SpooledTemporaryFile[bytes]):
-    """Rows written down, in memory while they are few, else in a file without a name."""
+    """Rows that are written to memory while they are few, else to a file without a name."""
 
     def __init__(self, most: int, folder: str | None) -> None:
         super().__init__(most, dir=folder)
         self.folder = folder
 
     def write(self, data: Any) -> int:
-        """Add bytes at the end, and return how many."""
+        """Add bytes at the end, and return their number."""
         with writing_to(self.folder):
             return super().write(data)
 
     def close(self) -> None:
-        """Give the space back; data that could not be written no longer matter."""
+        """Free the space; errors no longer matter."""
         with suppress(OSError):
             super().close()
 
 
 @dataclass
 class Progress:
-    """How far an evaluation is: each row is read once and evaluated once, or dropped."""
+    """The progress of an evaluation: each row is read once, and evaluated once or dropped."""
 
     total: int  # rows
-    tell: Report = lambda done, total: None  # only ever in the thread that evaluates
+    tell: Report = lambda done, total: None  # called only by the thread that evaluates
     n_read: int = 0  # written by the thread that reads; a row dropped counts twice
     n_evaluated: int = 0  # written by the thread that evaluates
     n_dropped: int = 0  # rows without a user
-    nulls_dropped: Counter[str] = field(default_factory=Counter)  # of them, by column
+    nulls_dropped: Counter[str] = field(default_factory=Counter)  # in dropped rows, by column
 
     def note_dropped(self, rows: pa.RecordBatch, kept: pa.RecordBatch) -> None:
-        """Take note of the rows that are not kept."""
+        """Count the rows that are not kept, and their nulls."""
         n_dropped = rows.num_rows - kept.num_rows
         self.n_dropped += n_dropped
         self.n_read += n_dropped
@@ -123,19 +123,19 @@ class Progress:
                 self.nulls_dropped[name] += sign * n_null
 
     def report(self) -> None:
-        """Report how many rows are done."""
+        """Report the number of rows that are done."""
         self.tell((self.n_read + self.n_evaluated) // 2, self.total)
 
 
 @contextmanager
 def showing(progress: bool | Report, total: int) -> Iterator[Progress]:
-    """Give a progress that reports to the function of the caller, or to a bar."""
+    """Make a progress that reports to the caller's function or to a bar."""
     if callable(progress):
         yield Progress(total, progress)
     elif not progress:
         yield Progress(total)
     else:
-        from tqdm.auto import tqdm  # a tenth of a second that only those pay who want a bar
+        from tqdm.auto import tqdm  # It takes 0.1 s, so only bars import it.
 
         with tqdm(total=total, unit=" rows", unit_scale=True, leave=False) as bar:
             yield Progress(total, lambda done, total: bar.update(done - bar.n))

@@ -1,4 +1,4 @@
-"""Filters: the rows of files that count, and the files and row groups that cannot have any."""
+"""Filters select rows of files, and leave out files and row groups that cannot have any."""
 
 import operator
 import re
@@ -26,13 +26,13 @@ FILTERS_REQUIREMENT = (
 
 
 class Written(str):
-    """A value as it is written on a command line, which is of whatever type the column is."""
+    """A value on a command line, which takes the type of its column."""
 
     __slots__ = ()
 
 
 class Quoted(Written):
-    """A value in quotes, which may be digits that are meant as text."""
+    """A value in quotes, which is text even if it has only digits."""
 
     __slots__ = ()
 
@@ -40,7 +40,7 @@ class Quoted(Written):
 def filter_files(found: list[Found], filters: Any, schema: pa.Schema) -> list[Found]:
     """Return the files that may have rows that match, each with the condition on its rows.
 
-    At least one is left, for its columns.
+    The first is returned if none may have such rows: its columns are needed.
     """
     expression = filters
     if not isinstance(filters, pc.Expression):
@@ -52,12 +52,12 @@ def filter_files(found: list[Found], filters: Any, schema: pa.Schema) -> list[Fo
     left = _leave_out(found, expression, schema)
     said = [{name: value.type for name, value in file.partitions.items()} for file in found]
     if left and all(types.get(name) == schema.field(name).type for types in said for name in names):
-        return left  # by their folders alone
+        return left  # Their folders tell that all rows match.
     return [file._replace(condition=expression, looked_at=names) for file in left or found[:1]]
 
 
 def _check_lists(filters: Any) -> list[list[Term]]:
-    """Return filters as lists of terms, of which all terms of one list must hold, or raise."""
+    """Return filters as lists of terms, or raise; a row matches if all terms of one list hold."""
     if not isinstance(filters, list | tuple) or not filters:
         raise RecframeError(f"{FILTERS_REQUIREMENT}, found {quote(filters)}")
     lists = list(filters) if all(isinstance(one, list) for one in filters) else [list(filters)]
@@ -82,7 +82,7 @@ def _check_lists(filters: Any) -> list[list[Term]]:
 
 
 def _convert(term: Term, schema: pa.Schema) -> Term:
-    """Return a term whose values are Arrow's, in the type of its column."""
+    """Return a term with its value as an Arrow scalar or array."""
     name, sign, value = term
     if name not in schema.names:
         near = find_near(name, schema.names)
@@ -104,11 +104,11 @@ def _convert(term: Term, schema: pa.Schema) -> Term:
 
 
 def _scalar(name: str, value: Any, kind: pa.DataType, *, exact: bool = False) -> pa.Scalar:
-    """Return a value in the type of its column, or raise where it is none."""
+    """Return a value in the type of its column, or raise if it does not fit."""
     try:
         if isinstance(value, Written) or (isinstance(value, str) and pa.types.is_temporal(kind)):
             return _read(str(value), kind, exact=exact)
-        # A float is the nearest of the column's own precision, as everywhere.
+        # A float is rounded to the precision of the column, as everywhere.
         is_float = pa.types.is_floating(kind) and isinstance(value, float)
         return pa.scalar(value, kind if exact or is_float else None)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
@@ -118,19 +118,19 @@ def _scalar(name: str, value: Any, kind: pa.DataType, *, exact: bool = False) ->
 
 
 def _read(text: str, kind: pa.DataType, *, exact: bool) -> pa.Scalar:
-    """Return a text as a value of a type; times are those of the column's zone."""
+    """Return a text as a value of a type; times without a zone are in the column's zone."""
     if pa.types.is_timestamp(kind) and kind.tz is not None:
         try:
             return pc.assume_timezone(pa.scalar(text).cast(pa.timestamp(kind.unit)), kind.tz)
-        except pa.ArrowInvalid:  # it has a zone of its own
+        except pa.ArrowInvalid:  # The text has a zone.
             return pa.scalar(text).cast(kind)
     if pa.types.is_integer(kind) and not exact and not text.lstrip("-").isdigit():
-        return pa.scalar(text).cast(pa.float64())  # as in n > 2.5
+        return pa.scalar(text).cast(pa.float64())  # An example is n > 2.5.
     return pa.scalar(text).cast(kind)
 
 
 def _find_names(expression: pc.Expression, schema: pa.Schema) -> tuple[str, ...]:
-    """Return the columns that an expression reads; raise if it cannot be evaluated."""
+    """Return the columns that an expression reads, or raise if it cannot be evaluated."""
     empty = schema.empty_table()
     try:
         empty.filter(expression)
@@ -149,8 +149,8 @@ def _find_names(expression: pc.Expression, schema: pa.Schema) -> tuple[str, ...]
 
 
 def _leave_out(found: list[Found], expression: pc.Expression, schema: pa.Schema) -> list[Found]:
-    """Return the files whose folders leave room for rows that match; none is opened."""
-    import pyarrow.dataset as ds  # only filters need it
+    """Return the files whose folders' names allow rows that match; no file is opened."""
+    import pyarrow.dataset as ds  # Only filters need it.
     from pyarrow.fs import LocalFileSystem
 
     known, here = ds.ParquetFileFormat(), LocalFileSystem()
@@ -163,7 +163,7 @@ def _leave_out(found: list[Found], expression: pc.Expression, schema: pa.Schema)
 
 
 def find_row_groups(found: Found, schema: pa.Schema, footer: bytes) -> list[int]:
-    """Return the row groups of a file that may have matching rows, by its statistics."""
+    """Return the row groups of a file that may have matching rows according to statistics."""
     import pyarrow.dataset as ds
 
     fragment = ds.ParquetFileFormat().make_fragment(
@@ -174,7 +174,7 @@ def find_row_groups(found: Found, schema: pa.Schema, footer: bytes) -> list[int]
 
 
 def _guarantee(partitions: PartitionValues) -> pc.Expression:
-    """Return the condition that all rows of a file meet."""
+    """Return the condition that the folders of a file guarantee for all its rows."""
     terms = [
         pc.field(name) == value if value.is_valid else pc.field(name).is_null()
         for name, value in partitions.items()
@@ -183,7 +183,7 @@ def _guarantee(partitions: PartitionValues) -> pc.Expression:
 
 
 def matching(batch: pa.RecordBatch, row_group: RowGroup) -> pa.RecordBatch:
-    """Return the rows of a row group that match, where its file has a condition."""
+    """Return the rows of a row group that match; all of them if its file has no condition."""
     found = row_group.found
     if found.condition is None:
         return batch
@@ -192,6 +192,6 @@ def matching(batch: pa.RecordBatch, row_group: RowGroup) -> pa.RecordBatch:
         name: pa.repeat(said[name], n_rows) if name in said else batch[name]
         for name in found.looked_at
     }
-    row = "#".join(["", *columns])  # as no column is named; Arrow may not keep their order
+    row = "#".join(["", *columns])  # No column has this name. Arrow may reorder rows.
     table = pa.table({**columns, row: np.arange(n_rows)}).filter(found.condition)
     return batch if len(table) == n_rows else batch.take(pa.array(np.sort(table[row].to_numpy())))

@@ -1,4 +1,4 @@
-"""Parquet files: columns, users, rows and bytes as their footers describe them."""
+"""Parquet files: their columns, users, rows and bytes, as footers describe them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -34,12 +34,12 @@ from recframe.stores.store import find_version
 
 ROW_BYTES = 64  # for the work on a row: read, joined, grouped, ranked
 SCORE_BYTES = 32  # the same for each score
-HEAD_ROWS = 1 << 12  # of a file, in which columns of grades are looked for
-TAIL = 64 << 10  # bytes that are read first of the end of a file; most footers are in it
-KEPT_ENDS = 256  # of files of a store, are kept
-KEPT_BYTES = 16 << 20  # that the footers may take that are kept
-FOOTER_COPIES = 10  # a footer that is read takes so many times its bytes in the file
-FILE_ENDS = (b"PAR1", b"PARE")  # behind the length of a footer, plain or encrypted
+HEAD_ROWS = 1 << 12  # rows of a file that are searched for columns of grades
+TAIL = 64 << 10  # bytes at the end of a file that are read first; most footers fit
+KEPT_ENDS = 256  # files of a store whose footers are kept
+KEPT_BYTES = 16 << 20  # bytes for footers that are kept
+FOOTER_COPIES = 10  # A footer takes ten times its bytes in the file.
+FILE_ENDS = (b"PAR1", b"PARE")  # the last bytes of a file; the second is for encrypted footers
 
 Read = TypeVar("Read")
 
@@ -49,21 +49,21 @@ class Files(NamedTuple):
 
     columns: Columns
     users: list[str]  # the columns in the files that tell users apart; none for one ranking
-    sample: pd.DataFrame  # of no row; the dtypes are those the whole frame would have
-    types: dict[str, pa.DataType]  # plain, of each column used, in the order of the labels
-    row_groups: list[RowGroup]  # all that have rows, in order
-    row_bytes: int  # that the work on a row takes, beside those of the row
-    memory: int  # bytes that there are to work in
-    drop_nulls: bool  # rows without a user are left out; else they are refused
-    open_bytes: int  # what the largest of their footers, and dictionaries, take in memory
-    footers: dict[str, pq.FileMetaData]  # while they are small, else each is read anew
-    is_filtered: bool  # some of the rows may not match
-    n_rows: int  # of all files, where they have a condition of row groups that may match
-    beside: Mapping[str, Any] = MappingProxyType({})  # Files of truth and exclude, parted alike
+    sample: pd.DataFrame  # no rows, with the dtypes of a frame of all rows
+    types: dict[str, pa.DataType]  # plain types of the columns used, in the order of labels
+    row_groups: list[RowGroup]  # row groups with rows, in order
+    row_bytes: int  # bytes for the work on a row, without the row
+    memory: int  # bytes to work in
+    drop_nulls: bool  # True drops rows without a user, False refuses them.
+    open_bytes: int  # the most bytes that a footer and dictionaries take in memory
+    footers: dict[str, pq.FileMetaData]  # by path, while they are small; others are read again
+    is_filtered: bool  # Some of the rows may not match.
+    n_rows: int  # rows of the row groups, some of which may not match
+    beside: Mapping[str, Any] = MappingProxyType({})  # Files of truth and exclude, by option
 
     @property
     def rows_said(self) -> str:
-        """The number of rows as a message has it."""
+        """The number of rows, in words."""
         return f"{'up to ' * self.is_filtered}{self.n_rows:,}"
 
     @property
@@ -80,7 +80,7 @@ class Files(NamedTuple):
 
 
 def read_schema(found: Found, memory: int) -> pa.Schema:
-    """Return the columns of a file that was found; text has the types of its first rows."""
+    """Return the columns of a file; a text file has the types that its first rows show."""
     if found.rows is None:
         return _read_footer(found, memory).schema
     with naming_file(found.path):
@@ -94,7 +94,7 @@ def _read_each(found: list[Found], read: Callable[[Found], Read]) -> Iterator[Re
 
 
 def unite(found: list[Found], memory: int) -> list[Found]:
-    """Return files that have the columns of all: a column that a file lacks is null in its rows."""
+    """Return files with the columns of all; a column that a file lacks is null in its rows."""
     schemas = list(_read_each(found, partial(read_schema, memory=memory)))
     nulls: PartitionValues = {}
     for field in chain.from_iterable(schemas):
@@ -107,7 +107,7 @@ def unite(found: list[Found], memory: int) -> list[Found]:
 
 
 def open_files(found: list[Found], columns: Columns, options: Options, memory: int) -> Files:
-    """Return files with these columns, as their footers describe them; no data is read."""
+    """Return files with these columns, as footers describe them; no data is read."""
     names = [str(label) for label in columns.labels]
     users = [str(label) for label in columns.users]
     row_bytes = ROW_BYTES + SCORE_BYTES * len(columns.scores)
@@ -128,11 +128,11 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
         open_bytes = max(open_bytes, file_bytes)
         for name in names:
             value = file.found.partitions.get(name)
-            is_null = value is not None and not value.is_valid  # which is of any type
+            is_null = value is not None and not value.is_valid  # A null fits any type.
             types[name][file.found.path] = pa.null() if is_null else file.schema.field(name).type
             if name in file.said_too:
                 _check_as_said(file, name)
-        # What is found in the first must not depend on which of them that is.
+        # The roles that are found must not depend on which file comes first.
         for name in sorted({*file.schema.names} - known) if names else ():
             role = find_role(name) or ("score" if may_be_score(name) else "")
             is_read = role != "relevant" or not options.has_truth
@@ -151,7 +151,7 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
     schema = first.schema
     for name in names:
         if name == columns.relevant and {pa.bool_()} < {*types[name].values()}:
-            as_number = {pa.bool_(): pa.int8()}  # of flags beside numbers
+            as_number = {pa.bool_(): pa.int8()}  # Other files have numbers in place of flags.
             types[name] = {path: as_number.get(own, own) for path, own in types[name].items()}
         if (common := _common_type(name, types[name])) != pa.null():
             schema = schema.set(schema.get_field_index(name), pa.field(name, common))
@@ -181,7 +181,7 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
 
 
 def _read_footer(found: Found, memory: int, names: Sequence[str] = ()) -> File:
-    """Return a file that was found, or raise where it lacks one of these columns."""
+    """Return a file with its footer, or raise if it lacks one of these columns."""
     values, table_schema = found.partitions, found.table_schema
     metadata: Any = None
     if found.staged is not None:
@@ -196,7 +196,7 @@ def _read_footer(found: Found, memory: int, names: Sequence[str] = ()) -> File:
                 check_columns(metadata, size, [*wanted])
     said_too: PartitionValues = {}
     if table_schema is not None:
-        # Columns added later are null in the files that were there before.
+        # Columns that a table got later are null in its older files.
         added = [field for field in table_schema if field.name not in schema.names]
         values = {field.name: pa.scalar(None, field.type) for field in added} | values
         schema = table_schema
@@ -214,7 +214,7 @@ def _read_footer(found: Found, memory: int, names: Sequence[str] = ()) -> File:
         with naming_file(found.path):
             left = find_row_groups(found, schema, footer)
         indexes = [index for index in left if index in indexes]
-    # From here on its partitions are of columns that are not in it.
+    # From here on, `partitions` has only columns that are not in the file.
     return File(found._replace(partitions=values), schema, metadata, said_too, indexes)
 
 
@@ -226,11 +226,11 @@ def _with_said(schema: pa.Schema, values: PartitionValues) -> pa.Schema:
 
 
 def _read_end(found: Found, memory: int) -> tuple[int, bytes]:
-    """Return the bytes of a file and its end from the footer on, which is a file to Arrow as well.
+    """Return the size of a file and its end from the footer on, which Arrow opens like a file.
 
-    Raise where its footer would take the memory to work in.
+    Raise if its footer would take the memory to work in.
     """
-    kept = {} if found.is_here else found.place.store.ends  # as every call reads the first of them
+    kept = {} if found.is_here else found.place.store.ends  # Every call reads the first file.
     if found.place.key in kept:
         return kept[found.place.key]
     file = found.place.open()
@@ -238,8 +238,8 @@ def _read_end(found: Found, memory: int) -> tuple[int, bytes]:
     end = bytes(file.read_at(min(size, TAIL), max(0, size - TAIL)))
     n_bytes = int.from_bytes(end[-8:-4], "little")
     if end[-4:] not in FILE_ENDS or n_bytes + 8 > size:
-        pq.ParquetFile(file)  # it is no whole parquet file, which this says
-    least = (FOOTER_COPIES * n_bytes - FREE // 4) * 4 // 3  # as some is free for small ones
+        pq.ParquetFile(file)  # This raises: the file is no whole parquet file.
+    least = (FOOTER_COPIES * n_bytes - FREE // 4) * 4 // 3  # Small footers are free.
     if least > memory:
         raise RecframeError(
             f"memory: the footer of {show_path(found.path)} has {n_bytes:,} bytes, and reading "
@@ -254,9 +254,9 @@ def _read_end(found: Found, memory: int) -> tuple[int, bytes]:
 
 
 def make_sample(schema: pa.Schema, path: str) -> pd.DataFrame:
-    """Return the frame of a schema without rows, or raise where pandas does not read it.
+    """Return a frame without rows for a schema, or raise if pandas cannot read the schema.
 
-    Categories of a part of the rows say nothing of all: they are the values of plain columns.
+    Categories become plain values, because other rows may have other categories.
     """
     for at, field in enumerate(schema):
         if pa.types.is_dictionary(field.type):
@@ -264,7 +264,7 @@ def make_sample(schema: pa.Schema, path: str) -> pd.DataFrame:
     try:
         return pd.DataFrame(schema.empty_table().to_pandas())
     except DAMAGE as error:
-        # A dtype that pandas writes and does not read, or damage to what it has noted.
+        # Pandas cannot read some dtypes that it writes; or its metadata are damaged.
         raise RecframeError(
             f"cannot read {show_path(path)}: its pandas metadata is damaged or unknown "
             f"({type(error).__name__}: {shorten(str(error))}); write the file anew, without the "
@@ -273,7 +273,7 @@ def make_sample(schema: pa.Schema, path: str) -> pd.DataFrame:
 
 
 def read_head(found: Found) -> pd.DataFrame:
-    """Return the first rows of a file, with the values in its folders' names."""
+    """Return the first rows of a file, with the values in the names of its folders."""
     said = {name: one.as_py() for name, one in found.partitions.items()}
     with naming_file(found.path), open_file(found) as file:
         head = next(file.iter_batches(HEAD_ROWS), file.schema_arrow.empty_table())
@@ -281,12 +281,12 @@ def read_head(found: Found) -> pd.DataFrame:
 
 
 def _check_as_said(file: File, name: str) -> None:
-    """Raise if a column of a file has another value than its folder's name."""
+    """Raise if a column of a file has another value than the name of its folder."""
     said = file.said_too[name]
     text = pa.scalar(str(said) if said.is_valid else None, pa.string())
     try:
         wanted = text.cast(plain_type(file.schema.field(name).type))
-    except pa.ArrowException:  # the file's values are no such thing
+    except pa.ArrowException:  # The file has values of another kind.
         wanted = text
     with naming_file(file.found.path):
         for index in file.indexes:
@@ -303,7 +303,7 @@ def _check_as_said(file: File, name: str) -> None:
 
 
 def _read_column(file: File, index: int, name: str, value: Any) -> Iterator[pa.RecordBatch]:
-    """Yield a column of a row group, unless statistics show that it has this value only."""
+    """Yield a column of a row group, unless statistics show that all its values are this one."""
     if file.found.staged is not None:
         yield from file.found.staged.read(index, [name])
         return
@@ -326,7 +326,7 @@ def _common_type(name: str, types: dict[str, pa.DataType]) -> pa.DataType:
         try:
             for is_kind in (pa.types.is_binary, pa.types.is_decimal):
                 if len({is_kind(one) for one in {own, common} - {pa.null()}}) > 1:
-                    # Text and bytes are not the same ids; no type holds all decimals and integers.
+                    # Text and bytes are different ids; no type holds all decimals and integers.
                     raise pa.ArrowTypeError
             fields = [pa.schema([pa.field(name, found)]) for found in (own, common)]
             common = pa.unify_schemas(fields, promote_options="permissive").field(0).type

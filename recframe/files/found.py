@@ -1,4 +1,4 @@
-"""Files that were found: opened and checked, with facts on their columns from beside them."""
+"""Source files: how they are opened and checked, and facts on their columns from outside them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,23 +14,23 @@ from recframe.frames.names import shown
 from recframe.other_tables import find_reader
 from recframe.stores.store import NOWHERE, Part, Place
 
-# Bytes for each column; without, reading a part of a row group holds all of it.
+# Bytes for each column; without a buffer, Arrow holds a row group to read a part of it.
 LEAST_BUFFER, MOST_BUFFER = 1 << 16, 1 << 20
 
 UNION = "pass union_by_name=True to recframe.scan to read columns that a file lacks as null"
-TEXTS = (pa.string(), pa.binary())  # plain types of values of any length
+TEXTS = (pa.string(), pa.binary())  # plain types whose values have any length
 
-PartitionValues = dict[str, pa.Scalar]  # of all rows of a file, as its folder country=NL says
+PartitionValues = dict[str, pa.Scalar]  # values of all rows, such as NL in country=NL
 
 
 class Piece(NamedTuple):
-    """Rows that were written down together, each column in the type that it has in them."""
+    """Rows that were staged together; a column may have another type in other pieces."""
 
-    start: int  # where they are in the temporary file
-    size: int  # bytes there
+    start: int  # the offset in the temporary file
+    size: int  # bytes in the temporary file
     n_rows: int
     sizes: dict[str, int]  # bytes of each column in memory
-    low: Any  # the lowest value of the first column, None where it is not known
+    low: Any  # the lowest value of the first column, None if unknown
     high: Any  # the highest
     longest: dict[str, int]  # bytes of the longest text of each column
 
@@ -40,56 +40,56 @@ class Staged(NamedTuple):
 
     file: pa.NativeFile
     pieces: list[Piece]
-    schema: pa.Schema  # the types of all rows, with the columns that are not in it
+    schema: pa.Schema  # types that fit all rows; it includes columns that are not staged
 
     def read(self, number: int, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Yield these columns of the rows of a piece, or all, in the types of all rows."""
+        """Yield these columns of a piece, or all columns, in the types of all rows."""
         piece = self.pieces[number]
         for batch in pa.ipc.open_stream(self.file.read_at(piece.size, piece.start)):
             yield convert_all(batch.select(list(names) or batch.schema.names), self.schema)
 
 
 class Found(NamedTuple):
-    """A file, and facts on its columns from beside it."""
+    """A file, and facts on its columns from outside it."""
 
     path: str
-    partitions: PartitionValues  # that its folders or the log of its table say, or null
-    table_schema: pa.Schema | None = None  # of the Delta table or dataset that names it
-    rows: Rows | None = None  # where no footer describes them, until they are staged
+    partitions: PartitionValues  # from the names of its folders or the log of its table
+    table_schema: pa.Schema | None = None  # schema of the Delta table or dataset that names it
+    rows: Rows | None = None  # rows without a footer, until they are staged
     staged: Staged | None = None
-    fragment: Any = None  # of the dataset that names it, which may mean some row groups only
-    condition: Any = None  # an expression of Arrow; rows of others are as if they were not there
-    looked_at: tuple[str, ...] = ()  # the columns that it reads
-    place: Place = NOWHERE  # where it is
+    fragment: Any = None  # part of the dataset that names it, perhaps only some row groups
+    condition: Any = None  # an expression of Arrow; other rows are ignored
+    looked_at: tuple[str, ...] = ()  # columns that the condition reads
+    place: Place = NOWHERE  # its store, and its key there
     version: object = None  # its size and time of change when it was opened
 
     @property
     def is_here(self) -> bool:
-        """Whether to read it takes no requests."""
+        """Whether the file is on this machine, so that reading takes no requests."""
         return self.place.store.is_here
 
 
 class RowGroup(NamedTuple):
-    """A row group, the smallest piece of a file that a plan is made of."""
+    """A row group: plans are made of whole row groups."""
 
     index_overall: int  # ascends in the order of rows
-    found: Found  # the file it is in
-    number: int  # in the file
+    found: Found  # the file
+    number: int  # index in the file
     n_rows: int
-    n_bytes: int  # of the columns used, as they are held
-    coded: tuple[str, ...]  # the columns of texts that are read as codes
-    low: Any  # no user is lower; None where the file does not say
-    high: Any  # none is higher
-    fetched_bytes: int = 0  # of the columns used, as they are in the file
-    text_bytes: int = 0  # more of each row where texts are held as they are, not as codes
-    open_bytes: int = 0  # of large dictionaries, while it is read
+    n_bytes: int  # bytes of the columns used, in memory
+    coded: tuple[str, ...]  # columns of texts that are read as codes
+    low: Any  # No user is lower; None if the file does not tell.
+    high: Any  # No user is higher.
+    fetched_bytes: int = 0  # bytes of the columns used, in the file
+    text_bytes: int = 0  # additional bytes of each row if texts are not read as codes
+    open_bytes: int = 0  # bytes of large dictionaries while it is read
 
     def may_have(self, user: Any) -> bool:
-        """Return whether its statistics leave room for a user."""
+        """Return whether its statistics allow a user."""
         try:
             return self.low is None or bool(self.low <= user <= self.high)
         except TypeError:
-            return True  # ids that pandas has as something else than the file
+            return True  # Pandas has another type of ids than the file.
 
 
 def open_file(
@@ -100,10 +100,10 @@ def open_file(
     *,
     pre_buffer: bool = False,
 ) -> pq.ParquetFile:
-    """Return a file opened such that reading a part of it holds that part only.
+    """Open a file so that reading a part of it holds only that part.
 
-    Pages are compared with their checksums, if the file has any: damage would else be another
-    number. This takes up to 16 % of the time of such a file, and no time of others.
+    Pages are compared with their checksums if the file has any: otherwise damage could pass for a
+    number. This takes up to 16 % of the time for such a file, and no time for others.
     """
     source = found.place.open()
     return pq.ParquetFile(
@@ -119,12 +119,12 @@ def open_file(
 def check_columns(metadata: pq.FileMetaData, size: int, names: Sequence[str]) -> None:
     """Raise if a footer's description of these columns is damaged, for a file of this size.
 
-    To ask such a footer of them, or of their statistics, ends the process. To begin to read checks
-    all but the types of statistics before the first byte is asked for; none is given.
+    Python crashes if it asks a damaged footer for columns or statistics. Arrow checks all but the
+    types of statistics when it begins to read, before it asks for a byte; no byte is given here.
     """
     groups = range(metadata.num_row_groups)
     types = {at: one.physical_type for at, one in enumerate(metadata.schema) if one.path in names}
-    asked: dict[int, bytes] = {}  # by place; an error in place of no bytes would be kept alive
+    asked: dict[int, bytes] = {}  # by offset; an error would stay alive, no bytes do not
     unread = Part(size, lambda start, _: asked.setdefault(start, b""))
     file = pq.ParquetFile(pa.PythonFile(unread, "r"), metadata=metadata, pre_buffer=True)
     try:
@@ -139,7 +139,7 @@ def check_columns(metadata: pq.FileMetaData, size: int, names: Sequence[str]) ->
 
 @contextmanager
 def naming_file(path: str) -> Iterator[None]:
-    """Raise a failure to read a file as a `RecframeError` that names the file."""
+    """Turn an error in reading a file into a `RecframeError` that names the file."""
     try:
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError) as error:
@@ -154,7 +154,7 @@ def naming_file(path: str) -> Iterator[None]:
 
 
 def check_names(names: Iterable[str], schema: pa.Schema, path: str) -> None:
-    """Raise where a file lacks one of these columns, which another has."""
+    """Raise if a file lacks one of these columns of another file."""
     for name in names:
         if name not in schema.names:
             raise MissingColumnError(
@@ -165,7 +165,7 @@ def check_names(names: Iterable[str], schema: pa.Schema, path: str) -> None:
 
 
 def plain_type(found: pa.DataType) -> pa.DataType:
-    """Return the type of the values of a type, text of any kind being one."""
+    """Return the plain type of values: categories become their values, and all text is string."""
     if pa.types.is_dictionary(found):
         return plain_type(found.value_type)
     if pa.types.is_large_string(found) or pa.types.is_string_view(found):

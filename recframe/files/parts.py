@@ -1,4 +1,4 @@
-"""The results of files, block by block: whole users, judged if truth is given."""
+"""The results for files, block by block: each has whole users, judged if truth is passed."""
 
 import warnings
 from collections.abc import Callable, Generator, Hashable, Iterator
@@ -36,8 +36,8 @@ from recframe.frames.unused_columns import MOST_SEEN, MOST_WHOLE, take_places, t
 from recframe.notes import note
 from recframe.options import Options
 
-MOST_OPENED = 64  # row groups of a place that is looked at
-LOOKUP_ROWS = 1 << 16  # of all columns, that are read at a time to look a pair up
+MOST_OPENED = 64  # row groups that are read at each of the places in `read_places`
+LOOKUP_ROWS = 1 << 16  # rows, with all columns, that are read at a time to find a pair
 
 Made = TypeVar("Made")
 
@@ -45,12 +45,12 @@ Made = TypeVar("Made")
 def iter_parts(
     files: Files, make: Make, options: Options, limits: Limits
 ) -> Generator[pd.DataFrame]:
-    """Return an iterator over the results for blocks of files, at least one.
+    """Return an iterator over the results for blocks of files; it yields at least one.
 
-    Truth and exclude are read with each block if they are files beside it, else once.
+    Truth and exclude are read with each block if they are files of their own, else once.
     """
     columns = files.columns
-    read_interactions(files.sample, columns, options)  # which refuses columns at once
+    read_interactions(files.sample, columns, options)  # This refuses columns at once.
     whole = Companions(are_parted=True) if files.beside else read_companions(columns, options)
     held = [one for one in (whole.judgments and whole.judgments.pairs, whole.excluded) if one]
     n_bytes = PAIR_BYTES * sum(one.users.groups.n_rows for one in held)
@@ -72,7 +72,7 @@ def iter_parts(
             for result in make_each(files, limits, progress, make_part, in_threads=not held):
                 blocks.add(result)
                 yield result.made
-        if progress.n_dropped:  # for want of a user
+        if progress.n_dropped:  # Their user is null.
             note(rows_dropped=progress.n_dropped, rows_read=progress.n_dropped)
         none = None
         if blocks.n_added == 0:
@@ -90,9 +90,9 @@ def iter_parts(
 def make_each(
     files: Files, limits: Limits, progress: Progress, make: Callable[..., Made], *, in_threads: bool
 ) -> Iterator[Made]:
-    """Yield the result for each block of whole users and the rows beside it.
+    """Yield the result for each block of whole users, with their rows of truth and exclude.
 
-    Several are made at a time where threads may make them. A refusal names the part it is for.
+    Threads make several at a time if `in_threads`. A refusal names the part of the rows.
     """
 
     def make_one(frames: list[pd.DataFrame]) -> tuple[int, Made]:
@@ -121,8 +121,8 @@ def make_each(
         progress.n_evaluated += n_rows
         progress.report()
         yield made
-        pa.default_memory_pool().release_unused()  # else the pool grows with the blocks
-    progress.report()  # also what was dropped since
+        pa.default_memory_pool().release_unused()  # The pool would grow.
+    progress.report()  # Rows may have been dropped since.
     if files.is_filtered and progress.n_evaluated + progress.n_dropped == 0:
         raise RecframeError(
             "filters: no row of the files matches, so nothing is left to evaluate; check the "
@@ -133,10 +133,10 @@ def make_each(
 def read_places(
     found: list[Found], labels: list[Hashable], columns: Columns, options: Options, limits: Limits
 ) -> list[pd.DataFrame]:
-    """Return these columns of rows of row groups at the beginning, in the middle and at the end.
+    """Return samples of these columns, from the first row groups, the middle and the last ones.
 
-    Of few rows they are those of some users, all of them; of text the first rows; of queries and
-    stores none, as each place is a request.
+    If the rows are few, the sample has all rows of some users. Text files give their first rows.
+    Queries and stores give none, because each place would take a request.
     """
     first, names, memory = found[0], list(map(str, labels)), limits.memory
     if isinstance(first.rows, GivenRows) or not all(one.is_here for one in found):
@@ -156,7 +156,7 @@ def read_places(
         values = {name: one.as_py() for name, one in said.items() if name in names}
         return pd.DataFrame(head.to_pandas()).assign(**values)
 
-    with suppress(RecframeError, StopIteration, *DAMAGE):  # of which reading all rows tells
+    with suppress(RecframeError, StopIteration, *DAMAGE):  # Reading all rows will raise these.
         of_parts = {tuple(map(_say_part, one.partitions.items())): one for one in found[::-1]}
         heads = [*of_parts.values()] if len(of_parts) > 1 else [first]
         if first.rows is not None or len(heads) > 1:
@@ -170,7 +170,7 @@ def read_places(
         begin = np.searchsorted(starts, [place.start for place in slices], "right") - 1
         end = np.searchsorted(starts, [place.stop for place in slices])
         spans = dict.fromkeys(zip(begin, np.minimum(end, begin + MOST_OPENED), strict=True))
-        with warnings.catch_warnings():  # pandas 2 warns of columns without a value
+        with warnings.catch_warnings():  # Pandas 2 warns of empty columns.
             warnings.simplefilter("ignore", FutureWarning)
             if several is found and starts[-1] <= MOST_WHOLE and len(row_groups) <= MOST_OPENED:
                 rows = pd.concat([read_head(one, MOST_WHOLE) for one in row_groups])
@@ -180,33 +180,33 @@ def read_places(
 
 
 def _of_users(rows: pd.DataFrame, columns: Columns) -> pd.DataFrame:
-    """Return all rows of some users, of these rows."""
+    """Return all rows of some of the users in these rows."""
     return rows.iloc[take_users(get_column(rows, columns.users[0]))]
 
 
 def _say_part(said: tuple[str, pa.Scalar]) -> str:
-    """Return the part of a split that the name of a folder or file says."""
+    """Return the part of a split, such as "train", that a folder or file is named after."""
     return find_part(said[0], said[1].as_py())
 
 
 class Dtypes(NamedTuple):
-    """The dtypes that columns of text have in a frame of all rows; blocks have them as codes."""
+    """The dtypes of columns of text in a frame of all rows; in blocks, these are codes."""
 
     users: list[Any]
     others: dict[Hashable, Any]
 
     def restore(self, block: pd.DataFrame) -> pd.DataFrame:
-        """Return a block with columns of these dtypes, but those of users."""
+        """Return a block with columns of these dtypes, except the columns of users."""
         return block.astype(self.others) if self.others else block
 
     def restore_users(self, interactions: Interactions) -> Interactions:
-        """Return the interactions of a block with users of these dtypes; of none they stay."""
+        """Return the interactions of a block with users of these dtypes, unless it has no users."""
         users, _, sorted_by = interactions.users
         columns = []
         for ids, dtype in zip(list_levels(users), self.users, strict=False):
             name = ids.name
             if isinstance(ids, pd.CategoricalIndex):
-                # Categories of a block come in its order, in which users do not sort.
+                # Categories of a block are in order of its rows, not of the users.
                 ids, sorted_by = ids.categories.take(ids.codes), None
             columns.append(ids.astype(dtype).rename(name))
         ids = as_users(columns) if columns else users
@@ -216,7 +216,7 @@ class Dtypes(NamedTuple):
 
 
 def read_dtypes(files: Files) -> Dtypes:
-    """Return the dtypes that the columns of blocks do not have."""
+    """Return the dtypes in which a frame of all rows differs from a block."""
     columns = files.columns
     dtypes = {label: get_column(files.sample, label).dtype for label in columns.labels}
     texts = [label for label in columns.labels if files.types[str(label)] in TEXTS]

@@ -1,4 +1,4 @@
-"""The row groups of files, and the bytes that they take while they are read."""
+"""The row groups of files, and the memory that reading them takes."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -17,34 +17,34 @@ from recframe.files.found import (
     plain_type,
 )
 
-FREE = 96 << 20  # bytes; so much is beside the memory given, as the libraries are
-MOST_PAGE = 1 << 21  # bytes of a page and a dictionary, with which most writers end these
-MOST_DIGITS = 32  # bytes of integers that are text in other rows
-CODE_BYTES = 4  # of a text in a row
-LONG_TEXT = 64  # bytes; shorter texts are read as they are where they need not be codes
-SHORT_TEXT = 16  # bytes for each row; copies of such texts do not matter beside the rows
-FEW_ROWS = 1 << 10  # one of so many texts may have all their bytes, if statistics do not show it
-UNKNOWN_TEXT = 1 << 10  # bytes that a text may have of which nothing is known
-TEXT_COPIES = 6  # of distinct texts: of the rows and of their block, and of the block to follow
-DICTIONARY_COPIES = 12  # of a dictionary of texts in a file: read, and in batches and blocks
-CODED_SHARE = 32  # what part of the memory texts may have that Arrow reads as codes
-NOT_CODED = {"DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"}  # which Arrow reads as texts only
+FREE = 96 << 20  # bytes that `memory` does not count, like the memory of libraries
+MOST_PAGE = 1 << 21  # bytes at which most writers end a page or a dictionary
+MOST_DIGITS = 32  # bytes of an integer that is text in other rows
+CODE_BYTES = 4  # bytes of the code for a text in a row
+LONG_TEXT = 64  # bytes; shorter texts are read plain unless codes are needed
+SHORT_TEXT = 16  # bytes for each row; copies of such texts are small compared with the rows
+FEW_ROWS = 1 << 10  # Without statistics, one of so many texts may have all their bytes.
+UNKNOWN_TEXT = 1 << 10  # bytes of a text whose length is unknown
+TEXT_COPIES = 6  # copies of distinct texts: in rows, their block, and the next block
+DICTIONARY_COPIES = 12  # copies of a file's dictionary: as read, in batches and in blocks
+CODED_SHARE = 32  # Texts that Arrow reads as codes may take 1/32 of the memory.
+NOT_CODED = {"DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"}  # Arrow cannot read these as codes.
 
 
 class File(NamedTuple):
-    """A file as its footer, its folders and its table describe it."""
+    """A file and facts from its footer, its folders and its table."""
 
     found: Found
-    schema: pa.Schema  # with the columns that are not in it
-    metadata: Any  # of its footer, None where rows are staged
-    said_too: PartitionValues  # by the names of its folders, of columns that are in it
-    indexes: Sequence[int]  # of the row groups that may have rows that match
+    schema: pa.Schema  # includes columns that are not in the file
+    metadata: Any  # the footer, None if rows are staged
+    said_too: PartitionValues  # values in the names of folders for columns that the file has too
+    indexes: Sequence[int]  # row groups that may have rows that match
 
 
 def list_row_groups(
     file: File, names: list[str], users: list[str], memory: int, row_bytes: int
 ) -> Iterator[RowGroup]:
-    """Yield the row groups of a file that have rows, the first column of users bounding them."""
+    """Yield the row groups of a file, with the bounds of the first column of users."""
     used = {leaf.path: at for at, leaf in enumerate(file.metadata.schema) if leaf.path in names}
     texts = [name for name in used if plain_type(file.schema.field(name).type) in TEXTS]
     for index in file.indexes:
@@ -86,7 +86,7 @@ def list_row_groups(
             elif statistics is not None and statistics.has_min_max:
                 low, high = statistics.min, statistics.max
         if low != low or high != high:
-            low = high = None  # writers should leave NaN out of statistics; here they did not
+            low = high = None  # NaN should not be in statistics, but is.
         codable = [name for name in texts if NOT_CODED.isdisjoint(columns[name].encodings)]
         coded = tuple(name for name in codable if CODED_SHARE * sizes[name] <= memory)
         fetched_bytes = sum(column.total_compressed_size for column in columns.values())
@@ -113,7 +113,7 @@ def list_pieces(
         for user in users[:1]:
             if user in file.found.partitions:
                 low = high = file.found.partitions[user].as_py()
-            elif (used[user] in TEXTS) == (user in piece.longest):  # else it has another order
+            elif (used[user] in TEXTS) == (user in piece.longest):  # Text sorts unlike numbers.
                 low, high = piece.low, piece.high
         if low != low or high != high:
             low = high = None
@@ -121,12 +121,12 @@ def list_pieces(
 
 
 def _bytes_held_whole(column: pq.ColumnChunkMetaData) -> int:
-    """Return about how many bytes the dictionary of a column of text takes, or one long text."""
+    """Return an estimate of the bytes of a text column's dictionary, or of one long text."""
     start, size = column.dictionary_page_offset, column.total_compressed_size
     stored = column.data_page_offset - start if start else 0
     whole: int = column.total_uncompressed_size
     n_bytes = whole * min(max(0, stored), size) // size if size > 0 else 0
-    statistics = column.statistics  # which writers leave out if they would be long
+    statistics = column.statistics  # Writers leave long statistics out.
     if statistics is None or not statistics.has_min_max:
         n_bytes = max(n_bytes, whole * FEW_ROWS // max(FEW_ROWS, column.num_values))
     return n_bytes

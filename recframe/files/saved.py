@@ -1,4 +1,4 @@
-"""Tables of values of users: saved block by block, read and joined by user."""
+"""Per-user tables: saved block by block, read and joined by user."""
 
 import json
 import os
@@ -28,20 +28,20 @@ from recframe.stores.disk import reason
 from recframe.stores.store import find_place
 
 FILE_ENDINGS = (".parquet", ".csv")
-METADATA = b"recframe"  # the key of how a table was made, which a file that pandas writes lacks
+METADATA = b"recframe"  # key of metadata that tell how a table was made; pandas writes none
 EDGE_CASES = (*CHOICES, "zero_division", "min_relevance", "min_score")  # options that change values
 
 
 class Saved(NamedTuple):
-    """A saved table, the weights of its users if it has any, and how it was made, if it says so."""
+    """A saved table, the weights of its users, and the options it was made with, if known."""
 
     table: pd.DataFrame
     weights: Array | None
-    made: dict[str, Any]  # by option its value as text; under "unit" that label
+    made: dict[str, Any]  # values of options as text, by name; the label of "unit"
 
 
 def describe_made(options: Options, **others: Any) -> dict[str, Any]:
-    """Return how a table is made: what else is given, and the options that change its values."""
+    """Return a record of how a table is made: `others`, and the options that change its values."""
     values = {name: getattr(options, name) for name in EDGE_CASES}
     values |= {"truth": options.has_truth, "exclude": options.exclude is not None}
     return others | {
@@ -56,11 +56,11 @@ def write_each(
     tidy: Callable[[pd.DataFrame], pd.DataFrame] = tidy_table,
     made: dict[str, Any] | None = None,
 ) -> Generator[pd.DataFrame, None, None]:
-    """Yield per-user tables, or parts that hold one; add each to a file in an ending's format.
+    """Yield per-user tables, or parts that hold one, and add each to a file of this format.
 
-    The metadata of parquet also say how they were `made`.
+    The metadata of a parquet file also tell how the tables were `made`.
     """
-    writer: pq.ParquetWriter | None = None  # whose schema the first table decides
+    writer: pq.ParquetWriter | None = None  # The first table decides its schema.
     with ExitStack() as stack:
         for number, part in enumerate(parts):
             rows = tidy(part)
@@ -69,14 +69,14 @@ def write_each(
             else:
                 schema = None if writer is None else writer.schema
                 encoded = pa.Table.from_pandas(rows, schema=schema, preserve_index=False)
-                if writer is None:  # pages have checksums, which are verified when they are read
+                if writer is None:  # Pages have checksums, which reading verifies.
                     metadata = encoded.schema.metadata | {METADATA: json.dumps(made or {})}
                     schema = encoded.schema.with_metadata(metadata)
                     new = pq.ParquetWriter(file, schema, write_page_checksum=True)
                     writer = stack.enter_context(new)
                 writer.write_table(encoded)
             yield part
-    file.flush()  # what has no room is known before the means are shown
+    file.flush()  # A full disk shows before the means are printed.
 
 
 def read_joined(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
@@ -105,9 +105,9 @@ def read_joined(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
 
 
 def join_weights(saved: list[Saved], paths: list[str]) -> pd.Series | None:
-    """Return the weights of the users of all files, those of the last that has a user, if any.
+    """Return the weights of users, each from the last file with the user; None without weights.
 
-    Raise where only some files have weights.
+    Raise if only some files have weights.
     """
     which = {one.weights is not None: path for one, path in zip(saved, paths, strict=True)}
     if len(which) > 1:
@@ -123,7 +123,7 @@ def join_weights(saved: list[Saved], paths: list[str]) -> pd.Series | None:
 
 
 def read_saved(paths: list[str]) -> list[Saved]:
-    """Return the tables of files, or raise where one has no user of the first."""
+    """Return the tables of files, or raise if one has no user of the first."""
     saved = [_read_table(one) for one in paths]
     tables = [one.table for one in saved]
     for table, path in zip(tables[1:], paths[1:], strict=True):
@@ -136,7 +136,7 @@ def read_saved(paths: list[str]) -> list[Saved]:
     for number in range(tables[0].index.nlevels):
         are_text = [_kinds(table)[number] == "text" for table in tables]
         for table, path, is_text in zip(tables, paths, are_text, strict=True):
-            # Numbers of csv are written as they were, so that as text they are what text was.
+            # A csv file does not tell numbers from text; its numbers become text again.
             if any(are_text) and not is_text and find_ending(path) == ".csv":
                 levels = list_levels(table.index)
                 levels[number] = levels[number].astype(str)
@@ -160,17 +160,17 @@ def _kinds(table: pd.DataFrame) -> list[str]:
 
 
 def _find_users(columns: list[str]) -> list[str]:
-    """Return the columns of users: those before the score and weights, or the first behind it."""
+    """Return the columns of users: those before weights and "score", or the first after "score"."""
     before = columns[: columns.index("score")] if "score" in columns else columns[:1]
     return before[: -1 if before[1:] and before[-1] == WEIGHTS else None] or columns[1:2]
 
 
 def _read_table(path: str) -> Saved:
-    """Return the table of one file, a column for each score and metric."""
+    """Return the table of one file, with a column for each score and metric."""
     ending = find_ending(path)
     source: Any = path
     made: dict[str, Any] = {}
-    if is_uri(path):  # which is read whole
+    if is_uri(path):
         store, key = find_place(path, ENVIRONMENT, {})
         with store.reaching(key):
             source = BytesIO(store.open(key).read())
@@ -200,7 +200,7 @@ def _read_table(path: str) -> Saved:
             raise RecframeError(
                 f"{show_path(path)} must hold numbers in {quote(label)}, found {rows[label].dtype}"
             )
-    ids, given = [*users, "score"], [users[0], "score"]  # others may be null, as segments are
+    ids, given = [*users, "score"], [users[0], "score"]  # Segments may be null.
     repeated = rows.duplicated(ids)
     if repeated.any() or rows[given].isna().any(axis=None):
         odd = rows[repeated | rows[given].isna().any(axis=1)]
@@ -217,8 +217,8 @@ def _read_table(path: str) -> Saved:
 
 
 def _read_csv(source: Any) -> pd.DataFrame:
-    """Return the rows of a csv file, users that are all whole numbers as such."""
-    from pyarrow import csv  # which `import recframe` need not load
+    """Return the rows of a csv file; users are integers if all of a column are."""
+    from pyarrow import csv  # `import recframe` does not need it.
 
     data = source.getvalue() if isinstance(source, BytesIO) else Path(source).read_bytes()
     if not data.endswith((b"\n", b"\r")):
@@ -227,11 +227,11 @@ def _read_csv(source: Any) -> pd.DataFrame:
     ids = dict.fromkeys((*users, "score"), pa.string())
     options = csv.ConvertOptions(column_types=ids, null_values=[""])
     table = csv.read_csv(pa.BufferReader(data), convert_options=options)
-    # Of a metric that no user has a value of nothing tells the type.
+    # A metric that is null for all users is a column of floats.
     kinds = [pa.float64() if pa.types.is_null(kind) else kind for kind in table.schema.types]
     table = table.cast(pa.schema(list(zip(table.schema.names, kinds, strict=True))))
     rows: pd.DataFrame = table.to_pandas()
-    for user in users[1:]:  # an empty cell of a segment is that of users who have none
+    for user in users[1:]:  # An empty cell means no segment.
         rows[user] = rows[user].mask(rows[user] == "")
     for user in users:
         if rows[user].str.fullmatch("0|-?[1-9][0-9]{0,17}", na=False).all():
@@ -240,7 +240,7 @@ def _read_csv(source: Any) -> pd.DataFrame:
 
 
 def _name_apart(tables: list[pd.DataFrame], paths: list[str]) -> list[pd.DataFrame]:
-    """Return tables in which every score has a name of its own."""
+    """Return tables whose scores all have different names."""
     own = [list(table.columns.unique("score")) for table in tables]
     n_files = Counter(score for scores in own for score in scores)
     names = [Path(show_uri(path)).stem for path in paths]

@@ -1,12 +1,12 @@
 """The sources of files: paths, objects of Arrow and deltalake, and staged rows.
 
-Rows without footers are staged: written once, piece by piece, in memory while they are few, else
-in a temporary file without a name. Once all are there, their types are known, in which they are
-read.
+Rows without footers are staged: they are written once, piece by piece, to memory while they are
+few, else to a temporary file without a name. Then the types that fit all rows are known, and the
+rows are read in these types.
 
-Truth and exclude are files of their own, parted by user as the rows are, if they have more pairs
-than a block has rows: to match all of them with each block would take longer than the block. Fewer
-are held in memory, as are pairs that no footers describe.
+Truth and exclude are partitioned by user like the rows if they have more pairs than a block has
+rows: matching all of them with each block would take longer than the block. Fewer pairs, and pairs
+without footers, are held in memory.
 """
 
 import os
@@ -56,34 +56,34 @@ from recframe.stores.store import HERE, NOWHERE, Place, Store, unchanged
 from recframe.stores.tables import as_dataset, open_delta
 
 NULL_VALUE = "__HIVE_DEFAULT_PARTITION__"
-WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")  # of 64 bits, in its usual form ("007" is not)
-STAGED_SHARE = 8  # what part of the memory may hold what is staged
-PIECE_SHARE = 64  # the same of a block of text, which is a row group as well
+WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")  # 64-bit integers; "007" is text
+STAGED_SHARE = 8  # Staged rows may take 1/8 of the memory.
+PIECE_SHARE = 64  # A piece of staged rows may take 1/64 of the memory.
 LEAST_PIECE, MOST_PIECE = 1 << 18, 1 << 24  # bytes
 PIECE_OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
-PAIR_BYTES = 128  # that a pair takes in memory, with what finds it
-NAMED = Options(user="user", item="item", score="score")  # of which no column is inferred
+PAIR_BYTES = 128  # memory of a pair and its share of an index
+NAMED = Options(user="user", item="item", score="score")  # No column is inferred.
 
 
 class ScannedFiles(NamedTuple):
-    """The files that are read, and what reading them may use."""
+    """The source files, and the resources that reading them may use."""
 
     found: list[Found]
     limits: Limits
-    access: Access = ENVIRONMENT  # of the stores that they and other paths are in
-    note: Callable[[Files], object] | None = None  # told of the files whenever they are opened
-    attrs: Mapping[str, Any] = MappingProxyType({})  # what is known of lists
+    access: Access = ENVIRONMENT  # to the stores of these files and of other paths
+    note: Callable[[Files], object] | None = None  # called with the files when they are opened
+    attrs: Mapping[str, Any] = MappingProxyType({})  # attributes of the sample, as lists have them
 
     @property
     def has_no_footers(self) -> bool:
-        """Whether nothing is known of the rows before they are read."""
+        """Whether a file has no footer, so that nothing is known before rows are read."""
         return any(file.rows is not None for file in self.found)
 
 
 def find_files(source: Any, argument: str = "", access: Access = ENVIRONMENT) -> list[Found]:
-    """Return the files that paths or an object stand for, each with facts on its columns.
+    """Return the files of paths or an object, in order, each with facts on its columns.
 
-    They are in order; a refusal names the argument.
+    A refusal names the argument.
     """
     if not isinstance(source, str | os.PathLike | list | tuple):
         return _find_given(source, argument, access)
@@ -119,7 +119,7 @@ def find_files(source: Any, argument: str = "", access: Access = ENVIRONMENT) ->
 
 
 def _read_log(table: Listed, listings: Listings) -> list[Found]:
-    """Return the live files of a Delta table, with the values that it is partitioned by."""
+    """Return the live files of a Delta table, with their partition values."""
     found = _list_files(
         open_delta(table.log),
         lambda path: listings.name(Place(table.place.store, join(table.place.key, path))),
@@ -131,8 +131,8 @@ def _read_log(table: Listed, listings: Listings) -> list[Found]:
 
 
 def _find_given(source: Any, argument: str, access: Access) -> list[Found]:
-    """Return the files of an object of Arrow or deltalake; where it has none, its rows."""
-    import pyarrow.dataset as ds  # only objects need it
+    """Return the files of an object of Arrow or deltalake, or its rows if it has no files."""
+    import pyarrow.dataset as ds  # Only objects need it.
 
     if access != ENVIRONMENT:
         raise RecframeError(
@@ -147,7 +147,7 @@ def _find_given(source: Any, argument: str, access: Access) -> list[Found]:
     elif is_instance(source, "deltalake", "DeltaTable"):
         name = source.table_uri
         dataset, root = as_dataset(name, lambda _: source), without_file(name)
-        if not is_uri(name):  # older versions give a path, with blanks as those of URIs are
+        if not is_uri(name):  # Older versions give a path with escapes as in a URI.
             root = unquote(root)
     rows = [Found(name, {}, rows=GivenRows(dataset))]
     is_of_files = isinstance(dataset, ds.FileSystemDataset)
@@ -157,21 +157,21 @@ def _find_given(source: Any, argument: str, access: Access) -> list[Found]:
     store = Store(dataset.filesystem, "", root and f"{root.rstrip('/')}/")
 
     def locate(path: str) -> tuple[str, Place]:
-        """Return the name of a file, and where it is."""
+        """Return the name and the place of a file."""
         if is_here:
             return os.fspath(Path(root, path)), Place(HERE, os.fspath(Path(root, path)))
         return store.show(path), Place(store, path)
 
     try:
         found = _list_files(dataset, locate, is_of_delta=bool(root))
-    except ValueError:  # it is filtered, which only its own reader respects
+    except ValueError:  # Only its own reader applies the filter of a dataset.
         return rows
     return found or rows
 
 
 def _typed(found: list[Found]) -> list[Found]:
-    """Return files with the values of folders: numbers if all are whole numbers, else texts."""
-    # Of many files Path would take ten times as long.
+    """Return files with the values of folders, as integers if all of a name are, else as text."""
+    # For many files, Path would take ten times as long.
     folders = [None if file.table_schema else os.path.dirname(file.path) for file in found]  # noqa: PTH120
     values: dict[str, dict[str, pa.Scalar]] = {}
     are_texts: set[str] = set()
@@ -194,13 +194,13 @@ def _typed(found: list[Found]) -> list[Found]:
 def _list_files(
     dataset: Any, locate: Callable[[str], Sequence[Any]], *, is_of_delta: bool
 ) -> list[Found]:
-    """Return the files of a dataset of parquet files, given what says where a path of it leads."""
-    import pyarrow.dataset as ds  # only datasets need it
+    """Return the files of a dataset of parquet files; `locate` finds the name and place of each."""
+    import pyarrow.dataset as ds  # Only datasets need it.
 
     found, schema = [], dataset.schema
     for fragment in dataset.get_fragments():
         values = ds.get_partition_keys(fragment.partition_expression)
-        # Of categories there is one here, which is no reason to have the users of all files so.
+        # A partition is one category, but the users of all files need not be categories.
         for name in {*values, *dataset.format.read_options.dictionary_columns} & {*schema.names}:
             at = schema.get_field_index(name)
             schema = schema.set(at, pa.field(name, plain_type(schema.field(at).type)))
@@ -216,7 +216,7 @@ def _list_files(
 
 
 def _check_one_format(found: list[Found]) -> None:
-    """Raise where files are of several formats, as in a folder with a table and notes on it."""
+    """Raise if files have several formats, as in a folder with a table and notes on it."""
     first: dict[str, str] = {}
     for file in found:
         first.setdefault(PARQUET if file.table_schema else find_format(file.path), file.path)
@@ -229,15 +229,15 @@ def _check_one_format(found: list[Found]) -> None:
 
 
 def stage(found: list[Found], columns: Columns, limits: Limits) -> list[Found]:
-    """Return files with the rows of those that have no footer in a temporary file."""
+    """Return the files; the rows of those without a footer are now in a temporary file."""
     if all(file.rows is None for file in found):
         return found
     n_bytes = max(LEAST_PIECE, min(MOST_PIECE, limits.memory // PIECE_SHARE))
     ids = [*map(str, columns.users), str(columns.item)]
-    types = Types(n_bytes // 2, limits.memory, ids)  # as Arrow reads many blocks ahead
+    types = Types(n_bytes // 2, limits.memory, ids)  # Arrow reads many blocks ahead.
     types.flags, types.numbers = {str(columns.relevant)}, {*map(str, columns.score_columns)}
     rows = TemporaryRows(limits.memory // STAGED_SHARE, limits.folder)
-    written = pa.PythonFile(rows, "r")  # of which several threads may read parts
+    written = pa.PythonFile(rows, "r")  # Several threads may read parts.
     finalize(written, rows.close)
     staged = []
     with unchanged(found):
@@ -264,7 +264,7 @@ def _stage(
     written: pa.NativeFile,
     n_bytes: int,
 ) -> Found:
-    """Return a file of rows with these written down piece by piece, any other as it is."""
+    """Return a file with its rows staged piece by piece; a file with a footer stays as it is."""
     if found.rows is None:
         return found
     types.path, schema = found.path, found.rows.read_schema(types.memory)
@@ -285,13 +285,13 @@ def _stage(
 
 
 def _store(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return rows in plain types, text of any kind being one."""
+    """Return rows in plain types."""
     arrays = [column.cast(plain_type(column.type)) for column in batch.columns]
     return pa.record_batch(arrays, batch.schema.names)
 
 
 def _write_piece(batch: pa.RecordBatch, rows: TemporaryRows) -> Piece:
-    """Write rows, texts as a dictionary and codes, and return where they are."""
+    """Write rows, with texts as a dictionary and codes, and return their place in the file."""
     sizes, longest, columns = {}, {}, {}
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         if column.type in TEXTS:
@@ -300,7 +300,7 @@ def _write_piece(batch: pa.RecordBatch, rows: TemporaryRows) -> Piece:
         columns[name], sizes[name] = column, column.nbytes
     low = high = None
     first = batch.columns[0]
-    with suppress(pa.ArrowNotImplementedError, OverflowError, ValueError):  # of some types
+    with suppress(pa.ArrowNotImplementedError, OverflowError, ValueError):  # Some types lack it.
         low, high = pc.min_max(getattr(first, "dictionary", first)).as_py().values()
     written = pa.BufferOutputStream()
     table = pa.record_batch(columns)
@@ -312,11 +312,11 @@ def _write_piece(batch: pa.RecordBatch, rows: TemporaryRows) -> Piece:
 
 
 def open_beside(files: Files, options: Options, limits: Limits) -> dict[str, Files]:
-    """Return truth and exclude as files, by option, where they are to be parted by user."""
+    """Return truth and exclude as files, by option, if they must be partitioned by user."""
     both: dict[str, Any] = {"truth": options.truth, "exclude": options.exclude}
     given = {name: one for name, one in both.items() if one is not None}
     most = min(MOST_ROWS, files.memory // (2 * PAIR_BYTES))
-    # Frames need no look at them; of files the footers say how many pairs they have.
+    # Frames have a length; files tell their number of pairs only once they are opened.
     n_known = sum(len(one) if isinstance(one, pd.DataFrame) else most + 1 for one in given.values())
     if not files.users or files.n_rows == 0 or n_known <= most:
         return {}
@@ -332,7 +332,7 @@ def open_beside(files: Files, options: Options, limits: Limits) -> dict[str, Fil
 def _open(
     name: str, given: Any, columns: Columns, options: Options, limits: Limits
 ) -> Files | None:
-    """Return the value of an option as files; None if their footers are not known."""
+    """Return the value of an option as files, or None if they have no footers."""
     is_frame = isinstance(given, pd.DataFrame)
     if is_frame:
         own = find_parted_columns(name, given, columns, options)
@@ -340,7 +340,7 @@ def _open(
             return None
         try:
             table = pa.table({str(one): pa.array(get_column(given, one)) for one in own.labels})
-        except (pa.ArrowException, TypeError):  # ids that no file has either
+        except (pa.ArrowException, TypeError):  # Files cannot have such ids either.
             return None
         found = stage([Found(name, {}, rows=GivenRows(table.to_reader()))], own, limits)
     else:

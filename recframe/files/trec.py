@@ -29,7 +29,7 @@ from recframe.public_calls import public
 TEXT_DTYPE = pd.StringDtype("pyarrow", na_value=np.nan)  # older pandas takes no "str"
 GZIP = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
-PARSED_BYTES = 1 << 22  # that one thread parses at a time, so that all end at about the same time
+PARSED_BYTES = 1 << 22  # Threads that parse so few bytes at a time end together.
 
 
 class LineLayout(NamedTuple):
@@ -73,7 +73,7 @@ def read_run(path: PathLike) -> pd.DataFrame:
     """
     Return a TREC run as a frame: a row for each query and document, with its score.
 
-    A line has the fields query, Q0, document, rank, score and tag, separated by blanks or tabs. Q0
+    A line has the fields query, Q0, document, rank, score and tag, separated by spaces or tabs. Q0
     and the rank are ignored: as in trec_eval, scores alone order documents. A file with several
     tags holds several runs and is refused. Lines of query, document and rank, as MS MARCO has
     them, are read too: the score is minus the rank.
@@ -121,7 +121,7 @@ def read_qrels(path: PathLike) -> pd.DataFrame:
     """
     Return TREC qrels as a frame: a row for each query and document, with its relevance.
 
-    A line has the fields query, iteration, document and relevance, separated by blanks or tabs. The
+    A line has the fields query, iteration, document and relevance, separated by spaces or tabs. The
     iteration is ignored, and may be missing in all lines; a first line of names, as BEIR has it, is
     skipped.
 
@@ -168,7 +168,7 @@ def read_qrels(path: PathLike) -> pd.DataFrame:
 
 
 def _read_given(path: Any, layout: LineLayout) -> pd.DataFrame:
-    """Return the file that a path leads to as a frame; a refusal names the argument."""
+    """Return the file of a path as a frame; a refusal names the argument."""
     if not is_path(path):
         raise frame_error("path", f"the path of a file with {layout.kind}", path)
     with naming("path"):
@@ -183,18 +183,18 @@ def read_lines(path: str, layout: LineLayout) -> pd.DataFrame:
     if layout is QRELS_LINES and find_role(names[-1]) in ("relevant", "score"):  # BEIR's header
         data = b"\n" * data.count(b"\n", 0, len(data) - len(rest)) + rest
         first = rest.partition(b"\n")[0]
-    if first.count(b" ") == 2:  # as MS MARCO and BEIR have them
+    if first.count(b" ") == 2:  # MS MARCO and BEIR have such lines.
         layout = SHORT_RUN_LINES if layout is RUN_LINES else SHORT_QRELS_LINES
     table = _parse(data, layout, layout.type)
     if table is None:
         for number, fault in _find_faults(data, layout):
             raise RecframeError(f"{show_path(path)}, line {number}: {fault}")
-        table = _parse(data, layout, pa.string())  # of numbers as only Python takes them
+        table = _parse(data, layout, pa.string())  # Python accepts numbers that Arrow does not.
     if table is None or table.num_rows == 0:
         raise RecframeError(
             f"{show_path(path)}: must have lines of {layout.kind} ({layout.fields}), found none"
         )
-    # In one piece each, columns need not be put together by whatever reads them.
+    # Columns in one piece are faster to read.
     table = table.combine_chunks()
     frame = pd.DataFrame(table.to_pandas(types_mapper={pa.string(): TEXT_DTYPE}.get))
     _check_repeats(path, data, frame)
@@ -213,7 +213,7 @@ def read_lines(path: str, layout: LineLayout) -> pd.DataFrame:
 
 def _read_bytes(path: str) -> bytes:
     """Return the contents of a file, decompressed."""
-    from recframe.stores.disk import check_named, identify, reason  # which frames need not load
+    from recframe.stores.disk import check_named, identify, reason  # Frames do not need it.
 
     check_named("it", path)
     identify(path)
@@ -229,9 +229,9 @@ def _read_bytes(path: str) -> bytes:
 
 
 def _regular(data: bytes) -> bytes:
-    """Return the same lines with one blank between fields; lines of comments are empty."""
+    """Return the same lines with one space between fields; lines of comments become empty."""
     data = data.removeprefix(BOM)
-    # One byte is looked for twenty times as fast as two, the first of which is in every line.
+    # Searching for one byte is twenty times as fast as for two if each line has the first.
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     data = data.replace(b"\t", b" ")
@@ -245,8 +245,8 @@ def _regular(data: bytes) -> bytes:
 
 
 def _parse(data: bytes, layout: LineLayout, number: pa.DataType) -> pa.Table | None:
-    """Return the columns of lines, the number read as of this type; None where some is wrong."""
-    from pyarrow import csv  # which `import recframe` need not load
+    """Return the columns of lines, with the number in this type; None if a line is wrong."""
+    from pyarrow import csv  # `import recframe` does not need it.
 
     types = {"query": pa.string(), "doc": pa.string(), layout.number: number}
     try:
@@ -266,11 +266,11 @@ def _parse(data: bytes, layout: LineLayout, number: pa.DataType) -> pa.Table | N
 
 
 def find_trec(path: str) -> str:
-    """Return the advice on a file whose first line is one of a TREC run, "" for any other."""
+    """Return advice on a file whose first line is one of a TREC run, else ""."""
     try:
         with Path(path).open("rb") as file:
             head = file.read(PARSED_BYTES)
-        if head.startswith(GZIP):  # of which a thousand times as much may come
+        if head.startswith(GZIP):  # It may unpack to a thousand times as much.
             head = zlib.decompressobj(31).decompress(head, PARSED_BYTES)
     except (OSError, zlib.error):
         return ""
@@ -282,7 +282,7 @@ def find_trec(path: str) -> str:
 
 
 def _find_faults(data: bytes, layout: LineLayout) -> Iterator[tuple[int, str]]:
-    """Yield the numbers of lines that cannot be read, and the fault of each."""
+    """Yield the number and the fault of each line that cannot be read."""
     fields = layout.fields.split()
     for number, line in enumerate(io.BytesIO(data), 1):
         if line == b"\n":
@@ -302,7 +302,7 @@ def _find_faults(data: bytes, layout: LineLayout) -> Iterator[tuple[int, str]]:
 
 
 def _check_tag(path: str, data: bytes, n_rows: int) -> None:
-    """Raise where lines of a run have several tags; those of the first are counted by a search."""
+    """Raise if lines of a run have several tags; a search counts the lines with the last tag."""
     last = data[data.rfind(b" ") :].rstrip()
     if data.count(last + b"\n") + data.endswith(last) < n_rows:
         lines = (line.rstrip() for line in io.BytesIO(data))
@@ -315,7 +315,7 @@ def _check_tag(path: str, data: bytes, n_rows: int) -> None:
 
 
 def _check_repeats(path: str, data: bytes, frame: pd.DataFrame) -> None:
-    """Raise where a query has a document in two lines."""
+    """Raise if a query has a document in two lines."""
     groups = find_users(frame, ["query"]).groups
     rows, first = SortedPairs(groups, encode(frame["doc"], "item").codes).find_repeats()
     if len(rows) == 0:

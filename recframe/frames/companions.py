@@ -37,7 +37,7 @@ N_USERS = 1 << 13  # named as examples by a block without a user in common
 class Companions(NamedTuple):
     """Truth and exclude, as pairs that rows are looked up in.
 
-    They are whole, or those of the users of one block if they `are_parted`.
+    They have all users, or only the users of one block if they `are_parted`.
     """
 
     judgments: Judgments | None = None
@@ -48,15 +48,15 @@ class Companions(NamedTuple):
 class BlockResult(NamedTuple):
     """The result for a block of whole users, and its facts, which are checked for all blocks.
 
-    `common` has the ids shared with exclude and with parted truth, `items` the items shared with
-    truth.
+    `common` has the ids shared with exclude and with partitioned truth, `items` the items shared
+    with truth.
     """
 
     made: Any
     users: pd.Index[Any]
     common: list[Overlap]
     items: Items
-    counts: UserCounts | None = None  # if truth is parted and must have the same users
+    counts: UserCounts | None = None  # if truth is partitioned and must have the same users
     facts: Facts | None = None  # if they were noted elsewhere
 
 
@@ -83,7 +83,7 @@ class Block(NamedTuple):
 
 
 def read_companions(columns: Columns, options: Options, *, are_parted: bool = False) -> Companions:
-    """Return truth and exclude of these options; parted ones may have no row."""
+    """Return truth and exclude of these options; the part for one block may have no rows."""
     is_all = not are_parted or columns.user is None
     judgments = read_judgments(columns, options, is_all=is_all) if options.has_truth else None
     return Companions(judgments, read_excluded(columns, options, is_all=is_all), are_parted)
@@ -161,7 +161,7 @@ class NotedBlocks:
             self.judge = Judge(companions.judgments, options)
 
     def add(self, result: BlockResult) -> None:
-        """Take note of a block."""
+        """Add the result for a block."""
         self.n_added += 1
         note(**(result.facts or Facts()))
         sides = [self._common, result.common] if self._common else [result.common]
@@ -172,7 +172,7 @@ class NotedBlocks:
             self.judge.overlap.note(result.users, [result.items])
 
     def check(self) -> None:
-        """Raise where no block has a user, or an item, in common with truth or exclude.
+        """Raise if no block has a user, or an item, in common with truth or exclude.
 
         Raise also if users differ from those of truth and must be the same.
         """

@@ -208,9 +208,7 @@ def make_companion_rows(frame: pd.DataFrame) -> pd.DataFrame:
     return remember_lists(made, {"item": found.items[0]} if len(found.items) == 1 else {}, rows)
 
 
-def remember_lists(
-    frame: pd.DataFrame, roles: Mapping[str, Any], rows: ListRows
-) -> pd.DataFrame:
+def remember_lists(frame: pd.DataFrame, roles: Mapping[str, Any], rows: ListRows) -> pd.DataFrame:
     """Return a frame whose attributes say the labels of roles, and whether lists are empty."""
     if roles:
         frame.attrs[ROLES] = dict(roles)

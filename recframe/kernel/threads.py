@@ -39,7 +39,7 @@ def in_slices(function: Callable[[int, int], Result], n_rows: int) -> list[Resul
 
 
 def in_threads(function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]) -> list[Result]:
-    """Call a function with each tuple of arguments, in threads if there are several.
+    """Call a function with each tuple of arguments; several calls run in threads.
 
     The calling thread takes tasks too, from the last one back, while others are starting.
     """

@@ -83,7 +83,7 @@ def make_metric(name: str, k: object = None, **parameters: object) -> Metric:
 
 
 def parse_metric(label: object) -> Metric:
-    """Return the metric that a label such as "recall@4" names; raise if there is none."""
+    """Return the metric of a label such as "recall@4", or raise if no metric has this name."""
     if isinstance(label, Metric):
         return label
     if not isinstance(label, str):

@@ -98,7 +98,7 @@ class SparkRecAccessor(RankingMethods[Any]):
 
     _partitioned = False
     _call = "recframe.spark.rec(sdf)"
-    _asks_all = False  # as each answer would compute all rows again
+    _asks_all = False  # Each answer would compute all rows again.
 
     def __init__(self, frame: Any) -> None:
         if isinstance(frame, pd.DataFrame):
@@ -110,8 +110,8 @@ class SparkRecAccessor(RankingMethods[Any]):
             raise frame_error("frame", "a Spark DataFrame", frame)
         rows.check_whole("frame", frame)
         super().__init__(frame)
-        self._by: tuple[UserValues, ...] = ()  # what parts users, in the call that asks for it
-        self._given: dict[str, Any] = {}  # truth and exclude, where they are Spark's
+        self._by: tuple[UserValues, ...] = ()  # the segments in a call with `by`
+        self._given: dict[str, Any] = {}  # truth and exclude if they are Spark DataFrames
 
     @spell_options
     @public
@@ -189,14 +189,14 @@ class SparkRecAccessor(RankingMethods[Any]):
         return rows.make_sample(self._frame)
 
     def _per_user(self, metrics: list[Metric], *, is_single: bool = False) -> Any:
-        return super()._per_user(metrics)  # one form for one metric or several
+        return super()._per_user(metrics)  # One metric and several have the same form.
 
     @property
     def _rows(self) -> rows.SparkRows:
         return rows.by_place(self._frame)
 
     def _open(self, columns: Columns, options: Options) -> tuple[dict[str, rows.Side], Options]:
-        """Return truth and exclude, if any, and the options that go with them, all checked."""
+        """Return truth and exclude, if any, and options with their samples, all checked."""
         rows.check_kinds(self._rows, columns.labels)
         return rows.open_companions(self._given, self._rows, columns, options)
 
@@ -264,7 +264,7 @@ class SparkRecAccessor(RankingMethods[Any]):
 
     def _describe(self, columns: Columns, k: int, options: Options) -> Any:
         sides, options = self._open(columns, options)
-        # All of truth tells which items no partition has.
+        # Items that no partition has are known only from all of truth.
         read: dict[str, Any] = {name: side.collect() for name, (side, _) in sides.items()}
         companions = read_companions(columns, replace(options, **read))
         together = rows.bring_together(self._rows, {}, columns, keeps=self._partitioned)
@@ -277,7 +277,7 @@ class SparkRecAccessor(RankingMethods[Any]):
 
     def _options_for(self, user: Hashable, columns: Columns) -> Options:
         sides, options = self._open(columns, self._options)
-        for name, (side, roles) in sides.items():  # of which the user's rows are enough
+        for name, (side, roles) in sides.items():  # The rows of this user are enough.
             found: Any = self._find_user(side, user, roles)
             options = replace(options, **{name: found})
         return options
@@ -285,7 +285,7 @@ class SparkRecAccessor(RankingMethods[Any]):
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         rows.check_kinds(self._rows, columns.labels)
         found = self._find_user(self._rows.select(columns.labels), user, columns)
-        # Rows of others may be wrong, and with truth they are read.
+        # With truth, rows of other users would be checked too, and refused if wrong.
         return found[is_user(found, user, columns)] if self._options.has_truth else found, False
 
     def _find_user(self, side: rows.SparkRows, user: Hashable, columns: Columns) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Results on Spark: what workers make of partitions, and the tables made of that."""
+"""Results on Spark: workers evaluate partitions, and tables are made of their results."""
 
 import pickle
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -23,7 +23,7 @@ from recframe.partitions import Partitions
 from recframe.public_calls import public
 from recframe.spark.rows import SparkRows, as_frame, as_table, check_kinds, hand_over
 
-RETURNED_ROWS = 1 << 16  # of a batch
+RETURNED_ROWS = 1 << 16  # rows of a batch
 CELL = "cell"  # the column of pickled results
 TEXT, NUMBER = kinds.StringType(), kinds.DoubleType()
 IN_CELL = {CELL: kinds.BinaryType()}
@@ -33,9 +33,9 @@ PARTED = Companions(are_parted=True)
 
 
 class Task(NamedTuple):
-    """The work on every partition, and the labels of what each of its structs holds.
+    """The work on every partition, and the labels of the columns in each struct of a row.
 
-    Truth and exclude are those of its users, unless the `whole` of them is given.
+    Truth and exclude have only the users of the partition, unless `whole` has all of them.
     """
 
     labels: dict[str, list[Hashable]]
@@ -72,7 +72,7 @@ def map_rows(rows: Any, make: Callable[[pa.Table], pa.Table], types: dict[str, A
 
 
 def as_schema(types: dict[str, Any]) -> Any:
-    """Return types by name as Spark has them."""
+    """Return Spark's schema for types by name."""
     return kinds.StructType([kinds.StructField(name, kind) for name, kind in types.items()])
 
 
@@ -102,7 +102,7 @@ def read_in_cell(table: pa.Table, task: Task) -> pa.Table:
 
 
 def put_in_cell(value: object) -> pa.Table:
-    """Return a row that has a value in its cell."""
+    """Return a table of one row, which has a value in its cell."""
     return pa.table({CELL: pa.array([pickle.dumps(value)], pa.binary())})
 
 
@@ -147,14 +147,14 @@ def put_on_spark(
 
 
 def check_names(own: Iterable[str], added: Iterable[str], prefix: str) -> None:
-    """Raise where a column has the name of one that results add, as Spark compares names."""
+    """Raise if a column has the name of a column that results add; Spark ignores case."""
     names = {label.casefold() for label in added}
     for label in own:
         if label.casefold() in names:
             raise RecframeError(f"{prefix}{quote(label)} has a name that results use; rename it")
 
 
-# Tables with a row for each user or row, which are lazy.
+# Tables with a row for each user or row, computed lazily.
 
 
 def make_results(
@@ -166,9 +166,9 @@ def make_results(
     users: Iterable[int],
     check: Callable[[pa.Table], pa.Table] | None,
 ) -> Any:
-    """Return what is made of every partition: these columns of its own, and those added.
+    """Return the results of all partitions, with the columns `own` of the partition and `added`.
 
-    It is checked when computed, unless there is no check; `users` are the places of users' columns.
+    They are checked when computed, unless `check` is None; `users` are indexes of user columns.
     """
     check_names([label for label, _ in own], [label for label, _ in added], "the column ")
     labels = [label for label, _ in (*own, *added)]
@@ -177,8 +177,8 @@ def make_results(
     if check is None:
         return map_rows(rows, partial(make_result, **given), types).toDF(*labels)
     made = map_rows(rows, partial(make_checked, **given), types | IN_CELL)
-    made = made.repartition(*(f"r{at}" for at in users))  # which both of these share
-    # The check is in front, so that no first rows are shown of what is refused.
+    made = made.repartition(*(f"r{at}" for at in users))  # Both reads below share it.
+    # The check comes first, so that a refused result shows no rows.
     return map_rows(made, check, types).union(map_rows(made, drop_cells, types)).toDF(*labels)
 
 
@@ -188,23 +188,23 @@ def make_result(table: pa.Table, task: Task, finish: Any, types: dict[str, Any])
 
 
 def make_checked(table: pa.Table, task: Task, finish: Any, types: dict[str, Any]) -> pa.Table:
-    """Return the result for a partition, and the facts to check or a refusal, in a cell."""
+    """Return the result for a partition, with a cell that holds the facts to check or a refusal."""
     said: Any
     try:
         result = task.read(table)
         said = result._replace(made=None)
     except RecframeError as error:
-        # Raised with what all parts together are refused for, in one stage: of two stages that
-        # fail at once Spark makes an error of pages.
+        # The stage that checks all partitions raises it: if two stages fail at once, Spark's
+        # message fills pages.
         table = table.slice(0, 0)
         result, said = task.read(table), error
-    # In a row without a user, all of which meet in one partition.
+    # Cells are in rows without a user, which all meet in one partition.
     made = [finish(table, result.made, types), put_in_cell(said)]
     return pa.concat_tables(made, promote_options="default")
 
 
 def check_cells(table: pa.Table, work: Partitions) -> pa.Table:
-    """Return no row, or raise what a partition, or all together, are refused for."""
+    """Return no rows, or raise the refusal of a partition or of all partitions together."""
     work.note_all(open_cells(table), PARTED).check()
     return table.slice(0, 0).drop([CELL])
 
@@ -220,7 +220,7 @@ def list_values(_: pa.Table, made: pd.DataFrame, types: dict[str, Any]) -> pa.Ta
 
 
 def rank_rows(table: pa.Table, made: pd.DataFrame, types: dict[str, Any]) -> pa.Table:
-    """Return the rows of a partition that are ranked, with what says how."""
+    """Return the ranked rows of a partition with their ranks."""
     rows = find_rows(table, "frame").take(pa.array(made.index.to_numpy(np.int64)))
     added = dict([*types.items()][rows.num_columns :])
     columns = [column for _, column in made.iloc[:, -len(added) :].items()]

@@ -1,4 +1,4 @@
-"""Rows of Spark: as Arrow and pandas have them, and those of each user brought together."""
+"""Rows of Spark: their conversion to Arrow and pandas, and the shuffle by user."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
@@ -25,7 +25,7 @@ from recframe.frames.words import is_time
 from recframe.options import Options
 from recframe.other_tables import read_column
 
-# What a cell of one value may be. Times have a zone that Spark tells, which no role asks for.
+# The types of a cell with one value. The zone of times does not matter for any role.
 SIMPLE = {
     kinds.NullType: pa.null(),
     kinds.BooleanType: pa.bool_(),
@@ -47,7 +47,7 @@ RELEVANCE_TYPES = (kinds.NumericType, kinds.BooleanType, kinds.StringType)
 
 
 class SparkRows(NamedTuple):
-    """Rows whose columns are called by their places, as labels may have any signs, and labels."""
+    """Rows with columns named by position, as labels may have any characters, and their labels."""
 
     rows: Any
     labels: list[Hashable]
@@ -73,18 +73,18 @@ Side = tuple[SparkRows, Columns]  # truth or exclude, with its roles
 
 
 class Together(NamedTuple):
-    """Rows with those of a user in one partition: a struct for the frame, and for each companion.
+    """Rows with all rows of a user in one partition: a struct for the frame and each companion.
 
     `kinds` are the types of users in results.
     """
 
     rows: Any
-    labels: dict[str, list[Hashable]]  # of what each struct holds
+    labels: dict[str, list[Hashable]]  # labels of columns, by struct
     kinds: list[Any]
 
 
 def by_place(frame: Any) -> SparkRows:
-    """Return the rows of a Spark DataFrame."""
+    """Return the rows of a Spark DataFrame, with columns named by position."""
     return SparkRows(frame.toDF(*(f"c{at}" for at in range(len(frame.columns)))), frame.columns)
 
 
@@ -104,7 +104,7 @@ def check_whole(name: str, frame: Any) -> None:
 
 
 def check_kinds(rows: SparkRows, labels: Sequence[Hashable]) -> None:
-    """Raise where a column does not have one value in a cell."""
+    """Raise if a cell of a column may have several values."""
     for label in labels:
         kind = rows.kind(label)
         if type(kind) in SIMPLE:
@@ -119,13 +119,13 @@ def check_kinds(rows: SparkRows, labels: Sequence[Hashable]) -> None:
 
 
 def as_frame(table: pa.Table, labels: Sequence[Hashable]) -> pd.DataFrame:
-    """Return a table as a frame with these labels; nulls round no integer."""
+    """Return a table as a frame with these labels; integers stay exact next to nulls."""
     frame = pd.DataFrame(dict(enumerate(map(read_column, table.columns))), copy=False)
     return frame.set_axis(list(labels), axis=1)
 
 
 def as_table(columns: Sequence[Any], types: Mapping[str, Any]) -> pa.Table:
-    """Return columns in Spark's types: NaN becomes null, which Spark's own means leave out."""
+    """Return columns in Spark's types; NaN becomes null, because Spark's means skip nulls."""
     arrays = []
     for column, kind in zip(columns, types.values(), strict=True):
         is_decimal = isinstance(kind, kinds.DecimalType)
@@ -139,7 +139,7 @@ def hand_over(name: str, given: Mapping[str, pd.Series], session: Any, instead: 
     try:
         arrays = {label: _as_array(column) for label, column in given.items()}
         return session.createDataFrame(pa.table(arrays))
-    except (TypeError, ValueError, pa.ArrowException) as error:  # and those of Spark
+    except (TypeError, ValueError, pa.ArrowException) as error:  # Spark raises subclasses of these.
         raise RecframeError(
             f"{name}: Spark cannot hold its columns ({shorten(str(error))}); convert them, or "
             f"pass {instead}"
@@ -163,7 +163,7 @@ def open_companions(
 ) -> tuple[dict[str, Side], Options]:
     """Return truth and exclude, if any, all checked, and options with samples of them.
 
-    Those in `given` are Spark's; the driver reads and checks those of pandas, or of a file.
+    Those in `given` are Spark DataFrames; the driver reads and checks others.
     """
     sides = dict[str, Side]()
     for name, read in (("truth", read_judgments), ("exclude", read_excluded)):
@@ -194,7 +194,7 @@ def open_companions(
 def _check_alike(
     frame: SparkRows, columns: Columns, side: SparkRows, roles: Columns, name: str
 ) -> None:
-    """Raise where ids of truth, or of exclude, never equal those of the frame, by their types."""
+    """Raise if ids of truth or exclude have types that never equal the ids of the frame."""
     pairs = [("user", *pair) for pair in zip(columns.users, roles.users, strict=True)]
     for role, own, label in [*pairs, ("item", columns.item, roles.item)]:
         both = frame.kind(own), side.kind(label)
@@ -230,9 +230,9 @@ def bring_together(
     keeps: bool,
     reads_all: bool = False,
 ) -> Together:
-    """Return the rows of a frame and of its companions, those of every user in one partition.
+    """Return the rows of a frame and its companions, with all rows of a user in one partition.
 
-    Rows that it `keeps` are so already, unless companions are to join them.
+    With `keeps`, the frame is partitioned so already, and only companions require a shuffle.
     """
     own = [label for label in frame.labels if label in columns.labels]
     tables = {"frame": (frame if reads_all else frame.select(own), columns), **sides}
@@ -257,16 +257,16 @@ def bring_together(
 
 
 def _find_widest(types: Sequence[Any]) -> Any:
-    """Return the widest of types of integers; of other types, the first."""
+    """Return the widest type if all are integers, else the first."""
     are_integers = all(type(kind) in INTEGERS for kind in types)
     return max(types, key=lambda kind: INTEGERS.index(type(kind))) if are_integers else types[0]
 
 
 def _find_key(rows: SparkRows, user: Hashable) -> Any:
-    """Return a key that equal ids of users share, whatever their types.
+    """Return a key that equal ids of users share, even if their types differ.
 
-    Texts share it too if they differ in case, blanks at the ends or zeros at the front: of users of
-    truth that is noted where they meet.
+    Texts that differ only in case, spaces at the ends or zeros at the front share it too, so that
+    such users of frame and truth meet in one partition, where a note names them.
     """
     if isinstance(rows.kind(user), kinds.NumericType):
         return rows.column(user).cast("double")

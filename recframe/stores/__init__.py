@@ -1,6 +1,6 @@
-"""Stores: paths with a scheme, and how the stores that they lead to are reached.
+"""Stores: paths with a scheme, and the access to their stores.
 
-A path of this machine is only told apart here, which imports nothing.
+This module only tells such paths from paths of this machine, and imports no library.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ URI = re.compile(r"((?:[A-Za-z0-9+.-]+::)*[A-Za-z][A-Za-z0-9+.-]+)://")  # a dri
 
 
 class Access(NamedTuple):
-    """How stores are reached, given beside paths; without it as the environment says."""
+    """The access to stores that is passed with paths; the default reads the environment."""
 
     storage_options: Mapping[str, Any] | None = None
     filesystem: Any = None
 
     def __repr__(self) -> str:
-        """Return its name, without its contents, which may be secret."""
+        """Return the name of the class; the contents may be secret."""
         return "Access(…)"
 
     def leads_away(self, path: str) -> bool:
-        """Return whether a path is one in a store, and none of this machine."""
+        """Return whether a path is in a store, not on this machine."""
         return self.filesystem is not None or (is_uri(path) and not path.startswith("file://"))
 
     def place(self, given: Any) -> Any:
-        """Return the value of an option; a path comes with the access to its store."""
+        """Return the value of an option, with the access to its store if it is a path."""
         is_path = isinstance(given, str | os.PathLike) and not isinstance(given, Placed)
         return Placed(os.fspath(given), self) if is_path else given
 
 
 class Placed(NamedTuple):
-    """A path, and how the store that it is in is reached."""
+    """A path, and the access to its store."""
 
     path: str
     access: Access
@@ -51,15 +51,15 @@ ENVIRONMENT = Access()
 
 
 def is_uri(path: str) -> bool:
-    """Return whether a path begins with a scheme, as s3:// does."""
+    """Return whether a path begins with a scheme, such as s3://."""
     return URI.match(path) is not None
 
 
 def without_file(path: str) -> str:
-    """Return the path of this machine that a file:// URI is; any other as it is."""
+    """Return a path of this machine for a file:// URI; any other path stays as it is."""
     if not path.startswith("file://"):
         return path
-    from urllib.request import url2pathname  # which only they need
+    from urllib.request import url2pathname  # Other paths do not need it.
 
     host, slash, rest = path.removeprefix("file://").partition("/")
     if host not in ("", "localhost"):
@@ -71,7 +71,7 @@ def without_file(path: str) -> str:
 
 
 def show_uri(path: str) -> str:
-    """Return a path; a URI comes without secrets and query, for its ending and as a name."""
+    """Return a path to show; a URI loses its secrets and query."""
     return hide(path).removesuffix("#…").removesuffix("?…") if is_uri(path) else path
 
 

@@ -1,4 +1,4 @@
-"""Files of this machine, looked up before they are opened."""
+"""Files of this machine: the checks before they are opened."""
 
 import os
 import stat
@@ -15,13 +15,13 @@ SPECIAL = {
 
 
 def identify(path: str) -> object:
-    """Return the identity of a file or folder, whatever its name is."""
+    """Return the identity of a file or folder, the same under all its names."""
     try:
-        path.encode()  # Arrow opens no other names
-        found = os.stat(path)  # noqa: PTH116 - of many files it takes half the time
+        path.encode()  # Arrow opens UTF-8 names only.
+        found = os.stat(path)  # noqa: PTH116 - it takes half the time
     except OSError as error:
         raise RecframeError(f"cannot read {show_path(path)}: {reason(error)}") from error
-    except ValueError as error:  # of an odd byte, or of a null character
+    except ValueError as error:  # a byte that is not UTF-8, or a null character
         raise RecframeError(
             f"cannot read {show_path(path)}: its name is not UTF-8 text; rename it"
         ) from error
@@ -37,7 +37,7 @@ def check_kind(path: str, found: os.stat_result, act: str = "read") -> None:
 
 
 def check_named(role: str, path: str) -> None:
-    """Raise where a path is empty, which some calls take for the current folder."""
+    """Raise if a path is empty: some calls take it for the current folder."""
     if not path:
         raise RecframeError(
             f"{role} must name a file or folder, found '' (an unset variable?); "
@@ -46,5 +46,5 @@ def check_named(role: str, path: str) -> None:
 
 
 def reason(error: OSError) -> str:
-    """Return why a file or folder cannot be read."""
+    """Return the reason why a file or folder cannot be read."""
     return "no such file" if isinstance(error, FileNotFoundError) else str(error.strerror)

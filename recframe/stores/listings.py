@@ -1,8 +1,8 @@
-"""Which files paths mean, on this machine and in stores.
+"""The files that paths name, on this machine and in stores.
 
-A folder is searched however deep; a pattern matches names step by step, `**` any number of folders.
-Names that begin with _ or . are notes of a writer: they are left out unless the step of a pattern
-begins so. A file is named once, and none is a part of a table whose log knows which are live.
+A folder is searched at any depth. A pattern matches names step by step; `**` matches any number of
+folders. Names that begin with _ or . are a writer's notes: they are left out unless the step of a
+pattern begins so too. A file must be named once, and must not be part of a table with a log.
 """
 
 import os
@@ -25,16 +25,16 @@ from recframe.stores.disk import identify, reason
 from recframe.stores.store import Place, Store, find_place
 from recframe.stores.tables import MARKS, NOTE, refuse_part
 
-NOTES = ("_", ".")  # what names begin with that are nowhere read as data
-REQUESTS = 16  # at a time
+NOTES = ("_", ".")  # Names that begin so are not data.
+REQUESTS = 16  # requests at a time
 
-Steps = tuple[str, ...]  # of a pattern: the names of folders below one, and of the file
+Steps = tuple[str, ...]  # the parts of a pattern for folders and for the file
 
 
 class Entry(NamedTuple):
-    """A file or folder below a folder that is searched."""
+    """A file or folder below the searched folder."""
 
-    names: Steps  # from that folder on
+    names: Steps  # path parts below that folder
     path: str
     is_folder: bool
 
@@ -42,10 +42,10 @@ class Entry(NamedTuple):
 class Listed(NamedTuple):
     """A file, or a Delta table."""
 
-    path: str  # of a file as it is shown, of a table that of its folder
+    path: str  # the path of a file as shown, or the folder of a table
     place: Place
-    is_given: bool = False  # by its own name
-    log: str = ""  # what a table's log is read from
+    is_given: bool = False  # The caller names this very file.
+    log: str = ""  # the path or URI that a table's log is read from
 
 
 def _is_deep(steps: Steps) -> bool:
@@ -54,9 +54,9 @@ def _is_deep(steps: Steps) -> bool:
 
 
 def follow(states: frozenset[Steps], name: str) -> frozenset[Steps]:
-    """Return the steps of a pattern left below a name; () where it or a folder above matched.
+    """Return the steps of a pattern that are left below a name; () if the whole pattern matched.
 
-    Folders that `**` matches may go on in several ways; a name that is not meant goes on in none.
+    Below `**` there may be several such steps; there are none if the name does not match.
     """
     left: set[Steps] = set()
     is_note = name.startswith(NOTES)
@@ -65,7 +65,7 @@ def follow(states: frozenset[Steps], name: str) -> frozenset[Steps]:
             if fnmatch(name, steps[0]) and (not is_note or steps[0].startswith(NOTES)):
                 left.add(steps[1:])
             continue
-        if steps:  # `**` may mean no folder more
+        if steps:  # `**` may match no further folder.
             left |= follow(frozenset([steps[1:]]), name)
         if not is_note:
             left.add(steps)
@@ -73,7 +73,7 @@ def follow(states: frozenset[Steps], name: str) -> frozenset[Steps]:
 
 
 def match(names: Iterable[str], steps: Sequence[str]) -> tuple[int, bool]:
-    """Return how many names below a folder a pattern matches, -1 for none, and if it means all."""
+    """Return how many names a pattern matches, -1 for none, and whether it matches all of them."""
     states = frozenset([tuple(steps)])
     n_matched = 0 if () in states else -1
     for number, name in enumerate(names, 1):
@@ -83,7 +83,7 @@ def match(names: Iterable[str], steps: Sequence[str]) -> tuple[int, bool]:
 
 
 def look_up(store: Store, path: str) -> bool | None:
-    """Return whether a path leads to a folder, None for a pattern; if missing here, to a file."""
+    """Return whether a path is a folder; None for a pattern, False for a path missing here."""
     is_pattern = has_magic(path.partition("?")[0] if store.is_web else path)
     if store.is_here:
         is_folder = os.path.isdir(path)  # noqa: PTH112 - it raises nothing
@@ -99,8 +99,8 @@ def look_up(store: Store, path: str) -> bool | None:
 
 
 def split_pattern(store: Store, path: str) -> tuple[str, Steps]:
-    """Return the folder that a pattern begins with, and its steps below it."""
-    path = path.partition("?")[0] if store.is_web else path  # there it begins the query
+    """Return the folder that a pattern begins with, and the steps after it."""
+    path = path.partition("?")[0] if store.is_web else path  # On the web, ? begins the query.
     names = Path(path).parts if store.is_here else path[len(store.root) :].split("/")
     n_plain = next((n for n, name in enumerate(names) if has_magic(name)), len(names))
     plain = store.root + "/".join(names[:n_plain])
@@ -109,11 +109,11 @@ def split_pattern(store: Store, path: str) -> tuple[str, Steps]:
 
 
 def list_disk(folder: str, steps: Steps) -> Iterator[Entry]:
-    """Yield what is below a folder of this machine as deep as the steps of a pattern may match.
+    """Yield the entries below a folder of this machine that the steps of a pattern may match.
 
-    Where any number of folders is searched, a link to a folder above is not followed.
+    In a search at any depth, a link to a folder above is not followed.
     """
-    # A stack of what is to come, as folders may be nested deeper than calls.
+    # This is a stack, because folders may be nested deeper than calls.
     following = [(Entry((), folder, is_folder=True), frozenset([steps]), frozenset[object]())]
     while following:
         searched, states, above = following.pop()
@@ -123,7 +123,7 @@ def list_disk(folder: str, steps: Steps) -> Iterator[Entry]:
                 continue
             above |= {identity}
         try:
-            with os.scandir(searched.path) as scanned:  # Arrow leaves out links to nowhere
+            with os.scandir(searched.path) as scanned:  # Arrow skips broken links.
                 inside = [(one, follow(states, one.name)) for one in scanned]
         except OSError as error:
             raise RecframeError(
@@ -144,7 +144,7 @@ def _check_link(entry: os.DirEntry[str]) -> None:
         entry.is_symlink() and entry.stat()
     except OSError as error:
         gone, target = isinstance(error, FileNotFoundError), ""
-        with suppress(OSError):  # where links are not told to lead, as in /proc
+        with suppress(OSError):  # Some links have no target, as in /proc.
             target = f" to {show_path(Path(entry.path).readlink())}"
         raise RecframeError(
             f"cannot read {show_path(entry.path)}: it is a symbolic link{target}, "
@@ -153,7 +153,7 @@ def _check_link(entry: os.DirEntry[str]) -> None:
 
 
 def list_store(store: Store, folder: str, steps: Steps) -> list[Entry]:
-    """Return all that is below a folder in a store; for one step only what is directly in it."""
+    """Return the entries below a folder in a store; for one step, only those directly in it."""
     is_deep = store.is_web or len(steps) != 1
     with store.reaching(folder):
         infos = store.ask(FileSelector(folder, recursive=is_deep))
@@ -180,7 +180,7 @@ def _below(folder: str, name: str) -> str:
 
 
 def _list_above(store: Store, folder: str) -> list[str]:
-    """Return a folder and those it lies in, the nearest first; here also where it really lies."""
+    """Return a folder and its parents, the nearest first, and on disk those without links too."""
     if store.is_here:
         ends = os.path.abspath(folder), os.path.realpath(folder)  # noqa: PTH100 - no link followed
         paths = [path for end in map(Path, dict.fromkeys(ends)) for path in (end, *end.parents)]
@@ -191,7 +191,7 @@ def _list_above(store: Store, folder: str) -> list[str]:
 
 
 def _has_mark(store: Store, folder_and_kind: tuple[str, str]) -> bool:
-    """Return whether in a folder there is the mark of a kind of tables."""
+    """Return whether a folder has the mark of this kind of table."""
     folder, kind = folder_and_kind
     mark, ask = _below(folder, MARKS[kind]), store.filesystem.get_file_info
     with suppress(OSError) if store.is_here else store.reaching(mark):
@@ -202,7 +202,7 @@ def _has_mark(store: Store, folder_and_kind: tuple[str, str]) -> bool:
 
 
 def find_tables(store: Store, folders: Iterable[str]) -> dict[str, tuple[str, str] | None]:
-    """Return the kind and folder of the nearest table that each folder is or lies in."""
+    """Return the kind and folder of the nearest table that contains or is each folder."""
     known = {} if store.is_here else store.tables
     listed = tuple(f"{root}/" for root in store.listed)
     above = {folder: _list_above(store, folder) for folder in folders}
@@ -221,17 +221,17 @@ def find_tables(store: Store, folders: Iterable[str]) -> dict[str, tuple[str, st
 
 
 class Listings:
-    """The meaning of the paths of one call; each store is opened once."""
+    """The files that the paths of one call name; each store is opened once."""
 
     def __init__(self, access: Access = ENVIRONMENT) -> None:
         self._access = access
         self._stores: dict[str, Store] = {}
-        self._shown: dict[object, str] = {}  # the names of all files, by what each is
-        self._names: set[str] = set()  # the same
-        self._found: list[Listed] = []  # but tables, and files that a log names
+        self._shown: dict[object, str] = {}  # names of all files, by identity
+        self._names: set[str] = set()  # the same names
+        self._found: list[Listed] = []  # files that no log names
 
     def find(self, path: str) -> list[Listed]:
-        """Return the files that a path names, and Delta tables by their folders."""
+        """Return the files that a path names; a Delta table is named by its folder."""
         store, key = self.place(path)
         is_folder = look_up(store, key)
         if is_folder is False:
@@ -254,7 +254,7 @@ class Listings:
         for matched, files in sorted(matches.items()):
             if table := tables.get(matched):
                 kind, root = table
-                # The library that reads logs in stores is given the URI that was.
+                # The library that reads logs in stores gets the URI as passed.
                 is_whole = Place(store, root).identify() == Place(store, matched).identify()
                 if kind != "Delta" or not is_whole or not (store.is_here or is_folder):
                     refuse_part(store.show(matched), kind, store.show(root), is_whole=is_whole)
@@ -268,11 +268,11 @@ class Listings:
         return found
 
     def place(self, path: str) -> Place:
-        """Return where a path leads."""
+        """Return the place of a path."""
         return find_place(path, self._access, self._stores)
 
     def name(self, place: Place) -> Listed:
-        """Return a file by a name of its own, or raise where it was found before."""
+        """Return a file under a name that no other file has, or raise if it was found before."""
         store, key = place
         identity, shown = place.identify(), store.show(key)
         if (first := self._shown.get(identity)) is not None:
@@ -280,22 +280,22 @@ class Listings:
             raise RecframeError(
                 f"path: {show_path(shown)} is named twice{also}; name it once, or it counts twice"
             )
-        if shown in self._names:  # of addresses that differ in what is not shown
+        if shown in self._names:  # Addresses may differ in hidden parts.
             shown = next(f"{shown} ({n})" for n in count(2) if f"{shown} ({n})" not in self._names)
         self._shown[identity] = shown
         self._names.add(shown)
         return Listed(shown, place)
 
     def check(self) -> None:
-        """Raise where files on disk belong to a table, whose log knows which of them are live.
+        """Raise if files belong to a table, whose log knows which of them are live.
 
-        A single file that is given is meant as such; a shell may have made several from a pattern.
+        One file that is named alone is read; a shell may have made several from a pattern.
         """
         is_one = sum(file.is_given for file in self._found) == 1
         by_store: dict[Store, list[tuple[str, Listed]]] = {}
         for file in self._found:
             if not (file.is_given and is_one):
-                folder = os.path.dirname(file.place.key)  # noqa: PTH120 - a tenth of the time
+                folder = os.path.dirname(file.place.key)  # noqa: PTH120 - it takes a tenth
                 by_store.setdefault(file.place.store, []).append((folder, file))
         for store, files in by_store.items():
             tables, first = find_tables(store, dict(files)), dict[object, Listed]()

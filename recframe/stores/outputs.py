@@ -1,4 +1,4 @@
-"""Outputs: whole or not there, here and in stores, and never among the files that are read."""
+"""Outputs, here and in stores: never incomplete, and never among the files that are read."""
 
 import os
 import secrets
@@ -26,10 +26,10 @@ OBJECT_STORES = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "oss", "oci", 
 
 @contextmanager
 def whole_file(path: PathLike) -> Iterator[IO[bytes]]:
-    """Give an open file beside `path`, which is renamed to it once it is whole.
+    """Open a file next to `path`, which is renamed to `path` once it is complete.
 
-    Its name is its own, so no other run, nor a leftover of one, is in its way. A link stays, and
-    its target is replaced; the permissions of an old file stay too.
+    Its name is random, so that neither another run nor a leftover file is in the way. If `path` is
+    a link, its target is replaced. The permissions of an old file are kept.
     """
     if is_uri(os.fspath(path)):
         with _uploaded(os.fspath(path)) as file:
@@ -42,8 +42,8 @@ def whole_file(path: PathLike) -> Iterator[IO[bytes]]:
             raise IsADirectoryError("it is a folder")
         if target.exists():
             check_kind(os.fspath(target), target.stat(), "write")
-            target.open("ab").close()  # what is read-only is not replaced behind its back
-        file = partial.open("xb")  # a path that cannot be written is found before the work
+            target.open("ab").close()  # A rename would replace a read-only file.
+        file = partial.open("xb")  # This raises before the work if it cannot be written.
         try:
             with file:
                 if target.exists():
@@ -60,7 +60,7 @@ def whole_file(path: PathLike) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _uploaded(uri: str) -> Iterator[IO[bytes]]:
-    """Give an open file of this machine, which goes to a store once it is whole."""
+    """Open a file of this machine, which is sent to a store once it is complete."""
     store, key = find_place(uri, ENVIRONMENT, {}, "write")
     with store.reaching(key, "write"):
         if store.is_web:
@@ -77,19 +77,19 @@ def _uploaded(uri: str) -> Iterator[IO[bytes]]:
         path = Path(folder) / "output"
         with path.open("xb") as file:
             yield file
-        # In a thread: an interruption would leave what has been sent, which closing makes a file.
+        # A thread sends it: an interrupted upload would be closed and leave an incomplete file.
         with ThreadPoolExecutor(1) as pool, store.reaching(key, "write"):
             pool.submit(_upload, store, os.fspath(path), key).result()
 
 
 def _upload(store: Store, path: str, key: str) -> None:
-    """Send a file; if a store would show a part of it, send it beside its place and move it."""
+    """Send a file; if the store would show it incomplete, send it next to its place and move it."""
     name, place = PurePosixPath(key), key
     if OBJECT_STORES.isdisjoint(store.protocols):
         suffix = f".recframe-{secrets.token_hex(8)}{name.suffix}"
         place = f"{key[: len(key) - len(name.name)]}{suffix}"
     try:
-        if store.handler is not None:  # a stream that fails would be closed, which makes a file
+        if store.handler is not None:  # A failed stream would leave a file.
             store.handler.fs.put_file(path, place)
         else:
             copy_files(path, place, HERE.filesystem, store.filesystem)
@@ -103,7 +103,7 @@ def _upload(store: Store, path: str, key: str) -> None:
 
 
 def check_apart(path: PathLike, read: Iterable[str], given: Iterable[str]) -> None:
-    """Raise where an output is a file that is read, or would lie where the paths given find it."""
+    """Raise if an output is a file that is read, or if the paths in `given` would find it."""
     where, same = os.fspath(path), None
     if is_uri(where):
         given = filter(is_uri, given)
@@ -127,9 +127,9 @@ def check_apart(path: PathLike, read: Iterable[str], given: Iterable[str]) -> No
 
 
 def would_find(given: str, path: str) -> bool:
-    """Return whether a file or folder or pattern that is given means a path, there or not.
+    """Return whether a file, folder or pattern would find a path, which may not exist yet.
 
-    Both are URIs, or neither is.
+    Both are URIs, or neither is one.
     """
     if is_uri(path):
         names, steps = (show_uri(uri).rstrip("/").split("/") for uri in (path, given))

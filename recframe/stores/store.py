@@ -1,4 +1,4 @@
-"""A store: a filesystem of Arrow's, here or remote, and its names without secrets."""
+"""A store: a filesystem of Arrow, local or remote, and names of its files without secrets."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ from recframe.errors import QUERY, USER, RecframeError, hide, quote, shorten, sh
 from recframe.stores import Access, as_arrow, is_uri, show_uri, without_file
 from recframe.stores.disk import identify
 
-WEB = ("http", "https")  # addresses, in which a question mark begins the query
+WEB = ("http", "https")  # In these, a question mark begins the query.
 OF_ARROW = ("s3", "gs", "gcs", "abfs", "abfss", "hdfs", "viewfs")
-SHARED = ("s3", "gcs", "abfs")  # threads may share an open file; to open one again is a request
-CHANGED = ("mtime", "LastModified", "last_modified", "updated", "created")  # times, in fsspec
-LEAST_SECRET = 4  # characters; a shorter value would be cut out of other words
-IN_URLS = "%/:=&?~#+!$,;'@()*[]"  # characters that stay as they are
+SHARED = ("s3", "gcs", "abfs")  # Threads share open files; opening takes a request.
+CHANGED = ("mtime", "LastModified", "last_modified", "updated", "created")  # keys of fsspec
+LEAST_SECRET = 4  # characters; a shorter value may be part of other words
+IN_URLS = "%/:=&?~#+!$,;'@()*[]"  # characters that are not escaped
 INSTALL = "install it with pip install 'recframe[cloud]'"
 
-Find = Callable[[int, int], bytes]  # the bytes from the first place to the second
+Find = Callable[[int, int], bytes]  # (start, stop) to bytes
 
 
 class Part(io.RawIOBase):
-    """A file of Python whose bytes a function finds, such as a part of another file."""
+    """A Python file whose bytes come from a function, such as a part of another file."""
 
     def __init__(self, size: int, find: Find) -> None:
         super().__init__()
         self._size, self._find, self._at = size, find, 0
 
     def readable(self) -> bool:
-        """Return True: it can be read, from any place."""
+        """Return True: any part can be read."""
         return True
 
     seekable = readable
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        """Go to a place."""
+        """Set the position, and return it."""
         self._at = offset + (0, self._at, self._size)[whence]
         return self._at
 
@@ -59,16 +59,16 @@ class Part(io.RawIOBase):
 
 @contextmanager
 def guarded(secrets: frozenset[str]) -> Iterator[None]:
-    """Raise an error of a library as an `OSError` without secrets, and without its chain."""
+    """Turn an error of a library into an `OSError` without secrets, and without its chain."""
     try:
         yield
     except RecframeError:
         raise
-    except Exception as error:  # of any library, of the network, of someone's filesystem
+    except Exception as error:  # Any library may raise its own.
         reworded = _reword(error, secrets)
         try:
             raise reworded from None
-        finally:  # which raising has set
+        finally:  # Raising has set it.
             reworded.__context__ = None
 
 
@@ -76,7 +76,7 @@ def _reword(error: Exception, secrets: frozenset[str]) -> OSError:
     """Return the `OSError` for an error of a library, without secrets."""
     cause = error.__cause__
     if isinstance(error, FileNotFoundError) and isinstance(cause, Exception):
-        # Fsspec finds no file where there is no server, too.
+        # Fsspec raises FileNotFoundError also if there is no server.
         is_other = isinstance(cause, OSError) and not isinstance(cause, FileNotFoundError)
         error = cause if is_other or getattr(cause, "status", 404) != 404 else error
     if isinstance(error, FileNotFoundError):
@@ -88,7 +88,7 @@ def _reword(error: Exception, secrets: frozenset[str]) -> OSError:
 
 
 class Handler(FSSpecHandler):  # type: ignore[misc]  # pyarrow has no types
-    """A filesystem of fsspec to Arrow. It asks for exactly the bytes that are read."""
+    """An fsspec filesystem for Arrow. It requests exactly the bytes that are read."""
 
     def __init__(self, filesystem: Any) -> None:
         super().__init__(filesystem)
@@ -99,24 +99,24 @@ class Handler(FSSpecHandler):  # type: ignore[misc]  # pyarrow has no types
         self._files: dict[str, tuple[int, Find]] = {}
 
     def _create_file_info(self, path: str, info: dict[str, Any]) -> Any:
-        """Return Arrow's description of a file, with the time of change that each library names."""
+        """Return Arrow's description of a file, with its time of change, which libraries name."""
         times = (one for one in map(info.get, CHANGED) if isinstance(one, datetime | float))
         return super()._create_file_info(path, info | {"mtime": next(times, None)})
 
     def get_file_info_selector(self, selector: Any) -> list[Any]:
-        """Return what is in a folder; a page of the web names what it links to."""
+        """Return the files in a folder; in a web page, those that it links to."""
         if not self.is_web:
             infos: list[Any] = super().get_file_info_selector(selector)
             return infos
         return [FileInfo(url, FileType.File) for url in self.fs.find(f"{selector.base_dir}/")]
 
     def open_input_file(self, path: str) -> Any:
-        """Return a file that is opened; several threads may open one."""
+        """Return an open file; several threads may open the same."""
         self._files[path] = known = self._files.get(path) or self._find_parts(path)
         return PythonFile(Part(*known), "r")
 
     def _find_parts(self, path: str) -> tuple[int, Find]:
-        """Return the size of a file, and the function that asks for a part of it."""
+        """Return the size of a file, and a function that requests a part of it."""
         info = self.fs.info(path)
         if info["type"] != "file":
             raise IsADirectoryError("it is a folder")
@@ -133,7 +133,7 @@ class Handler(FSSpecHandler):  # type: ignore[misc]  # pyarrow has no types
         try:
             if not self.is_web or (size > 1 and find(size - 1, size)):
                 return size, find
-        except OSError as error:  # a web server that sends whole files only
+        except OSError as error:  # Some web servers send only whole files.
             if "range" not in str(error):
                 raise
         copied = tempfile.TemporaryFile()  # noqa: SIM115
@@ -144,7 +144,7 @@ class Handler(FSSpecHandler):  # type: ignore[misc]  # pyarrow has no types
 
 
 class Store:
-    """A filesystem of Arrow's, the names of its paths, and the secrets that they must not have."""
+    """An Arrow filesystem, the names of its paths, and the secrets to hide in them."""
 
     def __init__(
         self,
@@ -156,7 +156,7 @@ class Store:
         self.filesystem, self.root, self._shown, self._secrets = filesystem, root, shown, secrets
         self.is_here = isinstance(filesystem, LocalFileSystem)
         handler = getattr(filesystem, "handler", None)
-        self.handler = handler if isinstance(handler, Handler) else None  # None of Arrow's own
+        self.handler = handler if isinstance(handler, Handler) else None  # None for Arrow's own
         own = getattr(filesystem, "type_name", "")
         self.protocols = {own} if self.handler is None else self.handler.protocols
         self.is_web = self.handler is not None and self.handler.is_web
@@ -164,17 +164,17 @@ class Store:
             self.handler.secrets = secrets
         self.versions: dict[str, tuple[Any, Any]] = {}  # size and time of change of listed files
         self._asked: list[Any] = []
-        self.listed: list[str] = []  # folders, of which all below them is known
-        self.tables: dict[str, str] = {}  # the kind of the table that a folder is, "" for none
+        self.listed: list[str] = []  # folders whose whole contents are known
+        self.tables: dict[str, str] = {}  # kinds of tables by folder, "" for no table
         self.ends: dict[str, tuple[int, bytes]] = {}  # sizes of files and their footers
         self._opened: dict[str, Any] = {}
 
     def show(self, key: str) -> str:
-        """Return the name of a path in it, without secrets."""
+        """Return the name of a path in this store, without secrets."""
         return key if self.is_here else show_uri(f"{self._shown}{key.removeprefix(self.root)}")
 
     def ask(self, asked: Any) -> list[Any]:
-        """Return Arrow's descriptions of paths, or of all that a selector finds."""
+        """Return Arrow's descriptions of paths, or of everything that a selector finds."""
         infos: list[Any] = self.filesystem.get_file_info(asked)
         self.versions |= {info.path: (info.size, info.mtime_ns) for info in infos}
         self._asked.append(asked)
@@ -189,7 +189,7 @@ class Store:
         return {info.path: (info.size, info.mtime_ns) for info in infos}
 
     def open(self, key: str) -> Any:
-        """Return a file that Arrow has opened."""
+        """Return a file, opened by Arrow."""
         if self.filesystem.type_name not in SHARED:
             with guarded(self._secrets):
                 return self.filesystem.open_input_file(key)
@@ -200,12 +200,12 @@ class Store:
 
     @contextmanager
     def reaching(self, key: str, act: str = "read") -> Iterator[None]:
-        """Raise a failure as a `RecframeError` that names the path."""
+        """Turn an error into a `RecframeError` that names the path."""
         try:
             with guarded(self._secrets):
                 yield
         except OSError as error:
-            message = shorten(first_line(error), len(INSTALL))  # which may be at the end
+            message = shorten(first_line(error), len(INSTALL))  # It may end with INSTALL.
             raise RecframeError(f"cannot {act} {show_path(self.show(key))}: {message}") from error
 
 
@@ -216,34 +216,34 @@ class Place(NamedTuple):
     key: str
 
     def identify(self) -> object:
-        """Return what the file or folder there is, whatever its name."""
+        """Return the identity of the file or folder, the same under all its names."""
         return identify(self.key) if self.store.is_here else self
 
     def open(self) -> Any:
-        """Return the file there, opened by Arrow."""
+        """Return the file, opened by Arrow."""
         return self.store.open(self.key)
 
     def open_stream(self) -> Any:
-        """Return the file there, opened to be read by Python from its beginning on."""
+        """Return the file, opened for Python to read from the beginning."""
         return Path(self.key).open("rb") if self.store.is_here else self.open()
 
 
 HERE = Store(LocalFileSystem())
-NOWHERE = Place(HERE, "")  # of rows that are no file
+NOWHERE = Place(HERE, "")  # the place of rows that are no file
 
 
 def find_version(place: Place) -> object:
-    """Return the size and time of change of a file that is listed; None where nothing tells it."""
+    """Return the size and time of change of a listed file, or None if they are not known."""
     if not place.store.is_here:
         return place.store.versions.get(place.key)
     with suppress(OSError):
-        found = os.stat(place.key)  # noqa: PTH116 - of many files it takes half the time
+        found = os.stat(place.key)  # noqa: PTH116 - it takes half the time
         return found.st_size, found.st_mtime_ns
     return None
 
 
 def check_unchanged(files: Sequence[Any], versions: Sequence[object]) -> None:
-    """Raise where a file, or else its store's listing, has another version by now."""
+    """Raise if a file has changed, or its entry in a new listing of its store."""
     stores = {one.place.store for one in files}
     listed = {store: store.ask_again() for store in stores if not store.is_here}
     for file, version in zip(files, versions, strict=True):
@@ -256,7 +256,7 @@ def check_unchanged(files: Sequence[Any], versions: Sequence[object]) -> None:
 
 @contextmanager
 def unchanged(files: Sequence[Any]) -> Iterator[None]:
-    """Raise if a file changes while this is open."""
+    """Raise at the end if a file has changed since the beginning."""
     versions = [find_version(one.place) for one in files]
     yield
     check_unchanged(files, versions)
@@ -268,7 +268,7 @@ def first_line(error: BaseException) -> str:
 
 
 def find_place(path: str, access: Access, stores: dict[str, Store], act: str = "read") -> Place:
-    """Return where a path leads; stores are kept in `stores`, so that each is opened once."""
+    """Return the place of a path; each store is opened once and kept in `stores`."""
     if not access.leads_away(path):
         return Place(HERE, without_file(path))
     if access.filesystem is not None:
@@ -292,14 +292,14 @@ def find_place(path: str, access: Access, stores: dict[str, Store], act: str = "
     if base + of_base not in stores:
         stores[base + of_base] = _open(base, of_base, access, f"{base}/{below}", act)
     store = stores[base + of_base]
-    if is_web:  # whose addresses end in a slash where they are folders
+    if is_web:  # Addresses of folders end in a slash.
         return Place(store, quote_url(f"{store.root}{slash}{below}{query}", safe=IN_URLS))
     gap = "" if not store.root or not below or store.root.endswith("/") else "/"
     return Place(store, f"{store.root}{gap}{below.rstrip('/')}")
 
 
 def _open(base: str, query: str, access: Access, path: str, act: str) -> Store:
-    """Return the store that a URI without its path leads to; messages name the whole path."""
+    """Return the store of a URI, passed without its path; messages name the whole `path`."""
     scheme, host = base.split("://", 1)
     user, _, name = host.rpartition("@")
     is_container = scheme in ("abfs", "abfss") and ":" not in user
@@ -315,20 +315,20 @@ def _open(base: str, query: str, access: Access, path: str, act: str) -> Store:
 
 
 def _open_filesystem(uri: str, storage_options: Mapping[str, Any] | None) -> tuple[Any, str]:
-    """Return the filesystem of a URI and the path in it; Arrow's own if it needs no options."""
+    """Return the filesystem of a URI and the path in it; Arrow's own if no options are passed."""
     scheme = uri.partition("://")[0]
     if storage_options is None and scheme in OF_ARROW:
         try:
             filesystem, root = FileSystem.from_uri(uri)
             return filesystem, root
-        except (ArrowInvalid, NotImplementedError) as error:  # one that was built without it
+        except (ArrowInvalid, NotImplementedError) as error:  # This Arrow may be built without it.
             if isinstance(error, ArrowInvalid) and "nrecognized filesystem" not in str(error):
                 raise
     try:
         import fsspec
 
         filesystem, root = fsspec.core.url_to_fs(uri, **(storage_options or {}))
-    except ImportError as error:  # of the library of this scheme, or of one that it needs
+    except ImportError as error:  # The scheme's library may be missing.
         said = first_line(error)
         if error.name == "fsspec":
             said = f"{scheme}:// is opened by fsspec, which could not be imported ({error})"
@@ -344,7 +344,7 @@ def _open_filesystem(uri: str, storage_options: Mapping[str, Any] | None) -> tup
 
 
 def _find_secrets(value: Any) -> set[str]:
-    """Return every text in storage_options, as it may be a secret."""
+    """Return every text in storage_options: each may be a secret."""
     if isinstance(value, str):
         return {value}
     if isinstance(value, Mapping):

@@ -1,6 +1,6 @@
-"""Tables of a lakehouse, whose log names their live files.
+"""Tables of a lakehouse: a log names their live files.
 
-Files of earlier versions lie beside the live ones, so the folder holds more than the table's rows.
+The folder also has files of earlier versions, so it holds more than the table's rows.
 """
 
 import importlib
@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from recframe.errors import RecframeError, quote, shorten, show_path
 
-# The folder that tells a table; in that of Iceberg there is a note as well.
+# The subfolder by which a table is known; that of Iceberg also has a file with this ending.
 MARKS = {"Delta": "_delta_log", "Hudi": ".hoodie", "Iceberg": "metadata"}
 NOTE = ".metadata.json"
 REMEDIES = {
@@ -51,15 +51,15 @@ def open_delta(root: str) -> Any:
 
 
 def as_dataset(root: str, open_table: Callable[[str], Any]) -> Any:
-    """Return a table of deltalake, of the version it is opened at, as a dataset."""
+    """Return a table of deltalake as a dataset, in the version that was opened."""
     try:
         table = open_table(root)
         root = table.table_uri
         mapping = table.metadata().configuration.get("delta.columnMapping.mode", "none")
-        if mapping != "none":  # of an old protocol, it is read as columns of nulls
+        if mapping != "none":  # Old protocols would read it as nulls.
             raise ValueError(f"its columns are mapped by {mapping} (columnMapping)")
         return table.to_pyarrow_dataset()
-    except Exception as error:  # what is no JSON is a bare one
+    except Exception as error:  # Invalid JSON raises a bare Exception.
         message = shorten(str(error).partition("\n")[0].rstrip("."))
         raise RecframeError(
             f"cannot read the Delta table {show_path(root)}: {message}; if deltalake lacks a "

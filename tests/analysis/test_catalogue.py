@@ -90,7 +90,7 @@ def interactions(ids="int"):
 @pytest.mark.parametrize(
     ("ids", "items"), [("int", None), ("str", 80), ("category", "list"), ("object", "list")]
 )
-def test_every_door_gives_the_same_bits(ids, items, tmp_path, monkeypatch, capsys):
+def test_every_entry_point_gives_the_same_bits(ids, items, tmp_path, monkeypatch, capsys):
     """Row order, threads, partitions and files leave the catalogue the same to the last bit."""
     frame = interactions(ids)
     known = items

@@ -53,7 +53,7 @@ class Page(HTMLParser):
         self.feed(page)
 
     def handle_starttag(self, tag, attributes):
-        """Take note of a tag."""
+        """Record a tag."""
         given = dict(attributes)
         self.tags.append((tag, given))
         if tag not in VOID:
@@ -70,18 +70,18 @@ class Page(HTMLParser):
             self.cell = []
 
     def handle_startendtag(self, tag, attributes):
-        """Take note of a tag that is closed at once."""
+        """Record a tag that is closed at once."""
         self.tags.append((tag, dict(attributes)))
 
     def handle_endtag(self, tag):
-        """Take note of the end of a cell."""
+        """Record the end of a cell."""
         assert tag == self.open.pop()
         if tag in ("td", "th"):
             self.tables[self.section][-1][-1].append("".join(self.cell).strip())
             self.cell = None
 
     def handle_data(self, data):
-        """Take note of a text."""
+        """Record a text."""
         if self.open and self.open[-1] != "style":
             self.text.append(data)
         if self.cell is not None:

@@ -37,10 +37,10 @@ def main():
         for ids in ("int", "str", "long", "coded"):
             arguments = {"rows": options.rows, "ids": ids, "shuffled": shuffled}
             print_times(arguments, options.repeat)
-    for door in ("pandas", "polars"):
+    for entry in ("pandas", "polars"):
         for ids in ("int", "str"):
-            peak = peak_bytes(door, {"rows": options.rows, "ids": ids})
-            print(f"{door}, {ids} users: {peak / options.rows:.1f} bytes a row beyond the frame")
+            peak = peak_bytes(entry, {"rows": options.rows, "ids": ids})
+            print(f"{entry}, {ids} users: {peak / options.rows:.1f} bytes a row beyond the frame")
 
 
 def print_times(arguments, repeat):
@@ -99,13 +99,13 @@ def make_call(frame):
     return lambda: frame.rec(short="pad", duplicates="keep").evaluate(engines.METRICS)
 
 
-def peak_bytes(door, arguments):
+def peak_bytes(entry, arguments):
     """Return the peak bytes of a call beyond the frame, measured in a new process; Linux only."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
-        return process.submit(_peak_bytes, door, arguments).result()
+        return process.submit(_peak_bytes, entry, arguments).result()
 
 
-def _peak_bytes(door, arguments):
+def _peak_bytes(entry, arguments):
     """Return the peak bytes, measured in this process."""
     import pyarrow as pa
 
@@ -114,7 +114,7 @@ def _peak_bytes(door, arguments):
     # The first call imports modules, which the measured call should not pay for.
     make_call(as_polars(data.make(1_000)))()
     frame = data.make(**arguments)
-    frame = as_polars(frame) if door == "polars" else frame
+    frame = as_polars(frame) if entry == "polars" else frame
     call = make_call(frame)
     gc.collect()
     pa.default_memory_pool().release_unused()

@@ -123,9 +123,9 @@ def run(case, folder):
 
 def call(case):
     """Return the result of a case's call."""
-    if case.door == "command":
+    if case.entry == "command":
         return run_commands(case)
-    convert, bind = cases.DOORS[case.door]
+    convert, bind = cases.ENTRY_POINTS[case.entry]
     source = cases.converted(case.frame, convert)
     # Some libraries cannot hold such ids.
     if source is None:

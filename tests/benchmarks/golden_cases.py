@@ -139,7 +139,7 @@ class Case(NamedTuple):
     """A call: its entry point, frame, method, arguments and options."""
 
     said: str
-    door: str
+    entry: str
     frame: pd.DataFrame
     method: str
     arguments: dict[str, Any]
@@ -176,17 +176,17 @@ def make_case(number):
     relevance = pick(rng, RELEVANCE)
     frame, codes, repeats = make_frame(rng, rows, users, items, scores, relevance)
     options = make_options(rng, scores, relevance, repeats)
-    door = pick(rng, ["pandas"] * (6 if is_large else 12) + list(DOORS))
-    is_plain = door.startswith("function") or is_large
+    entry = pick(rng, ["pandas"] * (6 if is_large else 12) + list(ENTRY_POINTS))
+    is_plain = entry.startswith("function") or is_large
     method = "evaluate" if is_plain else pick(rng, METHODS)
-    if method in ("rank", "top", "judge") and door in ("parquet", "csv", "jsonl"):
+    if method in ("rank", "top", "judge") and entry in ("parquet", "csv", "jsonl"):
         # These methods have no table for files.
         method = "catalogue"
     if method == "compare":
         frame["b_score"] = SCORES[scores](rng, rows)
     if method == "judge" or rng.random() < 0.3:
         options.pop("min_relevance", None)
-        options |= make_truth(rng, codes, users, items, door)
+        options |= make_truth(rng, codes, users, items, entry)
     if rng.random() < 0.1:
         options["exclude"] = pair_frame(rng, codes, users, items, 0.2)
     role = pick(rng, ["several", "none", "index"], 0.15)
@@ -195,14 +195,14 @@ def make_case(number):
         options["user"] = ["day", "user"]
     elif role == "none":
         options |= {"user": None, "duplicates": "keep"}
-    elif role == "index" and door in ("pandas", "dask", "function"):
+    elif role == "index" and entry in ("pandas", "dask", "function"):
         frame = frame.set_index("user")
     arguments = make_arguments(rng, method, frame, options)
     shown = {name: getattr(value, "shape", value) for name, value in options.items()}
-    said = f"{door}: {method} of {rows} rows, users {users}, items {items}, scores {scores}, "
+    said = f"{entry}: {method} of {rows} rows, users {users}, items {items}, scores {scores}, "
     said += f"relevance {relevance}; {shown}; "
     said += str({name: getattr(value, "shape", value) for name, value in arguments.items()})
-    return Case(said, door, frame, method, arguments, options)
+    return Case(said, entry, frame, method, arguments, options)
 
 
 def make_frame(rng, rows, users, items, scores, relevance):
@@ -261,7 +261,7 @@ def pair_frame(rng, codes, users, items, share):
     ).drop_duplicates(ignore_index=True)
 
 
-def make_truth(rng, codes, users, items, door):
+def make_truth(rng, codes, users, items, entry):
     """Return the options of a truth that has other users and pairs too."""
     truth, found = pair_frame(rng, codes, users, items, pick(rng, [0.1, 0.4])), {}
     if rng.random() < 0.2:
@@ -269,7 +269,7 @@ def make_truth(rng, codes, users, items, door):
     if rng.random() < 0.4:
         truth["relevant"] = rng.integers(0, 4, len(truth))
         found["min_relevance"] = 1
-    if "polars" in door and rng.random() < 0.5:
+    if "polars" in entry and rng.random() < 0.5:
         truth = converted(truth, pl.from_pandas)
     found["population"] = pick(rng, ["rows"], 0.3) or "all"
     found["unjudged"] = pick(rng, ["drop"], 0.25)
@@ -338,7 +338,7 @@ def scan(folder, options):
 
 
 # Each entry point converts a frame, and makes its accessor unless it is a function.
-DOORS = {
+ENTRY_POINTS = {
     "pandas": (lambda frame: frame, bind),
     "polars": (pl.from_pandas, bind),
     "polars in chunks": (lambda frame: pl.concat(cut(frame, pl.from_pandas), rechunk=False), bind),

@@ -56,9 +56,9 @@ def main():
         )
         with served(folder, asked.delay, asked.rate) as port:
             time_layouts(Path(folder) / "bucket", port, asked)
-        print("\ndoor, at full speed: seconds, and times the local file")
+        print("\nentry point, at full speed: seconds, and times the local file")
         with served(folder) as port:
-            time_doors(Path(folder) / "bucket", port, asked)
+            time_entry_points(Path(folder) / "bucket", port, asked)
 
 
 def write_layouts(bucket, rows):
@@ -111,24 +111,24 @@ def time_layouts(bucket, port, asked):
         print(f"{layout:37} {n_bytes / 1e6:5.0f} MB  {shown}", flush=True)
 
 
-def time_doors(bucket, port, asked):
+def time_entry_points(bucket, port, asked):
     """Print a row for each URL or path of the same file."""
     from fsspec.implementations.memory import MemoryFileSystem
 
     path = bucket / "0" / "000.parquet"
     MemoryFileSystem().put(str(path), "/0.parquet")
     query = StoreServer.query.fget(type("Asked", (), {"port": port}))
-    doors = {
+    entry_points = {
         "local": path,
         "file://": path.as_uri(),
         "s3:// (pyarrow)": f"s3://key:secret@bucket/0/000.parquet?{query}",
         "http:// (fsspec)": f"http://127.0.0.1:{port}/bucket/0/000.parquet",
         "memory:// (fsspec)": "memory://0.parquet",
     }
-    seconds = {name: [] for name in doors}
+    seconds = {name: [] for name in entry_points}
     for _ in range(asked.repeats):
-        for name, door in doors.items():
-            seconds[name].append(timed(lambda door=door: evaluate(door, asked.memory)))
+        for name, entry in entry_points.items():
+            seconds[name].append(timed(lambda entry=entry: evaluate(entry, asked.memory)))
     local = statistics.median(seconds["local"])
     for name, times in seconds.items():
         print(

@@ -1,4 +1,4 @@
-"""ddf.rec: what pandas gives, bit for bit, lazily, on threads and on a cluster."""
+"""ddf.rec equals df.rec bit for bit, lazily, on threads and on a cluster."""
 
 import pickle
 import re
@@ -32,10 +32,10 @@ ONE_OF_EACH_WAY = ["describe", "compare", "evaluate", "top", "curve"]  # from us
 
 @pytest.fixture
 def threads():
-    """Dask's scheduler of threads, with ids of text as pandas has them.
+    """Use Dask's threads, and ids of text as in pandas.
 
-    What a refused computation leaves running ends with the test: it could undo the filters of
-    warnings that the next one sets.
+    Tasks that a refused computation leaves running end with the test: they could undo the filters
+    of warnings that the next test sets.
     """
     options = {"scheduler": "threads", "dataframe.convert-string": False}
     with ThreadPoolExecutor(2) as pool, dask.config.set(options, pool=pool):
@@ -44,7 +44,7 @@ def threads():
 
 @pytest.mark.parametrize("ids", USERS)
 def test_means(ids, threads):
-    """Means are lazy too, and leave NaN out as pandas does."""
+    """Means are lazy too, and leave NaN out as in pandas."""
     frame = interactions(ids)
     frame["relevant"] &= frame["knn_score"] > 2
     lazy = parts(frame).rec(short="nan").mean(METRICS)
@@ -55,7 +55,7 @@ def test_means(ids, threads):
 
 
 def test_nothing_runs_before_it_is_computed(threads):
-    """Making a table reads no data; what is wrong in it is found when computed."""
+    """Making a table reads no data, and wrong data raise when it is computed."""
     ddf = parts(interactions().assign(relevant=7))
     lazy = ddf.rec(short="pad").evaluate(METRICS)
     with pytest.raises(recframe.RecframeError, match="must be boolean or 0/1"):
@@ -65,7 +65,7 @@ def test_nothing_runs_before_it_is_computed(threads):
 @pytest.mark.parametrize("truth", [None, "missing.parquet"])
 @pytest.mark.parametrize("make", LAZY.values(), ids=LAZY)
 def test_no_table_reads_data(make, truth):
-    """Making a table runs nothing and opens no file of truth."""
+    """Making a table runs no task and opens no file of truth."""
     frame = interactions().assign(item=1)
     ddf = dd.from_map(pytest.fail, ["this ran"], meta=frame.iloc[:0])
 
@@ -92,28 +92,28 @@ def test_no_table_reads_data(make, truth):
     ],
 )
 def test_arguments_are_checked_at_once(ask, message):
-    """What is wrong with an argument is said before anything is computed."""
+    """Wrong arguments raise before anything is computed."""
     ddf = dd.from_map(pytest.fail, ["this ran"], meta=interactions().iloc[:0])
     with pytest.raises(recframe.RecframeError, match=message):
         ask(ddf.rec)
 
 
 def test_missing_columns_are_found_at_once():
-    """Roles are sought in the labels."""
+    """A missing role is refused before anything is computed."""
     with pytest.raises(recframe.MissingColumnError, match="user='usr': no such column"):
         parts(interactions()).rec(user="usr").recall(k=1)
 
 
 @pytest.mark.parametrize("make", (IN_NO_ORDER | OTHERS).values(), ids=IN_NO_ORDER | OTHERS)
 def test_null_users_are_refused(make, threads):
-    """The shuffle keeps rows without an id; they are refused as in pandas."""
+    """The shuffle keeps rows without an id, which are refused as in pandas."""
     frame = interactions("nullable")
     frame.loc[7, "user"] = pd.NA
     with pytest.raises(recframe.RecframeError, match="ids must not be null, found 1 null"):
         make(parts(frame).rec(short="pad")).compute()
 
 
-@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")  # of pandas: Dask is lazy
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")  # Pandas warns.
 def test_null_users_are_dropped(threads):
     """Rows without an id can be left out, from every table."""
     frame = interactions("nullable")
@@ -123,7 +123,7 @@ def test_null_users_are_dropped(threads):
 
 
 def test_a_promise_that_holds(threads):
-    """With each user in one partition the rows stay there and the table is the same."""
+    """If each user is in one partition, rows stay there and the table is the same."""
     frame = interactions().sort_values("user", ignore_index=True)
     starts = [
         0,
@@ -142,7 +142,7 @@ def test_a_promise_that_holds(threads):
 
 
 def test_every_metric_has_a_method(threads):
-    """The method of a metric returns what pandas' does, lazily."""
+    """The method of a metric returns the table of pandas, lazily."""
     frame = interactions()
     calls = {name: None if "none" == cut else 2 for name, cut in strategies.METRICS.items()}
     expected, lazy = (
@@ -156,7 +156,7 @@ def test_every_metric_has_a_method(threads):
 
 
 def test_a_metric_that_is_undefined(threads):
-    """The table of one metric is that of pandas where users have no value in it."""
+    """The table of one metric equals that of pandas if some users have no value."""
     frame = interactions()
     frame["relevant"] &= frame["user"] > 9
     expected = frame.rec(short="pad").recall(k=2)
@@ -169,7 +169,7 @@ def test_a_metric_that_is_undefined(threads):
     ("ids", "make"), [("category", LAZY["evaluate"]), *(("int", make) for make in LAZY.values())]
 )
 def test_a_promise_that_does_not_hold(ids, make, threads):
-    """Users in several partitions are found, whatever table they would be wrong in."""
+    """Users in several partitions are refused in every table."""
     lazy = make(parts(interactions(ids)).rec(partitioned=True, short="pad"))
     with pytest.raises(recframe.RecframeError, match=r"partitioned=True: .* 49 users in several"):
         lazy.compute()
@@ -177,7 +177,7 @@ def test_a_promise_that_does_not_hold(ids, make, threads):
 
 @pytest.mark.parametrize("ids", USERS)
 def test_every_table_is_that_of_pandas(ids, threads):
-    """Every method gives what it gives for pandas, bit for bit but for sums of sums."""
+    """Every method gives the table of pandas, bit for bit except for sums of sums."""
     frame = interactions(ids)
 
     assert_all_same(frame, parts(frame))
@@ -185,7 +185,7 @@ def test_every_table_is_that_of_pandas(ids, threads):
 
 @pytest.mark.parametrize("ids", ["int", "str"])
 def test_tables_of_a_promise_that_holds(ids, threads):
-    """Every method takes partitions of whole users as they are."""
+    """Every method accepts partitions of whole users without a shuffle."""
     frame = interactions(ids)
     number = frame["user"].rank(method="dense") % 3
     ddf = dd.from_map(lambda n: frame[number == n], range(4), meta=frame.iloc[:0])
@@ -195,7 +195,7 @@ def test_tables_of_a_promise_that_holds(ids, threads):
 
 @pytest.mark.parametrize("ids", ["category", "nullable"])
 def test_an_index_of_users(ids, threads):
-    """An index that plays a role does so in every method, and stays the index of rows."""
+    """An index with a role has it in every method, and stays the index of rows."""
     # Dask takes an int64 and an Int64 index for one where their values are the same.
     frame = interactions(ids).set_index("user").iloc[len(ids) :]
 
@@ -204,14 +204,14 @@ def test_an_index_of_users(ids, threads):
 
 @pytest.mark.parametrize("ties", ["best", "worst"])
 def test_every_table_with_ties(ties, threads):
-    """Tie rules that read relevance are those of pandas in every method."""
+    """Tie rules that read relevance give the tables of pandas in every method."""
     frame = interactions()
 
     assert_all_same(frame, parts(frame), ties=ties, zero_division=0.0)
 
 
 def test_sums_over_many_users(threads):
-    """Means and their errors over thousands of users are summed as pandas does."""
+    """Means and their errors over thousands of users are summed as in pandas."""
     rng = np.random.default_rng(5)
     users = {
         "user": rng.integers(0, 9000, 40_000).astype(str),
@@ -234,7 +234,7 @@ def test_sums_over_many_users(threads):
 
 
 def test_top_has_users_together(threads):
-    """The first rows of a user are in one piece and in ranked order."""
+    """The first rows of a user are next to each other and in ranked order."""
     top = parts(interactions()).rec.top(3, "other_score").compute()
     users = top["user"]
 
@@ -244,7 +244,7 @@ def test_top_has_users_together(threads):
 
 @pytest.mark.parametrize("ids", USERS)
 def test_inspect(ids, threads):
-    """One user's rankings are those of pandas, and displayed as they are."""
+    """The rankings of one user equal those of pandas, and are displayed alike."""
     frame = interactions(ids).assign(item=range(400))
     user = frame["user"].iloc[9]
     expected, actual = (data.rec.inspect(user, k=2) for data in (frame, parts(frame)))
@@ -256,7 +256,7 @@ def test_inspect(ids, threads):
 
 
 def test_inspect_reads_the_rows_of_one_user(threads):
-    """What is wrong with the rows of others is not looked at."""
+    """Wrong rows of other users do not matter."""
     frame = interactions()
     user = frame["user"].iloc[0]
     frame["relevant"] = frame["relevant"].astype(int)
@@ -266,7 +266,7 @@ def test_inspect_reads_the_rows_of_one_user(threads):
 
 
 def test_inspect_refuses_an_unknown_user(threads):
-    """The refusal names ids that are there."""
+    """The refusal names some ids of the frame."""
     ddf = parts(interactions())
     ddf = dd.concat([ddf[ddf["knn_score"] > 99], ddf])
     with pytest.raises(recframe.RecframeError, match=r"user=99: no row .* are such as \d+, \d+"):
@@ -275,7 +275,7 @@ def test_inspect_refuses_an_unknown_user(threads):
 
 @pytest.mark.parametrize("user", ["int", "nobody"])
 def test_inspect_with_truth(user, threads):
-    """Items that truth names are shown, with rows and without; rows of others are not read."""
+    """Items of truth are shown with and without rows, and rows of other users are not read."""
     frame = interactions().drop(columns="relevant").assign(item=pd.array(range(400), "Int64"))
     others = pd.DataFrame({"user": [60, 61], "item": [1, 500]})
     truth = pd.concat([frame.loc[::7, ["user", "item"]], others])
@@ -289,7 +289,7 @@ def test_inspect_with_truth(user, threads):
 
 
 def test_a_report(threads):
-    """Scores are in the order of columns, users whose metric changes alike in that of their ids."""
+    """Scores are in the order of columns, and users with equal changes in the order of ids."""
     frame = interactions().iloc[:, [0, 2, 1, 3]].assign(item=range(400))
     pages = [data.rec.report("precision@2").html for data in (frame, parts(frame))]
     expected, actual = (re.sub("<dt>data</dt>.*", "", page) for page in pages)
@@ -299,7 +299,7 @@ def test_a_report(threads):
 
 @pytest.mark.parametrize("partitioned", [False, True])
 def test_a_curve_ends_where_the_shortest_ranking_does(partitioned, threads):
-    """Lazily the cut-offs that every partition reaches are those of the whole frame."""
+    """The cut-offs of a lazy curve end with the shortest ranking of the whole frame."""
     frame = interactions().sort_values("user", ignore_index=True)
     ddf = dd.from_map(
         lambda part: frame[frame["user"] // 13 == part], range(4), meta=frame.iloc[:0]
@@ -313,7 +313,7 @@ def test_a_curve_ends_where_the_shortest_ranking_does(partitioned, threads):
 
 
 def test_a_curve_with_truth(threads):
-    """Users of truth without a row have empty lists in Dask too, and do not end the curve."""
+    """Users of truth without rows have empty lists, which do not end the curve."""
     frame = interactions().drop(columns="relevant").assign(item=range(400))
     others = pd.DataFrame({"user": [60, 61], "item": [1, 2]})
     truth = pd.concat([frame.loc[::7, ["user", "item"]], others])
@@ -324,7 +324,7 @@ def test_a_curve_with_truth(threads):
 
 
 def test_what_is_undefined_has_a_column_where_there_is_any(threads):
-    """The data decides the columns, as in pandas: they are known when computed."""
+    """The data decides which columns of undefined values exist, as in pandas."""
     frame = interactions()
     frame["relevant"] &= frame["user"] > 9
     for method, label in (("summary", "n_undefined"), ("compare", "n_undefined_both")):
@@ -334,13 +334,13 @@ def test_what_is_undefined_has_a_column_where_there_is_any(threads):
 
 
 def test_a_description_has_its_words_when_computed(threads):
-    """What worries is said below the computed table, as in pandas."""
+    """The computed table shows the same warnings as that of pandas."""
     frame = interactions()
 
     lazy = parts(frame).rec.describe(k=4)
     described = frame.rec.describe(k=4)
     assert described.refusal is not None
-    described.refusal = None  # which Dask does not look for
+    described.refusal = None  # Dask does not look for it.
     assert repr(described) == repr(lazy.compute())
     assert lazy.compute().warnings
 
@@ -362,7 +362,7 @@ def test_describe_counts_what_is_refused(threads):
 
 
 def test_describe_without_relevance(threads):
-    """Where one partition does not say what is relevant, none of the figures that need it is."""
+    """If relevance is unclear in one partition, all values that need it are null."""
     frame = interactions().assign(relevant=lambda rows: rows["relevant"].astype(int))
     frame.loc[5, "relevant"] = 4
     expected = frame.rec.describe(k=2)
@@ -375,7 +375,7 @@ def test_describe_without_relevance(threads):
 @pytest.mark.parametrize("population", ["all", "rows"])
 @pytest.mark.parametrize("is_listed_twice", [False, True])
 def test_describe_with_truth(population, is_listed_twice, threads):
-    """Users of truth without a row count once; duplicates leave relevance undefined everywhere."""
+    """Users of truth without rows count once, and duplicates leave relevance undefined."""
     frame = interactions().drop(columns="relevant").assign(item=range(400))
     if is_listed_twice:
         frame = pd.concat([frame, frame.iloc[:1]], ignore_index=True)
@@ -390,7 +390,7 @@ def test_describe_with_truth(population, is_listed_twice, threads):
 
 @pytest.mark.parametrize("ties", ["expected", "best"])
 def test_every_table_with_truth(ties, threads):
-    """Truth is looked up in every partition, some of which have none of its users."""
+    """Truth is looked up in every partition, even if one has no users of truth."""
     frame = interactions().drop(columns="relevant").assign(item=range(400))
     others = pd.DataFrame({"user": [60, 61], "item": [1, 2]})
     truth = pd.concat([frame.loc[[9, 17, 21], ["user", "item"]], others])
@@ -400,7 +400,7 @@ def test_every_table_with_truth(ties, threads):
 
 @pytest.mark.parametrize("table", ONE_OF_EACH_WAY)
 def test_truth_is_read_once(table, threads, tmp_path, monkeypatch):
-    """A file of truth is opened by one task, however many partitions are judged by it."""
+    """One task opens a file of truth for all partitions."""
     frame = interactions().drop(columns="relevant").assign(item=range(400))
     frame.loc[::7, ["user", "item"]].to_parquet(tmp_path / "truth.parquet")
     ours = parts(frame).rec(
@@ -415,7 +415,7 @@ def test_truth_is_read_once(table, threads, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("table", ONE_OF_EACH_WAY)
 def test_truth_of_others(table, threads):
-    """Truth that has no user in common with all partitions is refused as for pandas."""
+    """Truth without a common user in any partition is refused as for pandas."""
     frame = interactions().assign(item=range(400))
     truth = pd.DataFrame({"user": [60, 61], "item": [1, 2]})
     ours = parts(frame).rec(population="all", truth=truth, ties="best", short="pad")
@@ -425,7 +425,7 @@ def test_truth_of_others(table, threads):
 
 @pytest.mark.filterwarnings("ignore:.*inplace keyword")  # Dask's own, on pandas 3.1
 def test_known_divisions_prove_nothing(tmp_path, threads):
-    """Divisions from the statistics of files that users straddle must not save the shuffle."""
+    """Known divisions do not save the shuffle, because users may span them."""
     frame = interactions().sort_values("user").set_index("user")
     for number in range(4):
         frame[100 * number : 100 * number + 100].to_parquet(tmp_path / f"{number}.parquet")
@@ -446,7 +446,7 @@ def test_one_ranking(threads):
 
 
 def test_one_ranking_with_truth(threads):
-    """With truth too the one ranking is there once."""
+    """With user=None and truth, the single ranking comes once."""
     frame = interactions().drop(columns="relevant").assign(item=range(400))
     truth = pd.DataFrame({"item": [4, 44, 444]})
 
@@ -463,7 +463,7 @@ def test_the_order_of_rows_is_lost(ties):
 
 
 def test_options_are_those_of_pandas():
-    """The options are checked as `recframe.evaluate` checks them."""
+    """Options are checked as in `recframe.evaluate`."""
     rec = parts(interactions()).rec
     with pytest.raises(recframe.RecframeError, match="short must be one of"):
         rec(short="cut")
@@ -472,7 +472,7 @@ def test_options_are_those_of_pandas():
 
 
 def test_functions_travel_by_name():
-    """What is sent to workers is small and needs no more than recframe there."""
+    """Tasks are small and need only recframe on workers."""
     lazy = parts(interactions()).rec(short="pad").evaluate(METRICS)
 
     assert len(pickle.dumps(in_cell)) < 100
@@ -480,7 +480,7 @@ def test_functions_travel_by_name():
 
 
 def test_without_rows_at_all(threads):
-    """Partitions without rows only are a frame without rows."""
+    """Partitions that are all empty give the table of an empty frame."""
     ddf = parts(interactions())
     none = ddf[ddf["knn_score"] > 99].rec(short="pad").evaluate(METRICS).compute()
 
@@ -493,7 +493,7 @@ def test_without_rows_at_all(threads):
     [("int", "all"), ("str", "rows"), ("category", "all"), ("nullable", "rows")],
 )
 def test_truth(ids, population, threads):
-    """Relevance from truth is looked up in every partition; users without a row come once."""
+    """Relevance from truth is found in every partition, and users without rows come once."""
     frame = interactions(ids).drop(columns="relevant").assign(item=range(400))
     truth = frame.loc[::7, ["user", "item"]].assign(item=lambda rows: rows["item"] % 300)
     others = pd.DataFrame({"user": USERS[ids](pd.Series([60, 61])), "item": [1, 2]})

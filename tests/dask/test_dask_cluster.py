@@ -1,4 +1,4 @@
-"""ddf.rec on a cluster of two workers, each a process of its own."""
+"""ddf.rec on a cluster of two worker processes."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ from noted import RELEVANT
 
 @pytest.fixture(scope="module")
 def cluster():
-    """A cluster of two workers, each a process of its own."""
+    """Yield a client of a cluster of two worker processes."""
     # Port 0 is any that is free: another cluster may have the usual one.
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     # Workers are forks of one process that has imported what they need.
@@ -33,14 +33,14 @@ def cluster():
 
 @pytest.mark.parametrize("ids", ["category", "nullable"])
 def test_every_table_on_a_cluster(ids, cluster):
-    """What methods send to workers is found there; the tables are the same, and their indexes."""
+    """Workers find the functions of all methods, and tables and indexes are the same."""
     frame = interactions(ids)
     with dask.config.set({"dataframe.convert-string": False}):
         assert_all_same(frame, parts(frame))
 
 
 def test_truth_on_a_cluster(cluster):
-    """Workers look truth up, each in its partitions."""
+    """Workers match truth with the rows of their partitions."""
     frame = interactions().drop(columns="relevant").assign(item=range(400))
     truth = pd.DataFrame({"user": [*frame["user"][:9], 60], "item": range(10)})
 
@@ -50,24 +50,24 @@ def test_truth_on_a_cluster(cluster):
 def test_warnings_on_a_cluster(cluster):
     """The warning of the worker that makes the table reaches the user's process."""
     table = dd.from_pandas(RELEVANT, npartitions=2, sort=False).rec.mean("precision@1")
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         table.compute()
         last = time.monotonic() + 30
-        while not said and time.monotonic() < last:  # it comes beside the table
+        while not caught and time.monotonic() < last:  # It may come after the table.
             time.sleep(0.01)
 
-    assert [True] == [str(one.message).startswith("every ranked row") for one in said]
+    assert [True] == [str(one.message).startswith("every ranked row") for one in caught]
 
 
 def test_a_broken_promise_on_a_cluster(cluster):
-    """The refusal of a worker arrives as it was raised."""
+    """The refusal of a worker arrives unchanged."""
     with pytest.raises(recframe.RecframeError, match=r"partitioned=True: .* 49 users in several"):
         parts(interactions()).rec(partitioned=True, short="pad").evaluate(METRICS).compute()
 
 
 def test_a_worker_that_dies(cluster, tmp_path):
-    """What a killed worker had done is done again; the table is the same."""
+    """The work of a killed worker is done again, and the table is the same."""
     frame, mark = interactions(), tmp_path / "died"
 
     def die_once(part):

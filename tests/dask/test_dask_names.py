@@ -1,4 +1,4 @@
-"""ddf.rec: what Dask names tasks by, so that frames that differ never share a result."""
+"""ddf.rec: the names of tasks, by which different frames never share a result."""
 
 import dask.dataframe as dd
 import pandas as pd
@@ -11,7 +11,7 @@ from lazily import USERS, interactions
 
 @pytest.fixture(autouse=True)
 def texts():
-    """Ids of text as pandas has them."""
+    """Keep ids of text as in pandas."""
     with dask.config.set({"scheduler": "threads", "dataframe.convert-string": False}):
         yield
 
@@ -29,7 +29,7 @@ ALIKE = {  # ids of the same values in two dtypes
 
 
 def with_ids(ids, *, as_index):
-    """Return rows of these users, who are a column or the index."""
+    """Return rows of these users, as a column or as the index."""
     frame = pd.DataFrame({"user": ids, "score": range(4), "relevant": True})
     return frame[ids.notna()].set_index("user") if as_index else frame
 
@@ -37,7 +37,7 @@ def with_ids(ids, *, as_index):
 @pytest.mark.parametrize("as_index", [False, True])
 @pytest.mark.parametrize("ids", ALIKE.values(), ids=ALIKE)
 def test_dtypes_are_part_of_the_name(ids, as_index):
-    """Frames of the same values in other dtypes keep their own where they are computed as one."""
+    """Frames with equal values in different dtypes keep their dtypes if computed together."""
     frames = [with_ids(alike, as_index=as_index) for alike in ids]
     lazy = [dd.from_pandas(frame).rec(missing="drop").recall(k=1) for frame in frames]
 
@@ -46,12 +46,12 @@ def test_dtypes_are_part_of_the_name(ids, as_index):
 
 
 def test_places_are_part_of_the_name():
-    """Frames of the same columns in other places give each its own numbers."""
+    """Frames with columns in another order have their own results."""
     scores = [pd.array(values, "Float64") for values in ([0.5, 0.9], [0.9, 0.5])]
     frame, other = (pd.DataFrame({"user": [1, 1], "relevant": [0, 1]}) for _ in range(2))
     frame["a_score"], frame["b_score"] = scores
     other["b_score"] = scores[0]
-    other.insert(2, "a_score", scores[1])  # where pandas keeps it is after b_score
+    other.insert(2, "a_score", scores[1])  # It is stored after b_score.
     lazy = [dd.from_pandas(each).rec.recall(k=1) for each in (frame, other)]
 
     for each, actual in zip((frame, other), dask.compute(*lazy), strict=True):
@@ -59,7 +59,7 @@ def test_places_are_part_of_the_name():
 
 
 def test_truth_of_another_dtype_has_another_name():
-    """Neither is truth taken for another of the same values."""
+    """Truth with equal values in another dtype has another name."""
     ddf = dd.from_pandas(pd.DataFrame({"user": ["a", "b"], "item": [1, 1], "score": 0.5}))
     truths = [pd.DataFrame({"user": ids, "item": 1})[1:] for ids in ALIKE["string"]]
     lazy = [ddf.rec(truth=truth).recall(k=1) for truth in truths]
@@ -69,7 +69,7 @@ def test_truth_of_another_dtype_has_another_name():
 
 @pytest.mark.parametrize("ids", USERS)
 def test_equal_frames_share_a_name(ids):
-    """Of frames that are equal in all, one is computed."""
+    """Equal frames have one name, so that only one is computed."""
     first, second = (dd.from_pandas(interactions(ids)).rec(short="pad").recall(k=1) for _ in "ab")
 
     assert first._name == second._name

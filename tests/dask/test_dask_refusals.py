@@ -1,4 +1,4 @@
-"""ddf.rec: what all partitions together refuse is said as for pandas."""
+"""ddf.rec: refusals of all partitions together are worded as for pandas."""
 
 import re
 
@@ -13,7 +13,7 @@ import recframe.dask
 
 @pytest.fixture(autouse=True)
 def threads():
-    """Dask's scheduler of threads, with ids of text as pandas has them."""
+    """Use Dask's threads, and ids of text as in pandas."""
     with dask.config.set({"scheduler": "threads", "dataframe.convert-string": False}):
         yield
 
@@ -44,7 +44,7 @@ REFUSED = {
 @pytest.mark.parametrize("options", REFUSED.values(), ids=REFUSED)
 @pytest.mark.parametrize("n", [1, 3])
 def test_what_pandas_refuses(options, n):
-    """Is refused in its words, of one partition and of several; examples are any of the frame."""
+    """Refusals have the words of pandas, in one partition and in several."""
     options = {"short": "pad"} | options
     ours = dd.from_pandas(FRAME, npartitions=n).rec(**options)
     with pytest.raises(recframe.RecframeError) as expected:
@@ -52,12 +52,12 @@ def test_what_pandas_refuses(options, n):
     for make in (ours.recall, ours.mean, ours.describe):
         with pytest.raises(recframe.RecframeError) as refused:
             make().compute()
-        said = [re.sub("'[a-s]'", "any", str(one.value)) for one in (expected, refused)]
-        assert said[0] == said[1]
+        messages = [re.sub("'[a-s]'", "any", str(one.value)) for one in (expected, refused)]
+        assert messages[0] == messages[1]
 
 
 def test_users_of_truth_who_are_those_of_the_frame():
-    """Are so in all partitions together, whatever users each has."""
+    """Users are compared with truth over all partitions, not in each one."""
     options = {"truth": FRAME[["user", "item"]], "population": "raise", "short": "pad"}
     ours = dd.from_pandas(FRAME, npartitions=3).rec(**options).recall(k=1).compute()
 

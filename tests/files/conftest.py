@@ -1,4 +1,4 @@
-"""What the tests of files share: a frame of many users, and a count of temporary files."""
+"""Fixtures of the tests of files: a frame of many users, and a count of temporary files."""
 
 import tempfile
 
@@ -24,7 +24,7 @@ def large():
 
 @pytest.fixture
 def spills(monkeypatch):
-    """The temporary files that are made, one for each spill."""
+    """Return the list of temporary files, one for each spill."""
     made = []
     make = tempfile.TemporaryFile
 

@@ -1,4 +1,4 @@
-"""Rows as they are read: nulls met, types made one."""
+"""Batches of rows: nulls are refused or dropped, and types become one."""
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,7 @@ from recframe.options import Options
 @pytest.mark.parametrize("ids", ["str", "float", "category"])
 @pytest.mark.parametrize("layout", [one_sorted_file, shuffled_file])
 def test_null_users_are_refused_or_dropped(large, tmp_path, layout, ids):
-    """Statistics do not show null ids; no plan may lose them."""
+    """Null ids are refused or dropped although statistics do not show them."""
     user = large["user"] if ids == "str" else large["user"].str[-3:].astype(float)
     user = user.astype("category") if ids == "category" else user
     layout(large.assign(user=user.where(large.index % 50 != 7)), tmp_path)
@@ -31,7 +31,7 @@ def test_null_users_are_refused_or_dropped(large, tmp_path, layout, ids):
 
 
 def test_integers_beside_nulls_stay_exact(tmp_path):
-    """A null beside integers does not make floats of them, which would tie these two."""
+    """Integers next to a null do not become floats, in which these two would tie."""
     table = pa.table(
         {
             "user": [1, 1, 1],
@@ -46,7 +46,7 @@ def test_integers_beside_nulls_stay_exact(tmp_path):
 
 
 def test_a_type_that_does_not_hold_a_value(tmp_path):
-    """A number that the common type rounds is refused, and column and file named."""
+    """A number that the common type rounds is refused with its column and file."""
     rows = {"score": [0.9, 0.1], "relevant": [1, 0]}
     pq.write_table(pa.table({"user": [0.5, 0.5], **rows}), tmp_path / "0.parquet")
     pq.write_table(pa.table({"user": [2**53 + 1] * 2, **rows}), tmp_path / "1.parquet")
@@ -57,7 +57,7 @@ def test_a_type_that_does_not_hold_a_value(tmp_path):
 
 
 def read(path, n_bytes, *, files=None):
-    """Return the batches of files, and how far reading them is."""
+    """Return the batches of files, and the progress of reading them."""
     files = files or open_files(path, Options(missing="drop"), 1)
     progress = Progress(files.n_rows, print)
     found = read_batches(files, files.row_groups, n_bytes, progress)
@@ -65,7 +65,7 @@ def read(path, n_bytes, *, files=None):
 
 
 def test_rows_of_a_batch(tmp_path):
-    """As many as have the bytes asked for, with the work on each; at least one."""
+    """A batch has as many rows as its bytes allow, with the work on each, and at least one."""
     rows = {"user": np.arange(1000), "score": np.arange(1000), "relevant": [True] * 1000}
     pq.write_table(pa.table(rows), tmp_path / "0.parquet")
     (row_group,) = open_files(tmp_path, Options(), 1).row_groups
@@ -78,7 +78,7 @@ def test_rows_of_a_batch(tmp_path):
 
 
 def test_most_rows_of_a_batch(large, tmp_path, monkeypatch):
-    """More than so many are never read at a time, however much memory there is."""
+    """A batch has at most MOST_ROWS rows, even in a large memory."""
     monkeypatch.setattr(batches, "MOST_ROWS", 150)
     large.to_parquet(tmp_path / "0.parquet")
     found, _ = read(tmp_path, 1 << 40)
@@ -87,7 +87,7 @@ def test_most_rows_of_a_batch(large, tmp_path, monkeypatch):
 
 
 def test_a_dropped_row_counts_as_evaluated(large, tmp_path):
-    """Half of the progress of a row is reading it; what is dropped is done with."""
+    """Reading a row is half of its progress, and dropping it is all of it."""
     users = large["user"].where(large.index % 50 != 7)
     large.assign(user=users).to_parquet(tmp_path / "0.parquet")
     found, n_read = read(tmp_path, 10_000)
@@ -108,7 +108,7 @@ def test_a_dropped_row_counts_as_evaluated(large, tmp_path):
     ],
 )
 def test_files_stay_open(large, tmp_path, monkeypatch, most, open_bytes, n_opened):
-    """A file that a thread reads again is still open, within a number of files and of bytes."""
+    """A thread keeps its files open, up to a number of files and bytes."""
     monkeypatch.setenv("RECFRAME_MAX_THREADS", "1")
     for name in "012":
         large[:30].to_parquet(tmp_path / f"{name}.parquet", row_group_size=10)
@@ -118,9 +118,9 @@ def test_files_stay_open(large, tmp_path, monkeypatch, most, open_bytes, n_opene
     opened = []
     open_file = batches.open_file
 
-    def open_and_note(*given):
-        opened.append(given)
-        return open_file(*given)
+    def open_and_note(*arguments):
+        opened.append(arguments)
+        return open_file(*arguments)
 
     monkeypatch.setattr(batches, "MAX_OPEN", most)
     monkeypatch.setattr(batches, "open_file", open_and_note)
@@ -132,7 +132,7 @@ def test_files_stay_open(large, tmp_path, monkeypatch, most, open_bytes, n_opene
 @pytest.mark.parametrize("use_dictionary", [True, False])
 @pytest.mark.parametrize("memory", [1, 1 << 30])
 def test_texts_are_codes(large, tmp_path, use_dictionary, memory):
-    """Whatever they are in the file, and however it is read; other columns are as they are."""
+    """Texts become codes however a file stores them, and other columns keep their types."""
     large.to_parquet(tmp_path / "0.parquet", use_dictionary=use_dictionary)
     (batch, *_), _ = read(tmp_path, 1 << 30, files=open_files(tmp_path, Options(), memory))
 
@@ -143,7 +143,7 @@ def test_texts_are_codes(large, tmp_path, use_dictionary, memory):
 
 @pytest.mark.parametrize("write_statistics", [True, False])
 def test_plain_texts(tmp_path, write_statistics):
-    """Texts of many rows, as they are, take no more of the memory than was asked for."""
+    """Batches of plain texts fit the memory."""
     texts = [f"{number % 3:0200}" for number in range(1000)]
     rows = {"user": texts, "score": range(1000), "relevant": [True] * 1000}
     pq.write_table(pa.table(rows), tmp_path / "0.parquet", write_statistics=write_statistics)
@@ -160,7 +160,7 @@ def test_plain_texts(tmp_path, write_statistics):
 
 @pytest.mark.parametrize("user", [7, "ann"])
 def test_users_of_folders_are_in_every_row(tmp_path, user):
-    """What a folder says is said of all rows of its files."""
+    """The value in the name of a folder is in all rows of its files."""
     (tmp_path / f"user={user}").mkdir()
     rows = pa.table({"score": range(9), "relevant": [True] * 9})
     pq.write_table(rows, tmp_path / f"user={user}" / "0.parquet", row_group_size=5)
@@ -171,7 +171,7 @@ def test_users_of_folders_are_in_every_row(tmp_path, user):
 
 
 def test_fewer_rows_than_the_footer_says(large, tmp_path):
-    """Rows that are missing are not left out in silence."""
+    """Missing rows are refused, not left out."""
     large.to_parquet(tmp_path / "0.parquet", row_group_size=100)
     files = open_files(tmp_path, Options(), 1)
     wrong = files.row_groups[1]._replace(n_rows=103)
@@ -188,7 +188,7 @@ TEXTS = pa.array(["a", "b", "c", None])
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
 def test_texts_of_any_kind_are_one(kind):
-    """Texts come as codes of the type wanted; so do codes of them, however narrow."""
+    """Texts of all kinds, and codes of any width, become codes of the wanted type."""
     wanted = pa.dictionary(pa.int32(), pa.string())
     codes = pa.array([2, 0, None, 2, 1], pa.int8())
     encoded = pa.DictionaryArray.from_arrays(codes, TEXTS[:3].cast(kind))
@@ -199,7 +199,7 @@ def test_texts_of_any_kind_are_one(kind):
 
 
 def test_few_rows_keep_few_texts():
-    """Of more texts than there are rows, only those of a row are kept; else all, as they are."""
+    """A dictionary with more texts than rows keeps only the texts of rows."""
     codes = pa.DictionaryArray.from_arrays(pa.array([2, 2], pa.int8()), TEXTS[:3])
     kept = pa.DictionaryArray.from_arrays(pa.array([2, 2, 2], pa.int8()), TEXTS[:3])
 
@@ -208,7 +208,7 @@ def test_few_rows_keep_few_texts():
 
 
 def test_texts_without_the_unused():
-    """The rows are as before, and each text is one of a row, in the order they come."""
+    """Unused texts are dropped; rows and the order of texts stay."""
     codes = pa.DictionaryArray.from_arrays(pa.array([2, 0, None, 2], pa.int32()), TEXTS[:3])
     fewer = _conform(codes.slice(0, 2), pa.string())
     with_null = _conform(codes.slice(1, 2), pa.string())
@@ -232,7 +232,7 @@ def test_texts_without_the_unused():
     ],
 )
 def test_gathered_rows(monkeypatch, n_bytes, most, expected):
-    """As few batches as have so many bytes each, or so many rows; each row once, in order."""
+    """Gathered batches are as few as their bytes and rows allow, with each row once, in order."""
     monkeypatch.setattr(batches, "MOST_ROWS", most)
     rows = pa.record_batch({"row": np.arange(50)})
     found = list(gather((rows.slice(start, 10) for start in range(0, 50, 10)), n_bytes))
@@ -243,7 +243,7 @@ def test_gathered_rows(monkeypatch, n_bytes, most, expected):
 
 @pytest.mark.parametrize("n_bytes", [1, 10_000])
 def test_users_that_are_not_a_number(tmp_path, n_bytes):
-    """NaN is as good as null, though Arrow has both."""
+    """A user NaN is treated as null, although Arrow has both."""
     users = [1.0, float("nan"), None, 2.0]
     rows = pa.table({"user": users, "score": range(4), "relevant": [True] * 4})
     pq.write_table(rows, tmp_path / "0.parquet")

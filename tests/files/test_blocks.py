@@ -48,7 +48,7 @@ METRICS = ["recall@2", *(strategies.label(*asked) for asked in strategies.every_
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.__name__)
 @pytest.mark.parametrize("ties", ["expected", "last"])
 def test_every_layout_gives_the_table_of_the_frame(large, tmp_path, layout, ties, spills):
-    """Whatever the order and the cut of files; for ties row order is that of files."""
+    """Every order and split of files gives the table of the frame, also with ties by row order."""
     layout(large, tmp_path)
     evaluate_as_in_memory(tmp_path, METRICS, ties=ties, short="pad", memory=SMALL)
 
@@ -57,7 +57,7 @@ def test_every_layout_gives_the_table_of_the_frame(large, tmp_path, layout, ties
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.__name__)
 def test_ample_memory_needs_no_temporary_file(large, tmp_path, layout, spills):
-    """Rows in no order of users are one block then, and no bit changes."""
+    """Rows in random order are one block if they fit, with the same bits."""
     layout(large, tmp_path)
     evaluate_as_in_memory(tmp_path, METRICS, ties="first", short="pad", memory="1GiB")
 
@@ -65,12 +65,12 @@ def test_ample_memory_needs_no_temporary_file(large, tmp_path, layout, spills):
 
 
 def test_nulls_dropped_are_told(large, tmp_path):
-    """Rows that are dropped count as done with, and those that are refused are said."""
+    """Dropped rows count as done, and a refusal has the number of nulls."""
     shuffled_file(large.assign(user=large["user"].where(large.index % 3 > 0)), tmp_path)
     done = []
     expected = in_memory(tmp_path, short="pad", missing="drop")
     actual = recframe.evaluate(
-        tmp_path, FEW, short="pad", missing="drop", progress=lambda *given: done.append(given)
+        tmp_path, FEW, short="pad", missing="drop", progress=lambda *numbers: done.append(numbers)
     )
 
     pd.testing.assert_frame_equal(expected, actual, check_exact=True)
@@ -88,10 +88,10 @@ def test_memory_changes_no_bit(large, tmp_path, memory):
 
 @given(st.data())
 def test_files_equal_their_frame(tmp_path_factory, data):
-    """With any dtypes, nulls and options a file gives what its frame gives, or both refuse."""
+    """A file gives the result of its frame for all dtypes, nulls and options, or both refuse."""
     kinds = data.draw(strategies.kinds())
     options = data.draw(strategies.options())
-    if data.draw(st.integers(0, 3)):  # what is not refused has more to show
+    if data.draw(st.integers(0, 3)):  # Tables show more than refusals.
         options["short"] = options["short"].replace("raise", "pad")
         options["min_relevance"] = options["min_relevance"] or 1
         nulls = {"raise": (), "unranked": ("score",), "drop": ("user", "score")}[options["missing"]]
@@ -105,7 +105,7 @@ def test_files_equal_their_frame(tmp_path_factory, data):
     path = tmp_path_factory.getbasetemp() / "run.parquet"
     frame.to_parquet(path, row_group_size=2)
     frame = pd.read_parquet(path)
-    if kinds["users"] == "category":  # of which files have the values
+    if kinds["users"] == "category":  # Files give plain values.
         frame["user"] = frame["user"].astype(pd.Series([""]).dtype)
     memory = data.draw(st.sampled_from([1, 800, "1GiB"]))
     try:
@@ -123,7 +123,7 @@ def test_files_equal_their_frame(tmp_path_factory, data):
 
 @pytest.mark.parametrize("layout", [one_sorted_file, users_across_files])
 def test_bounds_that_are_not_tight(large, tmp_path, layout, spills):
-    """Writers may cut the statistics of long text short, downwards and upwards."""
+    """Statistics of long text may be truncated in both directions."""
     layout(large, tmp_path)
     expected = in_memory(tmp_path, short="pad")
     for path in tmp_path.iterdir():
@@ -136,7 +136,7 @@ def test_bounds_that_are_not_tight(large, tmp_path, layout, spills):
 
 
 def test_statistics_that_lie(large, tmp_path):
-    """A user below the bound of its row group is found, before a number is wrong."""
+    """A user below the bound of its row group is refused before any result."""
     one_sorted_file(large, tmp_path)
     rewrite_text_bounds(tmp_path / "0.parquet", lambda low, high: (low + "0", high))
     with pytest.raises(
@@ -147,13 +147,13 @@ def test_statistics_that_lie(large, tmp_path):
 
 
 def test_one_ranking_ignores_the_memory(large, tmp_path):
-    """user=None is one giant user: it is read whole."""
+    """With user=None, all rows are one block."""
     shuffled_file(large, tmp_path)
     evaluate_as_in_memory(tmp_path, METRICS, user=None, memory=1)
 
 
 def test_a_sweep_holds_no_more_than_its_memory(tmp_path):
-    """Users are done with before the next row group would not fit, however many are carried on."""
+    """A sweep ends blocks before the next row group would not fit."""
     rows = {"score": 0.5, "relevant": True}
     pd.DataFrame({"user": np.arange(6_000), **rows}).to_parquet(tmp_path / "0.parquet")
     sorted_rows = pd.DataFrame({"user": np.arange(6_000).repeat(2), **rows})
@@ -181,7 +181,7 @@ def test_a_sweep_holds_no_more_than_its_memory(tmp_path):
 
 
 def plan(*bounds, kind="int64", n_rows=10, n_scores=1):
-    """Return files of row groups of these lowest and highest users, of 1,000 bytes each."""
+    """Return files with row groups of 1,000 bytes, with these lowest and highest users."""
     columns = SimpleNamespace(scores=["score"] * n_scores, labels=["user"])
     row_bytes = ROW_BYTES + n_scores * SCORE_BYTES
     row_groups = [
@@ -209,7 +209,7 @@ def plan(*bounds, kind="int64", n_rows=10, n_scores=1):
     )
 
 
-OF_ONE = 1000 + 10 * (64 + 32)  # what a row group of a plan takes
+OF_ONE = 1000 + 10 * (64 + 32)  # bytes of a row group in a plan
 OPEN = {
     "one": ([(1, 9)], 1),
     "apart": ([(1, 2), (3, 4), (5, 6)], 1),
@@ -224,7 +224,7 @@ OPEN = {
 
 @pytest.mark.parametrize("case", OPEN)
 def test_what_a_sweep_holds_at_most(case):
-    """Row groups are held as long as one that begins may have their users."""
+    """A sweep holds a row group until one begins that cannot have its users."""
     bounds, most = OPEN[case]
     files = plan(*bounds)
 
@@ -234,7 +234,7 @@ def test_what_a_sweep_holds_at_most(case):
 
 
 def test_what_touches_has_users_in_common_where_several_columns_tell_them_apart():
-    """One id of the first column may have any number of users, which a sweep holds together."""
+    """If several columns name a user, row groups with a common id of the first stay together."""
     files = plan((1, 2), (2, 2), (2, 3))
 
     assert OF_ONE == _most_open(files, files.row_groups)
@@ -251,12 +251,12 @@ def test_the_order_of_a_sweep():
 
 @pytest.mark.parametrize("bounds", [[(None, None)], [(1, 2), (None, None)], [(None, None), (1, 2)]])
 def test_no_sweep_without_bounds(bounds):
-    """One row group whose users are not known may have any."""
+    """A row group with unknown bounds prevents a sweep, because it may have any user."""
     assert _in_order(plan(*bounds)) is None
 
 
 def test_no_sweep_of_one_ranking():
-    """Without users there is no order of them."""
+    """Row groups without users have no order."""
     files = plan((1, 2))
     files.users = []
 
@@ -269,14 +269,14 @@ OTHERS = [pa.bool_(), pa.decimal128(9, 2), pa.time32("s"), pa.duration("s"), pa.
 
 @pytest.mark.parametrize("kind", [*SWEPT, pa.timestamp("us"), *OTHERS], ids=str)
 def test_kinds_of_users_that_are_swept(kind):
-    """Only where bounds are known to sort as the ids do."""
+    """Users are swept only if bounds sort like ids of their type."""
     assert (kind in OTHERS) == (_in_order(plan((1, 2), kind=kind)) is None)
 
 
 @pytest.mark.parametrize("ids", [[1, 2, 3, 4], [4, 3, 2, 1], [2, 4, 1, 3], [3, 3], [2, 2], []])
 @pytest.mark.parametrize("encode", [False, True])
 def test_rows_below_a_bound(ids, encode):
-    """Rows are parted by whether their user is below; both parts stay in order."""
+    """Rows are split by a bound of users, and both parts stay in order."""
     array = pa.array(ids, pa.int64())
     array = array.dictionary_encode() if encode else array
     batch = pa.record_batch({"user": array, "row": np.arange(len(ids))})
@@ -290,7 +290,7 @@ def test_rows_below_a_bound(ids, encode):
 
 
 def sweep(files, memory):
-    """Return how many rows each block of a sweep over files has."""
+    """Return the number of rows in each block of a sweep over files."""
     batch_rows = 10
     reads = (
         (row_group, pa.record_batch({"user": np.linspace(*bounds, batch_rows).astype(int)}))
@@ -312,32 +312,34 @@ def sweep(files, memory):
     ],
 )
 def test_blocks_of_a_sweep(memory, expected):
-    """A block ends where a quarter of the memory is full, or the next row group would not fit."""
+    """A block ends at a quarter of the memory, or if the next row group would not fit."""
     files = plan(*[(number, number) for number in range(6)])
 
     assert expected == sweep(files, memory)
 
 
 def test_a_sweep_carries_on_who_may_come_again():
-    """Users that a later row group may have are not done with, each is in one block."""
+    """Users that a later row group may have are kept for a later block."""
     files = plan((0, 9), (5, 14), (10, 19), (20, 29))
 
     assert [5, 10, 15, 10] == sweep(files, 1)
 
 
 def test_a_sweep_waits_for_twice_what_it_carries(monkeypatch):
-    """Rows that are carried on are copied once, not with every row group."""
+    """Kept rows are copied once, not with every row group."""
     monkeypatch.setattr(blocks, "MOST_ROWS", 1)
     files = plan(*[(0, 99)] * 20)
     n_split = []
-    monkeypatch.setattr(blocks, "_split", lambda *given: n_split.append(1) or _split(*given))
+    monkeypatch.setattr(
+        blocks, "_split", lambda *arguments: n_split.append(1) or _split(*arguments)
+    )
 
     assert [200] == sweep(files, 1 << 30)
     assert 5 == len(n_split)
 
 
 def test_least_memory_of_many_scores():
-    """Blocks of many columns have more rows, so that columns do not take longer than rows."""
+    """Blocks of many columns have more rows, so that columns take less time than rows."""
     assert [32, 128, 3200 * 100, FREE] == [
         plan_blocks(plan((1, 2), n_scores=n_scores)).memory for n_scores in (1, 2, 100, 2000)
     ]
@@ -345,7 +347,7 @@ def test_least_memory_of_many_scores():
 
 @pytest.fixture
 def made_spills(monkeypatch):
-    """The numbers of buckets and levels of the spills that are made."""
+    """Return the list of bucket numbers and levels of all spills."""
     made = []
 
     class Spill(blocks.Spill):
@@ -358,7 +360,7 @@ def made_spills(monkeypatch):
 
 
 def spill_users(tmp_path, users, memory):
-    """Evaluate shuffled rows of numbered users and return the bytes that they take."""
+    """Evaluate shuffled rows of numbered users, and return their bytes and frames."""
     rows = {"user": users, "score": np.arange(len(users)), "relevant": True}
     pd.DataFrame(rows).to_parquet(tmp_path / "0.parquet")
     files = open_files(tmp_path, Options(), memory)
@@ -372,7 +374,7 @@ def spill_users(tmp_path, users, memory):
 
 
 def test_how_many_buckets(tmp_path, made_spills):
-    """As many as have a quarter of the memory each, in the mean."""
+    """A bucket has a quarter of the memory on average."""
     users = np.random.default_rng(0).permutation(2000)
     for memory in (160_000, 40_000):
         made_spills.clear()
@@ -383,7 +385,7 @@ def test_how_many_buckets(tmp_path, made_spills):
 
 
 def test_no_more_buckets_than_so_many(tmp_path, made_spills):
-    """With less memory buckets are larger; too large ones are parted again, by other bits."""
+    """With less memory, buckets are larger, and too large ones are spilled again by other bits."""
     users = np.random.default_rng(0).permutation(700)
     spill_users(tmp_path, users, 1100)
 
@@ -393,7 +395,7 @@ def test_no_more_buckets_than_so_many(tmp_path, made_spills):
 
 
 def test_levels_of_a_spill(tmp_path, made_spills, monkeypatch):
-    """However little the memory, what is still too large after some levels is taken whole."""
+    """Buckets that are too large after the last level become blocks."""
     bits = np.array([sum(3 * (user >> at & 1) << 16 * at for at in range(4)) for user in range(32)])
     monkeypatch.setattr(blocks, "hash_users", lambda ids: bits.astype(np.uint64)[ids.to_numpy()])
     _, frames = spill_users(tmp_path, np.arange(32).repeat(10), 1)
@@ -404,7 +406,7 @@ def test_levels_of_a_spill(tmp_path, made_spills, monkeypatch):
 
 
 def test_a_bucket_with_most_rows_is_taken_whole(tmp_path, made_spills):
-    """A giant user, who cannot be parted, is not written down at one level after another."""
+    """A giant user cannot be split, so it is not spilled again and again."""
     users = np.append(np.zeros(1000, int), np.random.default_rng(0).permutation(100))
     _, frames = spill_users(tmp_path, users, 4000)
 
@@ -413,7 +415,7 @@ def test_a_bucket_with_most_rows_is_taken_whole(tmp_path, made_spills):
 
 
 def test_categories_are_those_of_the_rows():
-    """Texts become categories in the order they come; what is null has none."""
+    """Texts become categories in the order of rows, and null has no category."""
     ids = [pa.array(part).dictionary_encode() for part in (["b", "a", None], ["c", "b"])]
     files = SimpleNamespace(columns=SimpleNamespace(labels=[7]), types={"7": pa.string()})
     found = make_frame([pa.record_batch({"7": part}) for part in ids], files)[7].cat
@@ -423,7 +425,7 @@ def test_categories_are_those_of_the_rows():
 
 
 def test_reading_ahead_may_end_in_its_own_thread():
-    """What is left alone by an error is collected anywhere, where it reads ahead too."""
+    """An iterator that an error abandons may be collected in the thread that reads ahead."""
     is_left, is_closed, errors = threading.Event(), threading.Event(), []
 
     def elements():

@@ -1,4 +1,4 @@
-"""memory=, tmp= and progress=: what they take, and where."""
+"""memory=, tmp= and progress=: the values that they accept, and their effects."""
 
 import re
 from functools import partial
@@ -32,7 +32,7 @@ AMOUNTS = {
 
 @pytest.mark.parametrize("memory", AMOUNTS)
 def test_memory(memory):
-    """Bytes come as a number or as text with a unit, decimal or binary."""
+    """Memory is a number of bytes, or text with a decimal or binary unit."""
     assert AMOUNTS[memory] == check_memory(memory)
 
 
@@ -40,7 +40,7 @@ def test_memory(memory):
     "memory", [0, -1, 1.5, True, None, "", "1", "GiB", "1 Gi", "5IB", "-1GiB", "0B"]
 )
 def test_no_memory(memory):
-    """Anything else is refused."""
+    """Other values of memory are refused."""
     with pytest.raises(recframe.RecframeError, match="memory must be a number of bytes above 0 or"):
         check_memory(memory)
 
@@ -54,7 +54,7 @@ OTHERS = {
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_limits_are_checked_before_files(name):
-    """What a call gets wrong is said before any file is opened."""
+    """Wrong arguments raise before any file is opened."""
     options, message = OTHERS[name]
     for function in (recframe.evaluate, recframe.iter_evaluate):
         with pytest.raises(recframe.RecframeError, match=message):
@@ -63,7 +63,7 @@ def test_limits_are_checked_before_files(name):
 
 @pytest.mark.parametrize("options", [{"memory": 1}, {"tmp": "."}, {"progress": True}])
 def test_limits_are_for_files(frame, options):
-    """A frame is in memory already; an option that would do nothing is refused."""
+    """Limits are refused for a frame, which is in memory already."""
     with pytest.raises(recframe.RecframeError, match="memory, tmp and progress are for files"):
         recframe.evaluate(frame, ["recall@1"], **options)
 
@@ -71,7 +71,7 @@ def test_limits_are_for_files(frame, options):
 @pytest.mark.parametrize("layout", [one_sorted_file, shuffled_file])
 @pytest.mark.parametrize("memory", [SMALL, "1GiB"])
 def test_progress(large, tmp_path, layout, memory):
-    """Progress starts at 0, never falls, and ends with all rows, the dropped ones too."""
+    """Progress starts at 0, never falls, and ends with all rows, dropped ones included."""
     layout(large.assign(user=large["user"].where(large.index % 50 != 7)), tmp_path)
     calls = []
     recframe.evaluate(
@@ -91,7 +91,7 @@ def test_progress(large, tmp_path, layout, memory):
 
 
 def test_progress_while_rows_are_spilled(large, tmp_path):
-    """Before any block is made, half of the progress is told, bit by bit."""
+    """Spilling reports half of the progress, in several steps, before any block is made."""
     shuffled_file(large, tmp_path)
     calls = []
     tables = recframe.iter_evaluate(
@@ -105,7 +105,7 @@ def test_progress_while_rows_are_spilled(large, tmp_path):
 
 
 def test_progress_bar(large, tmp_path, capsys):
-    """True draws a bar."""
+    """progress=True draws a bar."""
     one_sorted_file(large, tmp_path)
     recframe.evaluate(tmp_path, FEW, short="pad", progress=True)
 
@@ -114,10 +114,10 @@ def test_progress_bar(large, tmp_path, capsys):
 
 @pytest.mark.parametrize("method", ["summary", "compare"])
 def test_a_bar_of_segments(frame, tmp_path, capsys, method):
-    """True draws a bar of the segments that are taken one by one; a function is told of rows."""
+    """True draws a bar of segments that are evaluated one by one; a function gets rows."""
     frame.assign(b_score=frame["score"], is_ann=frame["user"] == "ann").to_parquet(tmp_path / "a")
     calls = []
-    for progress in (True, False, lambda *given: calls.append(given)):
+    for progress in (True, False, lambda *numbers: calls.append(numbers)):
         rec = recframe.scan(tmp_path / "a", progress=progress, short="pad")
         getattr(rec, method)(FEW, by="is_ann")
         expected = ["0.00/8.00", "0/2"] if progress is True else []
@@ -137,7 +137,7 @@ def test_progress_of_a_row():
 
 
 def test_no_progress(capsys):
-    """Where nobody asks for it, nothing is drawn."""
+    """By default, no bar is drawn."""
     with showing(False, 300) as shown:
         shown.n_read = 300
         shown.report()
@@ -146,7 +146,7 @@ def test_no_progress(capsys):
 
 
 def test_a_bar_that_goes_when_all_is_done(capsys, monkeypatch):
-    """A bar has the rows done of all rows, in units of rows, and leaves nothing behind."""
+    """A bar counts rows, and disappears when all are done."""
     monkeypatch.setattr(tqdm.auto, "tqdm", partial(tqdm.auto.tqdm, mininterval=0))
     with showing(True, 3000) as shown:
         for shown.n_read in (1000, 3000):
@@ -163,7 +163,7 @@ def test_a_bar_that_goes_when_all_is_done(capsys, monkeypatch):
 
 
 def test_a_folder_of_temporary_files(tmp_path):
-    """A folder may be text or a path; by default it is the system's."""
+    """The folder tmp may be text or a path; the default is that of the system."""
     for tmp in (str(tmp_path), tmp_path):
         assert (5, str(tmp_path), False) == check_limits(5, tmp, False)
     assert (1 << 30, None, print) == check_limits("1GiB", None, print)

@@ -1,4 +1,4 @@
-"""Files that change while they are read, which gives neither the old table nor the new one."""
+"""Files that change while they are read are refused."""
 
 import os
 from contextlib import suppress
@@ -35,7 +35,7 @@ def frame():
 
 @pytest.fixture
 def rows(frame, tmp_path):
-    """A file of them, with truth and exclude beside it."""
+    """Return a file of these rows, with truth and exclude next to it."""
     held = frame.loc[frame["relevant"], ["user", "item"]]
     held.to_parquet(tmp_path / "truth.parquet", row_group_size=50)
     frame.loc[frame["item"] == 3, ["user", "item"]].to_parquet(tmp_path / "seen.parquet")
@@ -45,7 +45,7 @@ def rows(frame, tmp_path):
 
 @pytest.fixture
 def rewrite(monkeypatch):
-    """What changes a file whenever rows of any are read; by default it is written anew."""
+    """Change a file, by default by writing it again, whenever rows of any file are read."""
 
     def write(path):
         with path.open("r+b") as file:
@@ -65,7 +65,7 @@ def rewrite(monkeypatch):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_rows(rows, rewrite, monkeypatch, method):
-    """Every table of a file is refused, and made once the file stays as it is."""
+    """Every table of a changed file is refused, and made once the file stays the same."""
     scan = recframe.scan(rows)(**OPTIONS)
     expected = METHODS[method](scan)
     rewrite(rows)
@@ -79,7 +79,7 @@ def test_rows(rows, rewrite, monkeypatch, method):
 @pytest.mark.parametrize("memory", ["1GiB", 20_000])
 @pytest.mark.parametrize("is_sorted", [True, False])
 def test_routes(frame, rows, rewrite, memory, is_sorted):
-    """In one piece, in order of users or parted, a file may not even be touched."""
+    """On every route, even a new time of change is refused."""
     if is_sorted:
         frame.sort_values("user").to_parquet(rows, row_group_size=100)
     rewrite(rows, Path.touch)
@@ -90,7 +90,7 @@ def test_routes(frame, rows, rewrite, memory, is_sorted):
 @pytest.mark.parametrize("memory", ["1GiB", 60_000])
 @pytest.mark.parametrize("option", ["truth", "exclude"])
 def test_companions(rows, rewrite, monkeypatch, memory, option):
-    """Truth and exclude are named with their option, read whole or parted, of a frame too."""
+    """Changed files of truth and exclude are refused with the name of the option."""
     paths = {"truth": rows.with_name("truth.parquet"), "exclude": rows.with_name("seen.parquet")}
     read_parquet = pd.read_parquet
 
@@ -110,7 +110,7 @@ def test_companions(rows, rewrite, monkeypatch, memory, option):
 
 @pytest.mark.parametrize("ending", ["csv", "csv.gz", "jsonl", "arrow"])
 def test_files_without_footers(frame, tmp_path, monkeypatch, ending):
-    """They are refused before the first table, and so is truth in such a file."""
+    """A changed file without a footer is refused before the first table, also as truth."""
     path, open_file = tmp_path / f"rows.{ending}", Path.open
     if ending == "jsonl":
         frame.to_json(path, orient="records", lines=True)
@@ -133,7 +133,7 @@ def test_files_without_footers(frame, tmp_path, monkeypatch, ending):
 
 
 def test_other_files(frame, rows, rewrite, tmp_path):
-    """Of many files the one that changed is named; a file that no row is read from may change."""
+    """The changed file of several is named; a file may change if no row of it is read."""
     folder = tmp_path / "days"
     for day in range(3):
         (folder / f"day={day}").mkdir(parents=True)
@@ -149,14 +149,14 @@ def test_other_files(frame, rows, rewrite, tmp_path):
 
 
 def test_objects(rows, rewrite):
-    """Files that a dataset of Arrow names are compared as well."""
+    """The files of an Arrow dataset are compared as well."""
     rewrite(rows)
     with pytest.raises(recframe.RecframeError, match=CHANGED.format(rows)):
         recframe.evaluate(ds.dataset(rows), "recall@2")
 
 
 def test_files_that_are_replaced(rows, rewrite):
-    """A new file of the same name is a change too, although the old one could be read on."""
+    """A new file of the same name is refused, although the old one could still be read."""
     new = rows.with_suffix(".new")
     new.write_bytes(rows.read_bytes())
 
@@ -170,7 +170,7 @@ def test_files_that_are_replaced(rows, rewrite):
 
 
 def test_files_that_change_between_calls(frame, rows):
-    """Each call reads the file that is there."""
+    """Each call reads the present file."""
     scan = recframe.scan(rows)
     scan.recall(2)
     frame.assign(relevant=True).to_parquet(rows)

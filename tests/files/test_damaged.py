@@ -1,4 +1,4 @@
-"""Damaged files: whatever is wrong with one, it is refused in a line that names it."""
+"""Damaged files: every kind of damage is refused in one line that names the file."""
 
 import json
 import random
@@ -30,7 +30,7 @@ for path in sys.argv[1:]:
 
 
 def with_footers(path, n_files=150):
-    """Yield files in the footer of which bytes are others, and some with a column's type."""
+    """Yield files with random bytes in their footers, and one with a wrong column type."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"user": [f"u{n % 12}" for n in range(60)], "item": range(60)})
     frame.assign(score=rng.random(60), relevant=1).to_parquet(path, row_group_size=20)
@@ -45,7 +45,7 @@ def with_footers(path, n_files=150):
 
 
 def test_damaged_footers(tmp_path):
-    """Arrow ends the process where it is asked for columns that a footer has wrong."""
+    """A damaged footer is refused before Arrow would crash on it."""
     for number, data in enumerate(with_footers(tmp_path / "rows.parquet")):
         (tmp_path / f"{number}.parquet").write_bytes(data)
     paths = sorted(map(str, tmp_path.glob("*.parquet")))
@@ -60,7 +60,7 @@ def test_damaged_footers(tmp_path):
 
 
 def write(path, table):
-    """Write a table in the format of the ending, without what Arrow would look at."""
+    """Write a table in the format of the ending, without statistics that Arrow would read."""
     if path.suffix == ".parquet":
         pq.write_table(table, path, write_statistics=False)
     else:
@@ -70,7 +70,7 @@ def write(path, table):
 
 
 def with_bytes(name):
-    """Return rows in which a column of text has bytes that are no UTF-8."""
+    """Return rows whose column of text has bytes that are not UTF-8."""
     offsets = pa.py_buffer(np.array([0, 1, 2], np.int32))
     text = pa.Array.from_buffers(pa.string(), 2, [None, offsets, pa.py_buffer(b"a\xff")])
     return ROWS.set_column(ROWS.schema.get_field_index(name), name, text)
@@ -79,9 +79,9 @@ def with_bytes(name):
 @pytest.mark.parametrize("ending", ["parquet", "arrow"])
 @pytest.mark.parametrize("name", ["user", "item"])
 def test_ids_that_are_not_utf_8(tmp_path, name, ending):
-    """They are refused by the file, as rows and as truth, and in a table by the column.
+    """The refusal of such ids names the file, or in a table the column.
 
-    Older pandas makes objects of them, which Arrow says it cannot wrap.
+    Older pandas makes objects of them, which Arrow cannot wrap.
     """
     table = with_bytes(name)
     path = write(tmp_path / f"x.{ending}", table)
@@ -98,7 +98,7 @@ def test_ids_that_are_not_utf_8(tmp_path, name, ending):
 
 
 def test_names_that_are_not_utf_8(tmp_path):
-    """Columns and keys of JSON lines are named in text too."""
+    """Names of columns, and keys of JSON lines, that are not UTF-8 are shown as text."""
     line = b'{"user": 1, "item": 1, "score": 1, "relevant": 1, "s\xffe": 1}\n'
     (tmp_path / "x.jsonl").write_bytes(line)
     path = write(tmp_path / "x.parquet", ROWS.rename_columns(["user", "item", "score", "s--e"]))
@@ -125,7 +125,7 @@ NOTED = {
 @pytest.mark.parametrize("ending", ["parquet", "arrow"])
 @pytest.mark.parametrize("noted", NOTED)
 def test_damaged_notes_of_pandas(tmp_path, noted, ending):
-    """Files are read, or refused by their names."""
+    """Files with damaged pandas metadata are read, or refused by their names."""
     path = write(tmp_path / f"x.{ending}", ROWS.replace_schema_metadata({"pandas": NOTED[noted]}))
     ids = {"truth_user": "user", "truth_item": "item", "relevant": "relevant"}
     for call, named in (
@@ -142,7 +142,7 @@ def test_damaged_notes_of_pandas(tmp_path, noted, ending):
 
 
 def test_a_saved_table_with_damaged_notes(tmp_path):
-    """It is refused in the same way."""
+    """A saved table with damaged pandas metadata is refused by its name."""
     table = pa.table({"user": [1], "score": ["s"], "recall@1": [0.5]})
     path = write(tmp_path / "x.parquet", table.replace_schema_metadata({"pandas": NOTED["deep"]}))
     with pytest.raises(recframe.RecframeError, match=f"cannot read {path}: .*recursion"):
@@ -150,7 +150,7 @@ def test_a_saved_table_with_damaged_notes(tmp_path):
 
 
 def test_links_that_do_not_say_where_they_lead(tmp_path, monkeypatch):
-    """Those of /proc are of others, and may be neither read nor followed."""
+    """The refusal of a broken link works even if the link has no readable target."""
     (tmp_path / "fd").symlink_to(tmp_path / "none")
 
     def refuse(_):

@@ -1,4 +1,4 @@
-"""Rows that a filter leaves: the same as of a frame filtered before, and what is not read."""
+"""Filters: files give the results of a frame filtered before, and other files are not read."""
 
 import datetime
 
@@ -19,7 +19,7 @@ DAYS = [datetime.date(2026, 11, day) for day in range(1, 7)]
 
 @pytest.fixture
 def rows(large):
-    """The rows of many users on several days, in the order of users and of days."""
+    """Return rows of many users on several days, in order of users and of days."""
     rows = large.assign(item=large.groupby("user").cumcount())
     day = pd.Series(DAYS)[np.arange(300) // 50].to_numpy()
     at = pd.to_datetime(pd.Series(day)).to_numpy().astype("datetime64[us]")
@@ -57,7 +57,7 @@ FILTERS = {
     [*(("parquet", name) for name in FILTERS), *(("csv", name) for name in ("days", "either"))],
 )
 def test_filtered_files_give_what_a_filtered_frame_gives(rows, tmp_path, ending, name):
-    """Other rows are not there, for whatever is computed."""
+    """Filtered files give the results of a filtered frame in every table."""
     filters, keep = FILTERS[name]
     path = tmp_path / f"run.{ending}"
     if ending == "parquet":
@@ -73,7 +73,7 @@ def test_filtered_files_give_what_a_filtered_frame_gives(rows, tmp_path, ending,
 
 
 def test_truth_of_users_that_a_filter_leaves_out(rows, tmp_path):
-    """Users without a row that matches are absent, as where they have none."""
+    """Users of truth without a matching row are absent users."""
     rows.to_parquet(tmp_path / "run.parquet", row_group_size=20)
     truth, kept = rows.loc[rows["relevant"], ["user", "item"]], rows[rows["day"] == DAYS[0]]
     options = {"population": "all", "truth": truth, "short": "pad"}
@@ -85,7 +85,7 @@ def test_truth_of_users_that_a_filter_leaves_out(rows, tmp_path):
 
 
 def read_parts(monkeypatch):
-    """Return the list in which is noted what is read: of each file the numbers of row groups."""
+    """Return a list to which each read adds the file's number of row groups and those read."""
     noted = []
 
     class Noting(pq.ParquetFile):
@@ -99,7 +99,7 @@ def read_parts(monkeypatch):
 
 @pytest.mark.parametrize("users", ["text", "categories"])
 def test_row_groups_that_cannot_match_are_not_read(rows, tmp_path, monkeypatch, users):
-    """Statistics tell which they are; that users are categories reads no more."""
+    """Row groups whose statistics rule out a match are not read, also if users are categories."""
     rows = rows.astype({"user": "category"}) if users == "categories" else rows
     rows.to_parquet(tmp_path / "run.parquet", row_group_size=50)
     noted = read_parts(monkeypatch)
@@ -109,7 +109,7 @@ def test_row_groups_that_cannot_match_are_not_read(rows, tmp_path, monkeypatch, 
 
 
 def test_files_that_cannot_match_are_not_opened(frame, tmp_path):
-    """Names of folders tell which they are: what is in others does not matter."""
+    """Files whose folders rule out a match are not opened, so damage in them does not matter."""
     for day in (1, 2, 3):
         folder = tmp_path / f"day={day}" / "country=NL"
         folder.mkdir(parents=True)
@@ -125,7 +125,7 @@ def test_files_that_cannot_match_are_not_opened(frame, tmp_path):
 
 
 def test_a_filter_that_nothing_matches(frame, tmp_path):
-    """It is refused, as a date that is wrong would else be a table of zeros or of nothing."""
+    """A filter without a matching row is refused, because its table would mislead."""
     frame.to_parquet(tmp_path / "run.parquet")
     frame.to_csv(tmp_path / "run.csv", index=False)
     truth = frame[["user", "item"]]
@@ -139,7 +139,7 @@ def test_a_filter_that_nothing_matches(frame, tmp_path):
 
 
 def test_nulls_do_not_match(frame, tmp_path):
-    """Rows with a null in a column that is compared are left out."""
+    """Rows with a null in a compared column are left out."""
     noted = frame.assign(note=["x", None] * 4)
     noted.to_parquet(tmp_path / "run.parquet")
     runs = recframe.scan(tmp_path, filters=[("note", "!=", "y")])
@@ -148,7 +148,7 @@ def test_nulls_do_not_match(frame, tmp_path):
 
 
 def test_progress_ends_at_all_rows(rows, tmp_path):
-    """Rows that do not match count as read and done."""
+    """Rows that do not match count as done."""
     rows.to_parquet(tmp_path / "run.parquet")
     told = []
     filters = [("item", "<", 3)]
@@ -159,7 +159,7 @@ def test_progress_ends_at_all_rows(rows, tmp_path):
 
 
 def test_rows_that_match_keep_their_order(tmp_path):
-    """Of however many rows in one piece, which decides where ties go by it."""
+    """Rows keep their order after a filter, which decides ties by row order."""
     n_rows = 200_000
     frame = pd.DataFrame({"user": 1, "n": np.arange(n_rows), "score": 1.0, "relevant": False})
     frame.loc[[9, n_rows - 9], "relevant"] = True
@@ -194,7 +194,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("filters", "match"), REFUSED)
 def test_refusals(rows, tmp_path, filters, match):
-    """What is no filter of these columns is refused before anything is read."""
+    """Invalid filters are refused before anything is read."""
     rows.to_parquet(tmp_path / "run.parquet")
 
     with pytest.raises(recframe.RecframeError, match=f"^filters.*{match}"):
@@ -202,7 +202,7 @@ def test_refusals(rows, tmp_path, filters, match):
 
 
 def test_a_file_that_lacks_a_column_of_the_filter(frame, tmp_path):
-    """It is named with what it has."""
+    """The refusal names a file without a column of the filter, and the columns it has."""
     frame.assign(day=1).to_parquet(tmp_path / "a.parquet")
     frame.to_parquet(tmp_path / "b.parquet")
 
@@ -212,7 +212,7 @@ def test_a_file_that_lacks_a_column_of_the_filter(frame, tmp_path):
 
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Amsterdam"])
 def test_times_of_a_zone(frame, tmp_path, zone):
-    """A text without a zone is in that of its column, as in pandas."""
+    """A time without a zone is in the zone of its column, as in pandas."""
     at = pd.date_range("2026-11-01", periods=8, freq="6h", tz=zone)
     pq.write_table(pa.Table.from_pandas(frame.assign(at=at)), tmp_path / "run.parquet")
     of_utc = at[4].tz_convert("UTC").isoformat()

@@ -1,4 +1,4 @@
-"""What footers say: columns in their roles, one type for all files, bounds of users."""
+"""Footers: columns in their roles, one type for all files, and bounds of users."""
 
 import math
 from decimal import Decimal
@@ -18,7 +18,7 @@ from recframe.options import Options
 
 @pytest.mark.parametrize("as_type", [str, lambda path: path, lambda path: [path]])
 def test_a_path_gives_the_table_of_its_frame(frame, tmp_path, as_type):
-    """A file, named by text, path or list, gives what its frame gives."""
+    """A file, passed as text, path or list, gives the table of its frame."""
     path = save_frame(frame, tmp_path / "run.parquet")
 
     pd.testing.assert_frame_equal(
@@ -27,7 +27,7 @@ def test_a_path_gives_the_table_of_its_frame(frame, tmp_path, as_type):
 
 
 def test_only_the_columns_used_are_read(frame, tmp_path):
-    """Columns without a role stay unread, and items where they may repeat."""
+    """Columns without a role are not read, nor are items if they may repeat."""
     path = save_frame(frame.assign(extra="x"), tmp_path / "run.parquet")
 
     assert ["user", "item", "relevant", "score"] == list(open_files(path, Options(), 1 << 30).types)
@@ -45,7 +45,7 @@ def test_index_levels_of_a_file(frame, tmp_path):
 
 
 def test_categorical_users_of_a_file(frame, tmp_path):
-    """Users that are categories in a file come back as their values, in order of these."""
+    """Users that are categories in a file become plain values, in order of these."""
     categories = frame["user"].astype(pd.CategoricalDtype(["unused", "cat", "bob", "ann"]))
     path = save_frame(frame.assign(user=categories), tmp_path / "run.parquet")
 
@@ -62,27 +62,27 @@ def test_one_ranking_of_a_file(frame, tmp_path):
 
 
 def no_file(path):
-    """Leave nothing at the path."""
+    """Write no file."""
 
 
 def empty_file(path):
-    """Leave a file of no bytes."""
+    """Write a file without bytes."""
     path.touch()
 
 
 def other_file(path):
-    """Leave a file that is not parquet."""
+    """Write a file that is not parquet."""
     path.write_text("user,score\n" * 100)
 
 
 def cut_file(path):
-    """Leave the first half of a parquet file."""
+    """Write the first half of a parquet file."""
     pd.DataFrame({"user": range(1000)}).to_parquet(path)
     path.write_bytes(path.read_bytes()[:2000])
 
 
 def damaged_file(path):
-    """Leave a parquet file with wrong bytes amid its data."""
+    """Write a parquet file with wrong bytes in its data."""
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({"user": 1, "score": rng.random(9000), "relevant": True})
     frame.to_parquet(path, compression="gzip")
@@ -92,7 +92,7 @@ def damaged_file(path):
 
 
 def empty_folder(path):
-    """Leave a folder without files."""
+    """Make a folder without files."""
     path.mkdir()
 
 
@@ -117,7 +117,7 @@ def test_unreadable_files(tmp_path, make):
 
 
 def test_missing_column_of_a_file(frame, tmp_path):
-    """Roles are sought in the schema, before any data is read."""
+    """A missing role is refused before any data is read."""
     path = save_frame(frame, tmp_path / "run.parquet")
     with pytest.raises(recframe.MissingColumnError, match="score='b': no such column"):
         recframe.evaluate(path, ["recall@1"], score="b")
@@ -134,7 +134,7 @@ ONE_TYPE = {
 @pytest.mark.parametrize("memory", [1, "1GiB"])
 @pytest.mark.parametrize("case", ONE_TYPE)
 def test_types_of_one_kind_are_one(tmp_path, case, memory):
-    """Files of several writers have one type of users."""
+    """Files of several writers may have different types for the same kind of users."""
     first, first_type, second, second_type, dtype = ONE_TYPE[case]
     save_user(tmp_path / "0.parquet", first, first_type)
     save_user(tmp_path / "1.parquet", second, second_type)
@@ -166,7 +166,7 @@ TWO_TYPES = {
 
 @pytest.mark.parametrize("case", TWO_TYPES)
 def test_types_of_two_kinds_are_refused(tmp_path, case):
-    """Ids that are not the same kind of thing are not made so."""
+    """Files with ids of different kinds are refused."""
     first, first_type, second, second_type, message = TWO_TYPES[case]
     save_user(tmp_path / "0.parquet", first, first_type)
     save_user(tmp_path / "1.parquet", second, second_type)
@@ -175,7 +175,7 @@ def test_types_of_two_kinds_are_refused(tmp_path, case):
 
 
 def test_a_column_that_one_file_lacks(tmp_path):
-    """A column that only other files have is not filled with nulls."""
+    """A file that lacks a column of others is refused."""
     save_user(tmp_path / "0.parquet", "ann")
     save_user(tmp_path / "1.parquet", None)
     with pytest.raises(
@@ -250,7 +250,7 @@ def test_cells_of_several_values(tmp_path, kind):
 
 
 def test_what_footers_take(frame, tmp_path):
-    """Of several files that is what the largest takes."""
+    """The largest footer decides how much memory footers take."""
     for name, size in (("0", 3), ("1", 1), ("2", 2)):
         frame.to_parquet(tmp_path / f"{name}.parquet", row_group_size=size)
     largest = pq.read_metadata(tmp_path / "1.parquet").serialized_size
@@ -303,7 +303,7 @@ def test_nulls_as_their_folder_says(tmp_path):
     ],
 )
 def test_the_type_of_all_files(tmp_path, kinds, common):
-    """The narrowest that holds the values of each, whatever the order of files."""
+    """The common type is the narrowest that holds all values, in any order of files."""
     for turn, order in enumerate((kinds, kinds[::-1])):
         (tmp_path / str(turn)).mkdir()
         for number, kind in enumerate(order):
@@ -315,12 +315,12 @@ def test_the_type_of_all_files(tmp_path, kinds, common):
 
 
 def test_errors_of_one_line(tmp_path):
-    """What Arrow and the system say is said in one line, without its full stop."""
-    for error, said in (
+    """A message of Arrow or the system becomes one line without its full stop."""
+    for error, message in (
         (pa.ArrowInvalid("damaged.\nmore\nlines"), "damaged"),
         (pa.ArrowInvalid(""), "ArrowInvalid"),
         (OSError("a disk..."), "a disk"),
     ):
         with pytest.raises(recframe.RecframeError) as caught, naming_file("x.parquet"):
             raise error
-        assert f"cannot read x.parquet: {said}" == str(caught.value)
+        assert f"cannot read x.parquet: {message}" == str(caught.value)

@@ -1,4 +1,4 @@
-"""What goes wrong midway: real signals, full disks and damaged files leave nothing behind."""
+"""Signals, full disks and damaged files midway leave no files behind."""
 
 import os
 import resource
@@ -48,13 +48,13 @@ PIPES = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subproce
 
 @pytest.fixture
 def route():
-    """How the files are read: spilled, or swept in order of users."""
+    """Return how files are read: spilled, or swept in order of users."""
     return "spill"
 
 
 @pytest.fixture
 def folders(tmp_path, route):
-    """Folders of files, of temporary files and of results; for a sweep users are in order."""
+    """Return folders of files, of temporary files and of results; a sweep has users in order."""
     for name in ("runs", "tmp", "out"):
         (tmp_path / name).mkdir()
     rng = np.random.default_rng(0)
@@ -75,23 +75,23 @@ def folders(tmp_path, route):
 
 
 def arguments(folders, ending):
-    """Return the arguments that have the runs evaluated to a file of all users."""
+    """Return the arguments that evaluate the runs to a file of all users."""
     paths = ["--tmp", str(folders / "tmp"), "--per-user", str(folders / f"out/u.{ending}")]
     return ["evaluate", str(folders / "runs"), *OPTIONS, *paths]
 
 
 def command(folders, ending):
-    """Return the same as the command of a process of its own."""
+    """Return the command of a process with the same arguments."""
     return [sys.executable, "-c", SLOW, *arguments(folders, ending)]
 
 
 def left(folders):
-    """Return what is left in the folders of temporary files and of results."""
+    """Return the files in the folders of temporary files and of results."""
     return [path.name for name in ("tmp", "out") for path in (folders / name).iterdir()]
 
 
 def start(folders, ending, *more, **options):
-    """Start a run that waits whenever a block is written."""
+    """Start a run that waits before each block is written."""
     return subprocess.Popen([*command(folders, ending), "slow", *more], text=True, **options)
 
 
@@ -109,7 +109,7 @@ HUNG_UP = (signal.SIGHUP, 129, "")
     ],
 )
 def test_signals(folders, ending, number, status, message):
-    """Ctrl-C and a request to end leave no part of a result and no temporary file."""
+    """Ctrl-C and a termination signal leave no partial result and no temporary file."""
 
     def heed():
         # A suite in the background may have been told to ignore Ctrl-C, which a child inherits.
@@ -127,7 +127,7 @@ def test_signals(folders, ending, number, status, message):
 
 @pytest.mark.parametrize("route", ["spill", "sweep"])
 def test_killed(folders, route):
-    """A kill leaves no result and no temporary file, which never had a name; the next run ends."""
+    """A killed run leaves no result and no visible temporary file, and the next run succeeds."""
     with start(folders, "csv", **PIPES) as child:
         child.stdout.readline()
         child.kill()
@@ -140,12 +140,12 @@ def test_killed(folders, route):
 
 
 def expected_users(folders):
-    """Return how many users the runs have."""
+    """Return the number of users in the runs."""
     return pd.read_parquet(folders / "runs")["user"].nunique()
 
 
 def test_two_runs_at_once(folders):
-    """Of two runs to one output both end well, and the output is one whole run's."""
+    """Two runs with one output both succeed, and the output is the complete result of one."""
     metrics = ["precision@1", "reciprocal_rank"]
     children = [start(folders, "parquet", "--metric", metric, **PIPES) for metric in metrics]
     for child in children:
@@ -163,7 +163,7 @@ def test_two_runs_at_once(folders):
 @pytest.mark.parametrize("route", ["spill", "sweep"])
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_whole_run(folders, route, ending, spills):
-    """Left alone, the same command leaves the result and nothing else."""
+    """Without a signal, the same command leaves the result and nothing else."""
     assert 0 == cli.main(arguments(folders, ending))
     assert [f"u.{ending}"] == left(folders)
     assert (route == "spill") == bool(spills)
@@ -209,7 +209,7 @@ def test_too_large_a_file(folders, case):
 
 @contextmanager
 def small_disk(folder):
-    """Mount a disk of 64 KiB, where this user may."""
+    """Mount a disk of 64 KiB, if this user may."""
     mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)]
     try:
         subprocess.run(mount, check=True, capture_output=True)
@@ -230,7 +230,7 @@ DISKS = {
 
 @pytest.mark.parametrize(("full", "ending"), DISKS)
 def test_full_disk(folders, full, ending, capsys):
-    """A full disk is reported in a line that names the place; it is as empty as before."""
+    """A full disk is reported in one line that names it, and no file is left on it."""
     with small_disk(folders / full):
         assert 1 == cli.main(arguments(folders, ending))
         assert [] == left(folders)
@@ -264,7 +264,7 @@ def forbid(path):
     ("harm", "ending"), [(cut, "csv"), (damage, "csv"), (damage, "parquet"), (forbid, "parquet")]
 )
 def test_a_bad_file_in_the_middle(folders, harm, ending, capsys):
-    """A file that cannot be read is named, whatever came before it, and nothing is left."""
+    """A file that cannot be read is named even after good files, and no output is left."""
     path = folders / "runs" / "2.parquet"
     harm(path)
 
@@ -277,7 +277,7 @@ def test_a_bad_file_in_the_middle(folders, harm, ending, capsys):
 
 
 def test_a_damaged_row_group_of_a_sorted_file(tmp_path):
-    """The blocks before it are given; then the file is named."""
+    """The blocks before a damaged row group are yielded, then the file is named."""
     path = tmp_path / "run.parquet"
     frame = pd.DataFrame({"user": range(20_000), "score": 0.5, "relevant": True})
     frame["score"] = np.random.default_rng(0).random(20_000)
@@ -292,7 +292,7 @@ def test_a_damaged_row_group_of_a_sorted_file(tmp_path):
 
 @pytest.fixture(scope="module")
 def checked(tmp_path_factory):
-    """Files of 300 rows with checksums, in order of users and in none."""
+    """Return two files of 300 rows with checksums, one in order of users."""
     rng = np.random.default_rng(0)
     columns = {
         "user": np.sort(rng.integers(0, 40, 300)),
@@ -309,25 +309,25 @@ def checked(tmp_path_factory):
 
 
 def flip(data, rng):
-    """Turn a bit of a page round; the footer has no checksum."""
+    """Flip a bit of a page; the footer has no checksum."""
     footer = 8 + int.from_bytes(data[-8:-4], "little")
     data[rng.integers(len(data) - footer)] ^= 1 << int(rng.integers(8))
 
 
 def zero(data, rng):
-    """Put zeros where something was."""
+    """Overwrite some bytes with zeros."""
     start = int(rng.integers(len(data)))
     data[start : start + 40] = bytes(len(data[start : start + 40]))
 
 
 def shorten(data, rng):
-    """Cut the data short."""
+    """Truncate the data."""
     del data[int(rng.integers(len(data))) :]
 
 
 @pytest.mark.parametrize("harm", [flip, zero, shorten])
 def test_random_damages(checked, harm, tmp_path):
-    """Whatever is damaged, the table is the right one or the file is named, in one line."""
+    """A damaged file gives the right table or a refusal of one line that names it."""
     path = tmp_path / "run.parquet"
     options = {"metrics": ["recall@2", "ndcg"], "short": "pad"}
     expected = [recframe.evaluate(intact, **options) for intact in checked]
@@ -349,14 +349,14 @@ def test_random_damages(checked, harm, tmp_path):
 
 
 def test_damaged_values(checked, tmp_path):
-    """A value that is not the one written is found by its checksum, in truth too."""
+    """A checksum shows a changed value, in truth too."""
     path = tmp_path / "run.parquet"
     metadata = pq.read_metadata(checked[0])
     for seed in range(40):
         rng = np.random.default_rng(seed)
         data = bytearray(checked[0].read_bytes())
         column = metadata.row_group(int(rng.integers(6))).column(int(rng.integers(4)))
-        # The last byte of a page that has no header behind it.
+        # One of the last bytes of a page, so that no header is hit.
         end = column.data_page_offset + column.total_compressed_size
         data[end - 1 - int(rng.integers(5))] ^= 1 << int(rng.integers(8))
         path.write_bytes(data)
@@ -369,7 +369,7 @@ def test_damaged_values(checked, tmp_path):
 
 
 def test_rows_that_are_not_there(checked, tmp_path):
-    """Arrow leaves out what a header says is no page of data; the file is named all the same."""
+    """Arrow skips a page with a damaged header, and the missing rows are refused."""
     path = tmp_path / "run.parquet"
     data = bytearray(checked[0].read_bytes())
     start = pq.read_metadata(checked[0]).row_group(2).column(3).data_page_offset
@@ -381,7 +381,7 @@ def test_rows_that_are_not_there(checked, tmp_path):
 
 @pytest.mark.parametrize("changed", [b'\xffpandas_type"', b'"pandas_tYpe"', b'{pandas_type"'])
 def test_damaged_metadata_of_pandas(changed, tmp_path):
-    """What pandas left in the footer may be damaged too: no text, other keys, no JSON."""
+    """Damaged pandas metadata in a footer are refused: no text, other keys, no JSON."""
     path = tmp_path / "run.parquet"
     frame = pd.DataFrame({"user": [1, 1], "score": [0.5, 0.2], "relevant": [True, False]})
     table = pa.Table.from_pandas(frame)
@@ -393,7 +393,7 @@ def test_damaged_metadata_of_pandas(changed, tmp_path):
 
 @pytest.fixture
 def alarm():
-    """A signal whose handler raises the error that Python has for time that is up."""
+    """Install a signal handler that raises TimeoutError."""
 
     def end(number, frame):
         raise TimeoutError("time is up")
@@ -404,7 +404,7 @@ def alarm():
 
 
 def call_until(name, call):
-    """Call, with a signal as a function of this name is entered."""
+    """Call a function, with a signal when a function of this name is entered."""
 
     def enter(frame, event, argument):
         if event == "call" and frame.f_code.co_name == name:
@@ -433,7 +433,7 @@ ENTERED = {
 @pytest.mark.usefixtures("alarm")
 @pytest.mark.parametrize("name", ENTERED)
 def test_what_a_handler_raises_passes(name, folders):
-    """An error that a signal's handler raises is that of the call."""
+    """An error that a signal handler raises passes through the call."""
     for path in ("truth.csv", "users.csv"):
         (folders / path).touch()
     with pytest.raises(TimeoutError, match=r"^time is up$"):

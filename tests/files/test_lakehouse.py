@@ -13,19 +13,19 @@ from layouts import SMALL, save_user
 
 
 def mark_delta(root):
-    """Leave what tells a Delta table."""
+    """Write the mark of a Delta table."""
     (root / "_delta_log").mkdir()
     (root / "_delta_log" / "00000000000000000000.json").touch()
 
 
 def mark_iceberg(root):
-    """Leave what tells an Iceberg table."""
+    """Write the mark of an Iceberg table."""
     (root / "metadata").mkdir()
     (root / "metadata" / "v1.metadata.json").touch()
 
 
 def mark_hudi(root):
-    """Leave what tells a Hudi table."""
+    """Write the mark of a Hudi table."""
     (root / ".hoodie").mkdir()
 
 
@@ -47,7 +47,7 @@ PARTS = {
 
 @pytest.fixture
 def table(tmp_path):
-    """A folder of files as tables of a lakehouse have it, but for what tells which they are."""
+    """Return a folder of files in the layout of lakehouse tables, without a mark."""
     for name in ("0", "1"):
         save_user(tmp_path / "t" / "data" / f"{name}.parquet", f"user {name}")
     return tmp_path / "t"
@@ -56,7 +56,7 @@ def table(tmp_path):
 @pytest.mark.parametrize("mark", MARKED)
 @pytest.mark.parametrize("part", PARTS)
 def test_parts_of_a_table_are_refused(tmp_path, table, mark, part):
-    """What lies in the folder of a table, or a folder that holds one, is not read."""
+    """Folders inside a table, and folders that contain a table, are refused."""
     mark(table)
     where = tmp_path / PARTS[part]
     if where.name == "link":
@@ -70,7 +70,7 @@ def test_parts_of_a_table_are_refused(tmp_path, table, mark, part):
 
 @pytest.mark.parametrize("mark", [mark_iceberg, mark_hudi])
 def test_tables_that_are_refused(table, mark, capsys):
-    """The table itself is refused with what to do, as files and as truth."""
+    """A table is refused with a remedy, for rows and for truth."""
     mark(table)
     with pytest.raises(recframe.RecframeError, match="cannot read .*/t: it is " + MARKED[mark]):
         recframe.evaluate(table)
@@ -87,7 +87,7 @@ def test_tables_that_are_refused(table, mark, capsys):
 
 @pytest.mark.parametrize("mark", MARKED)
 def test_one_file_of_a_table(table, mark):
-    """A file that is named is what is meant; two may be what a shell made of a pattern."""
+    """One file of a table is read if named; two are refused: a shell may have listed them."""
     mark(table)
     files = sorted((table / "data").iterdir())
     assert ["user 0"] == recframe.evaluate(files[0], ["recall@1"]).index.tolist()
@@ -96,7 +96,7 @@ def test_one_file_of_a_table(table, mark):
 
 
 def test_a_folder_named_metadata(table):
-    """Only Iceberg's own files make a table of Iceberg."""
+    """A folder named metadata marks an Iceberg table only if it has Iceberg's files."""
     (table / "_metadata").mkdir()
     (table / "metadata").mkdir()
     save_user(table / "metadata" / "0.parquet", "ann")
@@ -105,7 +105,7 @@ def test_a_folder_named_metadata(table):
 
 
 def test_delta_without_the_extra(table, monkeypatch):
-    """Where deltalake is not installed, the extra is named."""
+    """The refusal of a Delta table names the extra if deltalake is not installed."""
     mark_delta(table)
     monkeypatch.setitem(sys.modules, "deltalake", None)
     message = r"cannot read .*/t: .*deltalake.*pip install 'recframe\[delta\]'"
@@ -117,7 +117,7 @@ def test_delta_without_the_extra(table, monkeypatch):
 
 @pytest.fixture
 def rows():
-    """200 rows of 20 users, with what a table may be partitioned by."""
+    """Return 200 rows of 20 users, with columns to partition a table by."""
     rng = np.random.default_rng(3)
     return pd.DataFrame(
         {
@@ -132,68 +132,68 @@ def rows():
 
 
 def overwritten(delta, root, rows):
-    """Leave the files of an earlier version."""
+    """Write a table over the files of an earlier version."""
     delta.write_deltalake(root, rows.assign(score=1.0))
     delta.write_deltalake(root, rows, mode="overwrite")
 
 
 def appended(delta, root, rows):
-    """Leave two live files."""
+    """Write two live files."""
     delta.write_deltalake(root, rows[:90])
     delta.write_deltalake(root, rows[90:], mode="append")
 
 
 def deleted(delta, root, rows):
-    """Leave a file that was written anew without some rows."""
+    """Write a file and delete some rows, which rewrites it."""
     appended(delta, root, rows)
     delta.DeltaTable(root).delete("item < 50")
 
 
 def vacuumed(delta, root, rows):
-    """Leave only files that are live."""
+    """Write a table whose folder has live files only."""
     deleted(delta, root, rows)
     delta.DeltaTable(root).vacuum(0, dry_run=False, enforce_retention_duration=False)
 
 
 def checkpointed(delta, root, rows):
-    """Leave a log that is read from a checkpoint on."""
+    """Write a log with a checkpoint."""
     deleted(delta, root, rows)
     delta.DeltaTable(root).create_checkpoint()
     (root / "_delta_log" / "00000000000000000000.json").unlink()
 
 
 def by_user(delta, root, rows):
-    """Leave users that are named by the log, texts of digits."""
+    """Write a table partitioned by users, which are texts of digits."""
     delta.write_deltalake(root, rows.assign(score=1.0), partition_by=["user"])
     delta.write_deltalake(root, rows, partition_by=["user"], mode="overwrite")
 
 
 def by_odd_users(delta, root, rows):
-    """Leave users that folders name in other letters."""
+    """Write a table partitioned by users whose names need escapes in folders."""
     odd = {"000": "a/b", "001": "ü %41", "002": "x=1", "003": "a'b\"c"}
     by_user(delta, root, rows.assign(user=rows["user"].replace(odd)))
 
 
 def by_numbers(delta, root, rows):
-    """Leave users that are numbers, relevance that folders say."""
+    """Write a table partitioned by numeric users and relevance."""
     rows = rows.assign(user=rows["user"].astype("int16"))
     delta.write_deltalake(root, rows, partition_by=["user", "relevant"])
 
 
 def by_dates(delta, root, rows):
-    """Leave users that are days."""
+    """Write a table partitioned by users that are dates."""
     day = pd.Timestamp("2024-01-01") + pd.to_timedelta(rows["user"].astype(int), "D")
     rows = pa.table({**rows.to_dict("list"), "user": pa.array(day.dt.date)})
     delta.write_deltalake(root, rows, partition_by=["user"])
 
 
 def by_what_plays_no_role(delta, root, rows):
-    """Leave folders that do not matter."""
+    """Write a table partitioned by a column without a role."""
     delta.write_deltalake(root, rows, partition_by=["day", "shop"])
 
 
 def wider(delta, root, rows):
-    """Leave an old file without the scores of a later model."""
+    """Write an old file without the scores of a later model."""
     delta.write_deltalake(root, rows[:90])
     later = rows[90:].assign(new_score=rows["score"] / 2)
     delta.write_deltalake(root, later, mode="append", schema_mode="merge")
@@ -208,7 +208,7 @@ DELTA = [
 @pytest.mark.parametrize("memory", [SMALL, "1GiB"])
 @pytest.mark.parametrize("write", DELTA, ids=lambda write: write.__name__)
 def test_a_delta_table_is_the_table_it_is(tmp_path, rows, write, memory):
-    """The files of a Delta table are evaluated as the frame that it is, bit for bit."""
+    """A Delta table gives the result of its frame, bit for bit."""
     delta = pytest.importorskip("deltalake")
     root = tmp_path / "t"
     write(delta, root, rows)
@@ -221,7 +221,7 @@ def test_a_delta_table_is_the_table_it_is(tmp_path, rows, write, memory):
 
 
 def test_row_order_of_a_delta_table(tmp_path, rows):
-    """Ties go by the order of rows that reading the table gives."""
+    """The row order of a Delta table, which breaks ties, is that in which it is read."""
     delta = pytest.importorskip("deltalake")
     deleted(delta, tmp_path, rows.assign(score=1.0))
     frame = delta.DeltaTable(tmp_path).to_pyarrow_table().to_pandas()
@@ -232,7 +232,7 @@ def test_row_order_of_a_delta_table(tmp_path, rows):
 
 
 def test_a_column_added_later_is_null_before(tmp_path, rows):
-    """Scores that old files do not have are null, which is refused as in a frame."""
+    """Scores that old files lack are null, which is refused as in a frame."""
     delta = pytest.importorskip("deltalake")
     wider(delta, tmp_path, rows)
     with pytest.raises(recframe.RecframeError, match=r"'new_score'.*90"):
@@ -240,7 +240,7 @@ def test_a_column_added_later_is_null_before(tmp_path, rows):
 
 
 def test_truth_of_a_delta_table(tmp_path, rows):
-    """Truth is read as the table it is too."""
+    """Truth may be a Delta table."""
     delta = pytest.importorskip("deltalake")
     deleted(delta, tmp_path, rows)
     truth = delta.DeltaTable(tmp_path).to_pyarrow_table().to_pandas()
@@ -252,7 +252,7 @@ def test_truth_of_a_delta_table(tmp_path, rows):
 
 
 def test_several_delta_tables(tmp_path, rows):
-    """A list may name several tables, and files beside them."""
+    """A list may name several tables, and files too."""
     delta = pytest.importorskip("deltalake")
     overwritten(delta, tmp_path / "1", rows[:90])
     overwritten(delta, tmp_path / "2", rows[90:150])
@@ -267,7 +267,7 @@ def test_several_delta_tables(tmp_path, rows):
 
 
 def write_log(root, *actions, **protocol):
-    """Write a Delta table's log by hand, of one file that is there."""
+    """Write the log of a Delta table by hand, with one existing file."""
     fields = [("user", "string"), ("score", "double"), ("relevant", "long")]
     fields = [{"name": n, "type": t, "nullable": True, "metadata": {}} for n, t in fields]
     metadata = {"id": "x", "format": {"provider": "parquet", "options": {}}, "configuration": {}}
@@ -290,7 +290,7 @@ def write_log(root, *actions, **protocol):
 
 
 def test_a_log_by_hand(tmp_path):
-    """The log written by hand is one that is read."""
+    """A log written by hand is read."""
     pytest.importorskip("deltalake")
     write_log(tmp_path)
 
@@ -301,7 +301,7 @@ def test_a_log_by_hand(tmp_path):
     "where", ["../{}", "..%2F{}", "{}/.../{}", "file://{}/.../{}", "t/../../{}"]
 )
 def test_a_log_that_leads_out_of_its_table(tmp_path, where):
-    """Files outside of a table are refused, whose paths a stranger may have written."""
+    """A log that names files outside its table is refused: a stranger may have written it."""
     delta = pytest.importorskip("deltalake")
     root, name = tmp_path / "t", "secret.parquet"
     save_user(tmp_path / name, "eve")
@@ -322,7 +322,7 @@ def test_a_log_that_leads_out_of_its_table(tmp_path, where):
 
 
 def test_truth_of_a_delta_table_that_lacks_a_file(tmp_path, rows):
-    """The table is named, in one line."""
+    """A missing file of truth is refused in one line with the table."""
     delta = pytest.importorskip("deltalake")
     delta.write_deltalake(tmp_path, rows)
     next(tmp_path.glob("*.parquet")).unlink()
@@ -331,7 +331,7 @@ def test_truth_of_a_delta_table_that_lacks_a_file(tmp_path, rows):
 
 
 def features(name):
-    """Return a protocol that asks a feature of readers."""
+    """Return a protocol that requires a feature of readers."""
     asked = {"readerFeatures": [name], "writerFeatures": [name]}
     return {"minReaderVersion": 3, "minWriterVersion": 7} | asked
 
@@ -346,7 +346,7 @@ def features(name):
     ],
 )
 def test_features_that_are_refused(tmp_path, protocol, message):
-    """A table whose rows are not those of its files is refused."""
+    """A table is refused if a feature makes its rows differ from those in its files."""
     pytest.importorskip("deltalake")
     write_log(tmp_path, **protocol)
     with pytest.raises(recframe.RecframeError, match=message) as caught:
@@ -357,7 +357,7 @@ def test_features_that_are_refused(tmp_path, protocol, message):
 
 @pytest.mark.parametrize("text", ["", "no json", '{"protocol": {}}'])
 def test_a_log_that_cannot_be_read(table, text):
-    """A log that is damaged is refused in one line."""
+    """A damaged log is refused in one line."""
     pytest.importorskip("deltalake")
     mark_delta(table)
     (table / "_delta_log" / "00000000000000000000.json").write_text(text)
@@ -369,7 +369,7 @@ def test_a_log_that_cannot_be_read(table, text):
 
 
 def test_a_delta_table_that_lacks_files(tmp_path, rows):
-    """A file that the log names and that is gone is not left out; nor is a table empty."""
+    """A missing file of the log is refused, and so is an empty table."""
     delta = pytest.importorskip("deltalake")
     appended(delta, tmp_path, rows)
     gone = sorted(tmp_path.glob("*.parquet"))[0]

@@ -1,4 +1,4 @@
-"""Memory that holds: blocks by the bytes they take, whatever the length of ids."""
+"""Blocks fit the memory by the bytes of their rows, for ids of any length."""
 
 import gzip
 import re
@@ -23,7 +23,7 @@ MEMORY = 1 << 19
 @pytest.mark.parametrize("use_dictionary", [False, True])
 @pytest.mark.parametrize("role", ["user", "item"])
 def test_blocks_of_long_ids_fit_the_memory(tmp_path, monkeypatch, spills, role, use_dictionary):
-    """Ids of 1 KB that begin alike, 4 MB in the rows, are parted, and held once each."""
+    """Long ids with a common beginning are partitioned, and each is held once."""
     rows = np.random.default_rng(0).permutation(4_000)
     ids = {"user": rows // 10, "item": rows % 10}
     texts = np.array([f"{'x' * 1000}{number:024}" for number in range(400)])
@@ -50,7 +50,7 @@ def test_blocks_of_long_ids_fit_the_memory(tmp_path, monkeypatch, spills, role, 
 @pytest.mark.parametrize("layout", [one_sorted_file, shuffled_file])
 @pytest.mark.parametrize("memory", [20_000, "1GiB"])
 def test_long_items(large, tmp_path, layout, memory):
-    """Long items are kept once each, which changes neither a table nor a refusal."""
+    """Each long item is held once, and tables and refusals stay the same."""
     items = large.groupby("user").cumcount().map(lambda number: f"{number:0100}")
     truth = large[["user"]].assign(item=items)[::3]
     truth.to_parquet(tmp_path / "truth.parquet")
@@ -74,7 +74,7 @@ def test_long_items(large, tmp_path, layout, memory):
 
 
 def test_columns_whose_pages_have_no_room(large, tmp_path, monkeypatch):
-    """Many columns of one row group are refused with the memory in which they are read."""
+    """Too many columns in a row group are refused with the memory that suffices."""
     monkeypatch.setattr(row_groups, "FREE", 1 << 18)
     scores = {f"score_{number}": large["other_score"] + number for number in range(20)}
     rows = large.assign(**scores)
@@ -88,7 +88,7 @@ def test_columns_whose_pages_have_no_room(large, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("role", ["user", "item"])
 def test_a_dictionary_that_has_no_room(tmp_path, monkeypatch, role):
-    """It is refused before it is read, with the memory in which it is read."""
+    """Too large a dictionary is refused before it is read, with the memory that suffices."""
     monkeypatch.setattr(row_groups, "FREE", 1 << 20)
     rows = np.arange(4_000)
     texts = pa.array([f"{'x' * 1000}{number:024}" for number in range(400)])
@@ -117,28 +117,28 @@ LONG = {
 @pytest.mark.parametrize("argument", ["run", "truth", "exclude"])
 @pytest.mark.parametrize("ending", ["csv", "csv.gz", "jsonl", "jsonl.gz"])
 def test_one_long_row_of_text(frame, tmp_path, ending, argument):
-    """A row that has no room is refused with the file, what was found and what to do."""
+    """A row that is too long is refused with the file, its length and a remedy."""
     text = LONG[ending.split(".")[0]] % (b"x" * (19 << 20))
     path = tmp_path / f"long.{ending}"
     path.write_bytes(gzip.compress(text, 1) if ending.endswith("gz") else text)
     run = tmp_path / "run.parquet"
     frame.to_parquet(run)
-    given = {"truth": {"relevant": None}}.get(argument, {})
+    arguments = {"truth": {"relevant": None}}.get(argument, {})
     most, remedy = "16,777,216", "write it as parquet"
     if argument == "run":
         run, most, remedy = path, "2,097,152", f"pass memory of 34 MB or more, or {remedy}"
     else:
-        given[argument] = path
+        arguments[argument] = path
 
     match = rf"long.{ending}: a row has more than {most} bytes, or a quote .* closed; {remedy}$"
     with pytest.raises(recframe.RecframeError, match=match):
-        recframe.evaluate(run, "recall@1", memory="16MiB", **given)
+        recframe.evaluate(run, "recall@1", memory="16MiB", **arguments)
 
 
 @pytest.mark.parametrize("user", ["user", None])
 @pytest.mark.parametrize("is_shuffled", [False, True])
 def test_rows_of_one_user_that_have_no_room(tmp_path, monkeypatch, user, is_shuffled):
-    """Rows that must be held together are refused with the memory in which they are read."""
+    """Too many rows of one user are refused with the memory that suffices."""
     monkeypatch.setattr(blocks, "ROOM", 0)
     number = np.arange(4_000)
     frame = pd.DataFrame({"user": number // 3_900, "item": number, "score": number % 97})
@@ -157,7 +157,7 @@ def test_rows_of_one_user_that_have_no_room(tmp_path, monkeypatch, user, is_shuf
 
 
 def test_a_long_id_without_statistics(tmp_path, monkeypatch):
-    """Text that may be as long as all of its column is refused before it is read."""
+    """A text that may be as long as its whole column is refused before it is read."""
     monkeypatch.setattr(row_groups, "FREE", 1 << 20)
     path = tmp_path / "0.parquet"
     table = pa.table({"user": ["x" * 300_000, "a", "b"], "score": [3, 2, 1], "relevant": [1, 1, 0]})
@@ -172,7 +172,7 @@ def test_a_long_id_without_statistics(tmp_path, monkeypatch):
 
 
 def test_a_mean_holds_no_table_of_users(tmp_path):
-    """A mean of a file takes less than the ids and values of its users."""
+    """A mean of a file takes less memory than the ids and values of its users."""
     n_users = 200_000
     frame = pd.DataFrame({"user": np.random.default_rng(0).permutation(n_users), "score": 1.0})
     path = tmp_path / "0.parquet"
@@ -191,7 +191,7 @@ def test_a_mean_holds_no_table_of_users(tmp_path):
 
 
 def test_a_catalogue_that_has_no_room(tmp_path, monkeypatch):
-    """Counts for items beyond the memory are refused with the memory in which they fit."""
+    """Counts of items that do not fit are refused with the memory that suffices."""
     monkeypatch.setattr(scanned, "ROOM", 0)
     number = np.random.default_rng(0).permutation(20_000)
     frame = pd.DataFrame({"user": number // 10, "item": number, "score": number % 97})

@@ -1,4 +1,4 @@
-"""Results going out: whole or not at all, the same values in every format."""
+"""Outputs are complete or missing, with the same values in every format."""
 
 import os
 import secrets
@@ -21,13 +21,13 @@ from recframe.stores.outputs import check_apart, whole_file
 
 @pytest.fixture
 def tables(large):
-    """Per-user tables of two halves of the users."""
+    """Return per-user tables of the two halves of the users."""
     halves = [large[large["user"] < "user 020"], large[large["user"] >= "user 020"]]
     return [recframe.evaluate(half, FEW, short="pad") for half in halves]
 
 
 def test_a_file_appears_once_it_is_whole(tmp_path):
-    """Until then there is the file of before, and a hidden one beside it."""
+    """The old file stays, next to a hidden one, until the new file is complete."""
     path = tmp_path / "users.csv"
     path.write_text("before")
     with whole_file(path) as file:
@@ -39,7 +39,7 @@ def test_a_file_appears_once_it_is_whole(tmp_path):
 
 
 def test_a_file_that_does_not_become_whole(tmp_path):
-    """What was there stays, and nothing beside it."""
+    """An incomplete output leaves the old file and nothing else."""
     path = tmp_path / "users.csv"
     path.write_text("before")
     with suppress(KeyboardInterrupt), whole_file(path) as file:
@@ -51,7 +51,7 @@ def test_a_file_that_does_not_become_whole(tmp_path):
 
 
 def test_two_runs_at_once(tmp_path, monkeypatch):
-    """Runs that have one process id, as in two containers, do not touch each other's files."""
+    """Runs with one process id, as in two containers, do not touch each other's files."""
     monkeypatch.setattr(os, "getpid", lambda: 1)
     path = tmp_path / "users.csv"
     with whole_file(path) as first:
@@ -69,7 +69,7 @@ def test_two_runs_at_once(tmp_path, monkeypatch):
 
 
 def test_a_name_that_is_taken(tmp_path, monkeypatch):
-    """Were two runs to draw one name, the second is refused, and the first loses nothing."""
+    """If two runs draw the same name, the second is refused and the first succeeds."""
     monkeypatch.setattr(secrets, "token_hex", lambda n_bytes: "0" * 2 * n_bytes)
     path = tmp_path / "users.csv"
     with whole_file(path) as file:
@@ -82,7 +82,7 @@ def test_a_name_that_is_taken(tmp_path, monkeypatch):
 
 
 def test_a_file_taken_away(tmp_path):
-    """A file that somebody removes meanwhile is missed, whatever comes after."""
+    """An output that somebody removes during the call raises."""
     path = tmp_path / "users.csv"
     output = whole_file(path)
     output.__enter__().write(b"after")
@@ -108,7 +108,7 @@ with whole_file(Path(sys.argv[1])) as file:
 
 @pytest.mark.skipif(not shutil.which("unshare"), reason="needs namespaces of process ids")
 def test_two_containers(tmp_path):
-    """Two runs that are both process 1, one after the other, on one folder."""
+    """Two runs that are both process 1 may write to one folder, one after the other."""
     path = tmp_path / "users.csv"
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     command = [*NAMESPACE, sys.executable, "-c", RUN, str(path)]
@@ -127,7 +127,7 @@ def test_two_containers(tmp_path):
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions and links of POSIX")
 def test_permissions_and_links_stay(tmp_path):
-    """A new file gets those of any file, an old one keeps its own, also where a link leads."""
+    """New files get usual permissions, old files keep theirs, and links stay."""
     path, link = tmp_path / "users.csv", tmp_path / "link.csv"
     link.symlink_to(path)
     for mode in (0o640, 0o600):
@@ -147,7 +147,7 @@ def test_permissions_and_links_stay(tmp_path):
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")
 def test_what_is_no_file_is_not_replaced(tmp_path):
-    """A pipe is refused and not waited for."""
+    """A pipe as output is refused at once."""
     path = tmp_path / "users.csv"
     os.mkfifo(path)
     with pytest.raises(recframe.RecframeError, match=r"cannot write .*: it is a pipe, not a file"):
@@ -158,7 +158,7 @@ def test_what_is_no_file_is_not_replaced(tmp_path):
 
 @pytest.mark.parametrize("ending", FILE_ENDINGS)
 def test_tables_are_written_as_they_pass(tables, tmp_path, ending):
-    """Each table is given on as it is; the file has the rows of all of them."""
+    """Each table is yielded unchanged, and the file has the rows of all tables."""
     path = tmp_path / f"users{ending}"
     with path.open("wb") as file:
         passed = list(write_each(tables, file, ending))
@@ -180,7 +180,7 @@ def test_a_folder_is_not_replaced(tmp_path):
 
 
 def test_files_that_are_read(tmp_path):
-    """A file is itself, there or not; a folder is the files in it, those of a writer left out."""
+    """A folder lists its files without a writer's notes; any other path lists itself."""
     for name in ("b", "a/1", "a/_notes"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
@@ -191,7 +191,7 @@ def test_files_that_are_read(tmp_path):
 
 
 def test_an_output_that_is_read(tmp_path):
-    """A file that is read is not overwritten, by whatever name; any other is."""
+    """An output must not be an input under any name."""
     one, other, link = (tmp_path / name for name in ("one.csv", "other.csv", "link.csv"))
     one.touch()
     other.touch()
@@ -205,12 +205,12 @@ def test_an_output_that_is_read(tmp_path):
 
 
 def test_an_output_that_would_be_read(tmp_path):
-    """Nothing is written to where the next run would read it."""
+    """An output that the next run would read is refused."""
     (tmp_path / "runs").mkdir()
     check_apart(tmp_path / "users.parquet", [], [f"{tmp_path}/runs", f"{tmp_path}/runs/*"])
-    for given in (f"{tmp_path}/runs", f"{tmp_path}/*/*.parquet"):
+    for pattern in (f"{tmp_path}/runs", f"{tmp_path}/*/*.parquet"):
         with pytest.raises(
             recframe.RecframeError,
             match=r"next call would read it, because .*/(runs|.*parquet) n",
         ):
-            check_apart(tmp_path / "runs" / "users.parquet", [], ["elsewhere", given])
+            check_apart(tmp_path / "runs" / "users.parquet", [], ["elsewhere", pattern])

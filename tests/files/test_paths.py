@@ -1,4 +1,4 @@
-"""What a path may name: files, folders, patterns, lists of them, and folders that are columns."""
+"""Paths name files, folders, patterns, lists of them, and folders that are columns."""
 
 import datetime
 import errno
@@ -31,7 +31,7 @@ PARTITIONS = {
 @pytest.mark.parametrize("case", PARTITIONS)
 @pytest.mark.parametrize("named", ["folder", "pattern"])
 def test_users_named_by_folders(tmp_path, case, named, memory):
-    """Hive's folders are columns, of numbers where all of them are; the user may be one."""
+    """Hive folders are columns, of integers if all values are, and may name users."""
     texts, users = PARTITIONS[case]
     for text in texts:
         save_user(tmp_path / "runs" / f"user={text}" / "0.parquet", None)
@@ -47,7 +47,7 @@ def test_users_named_by_folders(tmp_path, case, named, memory):
 
 
 def test_a_null_user_named_by_a_folder(tmp_path):
-    """Hive's name of a null is one."""
+    """Hive's name for null is a null user."""
     save_user(tmp_path / "user=1" / "0.parquet", None)
     save_user(tmp_path / "user=__HIVE_DEFAULT_PARTITION__" / "0.parquet", None)
     with pytest.raises(
@@ -59,7 +59,7 @@ def test_a_null_user_named_by_a_folder(tmp_path):
 
 
 def test_a_file_may_have_the_column_of_its_folder(tmp_path):
-    """A column that is in the file too says what its folder says, in the type of the file."""
+    """A column in both file and folder has the type of the file."""
     day = datetime.date(2024, 1, 1)
     users = {"7": np.int8(7), "ann": "ann", "a%2Fb": "a/b", "2024-01-01": day, "0.5": 0.5}
     for text, user in users.items():
@@ -81,7 +81,7 @@ def test_a_file_may_have_the_column_of_its_folder(tmp_path):
     ],
 )
 def test_a_file_at_odds_with_its_folder(tmp_path, folder, users, message, write_statistics, memory):
-    """A column used that is other in the file than by the folder's name is no matter of taste."""
+    """A column that differs between file and folder is refused if it is used."""
     frame = pd.DataFrame({"user": users, "score": [0.9, 0.1], "relevant": [1, 0]})
     path = tmp_path / folder / "0.parquet"
     path.parent.mkdir()
@@ -92,7 +92,7 @@ def test_a_file_at_odds_with_its_folder(tmp_path, folder, users, message, write_
 
 
 def test_a_column_without_a_role_may_be_at_odds_with_its_folder(tmp_path):
-    """What is not read does not matter."""
+    """A column that is not read may differ from the name of its folder."""
     frame = pd.DataFrame({"user": "ann", "score": [0.9, 0.1], "relevant": [1, 0], "day": 1})
     path = save_frame(frame, tmp_path / "day=2" / "0.parquet")
 
@@ -100,7 +100,7 @@ def test_a_column_without_a_role_may_be_at_odds_with_its_folder(tmp_path):
 
 
 def test_folders_that_play_no_role(tmp_path):
-    """Folders that no option names are ignored, also where only some files have them."""
+    """Folders without a role are ignored, even if only some files have them."""
     save_user(tmp_path / "day=1" / "0.parquet", "ann")
     save_user(tmp_path / "0.parquet", "bob")
 
@@ -109,7 +109,7 @@ def test_folders_that_play_no_role(tmp_path):
 
 @pytest.mark.parametrize("named", ["folder", "pattern", "list"])
 def test_several_files_are_one_frame(frame, tmp_path, named):
-    """A folder, a pattern and a list of files are read as one frame; users may straddle files."""
+    """A folder, pattern or list is read as one frame, and users may span files."""
     paths = [
         save_frame(part, tmp_path / "runs" / f"{n}.parquet")
         for n, part in enumerate([frame[:1], frame[1:5], frame[5:]])
@@ -129,14 +129,14 @@ def test_no_files():
 
 @pytest.mark.parametrize("again", ["run.parquet", "*.parquet", "", "../{0}/run.parquet"])
 def test_a_file_named_twice(frame, tmp_path, again):
-    """Rows are not counted twice because two patterns name their file."""
+    """A file that two patterns name is refused, so that rows do not count twice."""
     path = save_frame(frame, tmp_path / "run.parquet")
     with pytest.raises(recframe.RecframeError, match=r"path: .*run.parquet is named twice"):
         recframe.evaluate([path, tmp_path / again.format(tmp_path.name)])
 
 
 def test_a_file_named_twice_in_two_spellings(frame, tmp_path, monkeypatch):
-    """A file is what it is, whatever it is called; the refusal has both names."""
+    """A file named twice under two names is refused with both names."""
     path = save_frame(frame, tmp_path / "runs" / "run.parquet")
     (tmp_path / "runs" / "link.parquet").symlink_to(path)
     (tmp_path / "runs" / "hard.parquet").hardlink_to(path)
@@ -151,7 +151,7 @@ def test_a_file_named_twice_in_two_spellings(frame, tmp_path, monkeypatch):
 
 
 def test_a_file_named_twice_without_inodes(frame, tmp_path, monkeypatch):
-    """Where files have no number, their real path is what they are."""
+    """Files without inode numbers are compared by their real paths."""
     path = save_frame(frame, tmp_path / "run.parquet")
     (tmp_path / "link.parquet").symlink_to(path)
     stat = os.stat
@@ -162,7 +162,7 @@ def test_a_file_named_twice_without_inodes(frame, tmp_path, monkeypatch):
 
 
 def test_links_to_folders_are_followed_once(tmp_path):
-    """A folder linked to is a part of the folder; a loop adds nothing."""
+    """Linked folders are read, and a loop of links adds no files."""
     save_user(tmp_path / "runs" / "0.parquet", "ann")
     save_user(tmp_path / "other" / "1.parquet", "bob")
     (tmp_path / "runs" / "linked").symlink_to(tmp_path / "other")
@@ -173,7 +173,7 @@ def test_links_to_folders_are_followed_once(tmp_path):
 
 
 def test_a_folder_linked_to_twice(tmp_path):
-    """What two links lead to would count twice."""
+    """Two links to one folder are refused, because its files would count twice."""
     save_user(tmp_path / "runs" / "0.parquet", "ann")
     (tmp_path / "runs" / "a").mkdir()
     save_user(tmp_path / "other" / "1.parquet", "bob")
@@ -187,7 +187,7 @@ def test_a_folder_linked_to_twice(tmp_path):
 
 @pytest.mark.parametrize("where", ["", "*", "**/*.parquet", "*.parquet"])
 def test_a_link_that_leads_nowhere(tmp_path, where):
-    """A link to what is gone is not left out in silence."""
+    """A broken link is refused, not skipped."""
     save_user(tmp_path / "0.parquet", "ann")
     (tmp_path / "1.parquet").symlink_to(tmp_path / "gone.parquet")
     with pytest.raises(
@@ -201,7 +201,7 @@ def test_a_link_that_leads_nowhere(tmp_path, where):
 
 @pytest.mark.parametrize("where", ["", "*", "*/*.parquet", "*/0.parquet", "**/0.parquet", "a"])
 def test_a_folder_that_cannot_be_read(tmp_path, monkeypatch, where):
-    """A part that cannot be read is not left out in silence."""
+    """A folder that cannot be read is refused, not skipped."""
     save_user(tmp_path / "a" / "0.parquet", "ann")
     save_user(tmp_path / "b" / "0.parquet", "bob")
     scandir = os.scandir
@@ -219,7 +219,7 @@ def test_a_folder_that_cannot_be_read(tmp_path, monkeypatch, where):
 
 
 def test_notes_of_a_writer_match_no_pattern(tmp_path):
-    """A pattern does not mean what a folder leaves out, unless it says so."""
+    """A pattern matches a writer's notes only if it begins like them."""
     save_user(tmp_path / "0.parquet", "ann")
     save_user(tmp_path / "_temporary" / "0.parquet", "bob")
     save_user(tmp_path / "_old.parquet", "cat")
@@ -232,7 +232,7 @@ def test_notes_of_a_writer_match_no_pattern(tmp_path):
 
 
 def test_patterns_match_folders_too(tmp_path):
-    """A pattern may name folders; what is in them is named once."""
+    """A pattern may name folders, and each file in them is read once."""
     save_user(tmp_path / "day=1" / "0.parquet", "ann")
     save_user(tmp_path / "day=2" / "more" / "0.parquet", "bob")
     save_user(tmp_path / "1.parquet", "cat")
@@ -245,7 +245,7 @@ def test_patterns_match_folders_too(tmp_path):
 
 
 def test_patterns_from_where_we_are(tmp_path, monkeypatch):
-    """Patterns and folders may be relative."""
+    """Patterns and folders may be relative to the current folder."""
     save_user(tmp_path / "0.parquet", "ann")
     monkeypatch.chdir(tmp_path)
     for where in (".", "*.parquet", "**/*.parquet", "./*", f"../{tmp_path.name}/*"):
@@ -253,7 +253,7 @@ def test_patterns_from_where_we_are(tmp_path, monkeypatch):
 
 
 def test_keys_of_folders_in_a_list(tmp_path):
-    """A folder that is named says as much as one found."""
+    """Folders in a list give columns as folders that are found do."""
     for user in ("ann", "bob"):
         save_user(tmp_path / f"user={user}" / "0.parquet", None)
     where = [tmp_path / "user=ann", tmp_path / "user=bob"]
@@ -263,13 +263,13 @@ def test_keys_of_folders_in_a_list(tmp_path):
 
 @pytest.mark.parametrize("path", [3, None, pd.DataFrame()])
 def test_what_is_no_path(path):
-    """Frames are not iterated over, nor anything else that is not a path."""
+    """Values that are no paths are refused without iterating over them."""
     with pytest.raises(recframe.RecframeError, match="path must be that of files, found"):
         recframe.iter_evaluate(path)
 
 
 def open_socket(path):
-    """Make a socket that has a name."""
+    """Make a socket with a name."""
     with socket.socket(socket.AF_UNIX) as opened:
         opened.bind(os.fspath(path))
 
@@ -279,7 +279,7 @@ SPECIAL = {"pipe": os.mkfifo, "socket": open_socket} if hasattr(os, "mkfifo") el
 
 @pytest.mark.parametrize("kind", SPECIAL)
 def test_what_is_no_file(tmp_path, monkeypatch, kind):
-    """A pipe or socket is refused, by itself or in a folder, and never waited for."""
+    """Pipes and sockets are refused at once, by name and in a folder."""
     monkeypatch.chdir(tmp_path)  # names of sockets are short
     path = save_user(Path("runs/0.parquet"), "ann")
     SPECIAL[kind](Path("runs/1.parquet"))
@@ -299,13 +299,13 @@ def test_what_is_no_file(tmp_path, monkeypatch, kind):
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="devices of POSIX")
 def test_a_device():
-    """A device may never end."""
+    """A device is refused, because reading it may never end."""
     with pytest.raises(recframe.RecframeError, match="/dev/zero: it is a device, not a file"):
         recframe.evaluate("/dev/zero")
 
 
 def test_an_empty_path(frame, tmp_path, monkeypatch):
-    """A variable of the shell that is not set does not mean the current folder."""
+    """An empty path, such as an unset variable of the shell, is refused."""
     path = save_frame(frame, tmp_path / "run.parquet")
     monkeypatch.chdir(tmp_path)
     for where in ("", [path, ""]):
@@ -315,7 +315,7 @@ def test_an_empty_path(frame, tmp_path, monkeypatch):
 
 @pytest.mark.skipif(os.name != "posix", reason="names of POSIX are bytes")
 def test_names_that_are_not_text(frame, tmp_path):
-    """A name that is no UTF-8 is refused, of a file and of a folder, and so is a null character."""
+    """Names with bytes that are not UTF-8, or with null characters, are refused."""
     path = tmp_path / os.fsdecode(b"run \xff.parquet")
     save_frame(frame, tmp_path / "run.parquet").rename(path)
     for where in (path, tmp_path, tmp_path / "run*", tmp_path / "\0"):
@@ -324,7 +324,7 @@ def test_names_that_are_not_text(frame, tmp_path):
 
 
 def test_a_name_that_is_too_long(tmp_path):
-    """The system says so, of files, folders and patterns."""
+    """Names that are too long are refused with the message of the system."""
     long = "x" * 300
     for where in (long, f"{long}/0.parquet", f"{long}/*.parquet", f"*/{long}"):
         (tmp_path / "folder").mkdir(exist_ok=True)
@@ -333,7 +333,7 @@ def test_a_name_that_is_too_long(tmp_path):
 
 
 def test_a_link_into_a_folder_that_cannot_be_reached(tmp_path, monkeypatch):
-    """What cannot be reached may be there, so that its link is not called one to nowhere."""
+    """A link whose target cannot be reached is not called broken."""
     (tmp_path / "0.parquet").symlink_to(tmp_path / "a" / "b")
     stat_link = os.stat
 
@@ -353,7 +353,7 @@ def test_a_link_into_a_folder_that_cannot_be_reached(tmp_path, monkeypatch):
 
 
 def test_deep_folders(tmp_path):
-    """Folders may be nested deeper than calls."""
+    """Folders may be nested deeper than Python's calls."""
     below = "/".join(["d"] * 300)
     (tmp_path / below).mkdir(parents=True)
     (tmp_path / below / "run.parquet").touch()
@@ -368,7 +368,7 @@ def test_deep_folders(tmp_path):
 
 
 def test_one_walk(tmp_path, monkeypatch, capsys):
-    """The command line lists a folder once, however many files are in it."""
+    """The command line lists a folder once, however many files it has."""
     save_user(tmp_path / "runs" / "a" / "0.parquet", "ann")
     save_user(tmp_path / "runs" / "1.parquet", "bob")
     scanned, scandir = [], os.scandir
@@ -380,7 +380,7 @@ def test_one_walk(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    ("given", "path", "is_found"),
+    ("pattern", "path", "is_found"),
     [
         ("runs", "runs/out.parquet", True),
         ("runs", "runs/deep/down/out.parquet", True),
@@ -416,26 +416,26 @@ def test_one_walk(tmp_path, monkeypatch, capsys):
         ("runs/**/_out.*", "runs/_deep/_out.parquet", False),
     ],
 )
-def test_paths_that_would_be_found(tmp_path, monkeypatch, given, path, is_found):
-    """Whether a path means a file that is not there yet is what finding it says once it is."""
+def test_paths_that_would_be_found(tmp_path, monkeypatch, pattern, path, is_found):
+    """would_find tells whether a path would find a file that does not exist yet."""
     monkeypatch.chdir(tmp_path)
 
-    assert is_found == would_find(given, path)
-    assert is_found == would_find(f"{tmp_path}/{given}", path)
+    assert is_found == would_find(pattern, path)
+    assert is_found == would_find(f"{tmp_path}/{pattern}", path)
     Path("runs").mkdir()
     if path == "runs":
         return
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     Path(path).touch()
     try:
-        found = [os.path.normpath(file.path) for file in find_files(given)]
+        found = [os.path.normpath(file.path) for file in find_files(pattern)]
     except recframe.RecframeError:
         found = []
     assert is_found == (path in found)
 
 
 def test_a_folder_named_like_a_pattern(tmp_path, monkeypatch):
-    """A path that is there is what is meant, whatever is in its name."""
+    """A path that exists is read as it is, even if it looks like a pattern."""
     monkeypatch.chdir(tmp_path)
     for folder in ("run[1]", "run1"):
         Path(folder).mkdir()
@@ -447,14 +447,14 @@ def test_a_folder_named_like_a_pattern(tmp_path, monkeypatch):
 
 
 def test_files_in_the_order_of_names(tmp_path):
-    """Folders and files are read in the order of their names, each folder before what follows."""
+    """Files are read in the order of names, a folder before the names that follow it."""
     names = ["a/1", "a/2/0", "a/2/9", "a/3", "b", "c/0"]
     for name in reversed(names):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
 
-    for given in (tmp_path, tmp_path / "*"):
-        found = [file.path for file in find_files(given)]
+    for path in (tmp_path, tmp_path / "*"):
+        found = [file.path for file in find_files(path)]
         assert [f"{tmp_path}/{name}" for name in names] == found
 
 
@@ -472,7 +472,7 @@ def test_files_in_the_order_of_names(tmp_path):
     ],
 )
 def test_what_folders_say(tmp_path, texts, expected):
-    """Numbers where all are whole numbers in their usual form, else texts."""
+    """Values of folders are integers if all have the usual form, else text."""
     paths = [tmp_path / f"key={text}" / "0.parquet" for text in texts]
     for path in paths:
         path.parent.mkdir()

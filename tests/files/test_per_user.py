@@ -1,4 +1,4 @@
-"""The tables of blocks, one after the other: whole users, refusals, truth."""
+"""The tables of blocks, one after another: whole users, refusals and truth."""
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ def test_blocks_are_whole_users(large, tmp_path):
 
 
 def test_files_without_rows_give_one_table(large, tmp_path):
-    """There is always a table, of the dtypes that rows would give."""
+    """Files without rows give one table with the usual dtypes."""
     one_sorted_file(large[:0], tmp_path)
     tables = list(recframe.iter_evaluate(tmp_path, FEW))
 
@@ -27,7 +27,7 @@ def test_files_without_rows_give_one_table(large, tmp_path):
 
 
 def test_refusals_of_a_part_say_so(large, tmp_path):
-    """What is counted in a part of the rows is not passed off as counted in all."""
+    """A refusal with counts of one block says so."""
     one_sorted_file(large.assign(relevant=7), tmp_path)
     with pytest.raises(
         recframe.RecframeError,
@@ -39,7 +39,7 @@ def test_refusals_of_a_part_say_so(large, tmp_path):
 @pytest.mark.parametrize("population", ["all", "rows"])
 @pytest.mark.parametrize("grouped", [True, False])
 def test_truth_over_many_blocks(tmp_path, population, grouped):
-    """Truth judges every block, and users that no file lists are added once, at the end."""
+    """Truth judges every block, and users without rows come once, in the last table."""
     rng = np.random.default_rng(8)
     n_rows = 3_000
     frame = pd.DataFrame({"user": rng.integers(0, 90, n_rows), "item": range(n_rows)})
@@ -65,7 +65,7 @@ def test_truth_over_many_blocks(tmp_path, population, grouped):
 
 
 def test_no_table_of_absent_users_where_there_are_none(large, tmp_path):
-    """With truth of users that files list, there are the tables of blocks and no other."""
+    """If no user of truth is absent, only the tables of blocks are yielded."""
     large = large.assign(item=range(300))
     one_sorted_file(large, tmp_path)
     truth = large.loc[large["relevant"], ["user", "item"]]

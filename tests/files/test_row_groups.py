@@ -1,4 +1,4 @@
-"""Row groups: what footers say of them."""
+"""Row groups: their rows, bytes and bounds, from footers."""
 
 import pandas as pd
 import pyarrow as pa
@@ -22,14 +22,14 @@ PLAIN = {
 
 @pytest.mark.parametrize("plain", PLAIN, ids=str)
 def test_plain_types(plain):
-    """Codes are what they stand for, and text of any kind is one; so are bytes."""
+    """Categories have the type of their values; all kinds of text have one type, as have bytes."""
     for kind in PLAIN[plain]:
         assert plain == plain_type(kind)
         assert plain == plain_type(pa.dictionary(pa.int8(), kind))
 
 
 def write(path, users, memory=1 << 30, **options):
-    """Write rows of users and return the first row group, read in so much memory."""
+    """Write rows of users, and return the first row group as read in this memory."""
     n_rows = len(users)
     columns = {"user": users, "extra": ["x" * 999] * n_rows, "score": range(n_rows)}
     columns["relevant"] = [True] * n_rows
@@ -38,14 +38,14 @@ def write(path, users, memory=1 << 30, **options):
 
 
 def used_bytes(path):
-    """Return what the columns used have, as the footer says, by name."""
+    """Return the bytes of the columns used, by name, from the footer."""
     row_group = pq.read_metadata(path).row_group(0)
     sizes = {row_group.column(at).path_in_schema: row_group.column(at) for at in range(4)}
     return {name: sizes[name].total_uncompressed_size for name in ("user", "score", "relevant")}
 
 
 def test_bytes_of_numbers(tmp_path):
-    """The bytes of a row group are those of the columns used, and of the work on its rows."""
+    """The bytes of a row group include the columns used and the work on rows."""
     found = write(tmp_path / "0.parquet", range(100))
     n_bytes = sum(used_bytes(tmp_path / "0.parquet").values()) + 100 * (ROW_BYTES + SCORE_BYTES)
 
@@ -56,7 +56,7 @@ def test_bytes_of_numbers(tmp_path):
 
 @pytest.mark.parametrize("length", [10, 200])
 def test_bytes_of_texts(tmp_path, length):
-    """Each row has a code; of long texts copies are held beside those of the rows."""
+    """Each row has a code, and long texts are copied several times."""
     path = tmp_path / "0.parquet"
     found = write(path, [f"{number:0{length}}" for number in range(400)])
     n_bytes = used_bytes(path)
@@ -72,7 +72,7 @@ def test_bytes_of_texts(tmp_path, length):
 
 @pytest.mark.parametrize("more", [0, -1])
 def test_texts_that_arrow_reads_as_codes(tmp_path, more):
-    """Those of which a row group has no more than so small a part of the memory."""
+    """Arrow reads texts as codes if a row group of them takes a small share of memory."""
     path, users = tmp_path / "0.parquet", [f"{number % 9:040}" for number in range(400)]
     write(path, users)
     found = write(path, users, CODED_SHARE * used_bytes(path)["user"] + more)
@@ -81,7 +81,7 @@ def test_texts_that_arrow_reads_as_codes(tmp_path, more):
 
 
 def test_row_groups_without_rows(tmp_path):
-    """An empty row group has no texts to be measured, and is no part of the plan."""
+    """An empty row group is not part of the plan."""
     schema = pa.schema([("user", pa.string()), ("score", pa.int64()), ("relevant", pa.bool_())])
     rows = {"user": ["a", "b"], "score": [1, 2], "relevant": [True, False]}
     with pq.ParquetWriter(tmp_path / "0.parquet", schema) as writer:
@@ -93,7 +93,7 @@ def test_row_groups_without_rows(tmp_path):
 
 
 def test_users_of_folders_are_their_bounds(tmp_path):
-    """Where a folder names the user, that is the lowest and the highest."""
+    """A user in the name of a folder is the lowest and the highest one."""
     (tmp_path / "user=7").mkdir()
     rows = pa.table({"score": [1, 2], "relevant": [1, 0]})
     pq.write_table(rows, tmp_path / "user=7" / "0.parquet")
@@ -103,7 +103,7 @@ def test_users_of_folders_are_their_bounds(tmp_path):
 
 
 def test_one_ranking_has_no_bounds(tmp_path):
-    """Without users there is nothing to bound."""
+    """A row group without users has no bounds."""
     pq.write_table(pa.table({"score": [1, 2], "relevant": [1, 0]}), tmp_path / "0.parquet")
     (found,) = open_files(tmp_path, Options(user=None), 1).row_groups
 
@@ -111,7 +111,7 @@ def test_one_ranking_has_no_bounds(tmp_path):
 
 
 def test_columns_are_found_by_name(tmp_path):
-    """Fields of nested columns that play no role do not shift those behind them."""
+    """Fields of nested columns do not shift the columns after them."""
     rows = {
         "nested": [{"user": 5, "deep": [1]}] * 3,
         "user": [1, 2, 3],
@@ -143,7 +143,7 @@ COLUMNS = [{"item": "item"}, {"user": "code", "item": "user"}]
 
 @pytest.fixture(scope="module")
 def encoded():
-    """40 lists of 15 rows, shuffled: users are texts, items integers, codes bytes of each row."""
+    """Return 40 shuffled lists of 15 rows: users are texts, items integers, codes bytes."""
     numbers = [number * 7 % 600 for number in range(600)]
     columns = {"user": [f"user {n // 15:02}" for n in numbers], "item": [n % 15 for n in numbers]}
     columns["code"] = [f"{n:03}".encode() for n in numbers]
@@ -152,7 +152,7 @@ def encoded():
 
 
 def read_as_frame(path, table):
-    """Read a file in much memory and in little, by several columns, as the frame is."""
+    """Check that a file gives the table of its frame, in much and in little memory."""
     metrics = ["recall@2", "ndcg"]
     for columns in COLUMNS:
         expected = table.to_pandas().rec(**columns, short="pad").evaluate(metrics)
@@ -164,7 +164,7 @@ def read_as_frame(path, table):
 @pytest.mark.parametrize("page", ["1.0", "2.0"])
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_encodings_of_pyarrow(tmp_path, encoded, encoding, page):
-    """All that it writes are read, also of texts that Arrow cannot read as codes."""
+    """All encodings of pyarrow are read, also those that Arrow cannot read as codes."""
     options = {"data_page_version": page, "row_group_size": 100, **ENCODINGS[encoding]}
     pq.write_table(encoded, tmp_path / "0.parquet", **options)
     read_as_frame(tmp_path / "0.parquet", encoded)
@@ -172,7 +172,7 @@ def test_encodings_of_pyarrow(tmp_path, encoded, encoding, page):
 
 @pytest.mark.parametrize("version", ["v1", "v2"])
 def test_encodings_of_duckdb(tmp_path, encoded, version):
-    """Those that it chooses by itself: a dictionary of few users, and none of many codes."""
+    """Both encodings that DuckDB chooses for texts are read."""
     duckdb, path = pytest.importorskip("duckdb"), tmp_path / "0.parquet"
     copy = f"COPY rows TO '{path}' (PARQUET_VERSION {version}, ROW_GROUP_SIZE 2048)"
     duckdb.from_arrow(encoded).query("rows", copy)

@@ -1,4 +1,4 @@
-"""Sizes: what is taken of the memory, to the byte, and what is refused before it is taken."""
+"""Sizes: estimates of memory, to the byte, and refusals before it is taken."""
 
 import numpy as np
 import pyarrow as pa
@@ -19,13 +19,13 @@ from recframe.stores.store import HERE, Place
 
 
 def write_footer(path, n_bytes, end=b"PAR1", before=b"PAR1"):
-    """Write a file that ends as one whose footer has so many bytes."""
+    """Write a file that ends like one with a footer of so many bytes."""
     path.write_bytes(before + bytes(n_bytes) + n_bytes.to_bytes(4, "little") + end)
     return str(path)
 
 
 def test_small_footers_take_no_memory(frame, tmp_path):
-    """A quarter of what is free beside the memory is theirs; what is more is taken from it."""
+    """Footers within a quarter of the free bytes take no memory, and larger ones the rest."""
     frame.to_parquet(tmp_path / "0.parquet")
     files = open_files(tmp_path, Options(), 100)
 
@@ -41,7 +41,7 @@ def read_end(path, memory):
 
 @pytest.mark.parametrize("end", [b"PAR1", b"PARE"])
 def test_the_least_memory_of_a_footer(tmp_path, monkeypatch, end):
-    """A footer may take three quarters of the memory, ten times its bytes, and not one more."""
+    """A footer may take three quarters of the memory, at ten times its bytes, and no more."""
     monkeypatch.setattr(footers, "FREE", 0)
     path = write_footer(tmp_path / "0.parquet", 300, end)
     read_end(path, 4000)
@@ -53,7 +53,7 @@ def test_the_least_memory_of_a_footer(tmp_path, monkeypatch, end):
 
 
 def test_the_least_memory_is_said_in_megabytes(tmp_path, monkeypatch):
-    """Rounded up, so that what is said suffices."""
+    """The least memory is rounded up to megabytes, so that it suffices."""
     monkeypatch.setattr(footers, "FREE", 0)
     for n_bytes, least in ((75_000, "1MB"), (75_001, "2MB"), (150_000, "2MB")):
         path = write_footer(tmp_path / "0.parquet", n_bytes)
@@ -64,7 +64,7 @@ def test_the_least_memory_is_said_in_megabytes(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("data", [b"", b"PAR1", b"\xff\xff\xff\x7fPAR1", b"PAR1" * 5 + b"\xff" * 8])
 def test_what_is_no_footer_is_not_judged(tmp_path, monkeypatch, data):
-    """A file that is not parquet, or longer by its own word than it is, is for Arrow to refuse."""
+    """Arrow refuses files that are not parquet, or whose footer exceeds the file."""
     monkeypatch.setattr(footers, "FREE", 0)
     path = tmp_path / "0.parquet"
     path.write_bytes(data)
@@ -74,7 +74,7 @@ def test_what_is_no_footer_is_not_judged(tmp_path, monkeypatch, data):
 
 
 def test_bytes_of_a_batch():
-    """Those of its columns, and those of the work on each row."""
+    """The bytes of a batch include its columns and the work on its rows."""
     batch = pa.record_batch({"user": np.arange(10), "score": np.ones(10, np.float32)})
 
     assert 120 + 70 == batch_bytes(batch, 7)
@@ -82,7 +82,7 @@ def test_bytes_of_a_batch():
 
 
 def test_bytes_of_texts_that_are_held_once():
-    """Of codes, the texts are there in the rows, their block, and those of the block to follow."""
+    """The texts of a dictionary count several times: rows, their block and the next one."""
     texts = pa.array(["x" * 96, "y" * 100])
     codes = pa.array([0, 1, 1, 0, 1], pa.int32())
     batch = pa.record_batch({"user": pa.DictionaryArray.from_arrays(codes, texts)})
@@ -92,7 +92,7 @@ def test_bytes_of_texts_that_are_held_once():
 
 
 def test_a_footer_larger_than_the_memory(tmp_path, monkeypatch):
-    """The footer of too many row groups is refused before it is read; with room it is read."""
+    """A footer that is too large is refused before it is read; with more memory it is read."""
     monkeypatch.setattr(footers, "FREE", 0)
     path = tmp_path / "0.parquet"
     pq.write_table(
@@ -110,7 +110,7 @@ def test_a_footer_larger_than_the_memory(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("use_dictionary", [True, False])
 def test_giant_ids(tmp_path, use_dictionary):
-    """Ids of a megabyte are read in a memory of one, of which pages come on top."""
+    """Ids of a megabyte are read in a memory of one byte."""
     users = ["x" * 1_000_000 + end for end in "ab"]
     rows = {"score": [2, 1] * 2, "relevant": [True, False] * 2}
     table = pa.table({"user": sorted(users * 2), **rows})

@@ -1,4 +1,4 @@
-"""Objects that stand for rows of files: datasets and readers of Arrow, tables of deltalake."""
+"""Objects as sources: datasets and readers of Arrow, tables of deltalake."""
 
 import numpy as np
 import pandas as pd
@@ -14,18 +14,18 @@ from layouts import FEW
 
 @pytest.fixture
 def rows(large):
-    """The rows of many users, with items and a part for each third of them."""
+    """Return rows of many users, with items and a part for each third of them."""
     items = large.groupby("user").cumcount()
     return large.assign(item=items, part=np.arange(300) // 100)
 
 
 @pytest.fixture
 def folder(rows, tmp_path):
-    """The same as parquet files in folders of parts."""
-    for part, own in rows.groupby("part"):
+    """Return a folder with the rows as parquet files in folders of parts."""
+    for part, group in rows.groupby("part"):
         path = tmp_path / "parts" / f"part={part}" / "x.parquet"
         path.parent.mkdir(parents=True)
-        own.drop(columns="part").to_parquet(path, row_group_size=20, index=False)
+        group.drop(columns="part").to_parquet(path, row_group_size=20, index=False)
     return tmp_path / "parts"
 
 
@@ -35,14 +35,14 @@ def of_files(rows, folder):
 
 
 def of_coded(rows, folder):
-    """Return the same with folders and texts as categories."""
+    """Return the same dataset with folders and texts as categories."""
     partitioning = ds.HivePartitioning.discover(infer_dictionary=True)
     coded = ds.ParquetFileFormat(dictionary_columns=["user"])
     return ds.dataset(folder, format=coded, partitioning=partitioning)
 
 
 def of_csv(rows, folder):
-    """Return a dataset of csv."""
+    """Return a dataset of csv files."""
     rows.to_csv(folder.parent / "x.csv", index=False)
     return ds.dataset(folder.parent / "x.csv", format="csv")
 
@@ -64,14 +64,14 @@ def of_batches(rows, folder):
 
 
 def of_views(rows, folder):
-    """Return a reader of texts as Polars and DuckDB hand them on."""
+    """Return a reader of string views, as Polars and DuckDB pass them."""
     table = pa.Table.from_pandas(rows)
     at = table.schema.get_field_index("user")
     return table.set_column(at, "user", table["user"].cast(pa.string_view())).to_reader()
 
 
 def of_delta(rows, folder):
-    """Return a table of deltalake with a version after the one that is meant."""
+    """Return a table of deltalake at its first of two versions."""
     deltalake = pytest.importorskip("deltalake")
     root = str(folder.parent / "a table")
     deltalake.write_deltalake(root, pa.Table.from_pandas(rows), partition_by=["part"])
@@ -84,7 +84,7 @@ MAKERS = [of_files, of_coded, of_csv, of_memory, of_several, of_batches, of_view
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_a_source_gives_what_its_frame_gives(rows, folder, make):
-    """By every door, in little memory, whatever users are told by."""
+    """Every kind of source gives the table of its frame in little memory."""
     expected = rows.rec(short="pad").evaluate(FEW)
     options = {"short": "pad", "memory": 40_000}
 
@@ -97,7 +97,7 @@ def test_a_source_gives_what_its_frame_gives(rows, folder, make):
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_filters_of_a_source(rows, folder, make):
-    """They leave the same rows as of files."""
+    """Filters leave the same rows as for files."""
     kept = rows[(rows["part"] > 0) & (rows["item"] < 4)]
     filters = [("part", "in", [1, 2]), ("item", "<", 4)]
     source = make(rows, folder)
@@ -109,7 +109,7 @@ def test_filters_of_a_source(rows, folder, make):
 
 
 def test_the_filter_of_a_dataset_is_respected(rows, folder):
-    """What a dataset leaves out is not there."""
+    """Rows that a dataset filters out are not evaluated."""
     dataset = of_files(rows, folder).filter(ds.field("item") < 4)
     expected = rows[rows["item"] < 4].rec(short="pad").recall(2)
 
@@ -117,7 +117,7 @@ def test_the_filter_of_a_dataset_is_respected(rows, folder):
 
 
 def test_row_groups_of_a_fragment_are_respected(rows, tmp_path):
-    """Of a file that is there in parts, the others are not read."""
+    """Only the row groups of a fragment are read from its file."""
     rows.to_parquet(tmp_path / "x.parquet", row_group_size=100, index=False)
     file, here = ds.ParquetFileFormat(), LocalFileSystem()
     part = file.make_fragment(str(tmp_path / "x.parquet"), here, row_groups=[0, 2])
@@ -131,7 +131,7 @@ def test_row_groups_of_a_fragment_are_respected(rows, tmp_path):
 
 
 def test_a_column_that_files_got_later(frame, tmp_path):
-    """It is null in those before, as the dataset has it."""
+    """A column that older files lack is null in them, as in the dataset."""
     frame[:6].drop(columns="relevant").to_parquet(tmp_path / "a.parquet", index=False)
     frame[6:].to_parquet(tmp_path / "b.parquet", index=False)
     schema = pa.Schema.from_pandas(frame, preserve_index=False)
@@ -142,7 +142,7 @@ def test_a_column_that_files_got_later(frame, tmp_path):
 
 
 def test_a_dataset_in_a_store(rows, folder, tmp_path):
-    """Its files are read where they are, by what the dataset reaches them with."""
+    """Files of a dataset in a store are read with the filesystem of the dataset."""
     fsspec = pytest.importorskip("fsspec")
     store = fsspec.filesystem("memory")
     store.put(str(folder), "/parts", recursive=True)
@@ -155,13 +155,13 @@ def test_a_dataset_in_a_store(rows, folder, tmp_path):
 
 
 def test_what_is_for_paths_is_refused(rows, folder):
-    """A dataset knows by itself how its files are reached."""
+    """Options for access to stores are refused for a dataset, which has its own."""
     with pytest.raises(recframe.RecframeError, match="are for paths, found source of type FileSy"):
         recframe.scan(of_files(rows, folder), storage_options={"key": "secret"})
 
 
 def test_a_reader_is_read_once(rows, folder):
-    """A second call is refused; what is shown and completed reads nothing."""
+    """A second call on a reader is refused; its repr reads nothing."""
     runs = recframe.scan(of_batches(rows, folder))(short="pad")
     assert "without footers" in repr(runs)
     pd.testing.assert_frame_equal(rows.rec(short="pad").recall(2), runs.recall(2))
@@ -171,7 +171,7 @@ def test_a_reader_is_read_once(rows, folder):
 
 
 def test_a_relation_of_duckdb(rows, folder):
-    """Its query runs at each call, and gives the tables of its rows."""
+    """The query of a relation runs at each call, and gives the tables of its rows."""
     duckdb = pytest.importorskip("duckdb")
     with duckdb.connect() as connection:
         query = f"SELECT * EXCLUDE part FROM '{folder}/*/*.parquet'"
@@ -191,7 +191,7 @@ def test_a_relation_of_duckdb(rows, folder):
 
 
 def test_methods_that_read_a_reader(rows, folder):
-    """Each method reads its rows once only."""
+    """Each method reads the rows of a reader only once."""
     calls = {
         "describe": (2,),
         "catalogue": (2,),
@@ -208,7 +208,7 @@ def test_methods_that_read_a_reader(rows, folder):
 
 
 def test_refusals_name_the_source(frame):
-    """A null user is one of the reader."""
+    """The refusal of a null user names the reader."""
     reader = pa.Table.from_pandas(frame.assign(user=[None, *"aaaaaaa"])).to_reader()
 
     with pytest.raises(recframe.RecframeError, match="1 null of 8 rows read from the RecordBatch"):

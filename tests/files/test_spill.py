@@ -1,4 +1,4 @@
-"""Rows parted by user in a temporary file: what is made, how often, and what is seen of it."""
+"""Rows partitioned by user in a temporary file."""
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from recframe.files.blocks import Spill
 
 
 def test_what_is_still_too_large_is_spilled_again(large, tmp_path, spills):
-    """Too large a bucket is parted again, by other bits; one giant user ends that."""
+    """Too large a bucket is partitioned again by other bits, unless it is one giant user."""
     shuffled_file(large, tmp_path)
     recframe.evaluate(tmp_path, FEW, short="pad", memory=1)
 
@@ -28,7 +28,7 @@ def test_what_is_still_too_large_is_spilled_again(large, tmp_path, spills):
 
 @pytest.mark.parametrize("level", [0, 1])
 def test_a_bucket_holds_whole_users_in_the_order_written(level):
-    """A user's rows are in one bucket, and at the next level other users share one."""
+    """All rows of a user are in one bucket, in order, and levels group users differently."""
     user = np.random.default_rng(0).integers(0, 50, 400)
     batch = pa.record_batch({"user": user, "row": np.arange(400)})
     spill = Spill(None, batch.schema, ["user"], 8, level)
@@ -58,7 +58,7 @@ def test_nothing_is_seen_of_the_temporary_file(large, tmp_path, layout):
 
 
 def test_the_temporary_file_is_closed(large, tmp_path, spills):
-    """Its space is given back when the last block is done, or no more are wanted."""
+    """The temporary file is closed after the last block, or when the caller stops."""
     shuffled_file(large, tmp_path)
     tables = recframe.iter_evaluate(tmp_path, FEW, short="pad", memory=SMALL)
     next(tables)
@@ -69,7 +69,7 @@ def test_the_temporary_file_is_closed(large, tmp_path, spills):
 
 
 def test_the_next_level_parts_the_users_of_one_bucket():
-    """Spilled again, the users of a bucket do not all come into one again."""
+    """The next level spreads the users of one bucket over several."""
     batch = pa.record_batch({"user": np.arange(6400)})
     spill = Spill(None, batch.schema, ["user"], 8, 0)
     spill.add(spill.divide(batch))
@@ -87,7 +87,7 @@ def test_the_next_level_parts_the_users_of_one_bucket():
 
 
 def test_users_that_are_text_in_rows_written_one_after_the_other():
-    """A user has all rows in one bucket, in order, whatever texts its rows were written with."""
+    """All rows of a user are in one bucket, in order, for any texts in the batches."""
     rng = np.random.default_rng(0)
     batches, texts = [], []
     for beginning in ("", "user", "", "shop/of/someone/", "é" * 99, "user"):
@@ -109,7 +109,7 @@ def test_users_that_are_text_in_rows_written_one_after_the_other():
 
 
 def test_rows_are_parted_in_large_pieces(tmp_path, monkeypatch):
-    """Each piece has a few rows for every bucket, so that the smallest memory has few pieces."""
+    """Each piece has a few rows for every bucket, so the smallest memory has few pieces."""
     rng = np.random.default_rng(4)
     frame = pd.DataFrame({"user": rng.permutation(40_000), "score": 1.0, "relevant": 1})
     frame.to_parquet(tmp_path / "rows.parquet", row_group_size=1000)

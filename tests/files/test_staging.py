@@ -1,4 +1,4 @@
-"""Files without footers: each gives what parquet of the same rows gives, in whatever memory."""
+"""Files without footers give the results of parquet files with the same rows, in any memory."""
 
 import tempfile
 
@@ -31,7 +31,7 @@ def save(frame, folder, ending, name="run"):
 
 @pytest.fixture
 def rows(large):
-    """The rows of many users in no order, with items and a column of no role."""
+    """Return rows of many users in random order, with items and a column without a role."""
     items = large.groupby("user").cumcount()
     rows = large.assign(item=items, other_score=large["other_score"].astype(np.int64), note="x")
     return rows.sample(frac=1, random_state=2)
@@ -39,7 +39,7 @@ def rows(large):
 
 @pytest.fixture
 def small_pieces(monkeypatch):
-    """Have each block of text, and each row group, so small that there are many."""
+    """Make blocks of text and row groups so small that a file has many."""
     monkeypatch.setattr(sources, "LEAST_PIECE", 1000)
 
 
@@ -47,7 +47,7 @@ def small_pieces(monkeypatch):
 @pytest.mark.parametrize("is_sorted", [True, False])
 @pytest.mark.usefixtures("small_pieces")
 def test_each_format_gives_what_its_frame_gives(rows, tmp_path, ending, is_sorted):
-    """In little memory, in order of users and not, to the bit, ids and their dtypes too."""
+    """Each format gives the table of its frame, bit for bit, with the dtypes of ids."""
     rows = rows.sort_values("user", kind="stable") if is_sorted else rows
     path = save(rows, tmp_path, ending)
 
@@ -61,22 +61,22 @@ def test_each_format_gives_what_its_frame_gives(rows, tmp_path, ending, is_sorte
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "feather"])
 @pytest.mark.parametrize("is_large", [True, False])
 def test_truth_and_exclude_of_each_format(recs, test, tmp_path, monkeypatch, ending, is_large):
-    """Tables beside the rows come in the same formats; what is staged may be on disk."""
+    """Truth and exclude may have each format, and staged rows may be on disk."""
     if is_large:
         monkeypatch.setattr(sources, "STAGED_SHARE", 1 << 30)
     seen = recs.iloc[:1][["user", "item"]]
-    beside = {"truth": test, "exclude": seen}
-    paths = {name: save(table, tmp_path, ending, name) for name, table in beside.items()}
+    companions = {"truth": test, "exclude": seen}
+    paths = {name: save(table, tmp_path, ending, name) for name, table in companions.items()}
     path = save(recs, tmp_path, ending)
 
     pd.testing.assert_frame_equal(
-        recframe.evaluate(recs, ["recall@1"], population="all", **beside),
+        recframe.evaluate(recs, ["recall@1"], population="all", **companions),
         recframe.evaluate(path, ["recall@1"], population="all", **paths),
     )
 
 
 def test_several_files_have_one_type(frame, tmp_path):
-    """Ids are text where those of any file are, floats where any are, in folders of keys too."""
+    """A column is text if it is text in any file, else floats if it is in any."""
     frames = [
         frame.assign(user=7, score=frame["item"]),
         frame.assign(user=["a"] * 4 + ["007"] * 4),
@@ -96,14 +96,14 @@ def test_several_files_have_one_type(frame, tmp_path):
 
 
 def test_leading_zeros_are_kept(frame, tmp_path):
-    """Users of digits are text where some begin with a zero."""
+    """Users of digits are text if some begin with a zero."""
     path = save(frame.assign(user=["007"] * 3 + ["12"] * 5, item=range(8)), tmp_path, "csv")
 
     assert ["007", "12"] == recframe.evaluate(path, ["recall@1"]).index.tolist()
 
 
 def test_what_is_known_without_reading(frame, tmp_path):
-    """The accessor says that rows are not counted, and which columns there are."""
+    """The repr lists the columns without counting rows."""
     path = save(frame, tmp_path, "csv")
     shown = repr(recframe.scan(path))
 
@@ -124,7 +124,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_refusals(tmp_path, text):
-    """What is damaged, null or not there is named as in parquet."""
+    """Damaged, null and missing values are refused as in parquet files."""
     path = tmp_path / "x.csv"
     path.write_text(text)
 
@@ -133,7 +133,7 @@ def test_refusals(tmp_path, text):
 
 
 def test_a_file_that_lacks_a_column(frame, tmp_path):
-    """Of several files the one that has no such column is named, with what it has."""
+    """The refusal names the file that lacks a column, and the columns it has."""
     paths = [save(frame, tmp_path, "csv"), save(frame[["user", "item"]], tmp_path, "csv", "x")]
 
     match = "'relevant': no such column in .*x.csv; it has 'user', 'item'"
@@ -142,7 +142,7 @@ def test_a_file_that_lacks_a_column(frame, tmp_path):
 
 
 def test_mixed_folders_are_refused(frame, tmp_path):
-    """A folder with two formats is no table; a pattern says which files are meant."""
+    """A folder with two formats is refused, and a pattern selects files of one."""
     save(frame, tmp_path, "csv")
     frame.to_parquet(tmp_path / "run.parquet")
 
@@ -152,7 +152,7 @@ def test_mixed_folders_are_refused(frame, tmp_path):
 
 
 def test_advice_on_rows_that_repeat(frame, tmp_path):
-    """Where rows are of several files, evaluating one at a time is a way on."""
+    """The refusal of repeated pairs in several files suggests evaluating them one by one."""
     paths = [save(frame, tmp_path, "csv", name) for name in ("a", "b")]
 
     with pytest.raises(recframe.RepeatedPairError, match=r"2 files \(evaluate one file at a time"):
@@ -161,7 +161,7 @@ def test_advice_on_rows_that_repeat(frame, tmp_path):
 
 @pytest.mark.parametrize("is_damaged", [True, False])
 def test_nothing_is_left(frame, tmp_path, monkeypatch, is_damaged):
-    """What is staged goes with the call, also where a file turns out to be damaged."""
+    """Staged rows are removed at the end of the call, also if a file is damaged."""
     made = []
 
     def make(*args, **options):
@@ -184,7 +184,7 @@ def test_nothing_is_left(frame, tmp_path, monkeypatch, is_damaged):
 
 
 def test_a_full_disk(frame, tmp_path, monkeypatch):
-    """A temporary file that cannot be written is named as such, not as the file that is read."""
+    """A temporary file that cannot be written is named, not the source file."""
 
     def fail(*_):
         raise OSError(28, "No space left on device")
@@ -197,7 +197,7 @@ def test_a_full_disk(frame, tmp_path, monkeypatch):
 
 
 def test_categories_of_feather(frame, tmp_path):
-    """Users that are categories come back as their values, as they do from parquet."""
+    """Users that are categories become plain values, as from parquet."""
     categories = frame["user"].astype(pd.CategoricalDtype(["cat", "bob", "ann"]))
     path = save(frame.assign(user=categories), tmp_path, "feather")
 

@@ -1,4 +1,4 @@
-"""Runs and qrels of TREC: what lines say, and every line that says nothing is refused."""
+"""Runs and qrels of TREC: good lines are read, and each bad line is refused."""
 
 import gzip
 import os
@@ -16,7 +16,7 @@ ROWS = {"query": ["q1", "q1", "2"], "doc": ["007", "d2", "007"], "score": [0.5, 
 
 
 def read(folder, text, what="run"):
-    """Return what is read of a file with this text, given as text or bytes."""
+    """Return the frame of a file with this text or bytes."""
     path = folder / f"{what}.txt"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return getattr(recframe, f"read_{what}")(path)
@@ -39,14 +39,14 @@ ALIKE = {
 
 @pytest.mark.parametrize("text", ALIKE.values(), ids=ALIKE)
 def test_a_run(text, tmp_path):
-    """A row for each line that says something, ids as they are written, in the order of lines."""
+    """A run has one row for each line, with ids as written, in the order of lines."""
     frame = read(tmp_path, text)
 
     pd.testing.assert_frame_equal(pd.DataFrame(ROWS).astype(TEXTS), frame)
 
 
 def test_regular_numbers_are_read_alike(tmp_path):
-    """A score means the same whichever way the lines are read, to the last bit."""
+    """Both ways of reading lines give the same scores, to the last bit."""
     scores = ["0.1", "1e22", "123456789.123456789", "inf", "-Inf", ".5", "5e-324", "1.", "007"]
     texts = [f"q Q0 {doc} 1 {score} t\n" for doc, score in enumerate(scores)]
     fast = read(tmp_path, "".join(texts))["score"].tolist()
@@ -64,14 +64,14 @@ def test_qrels(tmp_path):
 
 
 def test_only_lines_that_begin_with_a_number_sign_are_comments(tmp_path):
-    """Elsewhere it is a letter."""
+    """A # that does not begin a line is a letter."""
     frame = read(tmp_path, "q Q0 d#1 1 2 t\n#q Q0 d2 1 2 t\n#1 Q0 d3 1 2 #\nq# Q0 #d 1 2 t\n")
 
     assert [["q", "d#1"], ["q#", "#d"]] == frame[["query", "doc"]].to_numpy().tolist()
 
 
 def test_quotes_are_letters(tmp_path):
-    """A field is what stands between blanks, quotes or not."""
+    """Fields end at spaces, and quotes are part of them."""
     frame = read(tmp_path, 'q Q0 "a 1 2 NA\nq Q0 b" 2 1 NA\nq Q0 \\ 2 1 NA\nNA Q0 nan 2 1 NA\n')
 
     assert ['"a', 'b"', "\\", "nan"] == frame["doc"].tolist()
@@ -126,13 +126,13 @@ REFUSED = {
 
 @pytest.mark.parametrize(("what", "text", "message"), REFUSED.values(), ids=REFUSED)
 def test_bad_lines_are_refused(what, text, message, tmp_path):
-    """A line that cannot be read is refused with its number, and what is wrong with it."""
+    """A bad line is refused with its number and its fault."""
     with pytest.raises(RecframeError, match=message):
         read(tmp_path, text, what)
 
 
 def test_bad_paths_are_refused(tmp_path):
-    """What cannot be opened is refused, and nothing is waited for."""
+    """Paths that cannot be opened are refused at once."""
     os.mkfifo(tmp_path / "pipe")
     for path, message in {
         tmp_path: "Is a directory",
@@ -147,7 +147,7 @@ def test_bad_paths_are_refused(tmp_path):
 
 
 def test_a_long_line_is_quoted_in_part(tmp_path):
-    """Of a line of any length a message has a part."""
+    """A message quotes only a part of a long line."""
     with pytest.raises(RecframeError) as refused:
         read(tmp_path, "x" * 10**6)
 
@@ -156,7 +156,7 @@ def test_a_long_line_is_quoted_in_part(tmp_path):
 
 @pytest.mark.parametrize("end", ["", "\n", "\r\n\n"])
 def test_two_tags_in_a_run(tmp_path, end):
-    """They are several runs, of which each has rankings; one tag is one run, whatever ends it."""
+    """Several tags are refused as several runs; one tag is one run, with any line end."""
     lines = ["a Q0 b 1 2 bm25", "a Q0 c 2 1 bm25", "b Q0 b 1 1 bm25"]
     assert 3 == len(read(tmp_path, "\n".join(lines) + end))
     for other in ("dense", "xbm25", "bm25x"):

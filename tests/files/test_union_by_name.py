@@ -1,4 +1,4 @@
-"""Files of which only some have a column: refused, or null in the others where that is asked."""
+"""Files that lack a column of others are refused, or null in it with union_by_name."""
 
 import deltalake
 import pandas as pd
@@ -33,11 +33,11 @@ def save(frame, path):
 
 @pytest.fixture
 def paths(request, tmp_path):
-    """Two files, the second in the order of names without a column."""
-    given = request.node.callspec.params
-    for name, part in {"0": WHOLE[:4], "1": WHOLE[4:].drop(columns=given["column"])}.items():
-        save(part, tmp_path / f"{name}.{given['ending']}")
-    return sorted(tmp_path.iterdir())[:: given["order"]]
+    """Return two files; the second, by name, lacks a column."""
+    params = request.node.callspec.params
+    for name, part in {"0": WHOLE[:4], "1": WHOLE[4:].drop(columns=params["column"])}.items():
+        save(part, tmp_path / f"{name}.{params['ending']}")
+    return sorted(tmp_path.iterdir())[:: params["order"]]
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def paths(request, tmp_path):
 )
 @each_order
 def test_a_column_that_one_file_lacks(paths, column, ending, order, capsys):
-    """Refused in any order of files; where the first has it, with the option that reads nulls."""
+    """A missing column is refused in any order of files, and the message names union_by_name."""
     of_first = rf"{column}: no column|{column}='{column}': no such column"
     of_other = f"'{column}': no such column in .*/1.{ending}; it has .* pass union_by_name=True to "
     for scan in (recframe.scan(paths), recframe.scan(paths)(**{column: column})):
@@ -65,7 +65,7 @@ def test_a_column_that_one_file_lacks(paths, column, ending, order, capsys):
     [("parquet", "1GiB"), *((one, 1 << 14) for one in ("parquet", "csv", "jsonl", "feather"))],
 )
 def test_columns_are_united(paths, column, ending, order, memory, capsys):
-    """They are null where a file lacks them: refused as nulls are, unless `missing` drops them."""
+    """A column is null in files that lack it, and `missing` decides about the nulls."""
     whole = pd.concat([WHOLE[:4], WHOLE[4:].drop(columns=column)][::order])
     whole = whole.convert_dtypes() if column == "relevant" else whole
     scan = recframe.scan(paths, memory, union_by_name=True)
@@ -74,7 +74,7 @@ def test_columns_are_united(paths, column, ending, order, memory, capsys):
     with pytest.raises(recframe.RecframeError, match="1 null"):
         whole.rec.evaluate(METRIC)
     if column == "relevant":
-        return  # which `missing` does not drop
+        return  # `missing` does not drop such rows.
     found = scan(missing="drop", ties="worst").mean(METRIC)
     assert "1 of 5 rows" in repr(found)
     pd.testing.assert_frame_equal(whole.rec(missing="drop", ties="worst").mean(METRIC), found)
@@ -89,7 +89,7 @@ def test_columns_are_united(paths, column, ending, order, memory, capsys):
 @each_order
 @pytest.mark.parametrize("column", ["item"])
 def test_a_column_that_no_file_has(paths, column, ending, order):
-    """It is missing as ever; the option is not named again, which would not help."""
+    """A column that no file has is refused without the advice to unite."""
     with pytest.raises(recframe.MissingColumnError, match="score='x': no such column") as caught:
         recframe.scan(paths, union_by_name=True)(score="x").evaluate(METRIC)
     assert "union" not in str(caught.value)
@@ -99,7 +99,7 @@ def test_a_column_that_no_file_has(paths, column, ending, order):
 @each_order
 @pytest.mark.parametrize("column", ["item"])
 def test_rows_without_any_column_that_is_used(paths, column, ending, order, tmp_path):
-    """Rows count, and filters see nulls, where a file has none of the columns; so do items."""
+    """Rows of a file without any used column still count, and filters see nulls in them."""
     save(pd.DataFrame({"note": ["x", "y"]}), tmp_path / f"2.{ending}")
     scan = recframe.scan([*paths, tmp_path / f"2.{ending}"][::order], union_by_name=True)
     with pytest.raises(recframe.RecframeError, match="2 null of 2 rows"):
@@ -111,7 +111,7 @@ def test_rows_without_any_column_that_is_used(paths, column, ending, order, tmp_
 
 
 def test_tables_of_delta_are_united(tmp_path):
-    """Beside each other, as files are; the columns of one table are in its log."""
+    """Several Delta tables are united like files; one table has the columns of its log."""
     deltalake.write_deltalake(tmp_path / "0", WHOLE[:4])
     deltalake.write_deltalake(tmp_path / "1", WHOLE[4:].drop(columns="user"))
     tables = [tmp_path / "0", tmp_path / "1"]
@@ -123,6 +123,6 @@ def test_tables_of_delta_are_united(tmp_path):
 
 
 def test_the_option_is_a_flag():
-    """Other values are refused."""
+    """Values other than True and False are refused."""
     with pytest.raises(recframe.RecframeError, match="union_by_name must be True or False, found"):
         recframe.scan("x.parquet", union_by_name="score")

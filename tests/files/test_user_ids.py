@@ -1,4 +1,4 @@
-"""Ids of users: as 64 bits, and given back as they would be in one frame."""
+"""Ids of users: their hashes, and the ids in results."""
 
 import numpy as np
 import pandas as pd
@@ -34,7 +34,7 @@ def encode(ids):
 @pytest.mark.parametrize("ids", SPREAD)
 @pytest.mark.parametrize("level", range(4))
 def test_ids_are_spread_over_buckets(ids, level):
-    """Every level parts ids evenly, whatever they have in common."""
+    """Every level spreads ids evenly over buckets, even if they look alike."""
     bits = hash_users(encode(SPREAD[ids])) >> np.uint64(16 * level)
     sizes = np.bincount((bits % np.uint64(64)).astype(int), minlength=64)
 
@@ -43,7 +43,7 @@ def test_ids_are_spread_over_buckets(ids, level):
 
 
 def test_equal_ids_have_equal_hashes():
-    """The hash of an id depends neither on its place nor on what stands around it."""
+    """The hash of an id does not depend on its row or its neighbours."""
     ids = encode(["", "a", "b" * 9, "c" * 300, "c" * 256, "a", "", "é" * 8, "c" * 257])
     hashes = hash_users(ids)
 
@@ -54,7 +54,7 @@ def test_equal_ids_have_equal_hashes():
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.binary()])
 def test_no_ids_have_no_hashes(kind):
-    """Without ids there is nothing to hash."""
+    """No ids give no hashes."""
     assert [] == hash_users(pa.array([], kind).dictionary_encode()).tolist()
     assert [] == hash_users(pa.array([], pa.int64())).tolist()
 
@@ -78,7 +78,7 @@ IDS = {
 @pytest.mark.parametrize("layout", [one_sorted_file, shuffled_file])
 @pytest.mark.parametrize("ids", IDS)
 def test_ids_of_every_type(large, tmp_path, ids, layout):
-    """Users of any type that parquet stores come back as themselves."""
+    """Users of any type that parquet stores come back unchanged."""
     number = large["user"].str[-3:].astype(int)
     layout(large.assign(user=IDS[ids](number)), tmp_path)
     evaluate_as_in_memory(tmp_path, short="pad", memory=2 * SMALL)
@@ -95,7 +95,7 @@ def test_two_zeros_are_one_user(tmp_path, memory):
 
 
 def test_ids_of_several_columns_are_spread():
-    """Each column counts, and their order; equal ones do not cancel each other out."""
+    """The hash depends on each column and on their order, also if they are equal."""
     ids = pa.array(range(6400))
     for columns in ((ids, ids), (ids, ids, ids), (ids, pa.array([1] * 6400))):
         hashes = hash_users(*columns)
@@ -108,7 +108,7 @@ def test_ids_of_several_columns_are_spread():
 
 @pytest.mark.parametrize("kind", [pa.float32(), pa.float64()])
 def test_zeros_of_any_width_have_one_hash(kind):
-    """0.0 and -0.0 are equal, and no other number is equal to them."""
+    """The hashes of 0.0 and -0.0 are equal, and those of other numbers differ."""
     hashes = hash_users(pa.array([0.0, -0.0, 1.0, -1.0], kind)).tolist()
 
     assert hashes[0] == hashes[1]

@@ -1,4 +1,4 @@
-"""Cells of text: the type of a column of them."""
+"""Cells of text files: the type of their column."""
 
 import io
 
@@ -34,7 +34,7 @@ AS_TEXT = [
 
 
 def parse(cells, monkeypatch=None):
-    """Return what a column of cells is; given how to patch, of ids, each a block of its own."""
+    """Return a column of these cells; with monkeypatch they are ids in blocks of one cell."""
     data = "id,n\n" + "".join(f"{'' if cell is None else cell},0\n" for cell in cells)
     if monkeypatch is not None:
         monkeypatch.setattr("recframe.cells.FIRST_BLOCK", 4)
@@ -44,7 +44,7 @@ def parse(cells, monkeypatch=None):
 
 @pytest.mark.parametrize("cells", COLUMNS)
 def test_types_of_cells(cells):
-    """A column is whole numbers, floats or booleans where all its cells are, else text."""
+    """A column is integers, floats or booleans if all its cells are, else text."""
     wanted, values = COLUMNS[cells]
     found = parse(cells)
 
@@ -54,7 +54,7 @@ def test_types_of_cells(cells):
 
 @pytest.mark.parametrize("cells", COLUMNS)
 def test_types_are_those_of_pandas(cells):
-    """Pandas reads a file of these cells as the same values."""
+    """Pandas reads a file of these cells with the same values."""
     text = "id,n\n" + "".join(f"{cell or ''},0\n" for cell in cells)
     read = pd.read_csv(io.StringIO(text))["id"]
     values = read.astype(object).where(read.notna(), None).tolist()
@@ -64,7 +64,7 @@ def test_types_are_those_of_pandas(cells):
 
 @pytest.mark.parametrize("cells", AS_TEXT)
 def test_digits_that_numbers_would_lose_are_text(cells):
-    """Ids with leading zeros, or with more digits than numbers hold, stay what they are."""
+    """Ids with leading zeros, or with more digits than numbers hold, stay text."""
     assert list(cells) == parse(cells).to_pylist()
 
 
@@ -94,7 +94,7 @@ def test_digits_that_numbers_would_lose_are_text(cells):
     ],
 )
 def test_cells_of_all_blocks_decide(first, then, values, monkeypatch):
-    """The type holds the cells of all blocks, and cells that are text stand as in the file."""
+    """The type fits the cells of all blocks, and text cells stay as written."""
     found = parse([first, then], monkeypatch)
 
     assert values == found.to_pylist()
@@ -102,7 +102,7 @@ def test_cells_of_all_blocks_decide(first, then, values, monkeypatch):
 
 
 def test_numbers_that_text_follows():
-    """Cells that are text at last are those of the file, but for scores, of which text is wrong."""
+    """Cells of a column that becomes text stay as written; scores are parsed at once."""
     types = Types()
     types.numbers = {"score"}
     rows = open_rows("x.csv", lambda: io.BytesIO(b"score,n\n1.10,1.10\n"))

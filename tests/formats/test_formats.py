@@ -1,4 +1,4 @@
-"""Files of each format: their columns, types of all rows, and what is damaged."""
+"""Files of each format: their columns, the types of all rows, and damage."""
 
 import bz2
 import gzip
@@ -13,7 +13,7 @@ from recframe.formats import convert_all, find_format, open_rows, read_whole
 
 
 def read(name, data, types=None):
-    """Return what a file of this name and content holds, read whole or in blocks of a size."""
+    """Return the columns of a file with this name and content, read whole or in blocks."""
     rows = open_rows(name, lambda: io.BytesIO(data))
     if types is None:
         return read_whole(rows, lambda _: False).to_pydict()
@@ -23,7 +23,7 @@ def read(name, data, types=None):
 
 
 def as_stream(table):
-    """Return a table as a stream of Arrow."""
+    """Return a table as an Arrow stream."""
     sink = io.BytesIO()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
@@ -57,7 +57,7 @@ READ = {
 
 @pytest.mark.parametrize(("name", "data"), READ, ids=map(str, range(len(READ))))  # not their bytes
 def test_what_files_hold(name, data):
-    """Columns are named by the header, empty cells are null, quotes hold what stands in them."""
+    """The header names columns, empty cells are null, and quotes protect their contents."""
     assert READ[name, data] == read(name, data)
 
 
@@ -88,7 +88,7 @@ DAMAGED = {
 
 @pytest.mark.parametrize(("name", "data"), DAMAGED, ids=map(str, range(len(DAMAGED))))
 def test_what_is_damaged_is_refused(name, data):
-    """Arrow's message says what is wrong, and in which row or line."""
+    """The message of Arrow names the fault, and its row or line."""
     with pytest.raises((pa.ArrowInvalid, OSError), match=DAMAGED[name, data]):
         read(name, data)
 
@@ -110,7 +110,7 @@ BLOCKS = {
 @pytest.mark.parametrize("first", [64, 1 << 20])
 @pytest.mark.parametrize(("name", "data"), BLOCKS)
 def test_all_rows_decide_the_type(name, data, first, monkeypatch):
-    """However small the blocks are that are read, types are those of the whole column."""
+    """The type of a column fits all its rows, even if blocks are small."""
     monkeypatch.setattr("recframe.cells.FIRST_BLOCK", first)
     ids = read(name, data, Types(n_bytes=64, memory=1 << 15))["id"]
 
@@ -119,14 +119,14 @@ def test_all_rows_decide_the_type(name, data, first, monkeypatch):
 
 
 def test_mixed_values_of_json_in_two_blocks(monkeypatch):
-    """Numbers and texts in one column are refused in whatever lines they are."""
+    """Numbers and texts in one column are refused even in distant lines."""
     monkeypatch.setattr("recframe.cells.FIRST_BLOCK", 60)
     with pytest.raises(pa.ArrowInvalid, match=r"'id' is int64 .*and string .*from line 97 on"):
         read("x.jsonl", b'{"id": 1}\n' * 96 + b'{"id": "a"}\n', Types(n_bytes=60))
 
 
 def test_members_that_come_late(monkeypatch):
-    """A column that the first block does not have is refused, not passed over."""
+    """A column that the first block lacks is refused, not skipped."""
     monkeypatch.setattr("recframe.cells.FIRST_BLOCK", 64)
     with pytest.raises(pa.ArrowInvalid, match=r"'id' first appears in line [0-9]+ or later"):
         read("x.jsonl", b'{"n": 0}\n' * 99 + b'{"id": 1}\n', Types(n_bytes=64))
@@ -134,7 +134,7 @@ def test_members_that_come_late(monkeypatch):
 
 @pytest.mark.parametrize("data", [b"id,n\n1," + b"x" * 999, b'id,n\n1,"' + b"2\n" * 999])
 def test_a_row_that_is_longer_than_memory(data):
-    """A row that would take more memory than there is is refused, as is a quote never closed."""
+    """A row that exceeds the memory is refused, and so is a quote that is never closed."""
     with pytest.raises(
         pa.ArrowInvalid, match=r"a row has more than (256|64) bytes, or a quote is never"
     ):
@@ -142,18 +142,18 @@ def test_a_row_that_is_longer_than_memory(data):
 
 
 def test_a_line_of_json_that_is_longer_than_memory():
-    """It is refused as a row is."""
+    """A line of JSON that exceeds the memory is refused like a row."""
     with pytest.raises(pa.ArrowInvalid, match="a row has more than 256 bytes"):
         read("x.jsonl", b'{"id": "' + b"x" * 999 + b'"}', Types(n_bytes=64, memory=2048))
 
 
 class Counting(io.BytesIO):
-    """Bytes that count how many of them were read, in all files of a test."""
+    """A file in memory that counts the bytes read, over all files of a test."""
 
     n_read = 0
 
     def read(self, size=-1):
-        """Read on."""
+        """Return the next bytes, and count them."""
         data = super().read(size)
         Counting.n_read += len(data)
         return data
@@ -164,7 +164,7 @@ class Counting(io.BytesIO):
 )
 @pytest.mark.parametrize("quote", [b"", b'"'])
 def test_a_long_row_is_read_no_further_than_it_may_be(name, head, quote):
-    """It is refused once it has more bytes than it may, with what to do; the rest is not read."""
+    """A row that is too long is refused with a remedy, and its rest is not read."""
     data = head + quote + b"x" * (1 << 24)
     rows = open_rows(name, lambda: Counting(data))
     Counting.n_read = 0
@@ -180,7 +180,7 @@ AROUND = {"x.csv": (b"id,n\n", b"%s,1\n"), "x.jsonl": (b"", b'{"id": "%s"}\n')}
 
 @pytest.mark.parametrize("name", AROUND)
 def test_a_long_row_that_fits_is_read_once(name):
-    """Blocks that are shorter than a row do not have the rows before it read again."""
+    """A row longer than a block does not make earlier rows be read again."""
     head, row = AROUND[name]
     data = head + row % b"a" * 99 + row % (b"x" * 5_000)
     rows, types = open_rows(name, lambda: Counting(data)), Types(64, 1 << 17)
@@ -205,13 +205,13 @@ def test_a_long_row_that_fits_is_read_once(name):
     ],
 )
 def test_formats_by_ending(path, found):
-    """What has no known ending is read as parquet."""
+    """Files with an unknown ending are read as parquet."""
     assert found == find_format(path)
 
 
 @pytest.mark.parametrize("inside", ["[", '{"a":'])
 def test_lines_nested_too_deep_are_refused_before_they_are_parsed(inside, tmp_path):
-    """The parser of Arrow, which recurs, would end the process; brackets in texts do not count."""
+    """Deeply nested lines are refused before Arrow's recursive parser would crash."""
     closing = {"[": "]", '{"a":': "1}"}[inside]
     row = '{"user": 1, "score": 0.5, "relevant": 1, "x": %s}\n'
     path = tmp_path / "rows.jsonl"

@@ -1,4 +1,4 @@
-"""What is checked of all blocks together, each with the truth and exclude of its own users."""
+"""Checks of all blocks together, if each has the truth and exclude of its users only."""
 
 import pandas as pd
 import pytest
@@ -11,7 +11,7 @@ from recframe.options import Options
 
 
 def share(other="exclude", *, users=(1, 2), others=(1, 2), of_frame=None, of_other=(), known=True):
-    """Return what a block has in common: items, unless some of either side are given."""
+    """Return the ids that a block shares; its items are known unless some of a side are passed."""
     users, others = (pd.Index(ids) if isinstance(ids, tuple) else ids for ids in (users, others))
     overlap = Overlap(others, pd.Index(of_other), other)
     overlap.is_listed[:] = known
@@ -54,7 +54,7 @@ REFUSED = {
         share(of_frame=["a"], of_other=["b"]),
         share(users=(3,), of_frame=["c"]),
     ],
-    # Of parts with more users than they name, others may have the ids of a column in common.
+    # If parts have more users than they name, the others may share ids of a column.
     "user='day': no 'day' is": [share(users=USERS[1:], others=OTHERS[2:], known=False)],
     "user: no user is": [
         share(users=USERS, others=OTHERS[:5], known=False),

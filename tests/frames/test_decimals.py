@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import recframe
-from doors import DOORS
+from entry_points import ENTRY_POINTS
 
 BIG = 2**62
 FRAME = pd.DataFrame(
@@ -41,17 +41,17 @@ LOST = ("csv", "jsonl")
 READERS = {"score": METRICS, "relevant": METRICS[:2], "price": METRICS[2:]}
 
 
-@pytest.mark.parametrize("door", [door for door in DOORS if door not in LOST])
+@pytest.mark.parametrize("entry", [entry for entry in ENTRY_POINTS if entry not in LOST])
 @pytest.mark.parametrize("column", READERS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_numbers_of_any_kind(kind, column, door, tmp_path):
+def test_numbers_of_any_kind(kind, column, entry, tmp_path):
     """A column of decimals, or of categories of numbers, gives the table of its numbers."""
-    if door == "Dask" and kind == "objects":
+    if entry == "Dask" and kind == "objects":
         pytest.skip("Dask makes text of objects")
     frame = FRAME.assign(**{column: KINDS[kind](FRAME[column])})
     for metric in READERS[column]:
-        expected = DOORS["frame"](FRAME, metric, OPTIONS, tmp_path)
-        found = DOORS[door](frame, metric, OPTIONS, tmp_path)
+        expected = ENTRY_POINTS["frame"](FRAME, metric, OPTIONS, tmp_path)
+        found = ENTRY_POINTS[entry](frame, metric, OPTIONS, tmp_path)
         # Older versions of pandas lose last digits in the command line's csv.
         np.testing.assert_allclose(found.to_numpy(float), expected.to_numpy(), rtol=1e-14)
 

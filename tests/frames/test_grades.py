@@ -174,12 +174,12 @@ def test_values_that_come_late_count(recs):
     assert 2 / 3000 == recall(recs, truth)
 
 
-def test_every_door_asks(recs, truth, tmp_path, capsys):
+def test_every_entry_point_asks(recs, truth, tmp_path, capsys):
     """Frames, files, Dask and the command line refuse possible grades, and take relevant=None."""
     path, truth_path = tmp_path / "recs.parquet", tmp_path / "truth.parquet"
     recs.to_parquet(path)
     truth.assign(stars=[1, 0, 0, 0]).to_parquet(truth_path)
-    doors = {
+    entry_points = {
         "evaluate": lambda **options: recframe.evaluate(recs, "recall@2", **options),
         "files": lambda **options: recframe.evaluate(path, "recall@2", **options),
         "blocks": lambda **options: pd.concat(recframe.iter_evaluate(path, "recall@2", **options)),
@@ -194,10 +194,10 @@ def test_every_door_asks(recs, truth, tmp_path, capsys):
             dd.from_pandas(recs, npartitions=1).rec(**options).evaluate("recall@2").compute()
         ),
     }
-    for door in doors.values():
+    for entry in entry_points.values():
         with pytest.raises(recframe.RecframeError, match="truth: relevant: no column found by its"):
-            door(truth=truth_path)
-        assert ALL == door(truth=truth_path, relevant=None).iloc[0, 0]
+            entry(truth=truth_path)
+        assert ALL == entry(truth=truth_path, relevant=None).iloc[0, 0]
 
     command = ["evaluate", str(path), "--truth", str(truth_path), "--metric", "recall@2"]
     assert 1 == main(command)

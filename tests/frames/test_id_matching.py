@@ -74,7 +74,7 @@ def make_frames(n_users=60, n_items=7):
     return frame, truth
 
 
-def doors(frame, tmp_path, **options):
+def entry_points(frame, tmp_path, **options):
     """Return a function for each entry point that evaluates the frame."""
     frame.to_parquet(tmp_path / "x.parquet", row_group_size=20)
     ddf = dd.from_pandas(frame, npartitions=3)
@@ -88,18 +88,18 @@ def doors(frame, tmp_path, **options):
 
 
 @pytest.mark.parametrize("population", ["all", "rows"])
-def test_items_on_every_door(population, tmp_path, capsys):
+def test_items_on_every_entry_point(population, tmp_path, capsys):
     """Truth that shares no item gives values of 0, and is refused if spelling differs."""
     frame, truth = make_frames()
-    own, *others = doors(frame, tmp_path, truth=truth, population=population)
+    own, *others = entry_points(frame, tmp_path, truth=truth, population=population)
     for evaluate in others:
         pd.testing.assert_frame_equal(own(), evaluate(), check_index_type=False)
 
-    for evaluate in doors(frame, tmp_path, truth=truth[:2], population=population):
+    for evaluate in entry_points(frame, tmp_path, truth=truth[:2], population=population):
         assert 0 == evaluate()["score", "recall@3"].sum()
     frame, truth = frame.assign(item="a" + frame["item"].astype(str)), truth.assign(item="A1")
     message = r"no item is in both the frame and truth; .*; they differ in case \('a1' in the frame"
-    for evaluate in doors(frame, tmp_path, truth=truth[:2], population=population):
+    for evaluate in entry_points(frame, tmp_path, truth=truth[:2], population=population):
         with pytest.raises(RecframeError, match=message):
             evaluate()
     truth[:2].to_parquet(tmp_path / "truth.parquet")
@@ -108,13 +108,13 @@ def test_items_on_every_door(population, tmp_path, capsys):
     assert "no item is in both" in capsys.readouterr().err
 
 
-def test_users_on_every_door(tmp_path):
+def test_users_on_every_entry_point(tmp_path):
     """Truth that shares no user is refused with an example of each side."""
     frame, truth = make_frames()
     message = (
         r"user: no user is in both .*has int64 \(such as \d+\), truth has int64 \(such as -\d\)"
     )
-    for evaluate in doors(frame, tmp_path, truth=truth.assign(user=[-1, -2, -3])):
+    for evaluate in entry_points(frame, tmp_path, truth=truth.assign(user=[-1, -2, -3])):
         with pytest.raises(RecframeError, match=message):
             evaluate()
 
@@ -124,10 +124,10 @@ def test_one_ranking_may_miss(tmp_path):
     frame = pd.DataFrame({"user": 1, "item": ["a", "b"], "score": [2, 1]})
     truth = pd.DataFrame({"user": [1, 1], "item": ["x", "y"]})
     for options in ({"truth": truth}, {"truth": truth[["item"]], "user": None}):
-        for evaluate in doors(frame, tmp_path, short="pad", **options):
+        for evaluate in entry_points(frame, tmp_path, short="pad", **options):
             assert [0.0] == evaluate()["score", "recall@3"].tolist()
         upper = options["truth"].assign(item=["A", "y"])
-        for evaluate in doors(frame, tmp_path, short="pad", **options | {"truth": upper}):
+        for evaluate in entry_points(frame, tmp_path, short="pad", **options | {"truth": upper}):
             with pytest.raises(RecframeError, match="they differ in case"):
                 evaluate()
     categories = pd.CategoricalDtype(["a", "b", "x", "y"])

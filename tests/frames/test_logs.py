@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import recframe
-from doors import of_tidy
+from entry_points import of_tidy
 from recframe import RecframeError
 from recframe.cli import main
 

@@ -124,7 +124,7 @@ def test_minus_infinity_is_below_every_number(dtype, threshold):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
-def test_thresholds_on_every_door(dtype, tmp_path, capsys):
+def test_thresholds_on_every_entry_point(dtype, tmp_path, capsys):
     """The accessor, files, Dask and the command line apply a threshold alike."""
     if dtype == "int64":
         scores, threshold, text = [BIG, BIG + 1, BIG + 2], BIG + 1, str(BIG + 1)

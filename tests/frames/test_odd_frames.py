@@ -14,7 +14,7 @@ from hostile import FRAME, TRUTH, Mute, Unequal, Unkeyed
 SCORES = ["a_score", "b_score"]
 ROLES = ("user", "item", "a_score", "relevant", "truth user", "truth item")
 GRADES = {"missing": "drop", "min_relevance": 1, "score": SCORES}
-DOORS = {
+ENTRY_POINTS = {
     "evaluate": lambda frame, truth, user: recframe.evaluate(frame, "recall@1", score=SCORES),
     "max": lambda frame, truth, user: frame.rec(duplicates="max", score=SCORES).recall(1),
     "drop": lambda frame, truth, user: frame.rec(**GRADES).ndcg(1),
@@ -115,8 +115,8 @@ def find_refusals(calls):
 def test_odd_columns_end_in_a_table_or_a_refusal(name, role):
     """No value in a column makes a call end in an error of pandas, Arrow or an object."""
     given = put(role, COLUMNS[name])
-    doors = OF_TRUTH if role.startswith("truth") else DOORS
-    refused = find_refusals(partial(DOORS[door], *given) for door in doors)
+    entry_points = OF_TRUTH if role.startswith("truth") else ENTRY_POINTS
+    refused = find_refusals(partial(ENTRY_POINTS[entry], *given) for entry in entry_points)
 
     assert all(len(message) <= 1200 for message in refused)
 

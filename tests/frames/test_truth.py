@@ -40,7 +40,7 @@ def test_absent_drop(recs, test):
     pd.testing.assert_frame_equal(zero.drop(index="cat"), drop)
 
 
-def test_all_doors_agree(recs, test, tmp_path, capsys):
+def test_all_entry_points_agree(recs, test, tmp_path, capsys):
     """Accessor, function, files, file URIs and command line give the same table."""
     recs.to_parquet(tmp_path / "recs.parquet")
     test.to_parquet(tmp_path / "test.parquet")

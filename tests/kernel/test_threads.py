@@ -170,7 +170,7 @@ def test_results_do_not_depend_on_threads(monkeypatch):
 
 
 def test_bytes_that_are_worked_on():
-    """Later results are begun while there is room; the largest are made alone."""
+    """Later results start while they fit, and the largest runs alone."""
     sizes, held, seen, two = [3, 3, 3, 20, 1, 1], [], [], Barrier(2, timeout=20)
 
     def begin(number):

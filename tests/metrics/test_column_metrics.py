@@ -268,7 +268,7 @@ def test_repeated_pairs():
             rows.rec(duplicates="max").mean("mean(price)@1")
 
 
-def test_every_door(tmp_path):
+def test_every_entry_point(tmp_path):
     """Files and Dask give the frame's table bit for bit, and unused columns are not read."""
     dd = pytest.importorskip("dask.dataframe")
     import recframe.dask

@@ -103,7 +103,7 @@ def test_row_order_changes_nothing(ties):
 
 
 @pytest.mark.parametrize(("gain", "population"), [("linear", "rows"), ("exponential", "all")])
-def test_every_door_gives_the_same(gain, population, tmp_path, monkeypatch):
+def test_every_entry_point_gives_the_same(gain, population, tmp_path, monkeypatch):
     """Threads, files and Dask give the same bits, with truth that is not listed."""
     recs, truth = graded()
     options = OPTIONS | {"gain": gain, "population": population, "truth": truth}

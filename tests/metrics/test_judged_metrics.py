@@ -182,7 +182,7 @@ def make_frames(seed):
 
 
 @pytest.mark.parametrize(("ties", "unjudged"), [("expected", "drop"), ("item", "nonrelevant")])
-def test_every_door_gives_the_same(ties, unjudged, tmp_path, monkeypatch):
+def test_every_entry_point_gives_the_same(ties, unjudged, tmp_path, monkeypatch):
     """Any row order, files in any memory, Dask and threads give the same bits."""
     recs, truth = make_frames(0)
     options = {"truth": truth, "ties": ties, "missing": "unranked", "short": "pad"}

@@ -55,7 +55,7 @@ COVERED_BY = {
     "methods": "test_public_calls test_accessor test_notes",
     "notes": "test_population test_let_pass",
     "options": "test_like test_public_calls",
-    "partitions": "dask files/test_beside test_hostile",
+    "partitions": "dask files/test_partitioned_companions test_hostile",
     "kernel": "test_ties test_long_frames test_units",
     "metrics": "test_ties test_properties test_reference test_functions cli/test_compare",
     "polars": "test_methods test_arrow_tables test_units test_questions",
@@ -65,8 +65,8 @@ COVERED_BY = {
 ARGUMENTS = ["-n0", "-x", "-q", "-p", "no:cacheprovider", "--assert=plain"]
 
 
-class Room:
-    """A folder's modules, its tests, how long each takes, and which lines it runs."""
+class Target:
+    """The modules of a folder, and their tests, each with its time and the lines that it runs."""
 
     def __init__(self, name: str, more: list[str]) -> None:
         folder = ROOT / "recframe" / name
@@ -168,7 +168,7 @@ def wait(child: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def run_changed(change: Change, folder: Path, room: Room, tests: list[str]) -> int:
+def run_changed(change: Change, folder: Path, target: Target, tests: list[str]) -> int:
     """Run the tests on a copy of the package with the change, in this process."""
     log = os.open(folder / "log", os.O_CREAT | os.O_WRONLY)
     os.dup2(log, 1)
@@ -183,21 +183,23 @@ def run_changed(change: Change, folder: Path, room: Room, tests: list[str]) -> i
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     files = sorted({str(ROOT / test.partition("::")[0]) for test in tests})
     arguments = [*ARGUMENTS, f"--basetemp={folder / 'pytest'}", *files]
-    return pytest.main(arguments, plugins=[Choice(tests, room.seconds)])
+    return pytest.main(arguments, plugins=[Choice(tests, target.seconds)])
 
 
-def find_survivors(room: Room, changes: list[Change], n_jobs: int) -> Iterator[tuple[Change, bool]]:
+def find_survivors(
+    target: Target, changes: list[Change], n_jobs: int
+) -> Iterator[tuple[Change, bool]]:
     """Yield the changes in any order, each with whether it survives."""
     running: dict[int, tuple[Change, tempfile.TemporaryDirectory[str]]] = {}
     waiting = iter(changes)
     change = next(waiting, None)
     while running or change is not None:
         if change is not None and len(running) < n_jobs:
-            tests = room.tests_of(change)
+            tests = target.tests_of(change)
             if tests:
                 folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
                 own, path = change, Path(folder.name)
-                child = fork(lambda: run_changed(own, path, room, tests))  # noqa: B023
+                child = fork(lambda: run_changed(own, path, target, tests))  # noqa: B023
                 running[child] = change, folder
             else:
                 yield change, True
@@ -215,11 +217,11 @@ def find_survivors(room: Room, changes: list[Change], n_jobs: int) -> Iterator[t
 def main() -> None:
     """Read the arguments, run the tests and print the survivors."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
-    parser.add_argument("room", help="kernel, metrics, frames, files, analysis, options, …")
-    parser.add_argument("--module", help="only this one of the room")
-    parser.add_argument("--tests", nargs="+", default=[], help="more than COVERED_BY has")
-    parser.add_argument("--sample", type=int, help="so many changes, drawn at random; default: all")
-    parser.add_argument("--seed", type=int, default=0, help="of the sample")
+    parser.add_argument("folder", help="kernel, metrics, frames, files, analysis, options, …")
+    parser.add_argument("--module", help="only this module of the folder")
+    parser.add_argument("--tests", nargs="+", default=[], help="tests in addition to COVERED_BY")
+    parser.add_argument("--sample", type=int, help="number of random changes; default: all")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the sample")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="forks at a time")
     arguments = parser.parse_args()
 
@@ -228,15 +230,15 @@ def main() -> None:
     os.chdir(ROOT)
     for name in WARM.split():
         importlib.import_module(name)
-    room = Room(arguments.room, arguments.tests)
-    paths = [path for path in room.modules if arguments.module in (None, path.stem)]
+    target = Target(arguments.folder, arguments.tests)
+    paths = [path for path in target.modules if arguments.module in (None, path.stem)]
     changes = [change for path in paths for change in read_changes(path)]
     if arguments.sample is not None and arguments.sample < len(changes):
         changes = random.Random(arguments.seed).sample(changes, arguments.sample)
 
     began = time.monotonic()
     tried, survived = Counter(), Counter()
-    for change, lives in find_survivors(room, changes, arguments.jobs):
+    for change, lives in find_survivors(target, changes, arguments.jobs):
         tried[change.path.name] += 1
         if lives:
             survived[change.path.name] += 1

@@ -1,4 +1,4 @@
-"""Spark's session, which all tests share; they are skipped without it."""
+"""The Spark session of all tests, which are skipped without it."""
 
 import os
 import shutil
@@ -19,18 +19,18 @@ if SparkSession is None or shutil.which("java") is None:
 
 @pytest.fixture(scope="session")
 def spark():
-    """A session whose shuffles have four partitions, and keep them."""
+    """Return a session whose shuffles keep four partitions."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(os.environ, "PYSPARK_PYTHON", sys.executable)
         root = str(Path(__file__).parents[2])
         # Last: a copy of the package that tests are run on comes before the checkout.
-        given = os.environ.get("PYTHONPATH", "")
-        patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [given, root])))
+        path = os.environ.get("PYTHONPATH", "")
+        patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [path, root])))
         options = {
             "spark.sql.shuffle.partitions": 4,
             "spark.default.parallelism": 2,
             "spark.python.daemon.module": "tests.spark_daemon",
-            # What makes long jobs quick makes short ones slow.
+            # These settings make long jobs slower and short ones faster.
             "spark.sql.codegen.wholeStage": False,
             "spark.sql.codegen.factoryMode": "NO_CODEGEN",
             "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",

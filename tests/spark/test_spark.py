@@ -1,4 +1,4 @@
-"""recframe.spark: what pandas gives, bit for bit, lazily, on Spark itself."""
+"""recframe.spark equals df.rec bit for bit, lazily, on a real Spark session."""
 
 import doctest
 import re
@@ -37,7 +37,7 @@ pytestmark = [
     [*zip(IDS, ["expected", "best", "item", "worst", "item", "expected"], strict=True)],
 )
 def test_values_equal_those_of_pandas(spark, ids, ties):
-    """In every metric, of users of every type, who keep it; some partitions have no row."""
+    """Every metric equals that of pandas for users of every type, also with empty partitions."""
     frame, _ = make(ids)
     asked = {**ROLES, "ties": ties}
     result = recframe.spark.rec(on_spark(spark, frame, ids))(**asked).evaluate(METRICS)
@@ -48,7 +48,7 @@ def test_values_equal_those_of_pandas(spark, ids, ties):
 
 
 def test_what_is_undefined_is_null(spark):
-    """Spark's own means leave null out, and would be NaN for NaN."""
+    """Undefined values are null, because Spark's means would be NaN for NaN."""
     frame, _ = make()
     result = recframe.spark.rec(on_spark(spark, frame), **ROLES).r_precision()
     (mean,) = result.where("score = 'knn_score'").agg(F.avg("r_precision")).first()
@@ -58,7 +58,7 @@ def test_what_is_undefined_is_null(spark):
 
 
 def test_tables_of_all_users(spark):
-    """Means, curves, intervals and differences are those of pandas, in plain columns."""
+    """Means, curves, intervals and differences equal those of pandas, in plain columns."""
     frame, _ = make()
     theirs = frame.rec(**ROLES)
     ours = recframe.spark.rec(on_spark(spark, frame), **ROLES)
@@ -86,7 +86,7 @@ def test_tables_of_all_users(spark):
 
 @pytest.mark.parametrize("method", ["summary", "compare"])
 def test_units(spark, method):
-    """Rankings of one user are one value or asked for, as in pandas."""
+    """Several rankings of a user count as one with unit=, and are asked about without it."""
     frame, _ = make()
     both = ROLES | {"user": ["day", ROLES["user"]]}
     frame = pd.concat([frame.assign(day=day) for day in (1, 2)])
@@ -104,7 +104,7 @@ def test_units(spark, method):
 
 
 def test_curve_ends_at_the_shortest_ranking(spark):
-    """Which may be in any partition."""
+    """A curve ends at the shortest ranking of all partitions."""
     frame, _ = make()
     asked = {**ROLES, "short": "raise"}
     curve = recframe.spark.rec(on_spark(spark, frame), **asked).curve()
@@ -113,7 +113,7 @@ def test_curve_ends_at_the_shortest_ranking(spark):
 
 
 def test_rows_keep_what_they_have(spark):
-    """Ranked rows have all columns, of types of Spark that pandas has not, and their ranks."""
+    """Ranked rows keep all columns, also of types that pandas lacks, and get their ranks."""
     frame, _ = make()
     sdf = on_spark(spark, frame).withColumn("tags", F.array(F.struct("doc")))
     asked = {**ROLES, "score": "knn_score"}
@@ -123,8 +123,8 @@ def test_rows_keep_what_they_have(spark):
     for result, expected in ((ranked, theirs.rank()["knn_score"]), (top, theirs.top(2)["rank"])):
         assert [*sdf.dtypes, ("rank", "double")] == result.dtypes
         rows = result.where("tags[0].doc = doc").toPandas().set_index(["User.Id", "doc"])["rank"]
-        own = frame.loc[expected.index].set_index(["User.Id", "doc"]).index
-        expected = expected.set_axis(own).sort_index()
+        pairs = frame.loc[expected.index].set_index(["User.Id", "doc"]).index
+        expected = expected.set_axis(pairs).sort_index()
         pd.testing.assert_series_equal(
             expected, rows.sort_index(), check_names=False, check_index_type=False
         )
@@ -135,7 +135,7 @@ def test_rows_keep_what_they_have(spark):
 
 @pytest.mark.parametrize("missing", ["unranked", "drop"])
 def test_nulls(spark, missing):
-    """Null and NaN are both missing; integers beside nulls are not rounded."""
+    """Null and NaN are both missing, and integers next to nulls are not rounded."""
     frame, _ = make()
     frame["User.Id"] += 2**60
     frame = frame.astype({"User.Id": "Int64", "knn_score": "Int64", "relevant": "boolean"})
@@ -157,18 +157,18 @@ def test_nulls(spark, missing):
 
 
 def test_nulls_are_refused(spark):
-    """By default, in one message."""
+    """Nulls are refused by default, in one message."""
     frame, _ = make()
     sdf = on_spark(spark, frame)
     sdf = sdf.withColumn("knn_score", F.nullif(F.col("knn_score"), F.lit(3)))
 
-    said = refusal(recframe.spark.rec(sdf, **ROLES).evaluate)
-    assert said.startswith("recframe.errors.RecframeError: in a partition of ")
-    assert " rows: score='knn_score': must not be null, found " in said
+    message = refusal(recframe.spark.rec(sdf, **ROLES).evaluate)
+    assert message.startswith("recframe.errors.RecframeError: in a partition of ")
+    assert " rows: score='knn_score': must not be null, found " in message
 
 
 def test_catalogue(spark):
-    """Its figures are those of pandas, under ties, with given items and of truth."""
+    """The catalogue equals that of pandas, with ties, with a list of items and with truth."""
     frame, truth = make()
     sdf = on_spark(spark, frame)
     items = [f"d{number}" for number in range(99)]
@@ -176,14 +176,14 @@ def test_catalogue(spark):
         frame.rec(**ROLES).catalogue(3, items), recframe.spark.rec(sdf, **ROLES).catalogue(3, items)
     )
     asked = {**OF_TRUTH, "unjudged": "drop", "ties": "best"}
-    given = recframe.spark.rec(sdf, truth=on_spark(spark, truth), **asked)
-    assert_catalogue(frame.rec(truth=truth, **asked).catalogue(3), given.catalogue(3))
+    judged = recframe.spark.rec(sdf, truth=on_spark(spark, truth), **asked)
+    assert_catalogue(frame.rec(truth=truth, **asked).catalogue(3), judged.catalogue(3))
     few = recframe.spark.rec(sdf, **ROLES).catalogue
     assert "items must have every item" in refusal(lambda: few(3, items[:2]))
 
 
 def test_means_of_columns_need_no_relevance(spark):
-    """Nor do the tables of all users that are made of them."""
+    """Means of columns need no relevance, for each user and for all."""
     frame, _ = make()
     frame, metric = frame.drop(columns="relevant"), "mean(other.score)@2"
     ours = recframe.spark.rec(on_spark(spark, frame), **ROLES)
@@ -195,7 +195,7 @@ def test_means_of_columns_need_no_relevance(spark):
 
 
 def test_decimals_are_numbers(spark):
-    """Scores, relevance and what a mean is of, as SQL's sums and casts give them."""
+    """Scores, relevance and the column of a mean may be decimals, as sums and casts in SQL are."""
     frame = pd.DataFrame({"user": [1, 1, 2], "score": [0.5, 0.25, 0.1], "relevant": [0, 1, 1]})
     frame["price"] = [1.5, 2.25, 3.0]
     sdf = spark.createDataFrame(frame).selectExpr(
@@ -215,7 +215,7 @@ def test_decimals_are_numbers(spark):
 
 
 def test_a_promise_that_holds(spark):
-    """With each user in one partition the rows stay there and the table is the same."""
+    """If each user is in one partition, rows stay there and the table is the same."""
     frame, _ = make()
     sdf = on_spark(spark, frame).repartition(3, "`User.Id`")
     rec = recframe.spark.rec(sdf, partitioned=True, **ROLES)
@@ -227,7 +227,7 @@ def test_a_promise_that_holds(spark):
 
 
 def test_cut_offs_and_whole_rankings_of_one_user_at_a_time(spark):
-    """A partition of one user gives to the last bit what pandas gives of each metric alone."""
+    """A partition of one user gives the values of pandas for each metric alone, bit for bit."""
     frame, labels = strategies.sparse_frame(), strategies.at_cut_offs([1, 2, 5])
     options = {"short": "pad", "min_relevance": 1}
     n_users = frame["user"].nunique()
@@ -239,7 +239,7 @@ def test_cut_offs_and_whole_rankings_of_one_user_at_a_time(spark):
 
 
 def test_a_broken_promise_is_refused(spark):
-    """Wherever a user has rows in two partitions."""
+    """A user with rows in two partitions is refused in every table."""
     frame, _ = make()
     rec = recframe.spark.rec(on_spark(spark, frame), partitioned=True, **ROLES)
 
@@ -249,20 +249,20 @@ def test_a_broken_promise_is_refused(spark):
             make_table().toPandas()
     with pytest.raises(recframe.RecframeError, match=r"partitioned=True: .* \d+ of \d+ users"):
         rec.describe()
-    given = frame[["User.Id", "knn_score", "relevant"]].set_axis(
+    renamed = frame[["User.Id", "knn_score", "relevant"]].set_axis(
         ["user", "score", "relevant"], axis=1
     )
-    unpromised = recframe.spark.SparkRecAccessor(on_spark(spark, given))
-    assert given["user"].nunique() == unpromised.recall(k=1).count()
+    unpromised = recframe.spark.SparkRecAccessor(on_spark(spark, renamed))
+    assert renamed["user"].nunique() == unpromised.recall(k=1).count()
 
 
 @pytest.mark.parametrize("kind", [None, "pandas", "Spark"])
 def test_describe_and_inspect(spark, kind):
-    """They are computed at once, to what pandas has."""
+    """The methods describe and inspect compute at once and equal those of pandas."""
     frame, truth = make()
     asked = ROLES if kind is None else OF_TRUTH
-    given = {} if kind is None else {"truth": TRUTHS[kind](truth, spark, None)}
-    ours = recframe.spark.rec(on_spark(spark, frame), **given, **asked)
+    companions = {} if kind is None else {"truth": TRUTHS[kind](truth, spark, None)}
+    ours = recframe.spark.rec(on_spark(spark, frame), **companions, **asked)
     theirs = frame.rec(**asked, **({} if kind is None else {"truth": truth}))
 
     assert str(theirs.describe(2)) == str(ours.describe(2))
@@ -277,25 +277,25 @@ def test_describe_and_inspect(spark, kind):
 
 @pytest.mark.parametrize("kind", [None, "Spark"])
 def test_report(spark, kind):
-    """It is computed at once, to the page that pandas has, but for tied rows, in any order."""
+    """A report is computed at once and equals that of pandas, except for the order of tied rows."""
     pytest.importorskip("jinja2")
     frame, truth = make()
     asked = ROLES if kind is None else OF_TRUTH
-    given = {} if kind is None else {"truth": TRUTHS[kind](truth, spark, None)}
-    ours = recframe.spark.rec(on_spark(spark, frame), **given, **asked)
+    companions = {} if kind is None else {"truth": TRUTHS[kind](truth, spark, None)}
+    ours = recframe.spark.rec(on_spark(spark, frame), **companions, **asked)
     theirs = frame.rec(**asked, **({} if kind is None else {"truth": truth}))
-    metrics = ["recall@3", "precision@2"]  # of others pandas warns, and workers do not
+    metrics = ["recall@3", "precision@2"]  # Pandas warns of others, workers do not.
     pages = [rec.report(metrics).html for rec in (ours, theirs)]
-    own, expected = (
+    actual, expected = (
         [line for line in page.splitlines() if not re.match("<dt>(data|truth|options)<|<li", line)]
         for page in pages
     )
 
-    assert expected == own
+    assert expected == actual
 
 
 def test_a_frame_without_rows(spark):
-    """Has no user, and means that are undefined."""
+    """An empty frame has no users, and its means are undefined."""
     frame, _ = make()
     rec = recframe.spark.rec(on_spark(spark, frame).where("doc is null"), **ROLES)
 
@@ -309,15 +309,15 @@ def test_a_frame_without_rows(spark):
 
 
 def test_partitions_that_spark_joins(spark):
-    """As it does by default: the tables, and what is refused, are the same."""
+    """Tables and refusals are the same if Spark joins partitions, which it does by default."""
     frame, truth = make()
     spark.conf.set("spark.sql.adaptive.enabled", True)
     try:
-        sdf, given = on_spark(spark, frame), on_spark(spark, truth)
-        rec = recframe.spark.rec(sdf, truth=given, **OF_TRUTH)
+        sdf, spark_truth = on_spark(spark, frame), on_spark(spark, truth)
+        rec = recframe.spark.rec(sdf, truth=spark_truth, **OF_TRUTH)
         assert_same(frame.rec(truth=truth, **OF_TRUTH).evaluate(METRICS), rec.evaluate(METRICS))
         # Where two stages fail at once Spark's error is of pages, and not Python's.
-        refused = recframe.spark.rec(sdf, truth=given, **{**OF_TRUTH, "short": "raise"})
+        refused = recframe.spark.rec(sdf, truth=spark_truth, **{**OF_TRUTH, "short": "raise"})
         for find in (lambda table: table.toPandas(), lambda table: table.count()):
             assert "k=50 is more than the ranked rows" in refusal(lambda: refused.recall(50), find)
         promised = recframe.spark.rec(sdf, partitioned=True, **ROLES)
@@ -327,18 +327,18 @@ def test_partitions_that_spark_joins(spark):
 
 
 def test_when_tables_are_computed(spark):
-    """Tables with a row for each user or row are lazy, those of all users are computed at once."""
+    """Tables with a row for each user or row are lazy; others are computed at once."""
     frame, truth = make()
 
     def fail(batches):
         raise AssertionError("this ran")
         yield
 
-    sdf, given = (on_spark(spark, rows) for rows in (frame, truth))
-    plain = (one.toDF(*(f"c{at}" for at in range(len(one.columns)))) for one in (sdf, given))
+    sdf, spark_truth = (on_spark(spark, rows) for rows in (frame, truth))
+    plain = (one.toDF(*(f"c{at}" for at in range(len(one.columns)))) for one in (sdf, spark_truth))
     failing = [one.mapInArrow(fail, one.schema) for one in plain]
-    sdf, given = failing[0].toDF(*sdf.columns), failing[1].toDF(*given.columns)
-    for asked in (ROLES, {**OF_TRUTH, "truth": given}):
+    sdf, spark_truth = failing[0].toDF(*sdf.columns), failing[1].toDF(*spark_truth.columns)
+    for asked in (ROLES, {**OF_TRUTH, "truth": spark_truth}):
         rec = recframe.spark.rec(sdf, **asked)
         tables = [rec.evaluate(), rec.recall(), rec.rank(), rec.top()]
         assert "knn_score" in repr(rec)
@@ -349,7 +349,7 @@ def test_when_tables_are_computed(spark):
 
 
 def test_what_is_refused_at_once(spark):
-    """Arguments, options that read the order of rows, and columns with several values in a cell."""
+    """Arguments, options that read row order, and columns of lists are refused at once."""
     frame, truth = make()
     sdf = on_spark(spark, frame)
     rec = recframe.spark.rec
@@ -435,31 +435,31 @@ def test_what_is_refused_at_once(spark):
 
 
 def test_repeated_pairs_are_refused_with_columns_that_may_tell_them_apart(spark):
-    """A column that is not read is named, as its values may tell the rows apart."""
+    """The refusal of repeated pairs names columns that may tell the rows apart."""
     frame, _ = make()
     sdf = on_spark(spark, pd.concat([frame.assign(day=1), frame.assign(day=2)]))
-    said = refusal(recframe.spark.rec(sdf, **ROLES).evaluate)
+    message = refusal(recframe.spark.rec(sdf, **ROLES).evaluate)
 
-    assert "'User.Id' and 'doc' must not be the same in two rows" in said
-    assert "if the column 'day' tells them apart" in said
+    assert "'User.Id' and 'doc' must not be the same in two rows" in message
+    assert "if the column 'day' tells them apart" in message
 
 
 @pytest.mark.parametrize(
     "name", ["rec", *(f"SparkRecAccessor{end}" for end in ("", ".__call__", ".rank"))]
 )
 def test_docstrings_are_valid_numpydoc(name):
-    """Every check of numpydoc holds, but that rank needs no example of its own."""
+    """Docstrings pass every check of numpydoc, except that rank needs no example."""
     numpydoc = pytest.importorskip("numpydoc.validate", reason="numpydoc is not installed")
     with pytest.MonkeyPatch.context() as patch:
         if "**options" in resolve_name(f"recframe.spark.{name}").__doc__:  # see `evaluate`
             patch.delattr(resolve_name(f"recframe.spark.{name}"), "__signature__")
         errors = numpydoc.validate(f"recframe.spark.{name}")["errors"]
 
-    assert [] == [said for code, said in errors if code != "EX01"]
+    assert [] == [text for code, text in errors if code != "EX01"]
 
 
 def test_examples(spark):
-    """The examples of docstrings print what they show."""
+    """The examples in docstrings print the output that they show."""
     result = doctest.testmod(recframe.spark, optionflags=doctest.NORMALIZE_WHITESPACE)
 
     assert (0, True) == (result.failed, result.attempted > 9)

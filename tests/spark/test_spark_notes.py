@@ -1,4 +1,4 @@
-"""RecframeWarning on Spark: the driver warns of what workers note, when it makes a table."""
+"""RecframeWarning on Spark: the driver warns of the facts that workers note."""
 
 import re
 
@@ -15,7 +15,7 @@ pytestmark = [
 
 @pytest.mark.parametrize("kind", MISTAKES)
 def test_mistakes(spark, kind):
-    """Mistakes are warned of by the call that makes a table of all users, as in pandas."""
+    """A call that makes a table of all users warns of mistakes, as in pandas."""
     frame, options, metrics, start = MISTAKES[kind]
     expected = warnings_of(lambda: frame.rec(**options).mean(metrics))
     rec = recframe.spark.rec(spark.createDataFrame(frame), **options)
@@ -25,20 +25,20 @@ def test_mistakes(spark, kind):
 
 
 def test_figures_of_pairs_written_differently(spark):
-    """A description has the figure too; so has a table where truth is of Spark."""
+    """A description counts pairs that match but for spelling, and means with truth warn."""
     frame, options, metrics, match = MISTAKES["written_differently"]
     rec = recframe.spark.rec(spark.createDataFrame(frame), **options)
 
     assert any("pairs written differently: 3" in line for line in rec.describe(1).warnings)
     options = options | {"truth": spark.createDataFrame(options["truth"])}
     rec = recframe.spark.rec(spark.createDataFrame(frame), **options)
-    (said,) = warnings_of(lambda: rec.mean(metrics))
-    assert re.match(match, said)
+    (warning,) = warnings_of(lambda: rec.mean(metrics))
+    assert re.match(match, warning)
 
 
 @pytest.mark.parametrize("case", SILENT)
 def test_silence(spark, case):
-    """Nothing is said on clean data, of what is asked of each user, or where nothing was lost."""
+    """Clean data, tables of every user, and complete data cause no warning."""
     frame, options, call = SILENT[case]
     rec = recframe.spark.rec(spark.createDataFrame(frame), **options)
 

@@ -1,4 +1,4 @@
-"""by= and weights= on Spark: the segments of pandas, bit for bit, in plain columns, lazily."""
+"""by= and weights= on Spark give the segments of pandas, bit for bit, in plain columns."""
 
 import datetime
 
@@ -36,7 +36,7 @@ ASKED = [
 
 
 def make_segments():
-    """Return rows and truth; users have a country or none, a day, a level and clicks."""
+    """Return rows and truth; users have a day, a level, clicks, and a country or null."""
     frame, truth = make()
     user = frame[USER]
     frame["Home.Country"] = user.map({number: ["NL", "FR"][number % 2] for number in range(25)})
@@ -47,7 +47,7 @@ def make_segments():
 
 
 def as_plain(table, method):
-    """Return a table of pandas as plain columns, as Spark has them."""
+    """Return a table of pandas with plain columns, as on Spark."""
     if method == "curve":
         name, table = table.columns.name, table.rename_axis(columns="score")
         plain = table.stack(future_stack=True).rename(name).reset_index()  # noqa: PD013 - NaN stays
@@ -59,13 +59,13 @@ def as_plain(table, method):
 
 
 def as_lists(plain):
-    """Return what is in each column, nulls of all kinds as None."""
+    """Return the values of each column as lists, with None for every kind of null."""
     columns = (column.astype(object).where(column.notna(), None) for _, column in plain.items())
     return dict(zip(plain, map(list, columns), strict=True))
 
 
 def assert_segments(theirs, ours, method, **asked):
-    """Assert that a table of Spark is that of pandas; return it."""
+    """Assert that a table of Spark equals that of pandas, and return it."""
     asked = {**TABLES[method], **asked}
     table = getattr(ours, method)(**asked)
     expected = as_plain(getattr(theirs, method)(**asked), method)
@@ -75,7 +75,7 @@ def assert_segments(theirs, ours, method, **asked):
 
 @pytest.mark.parametrize("method", TABLES)
 def test_segments_are_those_of_pandas(spark, method):
-    """By a column or several, weighted or not; columns of by come first and keep their types."""
+    """Segments by one or several columns, weighted or not, equal those of pandas."""
     frame, _ = make_segments()
     sdf = on_spark(spark, frame)
     theirs, ours = frame.rec(**ROLES), recframe.spark.rec(sdf, **ROLES)
@@ -89,21 +89,21 @@ def test_segments_are_those_of_pandas(spark, method):
 
 @pytest.mark.parametrize("kind", ["pandas", "Spark"])
 def test_users_of_truth_without_rows(spark, kind):
-    """Are the segment of null, as in pandas; by users, each is one, of the wider type."""
+    """Users of truth without rows are in the segment of null, or with by=user in their own."""
     frame, truth = make_segments()
     theirs = frame.rec(truth=truth, **OF_TRUTH)
-    given = truth if kind == "pandas" else on_spark(spark, truth)
-    ours = recframe.spark.rec(on_spark(spark, frame, "int"), truth=given, **OF_TRUTH)
+    companion = truth if kind == "pandas" else on_spark(spark, truth)
+    ours = recframe.spark.rec(on_spark(spark, frame, "int"), truth=companion, **OF_TRUTH)
 
     assert_segments(theirs, ours, "mean", by=["since", "Home.Country"])
     table = assert_segments(theirs, ours, "summary", by=[USER, "Home.Country"])
     assert [(USER, "bigint"), ("Home.Country", "string")] == table.dtypes[:2]
-    said = refusal(lambda: ours.mean(weights="clicks"))
-    assert "a Series indexed by user can weigh users without rows too" in said
+    message = refusal(lambda: ours.mean(weights="clicks"))
+    assert "a Series indexed by user can weigh users without rows too" in message
 
 
 def test_series_by_user(spark):
-    """A Series of pandas is looked up by user; of each type its segments have one of Spark."""
+    """A Series of pandas is matched by user, and its segments have Spark's type."""
     frame, _ = make_segments()
     theirs, ours = frame.rec(**ROLES), recframe.spark.rec(on_spark(spark, frame), **ROLES)
     users = pd.RangeIndex(20, name=USER)
@@ -121,7 +121,7 @@ def test_series_by_user(spark):
 
 
 def test_columns_of_every_type(spark):
-    """Segments by users of every type, or by a copy in a type that pandas holds otherwise."""
+    """Segments may have every type of users, also one that pandas stores differently."""
     for ids in IDS:
         frame, _ = make(ids)
         theirs, sdf = frame.rec(**ROLES), on_spark(spark, frame, ids)
@@ -135,7 +135,7 @@ def test_columns_of_every_type(spark):
 
 
 def test_models_in_rows_and_a_promise(spark):
-    """Segments of long frames, and of users whose rows stay where they are."""
+    """Segments work with models in rows, and with rows that need no shuffle."""
     frame, _ = make_segments()
     labels = [USER, "doc", "relevant", "level"]
     long = frame.melt(labels, ["knn_score", "other.score"], "model", "score")
@@ -150,7 +150,7 @@ def test_models_in_rows_and_a_promise(spark):
 
 
 def test_no_row(spark):
-    """A frame without rows has no segment, and one mean where it is weighted."""
+    """An empty frame has no segment, and one mean if weighted."""
     frame, _ = make_segments()
     rec = recframe.spark.rec(on_spark(spark, frame).where("doc is null"), **ROLES)
 
@@ -162,7 +162,7 @@ def test_no_row(spark):
 
 
 def test_what_is_refused(spark):
-    """At once, where columns and types tell; what varies within users when it is computed."""
+    """Columns and types are refused at once, values that vary within users when computed."""
     frame, _ = make_segments()
     sdf = on_spark(spark, frame)
     rec = recframe.spark.rec(sdf, **ROLES)
@@ -195,13 +195,13 @@ def test_what_is_refused(spark):
     for message, ask in refusals.items():
         with pytest.raises(recframe.RecframeError, match=message):
             ask()
-    said = refusal(lambda: rec.mean(by="doc"))
-    assert "in a partition of " in said
-    assert "by='doc' must hold one value for each user, found several for " in said
+    message = refusal(lambda: rec.mean(by="doc"))
+    assert "in a partition of " in message
+    assert "by='doc' must hold one value for each user, found several for " in message
 
 
 def test_engines_page(spark):
-    """Spark's column of the table says yes where the call gives a table, else no."""
+    """The guide on engines says yes for Spark exactly where the call gives a table."""
     check_column(
         "Spark",
         lambda frame, **options: recframe.spark.rec(on_spark(spark, frame), **options),

@@ -1,4 +1,4 @@
-"""recframe.spark with truth and excluded pairs, and users of several columns: what pandas gives."""
+"""recframe.spark with truth, excluded pairs and several columns of users equals pandas."""
 
 import datetime
 import re
@@ -46,25 +46,25 @@ pytestmark = [
     ],
 )
 def test_truth_counts_once_and_what_is_excluded_never(spark, kind, options, excludes, tmp_path):
-    """Users with rows and truth, with one of them only: the table is that of pandas."""
+    """The table equals that of pandas for users with rows, truth or both, and excluded pairs."""
     frame, truth = make()
     asked = {**OF_TRUTH, **options, "truth": truth}
-    given = {"truth": TRUTHS[kind](truth, spark, tmp_path)}
+    companions = {"truth": TRUTHS[kind](truth, spark, tmp_path)}
     if excludes:
         asked["exclude"] = make_excluded(frame)
-        given["exclude"] = TRUTHS[kind](asked["exclude"], spark, tmp_path)
-    result = recframe.spark.rec(on_spark(spark, frame))(**asked | given).evaluate(OF_GRADES)
+        companions["exclude"] = TRUTHS[kind](asked["exclude"], spark, tmp_path)
+    result = recframe.spark.rec(on_spark(spark, frame))(**asked | companions).evaluate(OF_GRADES)
 
     assert ("User.Id", "bigint") == result.dtypes[0]
     assert_same(frame.rec(**asked).evaluate(OF_GRADES), result)
 
 
 def test_what_is_excluded_leaves_every_table(spark):
-    """Of rows, lists, figures and users, as in pandas, without truth too."""
+    """Excluded pairs leave every table, as in pandas, also without truth."""
     frame, _ = make()
     asked = {**ROLES, "exclude": make_excluded(frame)}
-    given = {**asked, "exclude": on_spark(spark, asked["exclude"])}
-    ours, theirs = recframe.spark.rec(on_spark(spark, frame))(**given), frame.rec(**asked)
+    spark_options = {**asked, "exclude": on_spark(spark, asked["exclude"])}
+    ours, theirs = recframe.spark.rec(on_spark(spark, frame))(**spark_options), frame.rec(**asked)
     keys = ["User.Id", "doc"]
     left = frame.merge(asked["exclude"], how="left", indicator=True).query("_merge == 'left_only'")
     expected = left.rec(**ROLES).rank()["knn_score"].set_axis(pd.MultiIndex.from_frame(left[keys]))
@@ -79,7 +79,7 @@ def test_what_is_excluded_leaves_every_table(spark):
 
 
 def test_truth_of_wider_integers_keeps_them(spark):
-    """Users of truth whom the type of the frame cannot hold have rows of their own."""
+    """Users of truth beyond the frame's type of integers are kept."""
     frame, truth = make("int")
     truth["who"] = truth["who"].where(truth["who"] < 30, truth["who"] + 2**40)
     sdf = on_spark(spark, frame, "int")
@@ -87,14 +87,14 @@ def test_truth_of_wider_integers_keeps_them(spark):
 
     assert ("User.Id", "bigint") == result.dtypes[0]
     assert_same(frame.rec(truth=truth, **OF_TRUTH).evaluate("recall@2"), result)
-    excluded = on_spark(spark, make_excluded(frame))  # whose users have no row
-    for given in (ROLES, {**OF_TRUTH, "truth": on_spark(spark, make("int")[1], "int")}):
-        result = recframe.spark.rec(sdf, exclude=excluded, **given).recall(k=2)
+    excluded = on_spark(spark, make_excluded(frame))  # Its users have no rows.
+    for options in (ROLES, {**OF_TRUTH, "truth": on_spark(spark, make("int")[1], "int")}):
+        result = recframe.spark.rec(sdf, exclude=excluded, **options).recall(k=2)
         assert ("User.Id", "int") == result.dtypes[0]
 
 
 def test_truth_of_all_sorts(spark):
-    """Categories, unsigned and nullable integers of pandas are what they stand for, NaN is null."""
+    """Truth of pandas may have categories, unsigned and nullable integers, and NaN as null."""
     frame, truth = make()
     gaps = truth.astype({"what": object})
     gaps.loc[3, "what"] = np.nan
@@ -102,13 +102,13 @@ def test_truth_of_all_sorts(spark):
     asked = {**OF_TRUTH, "missing": "drop"}
     expected = frame.rec(truth=gaps, **asked).evaluate("recall@2")
 
-    for given in (odd, gaps):
-        rec = recframe.spark.rec(on_spark(spark, frame), truth=given, **asked)
+    for companion in (odd, gaps):
+        rec = recframe.spark.rec(on_spark(spark, frame), truth=companion, **asked)
         assert_same(expected, rec.recall(k=2))
 
 
 def test_inspect_reads_no_row_of_others(spark):
-    """A user of truth without rows is shown, whatever is wrong with the rows of others."""
+    """A user of truth without rows is shown even if rows of others are wrong."""
     frame, truth = make()
     user = next(iter({*truth["who"]} - {*frame["User.Id"]}))
     wrong = on_spark(spark, frame).withColumn("doc", F.lit(None).cast("string"))
@@ -124,7 +124,7 @@ def test_inspect_reads_no_row_of_others(spark):
 
 
 def test_one_ranking(spark):
-    """With user=None, with truth and without."""
+    """user=None ranks the whole frame, with truth and without."""
     frame, truth = make()
     frame, truth = (rows.drop_duplicates(rows.columns[1]) for rows in (frame, truth))
     alone = {**ROLES, "user": None}
@@ -138,10 +138,10 @@ def test_one_ranking(spark):
 
 
 def test_items_that_no_partition_shares_with_its_truth(spark):
-    """Items are in common with truth wherever they are: hits are none, and nothing is refused."""
+    """Items common to the frame and truth may be in different partitions."""
     frame = pd.DataFrame({"user": range(8), "item": range(8), "score": 1.0})
     truth = frame[["user"]].assign(item=lambda rows: 7 - rows["user"])
-    truth = truth.assign(timestamp=1.5, item_id="x", born=START)  # which mark no pair
+    truth = truth.assign(timestamp=1.5, item_id="x", born=START)  # They mark no pair.
     sdf = on_spark(spark, frame)
     result = recframe.spark.rec(sdf, truth=truth).recall(k=1)
 
@@ -161,44 +161,44 @@ DISJOINT = {
 
 @pytest.mark.parametrize("message", DISJOINT)
 def test_others_of_other_ids_are_refused(spark, message):
-    """By all partitions together, even where the first rows are shown only."""
+    """Ids that no partition shares are refused, even if only the first rows are shown."""
     frame, truth = make()
     sdf, excluded = on_spark(spark, frame), make_excluded(frame)
-    given = on_spark(spark, DISJOINT[message](truth, "who", "what"))
-    rec = recframe.spark.rec(sdf, truth=given, **OF_TRUTH)
+    spark_truth = on_spark(spark, DISJOINT[message](truth, "who", "what"))
+    rec = recframe.spark.rec(sdf, truth=spark_truth, **OF_TRUTH)
 
     assert message in refusal(rec.evaluate, lambda table: table.take(1))
     excluded = on_spark(spark, DISJOINT[message](excluded, "User.Id", "doc"))
     rec = recframe.spark.rec(sdf, exclude=excluded, **ROLES)
-    if "rows" in message:  # which exclude nothing
+    if "rows" in message:  # They exclude nothing.
         assert_same(frame.rec(**ROLES).evaluate("recall@2"), rec.recall(k=2))
         return
     assert message in refusal(rec.mean if "item" in message else rec.top)
 
 
 def test_days_of_truth(spark):
-    """A day that rows and truth both have is asked about, as in pandas."""
+    """A day in both rows and truth is asked about, as in pandas."""
     rows, truth = test_times_of_truth.ROWS[:6], test_times_of_truth.TRUTH
     other_days = truth["day"].to_numpy()[::-1]  # so that no item has its own, in any partition
-    given = {"truth": spark.createDataFrame(pd.concat([truth, truth.assign(day=other_days)]))}
-    table = recframe.spark.rec(spark.createDataFrame(rows), **given).recall(k=1)
+    options = {"truth": spark.createDataFrame(pd.concat([truth, truth.assign(day=other_days)]))}
+    table = recframe.spark.rec(spark.createDataFrame(rows), **options).recall(k=1)
     with pytest.raises(PythonException, match="the rows have 'day' too, and it parts the pairs of"):
         table.collect()
 
-    given["truth_user"] = "user"
-    table = recframe.spark.rec(spark.createDataFrame(rows), **given).recall(k=1)
+    options["truth_user"] = "user"
+    table = recframe.spark.rec(spark.createDataFrame(rows), **options).recall(k=1)
     assert [0.5, 0.5] == [row["recall@1"] for row in table.collect()]
 
 
 def test_users_that_differ_are_refused(spark):
-    """All partitions together count the users of both sides, as pandas does."""
+    """A refusal counts the users of frame and truth over all partitions, as in pandas."""
     frame, truth = make()
     asked = {**OF_TRUTH, "population": "raise", "truth": truth}
     with pytest.raises(recframe.RecframeError) as refused:
         frame.rec(**asked).evaluate()
     counts = re.search("found .* in both, .* only in the frame", str(refused.value))[0]
-    for given in (truth, on_spark(spark, truth)):
-        rec = recframe.spark.rec(on_spark(spark, frame), **asked | {"truth": given})
+    for companion in (truth, on_spark(spark, truth)):
+        rec = recframe.spark.rec(on_spark(spark, frame), **asked | {"truth": companion})
         assert counts in refusal(rec.evaluate, lambda table: table.take(1))
         assert counts in refusal(rec.mean)
 
@@ -211,13 +211,13 @@ def test_truth_is_checked(spark):
     truth = truth.rename(columns={"grade": "n"})
     with pytest.raises(recframe.RecframeError, match="truth: relevant: no column found"):
         recframe.spark.rec(sdf, truth=truth, **asked).evaluate()
-    given = on_spark(spark, pd.concat([truth, truth]))
+    spark_truth = on_spark(spark, pd.concat([truth, truth]))
     assert "truth: 'who' and 'what' must not be the same" in refusal(
-        recframe.spark.rec(sdf, truth=given, **{**OF_TRUTH, "relevant": "n"}).evaluate
+        recframe.spark.rec(sdf, truth=spark_truth, **{**OF_TRUTH, "relevant": "n"}).evaluate
     )
-    given = on_spark(spark, truth)
+    spark_truth = on_spark(spark, truth)
     with pytest.raises(recframe.RecframeError, match=r"truth: relevant: .* 'n' may be it; pass"):
-        recframe.spark.rec(sdf, truth=given, **asked).evaluate()
+        recframe.spark.rec(sdf, truth=spark_truth, **asked).evaluate()
 
 
 SEVERAL = {**ROLES, "user": ["day", "User.Id"]}
@@ -238,14 +238,14 @@ def make_days():
 
 @pytest.mark.parametrize("kind", ["none", "pandas", "Spark, narrower"])
 def test_users_of_several_columns(spark, kind, tmp_path):
-    """Each combination is a ranking, in every table, with truth and excluded pairs of as many."""
+    """Each combination of columns is a ranking in every table, with truth and excluded pairs."""
     frame, truth, excluded = make_days()
     asked = SEVERAL if kind == "none" else {**OF_DAYS, "truth": truth, "exclude": excluded}
-    given = {} if kind == "none" else {"truth": TRUTHS[kind](truth, spark, tmp_path)}
-    if given:
-        given["exclude"] = excluded if kind == "pandas" else on_spark(spark, excluded, "date")
+    companions = {} if kind == "none" else {"truth": TRUTHS[kind](truth, spark, tmp_path)}
+    if companions:
+        companions["exclude"] = excluded if kind == "pandas" else on_spark(spark, excluded, "date")
     theirs = frame.rec(**asked)
-    ours = recframe.spark.rec(on_spark(spark, frame))(**asked | given)
+    ours = recframe.spark.rec(on_spark(spark, frame))(**asked | companions)
     result = ours.evaluate(METRICS)
 
     assert [("day", "date"), ("User.Id", "bigint"), ("score", "string")] == result.dtypes[:3]
@@ -266,7 +266,7 @@ def test_users_of_several_columns(spark, kind, tmp_path):
 
 
 def test_ranks_of_users_of_several_columns(spark):
-    """Of rows of each combination; the first of them too."""
+    """The methods rank and top rank each combination of columns as a user."""
     frame, _, _ = make_days()
     asked = {**SEVERAL, "score": "knn_score"}
     ours, theirs = recframe.spark.rec(on_spark(spark, frame), **asked), frame.rec(**asked)
@@ -282,7 +282,7 @@ def test_ranks_of_users_of_several_columns(spark):
 
 
 def test_promises_about_users_of_several_columns(spark):
-    """Rows of one user on several days may be in several partitions, those of a day in one."""
+    """Rows of one day and user must be in one partition; other days may be in others."""
     frame, _, _ = make_days()
     frame["day"] = frame["day"].where(frame.index != 7, None)
     asked = {**SEVERAL, "missing": "drop"}
@@ -303,7 +303,7 @@ def test_promises_about_users_of_several_columns(spark):
 
 
 def test_users_of_several_columns_in_none_of_truth(spark):
-    """All partitions together refuse them, and say in which column no id is common."""
+    """If no user is common, the refusal names the column without a common id."""
     frame, truth, excluded = make_days()
     later = truth.assign(when=truth["when"] + datetime.timedelta(days=30))
     rec = recframe.spark.rec(on_spark(spark, frame), truth=on_spark(spark, later), **OF_DAYS)
@@ -316,7 +316,7 @@ def test_users_of_several_columns_in_none_of_truth(spark):
 
 
 def test_no_row_of_users_of_several_columns(spark):
-    """Gives tables of no user, and figures as in pandas; of truth, a refusal."""
+    """An empty frame gives tables without users, and is refused if truth has users."""
     frame, truth, _ = make_days()
     rec = recframe.spark.rec(on_spark(spark, frame).where("doc is null"))
 

@@ -1,4 +1,4 @@
-"""Stores on this machine: a folder of rows, and servers that have it."""
+"""Stores on this machine: a folder of rows, and servers of this folder."""
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ SECRET = "T0PsecretK3y"
 
 @pytest.fixture(autouse=True)
 def _reached_directly(monkeypatch):
-    """No proxy, and no credentials but those of the test."""
+    """Remove proxies and other credentials from the environment."""
     for name in (
         "http_proxy",
         "https_proxy",
@@ -27,7 +27,7 @@ def _reached_directly(monkeypatch):
 
 @pytest.fixture(scope="session")
 def rows():
-    """600 rows of 40 users with texts as ids, and two days."""
+    """Return 600 rows of 40 users on two days, with texts as ids."""
     rng = np.random.default_rng(3)
     users = [f"user {number:02}" for number in range(40)]
     frame = pd.DataFrame({"user": np.repeat(users, 15), "item": np.tile(np.arange(15), 40)})
@@ -37,14 +37,14 @@ def rows():
 
 @pytest.fixture(scope="session")
 def folder(rows, tmp_path_factory):
-    """The folder that has the bucket: files in folders of days, and what is no data beside them."""
+    """Return a folder with the bucket: files in folders of days, and files that are no data."""
     folder = tmp_path_factory.mktemp("stores")
     runs = folder / "bucket" / "runs"
     for number in range(4):
         path = runs / f"day={number % 2 + 1}" / f"{number} é.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
-        own = rows[number::4].drop(columns="day")
-        own.to_parquet(path, row_group_size=40, index=False)
+        part = rows[number::4].drop(columns="day")
+        part.to_parquet(path, row_group_size=40, index=False)
     (runs / "_SUCCESS").touch()
     (runs / "day=1" / ".note").touch()
     held = rows[rows["relevant"]]
@@ -55,20 +55,20 @@ def folder(rows, tmp_path_factory):
 
 @pytest.fixture
 def server(folder):
-    """What answers as S3 and as the web do."""
+    """Yield a server that answers like S3 and like the web."""
     with serving(folder) as server:
         yield server
 
 
 @pytest.fixture
 def uri(server):
-    """What makes a URI of S3, with credentials in it."""
+    """Return a function that makes a URI of S3, with credentials in it."""
     return lambda key: f"s3://key:{SECRET}@bucket/{key}?{server.query}"
 
 
 @pytest.fixture
 def kept(folder):
-    """The same bucket in fsspec's memory://."""
+    """Return a filesystem memory:// of fsspec with the same bucket."""
     memory = pytest.importorskip("fsspec").filesystem("memory")
     memory.put(str(folder / "bucket"), "/bucket", recursive=True)
     yield memory

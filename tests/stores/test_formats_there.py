@@ -1,4 +1,4 @@
-"""Formats, filters and datasets in stores: as on this machine, and no more is fetched."""
+"""Formats, filters and datasets in stores give the tables of this machine, with few requests."""
 
 import pandas as pd
 import pyarrow.dataset as ds
@@ -18,13 +18,13 @@ WRITERS = {
 
 
 def fetched(server):
-    """Return the files whose rows or footers were asked for."""
+    """Return the list of files whose rows or footers are requested."""
     return {path for method, path, part in server.requests if method == "GET" and part}
 
 
 @pytest.mark.parametrize("ending", WRITERS)
 def test_other_formats(ending, folder, uri, rows):
-    """Rows, truth and what is excluded are read of each format."""
+    """Rows, truth and exclude may have each format in a store."""
     rows = rows.drop(columns="day")
     tables = {"rows": rows, "truth": rows[rows["relevant"]][["user", "item"]]}
     tables["seen"] = rows[::7][["user", "item"]]
@@ -33,14 +33,14 @@ def test_other_formats(ending, folder, uri, rows):
         path.parent.mkdir(exist_ok=True)
         WRITERS[ending](table, path)
     there = {name: uri(f"{ending}/{name}.{ending}") for name in tables}
-    beside = {"truth": tables["truth"], "exclude": tables["seen"]}
+    companions = {"truth": tables["truth"], "exclude": tables["seen"]}
     found = recframe.scan(there["rows"])(truth=there["truth"], exclude=there["seen"])
 
-    pd.testing.assert_frame_equal(rows.rec(**beside).evaluate(FEW), found.evaluate(FEW))
+    pd.testing.assert_frame_equal(rows.rec(**companions).evaluate(FEW), found.evaluate(FEW))
 
 
 def test_filters_fetch_nothing_that_cannot_match(uri, server, rows):
-    """Files of other days are not opened, and of those left row groups of other users not read."""
+    """Files and row groups that cannot match a filter are not requested."""
     kept = rows[(rows["day"] == 2) & (rows["user"] < "user 05")]
     filters = [("day", "==", 2), ("user", "<", "user 05")]
     runs = recframe.scan(uri("runs"), filters=filters)
@@ -56,7 +56,7 @@ def test_filters_fetch_nothing_that_cannot_match(uri, server, rows):
 
 
 def test_a_dataset_in_s3(server, rows):
-    """Its files are read where they are, and row groups that cannot match are not."""
+    """A dataset in S3 is read in place, without row groups that cannot match."""
     store = pyarrow.fs.S3FileSystem(
         endpoint_override=f"127.0.0.1:{server.port}",
         scheme="http",
@@ -72,7 +72,7 @@ def test_a_dataset_in_s3(server, rows):
 
 
 def test_a_table_of_deltalake_in_s3(folder, server, rows):
-    """Its version is read with the options that opened it, also as rows of a store."""
+    """A table of deltalake in S3 is read at its version, with its own options."""
     deltalake = pytest.importorskip("deltalake")
     root = folder / "bucket" / "table"
     deltalake.write_deltalake(str(root), rows, partition_by=["day"])

@@ -1,4 +1,4 @@
-"""Calls leave nothing behind: no object, no memory, no descriptor of a file or of a socket."""
+"""Calls leave no object, no memory and no open file or socket."""
 
 import gc
 import os
@@ -19,15 +19,15 @@ pytestmark = [
     pytest.mark.skipif(sys.gettrace() is not None, reason="the tracer of coverage keeps objects"),
 ]
 
-SMALL = 60_000  # bytes of memory, with which files are parted
-WARM, N_CALLS = 2, 7  # of each kind, more than 300 in all
-N_OBJECTS, MB = 20, 10  # fewer of a call are of threads that end; what libraries keep in all
+SMALL = 60_000  # bytes of memory in which files are partitioned
+WARM, N_CALLS = 2, 7  # calls of each kind, more than 300 in all
+N_OBJECTS, MB = 20, 10  # threads that end leave fewer; libraries keep this much
 FEW = {"short": "pad", "population": "both"}
 
 
 @pytest.fixture
 def bucket(rows, tmp_path):
-    """Rows in several formats, truth, exclude, values of users and a file without an end."""
+    """Return a folder with rows in several formats, truth, exclude and damaged files."""
     folder = tmp_path / "bucket"
     folder.mkdir()
     rows.loc[rows["relevant"], ["user", "item"]].to_parquet(folder / "truth.parquet")
@@ -45,7 +45,7 @@ def bucket(rows, tmp_path):
 
 @pytest.fixture(params=["here", "store"])
 def name(bucket, request):
-    """What makes the path of a file, on this machine or in a store of another process."""
+    """Yield a function that makes the path of a file, on this machine or in a store."""
     if request.param == "here":
         yield lambda file: str(bucket / file)
         return
@@ -57,15 +57,15 @@ def name(bucket, request):
 
 
 def refuse(call, *args):
-    """Make a call that is refused."""
+    """Make a call that must be refused."""
     with pytest.raises(recframe.RecframeError):
         call(*args)
 
 
 def list_calls(rows, name):
-    """Return the public calls that open files, by what each is."""
+    """Return the public calls that open files, by name."""
     path, frame = name("rows.parquet"), rows.drop(columns="relevant")
-    beside = {"truth": name("truth.parquet"), "exclude": name("seen.parquet"), **FEW}
+    companions = {"truth": name("truth.parquet"), "exclude": name("seen.parquet"), **FEW}
 
     def scan(memory="1GiB", file="rows.parquet", **options):
         return recframe.scan(name(file), memory=memory)(**({"short": "pad"} | options))
@@ -82,9 +82,9 @@ def list_calls(rows, name):
         "inspect": lambda: scan().inspect("user 07", k=2),
         "catalogue": lambda: scan().catalogue(2),
         "summary": lambda: scan().summary("recall@2"),
-        "truth and exclude": lambda: scan(**beside).recall(2),
-        "truth and exclude, parted": lambda: scan(SMALL, **beside).recall(2),
-        "truth and exclude of a frame": lambda: frame.copy().rec(**beside).recall(2),
+        "truth and exclude": lambda: scan(**companions).recall(2),
+        "truth and exclude, partitioned": lambda: scan(SMALL, **companions).recall(2),
+        "truth and exclude of a frame": lambda: frame.copy().rec(**companions).recall(2),
         "csv": lambda: scan(file="rows.csv.gz").recall(2),
         "arrow": lambda: scan(file="rows.arrow").recall(2),
         "JSON lines": lambda: scan(file="rows.jsonl").recall(2),
@@ -103,7 +103,7 @@ def count_open():
 
 
 def count_bytes():
-    """Return the bytes that this process has in memory."""
+    """Return the bytes of memory of this process."""
     n_pages = int(Path("/proc/self/statm").read_text().split()[1])
     return n_pages * os.sysconf("SC_PAGE_SIZE")
 
@@ -111,7 +111,7 @@ def count_bytes():
 def repeat(call, n_times):
     """Return the new objects and descriptors that so many calls leave."""
     gc.collect()
-    gc.freeze()  # what is there already need not be looked at
+    gc.freeze()  # Older objects need no look.
     n_open = count_open()
     for _ in range(n_times):
         call()
@@ -126,7 +126,7 @@ def repeat(call, n_times):
 
 
 def test_no_call_leaves_anything(rows, name):
-    """Objects that hold each other through Arrow are seen by no collector of garbage."""
+    """Repeated calls leave no objects, not even cycles through Arrow, which are never collected."""
     calls = list_calls(rows, name)
     for call in calls.values():
         repeat(call, WARM)

@@ -1,4 +1,4 @@
-"""What is written to stores is there whole or not at all, and read again from there."""
+"""Outputs in stores are complete or missing, and can be read again."""
 
 import pandas as pd
 import pytest
@@ -12,7 +12,7 @@ METRICS = ["--metric", "recall@3", "ndcg@3", "-q"]
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_results_go_to_stores_and_back(ending, kept, folder, tmp_path, capsys):
-    """The values of users and the means are those that are written on this machine."""
+    """Per-user tables and means in stores equal those written on this machine."""
     out = "memory://bucket/out"
     for place in (out, str(tmp_path)):
         paths = ["--per-user", f"{place}/each.{ending}", "--output", f"{place}/means.{ending}"]
@@ -34,7 +34,7 @@ def test_results_go_to_stores_and_back(ending, kept, folder, tmp_path, capsys):
 
 
 def test_results_go_to_file_uris(folder, tmp_path):
-    """They are paths of this machine."""
+    """A file:// URI is an output on this machine."""
     path = tmp_path / "a b.csv"
 
     assert 0 == main(["evaluate", (folder / "bucket/runs").as_uri(), *METRICS, "-o", path.as_uri()])
@@ -52,7 +52,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("output", REFUSED)
 def test_outputs_that_are_refused(output, kept, capsys):
-    """Before the work: what is read, what would be, and what cannot be written."""
+    """An output that is an input, would be one or cannot be written is refused before the work."""
     if output.startswith("http"):
         pytest.importorskip("aiohttp")
     status = None
@@ -66,7 +66,7 @@ def test_outputs_that_are_refused(output, kept, capsys):
 
 
 def test_an_output_of_a_folder(kept, capsys):
-    """A folder stays."""
+    """A folder as output is refused and kept."""
     kept.pipe_file("/bucket/out.csv/x", b"")
 
     assert 1 == main(
@@ -76,19 +76,19 @@ def test_an_output_of_a_folder(kept, capsys):
 
 
 def test_nothing_is_left_of_a_run_that_fails(kept, folder, capsys):
-    """Neither a file nor a part of one, and the old one stays."""
+    """A failed run leaves no new file, and the old one stays."""
     kept.pipe_file("/bucket/old.csv", b"old")
-    for given in ("bucket/none.parquet", "bucket/truth.parquet"):
+    for name in ("bucket/none.parquet", "bucket/truth.parquet"):
         paths = ["--per-user", "memory://bucket/new.csv", "-o", "memory://bucket/old.csv"]
 
-        assert 1 == main(["evaluate", str(folder / given), *METRICS, *paths])
+        assert 1 == main(["evaluate", str(folder / name), *METRICS, *paths])
     assert b"old" == kept.cat("/bucket/old.csv")
     assert not kept.exists("/bucket/new.csv")
     assert not kept.glob("/bucket/.recframe*")
 
 
 def test_an_upload_that_fails(kept, monkeypatch, folder, capsys):
-    """Where a store shows parts, what is sent lies beside its place until it is whole."""
+    """If a store shows incomplete files, an upload has another name until it is complete."""
     monkeypatch.setattr(outputs, "OBJECT_STORES", set())
     arguments = ["evaluate", str(folder / "bucket/runs"), *METRICS, "-o", "memory://bucket/new.csv"]
 
@@ -107,7 +107,7 @@ def test_an_upload_that_fails(kept, monkeypatch, folder, capsys):
 
 
 def test_uploads_are_moved_only_where_parts_show(kept, monkeypatch, folder):
-    """A store of objects has each once it is whole, and copies what is moved: none is moved."""
+    """An object store shows complete files only, so uploads to it are not moved."""
     arguments = ["evaluate", str(folder / "bucket/runs"), *METRICS, "-o", "memory://bucket/new.csv"]
     moved = []
     monkeypatch.setattr(type(kept), "mv", lambda _, *paths, **__: moved.append(paths))
@@ -124,7 +124,7 @@ def test_uploads_are_moved_only_where_parts_show(kept, monkeypatch, folder):
 
 
 def test_a_bucket_to_write_to_that_is_not_there(uri, folder, capsys):
-    """It is told before the work."""
+    """A missing bucket for the output is refused before the work."""
     output = uri("out.csv").replace("@bucket", "@nowhere")
 
     assert 1 == main(["evaluate", str(folder / "bucket/runs"), *METRICS, "-o", output])

@@ -1,4 +1,4 @@
-"""Files in stores are read as those of this machine are, bit for bit."""
+"""Files in stores give the same tables as files of this machine, bit for bit."""
 
 import gc
 import logging
@@ -27,14 +27,14 @@ OF_TRUTH = ("truth", "truth_user", "exclude")
 
 
 def measure(source, **options):
-    """Return a table of files; all of `options` but the truth are those of scan."""
-    given = {name: options.pop(name) for name in OF_TRUTH if name in options}
-    return recframe.scan(source, memory="64MiB", **options)(**given).evaluate(METRICS)
+    """Return the table of files; options go to scan, except those of truth."""
+    truth_options = {name: options.pop(name) for name in OF_TRUTH if name in options}
+    return recframe.scan(source, memory="64MiB", **options)(**truth_options).evaluate(METRICS)
 
 
 @pytest.fixture
 def local(folder):
-    """The table of the local files."""
+    """Return the table of the local files."""
     return measure(folder / "bucket" / "runs")
 
 
@@ -55,56 +55,59 @@ def test_folders_and_patterns(named, uri, kept, folder, local):
 
 
 def test_a_folder_named_like_a_pattern(kept):
-    """What is there by the very name is what is meant, and it may be all of a folder's files."""
+    """A folder that exists is read with all its files, even if its name looks like a pattern."""
     for key in ("run[1]/0.parquet", "run1/0.parquet", "run[1]/metadata/1.parquet"):
         kept.pipe_file(f"/bucket/named/{key}", b"")
-    for given, names in {"run[1]": ["0", "metadata/1"], "run[[]1]/*.parquet": ["0"]}.items():
-        found = [file.path for file in find_files(f"memory://bucket/named/{given}")]
+    for pattern, names in {"run[1]": ["0", "metadata/1"], "run[[]1]/*.parquet": ["0"]}.items():
+        found = [file.path for file in find_files(f"memory://bucket/named/{pattern}")]
 
         assert [f"memory://bucket/named/run[1]/{name}.parquet" for name in names] == found
 
 
 def test_days_are_columns(uri, rows):
-    """Hive's folders are columns in a store too."""
+    """Hive folders are columns in a store too."""
     table = recframe.scan(uri("runs"))(user="day", duplicates="keep").recall(k=3)
 
     assert [1, 2] == table.index.tolist()
 
 
 def test_lists_of_files(uri, kept, folder, local):
-    """Files of several stores and of this machine are read as one."""
-    given = [uri("runs/day=1"), "memory://bucket/runs/day=2/1 é.parquet"]
-    given.append((folder / "bucket" / "runs" / "day=2" / "3 é.parquet").as_uri())
+    """A list may have files of several stores and of this machine."""
+    paths = [uri("runs/day=1"), "memory://bucket/runs/day=2/1 é.parquet"]
+    paths.append((folder / "bucket" / "runs" / "day=2" / "3 é.parquet").as_uri())
 
-    pd.testing.assert_frame_equal(local, measure(given))
+    pd.testing.assert_frame_equal(local, measure(paths))
 
 
 def test_truth_and_exclude(uri, server, kept, folder, rows):
-    """Both come from stores, whatever reads the rows."""
+    """Truth and exclude may be in stores, for rows in files and in frames."""
     bucket = folder / "bucket"
     here = measure(bucket / "runs", truth=bucket / "truth.parquet", exclude=bucket / "seen.parquet")
     for place in (uri, lambda key: f"memory://bucket/{key}"):
-        beside = {"truth": place("truth.parquet"), "exclude": place("seen.parquet")}
-        pd.testing.assert_frame_equal(here, measure(place("runs"), **beside))
+        companions = {"truth": place("truth.parquet"), "exclude": place("seen.parquet")}
+        pd.testing.assert_frame_equal(here, measure(place("runs"), **companions))
         pd.testing.assert_frame_equal(
-            here, rows.drop(columns="day").rec(**beside).evaluate(METRICS)
+            here, rows.drop(columns="day").rec(**companions).evaluate(METRICS)
         )
 
 
 def test_storage_options(kept, folder, local):
-    """Options of fsspec open the URIs of a call, plain paths are of this machine."""
-    beside = {"truth": "memory://bucket/truth.parquet", "exclude": folder / "bucket/seen.parquet"}
+    """storage_options open the URIs of a call, and plain paths are of this machine."""
+    companions = {
+        "truth": "memory://bucket/truth.parquet",
+        "exclude": folder / "bucket/seen.parquet",
+    }
     here = measure(
-        folder / "bucket/runs", truth=folder / "bucket/truth.parquet", exclude=beside["exclude"]
+        folder / "bucket/runs", truth=folder / "bucket/truth.parquet", exclude=companions["exclude"]
     )
 
     options = {"storage_options": {"skip_instance_cache": True}}
     pd.testing.assert_frame_equal(local, measure("memory://bucket/runs", **options))
-    pd.testing.assert_frame_equal(here, measure("memory://bucket/runs", **options, **beside))
+    pd.testing.assert_frame_equal(here, measure("memory://bucket/runs", **options, **companions))
 
 
 def test_a_filesystem_has_all_paths(server, kept, folder):
-    """With an object of either library every path of the call is in it."""
+    """With filesystem=, every path of the call is in it."""
     bucket = folder / "bucket"
     here = measure(bucket / "runs", truth=bucket / "truth.parquet", exclude=bucket / "seen.parquet")
     s3 = pyarrow.fs.S3FileSystem(
@@ -116,10 +119,10 @@ def test_a_filesystem_has_all_paths(server, kept, folder):
     )
     below = pyarrow.fs.SubTreeFileSystem(str(folder), pyarrow.fs.LocalFileSystem())
     for filesystem in (s3, kept, below):
-        beside = {"truth": "bucket/truth.parquet", "exclude": "bucket/seen.parquet"}
+        companions = {"truth": "bucket/truth.parquet", "exclude": "bucket/seen.parquet"}
         if filesystem is kept:
-            beside = {name: f"/{path}" for name, path in beside.items()}
-        there = measure("bucket/runs/**/*.parquet", filesystem=filesystem, **beside)
+            companions = {name: f"/{path}" for name, path in companions.items()}
+        there = measure("bucket/runs/**/*.parquet", filesystem=filesystem, **companions)
 
         pd.testing.assert_frame_equal(here, there)
 
@@ -127,7 +130,7 @@ def test_a_filesystem_has_all_paths(server, kept, folder):
 @pytest.mark.parametrize("has_sizes", [True, False])
 @pytest.mark.parametrize("has_ranges", [True, False])
 def test_the_web(has_ranges, has_sizes, server, folder):
-    """A web server has files and folders, sends parts of files or not, says their sizes or not."""
+    """A web server may list folders, send parts of files and tell sizes, or not."""
     pytest.importorskip("aiohttp")
     server.has_ranges, server.has_sizes = has_ranges, has_sizes
     bucket = folder / "bucket"
@@ -141,7 +144,7 @@ def test_the_web(has_ranges, has_sizes, server, folder):
 
 
 def test_a_web_server_that_is_not_there(server):
-    """It is not taken for one that lacks the file."""
+    """A web server that does not answer is not called a missing file."""
     pytest.importorskip("aiohttp")
     server.shutdown()
     server.server_close()
@@ -151,7 +154,7 @@ def test_a_web_server_that_is_not_there(server):
 
 
 def test_pythons_own_web_server(folder):
-    """`python -m http.server` sends whole files only."""
+    """Files of `python -m http.server`, which sends only whole files, are read."""
     pytest.importorskip("aiohttp")
     command = [sys.executable, "-u", "-m", "http.server", "0", "-b", "127.0.0.1"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
@@ -167,7 +170,7 @@ def test_pythons_own_web_server(folder):
 
 @pytest.fixture(scope="module")
 def s3(folder):
-    """A real S3, as moto plays it, with the bucket uploaded; the query of its URIs."""
+    """Upload the bucket to S3 as simulated by moto, and return the query of its URIs."""
     server = pytest.importorskip("moto.server")
     boto3 = pytest.importorskip("boto3")
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
@@ -188,17 +191,17 @@ def s3(folder):
 
 
 def test_s3(s3, folder):
-    """What is uploaded to S3 is read from it, and what is written there is read again."""
+    """Files uploaded to S3 are read, and outputs written there are read again."""
     bucket, there = folder / "bucket", f"s3://key:{SECRET}@bucket"
     names = {"truth": "truth.parquet", "exclude": "seen.parquet"}
     here = measure(bucket / "runs", **{name: bucket / path for name, path in names.items()})
-    beside = {name: f"{there}/{path}?{s3}" for name, path in names.items()}
+    companions = {name: f"{there}/{path}?{s3}" for name, path in names.items()}
 
-    pd.testing.assert_frame_equal(here, measure(f"{there}/runs?{s3}", **beside))
-    pd.testing.assert_frame_equal(here, measure(f"{there}/**/[0-3] *.parquet?{s3}", **beside))
+    pd.testing.assert_frame_equal(here, measure(f"{there}/runs?{s3}", **companions))
+    pd.testing.assert_frame_equal(here, measure(f"{there}/**/[0-3] *.parquet?{s3}", **companions))
     each = f"{there}/out/each.parquet?{s3}"
     arguments = [f"{there}/runs?{s3}", "--metric", *METRICS, "--per-user", each, "-q"]
-    for name, path in beside.items():
+    for name, path in companions.items():
         arguments += [f"--{name}", path]
     from recframe.cli import main
 
@@ -207,7 +210,7 @@ def test_s3(s3, folder):
 
 
 def test_a_delta_table_in_s3(s3, rows, folder, monkeypatch):
-    """Its live files are read, with what the environment says for both libraries."""
+    """The live files of a Delta table are read, with the credentials in the environment."""
     # Requests of older versions do not reach this server.
     deltalake = pytest.importorskip("deltalake", minversion="1.1")
     endpoint = "http://" + s3.partition("=")[2].partition("&")[0]
@@ -216,7 +219,7 @@ def test_a_delta_table_in_s3(s3, rows, folder, monkeypatch):
         monkeypatch.setenv(f"AWS_{name}", value)
     for mode in ("overwrite", "overwrite"):  # files of the first version stay
         deltalake.write_deltalake("s3://bucket/delta", rows, mode=mode, partition_by=["day"])
-    options = {"truth_user": "user"}  # as rows and truth have the day
+    options = {"truth_user": "user"}  # Rows and truth both have a day.
     there = measure(f"s3://bucket/delta?{s3}", truth=f"s3://bucket/delta?{s3}", **options)
 
     pd.testing.assert_frame_equal(rows.rec(truth=rows, **options).evaluate(METRICS), there)
@@ -231,7 +234,7 @@ def test_a_delta_table_in_s3(s3, rows, folder, monkeypatch):
 
 
 def test_options_of_s3fs(s3, folder, local):
-    """As pandas takes them: key, secret and where the server is."""
+    """Options of s3fs open a store as they do in pandas."""
     pytest.importorskip("s3fs")
     endpoint = "http://" + s3.partition("=")[2].partition("&")[0]
     options = {"key": "key", "secret": SECRET, "client_kwargs": {"endpoint_url": endpoint}}
@@ -240,7 +243,7 @@ def test_options_of_s3fs(s3, folder, local):
 
 
 def test_text_in_stores(uri, kept, folder, rows, local):
-    """Formats without footers are read in a store as well."""
+    """Formats without footers are read in a store too."""
     path = folder / "bucket" / "text" / "rows.csv.gz"
     path.parent.mkdir(exist_ok=True)
     rows.to_csv(path, index=False)
@@ -250,7 +253,7 @@ def test_text_in_stores(uri, kept, folder, rows, local):
 
 
 def test_row_groups_that_cannot_match_are_not_fetched(uri, server, folder, rows):
-    """Neither files of other days nor row groups of other users are asked for."""
+    """Neither files of other days nor row groups of other users are requested."""
     filters = [("day", "==", 1), ("user", "==", "user 20")]
     runs = recframe.scan(uri("runs"), memory="64MiB", filters=filters)
     begun = len(server.requests)
@@ -263,10 +266,7 @@ def test_row_groups_that_cannot_match_are_not_fetched(uri, server, folder, rows)
 
 
 def test_requests(uri, server):
-    """A folder is listed at once, and at the end again; of files size and end are asked for.
-
-    Of row groups it is one part.
-    """
+    """A folder is listed twice, and each file takes a request for its size, end and row groups."""
     recframe.evaluate(uri("runs"), METRICS, memory="64MiB")
     lists = [path for _, path, _ in server.requests if "list-type=2&max-keys=1000" in path]
     gets = [path for method, path, part in server.requests if method == "GET" and part]
@@ -281,9 +281,9 @@ CHANGED = "cannot read {}: it changed while it was read; pass its path again onc
 
 @pytest.mark.parametrize("below", ["", "/*.parquet", "/0.parquet"])
 def test_files_that_change_in_s3(uri, folder, rows, below):
-    """The listing at the end has another time of change; what a scan holds of a file is old then.
+    """A file whose time of change differs in the listing at the end is refused.
 
-    Thus its later calls are refused too.
+    A scan keeps the old time, so its later calls are refused too.
     """
     path = folder / "bucket" / "nightly" / "0.parquet"
     path.parent.mkdir(exist_ok=True)
@@ -299,7 +299,7 @@ def test_files_that_change_in_s3(uri, folder, rows, below):
 
 @pytest.mark.parametrize("name", ["0.parquet", "0.csv"])
 def test_files_that_change_in_other_stores(kept, rows, monkeypatch, name):
-    """The libraries of fsspec name the time of change each in their way; truth is refused too."""
+    """The time of change is known for every library of fsspec, for rows and truth."""
     uri, write = f"memory://changing/{name}", rows.to_csv if name == "0.csv" else rows.to_parquet
     cat_file = type(kept).cat_file
     write(uri, index=False)
@@ -320,15 +320,15 @@ def test_files_that_change_in_other_stores(kept, rows, monkeypatch, name):
 @pytest.mark.parametrize("memory", ["1GiB", 1])
 @pytest.mark.parametrize("is_sorted", [True, False])
 def test_files_of_any_layout(rows, kept, tmp_path, memory, is_sorted):
-    """In one row group or many, sorted or not, they give the table of the frame."""
+    """Files in one or many row groups, sorted or not, give the table of the frame."""
     rows = rows.drop(columns="day")[:240]
     frame = rows if is_sorted else rows.sample(frac=1, random_state=1)
     below = pyarrow.fs.SubTreeFileSystem(str(tmp_path), pyarrow.fs.LocalFileSystem())
     expected = rows.rec(short="pad").evaluate(["recall@3", "ndcg@2"])
     for size in (7, 1000):
         for number in range(3):
-            own = frame[number * 80 : number * 80 + 80]
-            own.to_parquet(tmp_path / f"{number}.parquet", row_group_size=size)
+            part = frame[number * 80 : number * 80 + 80]
+            part.to_parquet(tmp_path / f"{number}.parquet", row_group_size=size)
         kept.put(f"{tmp_path}/*.parquet", "/bucket/layouts/")
         for place, filesystem in (("*.parquet", below), ("/bucket/layouts", kept)):
             runs = recframe.scan(place, memory=memory, filesystem=filesystem)
@@ -338,7 +338,7 @@ def test_files_of_any_layout(rows, kept, tmp_path, memory, is_sorted):
 
 
 def test_threads_end(rows, tmp_path):
-    """Reading that is left alone lets the thread that reads go."""
+    """The reading thread ends if its iterator is abandoned."""
     rows.to_parquet(tmp_path / "0.parquet", row_group_size=10)
     below = pyarrow.fs.SubTreeFileSystem(str(tmp_path), pyarrow.fs.LocalFileSystem())
     tables = recframe.scan("0.parquet", memory=1, filesystem=below)(short="pad").iter_evaluate()
@@ -351,7 +351,7 @@ def test_threads_end(rows, tmp_path):
 
 
 def test_filesystems_go(rows, tmp_path):
-    """Nothing holds a filesystem of fsspec once a call is done."""
+    """No filesystem of fsspec is kept after a call."""
     below = pytest.importorskip("fsspec").filesystem("local", skip_instance_cache=True)
     rows.to_parquet(tmp_path / "0.parquet")
     recframe.scan(tmp_path / "0.parquet", filesystem=below)(short="pad").evaluate(METRICS)
@@ -363,7 +363,7 @@ def test_filesystems_go(rows, tmp_path):
 
 
 def test_row_groups_are_fetched_ahead(uri, server, rows, folder):
-    """While one is read, those after it have been asked for, by one request each."""
+    """Later row groups are requested while one is read, each in one request."""
     path = folder / "bucket" / "ahead" / "0.parquet"
     path.parent.mkdir(exist_ok=True)
     rows.to_parquet(path, row_group_size=60)
@@ -377,7 +377,7 @@ def test_row_groups_are_fetched_ahead(uri, server, rows, folder):
 
 
 def test_wide_row_groups_are_read_part_by_part(uri, server, folder, monkeypatch):
-    """A row group that has no room is fetched in parts, in the order of its rows."""
+    """A row group that does not fit is fetched in parts, in the order of rows."""
     monkeypatch.setattr(batches, "LEAST_AHEAD", 1)
     rng, n_rows = np.random.default_rng(0), 100_000
     frame = pd.DataFrame({"user": np.arange(n_rows) // 10, "score": rng.random(n_rows)})

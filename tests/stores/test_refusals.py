@@ -1,4 +1,4 @@
-"""What goes wrong in a store is one clear line, which never has what opens the store."""
+"""Errors in a store become one clear line, which never has credentials."""
 
 import sys
 import traceback
@@ -16,7 +16,7 @@ from .conftest import SECRET
 
 
 def refusal(call, match):
-    """Return the whole text of a refusal, with all that led to it, which is one line."""
+    """Return the text of a refusal and its causes; the message must be one line."""
     with pytest.raises(recframe.RecframeError, match=match) as caught:
         call()
     error = caught.value
@@ -40,7 +40,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("key", REFUSED)
 def test_what_is_not_there(key, uri, frame):
-    """A missing file, folder or match is named by its URI, whoever names it."""
+    """A missing file, folder or match is refused by its URI, for every option."""
     refusal(lambda: recframe.evaluate(uri(key)), REFUSED[key])
     if "*" not in key:
         for name in ("truth", "exclude"):
@@ -48,18 +48,18 @@ def test_what_is_not_there(key, uri, frame):
 
 
 def test_a_folder_without_files(kept):
-    """It is refused as on this machine, also where a pattern matches others."""
+    """A folder without files is refused as on this machine, also next to other matches."""
     kept.pipe_file("/bucket/days/1/_SUCCESS", b"")
     kept.pipe_file("/bucket/days/2/0.parquet", b"")
-    for given in ("days/1", "days/*"):
+    for path in ("days/1", "days/*"):
         refusal(
-            lambda given=given: recframe.scan(f"memory://bucket/{given}"),
+            lambda path=path: recframe.scan(f"memory://bucket/{path}"),
             "cannot read memory://bucket/days/1: no file in that folder",
         )
 
 
 def test_a_bucket_that_is_not_there(uri):
-    """It is told as a file is."""
+    """A missing bucket is refused like a missing file."""
     gone = uri("runs").replace("@bucket", "@nowhere")
 
     refusal(lambda: recframe.evaluate(gone), "cannot read s3://nowhere/runs: no such file")
@@ -67,7 +67,7 @@ def test_a_bucket_that_is_not_there(uri):
 
 @pytest.mark.parametrize("status", [401, 403])
 def test_wrong_credentials(uri, server, frame, status):
-    """A store that lets nobody in is told by its own words, not as a file that is not there."""
+    """A store that denies access is refused with its own message, not as a missing file."""
     server.status = status
     for key in ("runs", "runs/*.parquet"):
         match = r"s3://bucket/runs.*: .*ACCESS_DENIED"
@@ -87,7 +87,7 @@ def test_wrong_credentials(uri, server, frame, status):
 
 @pytest.fixture
 def s3(server):
-    """The same store, asked once and not ten times."""
+    """Return a filesystem of the same store that does not retry."""
     return pyarrow.fs.S3FileSystem(
         access_key="key",
         secret_key=SECRET,
@@ -99,7 +99,7 @@ def s3(server):
 
 
 def test_a_server_that_dies(server, s3, tmp_path):
-    """What was begun is let go, and the file that was read is named."""
+    """If a server dies, temporary files are removed and the file being read is named."""
     runs = recframe.scan("bucket/runs", memory=1, tmp=tmp_path, filesystem=s3)
     server.n_left = 4_000
     refusal(lambda: runs.evaluate("recall@3"), "cannot read bucket/runs/day=.*parquet: .*")
@@ -108,7 +108,7 @@ def test_a_server_that_dies(server, s3, tmp_path):
 
 
 def test_a_store_that_says_nothing(server):
-    """A filesystem with a timeout gives up a request."""
+    """A filesystem with a timeout gives up a request without an answer."""
     server.delay = 30
     s3 = pyarrow.fs.S3FileSystem(
         access_key="key",
@@ -124,7 +124,7 @@ def test_a_store_that_says_nothing(server):
 
 
 def test_a_web_server_that_dies(server):
-    """The same of the web, where the address may have a secret."""
+    """A web server that dies is refused without the secret in its address."""
     pytest.importorskip("aiohttp")
     web = f"http://127.0.0.1:{server.port}/bucket"
     sure = recframe.scan(f"{web}/truth.parquet?sig={SECRET}")
@@ -143,14 +143,14 @@ def test_a_web_server_that_dies(server):
 
 
 def test_an_address_of_a_web_page():
-    """A slash before the @ would make a part of the secret one of the path."""
-    given = f"s3://key:abc/{SECRET}@bucket/x.parquet"
+    """A slash before the @ is refused, because a part of the secret would be a path."""
+    path = f"s3://key:abc/{SECRET}@bucket/x.parquet"
 
-    refusal(lambda: recframe.evaluate(given), "write a slash before the @ as %2F")
+    refusal(lambda: recframe.evaluate(path), "write a slash before the @ as %2F")
 
 
 def test_unknown_schemes(monkeypatch):
-    """They are known to neither library, or not without it."""
+    """A scheme that no library knows is refused, and so is one that needs a missing library."""
     match = "cannot read nope://x/y: neither pyarrow nor fsspec .the extra cloud. knows the scheme"
     refusal(lambda: recframe.evaluate(f"nope://{SECRET}@x/y"), match)
     refusal(lambda: recframe.evaluate(f"s3://bucket/x?nope={SECRET}"), "s3://bucket/x: Unexpected")
@@ -160,7 +160,7 @@ def test_unknown_schemes(monkeypatch):
 
 
 def test_a_library_that_is_missing(monkeypatch):
-    """What fsspec says is needed is said, with the extra."""
+    """A missing library is refused with the message of fsspec and the extra to install."""
     pytest.importorskip("fsspec")
     monkeypatch.delitem(sys.modules["fsspec.registry"]._registry, "s3", raising=False)
     monkeypatch.setitem(sys.modules, "s3fs", None)
@@ -172,7 +172,7 @@ def test_a_library_that_is_missing(monkeypatch):
 
 
 def test_the_remedy_behind_a_long_message(monkeypatch):
-    """However much a library says, how to install it stays."""
+    """A long message still ends with how to install the library."""
     fsspec = pytest.importorskip("fsspec")
 
     def fail(uri):
@@ -184,7 +184,7 @@ def test_the_remedy_behind_a_long_message(monkeypatch):
 
 
 def test_storage_options_are_never_shown(kept):
-    """Not where they are refused, nor by what displays them."""
+    """Neither refusals nor displays show storage_options."""
     options = {"key": SECRET, "more": [{"secret": SECRET}]}
     refusal(lambda: recframe.scan("x.parquet", storage_options=options), "storage_options are for")
     refusal(
@@ -202,13 +202,13 @@ def test_storage_options_are_never_shown(kept):
 
 
 def test_a_filesystem_and_a_uri(s3):
-    """In a filesystem of pyarrow paths have no scheme."""
+    """With a filesystem of pyarrow, paths must have no scheme."""
     match = "with a filesystem of pyarrow, a path must have no scheme"
     refusal(lambda: recframe.scan("s3://bucket/runs", filesystem=s3), match)
 
 
 def test_a_library_that_says_a_secret(kept, monkeypatch):
-    """What a library says of credentials is cut out, and what led to it left out."""
+    """Credentials are cut out of a library's message, and its cause is left out."""
 
     def fail(*_, **__):
         raise PermissionError(f"no entry with {SECRET} to memory://user:{SECRET}@x/y?key={SECRET}")
@@ -221,12 +221,12 @@ def test_a_library_that_says_a_secret(kept, monkeypatch):
         )
 
 
-@pytest.mark.parametrize("given", [["runs/day=1/0 é.parquet"] * 2, ["runs", "runs/day=2/*"]])
-def test_files_named_twice(given, uri, kept):
-    """They would count twice."""
+@pytest.mark.parametrize("keys", [["runs/day=1/0 é.parquet"] * 2, ["runs", "runs/day=2/*"]])
+def test_files_named_twice(keys, uri, kept):
+    """A file named twice is refused, because it would count twice."""
     for place in (uri, lambda key: f"memory://bucket/{key}"):
         with pytest.raises(recframe.RecframeError, match="is named twice; name it once"):
-            recframe.evaluate([place(key) for key in given])
+            recframe.evaluate([place(key) for key in keys])
 
 
 TABLES = {"Delta": "_delta_log/0.json", "Hudi": ".hoodie/x", "Iceberg": "metadata/1.metadata.json"}
@@ -234,7 +234,7 @@ TABLES = {"Delta": "_delta_log/0.json", "Hudi": ".hoodie/x", "Iceberg": "metadat
 
 @pytest.mark.parametrize("kind", TABLES)
 def test_parts_of_tables(kind, kept, rows):
-    """Files of earlier versions are never read beside live ones, however they are named."""
+    """Single files and folders of a table are refused however they are named."""
     frame = rows.drop(columns="day")
     for path in ("a/day=1/0.parquet", "a/day=1/1.parquet"):
         with kept.open(f"/bucket/tables/{path}", "wb") as file:
@@ -245,15 +245,15 @@ def test_parts_of_tables(kind, kept, rows):
     named.append([f"{root}/a/day=1/{n}.parquet" for n in (0, 1)])
     if kind != "Delta":
         named.append(f"{root}/a")
-    for given in named:
+    for path in named:
         with pytest.raises(recframe.RecframeError, match=rf"it is (part of )?the {kind} table mem"):
-            recframe.evaluate(given)
+            recframe.evaluate(path)
 
     assert 40 == len(recframe.evaluate(f"{root}/a/day=1/1.parquet", short="pad"))
 
 
 def test_a_delta_table(kept):
-    """Its log is read by a library with credentials of its own."""
+    """A Delta table is refused if its store needs other credentials than the environment's."""
     kept.pipe_file("/bucket/delta/_delta_log/0.json", b"{}")
     match = "storage_options=…"
     options = {"storage_options": {"key": SECRET}}
@@ -263,7 +263,7 @@ def test_a_delta_table(kept):
 
 
 def test_what_is_a_uri():
-    """A drive is none, nor is a name with a colon; of a URI no secret is shown."""
+    """A drive letter or a name with a colon is no URI, and a shown URI has no secret."""
     assert [False] * 3 == [is_uri(path) for path in ("C:\\x", "c:/x", "day:1/x.parquet")]
     assert "/a b/c" == without_file("file:///a%20b/c")
     with pytest.raises(recframe.RecframeError, match="URI must begin with a slash"):
@@ -287,7 +287,7 @@ def test_what_is_a_uri():
 
 
 def test_the_command_line_shows_no_secret(uri, server, capsys):
-    """Neither where something is refused, nor in what it prints and writes."""
+    """Neither refusals, output nor files of the command line show credentials."""
     commands = (
         ["evaluate", uri("none")],
         ["evaluate", uri("runs"), "--truth", uri("none"), "--format", "json"],
@@ -312,7 +312,7 @@ def test_the_command_line_shows_no_secret(uri, server, capsys):
 
 
 def test_frames_show_no_secret(frame, uri):
-    """What displays options hides it too."""
+    """The repr of options hides credentials."""
     bound = frame.rec(truth=uri("truth.parquet"))
 
     assert SECRET not in f"{bound!r}{bound._options!r}"

@@ -1,4 +1,4 @@
-"""Truth and exclude that are parted by user beside the rows: what they give is what frames give."""
+"""Truth and exclude that are partitioned by user with the rows give the results of frames."""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,7 @@ import pytest
 import recframe
 from recframe import RecframeError
 
-MEMORY = 256 << 10  # in which some 1,000 pairs are held
+MEMORY = 256 << 10  # holds about 1,000 pairs
 METRICS = ["recall@2", "precision@2", "ndcg@3"]
 N_USERS = 300
 
@@ -24,7 +24,7 @@ def rows():
 
 @pytest.fixture(scope="module")
 def truth(rows):
-    """1,200 graded pairs, of users without rows too, and of few of the users with rows."""
+    """1,200 graded pairs of users with and without rows."""
     rng = np.random.default_rng(6)
     pairs = pd.DataFrame({"user": rng.integers(40, N_USERS + 40, 1400), "item": 0})
     pairs["item"] = rng.integers(0, 40, 1400)
@@ -33,59 +33,59 @@ def truth(rows):
 
 
 def write(frame, path, n_files=2):
-    """Write a frame to files of a folder, and return that."""
+    """Write a frame to files in a folder, and return the folder."""
     path.mkdir()
     for number in range(n_files):
-        own = frame[number::n_files]
-        own.to_parquet(path / f"{number}.parquet", row_group_size=200, index=False)
+        part = frame[number::n_files]
+        part.to_parquet(path / f"{number}.parquet", row_group_size=200, index=False)
     return path
 
 
-def is_parted(scanned):
-    """Return whether truth or exclude is parted beside the rows in an evaluation."""
+def is_partitioned(scanned):
+    """Return whether an evaluation partitions truth or exclude by user."""
     noted = []
     scanned._frame = scanned._frame._replace(note=noted.append)
     scanned.iter_evaluate("recall@2")
     return bool(noted[0].beside)
 
 
-def compare(rows, folder, given, metrics=METRICS, **options):
-    """Check that files give what their frame gives, whether others are frames or files."""
+def compare(rows, folder, frames, metrics=METRICS, **options):
+    """Check that files give the result of their frame, with companions as frames and as files."""
     path = write(rows, folder / "rows")
-    files = {name: write(frame, folder / name) for name, frame in given.items()}
-    expected = recframe.rec(rows, **options, **given).evaluate(metrics)
-    for beside in (given, files):
-        scanned = recframe.scan(path, memory=MEMORY, **options, **beside)
-        assert is_parted(scanned)
+    files = {name: write(frame, folder / name) for name, frame in frames.items()}
+    expected = recframe.rec(rows, **options, **frames).evaluate(metrics)
+    for companions in (frames, files):
+        scanned = recframe.scan(path, memory=MEMORY, **options, **companions)
+        assert is_partitioned(scanned)
         pd.testing.assert_frame_equal(expected, scanned.evaluate(metrics))
 
 
 @pytest.mark.parametrize("population", ["both", "truth", "rows", "all"])
 def test_populations(rows, truth, population, tmp_path):
-    """Who is counted where users differ, and what grades add."""
+    """Each population counts the same users, and grades the same gains, as in a frame."""
     options = {"population": population, "min_relevance": 2}
     compare(rows, tmp_path, {"truth": truth}, **options)
 
 
 def test_exclude(rows, truth, tmp_path):
-    """Excluded pairs alone, then beside truth, where some of these are lost."""
+    """Pairs are excluded without truth, and with truth that has some of them."""
     marked = rows.assign(relevant=rows["item"] % 3 == 0)
     seen = truth[["user", "item"]]
     (tmp_path / "alone").mkdir()
     compare(marked, tmp_path / "alone", {"exclude": seen}, short="pad")
-    given = {"truth": truth, "exclude": truth[["user", "item"]][::3]}
-    compare(rows, tmp_path, given, short="pad", min_relevance=2, population="all")
+    companions = {"truth": truth, "exclude": truth[["user", "item"]][::3]}
+    compare(rows, tmp_path, companions, short="pad", min_relevance=2, population="all")
 
 
 def test_blocks_without_pairs(rows, tmp_path):
-    """Users of a block may have no pair of either side."""
+    """A block may have no users of truth or exclude."""
     pairs = pd.MultiIndex.from_product([range(8), range(150)], names=["user", "item"])
-    given = {"truth": pairs.to_frame(index=False), "exclude": pairs[::3].to_frame(index=False)}
-    compare(rows, tmp_path, given, short="pad", population="all")
+    companions = {"truth": pairs.to_frame(index=False), "exclude": pairs[::3].to_frame(index=False)}
+    compare(rows, tmp_path, companions, short="pad", population="all")
 
 
 def test_judged_rows_only(rows, truth, tmp_path):
-    """Rows that truth does not hold are left out."""
+    """Rows that truth lacks are left out."""
     options = {"unjudged": "drop", "short": "pad", "population": "all", "min_relevance": 1}
     compare(rows, tmp_path, {"truth": truth}, **options)
 
@@ -104,24 +104,24 @@ IDS = {
 
 @pytest.mark.parametrize("kind", IDS)
 def test_kinds_of_ids(rows, truth, kind, tmp_path):
-    """Ids that are equal meet, whatever either side holds them in."""
+    """Equal ids match even if the types of their columns differ."""
     of_rows, of_truth = IDS[kind]
     if of_rows is str:
         of_rows = of_truth = lambda ids: ids.astype("str")
-    given = {"truth": truth.assign(user=of_truth(truth["user"]))}
+    companions = {"truth": truth.assign(user=of_truth(truth["user"]))}
     options = {"population": "both", "min_relevance": 2}
-    compare(rows.assign(user=of_rows(rows["user"])), tmp_path, given, **options)
+    compare(rows.assign(user=of_rows(rows["user"])), tmp_path, companions, **options)
 
 
 def test_several_columns_of_users(rows, truth, tmp_path):
-    """Users of a day are told apart by both columns."""
+    """Each pair of day and user is a user."""
     rows, truth = (one.assign(day=one["user"] % 3) for one in (rows, truth))
     options = {"user": ["day", "user"], "population": "all", "min_relevance": 2}
     compare(rows, tmp_path, {"truth": truth}, **options)
 
 
 def test_segments_and_weights(rows, truth, tmp_path):
-    """What the rows say of users is there for those of truth who have some."""
+    """Segments and weights of rows apply to users of truth who have rows."""
     rows = rows.assign(country=(rows["user"] % 4).map(list("wxyz").__getitem__), w=1.5)
     options = {"truth": truth, "min_relevance": 2, "population": "both"}
     expected = rows.rec(**options).mean("recall@2", by="country", weights="w")
@@ -134,22 +134,22 @@ def test_segments_and_weights(rows, truth, tmp_path):
 
 
 def test_few_pairs_are_held(rows, truth, tmp_path):
-    """Where a block has more rows than there are pairs; so are those that no footers describe."""
+    """Few pairs, and pairs without footers, are held in memory."""
     path = write(rows, tmp_path / "rows")
     truth.to_csv(tmp_path / "truth.csv", index=False)
     options = {"population": "both", "min_relevance": 2}
     expected = rows.rec(truth=truth, **options).evaluate(METRICS)
     mixed = truth.assign(user=pd.Series([(1, 2), *truth["user"][1:]], dtype=object))
-    for given, memory in ((truth, "1GiB"), (tmp_path / "truth.csv", MEMORY)):
-        scanned = recframe.scan(path, memory=memory, truth=given, **options)
-        assert not is_parted(scanned)
+    for source, memory in ((truth, "1GiB"), (tmp_path / "truth.csv", MEMORY)):
+        scanned = recframe.scan(path, memory=memory, truth=source, **options)
+        assert not is_partitioned(scanned)
         pd.testing.assert_frame_equal(expected, scanned.evaluate(METRICS))
     with pytest.raises(RecframeError, match=r"truth: .*user"):
         recframe.scan(path, memory=MEMORY, truth=mixed, **options).evaluate(METRICS)
 
 
 def test_refusals(rows, truth, tmp_path):
-    """They are those of a frame: users who differ, ids that never meet or are of another kind."""
+    """Users that differ, never match or have ids of another kind are refused as in a frame."""
     path, options = write(rows, tmp_path / "rows"), {"min_relevance": 2}
     texts = truth.assign(user=truth["user"].astype("str"))
     changes = {
@@ -159,21 +159,21 @@ def test_refusals(rows, truth, tmp_path):
         "truth: .*must not be the same in two rows": pd.concat([truth, truth]),
         "truth: .*ids must not be null": truth.assign(user=truth["user"].mask(truth.index == 7)),
     }
-    for number, (match, given) in enumerate(changes.items()):
-        there = write(given, tmp_path / f"truth{number}")
-        for beside in (given, there):
-            scanned = recframe.scan(path, memory=MEMORY, truth=beside, **options)
+    for number, (match, wrong) in enumerate(changes.items()):
+        there = write(wrong, tmp_path / f"truth{number}")
+        for source in (wrong, there):
+            scanned = recframe.scan(path, memory=MEMORY, truth=source, **options)
             with pytest.raises(RecframeError, match=match):
                 scanned.evaluate(METRICS)
 
 
 def test_columns_that_may_be_grades(rows, truth, tmp_path):
-    """Grades without a name, and a split that folders name, are not taken for pairs that count."""
+    """Columns that may be grades, and folders of a split, are asked about."""
     path, named = write(rows, tmp_path / "rows"), truth.rename(columns={"relevance": "points"})
     write(named, tmp_path / "truth")
-    for given in (named, tmp_path / "truth"):
+    for source in (named, tmp_path / "truth"):
         with pytest.raises(RecframeError, match=r"truth: .*'points' holds few distinct values"):
-            recframe.scan(path, memory=MEMORY, truth=given).evaluate(METRICS)
+            recframe.scan(path, memory=MEMORY, truth=source).evaluate(METRICS)
     (tmp_path / "split").mkdir()
     for split in ("test", "train"):
         write(truth[["user", "item"]], tmp_path / "split" / f"split={split}")
@@ -182,9 +182,9 @@ def test_columns_that_may_be_grades(rows, truth, tmp_path):
 
 
 def test_relevant_pairs_that_are_excluded(rows, truth, tmp_path):
-    """They are counted and said."""
-    given = {"truth": truth, "exclude": truth[["user", "item"]][::2]}
-    options = {"min_relevance": 2, "population": "both", "short": "pad", **given}
+    """A note has the number of relevant pairs that are excluded."""
+    companions = {"truth": truth, "exclude": truth[["user", "item"]][::2]}
+    options = {"min_relevance": 2, "population": "both", "short": "pad", **companions}
     notes = rows.rec(**options).mean("recall@2").notes
     scanned = recframe.scan(write(rows, tmp_path / "rows"), memory=MEMORY, **options)
 
@@ -194,7 +194,7 @@ def test_relevant_pairs_that_are_excluded(rows, truth, tmp_path):
 
 @pytest.mark.parametrize("population", ["both", "truth"])
 def test_what_reads_no_truth(rows, truth, population, tmp_path):
-    """The catalogue is that of all lists, whoever is counted."""
+    """The catalogue has the lists of all users in every population."""
     options = {"truth": truth, "population": population, "min_relevance": 2}
     scanned = recframe.scan(write(rows, tmp_path / "rows"), memory=MEMORY, **options)
 

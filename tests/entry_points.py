@@ -69,7 +69,7 @@ def of_command_line(frame, metrics, options, folder):
     return of_tidy(pd.read_csv(folder / "users.csv"))
 
 
-DOORS = {
+ENTRY_POINTS = {
     "frame": lambda frame, metrics, options, _: frame.rec(**options).evaluate([metrics]),
     "Arrow": lambda frame, metrics, options, _: recframe.evaluate(
         pa.Table.from_pandas(frame, preserve_index=False), metrics, **options
