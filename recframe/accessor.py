@@ -11,17 +11,27 @@ from pandas.api.types import is_integer_dtype
 
 from recframe.analysis.describe import count_block, describe_blocks
 from recframe.analysis.overview import say_size
-from recframe.errors import DAMAGE
+from recframe.errors import DAMAGE, quote
 from recframe.frames.columns import Columns
 from recframe.frames.companions import read_companions, read_judged
 from recframe.frames.constructors.lists import from_lists
+from recframe.frames.judgments import load_frame
+from recframe.frames.list_frames import find_lists, make_companion_rows
 from recframe.frames.names import as_labels, get_column
 from recframe.frames.tables import Make
 from recframe.frames.truth import judge_frame
 from recframe.frames.unused_columns import take_users
 from recframe.methods import RankingMethods
-from recframe.options import DEFAULTS, LOADED, OptionArguments, Options, spell_options
-from recframe.other_tables import TABLE, TableLike, TruthLike, load_table, read_frame, read_views
+from recframe.options import DEFAULTS, LOADED, OptionArguments, Options, is_path, spell_options
+from recframe.other_tables import (
+    TABLE,
+    TableLike,
+    TruthLike,
+    find_reader,
+    load_table,
+    read_frame,
+    read_views,
+)
 from recframe.public_calls import public
 
 
@@ -52,7 +62,7 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
     2           1.0
     """
 
-    _takes = DEFAULTS.keys() | {"from_lists", "as_text"}
+    _takes = DEFAULTS.keys() | {"lists", "sep", "as_text"}
 
     @public
     def __init__(self, frame: TableLike) -> None:
@@ -108,15 +118,36 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
     def _answer(self, answers: Mapping[str, Any]) -> Self:
         if "as_text" in answers:
             return self._answer_as_text(answers)
-        if "from_lists" not in answers:
+        if answers.keys().isdisjoint({"lists", "sep"}):
             return super()._answer(answers)
-        lists = {name: answers[name] for name in ("item", "model", "duplicates") if name in answers}
-        make_rows = unwrap(from_lists)  # the function without `public` asks no questions itself
-        bound = type(self)(make_rows(self._frame, **lists))
-        arguments = "".join(f", {name}={value!r}" for name, value in lists.items())
-        bound._written = f"recframe.from_lists(df{arguments}).rec"
-        others = {name: answers[name] for name in answers if name not in {"from_lists", *lists}}
-        return bound._bind(replace(self._options, **others))
+        return self._answer_lists(answers)
+
+    def _answer_lists(self, answers: Mapping[str, Any]) -> Self:
+        """Return an accessor to the rows that lists of the frame and of truth make."""
+        bound, sep, options, codes = self, answers.get("sep"), self._options, {}
+        others = dict(answers)
+        if "lists" in answers:
+            names = {"items": "lists", "item": "item", "model": "model", "sep": "sep"}
+            names["duplicates"] = "duplicates"
+            lists = {to: others.pop(name) for to, name in names.items() if name in others}
+            make_rows = unwrap(from_lists)  # the function without `public` asks no questions
+            bound = type(self)(make_rows(self._frame, **lists))
+            if sep is None and len(find_lists(self._read())) == 1:
+                del lists["items"]
+            arguments = "".join(f", {name}={value!r}" for name, value in lists.items())
+            bound._written = f"recframe.from_lists(df{arguments}).rec"
+        for name in ("truth", "exclude") if sep is not None else ():
+            if (source := getattr(options, name)) is not None:
+                frame = load_frame(name, source)
+                if (rows := make_companion_rows(frame, sep)) is not frame:
+                    read = find_reader(source, quote(source)) if is_path(source) else name
+                    codes[name] = f"recframe.from_lists({read}, sep={sep!r})"
+                    changed: dict[str, Any] = {name: rows}
+                    options = replace(options, **changed)
+        others.pop("sep", None)
+        bound = bound._bind(replace(options, **others))
+        bound._made = codes
+        return bound
 
     def _answer_as_text(self, answers: Mapping[str, Any]) -> Self:
         """Return an accessor with integer ids of all frames as text, and the other answers."""

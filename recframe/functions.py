@@ -16,6 +16,7 @@ from recframe.analysis.segments import By, apply_by_segment, segment_table
 from recframe.analysis.summary import summary_table
 from recframe.errors import RecframeError, quote
 from recframe.files.budget import MEMORY, Report, check_limits
+from recframe.frames.names import is_infer
 from recframe.frames.questions import ask_all, write
 from recframe.frames.user_values import check_per_user
 from recframe.metrics.definitions import DEFAULT_METRICS
@@ -344,6 +345,8 @@ def scan(
     filesystem: Any = None,
     filters: Filters | None = None,
     union_by_name: bool = False,
+    lists: Hashable | list[Hashable] = INFER,
+    sep: str | None = None,
     **options: Unpack[OptionArguments],
 ) -> "recframe.scanned.ScannedRecAccessor":
     """
@@ -381,6 +384,12 @@ def scan(
         Whether a column that only some files have is null in the others, as in DuckDB; `missing`
         may allow these nulls. All files are opened here for that. Otherwise a file without a
         column that is used is refused.
+    lists : label, list of labels, or None, default "infer"
+        The columns of lists whose members become rows, as in `from_lists`; several are equally long
+        in each row. Fields of members keep their names. "infer" takes a column of lists if no other
+        column is named as an item or a score. None: no list becomes rows.
+    sep : str, default None
+        The separator of lists that are text, also in `truth` and `exclude`, as in `from_lists`.
     **options
         Those of `evaluate`.
 
@@ -442,6 +451,7 @@ def scan(
     arguments = {"tmp": tmp, "storage_options": storage_options, "filesystem": filesystem}
     arguments |= {"filters": filters, "union_by_name": union_by_name or None}
     arguments |= {"memory": None if memory == MEMORY else memory}
+    arguments |= {"lists": None if is_infer(lists) else lists, "sep": sep}
     accessor = scan_source(
         "source",
         source,
@@ -451,6 +461,8 @@ def scan(
         filters,
         "recframe.scan(path)",
         union_by_name=union_by_name,
+        lists=lists,
+        sep=sep,
     )
     others = [f", {name}={write(name, one)}" for name, one in arguments.items() if one is not None]
     accessor._written = f"recframe.scan({write('source', source)}{''.join(others)})"

@@ -331,8 +331,8 @@ def _load_companion(name: str, value: Any) -> Any:
     if value is None or is_path(value):
         return value
     if isinstance(value, pd.Series) and is_list_like(next(iter(value), None)):
-        users = value.rename_axis(value.index.name or "user")
-        return users.rename(value.name or "item").reset_index()
+        frame = value.to_frame("item" if value.name is None else value.name)
+        return frame.rename_axis("user") if frame.index.names == [None] else frame
     # A query runs only once, and a reader has its rows only once.
     frame = read_frame(load_table(name, f"{TABLE_OR}the path of a file", value))
     frame.attrs[LOADED] = True

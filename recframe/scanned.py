@@ -23,6 +23,8 @@ from recframe.files.parts import iter_parts, make_each, read_places
 from recframe.files.sources import ScannedFiles, find_files, open_beside, stage
 from recframe.frames.columns import Columns
 from recframe.frames.companions import BlockResult, read_companions
+from recframe.frames.judgments import load_frame
+from recframe.frames.list_frames import make_companion_rows
 from recframe.frames.names import get_column, is_infer
 from recframe.frames.tables import Make, MakeTable, in_cells, join_tables, mean_of_parts
 from recframe.methods import Join, RankingMethods
@@ -83,7 +85,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
     rank: Any = property()  # It raises, so that `_lacks` is read.
     top, judge = rank, rank
 
-    _takes = DEFAULTS.keys() | {"union_by_name"}
+    _takes = DEFAULTS.keys() | {"union_by_name", "lists", "sep"}
     _lacks = LACKED
 
     def iter_evaluate(
@@ -170,7 +172,11 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         return [name for name in super().__dir__() if name not in ROW_SIZED]
 
     def _bind(self, options: Options) -> Self:
-        access = self._frame.access
+        access, sep = self._frame.access, self._frame.sep
+        for name in ("truth", "exclude") if sep is not None else ():
+            if (source := getattr(options, name)) is not None:
+                rows: Any = {name: make_companion_rows(load_frame(name, source), sep)}
+                options = replace(options, **rows)
         if access != ENVIRONMENT:
             truth, exclude = map(access.place, (options.truth, options.exclude))
             options = replace(options, truth=truth, exclude=exclude)
@@ -185,10 +191,15 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
     def _answer(self, answers: Mapping[str, Any]) -> Self:
         bound, others = copy(self), dict(answers)
+        if not others.keys().isdisjoint({"lists", "sep"}):
+            lists = {name: others.pop(name) for name in ("lists", "sep") if name in others}
+            bound._frame = read_lists(self._frame, **lists)
+            texts = [f", {name}={one!r}" for name, one in lists.items()]
+            bound._written = f"{self._written[:-1]}{''.join(texts)})"
         if others.pop("union_by_name", False):  # It is an argument of `scan`.
-            found = unite(self._frame.found, self._frame.limits.memory)
-            bound._frame = self._frame._replace(found=found)
-            bound._written = f"{self._written[:-1]}, union_by_name=True)"
+            found = unite(bound._frame.found, self._frame.limits.memory)
+            bound._frame = bound._frame._replace(found=found)
+            bound._written = f"{bound._written[:-1]}, union_by_name=True)"
         return super(ScannedRecAccessor, bound)._answer(others)
 
     @property
@@ -327,18 +338,25 @@ def scan_source(
     sep: str | None = None,
 ) -> ScannedRecAccessor:
     """Return the accessor to files, bound to options; refusals name the `argument`."""
-    found, attrs = find_files(source, argument, access), dict[str, Any]()
-    try:
-        found, attrs = find_list_rows(found, lists, sep, limits.memory)
-    except DAMAGE as error:
-        raise_of_handler(error)
-        if not is_infer(lists):
-            raise
-        # A call tells of damaged files.
+    files = ScannedFiles(find_files(source, argument, access), limits, access, note)
+    files = read_lists(files, lists, sep)
+    found = files.found
     if union_by_name:
         found = unite(found, limits.memory)
     if filters is not None:
         found = filter_files(found, filters, read_schema(found[0], limits.memory))
-    accessor = ScannedRecAccessor(ScannedFiles(found, limits, access, note, attrs))
+    accessor = ScannedRecAccessor(files._replace(found=found))
     accessor._call, accessor._shows_bar = call, limits.progress is True
     return accessor._bind(options)
+
+
+def read_lists(files: ScannedFiles, lists: Any = INFER, sep: str | None = None) -> ScannedFiles:
+    """Return files whose columns of lists, passed or found, become rows."""
+    try:
+        found, attrs = find_list_rows(files.found, lists, sep, files.limits.memory)
+    except DAMAGE as error:
+        raise_of_handler(error)
+        if not is_infer(lists):
+            raise
+        return files  # A call tells of damaged files.
+    return files._replace(found=found, attrs=attrs, sep=sep)

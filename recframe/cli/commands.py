@@ -48,7 +48,7 @@ from recframe.frames.tables import tidy_table
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import describe_metrics, parse_metrics
 from recframe.notes import Note, list_notes, taking_notes
-from recframe.options import DEFAULTS, MEANINGS, Options, list_changed, make_options
+from recframe.options import DEFAULTS, INFER, MEANINGS, Options, list_changed, make_options
 from recframe.scanned import ScannedRecAccessor, scan_source
 from recframe.stores import find_ending, is_uri, show_uri
 from recframe.stores.listings import list_files
@@ -192,7 +192,8 @@ def run_describe(arguments: Namespace) -> tuple[int, str]:
     refusal = table.refusal if isinstance(table, Description) else None
     if refusal is not None and not arguments.quiet and arguments.format != "json":
         changed = {"filter": [text for text, _ in arguments.filter], **list_changed(options)}
-        changed |= {"union_by_name": True} if arguments.union_by_name else {}
+        of_files = ("union_by_name", "lists", "sep")
+        changed |= {name: one for name in of_files if (one := getattr(arguments, name))}
         words = ["recframe", "evaluate", *arguments.paths, *spell_flags(changed)]
         add_evaluate(parser := Parser())
         tell(f"note: recframe evaluate asks: {parser.spell_refusal(words, refusal)}")
@@ -251,6 +252,8 @@ def scan_files(arguments: Namespace, options: Options) -> tuple[ScannedRecAccess
         filters=filters,
         note=note,
         union_by_name=arguments.union_by_name,
+        lists=arguments.lists or INFER,
+        sep=arguments.sep,
     )
     return accessor, opened
 

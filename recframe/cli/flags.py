@@ -75,6 +75,16 @@ FILES: Flags = {
         "a column, one of = != < <= > >= in, not in, and a value; quote names and values that have "
         "blanks. All must match if repeated. Row groups that cannot match are not read",
     },
+    "--lists": {
+        "action": "append",
+        "metavar": "COLUMN",
+        "help": "the column of lists whose members become rows; repeat it for several, such as ids "
+        "and scores (default: the only one, if no column is named as an item or a score)",
+    },
+    "--sep": {
+        "metavar": "TEXT",
+        "help": "the separator of lists that are text, such as ' ', also in truth and exclude",
+    },
     "--union-by-name": {
         "action": "store_true",
         "help": "columns that only some of the files have are null in the others",

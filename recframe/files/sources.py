@@ -73,6 +73,7 @@ class ScannedFiles(NamedTuple):
     access: Access = ENVIRONMENT  # to the stores of these files and of other paths
     note: Callable[[Files], object] | None = None  # called with the files when they are opened
     attrs: Mapping[str, Any] = MappingProxyType({})  # attributes of the sample, as lists have them
+    sep: str | None = None  # between ids in lists that are text
 
     @property
     def has_no_footers(self) -> bool:

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from pandas.api.types import infer_dtype, is_list_like, is_object_dtype
+from pandas.api.types import infer_dtype, is_object_dtype
 
 from recframe.errors import RecframeError, quote, shorten
 from recframe.frames.values import check_digits
@@ -264,14 +264,3 @@ def _write_one(id_: Any) -> str:
     if isinstance(id_, float) and math.isfinite(id_) and id_ == int(id_):
         return str(int(id_))
     return str(id_)
-
-
-def list_lists(frame: pd.DataFrame) -> list[Hashable]:
-    """Return the labels of columns with a list in one of their first cells."""
-    labels: list[Hashable] = []
-    for at, (label, dtype) in enumerate(zip(frame.columns, frame.dtypes, strict=True)):
-        cells = frame.iloc[:100, at] if dtype.kind == "O" else ()  # Lists of Arrow are "O" too.
-        # Tuples can be ids.
-        if any(is_list_like(cell) and not isinstance(cell, Hashable) for cell in cells):
-            labels.append(label)
-    return labels

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from contextlib import nullcontext, suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,7 @@ from recframe.frames.duplicates import Folded, check_same_relevance, rank_apart,
 from recframe.frames.id_kinds import rank_as_text
 from recframe.frames.id_matching import unwrap_ids
 from recframe.frames.ids import Ids, Users, encode, find_users
+from recframe.frames.list_columns import N_CELLS_SEEN, find_separator
 from recframe.frames.names import get_column
 from recframe.frames.values import (
     Gains,
@@ -198,6 +199,8 @@ def read_interactions(
     items = None
     if columns.item is not None and (lenient or _reads_items(options)):
         items = encode(get_column(frame, columns.item, rows), "item", lenient=lenient)
+        if len(users.ids) == users.groups.n_rows and not lenient:
+            check_no_texts(items.ids, columns)
     interactions = Interactions(
         frame,
         columns,
@@ -218,6 +221,23 @@ def read_interactions(
         with suppress(TypeError):  # Cells such as lists cannot be compared.
             _check_model(interactions, label)
     return settled
+
+
+def check_no_texts(ids: pd.Index[Any], columns: Columns) -> None:
+    """Raise if each user has one item, and items are text that looks like lists of ids."""
+    separator = find_separator(ids[:N_CELLS_SEEN].tolist()) if ids.dtype.kind in "OU" else None
+    if separator is not None:
+        is_truth = not columns.scores
+        answers: dict[str, Any] = {} if is_truth else {"lists": columns.item}
+        answers |= {"sep": separator} if separator else {}
+        arguments = ["truth"] if is_truth else ["df", f"items={quote(columns.item)}"]
+        arguments += [f"sep={quote(separator)}"] if separator else []
+        raise RecframeError(
+            f"item={quote(columns.item)} must be one id in a cell, found text that looks like a "
+            f"list of ids, such as {quote(ids[0])}; recframe.from_lists({', '.join(arguments)}) "
+            "makes rows of them",
+            answers,
+        )
 
 
 def _read_users(

@@ -21,6 +21,7 @@ SCORE_FIELDS = ("rating", "similarity", "distance")  # names in Spark's ALS and 
 SEPARATORS = (" ", ",", "|", ";")  # of ids in a text
 N_CELLS_SEEN = 1 << 7  # cells of text that are looked at
 BRACKETED = re.compile(r"\s*\[.*\]\s*", re.DOTALL)  # a list as JSON and Python write it
+ID = re.compile(r"[^:]*\d[^:]*")  # ids have digits, times colons
 NO_COMMA = re.compile(r"""(["'])\s+\1""")  # NumPy writes ['a' 'b'], which Python reads as ['ab']
 
 
@@ -136,6 +137,8 @@ def find_fields(
     a list of ids, the only list of floats is the score.
     """
     names = list(types)
+    if len(names) == 1 and names[0] in lists:
+        return Fields(names, [], [])
     floats = [name for name in names if pa.types.is_floating(types[name])]
     scores = [name for name in names if _is_score(name)]
     if not scores and len(lists) > 1:
@@ -147,7 +150,7 @@ def find_fields(
     if item is not None:
         items = [name for name in names if is_same(name, item)]
     else:
-        is_lone = len(others) == 1 and (bool(scores) or others[0] in lists)
+        is_lone = len(others) == 1 and bool(scores)
         items = others if is_lone else [name for name in others if _means_items(name)]
     doubtful = [one for one in floats if find_role(one) is None and one not in items]
     return Fields(items, scores, [] if scores else doubtful)
@@ -187,10 +190,9 @@ def find_separator(cells: Sequence[Any]) -> str | None:
     if all(BRACKETED.fullmatch(text) for text in texts):
         return ""
     for separator in SEPARATORS:
-        several = [text.split(separator) for text in texts if separator in text.strip()]
-        ids = {one.strip() for members in several for one in members}
-        are_ids = all(re.search(r"\d", one) for one in ids) or len({*map(len, ids)}) == 1
-        if 2 * len(several) > len(texts) and are_ids and "" not in ids:
+        ids = {one.strip() for text in texts for one in text.strip().split(separator)}
+        are_ids = all(map(ID.fullmatch, ids)) or len({*map(len, ids)}) == 1
+        if are_ids and "" not in ids and any(separator in text.strip() for text in texts):
             return separator
     return None
 

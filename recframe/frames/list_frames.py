@@ -26,7 +26,7 @@ from recframe.frames.list_columns import (
     split_texts,
 )
 from recframe.frames.names import find_role, get_column, list_labels, remove_labels
-from recframe.options import EMPTY, ROLES
+from recframe.options import EMPTY, LISTS, ROLES
 from recframe.other_tables import read_column
 
 STRUCTS = (Mapping, list, tuple, np.ndarray)  # members that have fields
@@ -34,24 +34,27 @@ N_FIRST = 100  # cells of a column that are looked at
 Fields = dict[Hashable, pd.Series]
 
 
-def list_types(frame: pd.DataFrame, taken: Iterable[Any] = ()) -> dict[Hashable, pa.DataType]:
-    """Return the type of the members of each column that holds lists."""
+def list_types(
+    frame: pd.DataFrame, taken: Iterable[Any] = (), *, with_tuples: bool = True
+) -> dict[Hashable, pa.DataType]:
+    """Return the type of the members of each column that holds lists; tuples may be ids."""
     types = {}
     for label in remove_labels(list_labels(frame), taken):
         column = get_column(frame, label)
         is_object = column.dtype.kind == "O" and not isinstance(column.dtype, pd.StringDtype)
-        if is_object and (kind := _find_type(column)) is not None:
+        kind = _find_type(column, with_tuples) if is_object else None
+        if kind is not None:
             types[label] = kind
     return types
 
 
-def _find_type(column: pd.Series) -> pa.DataType | None:
+def _find_type(column: pd.Series, with_tuples: bool) -> pa.DataType | None:
     """Return the type of the members of a column of lists, None for another column."""
     if isinstance(column.dtype, pd.ArrowDtype):
         kind = column.dtype.pyarrow_dtype
         return kind.value_type if is_list_type(kind) else None
     cells = [cell for cell in column.iloc[:N_FIRST] if is_list_like(cell)]
-    if not cells:
+    if not cells or not (with_tuples or any(not isinstance(cell, Hashable) for cell in cells)):
         return None
     members = [one for cell in cells for one in (cell if hasattr(cell, "__len__") else ())]
     if members and isinstance(members[0], STRUCTS):
@@ -71,6 +74,13 @@ def list_texts(frame: pd.DataFrame, taken: Iterable[Any] = ()) -> dict[Hashable,
             separator = find_separator(column.iloc[:N_FIRST].tolist())
             texts |= {} if separator is None else {label: separator}
     return texts
+
+
+def find_lists(frame: pd.DataFrame) -> dict[Hashable, str]:
+    """Return the columns that may hold lists, and the separators of those of text, else ""."""
+    if LISTS in frame.attrs:
+        return dict(frame.attrs[LISTS])
+    return dict.fromkeys(list_types(frame, with_tuples=False), "") or list_texts(frame)
 
 
 def read_list_rows(
@@ -186,17 +196,21 @@ def kind_of(column: pd.Series) -> pa.DataType:
     return pa.int64() if is_numeric_dtype(column.dtype) else pa.string()
 
 
-def make_companion_rows(frame: pd.DataFrame) -> pd.DataFrame:
+def make_companion_rows(frame: pd.DataFrame, sep: str | None = None) -> pd.DataFrame:
     """Return truth or exclude with a row for each member of its lists, if it has lists.
 
-    It has, if no other column is named as an item. A user with an empty list keeps a row.
+    Lists are not looked for if another column is named as an item; those of text only with `sep`.
+    A user with an empty list keeps a row.
     """
-    types = list_types(frame)
+    types = list_types(frame, with_tuples=False)
+    if sep is not None and not types:
+        texts = {label for label, one in list_texts(frame).items() if one == sep}
+        types = dict.fromkeys(texts, pa.string())
     flat = remove_labels(list_labels(frame), types)
     if not types or any(find_role(label) == "item" for label in flat):
         return frame
     labels = choose_lists(types)
-    rows, fields = read_list_rows(frame, labels, pd.RangeIndex(len(frame)))
+    rows, fields = read_list_rows(frame, labels, pd.RangeIndex(len(frame)), sep)
     found = find_fields({label: kind_of(column) for label, column in fields.items()}, labels)
     names = name_carried(flat, list(fields))
     carried = {

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from recframe.errors import Choice, MissingColumnError, RecframeError, quote
-from recframe.frames.id_kinds import list_lists
+from recframe.frames.list_frames import find_lists
 from recframe.frames.names import (
     as_labels,
     check_label,
@@ -76,12 +76,12 @@ def _open_roles_error(
         python = ", ".join(spell_arguments(list_changed(options) | answers if call else answers))
         remedy = f"pass {f'{call}({python})' if call else python}{say_choices(answers)}"
     without = {name for name, role in roles.items() if role.how == "none"}
-    advice = _advise_lists(frame, without)
+    lists = find_lists(frame)
+    advice, of_lists = _advise_lists(frame, without, lists, call)
     has_none = any(isinstance(one, Choice) and not str(one) for one in answers.values())
     parts += [*([] if advice and has_none else [remedy]), *advice]
-    if "score" in without and list_lists(frame) and "from_lists" in advice[0]:
-        answers = {"from_lists": True}
-    return (MissingColumnError if without else RecframeError)("; ".join(parts), answers)
+    error = MissingColumnError if without else RecframeError
+    return error("; ".join(parts), of_lists or answers)
 
 
 def _advise_header(frame: pd.DataFrame) -> str:
@@ -97,22 +97,34 @@ def _advise_header(frame: pd.DataFrame) -> str:
     )
 
 
-def _advise_lists(frame: pd.DataFrame, without: set[str]) -> list[str]:
-    """Return advice for columns of lists, if these roles have no column."""
-    advice, with_lists = list[str](), list_lists(frame)
-    lists = with_lists or [label for label in frame if plain_name(label) in LISTS]
-    if lists and "score" in without:
-        label, first = lists[0], quote(lists[0])
-        is_score = bool(with_lists) and find_role(label) == "score"
-        if is_score and set(frame[label].head().map(len)) == {1}:
+def _advise_lists(
+    frame: pd.DataFrame, without: set[str], lists: Mapping[Hashable, str], call: str
+) -> tuple[list[str], dict[str, Any]]:
+    """Return advice for columns of lists, if roles have no column, and the answers that it gives.
+
+    `lists` are the columns that hold lists, with the separators of those that are text.
+    """
+    advice, answers = list[str](), dict[str, Any]()
+    named = [label for label in frame if plain_name(label) in LISTS]
+    if (lists or named) and "score" in without:
+        label = [*lists, *named][0]
+        first, is_text = quote(label), bool(lists.get(label))
+        cells = frame[label].head() if label in lists and label in frame.columns else pd.Series([])
+        if find_role(label) == "score" and not is_text and set(cells.map(len)) == {1}:
             advice.append(
                 f"where each list has one number, pass df.assign(score=df[{first}].str[0])"
             )
         else:
-            advice.append(f"where {first} holds lists, recframe.from_lists makes rows of them")
-    if lists and "user" in without:
+            if lists:
+                answers = {"lists": label if len(lists) == 1 else Choice([*lists])}
+                answers |= {"sep": lists[label]} if is_text else {}
+            texts = f", sep={quote(lists[label])}" if is_text else ""
+            how = f"recframe.from_lists{f'(df, items={first}{texts})' if texts else ''} makes rows"
+            how = f"{how} of them" if call == "df.rec" else f"pass lists={first}{texts}"
+            advice.append(f"where {first} holds lists, {how}")
+    if (lists or named) and "user" in without:
         advice.append("where each row is a ranking, frame.reset_index(names='user') numbers them")
-    return advice
+    return advice, answers
 
 
 def say_choices(answers: Mapping[str, Any]) -> str:
@@ -127,7 +139,7 @@ def find_answers(frame: pd.DataFrame, roles: Roles, options: Options) -> dict[st
 
     Columns with another role, lists and times are no candidates.
     """
-    taken = {*list_lists(frame)}.union(*(role.found for role in roles.values()))
+    taken = {*find_lists(frame)}.union(*(role.found for role in roles.values()))
     fields = [field for field in list_fields(frame) if not is_time(field[0])]
     kinds = {label: dtype.kind for label, dtype in fields if label not in taken}
     answers = dict[str, Any]()

@@ -85,7 +85,7 @@ class Questions:
         """Repeat the call with answers until it asks nothing new."""
         while not self.is_done and len(self.messages) < MOST_ASKED:
             choices = self.choices
-            if "from_lists" in self.answers and not choices.keys().isdisjoint(("item", "model")):
+            if "lists" in self.answers and not choices.keys().isdisjoint(("item", "model")):
                 self.bound = None  # The call would show a column that was only tried.
                 return
             if not all(one.candidates for one in choices.values()):

@@ -9,7 +9,7 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from recframe.errors import MissingColumnError, RecframeError, quote
-from recframe.frames.id_kinds import list_lists
+from recframe.frames.list_frames import find_lists
 from recframe.frames.names import (
     NAMES,
     ROLE_MEANINGS,
@@ -256,7 +256,7 @@ def list_named(frame: pd.DataFrame) -> dict[str, list[Hashable]]:
         if role := find_role(label) or ("score" if is_score else None):
             named[role].append(label)
     if not not_numbers.isdisjoint(named["score"]):
-        named["score"] = remove_labels(named["score"], list_lists(frame))
+        named["score"] = remove_labels(named["score"], find_lists(frame))
     return named
 
 

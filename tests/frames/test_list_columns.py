@@ -166,7 +166,7 @@ def test_as_lists_in_a_dict():
         ),
         (
             make([[7]]).assign(seen=[[3]]),
-            "lists: 2 columns hold lists, 'recommendations', 'seen'; name the one of items, or seve",
+            "lists: 2 columns hold lists, 'recommendations', 'seen'; name the one of items, or",
         ),
         (
             make([[7, 3]]).assign(scores=[[0.5]]),
@@ -179,7 +179,7 @@ def test_as_lists_in_a_dict():
         ),
         (
             make(["7 3", "5 9"]),
-            "'recommendations' is text that looks like lists; pass items='recommendations', sep=' '",
+            "is text that looks like lists; pass items='recommendations', sep=' '",
         ),
         (
             make(["['x' 'y']"]),
