@@ -60,7 +60,7 @@ def test_the_refusal(entry, tmp_path):
 
     found = r"1 in both, 2 only in the frame \(such as [23]\) and 2 only in truth \(such as [57]\)"
     assert re.search(found, message)
-    choices = re.findall(r"(?:population=|--population )'?(\w+)", message)
+    choices = re.findall(r"population='(\w+)", message)
     assert ["both", "truth", "rows", "all"] == choices
 
 

@@ -282,8 +282,8 @@ def test_an_answer_replaces_a_flag(tmp_path, capsys):
 
 def test_an_answer_without_a_flag(tmp_path, capsys):
     """An answer is left out of the command to paste if it has no flag or no candidate."""
-    path = str(tmp_path / "lists.parquet")
-    pd.DataFrame({"user": [1], "recs": [["a", "b"]], "relevant": [1]}).to_parquet(path)
+    path = str(tmp_path / "pairs.parquet")
+    pd.DataFrame({"user": [1], "item": ["a"], "relevant": [1]}).to_parquet(path)
     assert 1 == main(["evaluate", path])
     (message,) = capsys.readouterr().err.splitlines()
     assert "score: no column found" in message
