@@ -193,7 +193,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         bound, others = copy(self), dict(answers)
         if not others.keys().isdisjoint({"lists", "sep"}):
             lists = {name: others.pop(name) for name in ("lists", "sep") if name in others}
-            bound._frame = read_lists(self._frame, **lists)
+            bound._frame = open_lists(self._frame, **lists)
             texts = [f", {name}={one!r}" for name, one in lists.items()]
             bound._written = f"{self._written[:-1]}{''.join(texts)})"
         if others.pop("union_by_name", False):  # It is an argument of `scan`.
@@ -339,7 +339,7 @@ def scan_source(
 ) -> ScannedRecAccessor:
     """Return the accessor to files, bound to options; refusals name the `argument`."""
     files = ScannedFiles(find_files(source, argument, access), limits, access, note)
-    files = read_lists(files, lists, sep)
+    files = open_lists(files, lists, sep)
     found = files.found
     if union_by_name:
         found = unite(found, limits.memory)
@@ -350,7 +350,7 @@ def scan_source(
     return accessor._bind(options)
 
 
-def read_lists(files: ScannedFiles, lists: Any = INFER, sep: str | None = None) -> ScannedFiles:
+def open_lists(files: ScannedFiles, lists: Any = INFER, sep: str | None = None) -> ScannedFiles:
     """Return files whose columns of lists, passed or found, become rows."""
     try:
         found, attrs = find_list_rows(files.found, lists, sep, files.limits.memory)

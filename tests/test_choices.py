@@ -124,12 +124,11 @@ def share_ids(n_unknown):
         (RANKED, share_ids(2)),
         (RANKED, BOUGHT.assign(referrer=["u1", *["nobody"] * 9])),
         (RANKED.assign(user=np.arange(20) // 2), BOUGHT.assign(shopper=range(10))),
-        (RANKED, BOUGHT.assign(shopper=[["u0"]] * 10)),
     ],
-    ids=["fewer than nine in ten", "a second column has some", "integers", "lists"],
+    ids=["fewer than nine in ten", "a second column has some", "integers"],
 )
 def test_ids_that_may_be_others_are_asked_about(rows, truth):
-    """Too few shared ids, two columns with shared ids, and integers or lists settle no role."""
+    """Too few shared ids, two columns with shared ids, and integers settle no role."""
     with pytest.raises(RecframeError, match="truth_user: no column found"):
         rows.rec(truth=truth).mean("recall@1")
 

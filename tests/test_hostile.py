@@ -28,6 +28,7 @@ ARRAYS = {"array of ints", "Series", "sparse Series"}
 TAKEN = {
     "population": set(),
     "model": {"None"},
+    "sep": {"None"},
     "like": {"None"},
     "ascending": {"None", "True"},
     "alpha": {"Fraction", "float"},

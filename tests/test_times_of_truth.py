@@ -128,11 +128,12 @@ def test_what_is_not_asked():
     assert [[0.5, 0.5]] * 7 == [rec.recall(k=1)["score"].tolist() for rec in alike]
 
 
-def test_ids_in_lists_are_refused_as_such():
-    """Lists as ids of truth are refused as lists."""
-    truth = TRUTH.assign(item=[[1], [2], [3], [4]])
-    with pytest.raises(RecframeError, match="ids must be hashable"):
-        ROWS[:6].rec(truth=truth).recall(k=1)
+def test_lists_of_ids_come_with_their_days():
+    """Lists of items in truth are asked about days as single items are."""
+    truth = TRUTH.assign(item=[[one] for one in TRUTH["item"]])
+    for form in (truth, TRUTH):
+        with pytest.raises(RecframeError, match="truth_user"):
+            ROWS.rec(truth=form).recall(k=1)
 
 
 WRITTEN = {

@@ -99,7 +99,7 @@ class MemberRows:
         return [*type_members(types, self.lists), *order]
 
     def _name_carried(self, schema: pa.Schema) -> dict[str, str]:
-        """Return the other columns by the names that they have next to those of members."""
+        """Return the columns next to lists by the names that they have in the rows."""
         others = [name for name in schema.names if name not in self.lists]
         return dict(zip(name_carried(others, self._list_fields(schema)), others, strict=True))
 
@@ -151,9 +151,9 @@ def find_list_rows(
         return found, {}
     schema = read_schema(found[0], memory)
     if is_infer(passed):
-        names, attrs = _choose_lists(found[0], schema, memory)
+        names, attrs = _find_list_columns(found[0], schema, memory)
     else:
-        names, attrs = _check_lists(as_labels(passed), schema), {}
+        names, attrs = _check_list_labels(as_labels(passed), schema), {}
     if not names:
         return found, attrs
     rows = [
@@ -163,7 +163,7 @@ def find_list_rows(
     return files, {ROLES: rows[0].find_roles(memory), EMPTY: True}
 
 
-def _check_lists(names: list[Any], schema: pa.Schema) -> list[str]:
+def _check_list_labels(names: list[Any], schema: pa.Schema) -> list[str]:
     """Return the columns of lists that are passed; raise if one holds neither lists nor text."""
     for name in names:
         kind = plain_type(schema.field(name).type) if name in schema.names else None
@@ -173,7 +173,9 @@ def _check_lists(names: list[Any], schema: pa.Schema) -> list[str]:
     return names
 
 
-def _choose_lists(found: Found, schema: pa.Schema, memory: int) -> tuple[list[str], dict[str, Any]]:
+def _find_list_columns(
+    found: Found, schema: pa.Schema, memory: int
+) -> tuple[list[str], dict[str, Any]]:
     """Return the columns of lists that become rows, and those that the caller is asked about."""
     types = {one.name: plain_type(one.type) for one in schema}
     nested = {name: kind.value_type for name, kind in types.items() if is_list_type(kind)}
@@ -181,7 +183,7 @@ def _choose_lists(found: Found, schema: pa.Schema, memory: int) -> tuple[list[st
     roles = {"score" if may_be_score(name) else find_role(name) for name in flat}
     if nested:
         are_users = any(find_role(name) == "user" for name in nested)
-        are_floats = all(pa.types.is_floating(kind) for kind in nested.values())  # such as vectors
+        are_floats = all(pa.types.is_floating(kind) for kind in nested.values())
         if are_users or are_floats or not roles.isdisjoint({"item", "score"}):
             return [], {}
         try:

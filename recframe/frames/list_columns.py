@@ -12,16 +12,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recframe.errors import DAMAGE, Choice, RecframeError, quote
-from recframe.frames.names import find_role, is_same, shown
+from recframe.frames.names import find_role, is_infer, is_same, shown
 from recframe.frames.words import less_is_better, may_be_score
 from recframe.kernel.grouping import number_members
 from recframe.kernel.threads import Array
+from recframe.options import INFER
 
 SCORE_FIELDS = ("rating", "similarity", "distance")  # names in Spark's ALS and vector stores
-SEPARATORS = (" ", ",", "|", ";")  # of ids in a text
+SEPARATORS = (" ", ",", "|", ";")  # characters between ids in a text
 N_CELLS_SEEN = 1 << 7  # cells of text that are looked at
 BRACKETED = re.compile(r"\s*\[.*\]\s*", re.DOTALL)  # a list as JSON and Python write it
-ID = re.compile(r"[^:]*\d[^:]*")  # ids have digits, times colons
+ID = re.compile(r"[\w-]*\d[\w-]*")  # Words of a text have no digits.
+NUMBER = re.compile(r"-?\d+,\d+|-?\d{1,3}(,\d{3})+")  # with a decimal comma, or of thousands
 NO_COMMA = re.compile(r"""(["'])\s+\1""")  # NumPy writes ['a' 'b'], which Python reads as ['ab']
 
 
@@ -129,7 +131,7 @@ def choose_lists(types: Mapping[Any, pa.DataType]) -> list[Any]:
 
 
 def find_fields(
-    types: Mapping[Any, pa.DataType], lists: Sequence[Any] = (), item: Any = None
+    types: Mapping[Any, pa.DataType], lists: Sequence[Any] = (), item: Any = INFER
 ) -> Fields:
     """Return the fields of an item and of scores by their names, or by the item that is passed.
 
@@ -137,7 +139,7 @@ def find_fields(
     a list of ids, the only list of floats is the score.
     """
     names = list(types)
-    if len(names) == 1 and names[0] in lists:
+    if is_infer(item) and len(names) == 1 and names[0] in lists:
         return Fields(names, [], [])
     floats = [name for name in names if pa.types.is_floating(types[name])]
     scores = [name for name in names if _is_score(name)]
@@ -147,7 +149,7 @@ def find_fields(
         numbers = [name for name in names if pa.types.is_primitive(types[name])]
         scores = [name for name in numbers if less_is_better(name)][:1]
     others = [name for name in names if name not in scores]
-    if item is not None:
+    if not is_infer(item):
         items = [name for name in names if is_same(name, item)]
     else:
         is_lone = len(others) == 1 and bool(scores)
@@ -157,12 +159,12 @@ def find_fields(
 
 
 def _is_score(name: Hashable) -> bool:
-    """Return whether a name is that of scores in lists."""
+    """Return whether a name means scores in lists."""
     return find_role(name) == "score" or may_be_score(name) or name in SCORE_FIELDS
 
 
 def _means_items(name: Hashable) -> bool:
-    """Return whether a name is that of items in lists, such as doc_id or doc_ids."""
+    """Return whether a name means items in lists, as doc_id and doc_ids do."""
     singular = name.rstrip("sS") if isinstance(name, str) else name
     return "item" in (find_role(name), find_role(singular))
 
@@ -180,18 +182,21 @@ def name_carried(names: Sequence[Any], fields: Sequence[Any]) -> list[Any]:
 
 
 def find_separator(cells: Sequence[Any]) -> str | None:
-    """Return the separator of texts that look like lists of ids, "" for [a, b], None for others.
+    """Return the separator of texts that look like lists of ids: "" for [a, b], None for others.
 
-    All ids have a digit, or all are equally long.
+    Ids are words that all have digits, or are equally long.
     """
     texts = [cell for cell in cells[:N_CELLS_SEEN] if cell is not None and cell == cell]
     if not texts or not all(isinstance(text, str) for text in texts):
         return None
     if all(BRACKETED.fullmatch(text) for text in texts):
         return ""
+    if all(NUMBER.fullmatch(text) or text.isdecimal() for text in texts):
+        return None
     for separator in SEPARATORS:
         ids = {one.strip() for text in texts for one in text.strip().split(separator)}
-        are_ids = all(map(ID.fullmatch, ids)) or len({*map(len, ids)}) == 1
+        are_alike = len({*map(len, ids)}) == 1 and all(one.isalnum() for one in ids)
+        are_ids = are_alike or all(map(ID.fullmatch, ids))
         if are_ids and "" not in ids and any(separator in text.strip() for text in texts):
             return separator
     return None

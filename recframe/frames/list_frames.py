@@ -77,7 +77,7 @@ def list_texts(frame: pd.DataFrame, taken: Iterable[Any] = ()) -> dict[Hashable,
 
 
 def find_lists(frame: pd.DataFrame) -> dict[Hashable, str]:
-    """Return the columns that may hold lists, and the separators of those of text, else ""."""
+    """Return the columns that may hold lists; the value is the separator of text, or ""."""
     if LISTS in frame.attrs:
         return dict(frame.attrs[LISTS])
     return dict.fromkeys(list_types(frame, with_tuples=False), "") or list_texts(frame)
@@ -95,10 +95,16 @@ def read_list_rows(
     for label in labels:
         name, column = str(label), get_column(frame, label)
         if isinstance(column.dtype, pd.ArrowDtype) and is_list_type(column.dtype.pyarrow_dtype):
-            lists[name] = _combine(pa.array(column.array))
+            lists[name] = _join_chunks(pa.array(column.array))
             continue
         where, cells = f"items={quote(label)}", column.tolist()
-        if any(isinstance(cell, str) for cell in cells[:N_FIRST]):
+        is_text = any(isinstance(cell, str) for cell in cells[:N_FIRST])
+        if sep is not None and not is_text and cells:
+            raise RecframeError(
+                f"sep={quote(sep)} is for lists that are text, found {type(cells[0])} in "
+                f"{quote(label)}; leave it out"
+            )
+        if is_text:
             cells = split_texts(where, pa.array(column, pa.large_string(), from_pandas=True), sep)
             if isinstance(cells, pa.Array):
                 types = Types(ids=[name])
@@ -116,8 +122,8 @@ def read_list_rows(
     return rows, fields
 
 
-def _combine(cells: Any) -> pa.Array:
-    """Return lists in one array, whatever their bytes."""
+def _join_chunks(cells: Any) -> pa.Array:
+    """Return the lists of all chunks in one array."""
     if not isinstance(cells, pa.ChunkedArray):
         return cells
     if pa.types.is_list(cells.type) and cells.num_chunks > 1:

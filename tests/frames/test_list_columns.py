@@ -261,5 +261,5 @@ def test_labels_are_of_frames():
     """A label that does not exist, or that is passed with a dict, is refused."""
     with pytest.raises(recframe.MissingColumnError, match="lists: items='recs': no such column"):
         recframe.from_lists(make([[7]]), items="recs")
-    with pytest.raises(RecframeError, match="user, items, item and model are for a frame, found"):
+    with pytest.raises(RecframeError, match="user, items, item, model and sep are for a frame"):
         recframe.from_lists({"ann": [7]}, items="recs")

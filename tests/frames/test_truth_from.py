@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import scipy.sparse
 from hypothesis import given
@@ -114,13 +115,15 @@ def test_truth_of_another_form_is_told_of():
             recs.rec(truth=truth)
 
 
-def test_lists_in_cells_of_truth():
-    """A column of lists, in truth or in the frame, is refused with the call that makes rows."""
+@pytest.mark.parametrize("label", ["item", "bought"])
+def test_lists_in_cells_of_truth(label):
+    """A column of lists in truth is read as the rows that pandas makes of it."""
     recs = recframe.from_lists({"ann": [3]})
-    truth = pd.DataFrame({"user": ["ann"], "item": [[3, 5]]})
-    with pytest.raises(RecframeError, match=r"truth: item='item': .* with df.explode\('item'\)"):
-        recs.rec(truth=truth).recall(k=1)
-    assert [0.5] == recs.rec(truth=truth.explode("item")).recall(k=1)["score"].tolist()
+    truth = pd.DataFrame({"user": ["ann"], label: [[3, 5]]})
+    for form in (truth, truth.set_index("user")[label], pa.Table.from_pandas(truth)):
+        assert [0.5] == recs.rec(truth=form).recall(k=1)["score"].tolist()
+    options = {"truth": truth.explode(label), "truth_item": label}
+    assert [0.5] == recs.rec(**options).recall(k=1)["score"].tolist()
 
 
 @given(st.data())

@@ -86,6 +86,8 @@ def from_lists(
     """
     Return the frame of lists of recommended or retrieved items: a row for each item.
 
+    A user with an empty list has one row too, without an item.
+
     Parameters
     ----------
     lists : dict of {user : sequence of items}, DataFrame, Series, or Arrow table
@@ -120,8 +122,8 @@ def from_lists(
         members and the other columns of the table, except other lists. One that has the name of
         a field is named list_NAME. The score is minus the position in the list, -1 for the first,
         where lists have none. A rank or a distance becomes a score as its negative. With `model`,
-        columns as of `from_runs` of several runs, then the others. A user with an empty list or a
-        null has one row, with a null item and score, which stands for a list without items.
+        columns as of `from_runs` of several runs, then the others. An empty list or a null is one
+        row with a null item and score, which counts as no item.
 
     Raises
     ------
@@ -157,20 +159,22 @@ def from_lists(
     if sep is not None and not (type(sep) is str and sep):
         raise RecframeError(f"sep must be a text such as ' ', found {quote(sep)}")
     if isinstance(lists, Mapping):
-        if not (is_infer(user) and is_infer(items) and is_infer(item) and model is None):
+        others = model is not None or sep is not None
+        if others or not all(map(is_infer, (user, items, item))):
             raise RecframeError(
-                f"user, items, item and model are for a frame, found {type(lists)}; leave them out"
+                f"user, items, item, model and sep are for a frame, found {type(lists)}; leave them "
+                "out"
             )
-        return _make_rows_of_dict(lists, duplicates)
+        return _read_dict(lists, duplicates)
     with naming("lists"):
-        frame = _read_table(lists)
+        frame = _read_list_table(lists)
         user = user if isinstance(user, list) else find_label(frame, "user", user)
         check_label(frame, "user", *as_labels(user))
         if model is not None:
             check_label(frame, "model", model)
             if (n_null := int(get_column(frame, model).isna().sum())) > 0:
                 raise RecframeError(f"model={quote(model)}: must not be null, found {n_null} null")
-        return _make_rows(frame, user, model, items, item, sep, duplicates)
+        return _read_list_frame(frame, user, model, items, item, sep, duplicates)
 
 
 @public
@@ -253,7 +257,7 @@ def truth_from(
     return make_rows_of_dict("truth", truth).drop(columns="score")
 
 
-def _read_table(lists: Any) -> pd.DataFrame:
+def _read_list_table(lists: Any) -> pd.DataFrame:
     """Return a table with a row for each list as a frame; lists of Arrow stay as they are."""
     if isinstance(lists, pd.DataFrame | pd.Series):
         return read_views(pd.DataFrame(lists))
@@ -267,7 +271,7 @@ def _read_table(lists: Any) -> pd.DataFrame:
     return frame
 
 
-def _make_rows_of_dict(lists: Mapping[Any, Any], duplicates: str) -> pd.DataFrame:
+def _read_dict(lists: Mapping[Any, Any], duplicates: str) -> pd.DataFrame:
     """Return the rows of a dict of lists of ids."""
     first = next((items[0] for items in lists.values() if isinstance(items, list) and items), None)
     is_pair = isinstance(first, tuple) and len(first) == 2 and isinstance(first[1], float)
@@ -291,7 +295,7 @@ def _make_rows_of_dict(lists: Mapping[Any, Any], duplicates: str) -> pd.DataFram
     return remember_lists(made, {}, rows)
 
 
-def _make_rows(
+def _read_list_frame(
     frame: pd.DataFrame,
     user: Any,
     model: Hashable | None,
@@ -302,10 +306,10 @@ def _make_rows(
 ) -> pd.DataFrame:
     """Return the rows of a frame with a list in each row; a model has its own column."""
     users, of_models = as_labels(user), [] if model is None else [model]
-    labels = _find_lists(frame, items, [*users, *of_models], sep)
+    labels = _choose_columns(frame, items, [*users, *of_models], sep)
     name = f"items={quote(labels[0] if len(labels) == 1 else labels)}"
-    rows, fields = read_list_rows(frame, labels, _read_users(frame, users, of_models), sep)
-    item, score = _find_roles(name, fields, labels, item)
+    rows, fields = read_list_rows(frame, labels, _read_list_users(frame, users, of_models), sep)
+    item, score = _find_item_and_score(name, fields, labels, item)
     columns: dict[Hashable, Any] = {}
     for to, label in zip(["user"] if len(users) == 1 else users, users, strict=True):
         columns[to] = get_column(frame, label).take(rows.row).array
@@ -332,7 +336,7 @@ def _make_rows(
     return remember_lists(made, {"user": users} if len(users) > 1 else {}, rows)
 
 
-def _read_users(
+def _read_list_users(
     frame: pd.DataFrame, users: Sequence[Hashable], of_models: Sequence[Hashable]
 ) -> pd.Index[Any]:
     """Return the ids of lists; raise if one is null, or has two lists."""
@@ -354,7 +358,7 @@ def _read_users(
     return ids
 
 
-def _find_lists(
+def _choose_columns(
     frame: pd.DataFrame, items: Any, taken: Sequence[Hashable], sep: str | None
 ) -> list[Hashable]:
     """Return the labels of the columns of lists, those that are passed or that hold the items."""
@@ -382,12 +386,12 @@ def _find_lists(
     )
 
 
-def _find_roles(
+def _find_item_and_score(
     name: str, fields: Fields, labels: Sequence[Hashable], passed: Hashable
 ) -> tuple[Hashable, Hashable | None]:
-    """Return the field that holds the item, and the one that holds the score, if there is one."""
+    """Return the field of the item and the field of the score, None without a score."""
     types = {label: kind_of(column) for label, column in fields.items()}
-    found = find_fields(types, labels, None if is_infer(passed) else passed)
+    found = find_fields(types, labels, passed)
     names, scores = list(fields), found.scores
     if len(found.items) > 1 and len(scores) < 2:
         likely = min(found.items, key=lambda field: NAMES["item"].index(plain_name(field)))
