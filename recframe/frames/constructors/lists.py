@@ -162,8 +162,8 @@ def from_lists(
         others = model is not None or sep is not None
         if others or not all(map(is_infer, (user, items, item))):
             raise RecframeError(
-                f"user, items, item, model and sep are for a frame, found {type(lists)}; leave them "
-                "out"
+                f"user, items, item, model and sep are for a frame, found {type(lists)}; leave "
+                "them out"
             )
         return _read_dict(lists, duplicates)
     with naming("lists"):
