@@ -45,7 +45,7 @@ class ParquetRows:
             return schema
 
     def iter_batches(self, names: Sequence[str], types: Types) -> Iterator[pa.RecordBatch]:
-        """Yield these columns of all rows, as many rows at a time as have room."""
+        """Yield these columns of all rows, in batches that fit the memory."""
         with open_file(self.found, pre_buffer=not self.found.is_here) as file:
             groups = [file.metadata.row_group(at) for at in range(file.num_row_groups)]
             n_bytes = max([1, *(one.total_byte_size // max(1, one.num_rows) for one in groups)])
@@ -85,7 +85,7 @@ class MemberRows:
         return find_fields(type_members(types, self.lists), self.lists)
 
     def find_roles(self, memory: int | None) -> dict[str, Any]:
-        """Return the labels of the item and the scores, as far as fields say them."""
+        """Return the labels of the item and the scores that fields show."""
         fields = self.find_fields(self.rows.read_schema(memory))
         score = fields.scores or ([] if fields.doubtful else [ORDER])
         roles = {"item": fields.items[0]} if len(fields.items) == 1 else {}
@@ -99,7 +99,7 @@ class MemberRows:
         return [*type_members(types, self.lists), *order]
 
     def _name_carried(self, schema: pa.Schema) -> dict[str, str]:
-        """Return the other columns by the names that they have next to those of members."""
+        """Return the other columns, by the names that they get next to the fields of members."""
         others = [name for name in schema.names if name not in self.lists]
         return dict(zip(name_carried(others, self._list_fields(schema)), others, strict=True))
 

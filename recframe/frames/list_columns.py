@@ -18,7 +18,7 @@ from recframe.kernel.grouping import number_members
 from recframe.kernel.threads import Array
 
 SCORE_FIELDS = ("rating", "similarity", "distance")  # names in Spark's ALS and vector stores
-SEPARATORS = (" ", ",", "|", ";")  # of ids in a text
+SEPARATORS = (" ", ",", "|", ";")  # between ids in a text
 N_CELLS_SEEN = 1 << 7  # cells of text that are looked at
 BRACKETED = re.compile(r"\s*\[.*\]\s*", re.DOTALL)  # a list as JSON and Python write it
 ID = re.compile(r"[^:]*\d[^:]*")  # ids have digits, times colons
@@ -85,7 +85,7 @@ def make_list_rows(lists: Mapping[str, pa.Array]) -> ListRows:
         is_struct = pa.types.is_struct(members.type)
         names = [field.name for field in members.type] if is_struct else [name]
         for own, values in zip(names, members.flatten() if is_struct else [members], strict=True):
-            if pa.types.is_string_view(values.type):  # Arrow takes no rows of it.
+            if pa.types.is_string_view(values.type):  # Arrow cannot take rows of views.
                 values = values.cast(pa.large_string())
             fields[own] = values if is_empty is None else values.take(rows.members)
     return rows._replace(fields=fields)
@@ -157,12 +157,12 @@ def find_fields(
 
 
 def _is_score(name: Hashable) -> bool:
-    """Return whether a name is that of scores in lists."""
+    """Return whether a name means scores in lists."""
     return find_role(name) == "score" or may_be_score(name) or name in SCORE_FIELDS
 
 
 def _means_items(name: Hashable) -> bool:
-    """Return whether a name is that of items in lists, such as doc_id or doc_ids."""
+    """Return whether a name, such as doc_id or doc_ids, means items in lists."""
     singular = name.rstrip("sS") if isinstance(name, str) else name
     return "item" in (find_role(name), find_role(singular))
 

@@ -117,7 +117,7 @@ def read_list_rows(
 
 
 def _combine(cells: Any) -> pa.Array:
-    """Return lists in one array, whatever their bytes."""
+    """Return lists in one array of any size."""
     if not isinstance(cells, pa.ChunkedArray):
         return cells
     if pa.types.is_list(cells.type) and cells.num_chunks > 1:

@@ -385,7 +385,7 @@ def _find_lists(
 def _find_roles(
     name: str, fields: Fields, labels: Sequence[Hashable], passed: Hashable
 ) -> tuple[Hashable, Hashable | None]:
-    """Return the field that holds the item, and the one that holds the score, if there is one."""
+    """Return the field of the item, and the field of the score, None without scores."""
     types = {label: kind_of(column) for label, column in fields.items()}
     found = find_fields(types, labels, None if is_infer(passed) else passed)
     names, scores = list(fields), found.scores
