@@ -77,11 +77,11 @@ def list_row_groups(
                 f"of {memory:,}; pass memory='{-(-least // 10**6)}MB' or more, or write the file "
                 "with smaller row groups"
             )
-        ends = [end for user in users[:1] if user in columns for end in _read_ends(columns[user])]
+        bounds = [end for one in users[:1] if one in columns for end in _read_ends(columns[one])]
         codable = [name for name in texts if NOT_CODED.isdisjoint(columns[name].encodings)]
         coded = tuple(name for name in codable if CODED_SHARE * sizes[name] <= memory)
         fetched_bytes = sum(column.total_compressed_size for column in columns.values())
-        others = *_find_bounds(file, users, ends), fetched_bytes, text_bytes, open_bytes
+        others = *_find_bounds(file, users, bounds), fetched_bytes, text_bytes, open_bytes
         yield RowGroup(0, file.found, index, n_rows, n_bytes, coded, *others)
 
 
