@@ -181,7 +181,7 @@ def _choose_lists(found: Found, schema: pa.Schema, memory: int) -> tuple[list[st
     roles = {"score" if may_be_score(name) else find_role(name) for name in flat}
     if nested:
         are_users = any(find_role(name) == "user" for name in nested)
-        are_floats = all(pa.types.is_floating(kind) for kind in nested.values())  # such as vectors
+        are_floats = all(pa.types.is_floating(kind) for kind in nested.values())  # vectors
         if are_users or are_floats or not roles.isdisjoint({"item", "score"}):
             return [], {}
         try:

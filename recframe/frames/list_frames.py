@@ -77,7 +77,7 @@ def list_texts(frame: pd.DataFrame, taken: Iterable[Any] = ()) -> dict[Hashable,
 
 
 def find_lists(frame: pd.DataFrame) -> dict[Hashable, str]:
-    """Return the columns that may hold lists, and the separators of those of text, else ""."""
+    """Return the columns that may hold lists, each with its separator, "" if it is not text."""
     if LISTS in frame.attrs:
         return dict(frame.attrs[LISTS])
     return dict.fromkeys(list_types(frame, with_tuples=False), "") or list_texts(frame)
