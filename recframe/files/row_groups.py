@@ -56,7 +56,8 @@ def list_row_groups(
         for name in texts:
             n_copied = TEXT_COPIES - 1 if sizes[name] > SHORT_TEXT * n_rows else 0
             n_bytes += CODE_BYTES * n_rows + n_copied * sizes[name]
-            n_distinct = _bytes_held_whole(columns[name])
+            ends = _read_ends(columns[name])
+            n_distinct = _bytes_held_whole(columns[name], has_ends=bool(ends))
             least = max(0, DICTIONARY_COPIES * n_distinct - FREE)
             n_bytes, open_bytes = n_bytes + least, open_bytes + least
             if least > memory:
@@ -67,8 +68,6 @@ def list_row_groups(
                     f"pass memory='{-(-least // 10**6)}MB' or more, or write the file with shorter "
                     "ids or smaller row groups"
                 )
-            bounds = columns[name].statistics
-            ends = (bounds.min, bounds.max) if bounds is not None and bounds.has_min_max else ()
             text_bytes += max((len(str(end).encode()) for end in ends), default=UNKNOWN_TEXT)
         n_held = sum(LEAST_BUFFER + 3 * min(MOST_PAGE, size) // 2 for size in sizes.values())
         if (least := 2 * (n_held - FREE // 3)) > memory:
@@ -78,19 +77,11 @@ def list_row_groups(
                 f"of {memory:,}; pass memory='{-(-least // 10**6)}MB' or more, or write the file "
                 "with smaller row groups"
             )
-        low = high = None
-        for user in users[:1]:
-            statistics = columns[user].statistics if user in columns else None
-            if user in file.found.partitions:
-                low = high = file.found.partitions[user].as_py()
-            elif statistics is not None and statistics.has_min_max:
-                low, high = statistics.min, statistics.max
-        if low != low or high != high:
-            low = high = None  # NaN should not be in statistics, but is.
+        bounds = [end for one in users[:1] if one in columns for end in _read_ends(columns[one])]
         codable = [name for name in texts if NOT_CODED.isdisjoint(columns[name].encodings)]
         coded = tuple(name for name in codable if CODED_SHARE * sizes[name] <= memory)
         fetched_bytes = sum(column.total_compressed_size for column in columns.values())
-        others = low, high, fetched_bytes, text_bytes, open_bytes
+        others = *_find_bounds(file, users, bounds), fetched_bytes, text_bytes, open_bytes
         yield RowGroup(0, file.found, index, n_rows, n_bytes, coded, *others)
 
 
@@ -109,24 +100,35 @@ def list_pieces(
                 text_bytes += piece.longest.get(name, MOST_DIGITS)
             else:
                 n_bytes += min(size, 8 * n_rows) if pa.types.is_primitive(kind) else size
-        low = high = None
-        for user in users[:1]:
-            if user in file.found.partitions:
-                low = high = file.found.partitions[user].as_py()
-            elif (used[user] in TEXTS) == (user in piece.longest):  # Text sorts unlike numbers.
-                low, high = piece.low, piece.high
-        if low != low or high != high:
-            low = high = None
+        # Text sorts unlike numbers.
+        is_alike = [
+            (used[user] in TEXTS) == (user in piece.longest) for user in users[:1] if user in used
+        ]
+        low, high = _find_bounds(file, users, (piece.low, piece.high) if any(is_alike) else ())
         yield RowGroup(0, file.found, index, n_rows, n_bytes, (), low, high, text_bytes=text_bytes)
 
 
-def _bytes_held_whole(column: pq.ColumnChunkMetaData) -> int:
+def _read_ends(column: pq.ColumnChunkMetaData) -> tuple[Any, ...]:
+    """Return the lowest and the highest value of a column; () without statistics."""
+    statistics = column.statistics
+    return (statistics.min, statistics.max) if statistics and statistics.has_min_max else ()
+
+
+def _find_bounds(file: File, users: list[str], ends: Sequence[Any]) -> tuple[Any, Any]:
+    """Return the bounds of users: from the folder of a file, else these; None if unknown."""
+    if users and users[0] in file.found.partitions:
+        ends = (file.found.partitions[users[0]].as_py(),) * 2
+    low, high = ends or (None, None)
+    # NaN should not be in statistics, but may be.
+    return (low, high) if low == low and high == high else (None, None)
+
+
+def _bytes_held_whole(column: pq.ColumnChunkMetaData, *, has_ends: bool) -> int:
     """Return an estimate of the bytes of a text column's dictionary, or of one long text."""
     start, size = column.dictionary_page_offset, column.total_compressed_size
     stored = column.data_page_offset - start if start else 0
     whole: int = column.total_uncompressed_size
     n_bytes = whole * min(max(0, stored), size) // size if size > 0 else 0
-    statistics = column.statistics  # Writers leave long statistics out.
-    if statistics is None or not statistics.has_min_max:
+    if not has_ends:  # Writers leave long statistics out.
         n_bytes = max(n_bytes, whole * FEW_ROWS // max(FEW_ROWS, column.num_values))
     return n_bytes

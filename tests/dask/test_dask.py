@@ -27,7 +27,7 @@ from lazily import (
 )
 from recframe.dask import in_cell
 
-ONE_OF_EACH_WAY = ["describe", "compare", "evaluate", "top", "curve"]  # from users to a table
+ONE_OF_EACH_WAY = ["describe", "compare", "evaluate", "top", "curve"]  # ways from users to a table
 
 
 @pytest.fixture
@@ -196,7 +196,7 @@ def test_tables_of_a_promise_that_holds(ids, threads):
 @pytest.mark.parametrize("ids", ["category", "nullable"])
 def test_an_index_of_users(ids, threads):
     """An index with a role has it in every method, and stays the index of rows."""
-    # Dask takes an int64 and an Int64 index for one where their values are the same.
+    # Dask takes int64 and Int64 indexes with equal values to be one.
     frame = interactions(ids).set_index("user").iloc[len(ids) :]
 
     assert_all_same(frame, parts(frame))

@@ -20,9 +20,9 @@ from noted import RELEVANT
 @pytest.fixture(scope="module")
 def cluster():
     """Yield a client of a cluster of two worker processes."""
-    # Port 0 is any that is free: another cluster may have the usual one.
+    # Port 0 means any free port: another cluster may use the usual one.
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
-    # Workers are forks of one process that has imported what they need.
+    # Workers are forks of one process that has imported all modules.
     with (
         dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}),
         LocalCluster(**options, processes=True) as cluster,

@@ -217,7 +217,7 @@ def test_texts_without_the_unused():
     assert (["a", None], ["a"]) == (with_null.to_pylist(), with_null.dictionary.to_pylist())
 
 
-# Each of ten rows, of 64 bytes for the work and 8 of its number.
+# Ten rows have 64 bytes each for the work, and 8 for the number.
 @pytest.mark.parametrize(
     ("n_bytes", "most", "expected"),
     [

@@ -168,10 +168,10 @@ def test_a_sweep_holds_no_more_than_its_memory(tmp_path):
             files, files.row_groups, memory // 16, Progress(0, print)
         ):
             held.append(size(batch))
-            assert sum(held) <= memory + size(batch)  # the one that decides is read by then
+            assert sum(held) <= memory + size(batch)  # The next batch has been read.
             yield row_group, batch
 
-    memory = int(6_000 * (ROW_BYTES + SCORE_BYTES + 17) / 0.7)  # the first file is most of it
+    memory = int(6_000 * (ROW_BYTES + SCORE_BYTES + 17) / 0.7)  # The first file takes most of it.
     n_rows = 0
     for block in _sweep(files, read(), memory):
         held.extend(-size(batch) for batch in block)

@@ -161,7 +161,7 @@ def test_files_that_are_replaced(rows, rewrite):
     new.write_bytes(rows.read_bytes())
 
     def replace(path):
-        with suppress(FileNotFoundError):  # another thread that reads has done it
+        with suppress(FileNotFoundError):  # Another thread may have done it.
             new.replace(path)
 
     rewrite(rows, replace)

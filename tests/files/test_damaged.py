@@ -17,7 +17,7 @@ import recframe
 ROWS = pa.table({"user": ["a", "a"], "item": ["x", "y"], "score": [0.2, 0.1], "relevant": [1, 0]})
 FRAME = ROWS.to_pandas().drop(columns="relevant")
 
-# Each is read in a process of its own, which a crash would end.
+# Each file is read in another process, so that a crash does not end the tests.
 READ_ALL = """
 import sys, recframe
 for path in sys.argv[1:]:

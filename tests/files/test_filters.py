@@ -13,7 +13,7 @@ import recframe
 from layouts import FEW
 from recframe.files import found
 
-MEMORY = 40_000  # bytes, in which there are some blocks
+MEMORY = 40_000  # bytes, so that files have several blocks
 DAYS = [datetime.date(2026, 11, day) for day in range(1, 7)]
 
 

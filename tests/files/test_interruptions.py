@@ -19,7 +19,7 @@ from recframe import cli
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX")
 
-# Evaluates with little memory; says so when a block is written, then waits to be told to go on.
+# The program evaluates in little memory. After each block, it prints a line and waits for one.
 SLOW = """
 import select, sys
 from recframe import cli
@@ -58,7 +58,7 @@ def folders(tmp_path, route):
     for name in ("runs", "tmp", "out"):
         (tmp_path / name).mkdir()
     rng = np.random.default_rng(0)
-    users = rng.integers(0, 2**60, 16_000)  # nothing in them to compress
+    users = rng.integers(0, 2**60, 16_000)  # They cannot be compressed.
     user = rng.choice(users, 20_000)
     if route == "sweep":
         user.sort()
@@ -112,7 +112,7 @@ def test_signals(folders, ending, number, status, message):
     """Ctrl-C and a termination signal leave no partial result and no temporary file."""
 
     def heed():
-        # A suite in the background may have been told to ignore Ctrl-C, which a child inherits.
+        # A test run in the background may ignore Ctrl-C, and its children then do too.
         signal.signal(number, signal.SIG_DFL)
 
     with start(folders, ending, **PIPES, preexec_fn=heed) as child:
@@ -175,7 +175,7 @@ def limit_files():
 
 
 FULL = {
-    # the limit is met by the spill first, unless the whole fits in memory
+    # The spill reaches the limit first, unless all rows fit in memory.
     "temporary": (
         [],
         "cannot write temporary files to {tmp}: File too large; pass tmp= a folder",
@@ -190,7 +190,7 @@ def test_too_large_a_file(folders, case):
     """A file that cannot grow is reported in a line that names it."""
     more, message = FULL[case]
     ending = "parquet" if case == "parquet" else "csv"
-    # Coverage would meet the limit too.
+    # Coverage would reach the limit too.
     environment = {name: value for name, value in os.environ.items() if "COV" not in name}
     run = subprocess.run(
         [*command(folders, ending), *more],
@@ -419,7 +419,7 @@ def call_until(name, call):
 
 
 ROWS = pd.DataFrame({"user": [1], "item": [1], "score": [1], "relevant": [1]})
-# Where an error of the system, or of a library, is reworded.
+# In these functions, an error of the system or of a library is reworded.
 ENTERED = {
     "_read_end": lambda path: recframe.scan(path / "runs").mean("recall@1"),
     "table_to_dataframe": lambda path: recframe.scan(path / "runs").mean("recall@1"),

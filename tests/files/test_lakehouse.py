@@ -316,7 +316,7 @@ def test_a_log_that_leads_out_of_its_table(tmp_path, where):
     ):
         with pytest.raises(recframe.RecframeError, match=match):
             call()
-    if where == "../{}":  # asked for
+    if where == "../{}":  # DeltaTable reads it if asked.
         table = recframe.evaluate(delta.DeltaTable(root), "recall@1")
         assert ["ann", "eve"] == table.index.tolist()
 

@@ -94,7 +94,7 @@ def test_a_file_taken_away(tmp_path):
 
 
 NAMESPACE = ["unshare", "--pid", "--fork", "--user", "--map-root-user"]
-# Says its process id and that it has begun to write, and goes on when it is told to.
+# The program prints its process id once it writes, and waits for a line to go on.
 RUN = """
 import os, sys
 from pathlib import Path

@@ -280,7 +280,7 @@ SPECIAL = {"pipe": os.mkfifo, "socket": open_socket} if hasattr(os, "mkfifo") el
 @pytest.mark.parametrize("kind", SPECIAL)
 def test_what_is_no_file(tmp_path, monkeypatch, kind):
     """Pipes and sockets are refused at once, by name and in a folder."""
-    monkeypatch.chdir(tmp_path)  # names of sockets are short
+    monkeypatch.chdir(tmp_path)  # Names of sockets must be short.
     path = save_user(Path("runs/0.parquet"), "ann")
     SPECIAL[kind](Path("runs/1.parquet"))
     Path("link.parquet").symlink_to("runs/1.parquet")

@@ -188,7 +188,7 @@ def test_a_long_row_that_fits_is_read_once(name):
     read = pa.Table.from_batches(rows.iter_batches(["id"], types))
 
     assert ["a"] * 99 + ["x" * 5_000] == read["id"].to_pylist()
-    assert Counting.n_read <= 2 * len(data)  # lines of JSON have the first read for their types
+    assert Counting.n_read <= 2 * len(data)  # JSON reads the first lines twice.
 
 
 @pytest.mark.parametrize(

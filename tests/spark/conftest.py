@@ -23,7 +23,7 @@ def spark():
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(os.environ, "PYSPARK_PYTHON", sys.executable)
         root = str(Path(__file__).parents[2])
-        # Last: a copy of the package that tests are run on comes before the checkout.
+        # The checkout comes last, after a copy of the package under test.
         path = os.environ.get("PYTHONPATH", "")
         patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [path, root])))
         options = {

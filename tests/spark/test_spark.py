@@ -150,7 +150,7 @@ def test_nulls(spark, missing):
     )
     frame["other.score"] = frame["other.score"].where(frame["knn_score"] == 4)
 
-    metrics = METRICS[:-1]  # the column has nulls in rows that the other score ranks
+    metrics = METRICS[:-1]  # The column has nulls in rows that the other score ranks.
     assert_same(
         frame.rec(**asked).evaluate(metrics), recframe.spark.rec(sdf, **asked).evaluate(metrics)
     )
@@ -316,7 +316,7 @@ def test_partitions_that_spark_joins(spark):
         sdf, spark_truth = on_spark(spark, frame), on_spark(spark, truth)
         rec = recframe.spark.rec(sdf, truth=spark_truth, **OF_TRUTH)
         assert_same(frame.rec(truth=truth, **OF_TRUTH).evaluate(METRICS), rec.evaluate(METRICS))
-        # Where two stages fail at once Spark's error is of pages, and not Python's.
+        # If two stages fail at once, Spark raises its own long error, not Python's.
         refused = recframe.spark.rec(sdf, truth=spark_truth, **{**OF_TRUTH, "short": "raise"})
         for find in (lambda table: table.toPandas(), lambda table: table.count()):
             assert "k=50 is more than the ranked rows" in refusal(lambda: refused.recall(50), find)

@@ -179,7 +179,7 @@ def test_others_of_other_ids_are_refused(spark, message):
 def test_days_of_truth(spark):
     """A day in both rows and truth is asked about, as in pandas."""
     rows, truth = test_times_of_truth.ROWS[:6], test_times_of_truth.TRUTH
-    other_days = truth["day"].to_numpy()[::-1]  # so that no item has its own, in any partition
+    other_days = truth["day"].to_numpy()[::-1]  # No item has its own day, in any partition.
     options = {"truth": spark.createDataFrame(pd.concat([truth, truth.assign(day=other_days)]))}
     table = recframe.spark.rec(spark.createDataFrame(rows), **options).recall(k=1)
     with pytest.raises(PythonException, match="the rows have 'day' too, and it parts the pairs of"):
@@ -252,7 +252,7 @@ def test_users_of_several_columns(spark, kind, tmp_path):
     assert_same(theirs.evaluate(METRICS), result)
     compared = ours.compare("recall@2", n_resamples=99, unit=None).toPandas()
     expected = theirs.compare("recall@2", n_resamples=99, unit=None).reset_index()
-    compared = compared[list(expected)]  # it has those of undefined values too
+    compared = compared[list(expected)]  # It also has the columns of undefined values.
     pd.testing.assert_frame_equal(
         expected, compared, check_exact=True, check_dtype=False, check_names=False
     )

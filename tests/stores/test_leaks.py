@@ -115,7 +115,7 @@ def repeat(call, n_times):
     n_open = count_open()
     for _ in range(n_times):
         call()
-    for _ in range(10):  # threads of a call that is left half-way need a moment to end
+    for _ in range(10):  # Threads of an abandoned call need a moment to end.
         gc.collect()
         # Pandas clears weak references to its arrays only now and then.
         n_left = sum(not isinstance(one, ref) for one in gc.get_objects())

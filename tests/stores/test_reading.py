@@ -217,7 +217,7 @@ def test_a_delta_table_in_s3(s3, rows, folder, monkeypatch):
     known = {"ENDPOINT_URL": endpoint, "ACCESS_KEY_ID": "key", "SECRET_ACCESS_KEY": SECRET}
     for name, value in (known | {"REGION": "us-east-1", "ALLOW_HTTP": "true"}).items():
         monkeypatch.setenv(f"AWS_{name}", value)
-    for mode in ("overwrite", "overwrite"):  # files of the first version stay
+    for mode in ("overwrite", "overwrite"):  # The files of the first version stay.
         deltalake.write_deltalake("s3://bucket/delta", rows, mode=mode, partition_by=["day"])
     options = {"truth_user": "user"}  # Rows and truth both have a day.
     there = measure(f"s3://bucket/delta?{s3}", truth=f"s3://bucket/delta?{s3}", **options)
