@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import Any
 
@@ -115,7 +116,7 @@ def read_list_rows(
     rows = make_list_rows(lists)
     fields: Fields = {}
     for name, cells in rows.fields.items():
-        if name in members:
+        if members.get(name):
             fields |= {label: take(column, cells) for label, column in members[name].items()}
         else:
             fields[name] = pd.Series(read_column(pa.chunked_array([cells])))
@@ -134,34 +135,29 @@ def _join_chunks(cells: Any) -> pa.Array:
 def join_cells(
     name: str, users: Sequence[Any] | pd.Index[Any], cells: Sequence[Any], label: Hashable = "item"
 ) -> tuple[pa.Array, Fields]:
-    """Return lists of positions, and the members at these positions as columns, one per field."""
-    is_null = pd.isna(pd.Series(list(cells), dtype=object)).tolist()
-    lists = [() if null else cell for cell, null in zip(cells, is_null, strict=True)]
-    if {*map(type, lists)} <= {list, tuple}:
-        sizes = np.array([*map(len, lists)], np.int64)
-    else:
-        lists, sizes = read_lists(name, users, lists)
-    arrays = [cell for cell in lists if len(cell)]
-    dtypes = {getattr(cell, "dtype", None) for cell in arrays[:N_FIRST]}
+    """Return lists of text, or lists of positions and the fields of members at these positions."""
+    is_null = pd.isna(pd.Series(cells, dtype=object))
+    if is_null.any():
+        cells = [() if null else cell for cell, null in zip(cells, is_null, strict=True)]
+    if not {*map(type, cells)} <= {list, tuple}:
+        cells, _ = read_lists(name, users, cells)
+    ends = np.append(0, np.cumsum([*map(len, cells)], dtype=np.int64))
+    filled = [cell for cell in cells if len(cell)]
+    dtypes = {getattr(cell, "dtype", None) for cell in filled}
     if len(dtypes) == 1 and getattr(dtypes.pop(), "kind", "O") not in "OV":
-        fields: Fields = {label: pd.Series(np.concatenate(arrays))}
+        fields: Fields = {label: pd.Series(np.concatenate(filled))}
     else:
-        members = list(chain.from_iterable(lists))
-        is_struct = bool(members) and isinstance(members[0], STRUCTS)
-        fields = _read_structs(name, members) if is_struct else {label: _as_column(members)}
-    positions = pa.array(np.arange(int(sizes.sum())))
-    return pa.LargeListArray.from_arrays(np.append(0, np.cumsum(sizes)), positions), fields
-
-
-def _as_column(members: list[Any]) -> pd.Series:
-    """Return members of lists as a column; Arrow reads text twice as fast as pandas does."""
-    text = pd.Series([""]).dtype
-    if isinstance(text, pd.StringDtype) and members and type(members[0]) is str:
-        try:
-            return pd.Series(pd.array(pa.array(members, pa.large_string()), dtype=text), copy=False)
-        except (pa.ArrowException, *DAMAGE):
-            pass  # ids of several kinds, or no text of UTF-8
-    return pd.Series(pd.Index(members, tupleize_cols=False))
+        members = list(chain.from_iterable(cells))
+        first = members[0] if members else None
+        if type(first) is str and isinstance(pd.Series([""]).dtype, pd.StringDtype):
+            with suppress(pa.ArrowException, *DAMAGE):  # Ids may be of several kinds.
+                texts = pa.array(members, pa.large_string())
+                return pa.LargeListArray.from_arrays(ends, texts), {}
+        if isinstance(first, STRUCTS):
+            fields = _read_structs(name, members)
+        else:
+            fields = {label: pd.Series(pd.Index(members, tupleize_cols=False))}
+    return pa.LargeListArray.from_arrays(ends, pa.array(np.arange(ends[-1]))), fields
 
 
 def _read_structs(name: str, structs: list[Any]) -> Fields:

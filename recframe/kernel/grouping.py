@@ -194,7 +194,7 @@ def group_offsets(sizes: Array) -> Array:
 def number_members(sizes: Array) -> tuple[Array, Array]:
     """Return the group of each member, and its number within the group, from 0."""
     group = np.repeat(np.arange(len(sizes)), sizes)
-    return group, np.arange(len(group)) - (np.cumsum(sizes) - sizes)[group]
+    return group, np.arange(len(group)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 
 def count_flags(flags: Array, offsets: Array) -> Array:

@@ -283,7 +283,9 @@ def _read_dict(lists: Mapping[Any, Any], duplicates: str) -> pd.DataFrame:
     users = read_axis("lists", list(lists))
     cells, members = join_cells("lists", users, list(lists.values()))
     rows = make_list_rows({"item": cells})
-    items = as_ids("lists", take(members["item"], rows.fields["item"]))
+    items: Any = rows.fields["item"]
+    items = take(members["item"], items) if members else read_column(pa.chunked_array([items]))
+    items = as_ids("lists", items)
     frame = pd.DataFrame(
         {
             "user": users.take(rows.row),
