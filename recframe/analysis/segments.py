@@ -16,7 +16,13 @@ from recframe.frames.ids import sort_ids
 from recframe.frames.interactions import Interactions
 from recframe.frames.names import as_labels, check_label, is_infer, is_same
 from recframe.frames.tables import MakeTable, in_cells, make_columns, mean_table, tidy_table
-from recframe.frames.user_values import WEIGHTS, align_to_users, find_level, read_user_column
+from recframe.frames.user_values import (
+    WEIGHTS,
+    align_to_users,
+    find_level,
+    list_users,
+    read_user_column,
+)
 from recframe.kernel.threads import Array
 from recframe.metrics.names import Metric
 from recframe.notes import note
@@ -154,8 +160,9 @@ def measure_with_values(
     """Return one cell with the per-user table and the users' values, for all parts to be joined."""
     order = interactions.users.sort()
     if any(one.column is not None and one.series is None for one in grouping.by):
-        n_rows = np.diff(interactions.users.groups.offsets)
-        note(users_without_segment=int(np.count_nonzero(n_rows == 0)))
+        users, groups, _ = interactions.users
+        are_absent = (np.diff(groups.offsets) == 0) & ~users.isin(list_users(interactions))
+        note(users_without_segment=int(np.count_nonzero(are_absent)))
     values = {
         number: read_user_column(interactions, *one[:3]).iloc[order].array
         for number, one in enumerate(grouping.all)

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from recframe.cells import ColumnType, Types, check_type, read_cells
 from recframe.errors import RecframeError, quote
+from recframe.files.batches import next_ahead
 from recframe.files.footers import read_schema
 from recframe.files.found import Found, open_file, plain_type
 from recframe.formats import Delimited, JsonLines
@@ -50,7 +51,9 @@ class ParquetRows:
             groups = [file.metadata.row_group(at) for at in range(file.num_row_groups)]
             n_bytes = max([1, *(one.total_byte_size // max(1, one.num_rows) for one in groups)])
             n_rows = max(1, min(MOST_LISTS, types.n_bytes // n_bytes))
-            yield from file.iter_batches(n_rows, columns=list(names))
+            which = None if self.found.fragment is None else self.found.fragment.row_groups
+            numbers = None if which is None else [one.id for one in which]
+            yield from next_ahead(file.iter_batches(n_rows, numbers, list(names)))
 
 
 @dataclass(eq=False, repr=False)
@@ -159,7 +162,11 @@ def find_list_rows(
     rows = [
         MemberRows(ParquetRows(one) if one.rows is None else one.rows, names, sep) for one in found
     ]
-    files = [one._replace(rows=own) for one, own in zip(found, rows, strict=True)]
+    # A table's schema has the lists, and its values of partitions are those of the file.
+    files = [
+        one._replace(rows=own, table_schema=None, fragment=None)
+        for one, own in zip(found, rows, strict=True)
+    ]
     return files, {ROLES: rows[0].find_roles(memory), EMPTY: True}
 
 

@@ -139,7 +139,9 @@ def read_places(
     Queries and stores give none, because each place would take a request.
     """
     first, names, memory = found[0], list(map(str, labels)), limits.memory
-    if isinstance(first.rows, GivenRows) or not all(one.is_here for one in found):
+    if isinstance(getattr(first.rows, "rows", first.rows), GivenRows) or not all(
+        one.is_here for one in found
+    ):
         return []
 
     def read_head(row_group: RowGroup, n_rows: int = MOST_SEEN) -> pd.DataFrame:

@@ -248,6 +248,8 @@ def _read_users(
         return rows, find_users(frame, columns.users, rows)
     labels = [columns.item, *columns.score_columns]
     is_empty = np.all([find_nulls(get_column(frame, label)) for label in labels], axis=0)
+    if not is_empty.any():
+        return rows, find_users(frame, columns.users, rows)
     kept = np.arange(len(frame)) if rows is None else np.union1d(rows, np.flatnonzero(is_empty))
     users, with_items = find_users(frame, columns.users, kept), np.flatnonzero(~is_empty[kept])
     return kept[with_items], users._replace(groups=users.groups.take(with_items))

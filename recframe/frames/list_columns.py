@@ -181,19 +181,20 @@ def name_carried(names: Sequence[Any], fields: Sequence[Any]) -> list[Any]:
     return renamed
 
 
-def find_separator(cells: Sequence[Any]) -> str | None:
+def find_separator(cells: Sequence[Any], known: str | None = None) -> str | None:
     """Return the separator of texts that look like lists of ids: "" for [a, b], None for others.
 
-    Ids are words that all have digits, or are equally long.
+    Ids are words that all have digits, or are equally long. If another column has a `known`
+    separator, it is the only one that is looked for, and numbers may be ids.
     """
     texts = [cell for cell in cells[:N_CELLS_SEEN] if cell is not None and cell == cell]
     if not texts or not all(isinstance(text, str) for text in texts):
         return None
     if all(BRACKETED.fullmatch(text) for text in texts):
         return ""
-    if all(NUMBER.fullmatch(text) or text.isdecimal() for text in texts):
+    if known is None and all(NUMBER.fullmatch(text) or text.isdecimal() for text in texts):
         return None
-    for separator in SEPARATORS:
+    for separator in SEPARATORS if known is None else (known,):
         ids = {one.strip() for text in texts for one in text.strip().split(separator)}
         are_alike = len({*map(len, ids)}) == 1 and all(one.isalnum() for one in ids)
         are_ids = are_alike or all(map(ID.fullmatch, ids))

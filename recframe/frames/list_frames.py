@@ -66,13 +66,15 @@ def _find_type(column: pd.Series, with_tuples: bool) -> pa.DataType | None:
         return pa.string()  # ids of several kinds
 
 
-def list_texts(frame: pd.DataFrame, taken: Iterable[Any] = ()) -> dict[Hashable, str]:
+def list_texts(
+    frame: pd.DataFrame, taken: Iterable[Any] = (), known: str | None = None
+) -> dict[Hashable, str]:
     """Return the separator of each column of text that looks like lists of ids."""
     texts: dict[Hashable, str] = {}
     for label in remove_labels(list_labels(frame), taken):
         column = get_column(frame, label)
         if column.dtype.kind in "OU":
-            separator = find_separator(column.iloc[:N_FIRST].tolist())
+            separator = find_separator(column.iloc[:N_FIRST].tolist(), known)
             texts |= {} if separator is None else {label: separator}
     return texts
 
@@ -206,7 +208,7 @@ def make_companion_rows(frame: pd.DataFrame, sep: str | None = None) -> pd.DataF
     """
     types = list_types(frame, with_tuples=False)
     if sep is not None and not types:
-        texts = {label for label, one in list_texts(frame).items() if one == sep}
+        texts = list_texts(frame, known=sep)
         types = dict.fromkeys(texts, pa.string())
     flat = remove_labels(list_labels(frame), types)
     if not types or any(find_role(label) == "item" for label in flat):

@@ -61,7 +61,21 @@ def read_user_column(interactions: Interactions, name: str, label: Hashable, at:
             f"pass a column that does not vary within users, or a Series indexed by user{apart}"
         )
     first = np.where(n_rows > 0, offsets[:-1], -1)
-    return column.reset_index(drop=True).reindex(first).set_axis(users)
+    values = column.reset_index(drop=True).reindex(first).set_axis(users)
+    ids = list_users(interactions)
+    if len(ids):  # Users of empty lists have a row, which is none of the rows above.
+        each = pd.Series(get_column(interactions.frame, at).array, ids)
+        each = each[~ids.duplicated() & ids.isin(users[n_rows == 0])]
+        values = pd.concat([values[n_rows > 0], each]).reindex(users)
+    return values
+
+
+def list_users(interactions: Interactions) -> pd.Index[Any]:
+    """Return the user of each row of a frame with empty lists, an empty index for other frames."""
+    frame, columns = interactions.frame, interactions.columns
+    if not columns.has_empty or len(interactions.relevant) == len(frame):
+        return pd.Index([])
+    return as_users([pd.Index(get_column(frame, label)) for label in columns.users])
 
 
 def find_level(values: Any, users: pd.Index[Any]) -> Any:

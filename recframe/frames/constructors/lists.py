@@ -370,7 +370,7 @@ def _choose_columns(
     types = list_types(frame, taken)
     if types:
         return choose_lists(types)
-    texts = list_texts(frame, taken)
+    texts = list_texts(frame, taken, sep)
     known = [label for label, separator in texts.items() if separator in ("", sep)]
     if len(known) == 1:
         return known
