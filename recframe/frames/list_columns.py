@@ -216,11 +216,11 @@ def type_members(types: Mapping[Any, pa.DataType], lists: Sequence[Any]) -> dict
 def split_texts(name: str, cells: pa.Array, separator: str | None) -> list[Any] | pa.Array:
     """Return the lists that texts hold, of texts or of the values that [a, b] has."""
     if separator:
-        trimmed = pc.utf8_trim_whitespace(cells)
+        trimmed = pc.ascii_trim_whitespace(cells)
         filled = pc.if_else(pc.equal(trimmed, ""), None, trimmed)
         if not separator.isspace():
             return pc.split_pattern(filled, separator)
-        return pc.utf8_split_whitespace(filled)
+        return pc.ascii_split_whitespace(filled)
     texts = [text or "[]" for text in cells.to_pylist()]
     joined = f"[{','.join(texts)}]"
     try:
