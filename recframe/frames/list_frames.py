@@ -87,21 +87,26 @@ def find_lists(frame: pd.DataFrame) -> dict[Hashable, str]:
 
 
 def read_list_rows(
-    frame: pd.DataFrame, labels: Sequence[Hashable], users: pd.Index[Any], sep: str | None = None
+    frame: pd.DataFrame,
+    labels: Sequence[Hashable],
+    users: pd.Index[Any],
+    sep: str | None = None,
+    name: str = "",
 ) -> tuple[ListRows, Fields]:
     """Return the rows of columns of lists, and the fields of their members as columns.
 
-    `users` are the ids of the lists, for messages; `sep` separates ids in lists that are text.
+    `sep` separates ids in lists that are text. Messages have the ids of the lists, `users`, and
+    the `name` of the argument.
     """
     lists: dict[str, pa.Array] = {}
     members: dict[str, Fields] = {}
     for label in labels:
-        name, column = str(label), get_column(frame, label)
+        of, column = str(label), get_column(frame, label)
         if isinstance(column.dtype, pd.ArrowDtype) and is_list_type(column.dtype.pyarrow_dtype):
-            lists[name] = _join_chunks(pa.array(column.array))
+            lists[of] = _join_chunks(pa.array(column.array))
             continue
-        where, cells = f"items={quote(label)}", column.tolist()
-        is_text = any(isinstance(cell, str) for cell in cells[:N_FIRST])
+        where, cells = name or f"items={quote(label)}", column.tolist()
+        is_text = not name and any(isinstance(cell, str) for cell in cells[:N_FIRST])
         if sep is not None and not is_text and cells:
             raise RecframeError(
                 f"sep={quote(sep)} is for lists that are text, found {type(cells[0])} in "
@@ -110,18 +115,18 @@ def read_list_rows(
         if is_text:
             cells = split_texts(where, pa.array(column, pa.large_string(), from_pandas=True), sep)
             if isinstance(cells, pa.Array):
-                types = Types(ids=[name])
-                texts = read_cells(name, cells.flatten(), types)
-                lists[name] = relist(cells, convert(texts, types.find(name) or pa.string()))
+                types = Types(ids=[of])
+                texts = read_cells(of, cells.flatten(), types)
+                lists[of] = relist(cells, convert(texts, types.find(of) or pa.string()))
                 continue
-        lists[name], members[name] = join_cells(where, users, cells, label)
+        lists[of], members[of] = _join_cells(where, users, cells, label)
     rows = make_list_rows(lists)
     fields: Fields = {}
-    for name, cells in rows.fields.items():
-        if members.get(name):
-            fields |= {label: take(column, cells) for label, column in members[name].items()}
+    for of, cells in rows.fields.items():
+        if members.get(of):
+            fields |= {label: take(column, cells) for label, column in members[of].items()}
         else:
-            fields[name] = pd.Series(read_column(pa.chunked_array([cells])))
+            fields[of] = pd.Series(read_column(pa.chunked_array([cells])))
     return rows, fields
 
 
@@ -134,8 +139,8 @@ def _join_chunks(cells: Any) -> pa.Array:
     return cells.combine_chunks()
 
 
-def join_cells(
-    name: str, users: Sequence[Any] | pd.Index[Any], cells: Sequence[Any], label: Hashable = "item"
+def _join_cells(
+    name: str, users: pd.Index[Any], cells: Sequence[Any], label: Hashable
 ) -> tuple[pa.Array, Fields]:
     """Return lists of text, or lists of positions and the fields of members at these positions."""
     is_null = pd.isna(pd.Series(cells, dtype=object))
@@ -180,17 +185,10 @@ def _read_structs(name: str, structs: list[Any]) -> Fields:
 
 def take(column: pd.Series, positions: pa.Array) -> pd.Series:
     """Return the values at positions, null for a null; integers stay integers."""
-    if positions.null_count == 0:
-        rows = positions.to_numpy()
-        is_all = len(rows) == len(column)  # The positions ascend.
-        return column if is_all else column.take(rows).reset_index(drop=True)
-    if column.dtype.kind in "iub" and isinstance(column.dtype, np.dtype):
-        column = column.convert_dtypes()
-    rows = positions.fill_null(-1).to_numpy()
-    if isinstance(column.dtype, np.dtype):
-        column = column.astype(object) if column.dtype.kind not in "fOmM" else column
-    taken = pd.api.extensions.take(column.array, rows, allow_fill=True)
-    return pd.Series(taken, name=column.name)
+    if positions.null_count == 0 and len(positions) == len(column):  # The positions ascend.
+        return column
+    column = column.convert_dtypes() if column.dtype.kind in "iub" else column
+    return column.reindex(positions.fill_null(-1).to_numpy()).reset_index(drop=True)
 
 
 def kind_of(column: pd.Series) -> pa.DataType:
@@ -216,14 +214,17 @@ def make_companion_rows(frame: pd.DataFrame, sep: str | None = None) -> pd.DataF
     labels = choose_lists(types)
     rows, fields = read_list_rows(frame, labels, pd.RangeIndex(len(frame)), sep)
     found = find_fields({label: kind_of(column) for label, column in fields.items()}, labels)
-    names = name_carried(flat, list(fields))
-    carried = {
-        to: get_column(frame, label).take(rows.row).array
-        for to, label in zip(names, flat, strict=True)
-    }
-    made = pd.DataFrame(carried | {label: column.array for label, column in fields.items()})
+    made = pd.DataFrame({**carry(frame, flat, rows, list(fields)), **fields}, copy=False)
     made.attrs = dict(frame.attrs)
     return remember_lists(made, {"item": found.items[0]} if len(found.items) == 1 else {}, rows)
+
+
+def carry(
+    frame: pd.DataFrame, labels: Sequence[Hashable], rows: ListRows, fields: Sequence[Hashable]
+) -> dict[Hashable, Any]:
+    """Return the values of columns next to lists for the rows of members, by their new names."""
+    named = zip(name_carried(labels, fields), labels, strict=True)
+    return {to: get_column(frame, label).take(rows.row).array for to, label in named}
 
 
 def remember_lists(frame: pd.DataFrame, roles: Mapping[str, Any], rows: ListRows) -> pd.DataFrame:

@@ -29,12 +29,10 @@ from recframe.frames.list_columns import (
     choose_lists,
     find_fields,
     is_list_type,
-    make_list_rows,
-    name_carried,
 )
 from recframe.frames.list_frames import (
     Fields,
-    join_cells,
+    carry,
     kind_of,
     list_texts,
     list_types,
@@ -165,16 +163,19 @@ def from_lists(
                 f"user, items, item, model and sep are for a frame, found {type(lists)}; leave "
                 "them out"
             )
-        return _read_dict(lists, duplicates)
+        frame = _frame_dict(lists)
+        return _make_list_frame(frame, ["user"], [], ["items"], INFER, None, duplicates, "lists")
     with naming("lists"):
         frame = _read_list_table(lists)
-        user = user if isinstance(user, list) else find_label(frame, "user", user)
-        check_label(frame, "user", *as_labels(user))
-        if model is not None:
-            check_label(frame, "model", model)
+        users = as_labels(user if isinstance(user, list) else find_label(frame, "user", user))
+        check_label(frame, "user", *users)
+        models = [] if model is None else [model]
+        if models:
+            check_label(frame, "model", *models)
             if (n_null := int(get_column(frame, model).isna().sum())) > 0:
                 raise RecframeError(f"model={quote(model)}: must not be null, found {n_null} null")
-        return _read_list_frame(frame, user, model, items, item, sep, duplicates)
+        labels = _choose_columns(frame, items, [*users, *models], sep)
+        return _make_list_frame(frame, users, models, labels, item, sep, duplicates)
 
 
 @public
@@ -271,8 +272,8 @@ def _read_list_table(lists: Any) -> pd.DataFrame:
     return frame
 
 
-def _read_dict(lists: Mapping[Any, Any], duplicates: str) -> pd.DataFrame:
-    """Return the rows of a dict of lists of ids."""
+def _frame_dict(lists: Mapping[Any, Any]) -> pd.DataFrame:
+    """Return a dict of lists of ids as a frame with a row for each user."""
     first = next((items[0] for items in lists.values() if isinstance(items, list) and items), None)
     is_pair = isinstance(first, tuple) and len(first) == 2 and isinstance(first[1], float)
     if is_pair or isinstance(first, dict):
@@ -281,60 +282,45 @@ def _read_dict(lists: Mapping[Any, Any], duplicates: str) -> pd.DataFrame:
             "score, pass recframe.from_lists(pd.Series(lists).rename_axis('user'))"
         )
     users = read_axis("lists", list(lists))
-    cells, members = join_cells("lists", users, list(lists.values()))
-    rows = make_list_rows({"item": cells})
-    items: Any = rows.fields["item"]
-    items = take(members["item"], items) if members else read_column(pa.chunked_array([items]))
-    items = as_ids("lists", items)
-    frame = pd.DataFrame(
-        {
-            "user": users.take(rows.row),
-            "item": items,
-            "score": read_column(pa.chunked_array([rows.order])),
-        }
-    )
-    made = check_rows("lists", frame, ["user"], rows.row, rows.is_empty, duplicates)
-    return remember_lists(made, {}, rows)
+    return pd.DataFrame({"user": users, "items": pd.Series([*lists.values()], dtype=object)})
 
 
-def _read_list_frame(
+def _make_list_frame(
     frame: pd.DataFrame,
-    user: Any,
-    model: Hashable | None,
-    items: Any,
+    users: list[Hashable],
+    models: list[Hashable],
+    labels: list[Hashable],
     item: Hashable,
     sep: str | None,
     duplicates: str,
+    name: str = "",
 ) -> pd.DataFrame:
-    """Return the rows of a frame with a list in each row; a model has its own column."""
-    users, of_models = as_labels(user), [] if model is None else [model]
-    labels = _choose_columns(frame, items, [*users, *of_models], sep)
-    name = f"items={quote(labels[0] if len(labels) == 1 else labels)}"
-    rows, fields = read_list_rows(frame, labels, _read_list_users(frame, users, of_models), sep)
+    """Return the rows of a frame with a list in each row; each of its models has a column."""
+    rows, fields = read_list_rows(frame, labels, _read_list_users(frame, users, models), sep, name)
+    name = name or f"items={quote(labels[0] if len(labels) == 1 else labels)}"
     item, score = _find_item_and_score(name, fields, labels, item)
-    columns: dict[Hashable, Any] = {}
-    for to, label in zip(["user"] if len(users) == 1 else users, users, strict=True):
-        columns[to] = get_column(frame, label).take(rows.row).array
+    by = ["user"] if len(users) == 1 else users
+    named = zip(by, users, strict=True)
+    columns: dict[Hashable, Any] = {
+        to: get_column(frame, label).take(rows.row).array for to, label in named
+    }
     columns["item"] = as_ids(name, fields.pop(item))
     if score is None:
         columns["score"] = read_column(pa.chunked_array([rows.order]))
     else:
-        values = fields.pop(score)
-        values = values if rows.is_empty is None else values[~rows.is_empty]
-        numbers = as_numbers(f"{name}: {score}", values.to_numpy())
-        scores = pd.Series(-numbers if less_is_better(score) else numbers)
-        columns["score"] = take(scores, rows.members).array
-    carried = [*of_models, *remove_labels(frame, [*users, *of_models, *list_types(frame)])]
-    carried = remove_labels(carried, labels)
-    others = dict(zip(name_carried(carried, [*columns, *fields]), carried, strict=True))
-    columns |= {label: fields[label].array for label in fields if label not in columns}
-    columns |= {to: get_column(frame, one).take(rows.row).array for to, one in others.items()}
-    made = pd.DataFrame(columns, copy=False)
-    by = [*columns][: len(users)]
-    made = check_rows(name, made, by, rows.row, rows.is_empty, duplicates)
-    if of_models:
-        runs = dict(iter(made.groupby(next(iter(others)), observed=True)))
-        made = join_runs("lists", runs, by, [*fields, *list(others)[1:]])
+        scores = fields.pop(score)
+        is_item = slice(None) if rows.is_empty is None else ~rows.is_empty
+        numbers = as_numbers(f"{name}: {score}", scores[is_item].to_numpy())
+        numbers = -numbers if less_is_better(score) else numbers
+        columns["score"] = take(pd.Series(numbers), rows.members).array
+    carried = remove_labels(frame, [*users, *models, *labels, *list_types(frame)])
+    others = carry(frame, [*models, *carried], rows, [*columns, *fields])
+    columns |= {label: one for label, one in fields.items() if label not in columns}
+    made = check_rows(name, pd.DataFrame({**columns, **others}), by, rows, duplicates)
+    if models:
+        label, *carried = others
+        runs: Any = made.groupby(label, observed=True)
+        made = join_runs("lists", dict(iter(runs)), by, [*fields, *carried])
     return remember_lists(made, {"user": users} if len(users) > 1 else {}, rows)
 
 

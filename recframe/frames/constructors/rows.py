@@ -14,6 +14,7 @@ from pandas.api.types import infer_dtype, is_list_like, is_object_dtype
 from recframe.errors import RecframeError, quote, shorten
 from recframe.frames.id_kinds import ID_ERRORS, check_dtype, compare
 from recframe.frames.ids import encode
+from recframe.frames.list_columns import ListRows
 from recframe.frames.values import NUMBER_OBJECTS, read_objects
 from recframe.kernel.grouping import Groups, SortedPairs, group_offsets
 from recframe.kernel.threads import Array
@@ -185,22 +186,19 @@ def make_rows(
     if scores is None:
         scores = group_offsets(sizes)[row] - np.arange(len(row)) - 1
     frame = pd.DataFrame({"user": users.take(row), "item": items, "score": scores})
-    return check_rows(name, frame, ["user"], row, duplicates=duplicates)
+    position = np.empty(0, np.int64)
+    return check_rows(name, frame, ["user"], ListRows(row, position, None, {}), duplicates)
 
 
 def check_rows(
     name: str,
     frame: pd.DataFrame,
     users: Sequence[Hashable],
-    row: Array,
-    is_empty: Array | None = None,
-    duplicates: str | None = None,
+    rows: ListRows,
+    duplicates: str | None,
 ) -> pd.DataFrame:
-    """Return the rows of lists; raise if a list repeats an item, has padding, or scores rise.
-
-    `row` is the list of each row; rows that are `is_empty` stand for lists without items.
-    """
-    items, scores = frame["item"], frame["score"]
+    """Return the rows of lists; raise if a list repeats an item, has padding, or scores rise."""
+    items, scores, row, is_empty = frame["item"], frame["score"], rows.row, rows.is_empty
     are_none = are_no_items(pd.Index(items, copy=False))
     is_padded = are_none if is_empty is None else are_none & ~is_empty
     if is_padded.any():
