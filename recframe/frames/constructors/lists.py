@@ -318,9 +318,9 @@ def _make_list_frame(
     columns |= {label: one for label, one in fields.items() if label not in columns}
     made = check_rows(name, pd.DataFrame({**columns, **others}), by, rows, duplicates)
     if models:
-        label, *carried = others
-        runs: Any = made.groupby(label, observed=True)
-        made = join_runs("lists", dict(iter(runs)), by, [*fields, *carried])
+        label: Any = next(iter(others))
+        runs = dict(iter(made.groupby(label, observed=True)))
+        made = join_runs("lists", runs, by, [*fields, *list(others)[1:]])
     return remember_lists(made, {"user": users} if len(users) > 1 else {}, rows)
 
 
