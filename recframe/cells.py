@@ -44,6 +44,7 @@ class Types:
 
     path = ""  # the file that is read
     flags: Container[str] = ()  # columns whose type may differ from file to file
+    texts: Container[str] = ()  # columns whose cells stay text
     numbers: Container[str] = ()  # columns that must not hold text, so that no text is kept
 
     def __init__(

@@ -145,7 +145,12 @@ class Delimited:
         with self._opened(types, names) as reader:
             for cells in reader:
                 if cells.num_rows:
-                    columns = {name: read_cells(name, cells[name], types) for name in names}
+                    columns = {
+                        name: cells[name]
+                        if name in types.texts
+                        else read_cells(name, cells[name], types)
+                        for name in names
+                    }
                     yield pa.record_batch(columns)
 
     @contextmanager

@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from recframe.cells import ColumnType, Types, check_type, read_cells
+from recframe.cells import Types, check_type, read_cells
 from recframe.errors import RecframeError, quote
 from recframe.files.batches import next_ahead
 from recframe.files.footers import read_schema
@@ -111,9 +111,7 @@ class MemberRows:
         schema = self.rows.read_schema(types.memory)
         carried = self._name_carried(schema)
         stored = [*self.lists, *(carried[name] for name in names if name in carried)]
-        for name in self.lists:
-            if not is_list_type(schema.field(name).type):
-                types.note(name, ColumnType(pa.string()))  # Lists of one id are no numbers.
+        types.texts = self.lists  # A list of one id is no number.
         for batch in self.rows.iter_batches(stored, types):
             yield self._make(batch, schema, types).select(list(names))
 

@@ -16,6 +16,7 @@ from recframe.frames.id_kinds import rank_as_text
 from recframe.frames.id_matching import unwrap_ids
 from recframe.frames.ids import Ids, Users, encode, find_users
 from recframe.frames.list_columns import N_CELLS_SEEN, find_separator
+from recframe.frames.list_frames import advise_lists
 from recframe.frames.names import get_column
 from recframe.frames.values import (
     Gains,
@@ -227,15 +228,12 @@ def check_no_texts(ids: pd.Index[Any], columns: Columns) -> None:
     """Raise if each user has one item, and items are text that looks like lists of ids."""
     separator = find_separator(ids[:N_CELLS_SEEN].tolist()) if ids.dtype.kind in "OU" else None
     if separator is not None:
-        is_truth = not columns.scores
-        answers: dict[str, Any] = {} if is_truth else {"lists": columns.item}
-        answers |= {"sep": separator} if separator else {}
-        arguments = ["truth"] if is_truth else ["df", f"items={quote(columns.item)}"]
-        arguments += [f"sep={quote(separator)}"] if separator else []
+        how, answers = advise_lists({columns.item: separator}, "df" if columns.scores else "truth")
+        if not columns.scores:
+            del answers["lists"]
         raise RecframeError(
             f"item={quote(columns.item)} must be one id in a cell, found text that looks like a "
-            f"list of ids, such as {quote(ids[0])}; recframe.from_lists({', '.join(arguments)}) "
-            "makes rows of them",
+            f"list of ids, such as {quote(ids[0])}; {how}",
             answers,
         )
 

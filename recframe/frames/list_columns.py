@@ -122,8 +122,8 @@ def choose_lists(types: Mapping[Any, pa.DataType]) -> list[Any]:
     scores = scores or floats
     if len(items) != 1 or len(scores) > 1:
         raise RecframeError(
-            f"lists: {len(types)} columns hold lists, {shown(list(types))}; name the one of items, "
-            "or several whose lists belong together",
+            f"{len(types)} columns hold lists, {shown(list(types))}; name the one of items, or "
+            "several whose lists belong together, that of items first",
             {"lists": Choice(ids or list(types))},
         )
     are_flags = [one for one in relevant if pa.types.is_primitive(types[one])]
@@ -135,8 +135,8 @@ def find_fields(
 ) -> Fields:
     """Return the fields of an item and of scores by their names, or by the item that is passed.
 
-    The only field next to a score is the item, whatever its name, and so is the only list. Next to
-    a list of ids, the only list of floats is the score.
+    The only field next to a score is the item, whatever its name. Of several lists it is the first,
+    and the only list of floats is the score.
     """
     names = list(types)
     if is_infer(item) and len(names) == 1 and names[0] in lists:
@@ -154,6 +154,8 @@ def find_fields(
     else:
         is_lone = len(others) == 1 and bool(scores)
         items = others if is_lone else [name for name in others if _means_items(name)]
+        if len(items) != 1 and len(lists) > 1:
+            items = [name for name in others if name in lists][:1]
     doubtful = [one for one in floats if find_role(one) is None and one not in items]
     return Fields(items, scores, [] if scores else doubtful)
 

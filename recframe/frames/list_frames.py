@@ -13,7 +13,7 @@ import pyarrow as pa
 from pandas.api.types import is_float_dtype, is_list_like, is_numeric_dtype
 
 from recframe.cells import Types, convert, read_cells
-from recframe.errors import DAMAGE, RecframeError, quote
+from recframe.errors import DAMAGE, Choice, RecframeError, quote
 from recframe.frames.constructors.rows import read_lists
 from recframe.frames.list_columns import (
     ListRows,
@@ -84,6 +84,19 @@ def find_lists(frame: pd.DataFrame) -> dict[Hashable, str]:
     if LISTS in frame.attrs:
         return dict(frame.attrs[LISTS])
     return dict.fromkeys(list_types(frame, with_tuples=False), "") or list_texts(frame)
+
+
+def advise_lists(lists: Mapping[Hashable, str], source: str = "df") -> tuple[str, dict[str, Any]]:
+    """Return advice that makes rows of lists, and its answers; `lists` are as of `find_lists`."""
+    label, sep = next(iter(lists.items()))
+    answers: dict[str, Any] = {"lists": label if len(lists) == 1 else Choice([*lists])}
+    arguments = [f"items={quote(label)}"] if len(lists) == 1 else ["items=..."]
+    if sep:
+        answers["sep"] = sep
+        arguments.append(f"sep={quote(sep)}")
+    how = ", ".join([source, *arguments])
+    files = ", ".join(arguments).replace("items=", "lists=")
+    return f"recframe.from_lists({how}), or {files} of recframe.scan, makes rows of them", answers
 
 
 def read_list_rows(

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from recframe.errors import Choice, MissingColumnError, RecframeError, quote
-from recframe.frames.list_frames import find_lists
+from recframe.frames.list_frames import advise_lists, find_lists
 from recframe.frames.names import (
     as_labels,
     check_label,
@@ -76,8 +76,7 @@ def _open_roles_error(
         python = ", ".join(spell_arguments(list_changed(options) | answers if call else answers))
         remedy = f"pass {f'{call}({python})' if call else python}{say_choices(answers)}"
     without = {name for name, role in roles.items() if role.how == "none"}
-    lists = find_lists(frame)
-    advice, of_lists = _advise_lists(frame, without, lists, call)
+    advice, of_lists = _advise_on_lists(frame, without)
     has_none = any(isinstance(one, Choice) and not str(one) for one in answers.values())
     parts += [*([] if advice and has_none else [remedy]), *advice]
     error = MissingColumnError if without else RecframeError
@@ -97,31 +96,23 @@ def _advise_header(frame: pd.DataFrame) -> str:
     )
 
 
-def _advise_lists(
-    frame: pd.DataFrame, without: set[str], lists: Mapping[Hashable, str], call: str
-) -> tuple[list[str], dict[str, Any]]:
-    """Return advice for columns of lists, if roles have no column, and the answers that it gives.
-
-    `lists` are the columns that hold lists, with the separators of those that are text.
-    """
-    advice, answers = list[str](), dict[str, Any]()
+def _advise_on_lists(frame: pd.DataFrame, without: set[str]) -> tuple[list[str], dict[str, Any]]:
+    """Return advice for columns of lists, if roles have no column, and its answers."""
+    advice, answers, lists = list[str](), dict[str, Any](), find_lists(frame)
     named = [label for label in frame if plain_name(label) in LISTS]
-    if (lists or named) and "score" in without:
-        label = [*lists, *named][0]
-        first, is_text = quote(label), bool(lists.get(label))
-        cells = frame[label].head() if label in lists and label in frame.columns else pd.Series([])
-        if find_role(label) == "score" and not is_text and set(cells.map(len)) == {1}:
-            advice.append(
-                f"where each list has one number, pass df.assign(score=df[{first}].str[0])"
-            )
+    if "score" in without and lists:
+        label = next(iter(lists))
+        is_score = find_role(label) == "score" and label in frame and not lists[label]
+        if is_score and set(frame[label].head().map(len)) == {1}:
+            call = f"df.assign(score=df[{quote(label)}].str[0])"
+            advice.append(f"where each list has one number, pass {call}")
         else:
-            if lists:
-                answers = {"lists": label if len(lists) == 1 else Choice([*lists])}
-                answers |= {"sep": lists[label]} if is_text else {}
-            texts = f", sep={quote(lists[label])}" if is_text else ""
-            how = f"recframe.from_lists{f'(df, items={first}{texts})' if texts else ''} makes rows"
-            how = f"{how} of them" if call == "df.rec" else f"pass lists={first}{texts}"
-            advice.append(f"where {first} holds lists, {how}")
+            how, answers = advise_lists(lists)
+            advice.append(f"where {' or '.join(map(quote, lists))} holds lists, {how}")
+    elif "score" in without and named:
+        advice.append(
+            f"where {quote(named[0])} holds lists, recframe.from_lists makes rows of them"
+        )
     if (lists or named) and "user" in without:
         advice.append("where each row is a ranking, frame.reset_index(names='user') numbers them")
     return advice, answers

@@ -85,7 +85,8 @@ class Questions:
         """Repeat the call with answers until it asks nothing new."""
         while not self.is_done and len(self.messages) < MOST_ASKED:
             choices = self.choices
-            if "lists" in self.answers and not choices.keys().isdisjoint(("item", "model")):
+            of_lists = {"lists", "item", "model"}.intersection(choices)
+            if "lists" in self.answers and of_lists:
                 self.bound = None  # The call would show a column that was only tried.
                 return
             if not all(one.candidates for one in choices.values()):
