@@ -1,4 +1,4 @@
-"""Real exports in twelve shapes: as people have them, small, seeded, users and items long-tailed.
+"""Real exports in ten shapes: as people have them, small, seeded, users and items long-tailed.
 
 Each function returns the data of a tool, with its names of columns, its dtypes and its ties.
 """
@@ -85,27 +85,6 @@ def spark_recommendations(k=10):
     return pd.DataFrame({"userId": lists.index, "recommendations": lists.tolist()})
 
 
-def spark_test():
-    """Return the test frame that goes with `spark_recommendations`."""
-    return held_out().rename(columns={"user": "userId", "item": "movieId"})
-
-
-def score_matrix():
-    """Return the scores of a factorisation (LightFM): an array (users x items), some tied."""
-    rng = np.random.default_rng(4)
-    factors = rng.normal(size=(N_USERS, 3)), rng.normal(size=(N_ITEMS, 3))
-    return np.round(factors[0] @ factors[1].T, 1)
-
-
-def csr_test():
-    """Return the test set that goes with `score_matrix`: a sparse matrix of 1."""
-    from scipy.sparse import csr_matrix  # The extra "stats" has SciPy.
-
-    pairs = held_out()
-    ones = np.ones(len(pairs), "float32")
-    return csr_matrix((ones, (pairs["user"], pairs["item"])), shape=(N_USERS, N_ITEMS))
-
-
 def vector_store(measure="distance"):
     """Return a vector store's results for queries, with a distance or a similarity."""
     user, item, rng = _list_pairs(5)
@@ -188,34 +167,6 @@ def trec_qrels():
     return pairs.assign(iter=0, rel=np.arange(len(pairs)) % 3)[["qid", "iter", "docno", "rel"]]
 
 
-def run_dicts():
-    """Return two runs as pytrec_eval and ranx have them; the second lists fewer documents."""
-    run = trec_run().assign(query=lambda frame: frame["qid"].astype(str))
-    dense = run[run.index % 3 > 0].assign(sim=lambda frame: (20 - frame["sim"]).round(1))
-    return {
-        name: {
-            query: dict(zip(rows["docno"], rows["sim"].tolist(), strict=True))
-            for query, rows in frame.groupby("query")
-        }
-        for name, frame in {"bm25": run, "dense": dense}.items()
-    }
-
-
-def qrels_dict():
-    """Return the qrels for `run_dicts`, as pytrec_eval has them."""
-    return {
-        str(query): dict(zip(rows["docno"], rows["rel"].tolist(), strict=True))
-        for query, rows in trec_qrels().groupby("qid")
-    }
-
-
-def ranker_arrays():
-    """Return a learned ranker's data: labels from 0 to 4, predictions, sizes of queries."""
-    user, _, rng = _list_pairs(10)
-    label = rng.integers(0, 5, len(user))
-    return label, _score(rng, label / 2), np.bincount(user)
-
-
 def two_models():
     """Return the scores of two models side by side."""
     user, item, rng = _list_pairs(9)
@@ -231,32 +182,17 @@ def two_models():
     )
 
 
-def topk_lists(k=10):
-    """Return the best items of each user, as a dict of lists."""
-    return {user: rows["item"].tolist() for user, rows in _list_best(k).groupby("user")}
-
-
 def topk_frame(k=10):
     """Return the best items of each user, as a frame with a column of lists."""
-    lists = topk_lists(k)
-    return pd.DataFrame({"user_id": list(lists), "recommended": list(lists.values())})
-
-
-def truth_sets():
-    """Return the relevant items for the users of `topk_lists`, as a dict of sets."""
-    return {user: set(rows["item"].tolist()) for user, rows in held_out().groupby("user")}
-
-
-def held_out():
-    """Return a test set as pairs; one user has no list, and one list has no pair."""
-    user, item, rng = _list_pairs(10)
-    pairs = pd.DataFrame({"user": user, "item": item})
-    return pairs[(rng.random(len(pairs)) < 0.4) & (pairs["user"] != 5)].reset_index(drop=True)
+    lists = _list_best(k).groupby("user")["item"].agg(list)
+    return pd.DataFrame({"user_id": lists.index, "recommended": lists.tolist()})
 
 
 def _list_best(k):
-    """Return the k best items of each user by `score_matrix`; the last user has none."""
-    scores = score_matrix()[:-1]
+    """Return the k best items of each user by the scores of a factorisation, some tied."""
+    rng = np.random.default_rng(4)
+    factors = rng.normal(size=(N_USERS, 3)), rng.normal(size=(N_ITEMS, 3))
+    scores = np.round(factors[0] @ factors[1].T, 1)
     item = np.argsort(-scores, axis=1, kind="stable")[:, :k]
     user = np.repeat(np.arange(len(scores)), k)
     return pd.DataFrame({"user": user, "item": item.ravel(), "score": scores[user, item.ravel()]})
