@@ -192,9 +192,11 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
     def _answer(self, answers: Mapping[str, Any]) -> Self:
         bound, others = copy(self), dict(answers)
         if not others.keys().isdisjoint({"lists", "sep"}):
-            lists = {name: others.pop(name) for name in ("lists", "sep") if name in others}
+            sep = others.pop("sep", self._frame.sep)
+            lists = {"lists": others.pop("lists", INFER), "sep": sep}
             bound._frame = open_lists(self._frame, **lists)
-            texts = [f", {name}={one!r}" for name, one in lists.items()]
+            known = {"lists": INFER, "sep": self._frame.sep}
+            texts = [f", {name}={one!r}" for name, one in lists.items() if one != known[name]]
             bound._written = f"{self._written[:-1]}{''.join(texts)})"
         if others.pop("union_by_name", False):  # It is an argument of `scan`.
             found = unite(bound._frame.found, self._frame.limits.memory)
@@ -320,6 +322,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
             rows = pd.concat(found, ignore_index=True) if found else files.sample
             if len(rows) == 0 and not self._options.has_truth:  # The refusal names some ids.
                 rows = next(iter_frames(files, limits.memory, progress, None), rows).head()
+        rows.attrs.update(self._frame.attrs)
         return rows, False
 
 

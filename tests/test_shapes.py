@@ -106,7 +106,7 @@ def test_lists_in_cells(make):
     message = refuse(frame)
 
     name = frame.columns[1]
-    assert f"where {name!r} holds lists, recframe.from_lists makes rows of them\n" in message
+    assert f"where {name!r} holds lists, recframe.from_lists(df, items={name!r}), or " in message
     assert "\nrecframe.from_lists(df).rec(\n    truth=...," in message
 
 

@@ -152,9 +152,9 @@ def find_list_rows(
         return found, {}
     schema = read_schema(found[0], memory)
     if is_infer(passed):
-        names, attrs = _find_list_columns(found[0], schema, memory)
+        names, attrs = _find_list_columns(found[0], schema, sep, memory)
     else:
-        names, attrs = _check_list_labels(as_labels(passed), schema), {}
+        names, attrs = _check_list_labels(as_labels(passed), schema, sep), {}
     if not names:
         return found, attrs
     rows = [
@@ -165,21 +165,24 @@ def find_list_rows(
         one._replace(rows=own, table_schema=None, fragment=None)
         for one, own in zip(found, rows, strict=True)
     ]
-    return files, {ROLES: rows[0].find_roles(memory), EMPTY: True}
+    others = [one.name for one in schema if is_list_type(one.type) and one.name not in names]
+    attrs = {ROLES: rows[0].find_roles(memory), EMPTY: True}
+    return files, attrs | ({LISTS: dict.fromkeys(others, "")} if others else {})
 
 
-def _check_list_labels(names: list[Any], schema: pa.Schema) -> list[str]:
+def _check_list_labels(names: list[Any], schema: pa.Schema, sep: str | None) -> list[str]:
     """Return the columns of lists that are passed; raise if one holds neither lists nor text."""
     for name in names:
         kind = plain_type(schema.field(name).type) if name in schema.names else None
-        if kind is None or not (is_list_type(kind) or pa.types.is_string(kind)):
+        is_text = kind is not None and (sep is not None or pa.types.is_string(kind))
+        if kind is None or not (is_list_type(kind) or is_text):
             how = "no such column" if kind is None else f"must hold lists, found type {kind}"
             raise RecframeError(f"lists={quote(name)}: {how}; the files have {shown(schema.names)}")
     return names
 
 
 def _find_list_columns(
-    found: Found, schema: pa.Schema, memory: int
+    found: Found, schema: pa.Schema, sep: str | None, memory: int
 ) -> tuple[list[str], dict[str, Any]]:
     """Return the columns of lists that become rows, and those that the caller is asked about."""
     types = {one.name: plain_type(one.type) for one in schema}
@@ -194,12 +197,14 @@ def _find_list_columns(
         try:
             return choose_lists(nested), {}
         except RecframeError:
-            return [], {LISTS: dict.fromkeys(nested)}
+            return [], {LISTS: dict.fromkeys(nested, "")}
     texts = [name for name in flat if pa.types.is_string(types[name])]
     if not isinstance(found.rows, Delimited) or not texts or {"item", "score"} <= roles:
         return [], {}
     head = next(found.rows.iter_batches(texts, Types(memory=memory)), None)
     cells = {} if head is None else {name: head[name][:N_CELLS_SEEN].to_pylist() for name in texts}
-    separators = {name: find_separator(own) for name, own in cells.items()}
+    separators = {name: find_separator(own, sep) for name, own in cells.items()}
     known = {name: one for name, one in separators.items() if one is not None}
+    if sep is not None and len(known) == 1:
+        return list(known), {}
     return [], {LISTS: known} if known else {}

@@ -216,7 +216,8 @@ def read_excluded(columns: Columns, options: Options, *, is_all: bool = True) ->
     frame = load_frame("exclude", options.exclude)
     with naming("exclude"):
         columns = find_companion_columns("exclude", frame, columns, options)
-        rows = complete_rows(frame, columns.labels) if options.missing == "drop" else None
+        may_drop = options.missing == "drop" or columns.has_empty
+        rows = complete_rows(frame, columns.labels) if may_drop else None
         users = find_users(frame, columns.users, rows)
         if is_all and users.groups.n_rows == 0:
             return None

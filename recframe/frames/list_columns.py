@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recframe.errors import DAMAGE, Choice, RecframeError, quote
-from recframe.frames.names import find_role, is_infer, is_same, shown
-from recframe.frames.words import less_is_better, may_be_score
+from recframe.frames.names import find_role, is_infer, is_same, plain_name, shown
+from recframe.frames.words import less_is_better, may_be_score, means_ids
 from recframe.kernel.grouping import number_members
 from recframe.kernel.threads import Array
 from recframe.options import INFER
@@ -117,7 +117,7 @@ def choose_lists(types: Mapping[Any, pa.DataType]) -> list[Any]:
     scores = [label for label in types if _is_score(label)]
     relevant = [label for label in types if find_role(label) == "relevant"]
     ids = [label for label in types if label not in (*scores, *floats, *relevant)]
-    named = [label for label in types if _means_items(label)]
+    named = _find_items([label for label in types if label not in (*scores, *floats)])
     items = named if len(named) == 1 else ids
     scores = scores or floats
     if len(items) != 1 or len(scores) > 1:
@@ -153,7 +153,7 @@ def find_fields(
         items = [name for name in names if is_same(name, item)]
     else:
         is_lone = len(others) == 1 and bool(scores)
-        items = others if is_lone else [name for name in others if _means_items(name)]
+        items = others if is_lone else _find_items(others)
         if len(items) != 1 and len(lists) > 1:
             items = [name for name in others if name in lists][:1]
     doubtful = [one for one in floats if find_role(one) is None and one not in items]
@@ -165,10 +165,16 @@ def _is_score(name: Hashable) -> bool:
     return find_role(name) == "score" or may_be_score(name) or name in SCORE_FIELDS
 
 
-def _means_items(name: Hashable) -> bool:
-    """Return whether a name means items in lists, as doc_id and doc_ids do."""
-    singular = name.rstrip("sS") if isinstance(name, str) else name
-    return "item" in (find_role(name), find_role(singular))
+def _find_items(names: Sequence[Any]) -> list[Any]:
+    """Return the names that mean items in lists, such as doc_ids; names of ids win over others."""
+    named = []
+    for name in names:
+        singular = name.rstrip("sS") if isinstance(name, str) else name
+        if "item" in (find_role(name), find_role(singular)) or plain_name(singular) == "id":
+            named.append(name)
+    of_ids = [name for name in named if means_ids(name)]
+    roles = [name for name in of_ids if plain_name(name).rstrip("s") != "id"]
+    return roles or of_ids or named
 
 
 def name_carried(names: Sequence[Any], fields: Sequence[Any]) -> list[Any]:
@@ -197,7 +203,8 @@ def find_separator(cells: Sequence[Any], known: str | None = None) -> str | None
     if known is None and all(NUMBER.fullmatch(text) or text.isdecimal() for text in texts):
         return None
     for separator in SEPARATORS if known is None else (known,):
-        ids = {one.strip() for text in texts for one in text.strip().split(separator)}
+        split = [text.split(None if separator == " " else separator) for text in texts]
+        ids = {one.strip() for members in split for one in members}
         are_alike = len({*map(len, ids)}) == 1 and all(one.isalnum() for one in ids)
         are_ids = are_alike or all(map(ID.fullmatch, ids))
         if are_ids and "" not in ids and any(separator in text.strip() for text in texts):
@@ -217,19 +224,20 @@ def type_members(types: Mapping[Any, pa.DataType], lists: Sequence[Any]) -> dict
 
 def split_texts(name: str, cells: pa.Array, separator: str | None) -> list[Any] | pa.Array:
     """Return the lists that texts hold, of texts or of the values that [a, b] has."""
-    if separator:
+    if separator and find_separator(cells[:N_CELLS_SEEN].to_pylist()) != "":
         trimmed = pc.ascii_trim_whitespace(cells)
         filled = pc.if_else(pc.equal(trimmed, ""), None, trimmed)
-        if not separator.isspace():
-            return pc.split_pattern(filled, separator)
-        return pc.ascii_split_whitespace(filled)
+        if separator.isspace():
+            return pc.ascii_split_whitespace(filled)
+        lists = pc.split_pattern(filled, separator)
+        return relist(lists, pc.ascii_trim_whitespace(lists.flatten()))
     texts = [text or "[]" for text in cells.to_pylist()]
     joined = f"[{','.join(texts)}]"
     try:
         lists = json.loads(joined)
     except ValueError:
         lists = None
-        with suppress(MemoryError, *DAMAGE):
+        with suppress(MemoryError, SyntaxError, *DAMAGE):
             lists = None if NO_COMMA.search(joined) else ast.literal_eval(joined)
     are_lists = isinstance(lists, list) and all(isinstance(one, list) for one in lists)
     if not are_lists or len(lists) != len(texts):

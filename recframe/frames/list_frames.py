@@ -192,7 +192,10 @@ def _read_structs(name: str, structs: list[Any]) -> Fields:
             f"{name}: lists must hold items, structs of the same fields, or pairs of an item and "
             f"its score, found {quote(first)} and {quote(list(kinds.values())[-1])}"
         )
-    table = table.set_axis(["item", "score"], axis=1) if list(table) == [0, 1] else table
+    if list(table) == [0, 1]:
+        table = table.set_axis(["item", "score"], axis=1)
+        if is_float_dtype(table["item"]) and not is_float_dtype(table["score"]):
+            raise RecframeError(f"{name}: pairs must be (item, score), found {quote(first)}")
     return {label: table[label] for label in table}
 
 

@@ -76,9 +76,9 @@ def _open_roles_error(
         python = ", ".join(spell_arguments(list_changed(options) | answers if call else answers))
         remedy = f"pass {f'{call}({python})' if call else python}{say_choices(answers)}"
     without = {name for name, role in roles.items() if role.how == "none"}
-    advice, of_lists = _advise_on_lists(frame, without)
+    advice, of_lists = _advise_on_lists(frame, without, is_companion="score" not in roles)
     has_none = any(isinstance(one, Choice) and not str(one) for one in answers.values())
-    parts += [*([] if advice and has_none else [remedy]), *advice]
+    parts += [*([] if advice and (has_none or of_lists) else [remedy]), *advice]
     error = MissingColumnError if without else RecframeError
     return error("; ".join(parts), of_lists or answers)
 
@@ -96,11 +96,17 @@ def _advise_header(frame: pd.DataFrame) -> str:
     )
 
 
-def _advise_on_lists(frame: pd.DataFrame, without: set[str]) -> tuple[list[str], dict[str, Any]]:
+def _advise_on_lists(
+    frame: pd.DataFrame, without: set[str], *, is_companion: bool
+) -> tuple[list[str], dict[str, Any]]:
     """Return advice for columns of lists, if roles have no column, and its answers."""
     advice, answers, lists = list[str](), dict[str, Any](), find_lists(frame)
     named = [label for label in frame if plain_name(label) in LISTS]
-    if "score" in without and lists:
+    if lists and is_companion and not without.isdisjoint({"item", "truth_item"}):
+        how, answers = advise_lists(lists, "truth")
+        del answers["lists"]
+        advice.append(f"where {' or '.join(map(quote, lists))} holds lists, {how}")
+    elif "score" in without and lists:
         label = next(iter(lists))
         is_score = find_role(label) == "score" and label in frame and not lists[label]
         if is_score and set(frame[label].head().map(len)) == {1}:

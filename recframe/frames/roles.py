@@ -74,11 +74,14 @@ def find_roles(
     }
     if "score" not in roles and (models := _list_models(frame)):
         roles["score"] = Role("inferred", models)
+    known = set[Hashable]()
     for role, label in frame.attrs.get(ROLES, {}).items():  # Lists have made its rows.
         if role not in roles and set(as_labels(label)) <= {*list_labels(frame)}:
             roles[role] = Role("inferred", as_labels(label))
+            known.update(as_labels(label))
     taken = {label for role in roles.values() for label in role.labels}
     named, reader = list_named(frame), _find_item_reader(options)
+    named["relevant"] = remove_labels(named["relevant"], known)
     may_read = with_item or options.duplicates != "keep"
     has_item = may_read and not taken.issuperset(named["item"])
     needed = {

@@ -18,7 +18,7 @@ from recframe.frames.values import Gains
 from recframe.kernel.grouping import SortedPairs
 from recframe.kernel.threads import Array
 from recframe.notes import is_noting, note
-from recframe.options import Options
+from recframe.options import ROLES, Options
 
 
 class Judge:
@@ -198,12 +198,14 @@ def judge_frame(
     ]
     flags = judge_rows(interactions, judgments, matches).relevant[read]
     judged.append(pd.Series(np.append(flags, judgments.relevant[added]), name="relevant"))
+    made = pd.concat(judged, axis=1)
+    made.attrs.update({name: frame.attrs[name] for name in (ROLES,) if name in frame.attrs})
     if judgments.rows is None:
-        return pd.concat(judged, axis=1), None
+        return made, None
     pair = np.full(len(interactions.relevant), -1)
     pair[matches.row] = matches.pair
     grades = judgments.rows.get_column(judgments.rows.columns.relevant)
-    return pd.concat(judged, axis=1), _reindex_rows(grades, np.append(pair[read], added))
+    return made, _reindex_rows(grades, np.append(pair[read], added))
 
 
 def _reindex_rows(column: pd.Series, rows: Array) -> pd.Series:

@@ -250,3 +250,25 @@ def test_text_lists_on_the_command_line(separator, truth_is_lists, tmp_path, cap
     status, out, _ = run(flags, capsys)
     assert 0 == status
     assert 0.5 == float(out.splitlines()[1].split(",")[1])
+
+
+def test_a_field_is_a_score_or_a_relevance(tmp_path):
+    """A field that ranks is no relevance, so truth is asked for."""
+    path = write(RECS, tmp_path / "recs.parquet")
+    with pytest.raises(RecframeError, match="relevant: no column found"):
+        recframe.scan(path, min_relevance=2).mean("recall@3")
+
+
+def test_rows_of_a_user_know_the_fields(tmp_path):
+    """`inspect` finds the item and the score of lists as metrics do."""
+    path = write(RECS, tmp_path / "recs.parquet")
+    shown = recframe.scan(path, truth=TRUTH, **OPTIONS).inspect(1, k=2)
+    assert "rating" in str(shown)
+
+
+def test_single_numbers_are_lists_too(tmp_path):
+    """A column of text lists may hold one number in each cell."""
+    pd.DataFrame({"user": [1, 2], "bought": [7, 8]}).to_csv(tmp_path / "a.csv", index=False)
+    truth = pd.DataFrame({"user": [1, 2], "item": [7, 9]})
+    rec = recframe.scan(tmp_path / "a.csv", lists="bought", sep=" ", truth=truth)
+    assert [1.0, 0.0] == rec.recall(k=1)["score"].tolist()

@@ -263,3 +263,86 @@ def test_labels_are_of_frames():
         recframe.from_lists(make([[7]]), items="recs")
     with pytest.raises(RecframeError, match="user, items, item, model and sep are for a frame"):
         recframe.from_lists({"ann": [7]}, items="recs")
+
+
+LISTS_OF_STORES = {
+    "Chroma": {"ids": [["a", "b"]], "distances": [[0.1, 0.2]], "documents": [["x", "y"]]},
+    "Pinecone": {
+        "matches": [
+            [{"id": "a", "score": 0.9, "values": [1.0]}, {"id": "b", "score": 0.8, "values": [2.0]}]
+        ]
+    },
+    "Qdrant": {
+        "points": [
+            [{"id": "a", "version": 3, "score": 0.9}, {"id": "b", "version": 1, "score": 0.8}]
+        ]
+    },
+}
+
+
+@pytest.mark.parametrize("store", LISTS_OF_STORES)
+def test_results_of_vector_stores(store):
+    """The ids that vector stores return are items, best first."""
+    frame = pd.DataFrame({"query": ["q"], **LISTS_OF_STORES[store]})
+    made = recframe.from_lists(frame).sort_values("score", ascending=False)
+    assert ["a", "b"] == made["item"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("cells", "sep"),
+    [
+        (["7 3", "5"], " "),
+        (["7  3", "5"], " "),
+        (["7, 3", "5"], ","),
+        (["[7, 3]", "[5]"], None),
+        (["[7, 3]", "[5]"], ", "),
+        (["7|3", "5"], "|"),
+    ],
+)
+def test_lists_in_text(cells, sep):
+    """Lists in text are split, and whole numbers become numbers."""
+    frame = pd.DataFrame({"userId": ["ann", "cat"], "items": cells})
+    assert [("ann", 7, -1), ("ann", 3, -2), ("cat", 5, -1)] == rows(
+        recframe.from_lists(frame, sep=sep)
+    )
+
+
+def test_empty_lists_in_text():
+    """Empty text and nulls are lists without items, and one id in each cell is a list."""
+    frame = pd.DataFrame({"userId": ["ann", "bob", "cat"], "items": ["a1", "", None]})
+    made = recframe.from_lists(frame, sep=" ")
+    assert [("ann", "a1", -1)] == rows(made)
+    assert ["ann", "bob", "cat"] == made["user"].tolist()
+
+
+def test_pairs_in_the_other_order():
+    """Pairs of a score and an item are refused."""
+    with pytest.raises(RecframeError, match=r"pairs must be \(item, score\), found \(0.9, 7\)"):
+        recframe.from_lists(make([[(0.9, 7), (0.5, 3)]]))
+
+
+def test_users_of_several_columns():
+    """Several columns of users keep their names, and the frame remembers them."""
+    frame = pd.DataFrame({"day": [1, 2], "userId": ["ann", "ann"], "items": [[7, 3], [5]]})
+    made = recframe.from_lists(frame, user=["day", "userId"])
+    assert ["day", "userId", "item", "score"] == made.columns.tolist()
+    truth = pd.DataFrame({"day": [1, 2], "userId": ["ann", "ann"], "item": [3, 5]})
+    found = made.rec(truth=truth, short="pad").reciprocal_rank()
+    assert [("day", "userId"), (0.5, 1.0)] == [tuple(found.index.names), tuple(found["score"])]
+
+
+def test_truth_in_text_is_asked_about():
+    """Truth with lists in text is refused with the call that makes rows of them."""
+    recs = recframe.from_lists({"a": ["x1", "x2"], "b": ["x3"]})
+    truth = pd.DataFrame({"user": ["a", "b"], "bought": ["x2 x9", "x4"]})
+    with pytest.raises(RecframeError, match=r"from_lists\(truth, items='bought', sep=' '\)"):
+        recs.rec(truth=truth, short="pad").recall(k=2)
+    made = recframe.from_lists(truth, items="bought", sep=" ")[["user", "item"]]
+    assert [0.5, 0.0] == recs.rec(truth=made, short="pad").recall(k=2)["score"].tolist()
+
+
+def test_an_empty_history_excludes_nothing():
+    """An empty list in exclude removes no row."""
+    recs = recframe.from_lists({"a": ["x", "y"], "b": ["z"]})
+    seen = pd.DataFrame({"user": ["a", "b"], "history": [["x"], []]})
+    assert ["y", "z"] == recs.rec(exclude=seen).top(1)["item"].tolist()

@@ -358,6 +358,9 @@ def _choose_columns(
         return choose_lists(types)
     texts = list_texts(frame, taken, sep)
     known = [label for label, separator in texts.items() if separator in ("", sep)]
+    others = remove_labels(list_labels(frame), taken)
+    if len(known) != 1 and len(others) == 1 and (sep is not None or frame.empty):
+        known = others
     if len(known) == 1:
         return known
     answers: dict[str, Any] = {}
@@ -389,7 +392,9 @@ def _find_item_and_score(
             {"item": likely},
         )
     if len(found.items) != 1 or len(scores) > 1 or found.doubtful:
-        pair = f"(one[{quote(names[0])}], {'-' * less_is_better(names[-1])}one[{quote(names[-1])}])"
+        first = (found.items or names)[0]
+        last = [*scores, *found.doubtful, names[-1]][0]
+        pair = f"(one[{quote(first)}], {'-' * less_is_better(last)}one[{quote(last)}])"
         raise RecframeError(
             f"{name}: lists must hold items, pairs of an item and its score, or structs whose "
             f"names say which is which, found fields {shown(names)}; make pairs of them, with "
