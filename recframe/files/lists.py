@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from recframe.cells import Types, check_type, read_cells
 from recframe.errors import RecframeError, quote
@@ -119,6 +120,12 @@ class MemberRows:
         """Return a row for each member of the lists in a batch."""
         lists = {name: self._read_lists(name, batch[name], types) for name in self.lists}
         rows, columns = make_list_rows(lists), dict[str, pa.Array]()
+        for name in self.find_fields(schema).items:
+            items = rows.fields[name]
+            if pa.types.is_integer(items.type) and pc.any(pc.equal(items, -1)).as_py():
+                raise RecframeError(
+                    f"{quote(name)}: lists must not be padded, found -1; leave it out"
+                )
         for to, name in self._name_carried(schema).items():
             if name in batch.schema.names:
                 values = batch[name].cast(plain_type(batch[name].type))

@@ -272,3 +272,10 @@ def test_single_numbers_are_lists_too(tmp_path):
     truth = pd.DataFrame({"user": [1, 2], "item": [7, 9]})
     rec = recframe.scan(tmp_path / "a.csv", lists="bought", sep=" ", truth=truth)
     assert [1.0, 0.0] == rec.recall(k=1)["score"].tolist()
+
+
+def test_padded_lists_are_refused(tmp_path):
+    """The item -1 fills up short lists, so it is no item."""
+    frame = pd.DataFrame({"user": [1, 2], "items": [[7, -1], [3, 5]]})
+    with pytest.raises(RecframeError, match="'items': lists must not be padded, found -1"):
+        recframe.scan(write(frame, tmp_path / "a.parquet"), truth=TRUTH).recall(k=1)
