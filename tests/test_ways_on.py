@@ -204,7 +204,7 @@ def test_files_of_three_columns(header, tmp_path, capsys):
     assert "0.75" in capsys.readouterr().out
     (tmp_path / "run").write_text("q1\td1\t14\nq1\td2\t13\nq2\td9\t1\n")
     message = refuse(lambda: recframe.read_run(tmp_path / "run"))
-    assert "must be of query, doc and rank (1, 2, … of each query); with scores a run" in message
+    assert "must be of query, doc and rank (1, 2, … in each query, in this order)" in message
 
 
 def test_a_limit_in_percent(tmp_path, capsys):
