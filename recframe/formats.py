@@ -23,7 +23,7 @@ from recframe.cells import (
 from recframe.other_tables import RELATION, is_instance
 
 DELIMITERS = {"csv": ",", "tsv": "\t"}
-JSON = ("jsonl", "ndjson")
+JSON = ("jsonl", "ndjson", "json")
 ARROW_ENDINGS = ("feather", "arrow", "ipc")
 CODECS = {"gz": "gzip", "bz2": "bz2", "zst": "zstd"}  # compressions of text files
 BUFFER = 1 << 20  # bytes that are read at once from a compressed file
@@ -32,6 +32,11 @@ ARROW_FILE = b"ARROW1"  # the first bytes of an Arrow file; a stream has others
 
 NULLS = ("None", "<NA>")  # Pandas reads these as null too, Arrow does not.
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+# Without dtype=False, pandas reads the id "007" as 7.
+DOCUMENT = (
+    "each line must be a JSON object; if it is one JSON document, pass "
+    "pd.read_json(path, dtype=False)"
+)
 TOO_LONG = "straddles two block boundaries"
 
 
@@ -197,7 +202,10 @@ class JsonLines:
         """Return the first lines."""
         types = Types(memory=memory)
         for number, text in self._iter_lines(types):
-            return infer_lines(text, number, types)
+            table = infer_lines(text, number, types)
+            if all(map(pa.types.is_struct, table.schema.types)):  # {"user": {"0": 1}} is one.
+                raise pa.ArrowInvalid(DOCUMENT)
+            return table
         raise pa.ArrowInvalid("it is empty")
 
     def iter_batches(self, names: Sequence[str], types: Types) -> Iterator[pa.RecordBatch]:
@@ -227,7 +235,9 @@ class JsonLines:
     def _iter_lines(self, types: Types) -> Iterator[tuple[int, bytes]]:
         """Yield whole lines of a file, many at a time, with the number of the first."""
         with self.open_file() as file:
-            blocks, rest, number = Blocks(file, types), b"", 1
+            blocks, rest, number = Blocks(file, types), file.read(1), 1
+            if rest == b"[":
+                raise pa.ArrowInvalid(DOCUMENT)
             data = blocks.read()
             while data:
                 following = blocks.read()

@@ -360,12 +360,13 @@ def scan(
     source : path, list of paths, Dataset, RecordBatchReader, DeltaTable, or relation of DuckDB
         Files of one format with one row for each user and item: a file, a folder, a glob
         pattern, or a list of these; or the folder of a Delta table. Names that begin with _ or .
-        are left out. The ending gives the format: .csv, .tsv, .jsonl and .ndjson (also .gz, .bz2,
-        .zst), .feather, .arrow and .ipc, otherwise parquet. Also a dataset or reader of pyarrow
-        (a reader serves one call), a table of deltalake at its version, or a relation of DuckDB,
-        whose query runs at each call. Files are listed once, here. A path may be a URI such as
-        ``s3://bucket/runs``: pyarrow opens s3, gs, abfs and hdfs with the credentials of the
-        environment, fsspec opens https and others (``pip install 'recframe[cloud]'``).
+        are left out. The ending gives the format: .csv, .tsv, .jsonl, .ndjson and .json (JSON
+        lines; these also with .gz, .bz2, .zst), .feather, .arrow and .ipc, otherwise parquet. Also
+        a dataset or reader of pyarrow (a reader serves one call), a table of deltalake at its
+        version, or a relation of DuckDB, whose query runs at each call. Files are listed once,
+        here. A path may be a URI such as ``s3://bucket/runs``: pyarrow opens s3, gs, abfs and hdfs
+        with the credentials of the environment, fsspec opens https and others (``pip install
+        'recframe[cloud]'``).
     memory, tmp, progress : int or str, path, bool or callable
         As in `evaluate`. ``progress=True`` also shows how many segments `summary` and `compare`
         have done.

@@ -1,6 +1,5 @@
 """The remedy that a refusal names in common situations works and gives the right values."""
 
-import json
 import re
 
 import numpy as np
@@ -52,16 +51,23 @@ def test_numbers_as_texts(texts):
     assert EXPECTED == mean(frame.assign(score=eval(call, {"pd": pd, "df": frame})))
 
 
-def test_json_lines_by_another_name(tmp_path):
-    """The suggested call of pandas reads JSON lines in a file named .json."""
-    path = tmp_path / "rows.json"
-    path.write_text("\n".join(map(json.dumps, ROWS.to_dict("records"))))
-    message = refuse(lambda: recframe.evaluate(path, [METRIC]))
-    call = re.search(r"pass (pd\.read_json\(.*?\))", message)[1]
-    assert EXPECTED == mean(eval(call, {"pd": pd}))
-    path.write_text(json.dumps(ROWS.to_dict("records")))
-    message = refuse(lambda: recframe.evaluate(path, [METRIC]))
-    assert EXPECTED == mean(eval(re.search(r"pass (pd\.read_json\(.*?\))", message)[1], {"pd": pd}))
+def test_json_by_its_usual_name(tmp_path, capsys):
+    """A file named .json may hold JSON lines; one of a single document is read by pandas."""
+    path, truth = tmp_path / "rows.json", tmp_path / "truth.json.gz"
+    ROWS.to_json(path, orient="records", lines=True)
+    TRUTH.to_json(truth, orient="records", lines=True)
+    assert EXPECTED == recframe.scan(path).mean(METRIC).iloc[0, 0]
+    assert 0 == main(["evaluate", str(path), "-m", METRIC, "--truth", str(truth)])
+    assert str(EXPECTED)[:6] in capsys.readouterr().out
+    for orient in ("records", "columns"):
+        for indent in (None, 2):
+            ROWS.astype({"user": str}).to_json(path, orient=orient, indent=indent)
+            message = refuse(lambda: recframe.evaluate(path, [METRIC]))
+            call = re.search(r"pass (pd\.read_json\(.*?\))", message)[1]
+            assert call in refuse(lambda: recframe.evaluate(ROWS, [METRIC], truth=path))
+            frame = eval(call, {"pd": pd, "path": path})
+            assert EXPECTED == mean(frame)
+            assert "1" == frame["user"].tolist()[0]
 
 
 def test_a_file_without_a_header(tmp_path):
