@@ -124,10 +124,11 @@ class ArrowFile:
 
 @dataclass(frozen=True)
 class Delimited:
-    """A file of text whose first row names its columns."""
+    """A file of text whose first row names its columns, unless `names` do."""
 
     open_file: Callable[[], Any]
     delimiter: str
+    names: tuple[str, ...] = ()
 
     def read_schema(self, memory: int | None = None) -> pa.Schema:
         """Return the columns, with the types of the first block."""
@@ -137,7 +138,7 @@ class Delimited:
             raise pa.ArrowInvalid("it is UTF-16 text; convert it to UTF-8")
         # The first cells are read as text: Arrow takes seconds to guess the type of a long cell.
         line = first.partition(b"\n")[0].decode(errors="replace").strip("\r\ufeff")
-        texts = line.replace('"', "").split(self.delimiter)
+        texts = self.names or line.replace('"', "").split(self.delimiter)
         types = Types(memory=memory)
         types.check_columns(len(texts))
         with self._opened(types, texts=texts) as reader:
@@ -170,7 +171,11 @@ class Delimited:
                 reader = csv.open_csv(
                     blocks,
                     # With threads, Arrow's messages do not name the row.
-                    csv.ReadOptions(use_threads=False, block_size=types.most + types.n_bytes),
+                    csv.ReadOptions(
+                        use_threads=False,
+                        block_size=types.most + types.n_bytes,
+                        column_names=self.names,
+                    ),
                     csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
                     csv.ConvertOptions(
                         column_types=dict.fromkeys([*names, *texts], pa.string()),

@@ -347,6 +347,7 @@ def scan(
     union_by_name: bool = False,
     lists: Hashable | list[Hashable] = INFER,
     sep: str | None = None,
+    names: Sequence[str] | None = None,
     **options: Unpack[OptionArguments],
 ) -> "recframe.scanned.ScannedRecAccessor":
     """
@@ -391,6 +392,8 @@ def scan(
         column is named as an item or a score. None: no list becomes rows.
     sep : str, default None
         The separator of lists that are text, also in `truth` and `exclude`, as in `from_lists`.
+    names : list of str, default None
+        The names of the columns of csv or tsv without a header, as in ``pd.read_csv``.
     **options
         Those of `evaluate`.
 
@@ -452,7 +455,7 @@ def scan(
     arguments = {"tmp": tmp, "storage_options": storage_options, "filesystem": filesystem}
     arguments |= {"filters": filters, "union_by_name": union_by_name or None}
     arguments |= {"memory": None if memory == MEMORY else memory}
-    arguments |= {"lists": None if is_infer(lists) else lists, "sep": sep}
+    arguments |= {"lists": None if is_infer(lists) else lists, "sep": sep, "names": names}
     accessor = scan_source(
         "source",
         source,
@@ -464,6 +467,7 @@ def scan(
         union_by_name=union_by_name,
         lists=lists,
         sep=sep,
+        names=names,
     )
     others = [f", {name}={write(name, one)}" for name, one in arguments.items() if one is not None]
     accessor._written = f"recframe.scan({write('source', source)}{''.join(others)})"

@@ -81,9 +81,8 @@ def run_report(arguments: Namespace) -> tuple[int, str]:
     first = Namespace(**{**vars(arguments), "paths": arguments.paths[:1], "verbose": False})
     labels = list(scan_files(first, options)[0]._sample)
     if is_saved := "score" in labels and is_metric(labels[-1]):
-        of_rows = [
-            name for name in ("filter", "union_by_name", "lists", "sep") if getattr(arguments, name)
-        ]
+        of_files = ("filter", "union_by_name", "lists", "sep", "names")
+        of_rows = [name for name in of_files if getattr(arguments, name)]
         if of_rows := [*of_rows, *list_changed(options)]:
             raise RecframeError(
                 f"{as_flag(of_rows[0])} is for rows of users and items; "
