@@ -492,15 +492,16 @@ def read_per_user(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
     """
     Return the values of every user from files that ``recframe evaluate --per-user`` wrote.
 
-    Several files are joined by user, so that their models can be compared.
+    Several files are joined by user, so that their models can be compared. The tables of `evaluate`
+    are read too, as pandas, Polars and Spark write them in parquet.
 
     Parameters
     ----------
     path : path, or list of paths
-        A file or URI, .parquet or .csv, with one or more columns of users under any name, then
-        ``score`` and one column for each metric; before the score, ``weights`` may weigh users. In
-        csv, ids are whole numbers if all of them are, unless another file has text ids; otherwise
-        they are text.
+        A file, folder, pattern or URI of .parquet or .csv, with one or more columns of users under
+        any name, then ``score`` and one column for each metric; before the score, ``weights`` may
+        weigh users. The files of a folder are one table. In csv, ids are whole numbers if all of
+        them are, unless another file has text ids; otherwise they are text.
 
     Returns
     -------
