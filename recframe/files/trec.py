@@ -185,7 +185,8 @@ def read_lines(path: str, layout: LineLayout) -> pd.DataFrame:
     """Return a file of this layout as a frame."""
     data = _regular(_read_bytes(path))
     first = _find_first(data)
-    if layout is QRELS_LINES and _has_names(first.decode(errors="replace").split(" ")):
+    names = [find_role(name) for name in first.decode(errors="replace").split(" ", 4)]
+    if layout is QRELS_LINES and (names[-1] in ("relevant", "score") or names == ["user", "item"]):
         data = data.replace(first, b"", 1)
         first = _find_first(data)
     alike = [one for one in LAYOUTS if one.fields.count(" ") == first.count(b" ")]
@@ -223,12 +224,6 @@ def _find_first(data: bytes) -> bytes:
     """Return the first line that is not empty."""
     found = re.search(rb"[^\n]+", data)
     return found[0] if found else b""
-
-
-def _has_names(fields: list[str]) -> bool:
-    """Return whether the fields of a line are names of columns, as BEIR has them."""
-    first, last = find_role(fields[0]), find_role(fields[-1])
-    return last in ("relevant", "score") or (first, last) == ("user", "item")
 
 
 def _read_bytes(path: str) -> bytes:
