@@ -3,6 +3,7 @@
 Delimited text (CSV, TSV) and lines of JSON are read block by block, in types that fit all rows.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from recframe.cells import (
     parse_lines,
     read_cells,
 )
+from recframe.errors import quote
 from recframe.other_tables import RELATION, is_instance
 
 DELIMITERS = {"csv": ",", "tsv": "\t"}
@@ -287,6 +289,11 @@ def convert_all(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 def read_whole(rows: Rows, is_id: Callable[[str], bool]) -> pa.Table:
     """Return all rows and columns; `is_id` tells by its name whether a column holds ids."""
     schema = rows.read_schema()
+    for name, n_columns in Counter(schema.names).items():
+        if n_columns > 1:
+            raise pa.ArrowInvalid(
+                f"{n_columns} columns are named {quote(name)}; write a header with different names"
+            )
     types = Types(ids=list(filter(is_id, schema.names)))
     batches = list(rows.iter_batches(schema.names, types))
     schema = types.complete(schema)

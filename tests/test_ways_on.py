@@ -94,6 +94,11 @@ def test_truth_without_a_header(tmp_path):
     message = refuse(lambda: recframe.evaluate(frame, [METRIC], truth=path))
     names = eval(re.search(r"the names to pd.read_csv, such as names=(\[.*?\])", message)[1])
     assert 0.5 == mean(frame, truth=pd.read_csv(path, names=names))
+    path.write_text("1,1,1\n1,2,0\n")
+    message = refuse(lambda: recframe.evaluate(frame, [METRIC], truth=path))
+    assert message.endswith(
+        "truth.csv: 3 columns are named '1'; write a header with different names"
+    )
 
 
 @pytest.mark.parametrize(
