@@ -3,6 +3,7 @@
 Delimited text (CSV, TSV) and lines of JSON are read block by block, in types that fit all rows.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -20,10 +21,11 @@ from recframe.cells import (
     parse_lines,
     read_cells,
 )
+from recframe.errors import quote
 from recframe.other_tables import RELATION, is_instance
 
 DELIMITERS = {"csv": ",", "tsv": "\t"}
-JSON = ("jsonl", "ndjson")
+JSON = ("jsonl", "ndjson", "json")
 ARROW_ENDINGS = ("feather", "arrow", "ipc")
 CODECS = {"gz": "gzip", "bz2": "bz2", "zst": "zstd"}  # compressions of text files
 BUFFER = 1 << 20  # bytes that are read at once from a compressed file
@@ -32,6 +34,11 @@ ARROW_FILE = b"ARROW1"  # the first bytes of an Arrow file; a stream has others
 
 NULLS = ("None", "<NA>")  # Pandas reads these as null too, Arrow does not.
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+# Without dtype=False, pandas reads the id "007" as 7.
+DOCUMENT = (
+    "each line must be a JSON object; if it is one JSON document, pass "
+    "pd.read_json(path, dtype=False)"
+)
 TOO_LONG = "straddles two block boundaries"
 
 
@@ -119,10 +126,11 @@ class ArrowFile:
 
 @dataclass(frozen=True)
 class Delimited:
-    """A file of text whose first row names its columns."""
+    """A file of text whose first row names its columns, unless `names` do."""
 
     open_file: Callable[[], Any]
     delimiter: str
+    names: tuple[str, ...] = ()
 
     def read_schema(self, memory: int | None = None) -> pa.Schema:
         """Return the columns, with the types of the first block."""
@@ -132,7 +140,7 @@ class Delimited:
             raise pa.ArrowInvalid("it is UTF-16 text; convert it to UTF-8")
         # The first cells are read as text: Arrow takes seconds to guess the type of a long cell.
         line = first.partition(b"\n")[0].decode(errors="replace").strip("\r\ufeff")
-        texts = line.replace('"', "").split(self.delimiter)
+        texts = self.names or line.replace('"', "").split(self.delimiter)
         types = Types(memory=memory)
         types.check_columns(len(texts))
         with self._opened(types, texts=texts) as reader:
@@ -165,7 +173,11 @@ class Delimited:
                 reader = csv.open_csv(
                     blocks,
                     # With threads, Arrow's messages do not name the row.
-                    csv.ReadOptions(use_threads=False, block_size=types.most + types.n_bytes),
+                    csv.ReadOptions(
+                        use_threads=False,
+                        block_size=types.most + types.n_bytes,
+                        column_names=self.names,
+                    ),
                     csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
                     csv.ConvertOptions(
                         column_types=dict.fromkeys([*names, *texts], pa.string()),
@@ -197,7 +209,10 @@ class JsonLines:
         """Return the first lines."""
         types = Types(memory=memory)
         for number, text in self._iter_lines(types):
-            return infer_lines(text, number, types)
+            table = infer_lines(text, number, types)
+            if all(map(pa.types.is_struct, table.schema.types)):  # {"user": {"0": 1}} is one.
+                raise pa.ArrowInvalid(DOCUMENT)
+            return table
         raise pa.ArrowInvalid("it is empty")
 
     def iter_batches(self, names: Sequence[str], types: Types) -> Iterator[pa.RecordBatch]:
@@ -227,7 +242,9 @@ class JsonLines:
     def _iter_lines(self, types: Types) -> Iterator[tuple[int, bytes]]:
         """Yield whole lines of a file, many at a time, with the number of the first."""
         with self.open_file() as file:
-            blocks, rest, number = Blocks(file, types), b"", 1
+            blocks, rest, number = Blocks(file, types), file.read(1), 1
+            if rest == b"[":
+                raise pa.ArrowInvalid(DOCUMENT)
             data = blocks.read()
             while data:
                 following = blocks.read()
@@ -272,6 +289,11 @@ def convert_all(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 def read_whole(rows: Rows, is_id: Callable[[str], bool]) -> pa.Table:
     """Return all rows and columns; `is_id` tells by its name whether a column holds ids."""
     schema = rows.read_schema()
+    for name, n_columns in Counter(schema.names).items():
+        if n_columns > 1:
+            raise pa.ArrowInvalid(
+                f"{n_columns} columns are named {quote(name)}; write a header with different names"
+            )
     types = Types(ids=list(filter(is_id, schema.names)))
     batches = list(rows.iter_batches(schema.names, types))
     schema = types.complete(schema)

@@ -347,6 +347,7 @@ def scan(
     union_by_name: bool = False,
     lists: Hashable | list[Hashable] = INFER,
     sep: str | None = None,
+    names: Sequence[str] | None = None,
     **options: Unpack[OptionArguments],
 ) -> "recframe.scanned.ScannedRecAccessor":
     """
@@ -360,12 +361,13 @@ def scan(
     source : path, list of paths, Dataset, RecordBatchReader, DeltaTable, or relation of DuckDB
         Files of one format with one row for each user and item: a file, a folder, a glob
         pattern, or a list of these; or the folder of a Delta table. Names that begin with _ or .
-        are left out. The ending gives the format: .csv, .tsv, .jsonl and .ndjson (also .gz, .bz2,
-        .zst), .feather, .arrow and .ipc, otherwise parquet. Also a dataset or reader of pyarrow
-        (a reader serves one call), a table of deltalake at its version, or a relation of DuckDB,
-        whose query runs at each call. Files are listed once, here. A path may be a URI such as
-        ``s3://bucket/runs``: pyarrow opens s3, gs, abfs and hdfs with the credentials of the
-        environment, fsspec opens https and others (``pip install 'recframe[cloud]'``).
+        are left out. The ending gives the format: .csv, .tsv, .jsonl, .ndjson and .json (JSON
+        lines; these also with .gz, .bz2, .zst), .feather, .arrow and .ipc, otherwise parquet. Also
+        a dataset or reader of pyarrow (a reader serves one call), a table of deltalake at its
+        version, or a relation of DuckDB, whose query runs at each call. Files are listed once,
+        here. A path may be a URI such as ``s3://bucket/runs``: pyarrow opens s3, gs, abfs and hdfs
+        with the credentials of the environment, fsspec opens https and others (``pip install
+        'recframe[cloud]'``).
     memory, tmp, progress : int or str, path, bool or callable
         As in `evaluate`. ``progress=True`` also shows how many segments `summary` and `compare`
         have done.
@@ -390,6 +392,8 @@ def scan(
         column is named as an item or a score. None: no list becomes rows.
     sep : str, default None
         The separator of lists that are text, also in `truth` and `exclude`, as in `from_lists`.
+    names : list of str, default None
+        The names of the columns of csv or tsv without a header, as in ``pd.read_csv``.
     **options
         Those of `evaluate`.
 
@@ -451,7 +455,7 @@ def scan(
     arguments = {"tmp": tmp, "storage_options": storage_options, "filesystem": filesystem}
     arguments |= {"filters": filters, "union_by_name": union_by_name or None}
     arguments |= {"memory": None if memory == MEMORY else memory}
-    arguments |= {"lists": None if is_infer(lists) else lists, "sep": sep}
+    arguments |= {"lists": None if is_infer(lists) else lists, "sep": sep, "names": names}
     accessor = scan_source(
         "source",
         source,
@@ -463,6 +467,7 @@ def scan(
         union_by_name=union_by_name,
         lists=lists,
         sep=sep,
+        names=names,
     )
     others = [f", {name}={write(name, one)}" for name, one in arguments.items() if one is not None]
     accessor._written = f"recframe.scan({write('source', source)}{''.join(others)})"
@@ -487,15 +492,16 @@ def read_per_user(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
     """
     Return the values of every user from files that ``recframe evaluate --per-user`` wrote.
 
-    Several files are joined by user, so that their models can be compared.
+    Several files are joined by user, so that their models can be compared. The tables of `evaluate`
+    are read too, as pandas, Polars and Spark write them in parquet.
 
     Parameters
     ----------
     path : path, or list of paths
-        A file or URI, .parquet or .csv, with one or more columns of users under any name, then
-        ``score`` and one column for each metric; before the score, ``weights`` may weigh users. In
-        csv, ids are whole numbers if all of them are, unless another file has text ids; otherwise
-        they are text.
+        A file, folder, pattern or URI of .parquet or .csv, with one or more columns of users under
+        any name, then ``score`` and one column for each metric; before the score, ``weights`` may
+        weigh users. The files of a folder are one table. In csv, ids are whole numbers if all of
+        them are, unless another file has text ids; otherwise they are text.
 
     Returns
     -------

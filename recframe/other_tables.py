@@ -174,7 +174,8 @@ def read_labels(path: PathLike) -> list[str]:
     with suppress(pa.ArrowException, *DAMAGE):  # a later read of the files reports the fault
         from pyarrow import dataset  # this import is slow
 
-        kind = {".csv": "csv", ".jsonl": "json", ".feather": "feather"}.get(Path(path).suffix)
+        kinds = {".csv": "csv", ".jsonl": "json", ".json": "json", ".feather": "feather"}
+        kind = kinds.get(Path(path).suffix)
         return list(dataset.dataset(os.fspath(path), format=kind or "parquet").schema.names)
     return []
 

@@ -20,7 +20,7 @@ from recframe.files.filters import filter_files
 from recframe.files.footers import Files, make_sample, open_files, read_schema, unite
 from recframe.files.lists import find_list_rows
 from recframe.files.parts import iter_parts, make_each, read_places
-from recframe.files.sources import ScannedFiles, find_files, open_beside, stage
+from recframe.files.sources import ScannedFiles, find_files, open_beside, set_names, stage
 from recframe.frames.columns import Columns
 from recframe.frames.companions import BlockResult, read_companions
 from recframe.frames.judgments import load_frame
@@ -339,10 +339,12 @@ def scan_source(
     union_by_name: bool = False,
     lists: Any = INFER,
     sep: str | None = None,
+    names: Any = None,
 ) -> ScannedRecAccessor:
     """Return the accessor to files, bound to options; refusals name the `argument`."""
-    files = ScannedFiles(find_files(source, argument, access), limits, access, note)
-    files = open_lists(files, lists, sep)
+    found = find_files(source, argument, access)
+    found = found if names is None else set_names(found, names)
+    files = open_lists(ScannedFiles(found, limits, access, note), lists, sep)
     found = files.found
     if union_by_name:
         found = unite(found, limits.memory)

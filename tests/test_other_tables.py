@@ -244,7 +244,6 @@ def test_values_that_could_be_a_frame(value, of_frame, of_truth):
     {
         "x.txt": "pd.read_csv({})",
         "x.CSV.xz": "pd.read_csv({})",
-        "x.json": "pd.read_json({})",
         "x.xlsx": "pd.read_excel({})",
     }.items(),
 )

@@ -203,6 +203,39 @@ def test_a_saved_table_is_read_as_it_was(bound, save, name):
     pd.testing.assert_frame_equal(per_user, recframe.read_per_user(save(per_user, name)))
 
 
+@pytest.mark.parametrize("users", [["user"], ["user", "weights"], [None], ["day", "user"]])
+def test_a_table_that_pandas_wrote(users, bound, save, tmp_path):
+    """The table of `evaluate` is read as it was from the parquet file of pandas."""
+    per_user = bound.evaluate(METRICS) / 3
+    ids = [per_user.index, pd.Index([1.0, 2.0, 0.5])][: len(users)]
+    per_user.index = pd.MultiIndex.from_arrays(ids, names=users) if len(ids) > 1 else ids[0]
+    per_user.index.names = users
+    per_user.to_parquet(tmp_path / "pandas.parquet")
+    found = recframe.read_per_user(tmp_path / "pandas.parquet")
+
+    pd.testing.assert_frame_equal(recframe.read_per_user(save(per_user, "tidy.parquet")), found)
+    pd.testing.assert_frame_equal(per_user, found, check_names=users != [None])
+    recframe.read_per_user([tmp_path / "pandas.parquet", tmp_path / "tidy.parquet"])
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_folder_of_saved_tables(ending, bound, save, tmp_path):
+    """The files of a folder have one table, as an engine writes it; ids have one type."""
+    per_user = bound.evaluate(METRICS).set_axis(pd.Index(["7", "8", "b"], name="user"))
+    for part in range(3):
+        save(per_user.iloc[part : part + 1], f"out.parquet/part-{part}.{ending}")
+    (tmp_path / "out.parquet" / "_SUCCESS").touch()
+
+    pd.testing.assert_frame_equal(per_user, recframe.read_per_user(tmp_path / "out.parquet"))
+    both = recframe.read_per_user([tmp_path / "out.parquet", save(per_user, f"next.{ending}")])
+    assert ["out: score", "out: b_score", "next: score", "next: b_score"] == list(
+        both.columns.unique("score")
+    )
+    (tmp_path / "out.parquet" / "note.txt").touch()
+    with pytest.raises(recframe.RecframeError, match=r"note\.txt must end in"):
+        recframe.read_per_user(tmp_path / "out.parquet")
+
+
 def test_ids_of_csv_are_numbers_only_where_all_are(save):
     """Ids in csv are numbers only if all are, so 007 stays text."""
     columns = pd.MultiIndex.from_tuples([("a", "recall@1")], names=["score", "metric"])
@@ -245,13 +278,14 @@ def test_files_that_cannot_be_joined_are_refused(bound, save, tmp_path):
         table.to_csv(tmp_path / name, index=False)
         with pytest.raises(recframe.RecframeError, match=f"path: .*{name}.* {message}"):
             recframe.read_per_user(tmp_path / name)
-    (tmp_path / "bad.parquet").write_text("x")
+    for name in ("bad.parquet", "users.txt"):
+        (tmp_path / name).write_text("x")
     for given, message in {
         (path, path): "path must name each file once",
         (path, other): "other.csv has no user of .*users.csv, found '1' and 'ann'",
         (tmp_path / "bad.parquet",): "path: cannot read .*bad.parquet",
         (tmp_path / "no.csv",): "path: cannot read .*no.csv: no such file",
-        ("users.txt",): "path: users.txt must end in .parquet or .csv",
+        (tmp_path / "users.txt",): "path: .*users.txt must end in .parquet or .csv",
         (): "path must be the path of a file of --per-user",
     }.items():
         with pytest.raises(recframe.RecframeError, match=message):

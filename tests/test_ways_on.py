@@ -1,6 +1,5 @@
 """The remedy that a refusal names in common situations works and gives the right values."""
 
-import json
 import re
 
 import numpy as np
@@ -52,25 +51,95 @@ def test_numbers_as_texts(texts):
     assert EXPECTED == mean(frame.assign(score=eval(call, {"pd": pd, "df": frame})))
 
 
-def test_json_lines_by_another_name(tmp_path):
-    """The suggested call of pandas reads JSON lines in a file named .json."""
-    path = tmp_path / "rows.json"
-    path.write_text("\n".join(map(json.dumps, ROWS.to_dict("records"))))
-    message = refuse(lambda: recframe.evaluate(path, [METRIC]))
-    call = re.search(r"pass (pd\.read_json\(.*?\))", message)[1]
-    assert EXPECTED == mean(eval(call, {"pd": pd}))
-    path.write_text(json.dumps(ROWS.to_dict("records")))
-    message = refuse(lambda: recframe.evaluate(path, [METRIC]))
-    assert EXPECTED == mean(eval(re.search(r"pass (pd\.read_json\(.*?\))", message)[1], {"pd": pd}))
+def test_json_by_its_usual_name(tmp_path, capsys):
+    """A file named .json may hold JSON lines; one of a single document is read by pandas."""
+    path, truth = tmp_path / "rows.json", tmp_path / "truth.json.gz"
+    ROWS.to_json(path, orient="records", lines=True)
+    TRUTH.to_json(truth, orient="records", lines=True)
+    assert EXPECTED == recframe.scan(path).mean(METRIC).iloc[0, 0]
+    assert 0 == main(["evaluate", str(path), "-m", METRIC, "--truth", str(truth)])
+    assert str(EXPECTED)[:6] in capsys.readouterr().out
+    for orient in ("records", "columns"):
+        for indent in (None, 2):
+            ROWS.astype({"user": str}).to_json(path, orient=orient, indent=indent)
+            message = refuse(lambda: recframe.evaluate(path, [METRIC]))
+            call = re.search(r"pass (pd\.read_json\(.*?\))", message)[1]
+            assert call in refuse(lambda: recframe.evaluate(ROWS, [METRIC], truth=path))
+            frame = eval(call, {"pd": pd, "path": path})
+            assert EXPECTED == mean(frame)
+            assert "1" == frame["user"].tolist()[0]
 
 
-def test_a_file_without_a_header(tmp_path):
-    """A csv file without a header is refused, and the suggested call reads it."""
-    ROWS.to_csv(tmp_path / "rows.csv", header=False, index=False)
-    message = refuse(lambda: recframe.evaluate(tmp_path / "rows.csv", [METRIC]))
+def test_a_file_without_a_header(tmp_path, capsys):
+    """A csv file without a header is refused, and names for its columns read it."""
+    path = tmp_path / "rows.csv"
+    ROWS.to_csv(path, header=False, index=False)
+    message = refuse(lambda: recframe.evaluate(path, [METRIC]))
     assert "the first row looks like values ('1', '1', '0.9', '1'), not like names" in message
-    call = re.search(r"pd\.read_csv\(.*?\)", message)[0]
-    assert EXPECTED == mean(eval(call, {"pd": pd, "path": tmp_path / "rows.csv"}))
+    names = re.search(r"names to recframe.scan or pd.read_csv, such as names=(\[.*\])", message)
+    names = eval(names[1])
+    assert EXPECTED == mean(pd.read_csv(path, names=names))
+    assert EXPECTED == recframe.scan(path, names=names).mean(METRIC).iloc[0, 0]
+    assert 1 == main(["evaluate", str(path), "-m", METRIC])
+    assert f"As flags: recframe evaluate {path} -m {METRIC} --names" in capsys.readouterr().err
+    assert 0 == main(["evaluate", str(path), "-m", METRIC, "--names", ",".join(names)])
+    assert str(EXPECTED) in capsys.readouterr().out
+
+
+def test_truth_without_a_header(tmp_path):
+    """A csv file of truth without a header is refused, and the suggested call reads it."""
+    path, texts = tmp_path / "truth.csv", {"user": ["u1", "u1", "u2"], "item": ["a", "b", "a"]}
+    pd.DataFrame(texts).assign(relevant=[1, 0, 1]).to_csv(path, header=False, index=False)
+    frame = pd.DataFrame(texts).assign(score=[0.1, 0.2, 0.3])
+    message = refuse(lambda: recframe.evaluate(frame, [METRIC], truth=path))
+    names = eval(re.search(r"the names to pd.read_csv, such as names=(\[.*?\])", message)[1])
+    assert 0.5 == mean(frame, truth=pd.read_csv(path, names=names))
+    path.write_text("1,1,1\n1,2,0\n")
+    message = refuse(lambda: recframe.evaluate(frame, [METRIC], truth=path))
+    assert message.endswith(
+        "truth.csv: 3 columns are named '1'; write a header with different names"
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    {
+        "user,item,score": "names must be a list of different texts, found 'user,item,score'",
+        ("user", "item", "item", "score"): "names must be a list of different texts",
+        (): "names must be a list of different texts",
+        (0, 1, 2, 3): "names must be a list of different texts",
+        ("user", "item", "score"): "cannot read .*rows.csv: .* Expected 3 columns, got 4",
+        ("user", "item", "score", "rel", "x"): "cannot read .*rows.csv: .*Expected 5 col.*, got 4",
+    }.items(),
+)
+def test_names_that_do_not_fit(names, message, tmp_path):
+    """Names are different texts, as many as columns."""
+    ROWS.to_csv(tmp_path / "rows.csv", header=False, index=False)
+    with pytest.raises(RecframeError, match=message):
+        recframe.scan(tmp_path / "rows.csv", names=names).mean(METRIC)
+
+
+def test_names_of_other_formats(tmp_path):
+    """Files that have names for their columns take no others."""
+    ROWS.to_parquet(tmp_path / "rows.parquet")
+    with pytest.raises(RecframeError, match="names are for csv and tsv without a header, found"):
+        recframe.scan(tmp_path / "rows.parquet", names=["user", "item", "score", "relevant"])
+
+
+@pytest.mark.parametrize(
+    ("labels", "is_asked"),
+    {
+        ("u1", "i5", "0.3"): True,
+        ("u1", "i5", "0.3", "1"): True,
+        ("u1", "i5", "x"): False,
+        ("user_id", "item_id", "10"): False,
+        ("user", "item", "1", "2"): False,
+    }.items(),
+)
+def test_labels_that_look_like_values(labels, is_asked):
+    """A third of numbers among labels looks like a row, unless other labels are known names."""
+    message = refuse(lambda: pd.DataFrame([[1] * len(labels)], columns=labels).rec.mean(METRIC))
+    assert is_asked == ("the first row looks like values" in message)
 
 
 def test_lists_of_a_series():
@@ -204,7 +273,7 @@ def test_files_of_three_columns(header, tmp_path, capsys):
     assert "0.75" in capsys.readouterr().out
     (tmp_path / "run").write_text("q1\td1\t14\nq1\td2\t13\nq2\td9\t1\n")
     message = refuse(lambda: recframe.read_run(tmp_path / "run"))
-    assert "must be of query, doc and rank (1, 2, … of each query); with scores a run" in message
+    assert "must be of query, doc and rank (1, 2, … in each query, in this order)" in message
 
 
 def test_a_limit_in_percent(tmp_path, capsys):

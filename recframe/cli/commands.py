@@ -192,7 +192,7 @@ def run_describe(arguments: Namespace) -> tuple[int, str]:
     refusal = table.refusal if isinstance(table, Description) else None
     if refusal is not None and not arguments.quiet and arguments.format != "json":
         changed = {"filter": [text for text, _ in arguments.filter], **list_changed(options)}
-        of_files = ("union_by_name", "lists", "sep")
+        of_files = ("union_by_name", "lists", "sep", "names")
         changed |= {name: one for name in of_files if (one := getattr(arguments, name))}
         words = ["recframe", "evaluate", *arguments.paths, *spell_flags(changed)]
         add_evaluate(parser := Parser())
@@ -254,6 +254,7 @@ def scan_files(arguments: Namespace, options: Options) -> tuple[ScannedRecAccess
         union_by_name=arguments.union_by_name,
         lists=arguments.lists or INFER,
         sep=arguments.sep,
+        names=arguments.names,
     )
     return accessor, opened
 

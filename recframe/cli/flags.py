@@ -85,6 +85,12 @@ FILES: Flags = {
         "metavar": "TEXT",
         "help": "the separator of lists that are text, such as ' ', also in truth and exclude",
     },
+    "--names": {
+        "action": "extend",
+        "type": lambda text: text.split(","),
+        "metavar": "NAMES",
+        "help": "the names of the columns of csv or tsv without a header, such as user,item,score",
+    },
     "--union-by-name": {
         "action": "store_true",
         "help": "columns that only some of the files have are null in the others",

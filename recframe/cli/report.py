@@ -80,10 +80,10 @@ def run_report(arguments: Namespace) -> tuple[int, str]:
     title, options = check_title(arguments.title), read_options(arguments)
     first = Namespace(**{**vars(arguments), "paths": arguments.paths[:1], "verbose": False})
     labels = list(scan_files(first, options)[0]._sample)
-    if is_saved := "score" in labels and is_metric(labels[-1]):
-        of_rows = [
-            name for name in ("filter", "union_by_name", "lists", "sep") if getattr(arguments, name)
-        ]
+    pairs = [one[-1] for one in labels if isinstance(one, tuple)]  # (score, metric), by pandas
+    if is_saved := any(map(is_metric, pairs or labels[-1:] * ("score" in labels))):
+        of_files = ("filter", "union_by_name", "lists", "sep", "names")
+        of_rows = [name for name in of_files if getattr(arguments, name)]
         if of_rows := [*of_rows, *list_changed(options)]:
             raise RecframeError(
                 f"{as_flag(of_rows[0])} is for rows of users and items; "

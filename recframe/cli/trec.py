@@ -56,8 +56,10 @@ def add_trec(command: argparse.ArgumentParser) -> None:
 Print the mean over queries of ranking metrics, a row for each TREC run, as
 trec_eval does. Scores are cut to float32; equal scores are ordered by document,
 the last first. Queries count if both run and qrels have them. A run has lines
-of query, Q0, document, rank, score and tag; qrels, and the pairs of --exclude,
-of query, iteration, document and relevance. All may be compressed by gzip."""
+of query, Q0, document, rank, score and tag, or of query, document and rank;
+qrels, and the pairs of --exclude, of query, iteration, document and relevance,
+of which the iteration, or both numbers, may be missing. All may be compressed
+by gzip."""
     command.epilog = """\
 The flags -c, -l, -q, -J and -m of trec_eval work, as do its names of metrics:
 P.5,10 is precision@5 and precision@10, ndcg_cut_10 is ndcg@10, map is

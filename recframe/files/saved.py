@@ -18,14 +18,13 @@ from recframe.errors import DAMAGE, RecframeError, quote, show_path
 from recframe.frames.ids import as_users, list_levels
 from recframe.frames.judgments import naming
 from recframe.frames.tables import sort_table, tidy_table
-from recframe.frames.user_values import LEVELS, WEIGHTS
+from recframe.frames.user_values import LEVELS, WEIGHTS, check_per_user
 from recframe.kernel.threads import Array
 from recframe.metrics.names import find_alike
 from recframe.options import CHOICES, Options, is_path
 from recframe.other_tables import PathLike, frame_error
-from recframe.stores import ENVIRONMENT, find_ending, is_uri, show_uri, without_file
-from recframe.stores.disk import reason
-from recframe.stores.store import find_place
+from recframe.stores import find_ending, show_uri, without_file
+from recframe.stores.listings import Listed, Listings
 
 FILE_ENDINGS = (".parquet", ".csv")
 METADATA = b"recframe"  # key of metadata that tell how a table was made; pandas writes none
@@ -166,26 +165,18 @@ def _find_users(columns: list[str]) -> list[str]:
 
 
 def _read_table(path: str) -> Saved:
-    """Return the table of one file, with a column for each score and metric."""
-    ending = find_ending(path)
-    source: Any = path
-    made: dict[str, Any] = {}
-    if is_uri(path):
-        store, key = find_place(path, ENVIRONMENT, {})
-        with store.reaching(key):
-            source = BytesIO(store.open(key).read())
-    if ending not in FILE_ENDINGS:
-        raise RecframeError(f"{show_path(path)} must end in {' or '.join(FILE_ENDINGS)}")
+    """Return the table of a file or of a folder's files, with columns (score, metric)."""
+    parts = [(one.path, _load_bytes(one)) for one in Listings().find(path)]
     try:
-        if ending == ".parquet":
-            rows = pd.read_parquet(source, page_checksum_verification=True)
-            made = json.loads((pq.read_schema(source).metadata or {}).get(METADATA, "{}"))
-        else:
-            rows = _read_csv(source)
-    except OSError as error:
-        raise RecframeError(f"cannot read {show_path(path)}: {reason(error)}") from error
+        table = pa.concat_tables([_parse_file(*one) for one in parts], promote_options="permissive")
+        made = json.loads((table.schema.metadata or {}).get(METADATA, "{}"))
+        rows = pd.DataFrame(table.to_pandas())
     except (pa.ArrowException, *DAMAGE) as error:
         raise RecframeError(f"cannot read {show_path(path)}: {quote(str(error))}") from error
+    if rows.columns.nlevels == len(LEVELS):  # Pandas wrote the table of `evaluate`.
+        rows = tidy_table(check_per_user(rows))
+    if parts[0][0].endswith(".csv"):
+        rows = _with_ids(rows)
     columns = rows.columns.tolist()
     users = _find_users(columns)
     weights = [WEIGHTS] if [*users, WEIGHTS, "score"] == columns[: len(users) + 2] else []
@@ -216,11 +207,21 @@ def _read_table(path: str) -> Saved:
     return Saved(table, of_users.to_numpy(float, na_value=nan) if weights else None, made)
 
 
-def _read_csv(source: Any) -> pd.DataFrame:
-    """Return the rows of a csv file; users are integers if all of a column are."""
+def _load_bytes(file: Listed) -> bytes:
+    """Return the contents of a file, or raise if its ending names no format of tables."""
+    if find_ending(file.path) not in FILE_ENDINGS:
+        raise RecframeError(f"{show_path(file.path)} must end in {' or '.join(FILE_ENDINGS)}")
+    with file.place.store.reaching(file.place.key), file.place.open_stream() as opened:
+        data: bytes = opened.read()
+        return data
+
+
+def _parse_file(path: str, data: bytes) -> pa.Table:
+    """Return the rows of a file; users and scores in csv are text."""
     from pyarrow import csv  # `import recframe` does not need it.
 
-    data = source.getvalue() if isinstance(source, BytesIO) else Path(source).read_bytes()
+    if find_ending(path) == ".parquet":
+        return pq.ParquetFile(BytesIO(data), page_checksum_verification=True).read()
     if not data.endswith((b"\n", b"\r")):
         raise ValueError("its last line has no end, so it may be cut off; write it anew")
     users = _find_users(pd.read_csv(BytesIO(data), nrows=0).columns.tolist())
@@ -229,13 +230,15 @@ def _read_csv(source: Any) -> pd.DataFrame:
     table = csv.read_csv(pa.BufferReader(data), convert_options=options)
     # A metric that is null for all users is a column of floats.
     kinds = [pa.float64() if pa.types.is_null(kind) else kind for kind in table.schema.types]
-    table = table.cast(pa.schema(list(zip(table.schema.names, kinds, strict=True))))
-    rows: pd.DataFrame = table.to_pandas()
-    for user in users[1:]:  # An empty cell means no segment.
-        rows[user] = rows[user].mask(rows[user] == "")
-    for user in users:
-        if rows[user].str.fullmatch("0|-?[1-9][0-9]{0,17}", na=False).all():
-            rows[user] = rows[user].astype("int64")
+    return table.cast(pa.schema(list(zip(table.schema.names, kinds, strict=True))))
+
+
+def _with_ids(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows of csv; users are integers if all of a column are."""
+    for number, user in enumerate(_find_users(rows.columns.tolist())):
+        ids = rows[user] if number == 0 else rows[user].mask(rows[user] == "")  # no segment
+        is_whole = ids.str.fullmatch("0|-?[1-9][0-9]{0,17}", na=False).all()
+        rows[user] = ids.astype("int64") if is_whole else ids
     return rows
 
 

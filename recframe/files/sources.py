@@ -40,7 +40,7 @@ from recframe.files.found import (
     naming_file,
     plain_type,
 )
-from recframe.formats import PARQUET, GivenRows, find_format, open_rows
+from recframe.formats import PARQUET, Delimited, GivenRows, find_format, open_rows
 from recframe.frames.columns import Columns
 from recframe.frames.grades import check_no_grades
 from recframe.frames.judgments import find_parted_columns, naming
@@ -117,6 +117,16 @@ def find_files(source: Any, argument: str = "", access: Access = ENVIRONMENT) ->
         said = found[at].partitions | {OF_FILES: pa.scalar(part)}
         found[at] = found[at]._replace(partitions=said)
     return found
+
+
+def set_names(found: list[Found], names: Any) -> list[Found]:
+    """Return files of csv or tsv without a header, whose columns have these names."""
+    is_list = isinstance(names, list | tuple) and all(isinstance(one, str) for one in names)
+    if not is_list or not 0 < len(names) == len(set(names)):
+        raise RecframeError(f"names must be a list of different texts, found {quote(names)}")
+    for path in (one.path for one in found if not isinstance(one.rows, Delimited)):
+        raise RecframeError(f"names are for csv and tsv without a header, found {show_path(path)}")
+    return [one._replace(rows=replace(one.rows, names=tuple(names))) for one in found]  # type: ignore[type-var]
 
 
 def _read_log(table: Listed, listings: Listings) -> list[Found]:

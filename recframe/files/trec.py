@@ -59,13 +59,18 @@ QRELS_LINES = LineLayout(
     "a whole number of at most 18 digits",
     r"[+-]?\d{1,18}",
 )
-
-
-# Lines of three fields: runs of MS MARCO, and qrels of BEIR.
+# Shorter lines: runs of MS MARCO, and qrels of BEIR.
 SHORT_RUN_LINES = LineLayout(
-    "a run", "query doc rank", "rank", pa.int64(), "a whole number", r"\d{1,18}"
+    "a run",
+    "query doc rank",
+    "rank",
+    pa.int64(),
+    f"a whole number (with scores, write lines of {RUN_LINES.fields})",
+    r"\d{1,18}",
 )
 SHORT_QRELS_LINES = QRELS_LINES._replace(fields="query doc relevance")
+PAIR_LINES = LineLayout("qrels", "query doc", "doc", pa.string(), "text", ".*")
+LAYOUTS = (RUN_LINES, SHORT_RUN_LINES, QRELS_LINES, SHORT_QRELS_LINES, PAIR_LINES)
 
 
 @public
@@ -76,7 +81,8 @@ def read_run(path: PathLike) -> pd.DataFrame:
     A line has the fields query, Q0, document, rank, score and tag, separated by spaces or tabs. Q0
     and the rank are ignored: as in trec_eval, scores alone order documents. A file with several
     tags holds several runs and is refused. Lines of query, document and rank, as MS MARCO has
-    them, are read too: the score is minus the rank.
+    them, are read too: the score is minus the rank. The ranks of each query must be 1, 2 and so on,
+    in this order, so that they are not taken for scores.
 
     Parameters
     ----------
@@ -122,8 +128,8 @@ def read_qrels(path: PathLike) -> pd.DataFrame:
     Return TREC qrels as a frame: a row for each query and document, with its relevance.
 
     A line has the fields query, iteration, document and relevance, separated by spaces or tabs. The
-    iteration is ignored, and may be missing in all lines; a first line of names, as BEIR has it, is
-    skipped.
+    iteration is ignored, and may be missing in all lines. So may the relevance too: then every pair
+    has the relevance 1. A first line of names, as BEIR has it, is skipped.
 
     Parameters
     ----------
@@ -178,13 +184,13 @@ def _read_given(path: Any, layout: LineLayout) -> pd.DataFrame:
 def read_lines(path: str, layout: LineLayout) -> pd.DataFrame:
     """Return a file of this layout as a frame."""
     data = _regular(_read_bytes(path))
-    first, _, rest = data.lstrip(b"\n").partition(b"\n")
-    names = first.decode(errors="replace").split(" ")
-    if layout is QRELS_LINES and find_role(names[-1]) in ("relevant", "score"):  # BEIR's header
-        data = b"\n" * data.count(b"\n", 0, len(data) - len(rest)) + rest
-        first = rest.partition(b"\n")[0]
-    if first.count(b" ") == 2:  # MS MARCO and BEIR have such lines.
-        layout = SHORT_RUN_LINES if layout is RUN_LINES else SHORT_QRELS_LINES
+    first = _find_first(data)
+    names = [find_role(name) for name in first.decode(errors="replace").split(" ", 4)]
+    if layout is QRELS_LINES and (names[-1] in ("relevant", "score") or names == ["user", "item"]):
+        data = data.replace(first, b"", 1)
+        first = _find_first(data)
+    alike = [one for one in LAYOUTS if one.fields.count(" ") == first.count(b" ")]
+    layout = next((one for one in alike if one.kind == layout.kind), layout)
     table = _parse(data, layout, layout.type)
     if table is None:
         for number, fault in _find_faults(data, layout):
@@ -200,15 +206,24 @@ def read_lines(path: str, layout: LineLayout) -> pd.DataFrame:
     _check_repeats(path, data, frame)
     if layout is RUN_LINES:
         _check_tag(path, data, len(frame))
+    if layout is PAIR_LINES:
+        frame["relevance"] = 1
     if layout is SHORT_RUN_LINES:
-        in_order = frame.sort_values(["query", "rank"]).groupby("query").cumcount() + 1
-        if not in_order.eq(frame["rank"]).all():
+        wrong = frame[frame["rank"] != frame.groupby("query").cumcount() + 1]
+        for query, _, rank in wrong.head(1).itertuples(index=False):
             raise RecframeError(
                 f"{show_path(path)}: lines of three fields must be of query, doc and rank (1, 2, … "
-                f"of each query); with scores a run has lines of {RUN_LINES.fields}"
+                f"in each query, in this order), found {rank} in query {quote(query)}; with "
+                f"scores, write lines of {RUN_LINES.fields}"
             )
         frame["score"] = -frame.pop("rank").astype(float)
     return frame
+
+
+def _find_first(data: bytes) -> bytes:
+    """Return the first line that is not empty."""
+    found = re.search(rb"[^\n]+", data)
+    return found[0] if found else b""
 
 
 def _read_bytes(path: str) -> bytes:

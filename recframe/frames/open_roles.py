@@ -71,7 +71,10 @@ def _open_roles_error(
     parts += [", ".join(known)] if known else []
     parts.append(f"the frame has {shown(list_labels(frame))}")
     answers = dict[str, Any]()
-    if not (remedy := remedy or _advise_header(frame)):
+    header = "" if remedy else _advise_header(frame, roles)
+    if header and "score" in roles:
+        answers = {"names": Choice([], "the names of the columns, in order, with commas")}
+    if not (remedy := remedy or header):
         answers = find_answers(frame, roles, options)
         python = ", ".join(spell_arguments(list_changed(options) | answers if call else answers))
         remedy = f"pass {f'{call}({python})' if call else python}{say_choices(answers)}"
@@ -83,16 +86,19 @@ def _open_roles_error(
     return error("; ".join(parts), of_lists or answers)
 
 
-def _advise_header(frame: pd.DataFrame) -> str:
-    """Return advice for a frame whose labels are mostly numbers, as of a file without header."""
+def _advise_header(frame: pd.DataFrame, roles: Roles) -> str:
+    """Return advice for a frame whose labels look like values, as of a file without a header."""
     labels = list_labels(frame)
     number = re.compile(r"\s*-?\d+(\.\d+)?([eE]-?\d+)?\s*")
     values = [label for label in labels if isinstance(label, str) and number.fullmatch(label)]
-    if 2 * len(values) <= len(labels):
+    if len(values) <= sum(map(bool, map(find_role, labels))) or 3 * len(values) < len(labels):
         return ""
+    of_rows = "score" in roles  # `scan` has no names for truth.
+    names = ["user", "item", *["score"] * of_rows, "relevant"][: len(labels)]
+    takers = f"{'recframe.scan or ' * of_rows}pd.read_csv"
     return (
         f"the first row looks like values ({shown(values)}), not like names: write a header "
-        "before it, or pass pd.read_csv(path, names=['user', 'item', 'score', 'relevant'])"
+        f"before it, or pass the names to {takers}, such as names={names!r}"
     )
 
 

@@ -68,6 +68,19 @@ def test_two_nights(nights, tmp_path, capsys):
     assert 2 == page.count("No user has another value")
 
 
+def test_a_night_that_pandas_wrote(nights, tmp_path):
+    """A page of the table of `evaluate`, as pandas writes it, is that of --per-user."""
+    words = ["-q", "--title", "night", "-o", str(tmp_path / "night.html")]
+    by_pandas, pages = str(tmp_path / "by_pandas.parquet"), []
+    recframe.read_per_user(nights[0]).to_parquet(by_pandas)
+    for night in (nights[0], by_pandas):
+        assert 0 == main(["report", night, *words])
+        page = (tmp_path / "night.html").read_text("utf-8")
+        pages.append(page.replace(night, "night"))
+
+    assert pages[0] == pages[1]
+
+
 def test_one_night_of_some_metrics(nights, tmp_path):
     """A page of one saved file compares its scores in the metrics asked for."""
     path = tmp_path / "night.html"

@@ -374,6 +374,18 @@ def test_candidates(unjudged, tmp_path, capsys):
     assert found == pytest.approx(values.loc[run["query"].unique()].mean().to_dict())
 
 
+def test_pairs_without_numbers(tmp_path, capsys):
+    """Qrels and --exclude may have lines of query and document alone."""
+    (tmp_path / "qrels").write_text("q1 d2\nq1 d3\n")
+    (tmp_path / "exclude").write_text("q1 d1\n")
+    (tmp_path / "run").write_text("q1 d1 1\nq1 d2 2\nq1 d4 3\n")
+    words = [tmp_path / "qrels", tmp_path / "run", "-m", "P_2", "recip_rank"]
+
+    assert {"run": {"precision@2": 0.5, "reciprocal_rank": 0.5}} == scores_of(capsys, *words)
+    words += ["--exclude", tmp_path / "exclude"]
+    assert {"run": {"precision@2": 0.5, "reciprocal_rank": 1.0}} == scores_of(capsys, *words)
+
+
 def test_queries_without_candidates_count(tmp_path, capsys):
     """A query whose documents are all left out counts as 0, as in trec_eval."""
     (tmp_path / "a.run").write_text("1 Q0 a 1 2 t\n1 Q0 b 2 1 t\n2 Q0 x 1 1 t\n")

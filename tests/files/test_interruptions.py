@@ -425,7 +425,7 @@ ENTERED = {
     "table_to_dataframe": lambda path: recframe.scan(path / "runs").mean("recall@1"),
     "rollover": lambda path: list(recframe.iter_evaluate(path / "runs", memory="1MiB")),
     "read_whole": lambda path: recframe.evaluate(ROWS, truth=path / "truth.csv"),
-    "_read_csv": lambda path: recframe.read_per_user(path / "users.csv"),
+    "_parse_file": lambda path: recframe.read_per_user(path / "users.csv"),
     "_answer": lambda _: ROWS.rec.recall(k=9),
 }
 

@@ -63,6 +63,37 @@ def test_qrels(tmp_path):
     pd.testing.assert_frame_equal(pd.DataFrame(expected).astype(TEXTS), frame)
 
 
+def test_a_run_of_three_columns(tmp_path):
+    """Ranks of MS MARCO's lines become scores, each query's lines in the order of its ranks."""
+    frame = read(tmp_path, "q2\t007\t1\nq1\td9\t1\nq2\td2\t2\nq1\t007\t2\n")
+    expected = {"query": ["q2", "q1", "q2", "q1"], "doc": ["007", "d9", "d2", "007"]}
+    expected = pd.DataFrame(expected).astype(TEXTS).assign(score=[-1.0, -1.0, -2.0, -2.0])
+
+    pd.testing.assert_frame_equal(expected, frame)
+
+
+SHORT = {
+    "three columns": "q1\td2\t1\nq2\t007\t1\n",
+    "three columns, with names": "query-id\tcorpus-id\tscore\nq1\td2\t1\nq2\t007\t1\n",
+    "two columns": "q1 d2\nq2 007\n",
+    "two columns, with names": "\n# pairs\nqid\tdocid\nq1\td2\nq2\t007\n",
+}
+
+
+@pytest.mark.parametrize("text", SHORT.values(), ids=SHORT)
+def test_qrels_of_fewer_columns(text, tmp_path):
+    """Qrels need no iteration, and pairs without a relevance are relevant."""
+    expected = pd.DataFrame({"query": ["q1", "q2"], "doc": ["d2", "007"]}).astype(TEXTS)
+
+    pd.testing.assert_frame_equal(expected.assign(relevance=1), read(tmp_path, text, "qrels"))
+
+
+def test_names_do_not_change_the_numbers_of_lines(tmp_path):
+    """A line of names counts as a line in messages."""
+    with pytest.raises(RecframeError, match="line 3: relevance must be a whole number"):
+        read(tmp_path, "query-id\tcorpus-id\tscore\nq1\td2\t1\nq1\td3\tx\n", "qrels")
+
+
 def test_only_lines_that_begin_with_a_number_sign_are_comments(tmp_path):
     """A # that does not begin a line is a letter."""
     frame = read(tmp_path, "q Q0 d#1 1 2 t\n#q Q0 d2 1 2 t\n#1 Q0 d3 1 2 #\nq# Q0 #d 1 2 t\n")
@@ -113,6 +144,19 @@ REFUSED = {
         "query-id corpus-id score\n",
         r"must have lines of qrels \(query iteration doc relevance\), found none",
     ),
+    "scores in three columns": (
+        "run",
+        "a b 0.5\n",
+        r"line 1: rank must be a whole number \(with scores, write lines of query Q0 doc rank scor",
+    ),
+    "whole scores in three columns": (
+        "run",
+        "a b 2\na c 1\n",
+        r"of query, doc and rank \(1, 2, … in each query, in this order\), found 2 in query 'a'; ",
+    ),
+    "a gap in ranks": ("run", "a b 1\nb b 1\na c 3\n", "found 3 in query 'a'; with scores, writ"),
+    "too many fields for pairs": ("qrels", "a b\na b 1\n", r"must have 2 fields \(query doc\), f"),
+    "a pair twice": ("qrels", "a b\na b\n", "line 2: query 'a' has the document 'b' in line 1"),
     "no whole number": ("qrels", "a 0 b 1.0", "line 1: relevance must be a whole number .*'1.0'"),
     "a huge number": ("qrels", f"a 0 b {10**20}", "line 1: relevance must be a whole number of at"),
     "half a file": (

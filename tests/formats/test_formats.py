@@ -46,6 +46,11 @@ READ = {
     },
     ("x.ndjson", b'{"user": "2026-11-22"}\n{"user": "007"}\n'): {"user": ["2026-11-22", "007"]},
     ("x.jsonl", b'\xef\xbb\xbf{"user": "2026-11-22"}\n'): {"user": ["2026-11-22"]},
+    ("x.json", b'{"user": "007"}\n{"user": "7"}\n'): {"user": ["007", "7"]},
+    ("x.json.gz", gzip.compress(b'{"user": 1, "items": ["a", "b"]}\n')): {
+        "user": [1],
+        "items": [["a", "b"]],
+    },
     ("x.jsonl.gz", gzip.compress(b'{"user": null, "x": {"y": [1]}}\n')): {
         "user": [None],
         "x": [{"y": [1]}],
@@ -81,7 +86,8 @@ DAMAGED = {
         "x.jsonl",
         b"".join(b'{"%d": 1}\n' % number for number in range(8000)),
     ): "it must have at most 4,064 columns, found 8,000 or more; write",
-    ("x.jsonl", b"[1]\n"): "changed from object to array, in line 1",
+    ("x.jsonl", b"[1]\n"): "each line must be a JSON object; if it is one JSON document, pass pd",
+    ("x.json", b'{"user": {"0": 1}, "score": {"0": 2}}'): "each line must be a JSON object",
     ("x.feather", b"FEA1 of old"): "metadata",
 }
 

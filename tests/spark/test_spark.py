@@ -47,6 +47,19 @@ def test_values_equal_those_of_pandas(spark, ids, ties):
     assert_same(frame.rec(**asked).evaluate(METRICS), result)
 
 
+def test_written_values_of_users_are_read(spark, tmp_path):
+    """The values of users that Spark wrote in a folder are read as the table of pandas."""
+    frame, _ = make()
+    path = tmp_path / "users"
+    result = recframe.spark.rec(on_spark(spark, frame), **ROLES).evaluate(METRICS)
+    result.repartition(3).write.parquet(str(path))
+    expected = frame.rec(**ROLES).evaluate(METRICS)
+    actual = recframe.read_per_user(path)[expected.columns]
+
+    assert list(expected.index) == list(actual.index)
+    np.testing.assert_array_equal(expected.to_numpy(), actual.to_numpy())
+
+
 def test_what_is_undefined_is_null(spark):
     """Undefined values are null, because Spark's means would be NaN for NaN."""
     frame, _ = make()

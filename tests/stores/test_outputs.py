@@ -24,6 +24,7 @@ def test_results_go_to_stores_and_back(ending, kept, folder, tmp_path, capsys):
 
     table = recframe.read_per_user(tmp_path / f"each.{ending}")
     pd.testing.assert_frame_equal(table, recframe.read_per_user(f"{out}/each.{ending}"))
+    pd.testing.assert_frame_equal(table, recframe.read_per_user(f"{out}/*ch.{ending}"))
     kept.copy(f"/bucket/out/each.{ending}", f"/bucket/out/new.{ending}")
     capsys.readouterr()
     compared = ["compare", f"{out}/each.{ending}", f"{out}/new.{ending}", "-o", f"{out}/c.json"]
