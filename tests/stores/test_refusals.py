@@ -130,7 +130,7 @@ def test_a_web_server_that_dies(server):
     sure = recframe.scan(f"{web}/truth.parquet?sig={SECRET}")
     server.n_left = 0
     for call in (
-        lambda: sure(score="item", relevant="item").recall(k=1),
+        lambda: sure(user=None, score="item", relevant="user").recall(k=1),
         lambda: recframe.scan(f"{web}/runs/"),
     ):
         refusal(call, "cannot read http://127.0.0.1:[0-9]*/bucket")
