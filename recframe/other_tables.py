@@ -227,17 +227,25 @@ def read_column(column: pa.ChunkedArray) -> Any:
     kind = column.type
     if pa.types.is_dictionary(kind):
         return _read_categories(column)
-    if pa.types.is_string_view(kind):  # the type that Polars exports
-        column = column.cast(pa.large_string())
+    if "string_view" in str(kind):  # the type that Polars exports
+        column = column.cast(_without_views(kind))
         kind = column.type
     mapper: Any = NULLABLE.get if column.null_count else None
     text = pd.Series([""]).dtype  # this version's dtype for text
     if pa.types.is_large_string(kind) and isinstance(text, pd.StringDtype):
         mapper = {kind: text}.get
-    try:
-        return column.to_pandas(types_mapper=mapper)
-    except pa.ArrowNotImplementedError:  # Arrow cannot convert a list of string_view
-        return pd.Series(column.to_pylist(), dtype=object)
+    if hasattr(kind, "value_type"):  # Lists stay Arrow's.
+        return pd.Series(pd.arrays.ArrowExtensionArray(column))
+    return column.to_pandas(types_mapper=mapper)
+
+
+def _without_views(kind: pa.DataType) -> pa.DataType:
+    """Return a type whose text is no string_view, of which Arrow takes no rows."""
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_without_views(field.type)) for field in kind])
+    if pa.types.is_nested(kind) and hasattr(kind, "value_type"):
+        return pa.large_list(_without_views(kind.value_type))
+    return pa.large_string() if pa.types.is_string_view(kind) else kind
 
 
 def _is_view(dtype: Any) -> bool:
@@ -253,7 +261,8 @@ def read_views(frame: pd.DataFrame) -> pd.DataFrame:
     frame = frame.copy(deep=False) if views else frame
     for at in views:
         frame.isetitem(at, read_column(frame.iloc[:, at].array.__arrow_array__()).array)
-    return frame
+    is_view = _is_view(frame.index.dtype)
+    return frame.set_axis(frame.index.astype(pd.Series([""]).dtype)) if is_view else frame
 
 
 def _read_categories(column: pa.ChunkedArray, *, in_text_order: bool = False) -> pd.Categorical:

@@ -312,7 +312,7 @@ def test_names_are_literal():
         (
             lambda rec: rec(user="tags", missing="drop").auc(),
             RecframeError,
-            "must be hashable",
+            "user='tags': ids must be one value in a cell",
         ),
         (lambda rec: rec.mean("recall@1", recall=1), TypeError, r"mean\(\) got an unexpected"),
         (lambda rec: rec.mean("recall@1", ties="best"), TypeError, r"df\.rec\(ties='best'\)\.mean"),

@@ -9,6 +9,7 @@ from typing import Any, Self, Unpack
 import dask.dataframe as dd
 import dask.tokenize
 import pandas as pd
+import pyarrow as pa
 from dask.base import tokenize
 from dask.dataframe.extensions import register_dataframe_accessor
 
@@ -18,6 +19,8 @@ from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns
 from recframe.frames.companions import BlockResult, Companions, read_companions
 from recframe.frames.judgments import check_given_columns
+from recframe.frames.list_columns import MemberColumns, find_list_columns
+from recframe.frames.list_frames import list_types
 from recframe.frames.names import get_column, is_same
 from recframe.frames.tables import Make, MakeTable, in_cells, sort_table
 from recframe.methods import RankingMethods
@@ -89,7 +92,7 @@ class DaskRecAccessor(RankingMethods[Any]):
             is_pandas = isinstance(frame, pd.DataFrame)
             remedy = "; pass dd.from_pandas(frame), or use frame.rec" if is_pandas else ""
             raise RecframeError(f"frame must be a Dask DataFrame, found {quote(frame)}{remedy}")
-        super().__init__(frame)
+        super().__init__(open_lists(frame))
 
     @spell_options
     @public
@@ -105,7 +108,8 @@ class DaskRecAccessor(RankingMethods[Any]):
             Promises that each user's rows are in one partition, which saves the shuffle. A promise
             that does not hold is found when computed, and refused.
         **options
-            Those of `recframe.evaluate`.
+            Those of `recframe.evaluate`; `truth` and `exclude` may be Dask DataFrames too, which
+            are computed at once.
 
         Returns
         -------
@@ -131,6 +135,9 @@ class DaskRecAccessor(RankingMethods[Any]):
         user
         1           0.0
         """
+        asked: Any = options
+        for name in [name for name, one in asked.items() if isinstance(one, dd.DataFrame)]:
+            asked[name] = asked[name].compute()
         bound = super().__call__(**options)
         check_bound("Dask", partitioned, bound._options)
         for name in ("min_relevance", "min_score"):
@@ -239,6 +246,18 @@ class DaskRecAccessor(RankingMethods[Any]):
         return frame, one.map_partitions(read_pairs, columns, options, meta=ANY_CELL)
 
 
+def open_lists(frame: Any) -> Any:
+    """Return a Dask DataFrame whose columns of lists of Arrow became rows."""
+    if not list_types(frame._meta) or not frame.columns.is_unique:
+        return frame
+    columns = find_list_columns(pa.Schema.from_pandas(frame._meta))
+    if not columns.lists:
+        return frame
+    meta = make_rows(frame._meta, columns)
+    meta.attrs.update(columns.attrs)
+    return frame.map_partitions(make_rows, columns, meta=meta)
+
+
 def check_named(name: str, value: object) -> None:
     """Raise if Dask cannot name a task with this value."""
     try:
@@ -250,6 +269,13 @@ def check_named(name: str, value: object) -> None:
 
 
 # Functions of partitions, which workers find here by name.
+
+
+@public
+def make_rows(frame: pd.DataFrame, columns: MemberColumns) -> pd.DataFrame:
+    """Return a row for each member of the lists in a partition."""
+    rows = columns.make_rows(pa.RecordBatch.from_pandas(frame))
+    return pd.DataFrame(rows.to_pandas(types_mapper=pd.ArrowDtype))
 
 
 @public

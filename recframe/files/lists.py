@@ -15,23 +15,18 @@ from recframe.files.found import Found, open_file, plain_type
 from recframe.formats import Delimited, JsonLines
 from recframe.frames.list_columns import (
     N_CELLS_SEEN,
-    Fields,
-    choose_lists,
-    find_fields,
+    find_list_columns,
+    find_member_columns,
     find_separator,
     is_list_type,
-    make_list_rows,
-    name_carried,
     relist,
     split_texts,
-    type_members,
 )
 from recframe.frames.names import as_labels, find_role, is_infer, shown
 from recframe.frames.words import may_be_score
-from recframe.options import EMPTY, LISTS, ROLES
+from recframe.options import LISTS
 
 MOST_LISTS = 1 << 16  # lists that are read at once; fewer, where lists are long
-ORDER = "score"  # the column of the score that the order of a list gives
 
 
 @dataclass(eq=False, repr=False)
@@ -76,41 +71,17 @@ class MemberRows:
     def read_schema(self, memory: int | None = None) -> pa.Schema:
         """Return the columns, with the types that the first rows have."""
         schema, types = self.rows.read_schema(memory), Types(memory=memory)
-        names = [*self._name_carried(schema), *self._list_fields(schema)]
+        columns = find_member_columns(schema, self.lists)
         if all(is_list_type(schema.field(name).type) for name in self.lists):
-            none = [pa.array([], field.type) for field in schema]
-            return self._make(pa.record_batch(none, schema=schema), schema, types).schema
+            return self._make(pa.RecordBatch.from_pylist([], schema), schema, types).schema
+        names = [*columns.carried, *columns.fields, *columns.order]
         head = next(self.iter_batches(names, types), None)
         return pa.schema([]) if head is None else types.complete(head.schema)
-
-    def find_fields(self, schema: pa.Schema) -> Fields:
-        """Return the fields that hold items and scores."""
-        types = {field.name: field.type for field in schema}
-        return find_fields(type_members(types, self.lists), self.lists)
-
-    def find_roles(self, memory: int | None) -> dict[str, Any]:
-        """Return the labels of the item and the scores, as far as fields say them."""
-        fields = self.find_fields(self.rows.read_schema(memory))
-        score = fields.scores or ([] if fields.doubtful else [ORDER])
-        roles = {"item": fields.items[0]} if len(fields.items) == 1 else {}
-        return roles | ({"score": score} if score else {})
-
-    def _list_fields(self, schema: pa.Schema) -> list[str]:
-        """Return the columns that members have."""
-        types = {field.name: field.type for field in schema}
-        fields = self.find_fields(schema)
-        order = [] if fields.scores or fields.doubtful else [ORDER]
-        return [*type_members(types, self.lists), *order]
-
-    def _name_carried(self, schema: pa.Schema) -> dict[str, str]:
-        """Return the columns next to lists by the names that they have in the rows."""
-        others = [name for name in schema.names if name not in self.lists]
-        return dict(zip(name_carried(others, self._list_fields(schema)), others, strict=True))
 
     def iter_batches(self, names: Sequence[str], types: Types) -> Iterator[pa.RecordBatch]:
         """Yield these columns of all rows."""
         schema = self.rows.read_schema(types.memory)
-        carried = self._name_carried(schema)
+        carried = find_member_columns(schema, self.lists).carried
         stored = [*self.lists, *(carried[name] for name in names if name in carried)]
         types.texts = self.lists  # A list of one id is no number.
         for batch in self.rows.iter_batches(stored, types):
@@ -118,24 +89,16 @@ class MemberRows:
 
     def _make(self, batch: pa.RecordBatch, schema: pa.Schema, types: Types) -> pa.RecordBatch:
         """Return a row for each member of the lists in a batch."""
-        lists = {name: self._read_lists(name, batch[name], types) for name in self.lists}
-        rows, columns = make_list_rows(lists), dict[str, pa.Array]()
-        for name in self.find_fields(schema).items:
-            items = rows.fields[name]
-            if pa.types.is_integer(items.type) and pc.any(pc.equal(items, -1)).as_py():
-                raise RecframeError(
-                    f"{quote(name)}: lists must not be padded, found -1; leave it out"
-                )
-        for to, name in self._name_carried(schema).items():
+        columns = find_member_columns(schema, self.lists)
+        cells = {name: self._read_lists(name, batch[name], types) for name in self.lists}
+        for name in columns.carried.values():
             if name in batch.schema.names:
-                values = batch[name].cast(plain_type(batch[name].type))
-                columns[to] = values.take(pa.array(rows.row))
-        for name in self._list_fields(schema):
-            order = rows.order if name == ORDER else pa.nulls(len(rows.row))
-            columns[name] = rows.fields.get(name, order)
-            if isinstance(self.rows, JsonLines):  # Lines may have other types than lines before.
-                check_type(name, columns[name].type, 0, types)
-        return pa.record_batch(columns)
+                cells[name] = batch[name].cast(plain_type(batch[name].type))
+        made = columns.make_rows(pa.record_batch(cells))
+        if isinstance(self.rows, JsonLines):  # Lines may have other types than lines before.
+            for name in (*columns.fields, *columns.order):
+                check_type(name, made[name].type, 0, types)
+        return made
 
     def _read_lists(self, name: str, cells: pa.Array, types: Types) -> pa.Array:
         """Return the lists that cells hold; ids in texts have the types of cells of csv."""
@@ -173,7 +136,7 @@ def find_list_rows(
         for one, own in zip(found, rows, strict=True)
     ]
     others = [one.name for one in schema if is_list_type(one.type) and one.name not in names]
-    attrs = {ROLES: rows[0].find_roles(memory), EMPTY: True}
+    attrs = find_member_columns(rows[0].rows.read_schema(memory), names).attrs
     return files, attrs | ({LISTS: dict.fromkeys(others, "")} if others else {})
 
 
@@ -190,22 +153,14 @@ def _check_list_labels(names: list[Any], schema: pa.Schema, sep: str | None) -> 
 
 def _find_list_columns(
     found: Found, schema: pa.Schema, sep: str | None, memory: int
-) -> tuple[list[str], dict[str, Any]]:
+) -> tuple[Sequence[str], dict[str, Any]]:
     """Return the columns of lists that become rows, and those that the caller is asked about."""
     types = {one.name: plain_type(one.type) for one in schema}
-    nested = {name: kind.value_type for name, kind in types.items() if is_list_type(kind)}
-    flat = [name for name in types if name not in nested]
-    roles = {"score" if may_be_score(name) else find_role(name) for name in flat}
-    if nested:
-        are_users = any(find_role(name) == "user" for name in nested)
-        are_floats = all(pa.types.is_floating(kind) for kind in nested.values())
-        if are_users or are_floats or not roles.isdisjoint({"item", "score"}):
-            return [], {}
-        try:
-            return choose_lists(nested), {}
-        except RecframeError:
-            return [], {LISTS: dict.fromkeys(nested, "")}
-    texts = [name for name in flat if pa.types.is_string(types[name])]
+    if any(map(is_list_type, types.values())):
+        columns = find_list_columns(schema)
+        return columns.lists, columns.attrs
+    roles = {"score" if may_be_score(name) else find_role(name) for name in types}
+    texts = [name for name in types if pa.types.is_string(types[name])]
     if not isinstance(found.rows, Delimited) or not texts or {"item", "score"} <= roles:
         return [], {}
     head = next(found.rows.iter_batches(texts, Types(memory=memory)), None)

@@ -3,7 +3,7 @@
 import ast
 import json
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -16,11 +16,13 @@ from recframe.frames.names import find_role, is_infer, is_same, plain_name, show
 from recframe.frames.words import less_is_better, may_be_score, means_ids
 from recframe.kernel.grouping import number_members
 from recframe.kernel.threads import Array
-from recframe.options import INFER
+from recframe.options import EMPTY, INFER, LISTS, ROLES
+from recframe.public_calls import public_each
 
 SCORE_FIELDS = ("rating", "similarity", "distance")  # names in Spark's ALS and vector stores
 SEPARATORS = (" ", ",", "|", ";")  # characters between ids in a text
 N_CELLS_SEEN = 1 << 7  # cells of text that are looked at
+ORDER = "score"  # the column of the score that the order of a list gives
 BRACKETED = re.compile(r"\s*\[.*\]\s*", re.DOTALL)  # a list as JSON and Python write it
 ID = re.compile(r"[\w-]*\d[\w-]*")  # Words of a text have no digits.
 NUMBER = re.compile(r"-?\d+,\d+|-?\d{1,3}(,\d{3})+")  # with a decimal comma, or of thousands
@@ -62,6 +64,39 @@ class Fields(NamedTuple):
     items: list[Any]
     scores: list[Any]
     doubtful: list[Any]
+
+
+class MemberColumns(NamedTuple):
+    """The columns of the rows that lists in a table of Arrow make.
+
+    `carried` are the columns next to lists, by their names in the rows. `fields` are those of
+    members. `order` has the score that the order of a list gives, if no field may be the score.
+    `attrs` are attributes of frames of these rows: the labels of the item and the scores, as far as
+    fields say them.
+    """
+
+    lists: Sequence[str]
+    carried: dict[str, str]
+    fields: Sequence[str]
+    order: Sequence[str]
+    attrs: dict[str, Any]
+
+    def make_rows(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return a row for each member of the lists in a batch, with the columns that it has."""
+        rows = make_list_rows({name: batch[name] for name in self.lists})
+        name = self.attrs[ROLES].get("item")
+        items = rows.fields.get(name, pa.nulls(0))
+        if pa.types.is_integer(items.type) and pc.any(pc.equal(items, -1)).as_py():
+            raise RecframeError(f"{quote(name)}: lists must not be padded, found -1; leave it out")
+        at, none = pa.array(rows.row), pa.nulls(len(rows.row))
+        others = {to: name for to, name in self.carried.items() if name in batch.schema.names}
+        columns = {to: batch[name].take(at) for to, name in others.items()}
+        columns |= {name: rows.fields.get(name, none) for name in self.fields}
+        return pa.record_batch(columns | dict.fromkeys(self.order, rows.order))
+
+    def make_each(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Return the rows that lists in several batches make."""
+        return public_each(map(self.make_rows, batches))
 
 
 def make_list_rows(lists: Mapping[str, pa.Array]) -> ListRows:
@@ -189,6 +224,47 @@ def name_carried(names: Sequence[Any], fields: Sequence[Any]) -> list[Any]:
     return renamed
 
 
+def find_member_columns(
+    schema: pa.Schema, lists: Sequence[str], *, is_ranked: bool = True
+) -> MemberColumns:
+    """Return the columns of the rows that lists make, given all columns.
+
+    The order of lists of truth and exclude, which are not ranked, gives no score.
+    """
+    own: dict[str, pa.DataType] = {}
+    for name in lists:
+        kind = schema.field(name).type
+        kind = kind.value_type if is_list_type(kind) else pa.string()  # Text holds texts.
+        is_struct = pa.types.is_struct(kind)
+        own |= {field.name: field.type for field in kind} if is_struct else {name: kind}
+    found = find_fields(own, lists)
+    order = [ORDER] if is_ranked and not (found.scores or found.doubtful) else []
+    roles: dict[str, Any] = {"item": found.items[0]} if len(found.items) == 1 else {}
+    roles |= {"score": score} if (score := found.scores or order) else {}
+    others = [name for name in schema.names if name not in lists]
+    carried = dict(zip(name_carried(others, [*own, *order]), others, strict=True))
+    return MemberColumns(lists, carried, [*own], order, {ROLES: roles, EMPTY: True})
+
+
+def find_list_columns(schema: pa.Schema, *, is_ranked: bool = True) -> MemberColumns:
+    """Return the columns of the rows that lists make, without lists if none become rows.
+
+    Lists become rows if no other column is named as an item or a score. If they are unclear,
+    attributes say which columns the caller is asked about.
+    """
+    nested = {one.name: one.type.value_type for one in schema if is_list_type(one.type)}
+    flat = [name for name in schema.names if name not in nested]
+    roles = {"score" if may_be_score(name) else find_role(name) for name in flat}
+    are_users = any(find_role(name) == "user" for name in nested)
+    are_floats = all(pa.types.is_floating(kind) for kind in nested.values())
+    if are_users or are_floats or not roles.isdisjoint({"item", "score"}):
+        return MemberColumns([], {}, [], [], {})
+    try:
+        return find_member_columns(schema, choose_lists(nested), is_ranked=is_ranked)
+    except RecframeError:
+        return MemberColumns([], {}, [], [], {LISTS: dict.fromkeys(nested, "")})
+
+
 def find_separator(cells: Sequence[Any], known: str | None = None) -> str | None:
     """Return the separator of texts that look like lists of ids: "" for [a, b], None for others.
 
@@ -210,16 +286,6 @@ def find_separator(cells: Sequence[Any], known: str | None = None) -> str | None
         if are_ids and "" not in ids and any(separator in text.strip() for text in texts):
             return separator
     return None
-
-
-def type_members(types: Mapping[Any, pa.DataType], lists: Sequence[Any]) -> dict[Any, pa.DataType]:
-    """Return the types of the fields of lists, given the types of columns; text holds texts."""
-    fields: dict[Any, pa.DataType] = {}
-    for name in lists:
-        kind = types[name].value_type if is_list_type(types[name]) else pa.string()
-        is_struct = pa.types.is_struct(kind)
-        fields |= {field.name: field.type for field in kind} if is_struct else {name: kind}
-    return fields
 
 
 def split_texts(name: str, cells: pa.Array, separator: str | None) -> list[Any] | pa.Array:

@@ -74,7 +74,7 @@ def list_texts(
     for label in remove_labels(list_labels(frame), taken):
         column = get_column(frame, label)
         if column.dtype.kind in "OU":
-            separator = find_separator(column.iloc[:N_FIRST].tolist(), known)
+            separator = find_separator(column.iloc[:N_FIRST].dropna().tolist(), known)
             texts |= {} if separator is None else {label: separator}
     return texts
 

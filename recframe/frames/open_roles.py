@@ -26,6 +26,12 @@ from recframe.options import DEFAULTS, Options, list_changed, spell_arguments
 # Columns of these names may hold a list of items, or of items with scores, in each cell.
 LISTS = ("recommendations", "recommended", "recommendation", "recs", "topk", "topn", "items")
 
+# Ways to rows of lists on engines that do not read lists of any type.
+OF_ENGINES = {
+    "ddf.rec": "pass ddf.map_partitions(recframe.from_lists, meta=recframe.from_lists(ddf.head()))",
+    "recframe.spark.rec(sdf)": "pass it as the only column of arrays; F.split makes arrays of text",
+}
+
 
 def find_label(frame: pd.DataFrame, role: str, label: Hashable, remedy: str = "") -> Hashable:
     """Return the label of a role, inferred unless it is passed.
@@ -79,7 +85,7 @@ def _open_roles_error(
         python = ", ".join(spell_arguments(list_changed(options) | answers if call else answers))
         remedy = f"pass {f'{call}({python})' if call else python}{say_choices(answers)}"
     without = {name for name, role in roles.items() if role.how == "none"}
-    advice, of_lists = _advise_on_lists(frame, without, is_companion="score" not in roles)
+    advice, of_lists = _advise_on_lists(frame, without, call, is_companion="score" not in roles)
     has_none = any(isinstance(one, Choice) and not str(one) for one in answers.values())
     parts += [*([] if advice and (has_none or of_lists) else [remedy]), *advice]
     error = MissingColumnError if without else RecframeError
@@ -103,7 +109,7 @@ def _advise_header(frame: pd.DataFrame, roles: Roles) -> str:
 
 
 def _advise_on_lists(
-    frame: pd.DataFrame, without: set[str], *, is_companion: bool
+    frame: pd.DataFrame, without: set[str], call: str, *, is_companion: bool
 ) -> tuple[list[str], dict[str, Any]]:
     """Return advice for columns of lists, if roles have no column, and its answers."""
     advice, answers, lists = list[str](), dict[str, Any](), find_lists(frame)
@@ -120,11 +126,11 @@ def _advise_on_lists(
             advice.append(f"where each list has one number, pass {call}")
         else:
             how, answers = advise_lists(lists)
+            how = OF_ENGINES.get(call, how)
             advice.append(f"where {' or '.join(map(quote, lists))} holds lists, {how}")
     elif "score" in without and named:
-        advice.append(
-            f"where {quote(named[0])} holds lists, recframe.from_lists makes rows of them"
-        )
+        how = OF_ENGINES.get(call, "recframe.from_lists makes rows of them")
+        advice.append(f"where {quote(named[0])} holds lists, {how}")
     if (lists or named) and "user" in without:
         advice.append("where each row is a ranking, frame.reset_index(names='user') numbers them")
     return advice, answers

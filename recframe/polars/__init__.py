@@ -228,9 +228,9 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
     @property
     def _sample(self) -> pd.DataFrame:
         schema = self._frame.collect_schema()
-        # Nested columns, and columns that Arrow lacks, have no role; any such type will do.
+        # Structs, and columns that Arrow lacks, have no role; any such type will do.
         types: dict[str, Any] = dict(schema)
-        types |= {name: pl.List(pl.Int8) for name, kind in schema.items() if kind.is_nested()}
+        types |= {name: pl.Binary() for name, kind in schema.items() if isinstance(kind, pl.Struct)}
         types |= {name: pl.String() for name, kind in schema.items() if _lacks_arrow_type(kind)}
         return read_frame(pa.table(pl.DataFrame(schema=types)))
 

@@ -109,6 +109,7 @@ class SparkRecAccessor(RankingMethods[Any]):
         if not isinstance(frame, DataFrame):
             raise frame_error("frame", "a Spark DataFrame", frame)
         rows.check_whole("frame", frame)
+        frame, self._attrs = rows.open_lists(frame)
         super().__init__(frame)
         self._by: tuple[UserValues, ...] = ()  # the segments in a call with `by`
         self._given: dict[str, Any] = {}  # truth and exclude if they are Spark DataFrames
@@ -144,13 +145,12 @@ class SparkRecAccessor(RankingMethods[Any]):
         --------
         recframe.evaluate : The options explained.
         """
-        asked: dict[str, Any] = {**options}
-        given = {
-            name: asked[name]
-            for name in ("truth", "exclude")
-            if isinstance(asked.get(name), DataFrame)
-        }
-        samples: Any = {name: rows.make_sample(one) for name, one in given.items()}
+        given = dict[str, Any]()
+        samples: Any = {}
+        for name, one in options.items():
+            if isinstance(one, DataFrame):
+                given[name], attrs = rows.open_lists(one, is_ranked=False)
+                samples[name] = rows.make_sample(given[name], attrs)
         options |= samples
         bound = super().__call__(**options)
         check_bound("Spark", partitioned, bound._options)
@@ -186,14 +186,14 @@ class SparkRecAccessor(RankingMethods[Any]):
 
     @property
     def _sample(self) -> pd.DataFrame:
-        return rows.make_sample(self._frame)
+        return rows.make_sample(self._frame, self._attrs)
 
     def _per_user(self, metrics: list[Metric], *, is_single: bool = False) -> Any:
         return super()._per_user(metrics)  # One metric and several have the same form.
 
     @property
     def _rows(self) -> rows.SparkRows:
-        return rows.by_place(self._frame)
+        return rows.by_place(self._frame, self._attrs)
 
     def _open(self, columns: Columns, options: Options) -> tuple[dict[str, rows.Side], Options]:
         """Return truth and exclude, if any, and options with their samples, all checked."""

@@ -50,6 +50,8 @@ class Task(NamedTuple):
             name: as_frame(find_rows(table, name), labels) for name, labels in self.labels.items()
         }
         frame, columns = own.pop("frame"), self.columns
+        for name, companion in own.items():
+            companion.attrs = dict(getattr(self.options, name).attrs)
         try:
             parted = self.whole or read_companions(
                 columns, replace(self.options, **own), are_parted=True

@@ -10,6 +10,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that all give it
 from pyspark.sql import types as kinds
+from pyspark.sql.pandas.types import from_arrow_schema
 
 from recframe.errors import RecframeError, quote, shorten
 from recframe.frames.columns import Columns
@@ -20,6 +21,7 @@ from recframe.frames.judgments import (
     read_excluded,
     read_judgments,
 )
+from recframe.frames.list_columns import find_list_columns
 from recframe.frames.names import find_role, get_column, is_infer
 from recframe.frames.words import is_time
 from recframe.options import Options
@@ -47,10 +49,14 @@ RELEVANCE_TYPES = (kinds.NumericType, kinds.BooleanType, kinds.StringType)
 
 
 class SparkRows(NamedTuple):
-    """Rows with columns named by position, as labels may have any characters, and their labels."""
+    """Rows with columns named by position, as labels may have any characters, and their labels.
+
+    `attrs` are attributes of frames of these rows.
+    """
 
     rows: Any
     labels: list[Hashable]
+    attrs: Any = None
 
     def column(self, label: Hashable) -> Any:
         """Return the column of a label."""
@@ -62,11 +68,11 @@ class SparkRows(NamedTuple):
 
     def select(self, labels: Sequence[Hashable]) -> "SparkRows":
         """Return the columns of these labels."""
-        return SparkRows(self.rows.select(*map(self.column, labels)), list(labels))
+        return self._replace(rows=self.rows.select(*map(self.column, labels)), labels=list(labels))
 
     def collect(self) -> pd.DataFrame:
         """Return all rows."""
-        return as_frame(self.rows.toArrow(), self.labels)
+        return as_frame(self.rows.toArrow(), self.labels, self.attrs)
 
 
 Side = tuple[SparkRows, Columns]  # truth or exclude, with its roles
@@ -83,15 +89,29 @@ class Together(NamedTuple):
     kinds: list[Any]
 
 
-def by_place(frame: Any) -> SparkRows:
+def by_place(frame: Any, attrs: Any = None) -> SparkRows:
     """Return the rows of a Spark DataFrame, with columns named by position."""
-    return SparkRows(frame.toDF(*(f"c{at}" for at in range(len(frame.columns)))), frame.columns)
+    names = map("c{}".format, range(len(frame.columns)))
+    return SparkRows(frame.toDF(*names), frame.columns, attrs)
 
 
-def make_sample(frame: Any) -> pd.DataFrame:
-    """Return a DataFrame without rows that has the columns of a Spark DataFrame."""
-    found = [SIMPLE.get(type(field.dataType), pa.null()) for field in frame.schema]
-    return as_frame(pa.table([pa.array([], kind) for kind in found], frame.columns), frame.columns)
+def make_sample(frame: Any, attrs: Any) -> pd.DataFrame:
+    """Return a DataFrame without rows that has the columns of a Spark DataFrame, and attributes."""
+    types = [(field.name, SIMPLE.get(type(field.dataType), pa.null())) for field in frame.schema]
+    return as_frame(pa.schema(types).empty_table(), frame.columns, attrs)
+
+
+def open_lists(frame: Any, *, is_ranked: bool = True) -> tuple[Any, dict[str, Any]]:
+    """Return a Spark DataFrame whose columns of lists became rows, and attributes of its sample."""
+    has_lists = any(isinstance(field.dataType, kinds.ArrayType) for field in frame.schema)
+    if not has_lists or frame.isStreaming or len({*frame.columns}) < len(frame.columns):
+        return frame, {}
+    schema = frame.limit(0).toArrow().schema
+    columns = find_list_columns(schema, is_ranked=is_ranked)
+    if columns.lists:
+        made = columns.make_rows(pa.RecordBatch.from_pylist([], schema))
+        frame = frame.mapInArrow(columns.make_each, from_arrow_schema(made.schema))
+    return frame, columns.attrs
 
 
 def check_whole(name: str, frame: Any) -> None:
@@ -109,18 +129,17 @@ def check_kinds(rows: SparkRows, labels: Sequence[Hashable]) -> None:
         kind = rows.kind(label)
         if type(kind) in SIMPLE:
             continue
-        remedy = "take one field of it"
-        if isinstance(kind, kinds.ArrayType):
-            remedy = "make a row of each member, with F.explode or F.inline"
         raise RecframeError(
             f"the column {quote(label)} must have one value in a cell, found Spark's "
-            f"{shorten(kind.simpleString())}; {remedy}"
+            f"{shorten(kind.simpleString())}; take one field of it, or make a row of each member "
+            "with F.explode or F.inline"
         )
 
 
-def as_frame(table: pa.Table, labels: Sequence[Hashable]) -> pd.DataFrame:
+def as_frame(table: pa.Table, labels: Sequence[Hashable], attrs: Any = None) -> pd.DataFrame:
     """Return a table as a frame with these labels; integers stay exact next to nulls."""
     frame = pd.DataFrame(dict(enumerate(map(read_column, table.columns))), copy=False)
+    frame.attrs = dict(attrs or {})
     return frame.set_axis(list(labels), axis=1)
 
 
@@ -175,11 +194,12 @@ def open_companions(
             roles = find_parted_columns(name, own[name], columns, options)
         if name in given:
             check_whole(name, given[name])
-            rows = by_place(given[name])
+            rows = by_place(given[name], own[name].attrs)
         else:
             cells = {f"c{at}": get_column(own[name], one) for at, one in enumerate(roles.labels)}
             session = frame.rows.sparkSession
-            rows = SparkRows(hand_over(name, cells, session, "a Spark DataFrame"), roles.labels)
+            handed = hand_over(name, cells, session, "a Spark DataFrame")
+            rows = SparkRows(handed, roles.labels, own[name].attrs)
         check_kinds(rows, roles.labels)
         _check_alike(frame, columns, rows, roles, name)
         if name == "truth":

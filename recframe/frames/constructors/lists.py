@@ -28,7 +28,6 @@ from recframe.frames.judgments import naming
 from recframe.frames.list_columns import (
     choose_lists,
     find_fields,
-    is_list_type,
 )
 from recframe.frames.list_frames import (
     Fields,
@@ -264,12 +263,7 @@ def _read_list_table(lists: Any) -> pd.DataFrame:
         return read_views(pd.DataFrame(lists))
     if not is_table("lists", lists):
         raise frame_error("lists", "a dict of items by user, or a frame with lists", lists)
-    table = load_table("lists", TABLE, lists)
-    nested = [field.name for field in table.schema if is_list_type(field.type)]
-    frame = read_frame(table, remove_labels(table.column_names, nested))
-    for name in nested:
-        frame[name] = pd.arrays.ArrowExtensionArray(table[name])
-    return frame
+    return read_frame(load_table("lists", TABLE, lists))
 
 
 def _frame_dict(lists: Mapping[Any, Any]) -> pd.DataFrame:
