@@ -228,8 +228,7 @@ def read_column(column: pa.ChunkedArray) -> Any:
     if pa.types.is_dictionary(kind):
         return _read_categories(column)
     if "string_view" in str(kind):  # the type that Polars exports
-        column = column.cast(_without_views(kind))
-        kind = column.type
+        return read_column(column.cast(_without_views(kind)))
     mapper: Any = NULLABLE.get if column.null_count else None
     text = pd.Series([""]).dtype  # this version's dtype for text
     if pa.types.is_large_string(kind) and isinstance(text, pd.StringDtype):
@@ -261,8 +260,7 @@ def read_views(frame: pd.DataFrame) -> pd.DataFrame:
     frame = frame.copy(deep=False) if views else frame
     for at in views:
         frame.isetitem(at, read_column(frame.iloc[:, at].array.__arrow_array__()).array)
-    is_view = _is_view(frame.index.dtype)
-    return frame.set_axis(frame.index.astype(pd.Series([""]).dtype)) if is_view else frame
+    return frame
 
 
 def _read_categories(column: pa.ChunkedArray, *, in_text_order: bool = False) -> pd.Categorical:

@@ -250,7 +250,7 @@ def open_lists(frame: Any) -> Any:
     """Return a Dask DataFrame whose columns of lists of Arrow became rows."""
     if not list_types(frame._meta) or not frame.columns.is_unique:
         return frame
-    columns = find_list_columns(pa.Schema.from_pandas(frame._meta))
+    columns = find_list_columns(pa.RecordBatch.from_pandas(frame._meta).schema)
     if not columns.lists:
         return frame
     meta = make_rows(frame._meta, columns)

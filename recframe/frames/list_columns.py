@@ -3,7 +3,7 @@
 import ast
 import json
 import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -17,7 +17,6 @@ from recframe.frames.words import less_is_better, may_be_score, means_ids
 from recframe.kernel.grouping import number_members
 from recframe.kernel.threads import Array
 from recframe.options import EMPTY, INFER, LISTS, ROLES
-from recframe.public_calls import public_each
 
 SCORE_FIELDS = ("rating", "similarity", "distance")  # names in Spark's ALS and vector stores
 SEPARATORS = (" ", ",", "|", ";")  # characters between ids in a text
@@ -93,10 +92,6 @@ class MemberColumns(NamedTuple):
         columns = {to: batch[name].take(at) for to, name in others.items()}
         columns |= {name: rows.fields.get(name, none) for name in self.fields}
         return pa.record_batch(columns | dict.fromkeys(self.order, rows.order))
-
-    def make_each(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Return the rows that lists in several batches make."""
-        return public_each(map(self.make_rows, batches))
 
 
 def make_list_rows(lists: Mapping[str, pa.Array]) -> ListRows:
@@ -235,8 +230,7 @@ def find_member_columns(
     for name in lists:
         kind = schema.field(name).type
         kind = kind.value_type if is_list_type(kind) else pa.string()  # Text holds texts.
-        is_struct = pa.types.is_struct(kind)
-        own |= {field.name: field.type for field in kind} if is_struct else {name: kind}
+        own |= {one.name: one.type for one in kind} if pa.types.is_struct(kind) else {name: kind}
     found = find_fields(own, lists)
     order = [ORDER] if is_ranked and not (found.scores or found.doubtful) else []
     roles: dict[str, Any] = {"item": found.items[0]} if len(found.items) == 1 else {}
@@ -255,9 +249,9 @@ def find_list_columns(schema: pa.Schema, *, is_ranked: bool = True) -> MemberCol
     nested = {one.name: one.type.value_type for one in schema if is_list_type(one.type)}
     flat = [name for name in schema.names if name not in nested]
     roles = {"score" if may_be_score(name) else find_role(name) for name in flat}
-    are_users = any(find_role(name) == "user" for name in nested)
     are_floats = all(pa.types.is_floating(kind) for kind in nested.values())
-    if are_users or are_floats or not roles.isdisjoint({"item", "score"}):
+    has_users = "user" in map(find_role, nested)
+    if has_users or are_floats or not roles.isdisjoint({"item", "score"}):
         return MemberColumns([], {}, [], [], {})
     try:
         return find_member_columns(schema, choose_lists(nested), is_ranked=is_ranked)

@@ -26,6 +26,7 @@ from recframe.frames.names import find_role, get_column, is_infer
 from recframe.frames.words import is_time
 from recframe.options import Options
 from recframe.other_tables import read_column
+from recframe.public_calls import public_each
 
 # The types of a cell with one value. The zone of times does not matter for any role.
 SIMPLE = {
@@ -109,8 +110,8 @@ def open_lists(frame: Any, *, is_ranked: bool = True) -> tuple[Any, dict[str, An
     schema = frame.limit(0).toArrow().schema
     columns = find_list_columns(schema, is_ranked=is_ranked)
     if columns.lists:
-        made = columns.make_rows(pa.RecordBatch.from_pylist([], schema))
-        frame = frame.mapInArrow(columns.make_each, from_arrow_schema(made.schema))
+        types = from_arrow_schema(columns.make_rows(pa.RecordBatch.from_pylist([], schema)).schema)
+        frame = frame.mapInArrow(lambda rows: public_each(map(columns.make_rows, rows)), types)
     return frame, columns.attrs
 
 

@@ -397,7 +397,7 @@ def test_what_is_refused_at_once(spark):
         "compare needs two score columns": lambda: rec(
             sdf, **{**ROLES, "score": "knn_score"}
         ).compare(),
-        "'doc' must have one value in a cell, found Spark's array<string>; make a row": lambda: rec(
+        "'doc' must have one value in a cell, found Spark's array<string>; take one": lambda: rec(
             lists, **ROLES
         ).evaluate(),
         "'doc' must have one value in a cell, found Spark's struct<.*>; take one field": lambda: (
