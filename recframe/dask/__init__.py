@@ -4,7 +4,7 @@ import sys
 import warnings
 from collections.abc import Callable, Hashable, Iterable
 from functools import partial
-from typing import Any, Self, Unpack
+from typing import Any, Self, Unpack, cast
 
 import dask.dataframe as dd
 import dask.tokenize
@@ -135,9 +135,9 @@ class DaskRecAccessor(RankingMethods[Any]):
         user
         1           0.0
         """
-        asked: Any = options
-        for name in [name for name, one in asked.items() if isinstance(one, dd.DataFrame)]:
-            asked[name] = asked[name].compute()
+        asked = cast("dict[str, Any]", options)
+        for name, one in asked.items():
+            asked[name] = one.compute() if isinstance(one, dd.DataFrame) else one
         bound = super().__call__(**options)
         check_bound("Dask", partitioned, bound._options)
         for name in ("min_relevance", "min_score"):
@@ -250,7 +250,8 @@ def open_lists(frame: Any) -> Any:
     """Return a Dask DataFrame whose columns of lists of Arrow became rows."""
     if not list_types(frame._meta) or not frame.columns.is_unique:
         return frame
-    columns = find_list_columns(pa.RecordBatch.from_pandas(frame._meta).schema)
+    frame = frame if frame.index.name is None else frame.reset_index()
+    columns = find_list_columns(pa.Schema.from_pandas(frame._meta))
     if not columns.lists:
         return frame
     meta = make_rows(frame._meta, columns)

@@ -250,8 +250,7 @@ def find_list_columns(schema: pa.Schema, *, is_ranked: bool = True) -> MemberCol
     flat = [name for name in schema.names if name not in nested]
     roles = {"score" if may_be_score(name) else find_role(name) for name in flat}
     are_floats = all(pa.types.is_floating(kind) for kind in nested.values())
-    has_users = "user" in map(find_role, nested)
-    if has_users or are_floats or not roles.isdisjoint({"item", "score"}):
+    if "user" in map(find_role, nested) or are_floats or not roles.isdisjoint({"item", "score"}):
         return MemberColumns([], {}, [], [], {})
     try:
         return find_member_columns(schema, choose_lists(nested), is_ranked=is_ranked)

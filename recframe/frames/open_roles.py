@@ -28,7 +28,8 @@ LISTS = ("recommendations", "recommended", "recommendation", "recs", "topk", "to
 
 # Ways to rows of lists on engines that do not read lists of any type.
 OF_ENGINES = {
-    "ddf.rec": "pass ddf.map_partitions(recframe.from_lists, meta=recframe.from_lists(ddf.head(1)))",
+    "ddf.rec": "ddf.map_partitions(recframe.from_lists, meta=recframe.from_lists(ddf.head(1))) "
+    "makes rows of them",
     "recframe.spark.rec(sdf)": "pass it as the only column of arrays; F.split makes arrays of text",
 }
 

@@ -4,7 +4,7 @@ from collections.abc import Hashable
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self, Unpack
+from typing import Any, Self, Unpack, cast
 
 import pandas as pd
 from pyspark.sql import DataFrame
@@ -145,13 +145,11 @@ class SparkRecAccessor(RankingMethods[Any]):
         --------
         recframe.evaluate : The options explained.
         """
-        given = dict[str, Any]()
-        samples: Any = {}
+        given, asked = dict[str, Any](), cast("dict[str, Any]", options)
         for name, one in options.items():
             if isinstance(one, DataFrame):
                 given[name], attrs = rows.open_lists(one, is_ranked=False)
-                samples[name] = rows.make_sample(given[name], attrs)
-        options |= samples
+                asked[name] = rows.make_sample(given[name], attrs)
         bound = super().__call__(**options)
         check_bound("Spark", partitioned, bound._options)
         bound._partitioned, bound._given = partitioned, given
