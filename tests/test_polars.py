@@ -2,6 +2,7 @@
 
 import datetime
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -467,3 +468,33 @@ def test_columns_do_not_depend_on_the_data():
     undefined = ["n_undefined_score", "n_undefined_baseline", "n_undefined_both"]
     assert undefined == rec.compare("precision@2").columns[-3:]
     assert "n_undefined" not in rec.compare("precision@2").columns
+
+
+RECS = {"userId": [1, 2, 3, 4], "picks": [["a", "b"], [], ["c"], None]}
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_lists_are_refused_with_a_call_that_runs(lazy):
+    """A column of lists is refused with a call that makes rows of it."""
+    df = pl.DataFrame(RECS)
+    with pytest.raises(RecframeError) as caught:
+        (df.lazy() if lazy else df).rec.mean("recall@1")
+    (call,) = re.findall(r"recframe\.from_lists\(.*?\)", str(caught.value))
+    rows = eval(call, {"recframe": recframe, "df": df})
+
+    assert ["a", "b", "c"] == rows["item"].dropna().tolist()
+
+
+def test_truth_takes_lists_of_polars():
+    """Truth with lists equals truth with a row for each item."""
+    recs = recframe.from_lists(pl.DataFrame(RECS))
+    truth = pl.DataFrame({"userId": [1, 2, 3, 4], "itemIds": [["b", "z"], ["y"], ["c"], ["x"]]})
+    rows = truth.explode("itemIds").to_pandas()
+    options = {"short": "pad", "truth_user": "userId", "truth_item": "itemIds"}
+
+    expected = recs.rec(truth=rows, **options).evaluate(["recall@1", "mrr"])
+    pd.testing.assert_frame_equal(
+        expected, recs.rec(truth=truth, short="pad").evaluate(["recall@1", "mrr"])
+    )
+    ours = pl.from_pandas(recs.dropna()).rec(truth=truth, short="pad", population="truth")
+    assert expected["score", "recall@1"].tolist() == ours.recall(1)["recall@1"].to_list()

@@ -137,7 +137,8 @@ class DaskRecAccessor(RankingMethods[Any]):
         """
         asked = cast("dict[str, Any]", options)
         for name, one in asked.items():
-            asked[name] = one.compute() if isinstance(one, dd.DataFrame) else one
+            if isinstance(one, dd.DataFrame):
+                asked[name] = one.compute()  # type: ignore[no-untyped-call]  # Dask has none
         bound = super().__call__(**options)
         check_bound("Dask", partitioned, bound._options)
         for name in ("min_relevance", "min_score"):

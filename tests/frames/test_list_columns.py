@@ -1,6 +1,8 @@
 """from_lists reads a frame with a row for each user and a list of items or structs."""
 
+import re
 from collections import deque, namedtuple
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -346,3 +348,46 @@ def test_an_empty_history_excludes_nothing():
     recs = recframe.from_lists({"a": ["x", "y"], "b": ["z"]})
     seen = pd.DataFrame({"user": ["a", "b"], "history": [["x"], []]})
     assert ["y", "z"] == recs.rec(exclude=seen).top(1)["item"].tolist()
+
+
+def test_tables_of_other_libraries():
+    """Lists of Polars, Arrow, DuckDB and readers make the rows that those of pandas make."""
+    polars, duckdb = pytest.importorskip("polars"), pytest.importorskip("duckdb")
+    cells = {"userId": [1, 2, 3], "recs": [["x", "y"], [], ["z"]], "country": ["NL", "FR", "NL"]}
+    table = pa.table(cells)
+    views = table.set_column(1, "recs", table["recs"].cast(pa.list_(pa.string_view())))
+    expected = recframe.from_lists(pd.DataFrame(cells))
+
+    for lists in (
+        table,
+        views,
+        table.to_reader(),
+        polars.DataFrame(cells),
+        duckdb.from_arrow(table),
+        pd.DataFrame(cells).astype({"country": pd.ArrowDtype(pa.string_view())}),
+    ):
+        pd.testing.assert_frame_equal(expected, recframe.from_lists(lists))
+
+
+def test_null_next_to_lists_in_text():
+    """Texts with lists are read next to nulls of pandas' text."""
+    frame = make(["[7, 3]", None, "[5]"]).astype({"recommendations": "string"})
+
+    assert ITEMS == rows(recframe.from_lists(frame))
+
+
+def test_one_step_makes_rows_of_lists():
+    """Frames, files and Arrow's engines call one step, and no other line flattens lists."""
+    package = Path(recframe.__file__).parent
+    texts = {path: path.read_text("utf-8") for path in package.rglob("*.py")}
+    flatteners = re.compile(r"list_flatten|list_parent_indices|\w\.explode\((?!column\)|\{)")
+    callers = {
+        path.relative_to(package).as_posix(): len(re.findall(r"(?<!def )make_list_rows\(", text))
+        for path, text in texts.items()
+    }
+
+    (place,) = [path for path, text in texts.items() if flatteners.search(text)]
+    assert "list_columns.py" == place.name
+    assert {"frames/list_columns.py": 1, "frames/list_frames.py": 1} == {
+        path: n for path, n in callers.items() if n
+    }
