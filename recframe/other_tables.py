@@ -239,7 +239,7 @@ def read_column(column: pa.ChunkedArray) -> Any:
 
 
 def _without_views(kind: pa.DataType) -> pa.DataType:
-    """Return a type whose text is no string_view, of which Arrow takes no rows."""
+    """Return a type without string_view, because Arrow takes no rows of it."""
     if pa.types.is_struct(kind):
         return pa.struct([field.with_type(_without_views(field.type)) for field in kind])
     if pa.types.is_nested(kind) and hasattr(kind, "value_type"):
@@ -260,6 +260,8 @@ def read_views(frame: pd.DataFrame) -> pd.DataFrame:
     frame = frame.copy(deep=False) if views else frame
     for at in views:
         frame.isetitem(at, read_column(frame.iloc[:, at].array.__arrow_array__()).array)
+    if _is_view(frame.index.dtype):
+        frame = frame.set_axis(frame.index.astype(pd.Series([""]).dtype))
     return frame
 
 

@@ -440,3 +440,15 @@ def test_names_that_are_not_utf_8(way, tmp_path):
         RecframeError, match=r"cannot read .*: 'utf-8' codec can't decode byte 0xff"
     ):
         ODD[way](path)
+
+
+def test_views_in_series():
+    """A Series whose values or users are views gives the segments that text gives."""
+    frame = pd.DataFrame({"user": ["a", "a", "b"], "score": [3, 2, 1], "relevant": [0, 1, 1]})
+    views = pd.ArrowDtype(pa.string_view())
+    users = pd.Index(pd.Series(["a", "b"], dtype=views), name="user")
+    of_users = pd.Series(["x", "y"], users, dtype=views, name="part")
+    of_texts = pd.Series(["x", "y"], pd.Index(["a", "b"], name="user"), name="part")
+
+    expected = frame.rec.mean("recall@1", by=of_texts)
+    pd.testing.assert_frame_equal(expected, frame.rec.mean("recall@1", by=of_users))

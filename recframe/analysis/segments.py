@@ -27,6 +27,7 @@ from recframe.kernel.threads import Array
 from recframe.metrics.names import Metric
 from recframe.notes import note
 from recframe.options import Options
+from recframe.other_tables import read_views
 
 RESULT_LEVELS = ("baseline", "score", "metric", "k")  # the index levels of results
 By: TypeAlias = Hashable | pd.Series | list[Hashable | pd.Series]
@@ -126,6 +127,7 @@ def _find_values(
         check_label(frame, argument, values)
         return UserValues(argument, values, values)
     label = "segment" if values.name is None else values.name
+    values = read_views(values.to_frame()).iloc[:, 0]
     names, index = values.index.names, values.index
     if len(values) and index.equals(frame.index) and names == frame.index.names:
         return UserValues(argument, label, (argument, label, "of rows"), values)

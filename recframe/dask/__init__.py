@@ -62,6 +62,8 @@ class DaskRecAccessor(RankingMethods[Any]):
     computed.
 
     A shuffle brings the rows of each user together. It loses their order, so ties cannot use it.
+    Columns of lists become rows if their types are Arrow's, and if no other column is named as an
+    item or a score.
 
     Parameters
     ----------
@@ -92,7 +94,7 @@ class DaskRecAccessor(RankingMethods[Any]):
             is_pandas = isinstance(frame, pd.DataFrame)
             remedy = "; pass dd.from_pandas(frame), or use frame.rec" if is_pandas else ""
             raise RecframeError(f"frame must be a Dask DataFrame, found {quote(frame)}{remedy}")
-        super().__init__(open_lists(frame))
+        super().__init__(make_member_rows(frame))
 
     @spell_options
     @public
@@ -247,7 +249,7 @@ class DaskRecAccessor(RankingMethods[Any]):
         return frame, one.map_partitions(read_pairs, columns, options, meta=ANY_CELL)
 
 
-def open_lists(frame: Any) -> Any:
+def make_member_rows(frame: Any) -> Any:
     """Return a Dask DataFrame whose columns of lists of Arrow became rows."""
     if not list_types(frame._meta) or not frame.columns.is_unique:
         return frame
@@ -255,9 +257,9 @@ def open_lists(frame: Any) -> Any:
     columns = find_list_columns(pa.Schema.from_pandas(frame._meta))
     if not columns.lists:
         return frame
-    meta = make_rows(frame._meta, columns)
+    meta = make_partition_rows(frame._meta, columns)
     meta.attrs.update(columns.attrs)
-    return frame.map_partitions(make_rows, columns, meta=meta)
+    return frame.map_partitions(make_partition_rows, columns, meta=meta)
 
 
 def check_named(name: str, value: object) -> None:
@@ -274,7 +276,7 @@ def check_named(name: str, value: object) -> None:
 
 
 @public
-def make_rows(frame: pd.DataFrame, columns: MemberColumns) -> pd.DataFrame:
+def make_partition_rows(frame: pd.DataFrame, columns: MemberColumns) -> pd.DataFrame:
     """Return a row for each member of the lists in a partition."""
     rows = columns.make_rows(pa.RecordBatch.from_pandas(frame))
     return pd.DataFrame(rows.to_pandas(types_mapper=pd.ArrowDtype))

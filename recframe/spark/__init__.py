@@ -69,6 +69,9 @@ class SparkRecAccessor(RankingMethods[Any]):
     DataFrame or a file, which the driver reads. If truth of Spark has further columns, `relevant`
     names its relevance, or is None. Executors need recframe.
 
+    Columns of arrays become rows, as lists in files do (`recframe.scan`), if no other column is
+    named as an item or a score; also in truth and exclude of Spark.
+
     Parameters
     ----------
     frame : pyspark.sql.DataFrame
@@ -109,7 +112,7 @@ class SparkRecAccessor(RankingMethods[Any]):
         if not isinstance(frame, DataFrame):
             raise frame_error("frame", "a Spark DataFrame", frame)
         rows.check_whole("frame", frame)
-        frame, self._attrs = rows.open_lists(frame)
+        frame, self._attrs = rows.make_array_rows(frame)
         super().__init__(frame)
         self._by: tuple[UserValues, ...] = ()  # the segments in a call with `by`
         self._given: dict[str, Any] = {}  # truth and exclude if they are Spark DataFrames
@@ -148,7 +151,7 @@ class SparkRecAccessor(RankingMethods[Any]):
         given, asked = dict[str, Any](), cast("dict[str, Any]", options)
         for name, one in options.items():
             if isinstance(one, DataFrame):
-                given[name], attrs = rows.open_lists(one, is_ranked=False)
+                given[name], attrs = rows.make_array_rows(one, is_ranked=False)
                 asked[name] = rows.make_sample(given[name], attrs)
         bound = super().__call__(**options)
         check_bound("Spark", partitioned, bound._options)

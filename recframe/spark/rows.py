@@ -102,7 +102,7 @@ def make_sample(frame: Any, attrs: Any) -> pd.DataFrame:
     return as_frame(pa.schema(types).empty_table(), frame.columns, attrs)
 
 
-def open_lists(frame: Any, *, is_ranked: bool = True) -> tuple[Any, dict[str, Any]]:
+def make_array_rows(frame: Any, *, is_ranked: bool = True) -> tuple[Any, dict[str, Any]]:
     """Return a Spark DataFrame whose columns of lists became rows, and attributes of its sample."""
     has_lists = any(isinstance(field.dataType, kinds.ArrayType) for field in frame.schema)
     if not has_lists or frame.isStreaming or len({*frame.columns}) < len(frame.columns):
