@@ -278,7 +278,7 @@ def check_named(name: str, value: object) -> None:
 @public
 def make_partition_rows(frame: pd.DataFrame, columns: MemberColumns) -> pd.DataFrame:
     """Return a row for each member of the lists in a partition."""
-    rows = columns.make_rows(pa.RecordBatch.from_pandas(frame))
+    rows = columns.flatten(pa.RecordBatch.from_pandas(frame))
     return pd.DataFrame(rows.to_pandas(types_mapper=pd.ArrowDtype))
 
 

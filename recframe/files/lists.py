@@ -94,7 +94,7 @@ class MemberRows:
         for name in columns.carried.values():
             if name in batch.schema.names:
                 cells[name] = batch[name].cast(plain_type(batch[name].type))
-        made = columns.make_rows(pa.record_batch(cells))
+        made = columns.flatten(pa.record_batch(cells))
         if isinstance(self.rows, JsonLines):  # Lines may have other types than lines before.
             for name in (*columns.fields, *columns.order):
                 check_type(name, made[name].type, 0, types)

@@ -80,7 +80,7 @@ class MemberColumns(NamedTuple):
     order: Sequence[str]
     attrs: dict[str, Any]
 
-    def make_rows(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def flatten(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return a row for each member of the lists in a batch, with the columns that it has."""
         rows = make_list_rows({name: batch[name] for name in self.lists})
         name = self.attrs[ROLES].get("item")

@@ -110,8 +110,8 @@ def make_array_rows(frame: Any, *, is_ranked: bool = True) -> tuple[Any, dict[st
     schema = frame.limit(0).toArrow().schema
     columns = find_list_columns(schema, is_ranked=is_ranked)
     if columns.lists:
-        types = from_arrow_schema(columns.make_rows(pa.RecordBatch.from_pylist([], schema)).schema)
-        frame = frame.mapInArrow(lambda rows: public_each(map(columns.make_rows, rows)), types)
+        types = from_arrow_schema(columns.flatten(pa.RecordBatch.from_pylist([], schema)).schema)
+        frame = frame.mapInArrow(lambda rows: public_each(map(columns.flatten, rows)), types)
     return frame, columns.attrs
 
 
