@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from recframe.cells import Types, check_type, read_cells
 from recframe.errors import RecframeError, quote
@@ -122,7 +121,7 @@ def find_list_rows(
         return found, {}
     schema = read_schema(found[0], memory)
     if is_infer(passed):
-        names, attrs = _find_list_columns(found[0], schema, sep, memory)
+        names, attrs = _infer_lists(found[0], schema, sep, memory)
     else:
         names, attrs = _check_list_labels(as_labels(passed), schema, sep), {}
     if not names:
@@ -151,7 +150,7 @@ def _check_list_labels(names: list[Any], schema: pa.Schema, sep: str | None) -> 
     return names
 
 
-def _find_list_columns(
+def _infer_lists(
     found: Found, schema: pa.Schema, sep: str | None, memory: int
 ) -> tuple[Sequence[str], dict[str, Any]]:
     """Return the columns of lists that become rows, and those that the caller is asked about."""
