@@ -127,17 +127,17 @@ def test_a_web_server_that_dies(server):
     """A web server that dies is refused without the secret in its address."""
     pytest.importorskip("aiohttp")
     web = f"http://127.0.0.1:{server.port}/bucket"
-    sure = recframe.scan(f"{web}/truth.parquet?sig={SECRET}")
+    sure = recframe.scan(f"{web}/0.parquet?sig={SECRET}")
     server.n_left = 0
     for call in (
-        lambda: sure(user=None, score="item", relevant="user").recall(k=1),
+        lambda: sure.recall(k=1),
         lambda: recframe.scan(f"{web}/runs/"),
     ):
         refusal(call, "cannot read http://127.0.0.1:[0-9]*/bucket")
     server.shutdown()
     server.server_close()
     refusal(
-        lambda: recframe.evaluate(f"{web}/0.parquet?sig={SECRET}"),
+        lambda: recframe.evaluate(f"{web}/truth.parquet?sig={SECRET}"),
         "cannot read http://.*(503|onnect)",
     )
 
