@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from recframe.errors import RecframeError
+from recframe.errors import MISSPELT, RecframeError, as_text, find_near, quote
 
 TREC: dict[str, Any] = {"ties": "item", "short": "pad", "zero_division": 0.0}
 # The options that reproduce the values of a library.
@@ -25,6 +25,10 @@ LIKE: dict[str, dict[str, Any]] = {
     "torchmetrics": {"short": "pad", "zero_division": 0.0},
     "scikit-learn": {"short": "pad", "zero_division": 0.0},
     "evidently": {"short": "pad"},
+    "RecBole": {"population": "truth", "short": "pad"},
+    "Spark": {"short": "pad", "zero_division": 0.0},
+    "implicit": {"population": "truth", "short": "pad"},
+    "Kaggle": {"short": "pad", "zero_division": 1.0},
 }
 # Differences that no option removes.
 REMAINING: dict[str, str] = {
@@ -38,6 +42,10 @@ REMAINING: dict[str, str] = {
     "torchmetrics": "torchmetrics sees listed items only, and finds no hit at a score of 0 or less",
     "scikit-learn": "scikit-learn sees listed items only",
     "evidently": "evidently sees listed items only, and cuts mean positions of ties to integers",
+    "RecBole": "RecBole has ties in any order, and rounds means to four digits",
+    "Spark": "Spark has lists, and no ties, and its nDCG counts grades under gain='exponential'",
+    "implicit": "implicit has lists of its models, and no ties",
+    "Kaggle": "ml_metrics has lists, and no ties",
 }
 
 
@@ -70,6 +78,27 @@ def read_library_names() -> list[Theirs]:
     """Return each library's names for metrics; tests compare each with the library."""
     lines = (files("recframe") / "conventions.csv").read_text("utf-8").splitlines()
     return [Theirs(*row) for row in csv.reader(lines[1:])]
+
+
+def find_options(library: object) -> dict[str, Any]:
+    """Return the options that reproduce the values of a library; raise for an unknown one."""
+    if isinstance(library, str) and library in LIKE:
+        return LIKE[library]
+    known = {one.lower(): one for one in LIKE} | {"ml_metrics": "Kaggle"}
+    near = find_near(as_text(library).lower(), known, MISSPELT)
+    hint = f"; did you mean {known[near[0]]!r}?" if near else ""
+    raise RecframeError(
+        f"like must be one of {', '.join(map(repr, LIKE))}, found {quote(library)}{hint}"
+    )
+
+
+def name_map_at_k(library: str) -> str:
+    """Return the metric here that a library calls MAP at k."""
+    has_cap = any(
+        one.library == library and one.metric.startswith("capped_average_precision")
+        for one in read_library_names()
+    )
+    return "capped_average_precision" if has_cap else "average_precision"
 
 
 def check_like(metrics: Iterable[Any], options: Mapping[str, Any]) -> None:

@@ -72,7 +72,7 @@ def evaluate(
         Names of metrics, such as "precision@4" or "r_precision"; or "mean(price)@10", the
         mean of the column price over the first 10 rows (see Notes). Case does not matter. P, R, hr
         and success with a cut-off, and mrr, RR, Rprec and map without one, are names too. Labels
-        stay as typed.
+        stay as typed. "map@10" has two meanings and is refused, unless `like` names the library.
     memory : int or str, default "1GiB"
         The working memory in bytes, a number or a text such as "512MiB"; only for files, like `tmp`
         and `progress`. It bounds the rows held at a time, and parquet files of truth and exclude.
@@ -198,9 +198,10 @@ def evaluate(
         counts as a user of truth alone. It needs truth.
     like : str, default None
         A library whose conventions the other options follow: "trec_eval", "ir_measures", "ranx",
-        "RecTools", "RePlay", "Recommenders", "LensKit", "torchmetrics", "scikit-learn" or
-        "evidently". Options that you pass win. A metric that the library defines otherwise is
-        refused, with the name of the metric that has its value, if there is one:
+        "RecTools", "RePlay", "Recommenders", "LensKit", "torchmetrics", "scikit-learn",
+        "evidently", "RecBole", "Spark", "implicit" or "Kaggle". Options that you pass win. A metric
+        that the library defines otherwise is refused, with the name of the metric that has its
+        value, if there is one:
         https://github.com/recframe/recframe/blob/main/examples/guide/conventions.md.
 
     Returns

@@ -70,7 +70,7 @@ from recframe.analysis.summary import (
     measure_noted,
     summary_table,
 )
-from recframe.errors import RecframeError, RecframeWarning, find_near, is_number
+from recframe.errors import RecframeError, RecframeWarning, is_number
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.duplicates import find_models
 from recframe.frames.ids import ALL_USERS
@@ -87,7 +87,8 @@ from recframe.frames.unused_columns import (
     list_others,
 )
 from recframe.metrics.definitions import DEFAULT_METRICS, DEFINITIONS, describe_arguments
-from recframe.metrics.names import Metric, check_k, find_meant, make_metric, parse_metrics
+from recframe.metrics.names import Metric, check_k, find_map_at, make_metric, parse_metrics
+from recframe.metrics.other_names import describe_map, find_meant, find_near_name
 from recframe.notes import Facts, list_notes, taking_notes, warn_of
 from recframe.options import (
     DEFAULTS,
@@ -311,6 +312,10 @@ class RankingMethods(ABC, Generic[Table]):
         """Return the options to inspect a user; their truth needs no rows of other users."""
         return self._options
 
+    def _parse(self, metrics: str | Iterable[str]) -> list[Metric]:
+        """Return the metrics that labels name; `like` settles those such as "map@10"."""
+        return parse_metrics(metrics, self._options.map_at_k)
+
     def _find_columns(
         self, *, with_item: bool = False, metrics: Sequence[Metric] = (), used: Sequence[Any] = ()
     ) -> Columns:
@@ -495,7 +500,7 @@ class RankingMethods(ABC, Generic[Table]):
         1                5.0
         2                2.0
         """
-        return self._per_user(parse_metrics(metrics))
+        return self._per_user(self._parse(metrics))
 
     def mean(
         self,
@@ -549,7 +554,7 @@ class RankingMethods(ABC, Generic[Table]):
         FR      score       1.0
         NL      score       0.0
         """
-        return self._aggregate_means(parse_metrics(metrics), NotedTable, by, weights)
+        return self._aggregate_means(self._parse(metrics), NotedTable, by, weights)
 
     def rank(self) -> Table:
         """
@@ -703,7 +708,7 @@ class RankingMethods(ABC, Generic[Table]):
         = tied, at their mean position
         """
         k = check_k(k)
-        asked = parse_metrics(
+        asked = self._parse(
             (f"precision@{k}", f"recall@{k}", "r_precision") if metrics is None else metrics
         )
         labels = check_shown(self._sample, label)
@@ -939,7 +944,7 @@ class RankingMethods(ABC, Generic[Table]):
         2           0.5
         3           1.0
         """
-        metrics = curve_metrics(metric, k)
+        metrics = curve_metrics(metric, k, self._options.map_at_k)
         make_table = partial(curve_table, metrics=metrics)
         measure = measure_curve if k is None else measure_noted
         return self._aggregate_means(metrics, make_table, by, weights, measure)
@@ -1022,7 +1027,7 @@ class RankingMethods(ABC, Generic[Table]):
         """
         resampling = make_resampling(confidence, n_resamples, seed, interval)
         make_table = partial(summary_table, resampling=resampling, unit=unit)
-        return self._aggregate_users(parse_metrics(metrics), make_table, by, weights, unit)
+        return self._aggregate_users(self._parse(metrics), make_table, by, weights, unit)
 
     def compare(
         self,
@@ -1109,7 +1114,7 @@ class RankingMethods(ABC, Generic[Table]):
         draws = confidence, n_resamples, seed, interval
         how = make_comparison(test, correction, *draws, weights=weights, unit=unit)
         make_table = partial(compare_table, baseline=baseline, how=how)
-        return self._aggregate_users(parse_metrics(metrics), make_table, by, weights, unit)
+        return self._aggregate_users(self._parse(metrics), make_table, by, weights, unit)
 
     def report(
         self,
@@ -1167,7 +1172,7 @@ class RankingMethods(ABC, Generic[Table]):
         >>> page[:15], "<h1" in page, "Monday" in page, "<script" in page
         ('<!doctype html>', True, True, False)
         """
-        title, asked = check_title(title), parse_metrics(metrics)
+        title, asked = check_title(title), self._parse(metrics)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RecframeWarning)  # the page has their words
             findings = self._collect_findings(asked, baseline, by, unit)
@@ -1279,6 +1284,10 @@ class RankingMethods(ABC, Generic[Table]):
         return self._per_metric("average_precision", k=k)
 
     @documented
+    def capped_average_precision(self, k: int = 10) -> Table:
+        return self._per_metric("capped_average_precision", k=k)
+
+    @documented
     def auc(self) -> Table:
         return self._per_metric("auc")
 
@@ -1296,11 +1305,13 @@ class RankingMethods(ABC, Generic[Table]):
             """Raise `AttributeError` and suggest the nearest method."""
             near, k = [], ""
             if not name.startswith("_"):  # IPython looks for private names
-                near = find_near(name, [one for one in dir(type(self)) if not one.startswith("_")])
+                public_names = [one for one in dir(type(self)) if not one.startswith("_")]
+                near = find_near_name(name, public_names)
                 if (meant := find_meant(name)) is not None:
                     near, takes_k = [meant.name], DEFINITIONS[meant.name].cut_off != "none"
                     k = f"k={meant.k}" if meant.k and takes_k else ""
             hint = f"; did you mean {near[0]}({k})?" if near else ""
+            hint = f"; did you mean {describe_map(at_k)}?" if (at_k := find_map_at(name)) else hint
             hint = self._lacks.get(name, hint)
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 

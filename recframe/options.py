@@ -10,8 +10,15 @@ from typing import Any, Literal, NamedTuple, TypedDict, TypeVar, get_args
 import pandas as pd
 from pandas.api.types import is_list_like
 
-from recframe.conventions import LIKE
-from recframe.errors import Choice, RecframeError, find_near, hide, is_number, quote
+from recframe.conventions import find_options, name_map_at_k
+from recframe.errors import (
+    Choice,
+    RecframeError,
+    find_near,
+    hide,
+    is_number,
+    quote,
+)
 from recframe.kernel.ranking import TIE_RULES, TieRule
 from recframe.other_tables import TABLE_OR, TruthLike, load_table, read_frame, read_views
 from recframe.public_calls import CUT_OFFS
@@ -226,6 +233,11 @@ class Options:
         return self.unjudged == "drop"
 
     @property
+    def map_at_k(self) -> str:
+        """The metric that the library of `like` calls MAP at k, "" without a library."""
+        return "" if self.like is None else name_map_at_k(self.like)
+
+    @property
     def tie_rule(self) -> TieRule:
         """The kernel's rule for `ties`."""
         return TIE_RULES[self.ties]
@@ -294,13 +306,7 @@ def make_options(values: Mapping[str, Any]) -> Options:
             raise RecframeError(f"unknown option {quote(name)}{NO_OPTIONS.get(name, hint)}")
     library = values.get("like")
     if library is not None:
-        if not is_key(library) or library not in LIKE:
-            near = find_near(library, LIKE)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise RecframeError(
-                f"like must be one of {', '.join(map(repr, LIKE))}, found {quote(library)}{hint}"
-            )
-        values = {**LIKE[library], **values}
+        values = {**find_options(library), **values}
     return Options(**values)
 
 

@@ -29,7 +29,7 @@ from recframe.frames.names import get_column, is_infer
 from recframe.frames.tables import Make, MakeTable, in_cells, join_tables, mean_of_parts
 from recframe.methods import Join, RankingMethods
 from recframe.metrics.definitions import DEFAULT_METRICS
-from recframe.metrics.names import Metric, parse_metrics
+from recframe.metrics.names import Metric
 from recframe.notes import Facts, list_notes, taking_notes, warn_of
 from recframe.options import DEFAULTS, INFER, Options
 from recframe.public_calls import public_each, raise_of_handler
@@ -127,7 +127,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         0           0.000000   0.307692
         1           0.190476   0.095238
         """
-        return public_each(self._warn_at_end(self.iter_users(parse_metrics(metrics))[1]))
+        return public_each(self._warn_at_end(self.iter_users(self._parse(metrics))[1]))
 
     def _warn_at_end(self, tables: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         """Yield tables, then warn of the mistakes that were noted for any of them."""

@@ -5,7 +5,11 @@ from the formula in the table. Each function imports its library itself.
 """
 
 import math
+import os
+import shutil
+import sys
 from importlib import import_module
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -194,7 +198,7 @@ def rectools(listed, grades):
 
 
 def replay(listed, grades):
-    """Return RePlay's values: AP is divided by min(R, k), and AUC is of the first k rows."""
+    """Return RePlay's values, whose AUC is of the first k rows."""
     metrics = import_module("replay.metrics")
     lists = pd.DataFrame({"query_id": "u", "item_id": list(listed)})
     lists["rating"] = np.arange(len(lists), 0, -1.0)
@@ -207,14 +211,13 @@ def replay(listed, grades):
     first, n_hits = listed[:K], len(hits(listed, grades))
     # recframe has no value for these lists.
     no_value = {0: 0.0, len(first): 1.0}
-    by_cap = sum_of_precision(listed, grades) / min(len(relevant), K)
     return {
         "Precision": ("precision@3", value("Precision")),
         "Recall": ("recall@3", value("Recall")),
         "HitRate": ("hit_rate@3", value("HitRate")),
         "MRR": ("reciprocal_rank@3", value("MRR")),
         "NDCG": ("ndcg@3", value("NDCG")),
-        "MAP": ("average_precision@3", value("MAP"), by_cap),
+        "MAP": ("capped_average_precision@3", value("MAP")),
         "RocAuc": ("auc", value("RocAuc"), no_value.get(n_hits, ours(first, grades, "auc"))),
     }
 
@@ -230,7 +233,7 @@ def recommenders(listed, grades):
         "recall_at_k": "recall@3",
         "r_precision_at_k": "r_precision",
         "map": "average_precision@3",
-        "map_at_k": "average_precision@3",
+        "map_at_k": "capped_average_precision@3",
         "ndcg_at_k": "ndcg@3",
     }
     values = {
@@ -239,8 +242,6 @@ def recommenders(listed, grades):
     }
     of_r = [place for place in hits(listed, grades) if place <= len(true)]
     values["r_precision_at_k"] = (*values["r_precision_at_k"], len(of_r) / len(true))
-    by_cap = sum_of_precision(listed, grades) / min(len(true), K)
-    values["map_at_k"] = (*values["map_at_k"], by_cap)
     return values
 
 
@@ -355,6 +356,110 @@ def beir(listed, grades):
     return {"R_cap@k": ("capped_recall@3", exact if round(exact, 5) == theirs else theirs)}
 
 
+def recbole(listed, grades):
+    """Return RecBole's values; it needs lists of k items, and a name that NumPy no longer has."""
+    metrics = import_module("recbole.evaluator.metrics")
+    found = [[int(item in relevant_items(grades)) for item in listed.ljust(K)[:K]]]
+    labels = {
+        "Precision": "precision@3",
+        "Recall": "recall@3",
+        "Hit": "hit_rate@3",
+        "MRR": "reciprocal_rank@3",
+        "MAP": "capped_average_precision@3",
+        "NDCG": "ndcg@3",
+    }
+    values = {}
+    for name, label in labels.items():
+        metric = object.__new__(getattr(metrics, name))  # the constructor needs a whole experiment
+        n_relevant = [np.array([len(grades)])] * (name in ("MAP", "NDCG", "Recall"))
+        with patch.object(np, "float", float, create=True):
+            values[name] = label, metric.metric_info(np.array(found), *n_relevant)[0, K - 1]
+    return values
+
+
+def spark(listed, grades):
+    """Return the values of RankingMetrics of Spark, and those of RankingEvaluator, named At*K*."""
+    if shutil.which("java") is None:
+        pytest.skip("Java is not installed")
+    mllib = import_module("pyspark.mllib.evaluation")
+    ml = import_module("pyspark.ml.evaluation")
+    builder = import_module("pyspark.sql").SparkSession.builder.master("local[1]")
+    ranking = list(listed), relevant_items(grades)
+    labels = {
+        "precisionAt": "precision@3",
+        "recallAt": "recall@3",
+        "meanAveragePrecision": "average_precision",
+        "meanAveragePrecisionAt": "capped_average_precision@3",
+        "ndcgAt": "ndcg@3",
+    }
+    with patch.dict(os.environ, PYSPARK_PYTHON=sys.executable):
+        session = builder.config("spark.ui.enabled", value=False).getOrCreate()
+        try:
+            metrics = mllib.RankingMetrics(session.sparkContext.parallelize([ranking], 1))
+            frame = session.createDataFrame([ranking], ["prediction", "label"])
+            frame = frame.selectExpr(
+                *(
+                    f"transform({column}, one -> double(ascii(one))) AS {column}"
+                    for column in frame.columns
+                )
+            )
+            values = {}
+            for name, label in labels.items():
+                theirs = getattr(metrics, name)
+                values[name] = label, theirs(K) if name.endswith("At") else theirs
+                if name.endswith("At"):
+                    evaluator = ml.RankingEvaluator(metricName=f"{name}K", k=K)
+                    values[f"{name}K"] = label, evaluator.evaluate(frame)
+        finally:
+            session.stop()
+    return values
+
+
+class Listing:
+    """A model of implicit that recommends the same items to every user."""
+
+    def __init__(self, items):
+        self.items = np.array(items, np.int32)
+
+    def recommend(self, users, _, N):  # noqa: N803 - the parameter's name in implicit
+        """Return the first N items for each user, and scores, as the models of implicit do."""
+        first = np.tile(self.items[:N], (len(users), 1))
+        return first, np.ones(first.shape, np.float32)
+
+
+def implicit(listed, grades):
+    """Return implicit's values of one user, whose other items are in the middle for its AUC."""
+    evaluation = import_module("implicit.evaluation")
+    matrix = import_module("scipy.sparse").csr_matrix
+    items = {item: code for code, item in enumerate(sorted({*listed, *grades}))}
+    items |= {"one more": len(items)}  # the AUC needs an item that is not relevant
+    relevant = [items[item] for item in relevant_items(grades)]
+    test = matrix((np.ones(len(relevant)), ([0] * len(relevant), relevant)), (1, len(items)))
+    model, none = Listing([items[item] for item in listed]), matrix(test.shape)
+    theirs = evaluation.ranking_metrics_at_k(model, none, test, K, show_progress=False)
+    places = hits(listed, grades)
+    n_others = len(items) - len(relevant)
+    missed = [place for place in range(1, K + 1) if place not in places]
+    won = sum(sum(hit < place for hit in places) for place in missed)
+    won += (len(places) + len(relevant)) / 2 * (n_others - len(missed))
+    by_cap = len(places) / min(len(relevant), K)
+    return {
+        "precision_at_k": ("precision@3", theirs["precision"], by_cap),
+        "mean_average_precision_at_k": ("capped_average_precision@3", theirs["map"]),
+        "ndcg_at_k": ("ndcg@3", theirs["ndcg"]),
+        "AUC_at_k": ("auc", theirs["auc"], won / (len(relevant) * n_others)),
+    }
+
+
+def kaggle(listed, grades):
+    """Return the values of ml_metrics."""
+    metrics = import_module("ml_metrics")
+    flags = [int(item in relevant_items(grades)) for item in listed]
+    auc = metrics.auc(flags, list(range(len(flags), 0, -1)))
+    by_cap = metrics.mapk([relevant_items(grades)], [list(listed)], K)
+    return {"mapk": ("capped_average_precision@3", by_cap), "auc": ("auc", auc)}
+
+
 LISTED = pd.DataFrame({"user": [1, 1, 1, 2, 2, 2, 3, 3], "item": [1, 2, 3, 1, 2, 4, 1, 5]})
 CATALOGUE_ITEMS = [1, 2, 3, 4, 5, 6]
 
@@ -385,6 +490,12 @@ def of_catalogue(library, k):
             "catalog_coverage": ("coverage", metrics.catalog_coverage(*frames)),
             "distributional_coverage": ("entropy", metrics.distributional_coverage(*frames)),
         }
+    if library == "RecBole":
+        metrics = import_module("recbole.evaluator.metrics")
+        first = ranked.query(f"rank <= {k}")["item"].to_numpy().reshape(-1, k)
+        coverage = object.__new__(metrics.ItemCoverage)
+        value = coverage.get_coverage(first, len(CATALOGUE_ITEMS))
+        return {"ItemCoverage": ("coverage", value)}
     if library == "evidently":
         evidently = import_module("evidently")
         frame = ranked.assign(prediction=-ranked["rank"].astype(float), target=1)
@@ -409,5 +520,10 @@ RUN = {
     "torchmetrics": (torchmetrics, "torchmetrics", BINARY),
     "scikit-learn": (scikit_learn, "sklearn", [*WHOLE, ("ABCDE", {"b": 1, "c": 1, "e": 1})]),
     "evidently": (evidently, "evidently", WHOLE),
+    "RecBole": (recbole, "recbole", BINARY),
+    "Spark": (spark, "pyspark", BINARY),
+    "implicit": (implicit, "implicit", BINARY),
+    # Its AUC divides by zero without a hit, or with hits only.
+    "Kaggle": (kaggle, "ml_metrics", [BINARY[0], BINARY[1], BINARY[4]]),
     "BEIR": (beir, "beir", BINARY),
 }

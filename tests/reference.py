@@ -191,6 +191,8 @@ def value(rows, metric, k, *, ties, short, zero_division):
         "all_relevant": all_relevant,
         "reciprocal_rank": reciprocal_rank,
         "average_precision": average_precision,
+        # Only the denominator differs: no more than k relevant rows can be among the first k.
+        "capped_average_precision": lambda flags, n: average_precision(flags, min(n, k)),
     }[metric]
     if ties == "expected":
         lists = flag_lists(ranked)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import recframe  # noqa: F401
-from elsewhere import GRADED, ours
+from elsewhere import GRADED, Listing, ours
 
 K = 3
 
@@ -189,6 +189,23 @@ def count_lenskit():
     return analysis.measure(lists, true).list_metrics()["Recall@2"].to_dict()
 
 
+def count_implicit():
+    """Return the recall of each user by implicit, whose precision of one user is recall here."""
+    evaluation = pytest.importorskip("implicit.evaluation", reason="implicit is not installed")
+    matrix = pytest.importorskip("scipy.sparse").csr_matrix
+    items, values = list("abc"), {}
+    for user in ("1", "2", "3"):
+        listed = RECS.query(f"user == '{user}'")["item"].map(items.index)
+        true = TRUTH.query(f"user == '{user}'")["item"].map(items.index)
+        test = matrix((np.ones(len(true)), ([0] * len(true), true)), (1, 3))
+        none = matrix(test.shape)
+        if len(true):  # it leaves out a user without truth, and -1 stands for no item
+            model = Listing([*listed, -1, -1])
+            found = evaluation.precision_at_k(model, none, test, 2, show_progress=False)
+            values[user] = found
+    return values
+
+
 def as_dicts(frame):
     """Return rows as a dict of dicts: {user: {item: score}}."""
     return {
@@ -207,6 +224,7 @@ def as_dicts(frame):
         (count_rectools, "RecTools"),
         (count_replay, "RePlay"),
         (count_lenskit, "LensKit"),
+        (count_implicit, "implicit"),
     ],
 )
 def test_populations(count, library):
@@ -233,3 +251,67 @@ def test_recommenders_counts_users_by_metric():
         like |= {"population": population} if metric.startswith("ndcg") else {}
         ours = RECS.rec(truth=TRUTH, **like).mean(metric).iloc[0, 0]
         assert ours == pytest.approx(getattr(theirs, name)(true, lists, k=2))
+
+
+# Two users: three hits and one other row, and one hit below another row.
+FLAGS = pd.DataFrame({"user": [1, 1, 1, 1, 2, 2], "score": [4, 3, 2, 1, 2, 1]})
+FLAGS["relevant"] = [1, 0, 1, 1, 0, 1]
+
+
+def test_recbole_means():
+    """RecBole's GAUC weights users by R, and its AUC is of all pairs."""
+    metrics = pytest.importorskip("recbole.evaluator.metrics", reason="RecBole is not installed")
+    auc = FLAGS.rec.auc()["score"]
+    n_relevant = FLAGS.groupby("user")["relevant"].sum()
+    gauc, of_all = (object.__new__(one) for one in (metrics.GAUC, metrics.AUC))
+    # Sums of the positions of hits, numbers of rows and of hits.
+    theirs = gauc.metric_info(np.array([8, 2]), np.array([4, 2]), np.array([3, 1]))
+
+    assert np.average(auc, weights=n_relevant) == pytest.approx(theirs)
+    assert auc.mean() != pytest.approx(theirs)
+    assert FLAGS.rec(user=None).auc().iloc[0, 0] == pytest.approx(
+        of_all.metric_info(FLAGS["score"].to_numpy(float), FLAGS["relevant"].to_numpy())
+    )
+
+
+def test_recbole_catalogue():
+    """RecBole divides entropy by the number of items listed, and Gini by n instead of n - 1."""
+    metrics = pytest.importorskip("recbole.evaluator.metrics", reason="RecBole is not installed")
+    entropy, gini = (object.__new__(one) for one in (metrics.ShannonEntropy, metrics.GiniIndex))
+    listed = pd.DataFrame({"user": [1, 1, 2, 2], "item": [1, 2, 1, 3], "score": [2, 1, 2, 1]})
+    ours, matrix = listed.rec.catalogue(2, items=5), listed["item"].to_numpy().reshape(2, 2)
+
+    in_nats = ours["entropy@2"].item() * np.log(2)
+    assert in_nats / 3 == pytest.approx(entropy.get_entropy(matrix))
+    assert ours["gini@2"].item() * 4 / 5 == pytest.approx(gini.get_gini(matrix, 5))
+
+
+def test_implicit_precision_is_a_mean_of_all_hits():
+    """The precision of implicit divides all hits by the sum of min(R, k) of all users."""
+    evaluation = pytest.importorskip("implicit.evaluation", reason="implicit is not installed")
+    matrix = pytest.importorskip("scipy.sparse").csr_matrix
+    true = ([0, 1, 1, 1], [0, 1, 2, 3])
+    test = matrix((np.ones(4), true), (2, 5))
+    model, none = Listing([0, 1, 2]), matrix((2, 5))
+    theirs = evaluation.ranking_metrics_at_k(model, none, test, 3, show_progress=False)
+
+    lists = pd.DataFrame({"user": [0] * 3 + [1] * 3, "item": [0, 1, 2] * 2, "score": [3, 2, 1] * 2})
+    rec = lists.rec(truth=pd.DataFrame({"user": true[0], "item": true[1]}), like="implicit")
+    caps = pd.Series({0: 1, 1: 3})
+    by_user = rec.capped_recall(3)["score"]
+    assert np.average(by_user, weights=caps) == pytest.approx(theirs["precision"])
+    assert by_user.mean() != pytest.approx(theirs["precision"])
+    mean = rec.mean("map@3").iloc[0, 0]
+    assert mean == pytest.approx(theirs["map"])
+    assert rec.mean("ndcg@3").iloc[0, 0] == pytest.approx(theirs["ndcg"])
+
+
+def test_ml_metrics_without_a_relevant_item():
+    """The mapk of ml_metrics is 1 without a relevant item, and averages all lists."""
+    metrics = pytest.importorskip("ml_metrics", reason="ml_metrics is not installed")
+    rows = pd.DataFrame({"user": [1, 1, 2], "item": list("aba"), "score": [2, 1, 1]})
+    truth = pd.DataFrame({"user": [1, 2], "item": ["b", "z"], "relevance": [1, 0]})
+    theirs = metrics.mapk([["b"], []], [["a", "b"], ["a"]], 2)
+    ours = rows.rec(truth=truth, min_relevance=1, like="Kaggle").mean("map@2")
+
+    assert ours.iloc[0, 0] == pytest.approx(theirs)

@@ -32,8 +32,9 @@ def test_it_sets_the_options(entry, library, tmp_path):
     given = {"truth": TRUTH, "like": library}
     if "population" not in LIKE[library]:
         given["population"] = "both"
-    expected = FRAME.rec(**options).evaluate(["precision@2"])
-    found = ENTRY_POINTS[entry](FRAME, "precision@2", given, tmp_path)
+    metric = "hit_rate@2" if library == "implicit" else "precision@2"
+    expected = FRAME.rec(**options).evaluate([metric])
+    found = ENTRY_POINTS[entry](FRAME, metric, given, tmp_path)
     how = {"check_index_type": False, "check_column_type": False, "check_names": False}
     pd.testing.assert_frame_equal(expected, found, **how)
 
@@ -92,6 +93,11 @@ def test_what_stands_beside_it_wins():
         FRAME.rec(like="rectools")
     with pytest.raises(RecframeError, match="like must be one of"):
         FRAME.rec(like=["ranx"])
+    for typed, library in (("ml_metrics", "Kaggle"), ("recbole", "RecBole"), ("pyspark", "Spark")):
+        with pytest.raises(RecframeError, match=f"found '{typed}'; did you mean '{library}'"):
+            FRAME.rec(like=typed)
+    with pytest.raises(RecframeError, match=r"found 'Cornac'$"):
+        FRAME.rec(like="Cornac")
 
 
 def test_it_shows_what_it_set():
@@ -110,7 +116,12 @@ def test_it_shows_what_it_set():
         ("LensKit", "recall@2", r"Recall of LensKit is another metric .* pass 'capped_recall@2'"),
         ("LensKit", "ndcg@2", r"pass 'ndcg\(offset=0\)@2'"),
         ("RecTools", "r_precision", "pass 'capped_recall@k'"),
-        ("RePlay", "average_precision@2", "no metric here has its figure"),
+        ("RePlay", "average_precision@2", "pass 'capped_average_precision@2'"),
+        ("RecBole", "average_precision", "pass 'capped_average_precision@k'"),
+        ("LensKit", "map@2", r"min\(R, k, n\)\); no metric here has its figure"),
+        ("LensKit", "average_precision@2", r"min\(R, k, n\)\); no metric here has its figure"),
+        ("implicit", "precision@2", r"sum of min\(R, k\) over users\); no metric here has its"),
+        ("RecBole", "auc", r"GAUC of RecBole .* \(the mean counts a user R times\)"),
         ("ir_measures", "judged@2", "Judged@k of ir_measures is another metric"),
         ("scikit-learn", "average_precision", "a tie is one step"),
     ],
@@ -118,7 +129,7 @@ def test_it_shows_what_it_set():
 def test_another_metric_of_the_name_is_refused(library, metric, message):
     """A metric that means something else in the library is refused with recframe's name for it."""
     with pytest.raises(RecframeError, match=message):
-        FRAME.rec(truth=TRUTH, like=library, population="both").mean(["precision@2", metric])
+        FRAME.rec(truth=TRUTH, like=library, population="both").mean(["hit_rate@2", metric])
 
 
 @pytest.mark.parametrize(
@@ -127,6 +138,9 @@ def test_another_metric_of_the_name_is_refused(library, metric, message):
         ("LensKit", "ndcg(offset=0)@2", {}),
         ("ir_measures", "judged@2", {"short": "shrink"}),
         ("Recommenders", "average_precision@2", {}),
+        ("Recommenders", "capped_average_precision@2", {}),
+        ("RePlay", "map@2", {}),
+        ("Spark", "average_precision", {"population": "both"}),
         ("ranx", "ndcg@2", {"gain": "exponential"}),
     ],
 )

@@ -208,7 +208,15 @@ def test_few_longer_lists():
 
 
 @pytest.mark.parametrize(
-    "metric", ["ndcg@3", "average_precision@3", "hit_rate@3", "mrr@3", "capped_recall@3"]
+    "metric",
+    [
+        "ndcg@3",
+        "average_precision@3",
+        "hit_rate@3",
+        "mrr@3",
+        "capped_recall@3",
+        "capped_average_precision@3",
+    ],
 )
 def test_equal_lists_cut_at_k(metric):
     """Metrics that need a relevant row warn if some of equally long lists have none."""

@@ -68,13 +68,11 @@ def test_each_is_what_it_means():
 @pytest.mark.parametrize(
     ("label", "message"),
     {
-        "map@10": "unknown metric 'map@10', did you mean 'average_precision@10'?; metrics are",
-        "MAP@10": "unknown metric 'MAP@10', did you mean 'average_precision@10'?; metrics are",
+        "map_cut_10": "unknown metric 'map_cut_10', did you mean 'average_precision@10'?; metrics",
         "P_5": "unknown metric 'P_5', did you mean 'precision@5'?; metrics are",
         "P": "unknown metric 'P', did you mean 'precision@k'?; metrics are",
         "hr": "unknown metric 'hr', did you mean 'hit_rate@k'?; metrics are",
         "Rprec@5": "unknown metric 'Rprec@5', did you mean 'r_precision'?; metrics are",
-        "AP@10": "unknown metric 'AP@10', did you mean 'average_precision@10'?; metrics are",
         "P@0": "'P@0': precision needs a cut-off, an integer of 1 or more as in 'P@10', found '0'",
         "F1": "'F1': f1 needs a cut-off, an integer of 1 or more as in 'F1@10', found none",
         "AUC@5": "'AUC@5': auc takes no cut-off, pass 'AUC'",
@@ -88,6 +86,30 @@ def test_others_are_refused(label, message):
         ONE.rec.evaluate(label)
 
     assert str(refused.value).startswith(message)
+
+
+@pytest.mark.parametrize("entry", ENTRY_POINTS)
+def test_like_settles_map_at_k(entry, tmp_path):
+    """Under `like` MAP at a cut-off is the library's, under recframe's name, on every engine."""
+    for library, name in (("Spark", "capped_average_precision@2"), ("ranx", "average_precision@2")):
+        found = ENTRY_POINTS[entry](ONE, "map@2", {"like": library}, tmp_path)
+
+        assert [("score", name)] == found.columns.tolist()
+        expected = ONE.rec(like=library).evaluate(name)
+        assert expected.to_numpy().tolist() == found.to_numpy().tolist()
+
+
+def test_every_table_settles_map_at_k():
+    """`like` settles MAP at a cut-off in each table of metrics, and in a list of several."""
+    rec = MODELS.rec(like="Kaggle")
+    name = "capped_average_precision@2"
+
+    assert [name, "P@1"] == rec.mean(["MAP@2", "P@1"]).columns.tolist()
+    for table in (rec.summary("map_at_2"), rec.compare("ap@2")):
+        assert [name] == table.index.unique("metric").tolist()
+    assert rec.curve("capped_average_precision", 2).equals(rec.curve("map", 2))
+    with pytest.raises(recframe.RecframeError, match=f"found '{name}' more than once"):
+        rec.mean(["map@2", name])
 
 
 @pytest.mark.parametrize(
@@ -218,6 +240,18 @@ def test_a_floor_holds_by_another_name(nights, capsys):
         with pytest.raises(SystemExit):
             main(["compare", *nights, *flags])
     assert "must be below 1 for MRR@2" in capsys.readouterr().err
+
+
+def test_the_command_line_settles_map_at_k(tmp_path, monkeypatch, capsys):
+    """--like settles MAP at a cut-off, and without it both definitions are named."""
+    monkeypatch.chdir(tmp_path)
+    ROWS.to_csv("rows.csv", index=False)
+    words = ["evaluate", "--score", "score", "--format", "csv", "-q", "--metric", "map@2"]
+    for library, name in (("RecBole", "capped_average_precision"), ("RecTools", "average_precis")):
+        assert 0 == main([*words, "rows.csv", "--like", library, "--population", "rows"])
+        assert capsys.readouterr().out.startswith(f"score,{name}")
+    assert 1 == main([*words, "rows.csv"])
+    assert "did you mean 'average_precision@2' (divided by R: " in capsys.readouterr().err
 
 
 def test_the_command_line(tmp_path, monkeypatch, capsys):

@@ -241,6 +241,7 @@ QRELS, RUN = "q1 0 d2 1\nq2 0 d9 1\n", "q1 Q0 d1 1 2 t\nq1 Q0 d2 2 1 t\nq2 Q0 d9
     [
         (["-m", "map", "recip_rank"], ["average_precision", "reciprocal_rank"]),
         (["-m", "P_5,map"], ["precision@5", "average_precision"]),
+        (["-m", "map@10,AP@5"], ["average_precision@10", "average_precision@5"]),
         (["-m", "ndcg_cut_10,map"], ["ndcg@10", "average_precision"]),
         (["-m", "P.5,10"], ["precision@5", "precision@10"]),
         (["-m", "P.5,10,map"], ["precision@5", "precision@10", "average_precision"]),

@@ -25,7 +25,8 @@ from recframe.frames.tables import check_lengths, in_cells
 from recframe.kernel.counting import find_positions
 from recframe.kernel.grouping import combine
 from recframe.kernel.threads import Array
-from recframe.metrics.names import FIGURES, MAX_K
+from recframe.metrics.names import MAX_K
+from recframe.metrics.other_names import FIGURES
 from recframe.notes import note
 from recframe.options import INFER, Options
 from recframe.other_tables import frame_error, is_table, load_table, read_frame

@@ -20,12 +20,13 @@ from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import (
     Metric,
     check_k,
-    find_meant,
+    find_map_at,
     list_values,
     parse_metric,
     parse_name,
     required_parameters,
 )
+from recframe.metrics.other_names import describe_map, find_meant
 from recframe.notes import is_noting, note
 from recframe.options import Options
 
@@ -33,14 +34,20 @@ LAST_K = 50  # the last cut-off of a curve by default
 N_ROWS_SEEN = 1_000  # rows at each of three places that are searched for a column of items
 
 
-def curve_metrics(name: object, k: object) -> list[Metric]:
-    """Return a metric at every cut-off; raise if one is invalid."""
+def curve_metrics(name: object, k: object, map_at_k: str = "") -> list[Metric]:
+    """Return a metric at every cut-off; raise if one is invalid.
+
+    The name "map" means the metric `map_at_k`, and is refused without it.
+    """
+    is_map = isinstance(name, str) and find_map_at(f"{name}@k") != ""
+    name = map_at_k if is_map and map_at_k else name
     names = [known for known, (_, cut_off, *_) in DEFINITIONS.items() if cut_off != "none"]
     if parse_name(name) not in names:
         shown = {known: repr(f"{known}{required_parameters(known)}") for known in names}
         *others, last = shown.values()
         meant = find_meant(name) if isinstance(name, str) else None
         hint = f"; did you mean {shown[meant.name]}?" if meant and meant.name in shown else ""
+        hint = f"; did you mean {describe_map('k')}?" if is_map else hint
         listed = f"{', '.join(others)} or {last}"
         raise RecframeError(f"metric: a curve takes {listed}, found {quote(name)}{hint}")
     if k is None or isinstance(k, Integral):

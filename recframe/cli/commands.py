@@ -27,7 +27,7 @@ from recframe.cli.flags import (
     add_output,
     add_views,
 )
-from recframe.cli.parser import Parser, read_integer, spell_flags
+from recframe.cli.parser import Parser, read_integer, read_like_metrics, spell_flags
 from recframe.cli.results import (
     find_baseline,
     make_figures_result,
@@ -76,7 +76,7 @@ examples:
   recframe evaluate runs/ --truth test.parquet --short pad --population both
   recframe evaluate runs/ --output means.json --per-user users.parquet -q"""
     add_flags(command, FILES)
-    add_metrics(command, DEFAULT_METRICS)
+    add_metrics(command, DEFAULT_METRICS, read_like_metrics)
     add_options(command, DEFAULTS)
     group = command.add_argument_group("segments")
     group.add_argument(
@@ -142,8 +142,8 @@ def add_catalogue(command: argparse.ArgumentParser) -> None:
 
 def run_evaluate(arguments: Namespace) -> tuple[int, str]:
     """Print the means; if asked, write them and the values of every user to files."""
-    metrics = parse_metrics(arguments.metrics or DEFAULT_METRICS)
     options = read_options(arguments)
+    metrics = parse_metrics(arguments.metrics or DEFAULT_METRICS, options.map_at_k)
     rec, opened = scan_files(arguments, options)
     try:
         with (

@@ -15,7 +15,8 @@ from recframe.console import USAGE, one_line, show, write
 from recframe.conventions import read_library_names
 from recframe.errors import Choice, RecframeError, as_text, find_near, quote
 from recframe.files.filters import Quoted, Written
-from recframe.metrics.names import QUOTED, find_meant, parse_metric
+from recframe.metrics.names import QUOTED, find_map_at, parse_metric, settle_map
+from recframe.metrics.other_names import find_meant
 from recframe.other_tables import Term
 from recframe.stores import find_ending, is_uri, without_file
 
@@ -162,11 +163,25 @@ def _names_metric(word: str, read: Callable[[str], list[str]]) -> bool:
     return True
 
 
-def read_metrics(text: str) -> list[str]:
-    """Return the labels of the metrics in a text, which commas separate."""
+def read_metrics(text: str, map_at_k: str = "") -> list[str]:
+    """Return the labels of the metrics in a text, which commas separate.
+
+    A label such as "map@10" names the metric `map_at_k`, or is refused without it.
+    """
+    return [parse_metric(settle_map(name, map_at_k)).label for name in _split_names(text)]
+
+
+def read_like_metrics(text: str) -> list[str]:
+    """Return the labels as `read_metrics`; one such as "map@10" stays, for `like` to settle."""
+    names = _split_names(text)
+    return [name if find_map_at(name) else parse_metric(name).label for name in names]
+
+
+def _split_names(text: str) -> list[str]:
+    """Return the names in a text, which commas separate."""
     names = NAME.findall(text.strip().strip(","))
     names = names[:-1] or names  # the pattern also matches the empty text at the end
-    return [parse_metric(name.strip()).label for name in names]
+    return [name.strip() for name in names]
 
 
 def read_trec_metrics(text: str) -> list[str]:
@@ -185,7 +200,7 @@ def read_trec_metrics(text: str) -> list[str]:
             )
         label = trec.get(f"{base}_k" if ks else base, "").removesuffix("@k")
         labels += [f"{label}@{k}" for k in ks.split("\0")] if label and ks else [label]
-        labels += [] if label else read_metrics(name.replace("\0", ","))
+        labels += [] if label else read_metrics(name.replace("\0", ","), "average_precision")
     return [label for text in filter(None, labels) for label in read_metrics(text)]
 
 

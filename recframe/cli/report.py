@@ -20,7 +20,7 @@ from recframe.cli.flags import (
     add_metrics,
     add_options,
 )
-from recframe.cli.parser import as_flag, read_target
+from recframe.cli.parser import as_flag, read_like_metrics, read_target
 from recframe.cli.results import find_baseline
 from recframe.console import DONE, tell
 from recframe.errors import RecframeError, count_of, quote, show_path
@@ -49,7 +49,7 @@ of two nights, which the page compares."""
     --title "Candidates of November" -o report.html
   recframe report monday.parquet tuesday.parquet -o nights.html"""
     add_flags(command, FILES)
-    add_metrics(command, DEFAULT_METRICS)
+    add_metrics(command, DEFAULT_METRICS, read_like_metrics)
     add_options(command, DEFAULTS)
     group = command.add_argument_group("page")
     group.add_argument("--title", metavar="TEXT", help="the title of the page")

@@ -147,6 +147,11 @@ def average_precision(relevant: ArrayLike, score: ArrayLike, k: int | None = Non
 
 
 @metric_function
+def capped_average_precision(relevant: ArrayLike, score: ArrayLike, k: int) -> float:
+    return measure_ranking(relevant, score, make_metric("capped_average_precision", k=k))
+
+
+@metric_function
 def auc(relevant: ArrayLike, score: ArrayLike) -> float:
     return measure_ranking(relevant, score, make_metric("auc"))
 

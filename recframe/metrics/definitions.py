@@ -101,7 +101,8 @@ DEFINITIONS = {
     "all_relevant": Definition(position_metrics.all_relevant, "needed"),
     "reciprocal_rank": Definition(position_metrics.reciprocal_rank, "optional"),
     "average_precision": Definition(position_metrics.average_precision, "optional"),
-    "auc": Definition(position_metrics.auc, "none"),
+    "capped_average_precision": Definition(position_metrics.capped_average_precision, "needed"),
+    "auc": Definition(hit_metrics.auc, "none"),
     "bpref": Definition(hit_metrics.bpref, "none", needs_judged=True),
     "judged": Definition(
         hit_metrics.judged,

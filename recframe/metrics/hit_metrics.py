@@ -208,6 +208,44 @@ def fall_out(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     return ratio(np.minimum(n_ranked, k) * denominator - hits, denominator * n_others, policy)
 
 
+def auc(statistics: RankStatistics, k: None, policy: Policy) -> Array:
+    """
+    Return auc = the probability that a relevant row outscores one that is not, of every user.
+
+    The area under the ROC curve: of ranked rows only, as others have no score to compare, and a
+    tie counts half (J. A. Hanley and B. J. McNeil, Radiology 143, 1982). In [0, 1]; NaN (or
+    `zero_division`) where all or none of the ranked rows are relevant.
+
+    See Also
+    --------
+    average_precision : Counts the first positions most.
+
+    Notes
+    -----
+    As scikit-learn's ``roc_auc_score`` for each user, and torchmetrics, which has 0 where there is
+    no value. RePlay's is that of the first k rows: 0 where none of them is relevant, 1 where all
+    are.
+
+    Examples
+    --------
+    >>> import pandas as pd, recframe
+    >>> df = pd.DataFrame({"user": [1, 1, 1], "score": [0.9, 0.8, 0.7], "relevant": [1, 0, 1]})
+    >>> df.rec.auc()
+    auc   score
+    user
+    1       0.5
+    >>> recframe.metrics.auc([1, 0, 1], [0.9, 0.8, 0.7])
+    0.5
+    """
+    n_ranked, _, user, above, tied, n_found, _ = statistics.counts
+    # Twice the mean position of a tie is whole, and floats add up whole numbers exactly.
+    doubled = 2 * above + tied + 1
+    total = np.bincount(user, weights=doubled, minlength=len(n_ranked)).astype(np.int64)
+    # Twice the number of pairs in which the relevant row is above the other one.
+    wins = 2 * n_found * n_ranked - total - n_found * (n_found - 1)
+    return ratio(wins, 2 * n_found * (n_ranked - n_found), policy)
+
+
 def bpref(statistics: RankStatistics, k: None, policy: Policy) -> Array:
     """
     Return bpref = the sum of 1 - min(above, R) / min(N, R) over relevant rows / R of every user.

@@ -6,13 +6,13 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import islice
 from numbers import Integral
-from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from recframe.errors import RecframeError, find_near, is_number, quote, shorten
+from recframe.errors import RecframeError, is_number, quote, shorten
 from recframe.metrics.definitions import DEFINITIONS
+from recframe.metrics.other_names import ALIASES, FIGURES, describe_map, find_meant, find_near_name
 
 Label = TypeVar("Label", bound=Hashable)
 
@@ -144,6 +144,24 @@ def parse_name(label: object) -> str:
     return find_name(f"{label}@") if isinstance(label, str) and not (at or k) else ""
 
 
+def find_map_at(label: object) -> str:
+    """Return the cut-off of a label such as "map@10" or "mapk" ("k"), "" for any other label.
+
+    Libraries divide this metric by R or by min(R, k). `map_cut_10` is a name of trec_eval alone.
+    """
+    meant = find_meant(label) if isinstance(label, str) and not find_name(label) else None
+    if meant is None or meant.name != "average_precision" or "cut" in str(label):
+        return ""
+    is_at_k = re.search(r"(k|at)\W*$", str(label).lower())
+    return str(meant.k or "") or ("k" if is_at_k else "")
+
+
+def settle_map(label: Any, map_at_k: str) -> Any:
+    """Return the label of the metric `map_at_k` for a label such as "map@10"; others stay."""
+    cut_off = find_map_at(label) if map_at_k else ""
+    return f"{map_at_k}@{cut_off}" if cut_off else label
+
+
 def find_alike(labels: Iterable[Label]) -> dict[Label, Label]:
     """Return for each label the first label of the same metric; for no metric, the label itself."""
     first: dict[Hashable, Label] = {}
@@ -163,10 +181,14 @@ def is_metric(label: Hashable) -> bool:
     return _resolve_label(label) is not label
 
 
-def parse_metrics(labels: str | Iterable[str]) -> list[Metric]:
-    """Return the metrics that labels name; raise for no metric and for a repeated one."""
+def parse_metrics(labels: str | Iterable[str], map_at_k: str = "") -> list[Metric]:
+    """Return the metrics that labels name; raise for no metric and for a repeated one.
+
+    Labels such as "map@10" name the metric `map_at_k`, or are refused without it.
+    """
     required = "a name such as 'recall@4' or a list of names"
     several = [labels] if isinstance(labels, str) else list_values("metrics", required, labels)
+    several = [settle_map(label, map_at_k) for label in several]
     try:
         metrics = [parse_metric(label) for label in several]
     except RecframeError:
@@ -259,7 +281,9 @@ def _suggest(label: object) -> str:
         return (
             f", a figure of all lists together: {call} has it as '{figure.name}@{figure.k or 10}'"
         )
-    near = find_near(name.lower().replace("-", "_"), DEFINITIONS)
+    if at_k := find_map_at(label):
+        return f", did you mean {describe_map(at_k)}?"
+    near = find_near_name(name.lower().replace("-", "_"), DEFINITIONS)
     meant = find_meant(label) if isinstance(label, str) else None
     if meant is not None:
         near, k = [meant.name], str(meant.k or "")
@@ -314,75 +338,3 @@ def required_parameters(name: str) -> str:
         return "(COLUMN)"
     keys = [f"{one.name}=…" for one in DEFINITIONS[name].parameters if one.default is None]
     return f"({', '.join(keys)})" if keys else ""
-
-
-# Other names of metrics, as `find_meant` reads them. Where a library disagrees with most of the
-# field about a name, the field's meaning counts.
-SYNONYMS = {
-    "precision": ("prec", "p"),
-    "recall": ("rec", "r", "sensitivity", "tpr"),
-    "r_precision": ("rp", "rprec"),
-    "f1": ("f", "fmeasure", "fbeta", "f1beta"),
-    "hit_rate": ("hit", "hits", "hr", "hitratio", "success", "accuracy", "acc"),
-    "all_relevant": ("allrecall", "allhits", "completerecall"),
-    "reciprocal_rank": ("rr", "mrr", "reciprank"),
-    "average_precision": ("ap", "apk", "map", "mapk", "avgprec"),
-    "ndcg": ("ndcgburges", "normalizeddcg", "normalizeddiscountedcumulativegain"),
-    "dcg": ("dcgburges", "discountedcumulativegain"),
-    "rbp": ("rankbiasedprecision",),
-    "err": ("expectedreciprocalrank",),
-    "bpref": ("binarypreference",),
-    "judged": ("judgedat", "judgedrate"),
-    "fall_out": ("fpr", "falsepositiverate"),
-    "capped_recall": ("recallcap", "rcap", "cappedr"),
-    "auc": ("aucroc", "rocauc", "auroc", "gauc"),
-}
-# The names that are accepted too, with @ before a cut-off. Other names are refused with a
-# suggestion, such as `map@10`: libraries divide it by R, min(R, 10) or hits@10.
-ALIASES = {
-    "p@": "precision",
-    "r@": "recall",
-    "rprec": "r_precision",
-    "hr@": "hit_rate",
-    "success@": "hit_rate",
-    "mrr": "reciprocal_rank",
-    "mrr@": "reciprocal_rank",
-    "rr": "reciprocal_rank",
-    "rr@": "reciprocal_rank",
-    "map": "average_precision",
-}
-# Other names of the figures of `catalogue`, which describe all lists together, not a user.
-FIGURES = {
-    "coverage": ("cataloguecoverage", "catalogcoverage", "itemcoverage"),
-    "gini": ("giniindex", "ginicoefficient", "exposuregini"),
-    "entropy": ("shannonentropy", "distributionalcoverage"),
-    "personalization": ("personalisation",),
-}
-# These words in a name do not tell which metric it is.
-NO_NAMES = ("at", "k", "cut", "mean", "retrieval", "score", "top", "cosine", "dot")
-
-
-class Meant(NamedTuple):
-    """A metric or figure that a label seems to mean, and its cut-off, 0 for none."""
-
-    name: str
-    k: int
-
-
-def find_meant(
-    label: str, synonyms: Mapping[str, tuple[str, ...]] = MappingProxyType(SYNONYMS)
-) -> Meant | None:
-    """Return the metric that a label means by a name of the field, None for no known name.
-
-    The label is read as words, separated by signs or capitals. Case and the words in `NO_NAMES` are
-    ignored. A number at the end that belongs to no known name is the cut-off.
-    """
-    meant = {name.replace("_", ""): name for name in synonyms}
-    meant |= {synonym: name for name, others in synonyms.items() for synonym in others}
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", label[:100])
-    *words, last = re.findall(r"[a-z0-9]+", spaced.lower()) or [""]
-    k = int(last) if words and last.isdigit() else 0
-    name = "".join(word for word in [*words, *([] if k else [last])] if word not in NO_NAMES)
-    if not k and name not in meant and (match := re.fullmatch(r"(.*\D)([0-9]+)", name)):
-        name, k = match[1], int(match[2])
-    return Meant(meant[name], k) if name in meant else None

@@ -308,13 +308,13 @@ def average_precision(statistics: RankStatistics, k: int | None, policy: Policy)
 
     See Also
     --------
+    capped_average_precision : The same divided by min(R, k), which other libraries mean by MAP@k.
     ndcg : Gives lower positions less weight in another way.
 
     Notes
     -----
-    As in trec_eval (``map``, ``map_cut_k``), ranx and RecTools. In place of R, RePlay divides by
-    min(R, k), LensKit by min(R, k, n) and torchmetrics by hits@k. Scikit-learn takes a tie as one
-    step.
+    As in trec_eval (``map``, ``map_cut_k``), ranx and RecTools. In place of R, LensKit divides by
+    min(R, k, n) and torchmetrics by hits@k. Scikit-learn takes a tie as one step.
 
     Examples
     --------
@@ -328,7 +328,47 @@ def average_precision(statistics: RankStatistics, k: int | None, policy: Policy)
     >>> recframe.metrics.average_precision([0, 1], [0.9, 0.8])
     0.5
     """
-    n_relevant, ties = statistics.counts.n_relevant, statistics.ties
+    return ratio(_sum_precision(statistics, k), statistics.counts.n_relevant, policy)
+
+
+def capped_average_precision(statistics: RankStatistics, k: int, policy: Policy) -> Array:
+    """
+    Return capped_average_precision@k = the sum of precision at hits / min(R, k) of every user.
+
+    It is the sum of precision at each relevant row among the first k, divided by the number of
+    relevant items that k rows can hold. So k relevant rows at the top score 1 where R > k, too. In
+    [0, 1]; NaN (or `zero_division`) where R = 0. Where R <= k it is average_precision@k.
+
+    See Also
+    --------
+    average_precision : The same sum divided by R.
+    capped_recall : The share of min(R, k) relevant rows that is found.
+
+    Notes
+    -----
+    The MAP@k of Kaggle (``ml_metrics.mapk``), Spark (``meanAveragePrecisionAt``), RecBole,
+    Recommenders (``map_at_k``), RePlay and implicit. The MAP@k of trec_eval, ranx and RecTools is
+    average_precision@k, and LensKit divides by min(R, k, n).
+
+    Examples
+    --------
+    >>> import pandas as pd, recframe
+    >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [1, 1, 1]})
+    >>> df.rec.capped_average_precision(k=1)
+    capped_average_precision@1  score
+    user
+    1                             1.0
+    2                             1.0
+    >>> recframe.metrics.capped_average_precision([0, 1, 1], [0.9, 0.8, 0.7], k=2)
+    0.25
+    """
+    n_relevant = np.minimum(statistics.counts.n_relevant, k)
+    return ratio(_sum_precision(statistics, k), n_relevant, policy)
+
+
+def _sum_precision(statistics: RankStatistics, k: int | None) -> Array:
+    """Return each user's sum of precision at the relevant rows up to k."""
+    ties = statistics.ties
     wide, spread = statistics.spread_ties(k)
     position, hits = ties.above + 1, ties.n_relevant_above + 1
     # A tie of one row needs one division of whole numbers.
@@ -339,42 +379,4 @@ def average_precision(statistics: RankStatistics, k: int | None, policy: Policy)
     step = (ties.n_relevant[wide] - 1) / (ties.size[wide] - 1)
     added[wide] = hits[wide] * spread.sum(1 / spread.position)
     added[wide] += step * spread.sum(spread.nth / spread.position)
-    return ratio(sum_by(ties.user, ties.chance * added, len(n_relevant)), n_relevant, policy)
-
-
-def auc(statistics: RankStatistics, k: None, policy: Policy) -> Array:
-    """
-    Return auc = the probability that a relevant row outscores one that is not, of every user.
-
-    The area under the ROC curve: of ranked rows only, as others have no score to compare, and a
-    tie counts half (J. A. Hanley and B. J. McNeil, Radiology 143, 1982). In [0, 1]; NaN (or
-    `zero_division`) where all or none of the ranked rows are relevant.
-
-    See Also
-    --------
-    average_precision : Counts the first positions most.
-
-    Notes
-    -----
-    As scikit-learn's ``roc_auc_score`` for each user, and torchmetrics, which has 0 where there is
-    no value. RePlay's is that of the first k rows: 0 where none of them is relevant, 1 where all
-    are.
-
-    Examples
-    --------
-    >>> import pandas as pd, recframe
-    >>> df = pd.DataFrame({"user": [1, 1, 1], "score": [0.9, 0.8, 0.7], "relevant": [1, 0, 1]})
-    >>> df.rec.auc()
-    auc   score
-    user
-    1       0.5
-    >>> recframe.metrics.auc([1, 0, 1], [0.9, 0.8, 0.7])
-    0.5
-    """
-    n_ranked, _, user, above, tied, n_found, _ = statistics.counts
-    # Twice the mean position of a tie is whole, and floats add up whole numbers exactly.
-    doubled = 2 * above + tied + 1
-    total = np.bincount(user, weights=doubled, minlength=len(n_ranked)).astype(np.int64)
-    # Twice the number of pairs in which the relevant row is above the other one.
-    wins = 2 * n_found * n_ranked - total - n_found * (n_found - 1)
-    return ratio(wins, 2 * n_found * (n_ranked - n_found), policy)
+    return sum_by(ties.user, ties.chance * added, len(statistics.counts.n_relevant))

@@ -232,7 +232,7 @@ def test_without_docstrings():
 
     assert (0, "") == (run.returncode, run.stderr)
     assert run.stdout.startswith(TABLE)
-    assert "  recall@k               (python -OO leaves definitions out)\n" in run.stdout
+    assert "  recall@k                    (python -OO leaves definitions out)\n" in run.stdout
 
 
 def test_what_is_printed_is_escaped(tmp_path, monkeypatch, capsys):

@@ -98,10 +98,10 @@ def test_metrics_are_asked_for():
 def test_metrics_are_described():
     """The description has a line or two for each metric, with its name to the left."""
     head, *lines = describe_metrics().splitlines()
-    names = [re.split(r"[(@\[]", line[2:25].strip())[0] for line in lines]
+    names = [re.split(r"[(@\[]", line[2:30].strip())[0] for line in lines]
 
     assert head == "metrics of every user; hits@k are relevant rows up to k, R all relevant items:"
-    assert lines[0] == f"  precision@k{'':12}precision@k = hits@k / k"
+    assert lines[0] == f"  precision@k{'':17}precision@k = hits@k / k"
     assert list(DEFINITIONS) == [name for name in names if name]
     assert all(len(line) < 80 for line in lines)
 

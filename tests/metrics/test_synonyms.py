@@ -6,24 +6,22 @@ import pytest
 import recframe
 import strategies
 from elsewhere import LIBRARIES
+from recframe.conventions import name_map_at_k
 from recframe.metrics.definitions import DEFINITIONS
-from recframe.metrics.names import (
+from recframe.metrics.names import parse_metric
+from recframe.metrics.other_names import (
     ALIASES,
     FIGURES,
+    MAP_AT_K,
     NO_NAMES,
     SYNONYMS,
     find_meant,
-    parse_metric,
 )
 
+ROWS = pd.DataFrame({"user": [1, 1], "score": [2, 1], "relevant": [0, 1]})
 MEANINGS = {
-    "map@10": "average_precision@10",
-    "mAP@10": "average_precision@10",
     "map_cut_10": "average_precision@10",
-    "map_at_100": "average_precision@100",
-    "mapk": "average_precision",
     "ap": "average_precision",
-    "AP@1000": "average_precision@1000",
     "average_precision_score": "average_precision",
     "mean_average_precision": "average_precision",
     "RetrievalMAP": "average_precision",
@@ -56,6 +54,8 @@ MEANINGS = {
     "RocAuc": "auc",
     "AUROC@10": "auc",
     "map@0": "average_precision",
+    "capped_ap@5": "capped_average_precision@5",
+    "CappedMAP": "capped_average_precision@k",
 }
 
 
@@ -68,6 +68,68 @@ def test_the_name_here_is_said(label, meant):
     assert str(refused.value).startswith(f"unknown metric {label!r}, did you mean '{meant}'?; met")
     if not meant.endswith("@k"):
         assert meant == parse_metric(meant).label
+
+
+MAPS = {
+    "map@10": "10",
+    "mAP@10": "10",
+    "map_at_100": "100",
+    "mapk": "k",
+    "map@k": "k",
+    "apk(5)": "5",
+    "AP@1000": "1000",
+    "cosine_map@100": "100",
+    "mean_average_precision_at_k": "k",
+    "meanAveragePrecisionAt": "k",
+}
+
+
+@pytest.mark.parametrize(("label", "k"), MAPS.items())
+def test_two_meanings_are_asked_about(label, k):
+    """MAP at a cut-off has two definitions; the message has both, and the libraries of each."""
+    both = (
+        f"unknown metric '{label}', did you mean 'average_precision@{k}' (divided by R: trec_eval, "
+        f"ranx, RecTools) or 'capped_average_precision@{k}' (by min(R, {k}): Kaggle, Spark, "
+        "RecBole, Recommenders, RePlay)?; metrics are"
+    )
+    with pytest.raises(recframe.RecframeError) as refused:
+        parse_metric(label)
+
+    assert str(refused.value).startswith(both)
+
+
+def test_the_libraries_of_each_meaning():
+    """The libraries in the question have the metric under which the question names them."""
+    found = {
+        name: {name_map_at_k(library) for library in text.partition(": ")[2].split(", ")}
+        for name, text in MAP_AT_K.items()
+    }
+    assert {name: {name} for name in MAP_AT_K} == found
+
+
+@pytest.mark.parametrize(
+    "label", ["rbo", "rbo@5", "kendall", "gauc", "GAUC", "arp@5", "iprec@5", "nrbp", "alpha_ndcg"]
+)
+def test_other_metrics_are_no_misspelling(label):
+    """The name of another metric gets no suggestion, however near it is in letters."""
+    with pytest.raises(recframe.RecframeError) as refused:
+        parse_metric(label)
+
+    assert str(refused.value).startswith(f"unknown metric '{label}'; metrics are")
+    with pytest.raises(AttributeError, match=r"has no attribute '[a-z_]*'$"):
+        getattr(ROWS.rec, label.partition("@")[0].lower())
+
+
+@pytest.mark.parametrize(
+    ("label", "meant"),
+    [("ndgc@5", "ndcg@5"), ("recal@5", "recall@5"), ("precison@5", "precision@5")],
+)
+def test_misspellings(label, meant):
+    """A name with a slip of the keyboard gets the metric as a suggestion."""
+    with pytest.raises(recframe.RecframeError) as refused:
+        parse_metric(label)
+
+    assert str(refused.value).startswith(f"unknown metric '{label}', did you mean '{meant}'?")
 
 
 @pytest.mark.parametrize("label", ["infap", "coverage", "iprec_at_recall_0.10", "10", "k", "@", ""])
@@ -95,9 +157,8 @@ def test_figures_of_the_catalogue(label, k, figure):
 
 def test_curves_know_the_names_too():
     """A curve of a metric by another name is refused with the name in recframe."""
-    rows = {"user": [1, 1], "score": [2, 1], "relevant": [0, 1]}
     with pytest.raises(recframe.RecframeError, match="found 'map'; did you mean 'average_precisio"):
-        pd.DataFrame(rows).rec.curve("map")
+        ROWS.rec.curve("map")
 
 
 def test_the_table():
@@ -112,7 +173,7 @@ def test_the_table():
 
 
 # These libraries use a name that elsewhere more often means another metric.
-OTHERS_FIRST = {("LensKit", "Recall"), ("ir_measures", "Accuracy")}
+OTHERS_FIRST = {("LensKit", "Recall"), ("ir_measures", "Accuracy"), ("RecBole", "GAUC")}
 
 
 @pytest.mark.parametrize("metric", LIBRARIES)
@@ -121,6 +182,9 @@ def test_names_of_libraries(metric):
     synonyms = FIGURES if metric in FIGURES else SYNONYMS
     for library, names in LIBRARIES[metric].items():
         for name in [one.name for one in names]:
+            if metric == "capped_average_precision":  # the message asks which of the two is meant
+                assert find_meant(name).name == "average_precision", (library, name)
+                continue
             is_known = "=" in name or name in DEFINITIONS or (library, name) in OTHERS_FIRST
             found = find_meant(name.replace("@k", "@10").replace("_k", "_10"), synonyms)
             assert is_known or found.name == metric, (library, name)
