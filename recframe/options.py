@@ -38,6 +38,7 @@ INFER = "infer"
 # Keys of `DataFrame.attrs`.
 LOADED = "recframe_loaded"  # the frame was a table of another library
 EMPTY = "recframe_empty_lists"  # rows without item and score stand for lists without items
+LIST = "list_number"  # the column that tells the lists of files and engines apart
 LISTS = "recframe_lists"  # columns of lists, and the separators of those that are text
 ROLES = "recframe_roles"  # the labels of roles that their names do not say
 MODELS = "recframe_models"  # the score columns, if the frame has several models

@@ -23,7 +23,7 @@ from recframe.frames.list_columns import (
 )
 from recframe.frames.names import as_labels, find_role, is_infer, shown
 from recframe.frames.words import may_be_score
-from recframe.options import LISTS
+from recframe.options import LIST, LISTS
 
 MOST_LISTS = 1 << 16  # lists that are read at once; fewer, where lists are long
 
@@ -73,7 +73,7 @@ class MemberRows:
         columns = find_member_columns(schema, self.lists)
         if all(is_list_type(schema.field(name).type) for name in self.lists):
             return self._make(pa.RecordBatch.from_pylist([], schema), schema, types).schema
-        names = [*columns.carried, *columns.fields, *columns.order]
+        names = [*columns.carried, *columns.fields, *columns.order, LIST]
         head = next(self.iter_batches(names, types), None)
         return pa.schema([]) if head is None else types.complete(head.schema)
 

@@ -32,7 +32,7 @@ from recframe.frames.roles import (
 from recframe.frames.words import less_is_better
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import Metric
-from recframe.options import EMPTY, Models, Options
+from recframe.options import EMPTY, LIST, Models, Options
 
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, not allowed in labels of tables
 
@@ -49,7 +49,7 @@ class Columns(NamedTuple):
     are not read; `measures` are those of floats. If a column says which `model` a row belongs to,
     `scores` are the models, and all have the values of the column `score`. `settled` are the ids of
     truth that are known by their values. If the frame `has_empty` lists, a row without an item and
-    a score stands for one.
+    a score stands for one. `list_number` tells lists of one user apart.
     """
 
     user: Hashable | list[Hashable] | None
@@ -66,6 +66,7 @@ class Columns(NamedTuple):
     measures: Sequence[Hashable] = ()
     settled: Mapping[str, Role] = NO_ROLES
     has_empty: bool = False
+    list_number: Hashable = None
 
     @property
     def score_columns(self) -> list[Hashable]:
@@ -85,7 +86,7 @@ class Columns(NamedTuple):
     def labels(self) -> list[Hashable]:
         """All labels, each once, the users' first."""
         averaged = (label for _, label in self.averaged)
-        others = [*averaged, *self.of_users, *self.doubtful, self.model]
+        others = [*averaged, *self.of_users, *self.doubtful, self.model, self.list_number]
         labels = [*self.users, self.item, self.relevant, *self.score_columns, *others]
         return [label for label in dict.fromkeys(labels) if label is not None]
 
@@ -132,6 +133,8 @@ def find_columns(
     for score in columns.scores:
         if isinstance(score, str) and LONE_SURROGATE.search(score):
             raise RecframeError(f"{role}={quote(score)}: a name must be text of UTF-8; rename it")
+    if EMPTY in frame.attrs and LIST in frame:
+        columns = columns._replace(list_number=LIST)
     others = remove_labels(other_labels(frame, columns), [options.item])
     doubtful = [one for one in others if options.model is not None and find_role(one) == "model"]
     fields = list_fields(frame) if others else []

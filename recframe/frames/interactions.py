@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from contextlib import nullcontext, suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,8 +15,7 @@ from recframe.frames.duplicates import Folded, check_same_relevance, rank_apart,
 from recframe.frames.id_kinds import rank_as_text
 from recframe.frames.id_matching import unwrap_ids
 from recframe.frames.ids import Ids, Users, encode, find_users
-from recframe.frames.list_columns import N_CELLS_SEEN, find_separator
-from recframe.frames.list_frames import advise_lists
+from recframe.frames.list_frames import check_no_texts
 from recframe.frames.names import get_column
 from recframe.frames.values import (
     Gains,
@@ -201,7 +200,7 @@ def read_interactions(
     if columns.item is not None and (lenient or _reads_items(options)):
         items = encode(get_column(frame, columns.item, rows), "item", lenient=lenient)
         if len(users.ids) == users.groups.n_rows and not lenient:
-            check_no_texts(items.ids, columns)
+            check_no_texts(items.ids, columns.item, "df" if columns.scores else "truth")
     interactions = Interactions(
         frame,
         columns,
@@ -221,21 +220,9 @@ def read_interactions(
     for label in () if lenient else columns.doubtful:
         with suppress(TypeError):  # Cells such as lists cannot be compared.
             _check_model(interactions, label)
+    if columns.list_number is not None and not lenient:
+        _check_one_list(interactions, models)
     return settled
-
-
-def check_no_texts(ids: pd.Index[Any], columns: Columns) -> None:
-    """Raise if each user has one item, and items are text that looks like lists of ids."""
-    separator = find_separator(ids[:N_CELLS_SEEN].tolist()) if ids.dtype.kind in "OU" else None
-    if separator is not None:
-        how, answers = advise_lists({columns.item: separator}, "df" if columns.scores else "truth")
-        if not columns.scores:
-            del answers["lists"]
-        raise RecframeError(
-            f"item={quote(columns.item)} must be one id in a cell, found text that looks like a "
-            f"list of ids, such as {quote(ids[0])}; {how}",
-            answers,
-        )
 
 
 def _read_users(
@@ -326,6 +313,22 @@ def _check_model(interactions: Interactions, label: Hashable) -> None:
             f"several rankings of a user have: {rank_apart(label, interactions.columns)}; else "
             "pass model=None",
             {"model": label if interactions.columns.item is not None else None},
+        )
+
+
+def _check_one_list(interactions: Interactions, models: Array | None) -> None:
+    """Raise if a user, or a user and model, has several lists, which are several rankings."""
+    columns, groups = interactions.columns, interactions.users.groups
+    lists = interactions.get_column(columns.list_number)
+    rankings = groups.codes if models is None else combine(groups.codes, models + 1)
+    first = pd.Series(rankings)[~lists.duplicated().to_numpy()]
+    several = first[first.duplicated()]
+    if columns.users and len(several):
+        others = [one for one in columns.others if one != columns.list_number]
+        both = quote([*others[:1], *columns.users]) if others else "several columns"
+        raise RecframeError(
+            f"user={quote(columns.user)} must have one list, found {several.nunique():,} users "
+            f"with several; pass user={both} to rank each list by itself, or join them in the files"
         )
 
 

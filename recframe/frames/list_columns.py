@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+import secrets
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ from recframe.frames.names import find_role, is_infer, is_same, plain_name, show
 from recframe.frames.words import less_is_better, may_be_score, means_ids
 from recframe.kernel.grouping import number_members
 from recframe.kernel.threads import Array
-from recframe.options import EMPTY, INFER, LISTS, ROLES
+from recframe.options import EMPTY, INFER, LIST, LISTS, ROLES
 
 SCORE_FIELDS = ("rating", "similarity", "distance")  # names in Spark's ALS and vector stores
 SEPARATORS = (" ", ",", "|", ";")  # characters between ids in a text
@@ -71,7 +72,7 @@ class MemberColumns(NamedTuple):
     `carried` are the columns next to lists, by their names in the rows. `fields` are those of
     members. `order` has the score that the order of a list gives, if no field may be the score.
     `attrs` are attributes of frames of these rows: the labels of the item and the scores, as far as
-    fields say them.
+    fields say them. Rows that are ranked have the number of their list.
     """
 
     lists: Sequence[str]
@@ -79,6 +80,7 @@ class MemberColumns(NamedTuple):
     fields: Sequence[str]
     order: Sequence[str]
     attrs: dict[str, Any]
+    is_ranked: bool = True
 
     def flatten(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return a row for each member of the lists in a batch, with the columns that it has."""
@@ -91,6 +93,8 @@ class MemberColumns(NamedTuple):
         others = {to: name for to, name in self.carried.items() if name in batch.schema.names}
         columns = {to: batch[name].take(at) for to, name in others.items()}
         columns |= {name: rows.fields.get(name, none) for name in self.fields}
+        if self.is_ranked:  # Numbers of other batches have another beginning.
+            columns[LIST] = pa.array(rows.row + secrets.randbits(62))
         return pa.record_batch(columns | dict.fromkeys(self.order, rows.order))
 
 
@@ -115,7 +119,7 @@ def make_list_rows(lists: Mapping[str, pa.Array]) -> ListRows:
     for name, cells in lists.items():
         members = pc.list_flatten(cells)
         is_struct = pa.types.is_struct(members.type)
-        names = [field.name for field in members.type] if is_struct else [name]
+        names = [name_field(field.name) for field in members.type] if is_struct else [name]
         for own, values in zip(names, members.flatten() if is_struct else [members], strict=True):
             if pa.types.is_string_view(values.type):  # Arrow takes no rows of it.
                 values = values.cast(pa.large_string())
@@ -207,6 +211,11 @@ def _find_items(names: Sequence[Any]) -> list[Any]:
     return roles or of_ids or named
 
 
+def name_field(name: Any) -> Any:
+    """Return the name of a field; one named like a user, such as an author's, is no user here."""
+    return f"member_{name}" if find_role(name) == "user" else name
+
+
 def name_carried(names: Sequence[Any], fields: Sequence[Any]) -> list[Any]:
     """Return the names of columns next to lists; one that a field has too is named list_NAME.
 
@@ -230,14 +239,16 @@ def find_member_columns(
     for name in lists:
         kind = schema.field(name).type
         kind = kind.value_type if is_list_type(kind) else pa.string()  # Text holds texts.
-        own |= {one.name: one.type for one in kind} if pa.types.is_struct(kind) else {name: kind}
+        is_struct = pa.types.is_struct(kind)
+        own |= {name_field(one.name): one.type for one in kind} if is_struct else {name: kind}
     found = find_fields(own, lists)
-    order = [ORDER] if is_ranked and not (found.scores or found.doubtful) else []
+    order = [] if found.scores or found.doubtful or not is_ranked else [ORDER]
+    order = [f"{one}_of_order" if one in own else one for one in order]
     roles: dict[str, Any] = {"item": found.items[0]} if len(found.items) == 1 else {}
     roles |= {"score": score} if (score := found.scores or order) else {}
     others = [name for name in schema.names if name not in lists]
     carried = dict(zip(name_carried(others, [*own, *order]), others, strict=True))
-    return MemberColumns(lists, carried, [*own], order, {ROLES: roles, EMPTY: True})
+    return MemberColumns(lists, carried, [*own], order, {ROLES: roles, EMPTY: True}, is_ranked)
 
 
 def find_list_columns(schema: pa.Schema, *, is_ranked: bool = True) -> MemberColumns:

@@ -23,6 +23,7 @@ from recframe.frames.list_columns import (
     is_list_type,
     make_list_rows,
     name_carried,
+    name_field,
     relist,
     split_texts,
 )
@@ -97,6 +98,18 @@ def advise_lists(lists: Mapping[Hashable, str], source: str = "df") -> tuple[str
     how = ", ".join([source, *arguments])
     files = ", ".join(arguments).replace("items=", "lists=")
     return f"recframe.from_lists({how}), or {files} of recframe.scan, makes rows of them", answers
+
+
+def check_no_texts(ids: pd.Index[Any], item: Hashable, source: str) -> None:
+    """Raise if items are text that looks like lists of ids; each user of the source has one."""
+    separator = find_separator(ids[:N_FIRST].tolist()) if ids.dtype.kind in "OU" else None
+    if separator is not None:
+        how, answers = advise_lists({item: separator}, source)
+        raise RecframeError(
+            f"item={quote(item)} must be one id in a cell, found text that looks like a list of "
+            f"ids, such as {quote(ids[0])}; {how}",
+            {name: one for name, one in answers.items() if name == "sep" or source == "df"},
+        )
 
 
 def read_list_rows(
@@ -196,7 +209,7 @@ def _read_structs(name: str, structs: list[Any]) -> Fields:
         table = table.set_axis(["item", "score"], axis=1)
         if is_float_dtype(table["item"]) and not is_float_dtype(table["score"]):
             raise RecframeError(f"{name}: pairs must be (item, score), found {quote(first)}")
-    return {label: table[label] for label in table}
+    return {name_field(label): table[label] for label in table}
 
 
 def take(column: pd.Series, positions: pa.Array) -> pd.Series:
@@ -228,8 +241,13 @@ def make_companion_rows(frame: pd.DataFrame, sep: str | None = None) -> pd.DataF
     if not types or any(find_role(label) == "item" for label in flat):
         return frame
     labels = choose_lists(types)
+    # Other lists of numbers may say which items are relevant.
+    labels += [one for one in types if one not in labels and pa.types.is_primitive(types[one])]
     rows, fields = read_list_rows(frame, labels, pd.RangeIndex(len(frame)), sep)
     found = find_fields({label: kind_of(column) for label, column in fields.items()}, labels)
+    for label in found.items:
+        if is_numeric_dtype(fields[label].dtype) and (fields[label] == -1).any():
+            raise RecframeError(f"{quote(label)}: lists must not be padded, found -1; leave it out")
     made = pd.DataFrame({**carry(frame, flat, rows, list(fields)), **fields}, copy=False)
     made.attrs = dict(frame.attrs)
     return remember_lists(made, {"item": found.items[0]} if len(found.items) == 1 else {}, rows)

@@ -279,3 +279,34 @@ def test_padded_lists_are_refused(tmp_path):
     frame = pd.DataFrame({"user": [1, 2], "items": [[7, -1], [3, 5]]})
     with pytest.raises(RecframeError, match="'items': lists must not be padded, found -1"):
         recframe.scan(write(frame, tmp_path / "a.parquet"), truth=TRUTH).recall(k=1)
+
+
+def test_lists_in_several_rows_of_a_user(tmp_path):
+    """Lists of one user in several rows are several rankings, which are asked about."""
+    frame = pd.DataFrame({"date": ["a", "b"], "user": [1, 1], "recs": [[11, 12], [10, 13]]})
+    truth = pd.DataFrame({"date": ["b"], "user": [1], "item": [10]})
+    path = write(frame, tmp_path / "a.parquet")
+    with pytest.raises(RecframeError, match=r"found 1 users with several; pass user=\['date', 'us"):
+        recframe.scan(path, truth=truth[["user", "item"]]).mean("recall@2")
+    asked = {"user": ["date", "user"], "truth": truth, "population": "truth"}
+    assert 1.0 == recframe.scan(path, **asked).mean("recall@2").iloc[0, 0]
+
+
+def test_lists_named_score(tmp_path):
+    """A list of items named score is ranked by its order."""
+    frame = pd.DataFrame({"user": [1, 2], "score": [[10, 20, 30], [20, 10, 5]]})
+    truth = pd.DataFrame({"user": [1, 1, 2], "item": [10, 30, 10]})
+    rec = recframe.scan(write(frame, tmp_path / "a.parquet"), truth=truth)
+    assert [0.5, 1.0] == rec.recall(k=2).iloc[:, 0].tolist()
+
+
+def test_a_field_named_like_a_user_is_none(tmp_path):
+    """The author of a hit is not the user who searched."""
+    hits = [[(2, 10, 0.3), (1, 20, 0.2)], [(1, 11, 0.2), (2, 30, 0.1)]]
+    names = ("user_id", "doc_id", "score")
+    lists = [[dict(zip(names, hit, strict=True)) for hit in row] for row in hits]
+    frame = pd.DataFrame({"user_id": [1, 2], "hits": lists})
+    truth = pd.DataFrame({"user_id": [1, 1, 2], "doc_id": [10, 30, 10]})
+    found = recframe.scan(write(frame, tmp_path / "a.jsonl"), truth=truth).recall(k=1)
+    assert [0.5, 0.0] == found["score"].tolist()
+    assert [0.5, 0.0] == recframe.from_lists(frame).rec(truth=truth).recall(k=1)["score"].tolist()

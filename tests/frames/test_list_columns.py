@@ -391,3 +391,31 @@ def test_one_step_makes_rows_of_lists():
     assert {"frames/list_columns.py": 1, "frames/list_frames.py": 1} == {
         path: n for path, n in callers.items() if n
     }
+
+
+def test_the_frame_knows_its_users():
+    """Other columns named like users or items take no role in the rows."""
+    frame = pd.DataFrame(
+        {"session_id": [1, 2, 3], "user_id": [7, 7, 8], "recs": [["a", "b"], ["c", "d"], ["e"]]}
+    )
+    made = recframe.from_lists(frame, user="session_id")
+    made["relevant"] = made["item"].isin(["a", "c"])
+    assert [1.0, 1.0, 0.0] == made.rec.precision(k=1)["score"].tolist()
+
+
+def test_labels_beside_the_items_of_truth():
+    """A list of labels next to the ids of truth is relevance, or asked about."""
+    recs = recframe.from_lists({1: [10, 20, 30], 2: [20, 10, 5]})
+    truth = pd.DataFrame({"user": [1, 2], "ids": [[10, 30, 20], [10]], "labels": [[1, 1, 0], [1]]})
+    with pytest.raises(RecframeError, match="'labels' holds few distinct values"):
+        recs.rec(truth=truth).recall(k=2)
+    for given in (truth.rename(columns={"labels": "label"}), truth):
+        asked = {"relevant": given.columns[2], "truth": given}
+        assert [0.5, 1.0] == recs.rec(**asked).recall(k=2)["score"].tolist()
+
+
+def test_padding_in_truth():
+    """Truth with -1 in its lists is refused, as rows are."""
+    recs = recframe.from_lists({1: [10, 20]})
+    with pytest.raises(RecframeError, match="'rel': lists must not be padded, found -1"):
+        recs.rec(truth=pd.DataFrame({"user": [1], "rel": [[10, -1]]})).recall(k=2)

@@ -80,12 +80,13 @@ def test_truth_and_exclude_take_arrays(spark, recs, role, form):
 
 
 def test_ranked_rows_of_arrays(recs):
-    """Fields of members and the other columns have their names in ranked rows."""
+    """Fields of members and the other columns have their names in ranked rows of a list."""
     top = recframe.spark.rec(recs.withColumn("country", F.lit("NL"))).top(1)
     n_lists = sum(map(bool, LISTS))
 
-    assert ["userId", "country", "movieId", "rating", "rank"] == top.columns
-    assert ["int", "string", "int", "float", "double"] == [kind for _, kind in top.dtypes]
+    assert ["userId", "country", "movieId", "rating", "list_number", "rank"] == top.columns
+    kinds = [kind for name, kind in top.dtypes if name != "list_number"]
+    assert ["int", "string", "int", "float", "double"] == kinds
     assert n_lists == top.where("country = 'NL' and rank = 1").count()
 
 

@@ -315,7 +315,7 @@ def _make_list_frame(
         label: Any = next(iter(others))
         runs = dict(iter(made.groupby(label, observed=True)))
         made = join_runs("lists", runs, by, [*fields, *list(others)[1:]])
-    return remember_lists(made, {"user": users} if len(users) > 1 else {}, rows)
+    return remember_lists(made, {"user": by, "item": "item"}, rows)
 
 
 def _read_list_users(
