@@ -179,7 +179,7 @@ def test_zeros_at_the_front():
     """Ids padded with zeros on one side are refused with a conversion to integers."""
     truth = pd.DataFrame({"user": ["001", "002"], "item": ["001", "002"]})
     rows = ROWS.drop(columns="relevant")
-    assert "convert both with ids.astype(int)" in refuse(lambda: mean(rows, truth=truth))
+    assert "convert both with ids.astype('Int64')" in refuse(lambda: mean(rows, truth=truth))
     assert 0.5 == mean(rows, truth=truth.astype(int))
 
 

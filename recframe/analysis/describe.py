@@ -15,7 +15,12 @@ from recframe.analysis.summary import note_relevance
 from recframe.errors import RecframeError, as_text, printable, shorten
 from recframe.frames.columns import Columns
 from recframe.frames.companions import BlockResult, Companions, NotedBlocks, read_block
-from recframe.frames.interactions import Interactions, complete_rows, read_interactions
+from recframe.frames.interactions import (
+    Interactions,
+    complete_rows,
+    find_empty_lists,
+    read_interactions,
+)
 from recframe.frames.names import as_labels, get_column
 from recframe.frames.tables import measure_table, policy_of
 from recframe.frames.truth import Judge
@@ -163,6 +168,8 @@ def count_figures(
     With `of_absent` they have no row, and the users of truth without a row are counted.
     """
     frame, columns = interactions.frame, interactions.columns
+    if (is_empty := find_empty_lists(frame, columns)) is not None:  # They are no rows.
+        frame = frame[~is_empty]
     common = {
         "rows": len(frame),
         NULL_USERS: _count_nulls(frame, columns.users),
@@ -178,7 +185,7 @@ def count_figures(
     note_relevance(interactions)
     note(users=len(interactions.users.ids))
     figures = [
-        Figures(*_count_ranking(interactions, score, k, options, common), is_found)
+        Figures(*_count_ranking(interactions, score, k, options, common, frame), is_found)
         for score in columns.scores
     ]
     if judge is not None and not judge.judgments.relevant.all():
@@ -329,7 +336,12 @@ def is_unique(options: Options, n_repeated: float) -> bool:
 
 
 def _count_ranking(
-    interactions: Interactions, score: Hashable, k: int, options: Options, common: dict[str, int]
+    interactions: Interactions,
+    score: Hashable,
+    k: int,
+    options: Options,
+    common: dict[str, int],
+    frame: pd.DataFrame,
 ) -> tuple[dict[str, float], dict[str, pd.Series]]:
     """Return the numbers of one score, those common to all scores included, and its histograms."""
     rankings = interactions.rankings(score, options)
@@ -338,7 +350,7 @@ def _count_ranking(
     n_ranked = pd.Series(rankings.n_ranked)
     is_judged = interactions.is_judged
     columns = interactions.columns
-    column = get_column(interactions.frame, columns.column_of(score))
+    column = get_column(frame, columns.column_of(score))
     is_low_best = columns.ascending[columns.scores.index(score)]
     numbers = {
         **common,

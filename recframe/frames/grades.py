@@ -14,6 +14,7 @@ from recframe.frames.columns import Columns
 from recframe.frames.names import find_role, get_column, list_labels, shown
 from recframe.frames.splits import find_parts
 from recframe.frames.words import is_time, means_ids
+from recframe.options import ROLES
 
 MAX_GRADES = 20  # distinct values: ten stars in halves are 20
 MIN_TIME = 1e6  # Times and dates as numbers are above this, grades below.
@@ -38,7 +39,7 @@ def check_no_grades(truth: pd.DataFrame, columns: Columns, of_rows: Columns) -> 
     """
     grades = dict[Hashable, list[str]]()
     for label in list_labels(truth, columns.labels):
-        if find_role(label) in ("user", "item") or is_time(label):
+        if find_role(label) in ("user", "item") or is_time(label) or _is_order(truth, label):
             continue
         with suppress(TypeError, NotImplementedError):  # Cells such as lists are unhashable.
             values, least = _find_grades(get_column(truth, label))
@@ -59,6 +60,14 @@ def check_no_grades(truth: pd.DataFrame, columns: Columns, of_rows: Columns) -> 
             "relevant=None where all are",
             {"relevant": Choice([*([] if is_text else grades), None])},
         )
+
+
+def _is_order(truth: pd.DataFrame, label: Hashable) -> bool:
+    """Return whether a column is the score that `from_lists` makes of the order of lists."""
+    if ROLES not in truth.attrs or find_role(label) != "score":
+        return False
+    column = get_column(truth, label)
+    return column.dtype.kind == "i" and column.max() == -1
 
 
 def _find_grades(column: pd.Series) -> tuple[list[str], float]:

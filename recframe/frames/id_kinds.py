@@ -130,7 +130,7 @@ def check_comparable(ids: pd.Index[Any], among: pd.Index[Any], role: str, other:
         has_zeros = both.keys() == {TEXT, NUMBERS} and any(
             re.fullmatch(r"0\d+", text) for text in both[TEXT][:N_TEXTS]
         )
-        how = "ids.astype(int)" if has_zeros else _unify(both, "ids")
+        how = "ids.astype('Int64')" if has_zeros else _unify(both, "ids")
         raise RecframeError(
             f"{role}: ids of different kinds are never equal; {show_sides(among, ids, other)}; "
             f"convert both with {how}",

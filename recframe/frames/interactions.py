@@ -225,15 +225,21 @@ def read_interactions(
     return settled
 
 
+def find_empty_lists(frame: pd.DataFrame, columns: Columns) -> Array | None:
+    """Return which rows stand for lists without items, None if no row does."""
+    if not columns.has_empty or columns.item is None:
+        return None
+    labels = [columns.item, *columns.score_columns]
+    is_empty = np.all([find_nulls(get_column(frame, label)) for label in labels], axis=0)
+    return is_empty if is_empty.any() else None
+
+
 def _read_users(
     frame: pd.DataFrame, columns: Columns, rows: Array | None
 ) -> tuple[Array | None, Users]:
     """Return the rows that have an item, and the users of these rows and of lists without items."""
-    if not columns.has_empty or columns.item is None:
-        return rows, find_users(frame, columns.users, rows)
-    labels = [columns.item, *columns.score_columns]
-    is_empty = np.all([find_nulls(get_column(frame, label)) for label in labels], axis=0)
-    if not is_empty.any():
+    is_empty = find_empty_lists(frame, columns)
+    if is_empty is None:
         return rows, find_users(frame, columns.users, rows)
     kept = np.arange(len(frame)) if rows is None else np.union1d(rows, np.flatnonzero(is_empty))
     users, with_items = find_users(frame, columns.users, kept), np.flatnonzero(~is_empty[kept])

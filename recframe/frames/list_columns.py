@@ -261,9 +261,11 @@ def find_list_columns(schema: pa.Schema, *, is_ranked: bool = True) -> MemberCol
     flat = [name for name in schema.names if name not in nested]
     roles = {"score" if may_be_score(name) else find_role(name) for name in flat}
     are_floats = all(pa.types.is_floating(kind) for kind in nested.values())
-    if "user" in map(find_role, nested) or are_floats or not roles.isdisjoint({"item", "score"}):
+    if "user" in map(find_role, nested) or not roles.isdisjoint({"item", "score"}):
         return MemberColumns([], {}, [], [], {})
     try:
+        if are_floats:  # They may be vectors.
+            raise RecframeError
         return find_member_columns(schema, choose_lists(nested), is_ranked=is_ranked)
     except RecframeError:
         return MemberColumns([], {}, [], [], {LISTS: dict.fromkeys(nested, "")})
@@ -295,12 +297,7 @@ def find_separator(cells: Sequence[Any], known: str | None = None) -> str | None
 def split_texts(name: str, cells: pa.Array, separator: str | None) -> list[Any] | pa.Array:
     """Return the lists that texts hold, of texts or of the values that [a, b] has."""
     if separator and find_separator(cells[:N_CELLS_SEEN].to_pylist()) != "":
-        trimmed = pc.ascii_trim_whitespace(cells)
-        filled = pc.if_else(pc.equal(trimmed, ""), None, trimmed)
-        if separator.isspace():
-            return pc.ascii_split_whitespace(filled)
-        lists = pc.split_pattern(filled, separator)
-        return relist(lists, pc.ascii_trim_whitespace(lists.flatten()))
+        return _split_by(cells, separator)
     texts = [text or "[]" for text in cells.to_pylist()]
     joined = f"[{','.join(texts)}]"
     try:
@@ -309,6 +306,10 @@ def split_texts(name: str, cells: pa.Array, separator: str | None) -> list[Any] 
         lists = None
         with suppress(MemoryError, SyntaxError, *DAMAGE):
             lists = None if NO_COMMA.search(joined) else ast.literal_eval(joined)
+    if not isinstance(lists, list) and not any("," in text for text in texts):
+        # NumPy writes [1 2] and ['a' 'b'].
+        ids = _split_by(pc.ascii_trim(cells, "[] \n"), " ")
+        return relist(ids, pc.ascii_trim(ids.flatten(), "'\""))
     are_lists = isinstance(lists, list) and all(isinstance(one, list) for one in lists)
     if not are_lists or len(lists) != len(texts):
         raise RecframeError(
@@ -316,6 +317,16 @@ def split_texts(name: str, cells: pa.Array, separator: str | None) -> list[Any] 
             f"{quote(texts[0])}; where ids stand without brackets, pass sep= their separator"
         )
     return lists
+
+
+def _split_by(cells: pa.Array, separator: str) -> pa.Array:
+    """Return the lists of ids in texts; an empty text has none."""
+    trimmed = pc.ascii_trim_whitespace(cells)
+    filled = pc.if_else(pc.equal(trimmed, ""), None, trimmed)
+    if separator.isspace():
+        return pc.ascii_split_whitespace(filled)
+    lists = pc.split_pattern(filled, separator)
+    return relist(lists, pc.ascii_trim_whitespace(lists.flatten()))
 
 
 def relist(lists: pa.Array, members: pa.Array) -> pa.Array:

@@ -116,7 +116,7 @@ def _advise_on_lists(
     advice, answers, lists = list[str](), dict[str, Any](), find_lists(frame)
     named = [label for label in frame if plain_name(label) in LISTS]
     if lists and is_companion and not without.isdisjoint({"item", "truth_item"}):
-        how, answers = advise_lists(lists, "truth")
+        how, answers = advise_lists(lists, "truth" if "truth_item" in without else "exclude")
         del answers["lists"]
         advice.append(f"where {' or '.join(map(quote, lists))} holds lists, {how}")
     elif "score" in without and lists:

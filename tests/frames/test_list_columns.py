@@ -184,8 +184,8 @@ def test_as_lists_in_a_dict():
             "is text that looks like lists; pass items='recommendations', sep=' '",
         ),
         (
-            make(["['x' 'y']"]),
-            "text must hold lists as JSON or Python writes them, .* found .*'x' 'y'",
+            make(["[x, y]"]),
+            "text must hold lists as JSON or Python writes them, .* found '.x, y",
         ),
         (make([{7}]), "items='recommendations': the items of a user must be a sequence, best firs"),
         (
@@ -298,6 +298,7 @@ def test_results_of_vector_stores(store):
         (["7, 3", "5"], ","),
         (["[7, 3]", "[5]"], None),
         (["[7, 3]", "[5]"], ", "),
+        (["[7\n 3]", "[5]"], None),
         (["7|3", "5"], "|"),
     ],
 )
@@ -339,7 +340,7 @@ def test_truth_in_text_is_asked_about():
     truth = pd.DataFrame({"user": ["a", "b"], "bought": ["x2 x9", "x4"]})
     with pytest.raises(RecframeError, match=r"from_lists\(truth, items='bought', sep=' '\)"):
         recs.rec(truth=truth, short="pad").recall(k=2)
-    made = recframe.from_lists(truth, items="bought", sep=" ")[["user", "item"]]
+    made = recframe.from_lists(truth, items="bought", sep=" ")
     assert [0.5, 0.0] == recs.rec(truth=made, short="pad").recall(k=2)["score"].tolist()
 
 
@@ -419,3 +420,17 @@ def test_padding_in_truth():
     recs = recframe.from_lists({1: [10, 20]})
     with pytest.raises(RecframeError, match="'rel': lists must not be padded, found -1"):
         recs.rec(truth=pd.DataFrame({"user": [1], "rel": [[10, -1]]})).recall(k=2)
+
+
+def test_lists_as_numpy_writes_them():
+    """Texts in quotes without commas are several items, and empty brackets hold none."""
+    frame = pd.DataFrame({"userId": ["ann", "bob"], "items": ["['a' 'b']", "[]"]})
+    assert [("ann", "a", -1), ("ann", "b", -2)] == rows(recframe.from_lists(frame))
+
+
+def test_describe_counts_no_row_for_an_empty_list():
+    """An empty list is a user, and no row with a null."""
+    recs = recframe.from_lists({1: [10, 20], 2: [], 3: [5]})
+    found = recs.rec(truth=pd.DataFrame({"user": [1, 2, 3], "item": [10, 7, 5]})).describe(k=1)
+    numbers = found["score"][["rows", "users", "null scores", "shortest ranking"]].tolist()
+    assert [3, 3, 0, 0] == numbers
