@@ -309,3 +309,14 @@ def test_describe_shows_the_same(tmp_path):
     command = shlex.split(said.getvalue().splitlines()[-1])
     with silent():
         assert 0 == main([*command[3:], "--metric", "recall@5", "--quiet"])
+
+
+def test_truth_made_rows_of_lists_stands_in_the_call():
+    """Lists in text of rows and truth are one question, and the call shown answers both."""
+    rows = pd.DataFrame({"user": ["a", "b"], "picks": ["x1 x2", "x3"]})
+    truth = pd.DataFrame({"user": ["a", "b"], "bought": ["x2 x9", "x3"]})
+    with pytest.raises(RecframeError, match="'picks' holds lists") as refused:
+        rows.rec(truth=truth, short="pad").recall(k=2)
+    code = str(refused.value).partition("This answers all:\n")[2]
+    found = eval(f"({code})", {"recframe": recframe, "df": rows, "truth": truth})
+    assert [0.5, 1.0] == found["score"].tolist()
