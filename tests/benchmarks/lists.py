@@ -8,7 +8,6 @@ of its own, which prints its seconds and how far its peak is above what it held 
 """
 
 import argparse
-import resource
 import statistics
 import subprocess
 import sys
@@ -66,7 +65,8 @@ def write_files(folder, n_lists):
 
 def peak():
     """Return the largest memory that this process has had, in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1000
 
 
 def run(kind, n_lists, folder, memory):

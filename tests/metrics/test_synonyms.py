@@ -122,7 +122,7 @@ def test_other_metrics_are_no_misspelling(label):
 
 @pytest.mark.parametrize(
     ("label", "meant"),
-    [("ndgc@5", "ndcg@5"), ("recal@5", "recall@5"), ("precison@5", "precision@5")],
+    [("ndgc@5", "ndcg@5"), ("recal@5", "recall@5"), ("precisiom@5", "precision@5")],
 )
 def test_misspellings(label, meant):
     """A name with a slip of the keyboard gets the metric as a suggestion."""
