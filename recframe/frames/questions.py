@@ -39,12 +39,12 @@ def ask_all(
     questions.find_more()
     messages, choices, left = questions.messages, questions.choices, questions.left
     error.answers = {name: one for name, one in questions.answers.items() if name not in left}
-    # Tables that answer a question, such as truth with rows of lists, stand in the call alone.
-    makes_tables = questions.bound is not None and bool(questions.bound._made)
-    if len(messages) > 1 or makes_tables:
-        lines = [f"{len(messages)} questions are open:"] if len(messages) > 1 else messages
-        if len(messages) > 1:
-            lines += [f"{number}. {one}" for number, one in enumerate(messages, 1)]
+    # Only the call says that truth has lists of text too.
+    makes_rows = "sep" in error.answers and bool(getattr(questions.bound, "_made", {}))
+    if len(messages) > 1 or makes_rows:
+        numbered = [f"{number}. {one}" for number, one in enumerate(messages, 1)]
+        lines = [f"{len(messages)} questions are open:", *numbered]
+        lines = lines if len(messages) > 1 else messages
         if questions.accessor is None or (questions.bound is not None and questions.bound._call):
             choice = ", with your choice in place of ..." if choices else ""
             lines.append(
