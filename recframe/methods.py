@@ -212,7 +212,8 @@ class RankingMethods(ABC, Generic[Table]):
             if isinstance(frame := getattr(options, name), pd.DataFrame):
                 with naming(name):
                     rows: dict[str, Any] = {name: make_companion_rows(frame)}
-                options = replace(options, **rows)
+                if rows[name] is not frame:
+                    options = replace(options, **rows)
         bound._options = options
         if label is not None and not is_infer(label) and not isinstance(label, Models):
             check_label(self._sample, "model", label)

@@ -40,14 +40,15 @@ def list_types(
     frame: pd.DataFrame, taken: Iterable[Any] = (), *, with_tuples: bool = True
 ) -> dict[Hashable, pa.DataType]:
     """Return the type of the members of each column that holds lists; tuples may be ids."""
-    types = {}
-    for label in remove_labels(list_labels(frame), taken):
-        column = get_column(frame, label)
-        is_object = column.dtype.kind == "O" and not isinstance(column.dtype, pd.StringDtype)
-        kind = _find_type(column, with_tuples) if is_object else None
-        if kind is not None:
-            types[label] = kind
-    return types
+    taken = {*taken}
+    fields = zip(frame.columns, frame.dtypes, strict=True)
+    objects = [
+        label
+        for label, dtype in fields
+        if dtype.kind == "O" and not isinstance(dtype, pd.StringDtype) and label not in taken
+    ]
+    types = {label: _find_type(get_column(frame, label), with_tuples) for label in objects}
+    return {label: kind for label, kind in types.items() if kind is not None}
 
 
 def _find_type(column: pd.Series, with_tuples: bool) -> pa.DataType | None:
