@@ -127,9 +127,8 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
         bound, sep, options, codes = self, answers.get("sep"), self._options, {}
         others = dict(answers)
         if "lists" in answers:
-            names = {"items": "lists", "item": "item", "model": "model", "sep": "sep"}
-            names["duplicates"] = "duplicates"
-            lists = {to: others.pop(name) for to, name in names.items() if name in others}
+            own = [name for name in ("item", "model", "sep", "duplicates") if name in others]
+            lists = {"items": others.pop("lists")} | {name: others.pop(name) for name in own}
             make_rows = unwrap(from_lists)  # the function without `public` asks no questions
             bound = type(self)(make_rows(self._frame, **lists))
             if sep is None and len(find_lists(self._read())) == 1:

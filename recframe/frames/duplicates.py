@@ -1,10 +1,10 @@
-"""Rows that repeat the user and item of another row, by mistake or for several models."""
+"""Several rankings of a user: rows that repeat a pair, models in rows, lists of their own."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,9 +17,12 @@ from recframe.frames.ids import sort_ids
 from recframe.frames.names import find_role, get_column, list_labels, remove_labels, shown
 from recframe.frames.values import Scores
 from recframe.frames.words import is_of_row, is_time, means_ids
-from recframe.kernel.grouping import Repeats
+from recframe.kernel.grouping import Repeats, combine
 from recframe.kernel.threads import Array
 from recframe.options import Models, Options
+
+if TYPE_CHECKING:  # It imports this module.
+    from recframe.frames.interactions import Interactions
 
 MAX_MODELS = 1_000  # A column with more values rather holds ids.
 N_REPEATED = 1_000  # repeated rows that are compared to find a column that tells them apart
@@ -200,3 +203,37 @@ def find_models(label: Hashable, column: pd.Series, options: Options) -> Models:
             f"{len(present):,} values (such as {quote(present.tolist()[0])})"
         )
     return Models(label, present.take(sort_ids(present)).tolist())
+
+
+def check_model(interactions: Interactions, label: Hashable) -> None:
+    """Raise if a column named like models varies in the rows of a user."""
+    users, column = interactions.users, interactions.get_column(label).array
+    each = pd.DataFrame({"user": users.groups.codes, "model": column}).drop_duplicates()
+    several = each[each["user"].duplicated(keep=False)]
+    if len(several):
+        user = several["user"].iloc[0]
+        one, other, *_ = several["model"][several["user"] == user].tolist()
+        shown = f"{quote(one)} and {quote(other)} for user {quote(users.ids[[user]].tolist()[0])}"
+        raise RecframeError(
+            f"the column {quote(label)} has several values in the rows of "
+            f"{several['user'].nunique():,} of {len(users.ids):,} users (such as {shown}), as "
+            f"several rankings of a user have: {rank_apart(label, interactions.columns)}; else "
+            "pass model=None",
+            {"model": label if interactions.columns.item is not None else None},
+        )
+
+
+def check_one_list(interactions: Interactions, models: Array | None) -> None:
+    """Raise if a user, or a user and model, has several lists, which are several rankings."""
+    columns, groups = interactions.columns, interactions.users.groups
+    lists = interactions.get_column(columns.list_number)
+    rankings = groups.codes if models is None else combine(groups.codes, models + 1)
+    first = pd.Series(rankings)[~lists.duplicated().to_numpy()]
+    several = first[first.duplicated()]
+    if columns.users and len(several):
+        others = [one for one in columns.others if one != columns.list_number]
+        both = quote([*others[:1], *columns.users]) if others else "several columns"
+        raise RecframeError(
+            f"user={quote(columns.user)} must have one list, found {several.nunique():,} users "
+            f"with several; pass user={both} to rank each list by itself, or join them in the files"
+        )

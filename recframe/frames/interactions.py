@@ -11,7 +11,13 @@ import pandas as pd
 
 from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns
-from recframe.frames.duplicates import Folded, check_same_relevance, rank_apart, repeated_error
+from recframe.frames.duplicates import (
+    Folded,
+    check_model,
+    check_one_list,
+    check_same_relevance,
+    repeated_error,
+)
 from recframe.frames.id_kinds import rank_as_text
 from recframe.frames.id_matching import unwrap_ids
 from recframe.frames.ids import Ids, Users, encode, find_users
@@ -219,9 +225,9 @@ def read_interactions(
         settled = _settle_repeats(interactions, options, models, lenient=lenient)
     for label in () if lenient else columns.doubtful:
         with suppress(TypeError):  # Cells such as lists cannot be compared.
-            _check_model(interactions, label)
+            check_model(interactions, label)
     if columns.list_number is not None and not lenient:
-        _check_one_list(interactions, models)
+        check_one_list(interactions, models)
     return settled
 
 
@@ -302,40 +308,6 @@ def _split_by_model(scores: Scores, column: pd.Series, columns: Columns) -> tupl
         is_of_model = models == number
         of_models[name] = score, is_of_model if is_ranked is None else is_of_model & is_ranked
     return of_models, models
-
-
-def _check_model(interactions: Interactions, label: Hashable) -> None:
-    """Raise if a column named like models varies in the rows of a user."""
-    users, column = interactions.users, interactions.get_column(label).array
-    each = pd.DataFrame({"user": users.groups.codes, "model": column}).drop_duplicates()
-    several = each[each["user"].duplicated(keep=False)]
-    if len(several):
-        user = several["user"].iloc[0]
-        one, other, *_ = several["model"][several["user"] == user].tolist()
-        shown = f"{quote(one)} and {quote(other)} for user {quote(users.ids[[user]].tolist()[0])}"
-        raise RecframeError(
-            f"the column {quote(label)} has several values in the rows of "
-            f"{several['user'].nunique():,} of {len(users.ids):,} users (such as {shown}), as "
-            f"several rankings of a user have: {rank_apart(label, interactions.columns)}; else "
-            "pass model=None",
-            {"model": label if interactions.columns.item is not None else None},
-        )
-
-
-def _check_one_list(interactions: Interactions, models: Array | None) -> None:
-    """Raise if a user, or a user and model, has several lists, which are several rankings."""
-    columns, groups = interactions.columns, interactions.users.groups
-    lists = interactions.get_column(columns.list_number)
-    rankings = groups.codes if models is None else combine(groups.codes, models + 1)
-    first = pd.Series(rankings)[~lists.duplicated().to_numpy()]
-    several = first[first.duplicated()]
-    if columns.users and len(several):
-        others = [one for one in columns.others if one != columns.list_number]
-        both = quote([*others[:1], *columns.users]) if others else "several columns"
-        raise RecframeError(
-            f"user={quote(columns.user)} must have one list, found {several.nunique():,} users "
-            f"with several; pass user={both} to rank each list by itself, or join them in the files"
-        )
 
 
 def _settle_repeats(

@@ -260,15 +260,13 @@ def find_list_columns(schema: pa.Schema, *, is_ranked: bool = True) -> MemberCol
     nested = {one.name: one.type.value_type for one in schema if is_list_type(one.type)}
     flat = [name for name in schema.names if name not in nested]
     roles = {"score" if may_be_score(name) else find_role(name) for name in flat}
-    are_floats = all(pa.types.is_floating(kind) for kind in nested.values())
-    if "user" in map(find_role, nested) or not roles.isdisjoint({"item", "score"}):
+    are_users = "user" in map(find_role, nested)
+    if not nested or are_users or not roles.isdisjoint({"item", "score"}):
         return MemberColumns([], {}, [], [], {})
-    try:
-        if are_floats:  # They may be vectors.
-            raise RecframeError
-        return find_member_columns(schema, choose_lists(nested), is_ranked=is_ranked)
-    except RecframeError:
-        return MemberColumns([], {}, [], [], {LISTS: dict.fromkeys(nested, "")})
+    if not all(map(pa.types.is_floating, nested.values())):  # Lists of floats may be vectors.
+        with suppress(RecframeError):  # Several columns may hold the items.
+            return find_member_columns(schema, choose_lists(nested), is_ranked=is_ranked)
+    return MemberColumns([], {}, [], [], {LISTS: dict.fromkeys(nested, "")})
 
 
 def find_separator(cells: Sequence[Any], known: str | None = None) -> str | None:

@@ -33,7 +33,7 @@ from recframe.other_tables import read_column
 
 STRUCTS = (Mapping, list, tuple, np.ndarray)  # members that have fields
 N_FIRST = 100  # cells of a column that are looked at
-Fields = dict[Hashable, pd.Series]
+FieldColumns = dict[Hashable, pd.Series]
 
 
 def list_types(
@@ -91,14 +91,12 @@ def find_lists(frame: pd.DataFrame) -> dict[Hashable, str]:
 def advise_lists(lists: Mapping[Hashable, str], source: str = "df") -> tuple[str, dict[str, Any]]:
     """Return advice that makes rows of lists, and its answers; `lists` are as of `find_lists`."""
     label, sep = next(iter(lists.items()))
-    answers: dict[str, Any] = {"lists": label if len(lists) == 1 else Choice([*lists])}
-    arguments = [f"items={quote(label)}"] if len(lists) == 1 else ["items=..."]
-    if sep:
-        answers["sep"] = sep
-        arguments.append(f"sep={quote(sep)}")
-    how = ", ".join([source, *arguments])
-    files = ", ".join(arguments).replace("items=", "lists=")
-    return f"recframe.from_lists({how}), or {files} of recframe.scan, makes rows of them", answers
+    is_one = len(lists) == 1
+    answers: dict[str, Any] = {"lists": label if is_one else Choice([*lists])}
+    answers |= {"sep": sep} if sep else {}
+    column = (quote(label) if is_one else "...") + (f", sep={quote(sep)}" if sep else "")
+    calls = f"recframe.from_lists({source}, items={column}), or lists={column} of recframe.scan"
+    return f"{calls}, makes rows of them", answers
 
 
 def check_no_texts(ids: pd.Index[Any], item: Hashable, source: str) -> None:
@@ -119,14 +117,14 @@ def read_list_rows(
     users: pd.Index[Any],
     sep: str | None = None,
     name: str = "",
-) -> tuple[ListRows, Fields]:
+) -> tuple[ListRows, FieldColumns]:
     """Return the rows of columns of lists, and the fields of their members as columns.
 
     `sep` separates ids in lists that are text. Messages have the ids of the lists, `users`, and
     the `name` of the argument.
     """
     lists: dict[str, pa.Array] = {}
-    members: dict[str, Fields] = {}
+    members: dict[str, FieldColumns] = {}
     for label in labels:
         of, column = str(label), get_column(frame, label)
         if isinstance(column.dtype, pd.ArrowDtype) and is_list_type(column.dtype.pyarrow_dtype):
@@ -148,7 +146,7 @@ def read_list_rows(
                 continue
         lists[of], members[of] = _join_cells(where, users, cells, label)
     rows = make_list_rows(lists)
-    fields: Fields = {}
+    fields: FieldColumns = {}
     for of, cells in rows.fields.items():
         if members.get(of):
             fields |= {label: take(column, cells) for label, column in members[of].items()}
@@ -168,7 +166,7 @@ def _join_chunks(cells: Any) -> pa.Array:
 
 def _join_cells(
     name: str, users: pd.Index[Any], cells: Sequence[Any], label: Hashable
-) -> tuple[pa.Array, Fields]:
+) -> tuple[pa.Array, FieldColumns]:
     """Return lists of text, or lists of positions and the fields of members at these positions."""
     is_null = pd.isna(pd.Series(cells, dtype=object))
     if is_null.any():
@@ -179,7 +177,7 @@ def _join_cells(
     filled = [cell for cell in cells if len(cell)]
     dtypes = {getattr(cell, "dtype", None) for cell in filled}
     if len(dtypes) == 1 and getattr(dtypes.pop(), "kind", "O") not in "OV":
-        fields: Fields = {label: pd.Series(np.concatenate(filled))}
+        fields: FieldColumns = {label: pd.Series(np.concatenate(filled))}
     else:
         members = list(chain.from_iterable(cells))
         first = members[0] if members else None
@@ -194,7 +192,7 @@ def _join_cells(
     return pa.LargeListArray.from_arrays(ends, pa.array(np.arange(ends[-1]))), fields
 
 
-def _read_structs(name: str, structs: list[Any]) -> Fields:
+def _read_structs(name: str, structs: list[Any]) -> FieldColumns:
     """Return the fields of structs, or of pairs of an item and its score."""
     first = structs[0]
     kinds = {(type(one), *getattr(one, "__fields__", ())): one for one in structs}

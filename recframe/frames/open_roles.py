@@ -24,7 +24,7 @@ from recframe.frames.words import is_time, less_is_better
 from recframe.options import DEFAULTS, Options, list_changed, spell_arguments
 
 # Columns of these names may hold a list of items, or of items with scores, in each cell.
-LISTS = ("recommendations", "recommended", "recommendation", "recs", "topk", "topn", "items")
+LIST_NAMES = ("recommendations", "recommended", "recommendation", "recs", "topk", "topn", "items")
 
 # Ways to rows of lists on engines that do not read lists of any type.
 OF_ENGINES = {
@@ -114,7 +114,7 @@ def _advise_on_lists(
 ) -> tuple[list[str], dict[str, Any]]:
     """Return advice for columns of lists, if roles have no column, and its answers."""
     advice, answers, lists = list[str](), dict[str, Any](), find_lists(frame)
-    named = [label for label in frame if plain_name(label) in LISTS]
+    named = [label for label in frame if plain_name(label) in LIST_NAMES]
     if lists and is_companion and not without.isdisjoint({"item", "truth_item"}):
         how, answers = advise_lists(lists, "truth" if "truth_item" in without else "exclude")
         del answers["lists"]

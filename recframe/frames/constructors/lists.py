@@ -30,7 +30,7 @@ from recframe.frames.list_columns import (
     find_fields,
 )
 from recframe.frames.list_frames import (
-    Fields,
+    FieldColumns,
     carry,
     kind_of,
     list_texts,
@@ -372,7 +372,7 @@ def _choose_columns(
 
 
 def _find_item_and_score(
-    name: str, fields: Fields, labels: Sequence[Hashable], passed: Hashable
+    name: str, fields: FieldColumns, labels: Sequence[Hashable], passed: Hashable
 ) -> tuple[Hashable, Hashable | None]:
     """Return the field of the item and the field of the score, None without a score."""
     types = {label: kind_of(column) for label, column in fields.items()}
