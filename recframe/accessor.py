@@ -199,10 +199,12 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
         frame = self._read(None if reads_all else columns.labels)
         return make(read_judged(frame, columns, options), options)
 
-    def _describe(self, columns: Columns, k: int, options: Options) -> pd.DataFrame:
+    def _describe(
+        self, columns: Columns, k: int, options: Options, people: Options | None
+    ) -> pd.DataFrame:
         frame, companions = self._read(columns.labels), read_companions(columns, options)
-        block = count_block(frame, companions, columns, k, options)
-        return describe_blocks([block], companions, frame.iloc[:0], columns, k, options)
+        block = count_block(frame, companions, columns, k, options, people)
+        return describe_blocks([block], companions, frame.iloc[:0], columns, k, options, people)
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         return self._read(columns.labels), True

@@ -9,11 +9,19 @@ import pandas as pd
 
 import recframe  # tools that resolve the annotation of `scan` look its class up here
 from recframe.accessor import RecAccessor
-from recframe.analysis.compare import Correction, Test, compare_table, make_comparison, plan_table
+from recframe.analysis.compare import (
+    Correction,
+    Test,
+    compare_table,
+    make_comparison,
+    plan_table,
+    trust,
+)
 from recframe.analysis.display import with_notes
 from recframe.analysis.resampling import Interval, OfDifferences, make_resampling
 from recframe.analysis.segments import By, apply_by_segment, segment_table
 from recframe.analysis.summary import summary_table
+from recframe.analysis.trusted import check_known, check_regression, read_people
 from recframe.errors import RecframeError, quote
 from recframe.files.budget import MEMORY, Report, check_limits
 from recframe.frames.names import is_infer
@@ -149,6 +157,9 @@ def evaluate(
         Rows at or above it are relevant. Here and below a column of floats is compared with the
         nearest float of its own precision: 0.7 means float32's 0.7 for a float32 column. Integers
         are compared exactly.
+    trusted_min_relevance : float, default None
+        The same for labels of people, which `df.rec.summary`, `compare`, `report` and `describe`
+        take as `trusted`. None: those are boolean or 0/1.
     null_relevance : {"raise", "nonrelevant"}, default "raise"
         A null in the column of relevance, also in that of `truth`. "raise": an error.
         "nonrelevant": not relevant, like an item that was not rated.
@@ -558,6 +569,7 @@ def summary(
     by: By | None = None,
     weights: pd.Series | Hashable | None = None,
     unit: Hashable | None = INFER,
+    trusted: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """
     Return the means of an existing per-user table, with their confidence intervals.
@@ -580,6 +592,10 @@ def summary(
         levels.
     unit : label or None, default "infer"
         As in `df.rec.summary`, one of several levels of users.
+    trusted : DataFrame, default None
+        People's values of some of the users, drawn at random, in the same scores and metrics;
+        `per_user` then holds those of a judge, as in `df.rec.summary`. A user whom it lacks is not
+        judged by people; a null is a user whom they judged, without a value.
 
     Returns
     -------
@@ -609,9 +625,13 @@ def summary(
         tables: Any = [per_user, confidence]
         per_user, confidence = tables, 0.95
     resampling = make_resampling(confidence, n_resamples, seed, interval)
-    make_table = partial(summary_table, resampling=resampling, unit=unit)
+    by_judge = check_per_user(per_user)
+    people = _read_people(trusted, by_judge)
+    if people is not None:
+        check_regression(interval=interval)
+    make_table = partial(summary_table, resampling=resampling, unit=unit, trusted=people)
     with taking_notes() as facts:
-        table = apply_by_segment(segment_table(check_per_user(per_user), by, weights), make_table)
+        table = apply_by_segment(segment_table(by_judge, by, weights), make_table)
     return with_notes(table, list_notes(facts))
 
 
@@ -628,6 +648,7 @@ def compare(
     by: By | None = None,
     weights: pd.Series | Hashable | None = None,
     unit: Hashable | None = INFER,
+    trusted: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """
     Return how the scores of an existing per-user table differ from a baseline.
@@ -653,6 +674,10 @@ def compare(
         levels.
     unit : label or None, default "infer"
         As in `df.rec.summary`, one of several levels of users.
+    trusted : DataFrame, default None
+        People's values of some of the users, drawn at random, in the same scores and metrics;
+        `per_user` then holds those of a judge, as in `df.rec.summary`. A user whom it lacks is not
+        judged by people; a null is a user whom they judged, without a value.
 
     Returns
     -------
@@ -686,11 +711,11 @@ def compare(
         per_user, baseline = tables, None
     draws = confidence, n_resamples, seed, interval
     how = make_comparison(test, correction, *draws, weights=weights, unit=unit)
+    by_judge = check_per_user(per_user, 2)
+    how = trust(how, _read_people(trusted, by_judge))
     make_table = partial(compare_table, baseline=baseline, how=how)
     with taking_notes() as facts:
-        table = apply_by_segment(
-            segment_table(check_per_user(per_user, 2), by, weights), make_table
-        )
+        table = apply_by_segment(segment_table(by_judge, by, weights), make_table)
     return with_notes(table, list_notes(facts))
 
 
@@ -702,6 +727,7 @@ def users_needed(
     power: float = 0.8,
     alpha: float = 0.05,
     unit: Hashable | None = INFER,
+    trusted: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """
     Return how many users a comparison needs to show a difference.
@@ -724,13 +750,19 @@ def users_needed(
     unit : label or None, default "infer"
         As in `df.rec.summary`, one of several levels of users. The
         result counts these, each with as many rankings as those at hand.
+    trusted : DataFrame, default None
+        People's values of some of the users, as in `compare`. The result then counts the users whom
+        people must judge, if a judge has values of all users at hand.
 
     Returns
     -------
     DataFrame
         The index is that of `compare`. Columns: n_needed, null if users' differences do not
         deviate; n_users at hand; the standard deviation of their differences; and the smallest
-        difference detectable with them.
+        difference detectable with them. With `trusted`: n_needed, users whom people must judge,
+        null if all users at hand are too few; n_more, those whom they have not judged yet;
+        n_trusted; n_users; the standard deviation of what the judge does not explain; and
+        detectable.
 
     Raises
     ------
@@ -750,4 +782,17 @@ def users_needed(
     score metric
     new   value          68        3   0.288675    0.893885
     """
-    return plan_table(check_per_user(per_user, 2), baseline, difference, power, alpha, unit)
+    by_judge = check_per_user(per_user, 2)
+    people = _read_people(trusted, by_judge)
+    return plan_table(by_judge, baseline, difference, power, alpha, unit, people)
+
+
+def _read_people(trusted: Any, by_judge: pd.DataFrame, **chosen: object) -> pd.DataFrame | None:
+    """Return people's values of users of a judge's table, None without; raise for wrong choices."""
+    if trusted is None:
+        return None
+    check_regression(**chosen)
+    columns: Any = by_judge.columns
+    people = read_people(trusted, columns)
+    check_known(people, by_judge.index)
+    return people

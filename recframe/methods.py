@@ -24,10 +24,17 @@ from recframe.analysis.catalogue import (
     join_shown,
     read_catalogue,
 )
-from recframe.analysis.compare import Correction, Test, compare_table, make_comparison
+from recframe.analysis.compare import Correction, Test, compare_table, make_comparison, trust
 from recframe.analysis.describe import Description
 from recframe.analysis.display import Inspection, NotedTable, with_notes
 from recframe.analysis.overview import Overview, make_overview
+from recframe.analysis.people import (
+    check_judged,
+    check_trustable,
+    find_people,
+    is_per_user,
+    measure_people,
+)
 from recframe.analysis.ranked_rows import (
     check_shown,
     inspect_user,
@@ -70,6 +77,7 @@ from recframe.analysis.summary import (
     measure_noted,
     summary_table,
 )
+from recframe.analysis.trusted import check_regression, read_people
 from recframe.errors import RecframeError, RecframeWarning, is_number
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.duplicates import find_models
@@ -78,7 +86,7 @@ from recframe.frames.judgments import naming
 from recframe.frames.list_frames import make_companion_rows
 from recframe.frames.names import as_labels, check_label, find_role, is_infer, remove_labels
 from recframe.frames.questions import ask_all
-from recframe.frames.tables import Make, MakeTable, mean_table
+from recframe.frames.tables import Make, MakeTable, make_columns, mean_table
 from recframe.frames.unused_columns import (
     are_classes,
     check_classes,
@@ -302,8 +310,10 @@ class RankingMethods(ABC, Generic[Table]):
         return self._whole(make, columns, options, lambda table: make_table(mean_table(table)))
 
     @abstractmethod
-    def _describe(self, columns: Columns, k: int, options: Options) -> Table:
-        """Return the description of the rows."""
+    def _describe(
+        self, columns: Columns, k: int, options: Options, people: Options | None
+    ) -> Table:
+        """Return the description of the rows, with options that read labels of people, if any."""
 
     @abstractmethod
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
@@ -374,6 +384,28 @@ class RankingMethods(ABC, Generic[Table]):
         warn_of(notes)
         noted: Table = with_notes(table, notes)
         return noted
+
+    def _read_trusted(self, metrics: list[Metric], trusted: Any) -> pd.DataFrame | None:
+        """Return people's values of users from trusted labels, None without them."""
+        if trusted is None:
+            return None
+        columns = self._find_columns(metrics=metrics)  # open questions about the judge come first
+        labels = make_columns(columns.scores, [metric.label for metric in metrics])
+        check_trustable(metrics)
+        if is_per_user(trusted):
+            return read_people(trusted, labels)
+        options, lists_others = self._find_people(trusted, columns)
+        bound = self._bind(options)
+        make = partial(measure_people, metrics=metrics, lists_others=lists_others)
+        with taking_notes(), naming("trusted"):
+            people = bound._map(make, bound._find_columns(metrics=metrics), options)
+            table = bound._collect(people)
+        names = {str(score): score for score in columns.scores}  # Spark has texts
+        return check_judged(table.rename(columns=names)[labels])
+
+    def _find_people(self, trusted: Any, columns: Columns) -> tuple[Options, bool]:
+        """Return the options that evaluate people's labels, and whether others are unjudged."""
+        return find_people(trusted, columns, self._options, self._sample, self._read_values)
 
     def _aggregate_users(
         self, metrics: list[Metric], make_table: MakeWeighted, by: Any, weights: Any, unit: Any
@@ -721,7 +753,7 @@ class RankingMethods(ABC, Generic[Table]):
         options = self._options_for(user, columns)
         return inspect_user(rows, user, k, options, is_all=is_all, labels=labels, metrics=asked)
 
-    def describe(self, k: int = 10) -> Table:
+    def describe(self, k: int = 10, trusted: Any = None) -> Table:
         """
         Return figures of the data: users, nulls, duplicates, short rankings and ties.
 
@@ -735,6 +767,8 @@ class RankingMethods(ABC, Generic[Table]):
         ----------
         k : int, default 10
             The cut-off to look at, 1 or more.
+        trusted : label, DataFrame or path, default None
+            Labels of people, as in `summary`, whose agreement with those evaluated is counted.
 
         Returns
         -------
@@ -788,8 +822,17 @@ class RankingMethods(ABC, Generic[Table]):
         options = self._options
         if options.population == "raise":  # the figures count the users of each side instead
             options = replace(options, population="all")
+        columns, people = self._find_columns(with_item=True), None
+        if trusted is not None:
+            if is_per_user(trusted):
+                raise RecframeError(
+                    "trusted must be labels of rows in describe, found a table of users' values"
+                )
+            people, _ = self._find_people(trusted, columns)
+            of_column = () if people.has_truth else (people.relevant,)
+            columns = columns._replace(of_users=of_column)
         with taking_notes():  # the figures count the same facts
-            described = self._describe(self._find_columns(with_item=True), k, options)
+            described = self._describe(columns, k, options, people)
         if not isinstance(described, Description):  # lazy engines return their own table
             return described
         described.warn(self._options)
@@ -960,6 +1003,7 @@ class RankingMethods(ABC, Generic[Table]):
         by: By | None = None,
         weights: Hashable | pd.Series | None = None,
         unit: Hashable | None = INFER,
+        trusted: Any = None,
     ) -> Table:
         """
         Return the means of metrics over users with their confidence intervals.
@@ -992,6 +1036,14 @@ class RankingMethods(ABC, Generic[Table]):
             its rankings, weighted by their number, so the mean is that of all rankings. n_users
             counts units, n_undefined rankings. None: each ranking counts by itself. It is required
             if a unit has several rankings within a table or segment: not if `by` is the date.
+        trusted : label, DataFrame or path, default None
+            Labels of people for some users, drawn at random, where the labels of all users are by
+            a judge, such as a language model or clicks: a column that is null for other rows; pairs
+            of users and items, like `truth`; or a table of people's values, as from `evaluate`. Its
+            grades count from `trusted_min_relevance` on. A user counts as judged by people if they
+            judged all rows that a metric reads: for precision, dcg, rbp and err at k, and for
+            hit_rate and reciprocal_rank at k with ``zero_division=0``, those of the first k. In
+            pairs that are all relevant, other rows of their users are not relevant.
 
         Returns
         -------
@@ -1003,6 +1055,12 @@ class RankingMethods(ABC, Generic[Table]):
             equal values" covers what unseen users may have, from 0 to 1. The interval is NaN, and
             its name "none", for fewer than two users, and for equal values of a metric that can be
             above 1. A narrow display prints all columns in blocks.
+            With `trusted`, mean is that of people's labels over all users, by the regression
+            estimator of two-phase sampling: people's mean, corrected by how much the judge's mean
+            of all users differs from its mean of judged users. Further columns: n_trusted (users
+            with a value by people), judge_mean, judge_bias (judge_mean - mean), and worth (how many
+            users judged by people would give as exact a mean without the judge). If judge and
+            people differ on fewer than 20 users, the judge is left out, with a note.
             ``.plot(ax=None, figsize=None)`` draws a dot and its interval for each model and metric,
             with the extra ``plot``. ``.to_latex(digits=3)`` and ``.to_markdown(digits=3)`` return
             the table for a paper.
@@ -1026,9 +1084,15 @@ class RankingMethods(ABC, Generic[Table]):
         score metric
         score recall@1   0.5  0.095  0.905        2  Wilson score             0.5
         """
-        resampling = make_resampling(confidence, n_resamples, seed, interval)
-        make_table = partial(summary_table, resampling=resampling, unit=unit)
-        return self._aggregate_users(self._parse(metrics), make_table, by, weights, unit)
+        resampling, asked = (
+            make_resampling(confidence, n_resamples, seed, interval),
+            self._parse(metrics),
+        )
+        if trusted is not None:
+            check_regression(interval=interval)
+        people = self._read_trusted(asked, trusted)
+        make_table = partial(summary_table, resampling=resampling, unit=unit, trusted=people)
+        return self._aggregate_users(asked, make_table, by, weights, unit)
 
     def compare(
         self,
@@ -1043,6 +1107,7 @@ class RankingMethods(ABC, Generic[Table]):
         by: By | None = None,
         weights: Hashable | pd.Series | None = None,
         unit: Hashable | None = INFER,
+        trusted: Any = None,
     ) -> Table:
         """
         Return how every other score column differs from a baseline, paired over users.
@@ -1072,6 +1137,9 @@ class RankingMethods(ABC, Generic[Table]):
             A row takes about 2 milliseconds in a segment of 10 users, and 40 in one of 1,000.
         unit : label or None, default "infer"
             As in `summary`, for users' differences; "wilcoxon" takes None only.
+        trusted : label, DataFrame or path, default None
+            Labels of people for some users, as in `summary`; users count whom people judged by both
+            scores. They allow the default test and interval only, and no "max_t".
 
         Returns
         -------
@@ -1085,6 +1153,8 @@ class RankingMethods(ABC, Generic[Table]):
             some users, n_undefined_score, n_undefined_baseline and n_undefined_both count them.
             ``columns.name`` names the baseline; if `baseline` is a list or "all", the index is
             (baseline, score, metric).
+            With `trusted`, further columns are n_trusted, judge_difference, judge_bias and worth,
+            as in `summary`; n_won, n_tied and n_lost count judged users.
             Text and HTML show difference, low, high, p_corrected and n_users, and name the other
             columns. ``.plot()``, ``.to_latex()`` and ``.to_markdown()`` work as in `summary`, with
             a line at zero; p_corrected below 1 - confidence fills a dot, or adds a star.
@@ -1114,8 +1184,10 @@ class RankingMethods(ABC, Generic[Table]):
         """
         draws = confidence, n_resamples, seed, interval
         how = make_comparison(test, correction, *draws, weights=weights, unit=unit)
+        asked = self._parse(metrics)
+        how = trust(how, self._read_trusted(asked, trusted))
         make_table = partial(compare_table, baseline=baseline, how=how)
-        return self._aggregate_users(self._parse(metrics), make_table, by, weights, unit)
+        return self._aggregate_users(asked, make_table, by, weights, unit)
 
     def report(
         self,
@@ -1124,6 +1196,7 @@ class RankingMethods(ABC, Generic[Table]):
         by: By | None = None,
         title: str | None = None,
         unit: Hashable | None = INFER,
+        trusted: Any = None,
     ) -> Report:
         """
         Return a page to share: the data, its problems, and how the models differ.
@@ -1145,6 +1218,9 @@ class RankingMethods(ABC, Generic[Table]):
             The title of the page; None: "Ranking report".
         unit : label or None, default "infer"
             As in `summary`, with several `user` columns.
+        trusted : label, DataFrame or path, default None
+            Labels of people for some users, as in `summary`. They correct means, differences and
+            segments; the rest of the page is by the labels of all users.
 
         Returns
         -------
@@ -1176,11 +1252,11 @@ class RankingMethods(ABC, Generic[Table]):
         title, asked = check_title(title), self._parse(metrics)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RecframeWarning)  # the page has their words
-            findings = self._collect_findings(asked, baseline, by, unit)
+            findings = self._collect_findings(asked, baseline, by, unit, trusted)
             return make_page(findings, title, baseline, unit)
 
     def _collect_findings(
-        self, metrics: list[Metric], baseline: Any, by: Any, unit: Any
+        self, metrics: list[Metric], baseline: Any, by: Any, unit: Any, trusted: Any
     ) -> Findings:
         """Return the tables of a page; raise before any row is read if that is possible."""
         columns = self._find_columns(metrics=metrics, used=[by])
@@ -1188,6 +1264,7 @@ class RankingMethods(ABC, Generic[Table]):
         find_grouping(self._sample, by, None, columns.users)
         grouping = find_grouping(self._sample, None, None, columns.users, unit)
         self._ask_others(columns, grouping.labels, asks_unit=is_infer(unit))
+        people = self._read_trusted(metrics, trusted)
         make = partial(measure_noted, metrics=metrics)
         with taking_notes() as facts:
             if grouping.unit is None:
@@ -1226,6 +1303,7 @@ class RankingMethods(ABC, Generic[Table]):
             catalogue=catalogue,
             inspect=inspect,
             conventions=list_conventions(self._options),
+            trusted=people,
         )
 
     @documented

@@ -225,6 +225,26 @@ KINDS: dict[str, tuple[str, str | Callable[[Facts, Any], str]]] = {
         "lists_longer_for_ties",
         "ties at the cut make {:,} of the lists longer than k; ties='first' breaks them",
     ),
+    "judge_left_out": (
+        "judge_left_out",
+        "judge and people differ on fewer than 20 judged users, too few to correct the judge, so "
+        "people's values alone give {labels}",
+    ),
+    "judge_of_no_help": (
+        "judge_of_no_help",
+        "the judge's values tell nearly nothing about those of people: {labels} would be as exact "
+        "without them",
+    ),
+    "judged_not_at_random": (
+        "judged_not_at_random",
+        "by the judge, users whom people judged differ from the others by more than 3 standard "
+        "errors in {labels}: they were not drawn at random, and the correction is right only if "
+        "they differ in nothing that the judge does not see",
+    ),
+    "judge_of_other_order": (
+        "judge_of_other_order",
+        "the judge alone puts models in another order in {labels}",
+    ),
     "disagreement": (
         "disagreement",
         "interval and p_corrected disagree on {labels}: they are different methods, and only "

@@ -119,6 +119,9 @@ class Options:
         math.nan, "{nan, 0.0, 1.0}", "value where a denominator is 0, such as R (relevant items)"
     )
     min_relevance: float | None = _define_option(None, "float", "rows at or above it are relevant")
+    trusted_min_relevance: float | None = _define_option(
+        None, "float", "the same for labels of people, which some methods take as trusted="
+    )
     null_relevance: NullRelevance = _define_option(
         "raise", NullRelevance, "a null relevance, such as an item not rated: refuse, not relevant"
     )
@@ -195,7 +198,7 @@ class Options:
         number: Any = self.zero_division
         if not is_number(number) or (number not in (0, 1) and number == number):
             raise RecframeError(f"zero_division must be NaN, 0.0 or 1.0, found {quote(number)}")
-        for name in ("min_relevance", "min_score"):
+        for name in ("min_relevance", "trusted_min_relevance", "min_score"):
             number = getattr(self, name)
             if number is not None and not (is_number(number) and number == number):  # not NaN
                 raise RecframeError(f"{name} must be a number or None, found {quote(number)}")
@@ -269,6 +272,7 @@ class OptionArguments(TypedDict, total=False):
     duplicates: Duplicates
     zero_division: float
     min_relevance: float | None
+    trusted_min_relevance: float | None
     null_relevance: NullRelevance
     gain: Gain
     min_score: float | None

@@ -293,11 +293,14 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
                     raise room_error("the counts for all items", most, limits.memory)
         return make_table(in_cells(cells))
 
-    def _describe(self, columns: Columns, k: int, options: Options) -> pd.DataFrame:
+    def _describe(
+        self, columns: Columns, k: int, options: Options, people: Options | None
+    ) -> pd.DataFrame:
         # Rows without a user are counted here, not refused.
         files, limits = self.open(columns)._replace(drop_nulls=True), self._frame.limits
         companions = read_companions(columns, options)
         roles: dict[str, Any] = {"columns": columns, "k": k, "options": options}
+        roles["people"] = people
 
         def count(frame: pd.DataFrame) -> BlockResult:
             return count_block(frame, companions, **roles)

@@ -5,6 +5,7 @@ import sys
 import warnings
 from bisect import bisect_left
 from collections.abc import Hashable, Iterator
+from functools import partial
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -29,6 +30,13 @@ from recframe.analysis.resampling import (
     max_t_test,
     sign_flip_test,
 )
+from recframe.analysis.trusted import (
+    align_people,
+    check_regression,
+    interval_by_both,
+    mean_by_both,
+    subtract_people,
+)
 from recframe.errors import RecframeError, as_text, is_number, quote
 from recframe.frames.names import is_infer, is_same
 from recframe.frames.tables import plain_table
@@ -50,6 +58,7 @@ class Comparison(NamedTuple):
     correction: Correction | None
     resampling: Resampling
     unit: Any = INFER
+    trusted: pd.DataFrame | None = None  # people's values of some users
 
 
 class ScorePairs(NamedTuple):
@@ -59,12 +68,24 @@ class ScorePairs(NamedTuple):
     pairs: list[tuple[int, int]]  # the baseline and the other score of each comparison
     are_several: bool  # whether rows name their baseline too
 
-    def columns(self) -> Iterator[tuple[Any, Array, Array]]:
-        """Yield each metric of each pair, with the values of the score and of the baseline."""
-        metrics, cells = self.per_user.columns.unique("metric"), self.per_user.to_numpy().T
+    def columns(self, cells: Array | None = None) -> Iterator[tuple[Any, Array, Array]]:
+        """Yield each metric of each pair, with the values of the score and of the baseline.
+
+        `cells` are other values of the same columns and users, a row for each column.
+        """
+        metrics = self.per_user.columns.unique("metric")
+        cells = self.per_user.to_numpy().T if cells is None else cells
         values = cells.reshape(len(cells) // len(metrics), len(metrics), len(self.per_user))
         for base, other in self.pairs:
             yield from zip(metrics, values[other], values[base], strict=True)
+
+    def list_names(self) -> list[str]:
+        """Return each row of a table in words."""
+        scores, metrics = map(self.per_user.columns.unique, ("score", "metric"))
+        names = [
+            f"{as_text(scores[other])} - {as_text(scores[base])}" for base, other in self.pairs
+        ]
+        return [f"{as_text(metric)} of {name}" for name in names for metric in metrics]
 
     def table(self, rows: list[dict[str, Any]]) -> pd.DataFrame:
         """Return a table with a row for each pair and metric."""
@@ -153,6 +174,14 @@ def make_comparison(
     return Comparison(test, correction, resampling, unit)
 
 
+def trust(how: Comparison, people: pd.DataFrame | None) -> Comparison:
+    """Return how means or differences by a judge are corrected by people's values, if any."""
+    if people is not None:
+        chosen = {"interval": how.resampling.interval, "correction": how.correction}
+        check_regression(test=how.test, **chosen)
+    return how._replace(trusted=people)
+
+
 def compare_table(
     per_user: pd.DataFrame, weights: pd.Series | None = None, *, baseline: Any, how: Comparison
 ) -> pd.DataFrame:
@@ -164,7 +193,13 @@ def compare_pairs(pairs: ScorePairs, weights: pd.Series | None, how: Comparison)
     """Return the differences of all pairs, a row for each metric."""
     per_user, counted = weigh_users(pairs.per_user, weights, how.unit)
     pairs = pairs._replace(per_user=per_user)
-    table = pairs.table([_compare_pair(*columns, counted, how) for columns in pairs.columns()])
+    if how.trusted is None:
+        rows = [_compare_pair(*columns, counted, how) for columns in pairs.columns()]
+    else:
+        people = pairs.columns(align_people(how.trusted, per_user))
+        each = zip(pairs.list_names(), pairs.columns(), people, strict=True)
+        rows = [_compare_by_both(*columns, counted, how) for columns in each]
+    table = pairs.table(rows)
     p_values = table["p_value"].to_numpy()
     if how.correction == "max_t":
         joined = [counted.join(values - base) for _, values, base in pairs.columns()]
@@ -213,15 +248,64 @@ def _compare_pair(
         "relative": mean / base_mean if base_mean != 0 else np.nan,
         "effect": mean / deviation if deviation > 0 else np.nan,
         "detectable": detectable(deviation, len(spread)),
-        "n_won": int((differences > 0).sum()),
-        "n_tied": int((differences == 0).sum()),
-        "n_lost": int((differences < 0).sum()),
+        **_count_won(differences),
         "n_users": len(spread),
         "interval": WORDS[interval],
         "test": WORDS[test],
-        "n_undefined_score": int((undefined & ~base_undefined).sum()),
-        "n_undefined_baseline": int((~undefined & base_undefined).sum()),
-        "n_undefined_both": int((undefined & base_undefined).sum()),
+        **_count_undefined(undefined, base_undefined),
+    }
+
+
+def _count_won(differences: Array) -> dict[str, int]:
+    """Return how many users have a higher, the same and a lower value than by the baseline."""
+    masks = {"n_won": differences > 0, "n_tied": differences == 0, "n_lost": differences < 0}
+    return {name: int(mask.sum()) for name, mask in masks.items()}
+
+
+def _count_undefined(score: Array, base: Array) -> dict[str, int]:
+    """Return how many users lack a value by the score, the baseline or both."""
+    masks = (score & ~base, ~score & base, score & base)
+    return {name: int(mask.sum()) for name, mask in zip(UNDEFINED, masks, strict=True)}
+
+
+def _compare_by_both(
+    row: str,
+    of_judge: tuple[object, Array, Array],
+    of_people: tuple[object, Array, Array],
+    counted: Counted,
+    how: Comparison,
+) -> dict[str, float | int | str]:
+    """Return the difference of one score in one metric by a judge, corrected by people's values."""
+    label, values, base = of_judge
+    people, differences = subtract_people(*of_people[1:]), values - base
+    known = np.array([values, base])[:, ~np.isnan(differences)]
+    limits = {"is_limited": has_limits(label, known), "are_differences": True}
+    estimate, figures, own = interval_by_both(
+        people, differences, counted, row, how.resampling, **limits
+    )
+    n_users, test = np.count_nonzero(counted.join(differences)[1]), "regression"
+    own, weights = counted.join(own)
+    if estimate.freedom:
+        p = estimate.p_value()
+    else:
+        p, test = sign_flip_test((own * weights)[weights > 0], how.resampling)
+    if estimate.mean * estimate.judge_mean < 0:
+        note(**{f"judge_of_other_order:{row}": 1})
+    return {
+        "difference": estimate.mean,
+        "low": figures.pop("low"),
+        "high": figures.pop("high"),
+        "p_corrected": np.nan,  # known when all p-values are
+        "p_value": p,
+        "n_users": int(n_users),
+        "n_trusted": figures.pop("n_trusted"),
+        "judge_difference": estimate.judge_mean,
+        "judge_bias": figures.pop("judge_bias"),
+        "worth": figures.pop("worth"),
+        **_count_won(own),
+        **figures,
+        "test": WORDS[test],
+        **_count_undefined(np.isnan(values), np.isnan(base)),
     }
 
 
@@ -263,15 +347,22 @@ def correct(p_values: Array, correction: Correction | None) -> Array:
     return corrected
 
 
-def detectable(deviation: float, n_users: int, power: float = POWER, alpha: float = ALPHA) -> float:
+def detectable(
+    deviation: float,
+    n_users: int,
+    power: float = POWER,
+    alpha: float = ALPHA,
+    constant: float = 0.0,
+) -> float:
     """Return the smallest true difference that a two-sided test shows with this power.
 
-    It is the sum of the quantiles of Student's t for level and power, in standard errors.
+    It is the sum of the quantiles of Student's t for level and power, in standard errors. These
+    have a `constant` part, which more users do not reduce.
     """
     if n_users < 2 or not deviation > 0:
         return math.nan
     n_errors = student_bound(alpha / 2, n_users - 1) + student_bound(1 - power, n_users - 1)
-    return n_errors * deviation / math.sqrt(n_users)
+    return n_errors * math.hypot(deviation / math.sqrt(n_users), constant)
 
 
 def deviation_of(differences: Array) -> float:
@@ -284,9 +375,18 @@ def deviation_of(differences: Array) -> float:
 
 
 def plan_table(
-    per_user: pd.DataFrame, baseline: Any, difference: Any, power: Any, alpha: Any, unit: Any
+    per_user: pd.DataFrame,
+    baseline: Any,
+    difference: Any,
+    power: Any,
+    alpha: Any,
+    unit: Any,
+    trusted: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Return the number of users that every pair of scores needs in each metric."""
+    """Return the number of users that every pair of scores needs in each metric.
+
+    With people's values of some users, `trusted`, it counts users whom people judge.
+    """
     most = 1 if any(map(is_share, per_user.columns.unique("metric"))) else sys.float_info.max
     for name, number, low, high in (
         ("difference", difference, 0, most),
@@ -296,34 +396,57 @@ def plan_table(
         if not (is_number(number) and low < number < high):
             to = f"between {low} and {high}" if high <= 1 else "a number above 0"
             raise RecframeError(f"{name} must be {to}, found {quote(number)}")
-    difference, power, alpha = float(difference), float(power), float(alpha)
+    target = float(difference), float(power), float(alpha)
     per_user, counted = weigh_users(per_user, None, unit)
-    pairs, rows = find_pairs(per_user, baseline), []
-    for _, values, base in pairs.columns():
-        spread = spread_by(*counted.join(values - base))
-        deviation = deviation_of(spread)
-        rows.append(
-            {
-                "n_needed": _count_needed(deviation, difference, power, alpha),
-                "n_users": len(spread),
-                "deviation": deviation,
-                "detectable": detectable(deviation, len(spread), power, alpha),
-            }
-        )
-    return WideTable(pairs.table(rows).astype({"n_needed": "Int64"}))
+    pairs = find_pairs(per_user, baseline)
+    if trusted is None:
+        spreads = (spread_by(*counted.join(one - base)) for _, one, base in pairs.columns())
+        rows = [_plan(deviation_of(spread), len(spread), *target) for spread in spreads]
+    else:
+        people = pairs.columns(align_people(trusted, per_user))
+        each = zip(pairs.list_names(), pairs.columns(), people, strict=True)
+        rows = [_plan_by_both(*columns, counted, target) for columns in each]
+    table = WideTable(pairs.table(rows))
+    return table.astype({name: "Int64" for name in ("n_needed", "n_more") if name in table})
 
 
-def _count_needed(deviation: float, difference: float, power: float, alpha: float) -> int | None:
-    """Return the fewest users that show a difference; None without a deviation."""
-    if not deviation > 0:
-        return None
-    counts = range(2, MOST_USERS_NEEDED + 1)
-    first = bisect_left(
-        counts, True, key=lambda n: detectable(deviation, n, power, alpha) <= difference
-    )
-    if first == len(counts):
-        raise RecframeError(
-            f"difference must be one that some users could show, found {quote(difference)}, "
-            f"where users' differences deviate by {deviation:g}"
-        )
-    return counts[first]
+def _plan(
+    deviation: float,
+    n_users: int,
+    difference: float,
+    power: float,
+    alpha: float,
+    constant: float = 0.0,
+    most: int = MOST_USERS_NEEDED,
+) -> dict[str, Any]:
+    """Return the number of users needed, and what those at hand show."""
+    smallest = partial(detectable, deviation, power=power, alpha=alpha, constant=constant)
+    needed, counts = None, range(2, most + 1)
+    if deviation > 0:
+        first = bisect_left(counts, True, key=lambda n: smallest(n) <= difference)
+        needed = counts[first] if first < len(counts) else None
+        if needed is None and most == MOST_USERS_NEEDED:
+            raise RecframeError(
+                f"difference must be one that some users could show, found {quote(difference)}, "
+                f"where users' differences deviate by {deviation:g}"
+            )
+    at_hand = {"n_users": n_users, "deviation": deviation, "detectable": smallest(n_users)}
+    return {"n_needed": needed, **at_hand}
+
+
+def _plan_by_both(
+    row: str,
+    of_judge: tuple[object, Array, Array],
+    of_people: tuple[object, Array, Array],
+    counted: Counted,
+    target: tuple[float, float, float],
+) -> dict[str, Any]:
+    """Return the number of users whom people must judge, and what those judged show."""
+    differences = of_judge[1] - of_judge[2]
+    estimate = mean_by_both(subtract_people(*of_people[1:]), differences, counted, row)
+    n_users = int(np.count_nonzero(counted.join(differences)[1]))
+    n = estimate.n_trusted
+    plan = _plan(estimate.deviation, n, *target, estimate.of_judge, n_users)
+    needed = plan["n_needed"]
+    others = {"n_more": None if needed is None else max(needed - n, 0), "n_trusted": n}
+    return {"n_needed": needed, **others, **plan, "n_users": n_users}

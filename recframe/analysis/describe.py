@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from recframe.analysis.display import TEXT_WIDTH, WideTable
+from recframe.analysis.people import AGREEMENT, KAPPA, count_agreement, find_kappa
 from recframe.analysis.summary import note_relevance
 from recframe.errors import RecframeError, as_text, printable, shorten
 from recframe.frames.columns import Columns
@@ -160,17 +161,19 @@ def count_figures(
     options: Options,
     k: int,
     judge: Judge | None,
+    people: Options | None = None,
     *,
     of_absent: bool = False,
 ) -> list[Figures]:
     """Return the figures of every score. The interactions were read leniently.
 
-    With `of_absent` they have no row, and the users of truth without a row are counted.
+    With `of_absent` they have no row, and the users of truth without a row are counted. With
+    options that read labels of `people`, their agreement with other labels is counted.
     """
     frame, columns = interactions.frame, interactions.columns
     if (is_empty := find_empty_lists(frame, columns)) is not None:  # They are no rows.
         frame = frame[~is_empty]
-    common = {
+    common: dict[str, float] = {
         "rows": len(frame),
         NULL_USERS: _count_nulls(frame, columns.users),
         NULL_RELEVANCE: _count_nulls(frame, as_labels(columns.relevant)),
@@ -184,6 +187,8 @@ def count_figures(
         interactions = judge.judge(interactions, is_all=columns.user is None)
     note_relevance(interactions)
     note(users=len(interactions.users.ids))
+    if people is not None:
+        common |= count_agreement(interactions, people)
     figures = [
         Figures(*_count_ranking(interactions, score, k, options, common, frame), is_found)
         for score in columns.scores
@@ -226,13 +231,18 @@ def join_figures(parts: Sequence[list[Figures]]) -> list[Figures]:
 
 
 def count_block(
-    frame: pd.DataFrame, companions: Companions, columns: Columns, k: int, options: Options
+    frame: pd.DataFrame,
+    companions: Companions,
+    columns: Columns,
+    k: int,
+    options: Options,
+    people: Options | None,
 ) -> BlockResult:
     """Return the figures of a block of whole users, given all of truth, with the facts it notes."""
     is_all = columns.user is None
     with taking_notes() as facts:
         block = read_block(frame, companions, columns, options, is_all=is_all, lenient=True)
-        figures = count_figures(block.interactions, options, k, block.judge)
+        figures = count_figures(block.interactions, options, k, block.judge, people)
     return block.give(figures)._replace(facts=facts)
 
 
@@ -243,6 +253,7 @@ def describe_blocks(
     columns: Columns,
     k: int,
     options: Options,
+    people: Options | None,
 ) -> Description:
     """Return the description from the figures of blocks and from users of truth without a row.
 
@@ -254,10 +265,10 @@ def describe_blocks(
         figures = join_figures([figures, result.made] if figures else [result.made])
     blocks.check()
     judge, rows = blocks.judge, read_interactions(empty, columns, options, lenient=True)
-    figures = figures or count_figures(rows, options, k, judge)
+    figures = figures or count_figures(rows, options, k, judge, people)
     n_repeated, counts = figures[0].numbers.get(DUPLICATES, 0), None
     if judge is not None and columns.user is not None and is_unique(options, n_repeated):
-        absent = count_figures(rows, options, k, judge, of_absent=True)
+        absent = count_figures(rows, options, k, judge, people, of_absent=True)
         judge.note_lost(companions.excluded)
         figures = join_figures([figures, absent])
         counts = judge.overlap.count_users()
@@ -269,13 +280,15 @@ def describe_blocks(
         if counts is not None:
             shown |= dict(zip((ONLY_ROWS, ONLY_TRUTH), counts.n_users[1:], strict=True))
             shown |= {name: n for name, noted in NOTED.items() if (n := facts_noted()[noted])}
+        if people is not None:
+            shown[KAPPA] = find_kappa(*(numbers[name] for name in AGREEMENT))
         for name, users in histograms.items():
             shown[name] = float(np.average(users.index, weights=users)) if len(users) else np.nan
         described.append(shown)
     # Figures that decide metrics come first, faults of the rows last.
     names = ["rows", "users", NO_RELEVANT, f"{SHORT_USERS}{k}", f"{CUT_USERS}{k}"]
     names += [f"precision@{k}, worst", f"precision@{k}, best", JUDGED_ROWS, f"{JUDGED}{k}"]
-    names += ["shortest ranking", "longest ranking", "rows in ties"]
+    names += [*AGREEMENT, KAPPA, "shortest ranking", "longest ranking", "rows in ties"]
     names += [NULL_USERS, NULL_RELEVANCE, NULL_SCORES, DUPLICATES, UNFOUND, ONLY_ROWS, ONLY_TRUTH]
     names += list(NOTED)
     labels = pd.Index(columns.scores, name="score", tupleize_cols=False)

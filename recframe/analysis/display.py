@@ -42,6 +42,7 @@ WORDS = {
     "equal": "Wilson score for equal values",
     "exact": "exact sign-flip permutation test",
     "drawn": "Monte Carlo sign-flip permutation test",
+    "regression": "regression on the judge, Student t",
     "ttest": "paired t-test",
     "wilcoxon": "Wilcoxon signed-rank test",
     "holm": "corrected by Holm",

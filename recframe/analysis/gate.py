@@ -10,6 +10,7 @@ import pandas as pd
 
 from recframe.analysis.compare import Comparison, ScorePairs, compare_pairs
 from recframe.analysis.intervals import weigh_users
+from recframe.analysis.summary import summary_table
 from recframe.errors import RecframeError, quote, show_path
 from recframe.frames.judgments import naming
 from recframe.frames.names import is_infer
@@ -18,6 +19,7 @@ from recframe.frames.user_values import LEVELS, check_per_user
 from recframe.kernel.threads import Array
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import find_alike, find_name
+from recframe.notes import taking_notes
 
 Rule = Literal["max_drop", "non_inferior"]
 Reasons = dict[str, dict[str, str]]  # by score and metric
@@ -166,6 +168,11 @@ def compare_matched(matched: Matched, how: Comparison) -> pd.DataFrame:
     old = per_user.to_numpy().T[: len(table)]
     table["n_old"] = [np.count_nonzero(counted.join(values)[1]) for values in old]
     table["new_mean"] = mean_table(matched.per_user, weights).to_numpy()[n:].ravel()
+    if how.trusted is not None:
+        with taking_notes():  # the differences note the same
+            of_new = matched.per_user.loc[:, list(range(n, 2 * n))]
+            trusted: dict[str, Any] = {"resampling": how.resampling, "trusted": how.trusted}
+            table["new_mean"] = summary_table(of_new, weights, unit=unit, **trusted)["mean"].array
     named = {n + i: new for i, (_, new) in enumerate(matched.scores)}
     return table.rename(index=named, level="score")
 
@@ -215,6 +222,7 @@ def find_failed(table: pd.DataFrame, gate: Gate, confidence: float) -> tuple[Rea
     failed, missing = Reasons(), Reasons()
     for (score, metric), row in zip(table.index, table.to_dict("records"), strict=True):
         n, n_old, mean, reasons = int(row["n_users"]), int(row["n_old"]), row["new_mean"], []
+        n_known = row["n_known"] = int(row.get("n_trusted", n))
         if round(gate.min_users * n_old - n, 6) > 0:  # rounded: the last digits of floats vary
             missing.setdefault(score, {})[metric] = (
                 f"is known in both files of {n:,} of {n_old:,} old users, less than "
@@ -227,8 +235,9 @@ def find_failed(table: pd.DataFrame, gate: Gate, confidence: float) -> tuple[Rea
         if reason is not None:
             lower = "; the lower the better" if metric in gate.low else ""
             interval = f"{confidence * 100:g}% interval {row['low']:.4g} to {row['high']:.4g}"
-            if n < 2:
-                interval = f"{n} {'user has' if n else 'users have'} a value in both, of two needed"
+            if n_known < 2:
+                has = "user has" if n_known else "users have"
+                interval = f"{n_known} {has} a value in both, of two needed"
             elif math.isnan(row["low"]):
                 by = f"all {n:,} users differ by {row['difference']:.4g}"
                 interval = f"no interval is known, as {by}"
@@ -243,9 +252,9 @@ def _find_loss(row: Any, gate: Gate, *, is_low: bool) -> str | None:
     sign = 1 if is_low else -1
     loss, (least, most) = sign * row["difference"], sorted((sign * row["low"], sign * row["high"]))
     is_by_mean = gate.rule == "max_drop"
-    if row.get("n_tied") == row["n_users"] >= min(2, row["n_old"]):
+    if row["n_tied"] == row["n_known"] >= min(2, row["n_old"]):
         return None
-    if row["n_users"] < 2 or (math.isnan(most) and not is_by_mean):
+    if row["n_known"] < 2 or (math.isnan(most) and not is_by_mean):
         return "cannot be told"
     if not is_by_mean and not most < gate.limit:
         how = "risen" if is_low else "fallen"

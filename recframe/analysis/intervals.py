@@ -200,15 +200,39 @@ def student_bound(above: float, freedom: int) -> float:
         third, fifth = normal**3, normal**5
         terms = (third + normal) / 4, (5 * fifth + 16 * third + 3 * normal) / 96
         return normal + terms[0] / freedom + terms[1] / freedom**2
-    nodes, weights = np.polynomial.legendre.leggauss(128)
-    log_scale = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2) - math.log(math.pi) / 2
     low, high = 0.0, math.pi / 2
     for _ in range(60):
         angle = (low + high) / 2
-        cosines = np.cos(angle * (nodes + 1) / 2)
-        area = angle / 2 * math.exp(log_scale) * float(weights @ cosines ** (freedom - 1))
-        low, high = (angle, high) if area < 0.5 - above else (low, angle)
+        is_low = _student_area(0.0, angle, freedom) < 0.5 - above
+        low, high = (angle, high) if is_low else (low, angle)
     return math.sqrt(freedom) * math.tan(low)
+
+
+def student_tail(value: float, freedom: int) -> float:
+    """Return the probability that Student's t exceeds a value of 0 or more.
+
+    For many degrees of freedom it is that of a normal deviate with nearly the same probability.
+    """
+    if freedom >= 1_000:
+        deviate = value * (1 - 1 / (4 * freedom)) / math.sqrt(1 + value**2 / (2 * freedom))
+        return math.erfc(deviate / math.sqrt(2)) / 2
+    low = math.atan(value / math.sqrt(freedom))
+    return _student_area(low, min(math.pi / 2, low + 40 / math.sqrt(freedom)), freedom)
+
+
+def _student_area(low: float, high: float, freedom: int) -> float:
+    """Return the probability that the angle of Student's t lies between two angles."""
+    nodes, weights = _list_nodes()
+    log_scale = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2) - math.log(math.pi) / 2
+    cosines = np.cos(low + (high - low) * (nodes + 1) / 2)
+    area: float = weights @ cosines ** (freedom - 1)
+    return (high - low) / 2 * math.exp(log_scale) * area
+
+
+@cache
+def _list_nodes() -> tuple[Array, Array]:
+    """Return the nodes and weights of a Gauss-Legendre quadrature."""
+    return np.polynomial.legendre.leggauss(128)
 
 
 def _normal_quantile(probability: float) -> float:

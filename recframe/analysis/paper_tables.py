@@ -58,14 +58,14 @@ class ResultTable(NotedTable):
 
     def __repr__(self) -> str:
         """Return the main columns as text, how they were made, and the notes."""
-        shown = [repr(WideTable(self[MAIN_COLUMNS] if self.is_wide else self))]
+        shown = [repr(WideTable(self[self.main_columns]))]
         if self.is_wide:
             shown.append(textwrap.fill(self.explain(), TEXT_WIDTH, break_on_hyphens=False))
         return "\n".join([*shown, *fill_notes(self.notes)])
 
     def _repr_html_(self) -> str | None:
         """Return the same as HTML."""
-        html: str | None = pd.DataFrame(self[MAIN_COLUMNS] if self.is_wide else self)._repr_html_()  # type: ignore[operator]  # untyped
+        html: str | None = pd.DataFrame(self[self.main_columns])._repr_html_()  # type: ignore[operator]  # untyped
         texts = [self.explain()] if self.is_wide else []
         texts += [one.text for one in self.notes]
         return html and "\n".join([html, *(f"<p>{escape(one)}</p>" for one in texts)])
@@ -75,9 +75,16 @@ class ResultTable(NotedTable):
         """Whether the table has all columns of a comparison."""
         return self.columns.is_unique and {*MAIN_COLUMNS, *METHOD_COLUMNS} <= {*self.columns}
 
+    @property
+    def main_columns(self) -> list[Hashable]:
+        """The columns that are printed."""
+        if not self.is_wide:
+            return list(self.columns)
+        return [*MAIN_COLUMNS, *self.columns.intersection(["n_trusted"])]
+
     def explain(self) -> str:
         """Return sentences about the columns of a comparison, printed or not."""
-        others = join_words(self.columns.drop(MAIN_COLUMNS))
+        others = join_words(self.columns.drop(self.main_columns))
         text = f"low, high: {self._say_interval()}. p_corrected: {self._say_test()}. "
         return f"{text}Further columns: {others}."
 

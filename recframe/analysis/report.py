@@ -113,6 +113,8 @@ class Findings(NamedTuple):
         Returns the rankings of a user.
     conventions : list of (str, object, str)
         The options in force with their meanings.
+    trusted : DataFrame, default None
+        People's values of some users, which correct those of `per_user`.
     """
 
     per_user: pd.DataFrame
@@ -125,6 +127,7 @@ class Findings(NamedTuple):
     catalogue: pd.DataFrame | None = None
     inspect: Callable[[Hashable], Inspection] | None = None
     conventions: Sequence[tuple[str, object, str]] = ()
+    trusted: pd.DataFrame | None = None
 
 
 class Axis(NamedTuple):
@@ -177,7 +180,9 @@ def make_page(
     from jinja2 import Environment, StrictUndefined  # `check_title` has imported it
 
     how = make_comparison("permutation", "holm", CONFIDENCE, 9_999, 0, unit=unit)
-    resampling, per_user = how.resampling, findings.per_user
+    how = how._replace(trusted=findings.trusted)
+    per_user, of_means = findings.per_user, {"resampling": how.resampling, "unit": unit}
+    of_means["trusted"] = findings.trusted
     scores, labels = (list(per_user.columns.unique(level)) for level in ("score", "metric"))
     pairs = ScorePairs(per_user, list(paired), are_several=bool(paired))
     if not paired and (len(scores) > 1 or baseline is not None):
@@ -185,7 +190,7 @@ def make_page(
 
     def measure(users: pd.DataFrame, weights: pd.Series | None = None) -> pd.DataFrame:
         """Return the means of a segment, and how each score differs from its first baseline."""
-        means = summary_table(users, weights, resampling=resampling, unit=unit)
+        means = summary_table(users, weights, **of_means)
         means = pd.DataFrame(means[["mean", "low", "high", "n_users"]])
         if not pairs.pairs:
             return means
@@ -200,14 +205,15 @@ def make_page(
         rows = plain_table(table).to_dict("records")
         return sorted(rows, key=lambda row: labels.index(row["metric"]))
 
-    changes, notes = list[Row](), list[Note]()
-    if pairs.pairs:
-        with taking_notes() as facts:
+    changes = list[Row]()
+    with taking_notes() as facts:
+        means = list_rows(summary_table(per_user, **of_means))
+        if pairs.pairs:
             table = compare_pairs(pairs._replace(are_several=True), None, how)
-        words = np.where(table["difference"] > 0, "higher", "lower")
-        table["finding"] = np.where(table["p_corrected"] < ALPHA, words, "not shown")
-        changes = list_rows(table)
-        notes = list_notes(facts)
+            words = np.where(table["difference"] > 0, "higher", "lower")
+            table["finding"] = np.where(table["p_corrected"] < ALPHA, words, "not shown")
+            changes = list_rows(table)
+    notes = list_notes(facts)
     segments = pd.DataFrame() if findings.by_segment is None else findings.by_segment(measure)
     drawn = labels[:N_METRICS]
     context = {
@@ -220,7 +226,7 @@ def make_page(
         "labels": labels,
         "compared": [(scores[base], scores[other]) for base, other in pairs.pairs],
         "is_several": pairs.are_several,
-        "means": list_rows(summary_table(per_user, resampling=resampling, unit=unit)),
+        "means": means,
         "changes": changes,
         "notes": [one.text for one in notes],
         "spreads": list(_draw_spreads(per_user, scores[:N_MODELS], drawn)),

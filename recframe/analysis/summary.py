@@ -11,6 +11,7 @@ from recframe.analysis.display import WORDS, CurveTable
 from recframe.analysis.intervals import has_limits, mean_interval, spread_by, weigh_users
 from recframe.analysis.paper_tables import ResultTable
 from recframe.analysis.resampling import Resampling
+from recframe.analysis.trusted import align_people, interval_by_both, note_places
 from recframe.errors import RecframeError, as_text, quote
 from recframe.frames.duplicates import find_repeated
 from recframe.frames.interactions import Interactions
@@ -30,6 +31,9 @@ from recframe.metrics.other_names import describe_map, find_meant
 from recframe.notes import is_noting, note
 from recframe.options import Options
 
+# The columns of means by a judge and people.
+SUMMARY_BY_BOTH = ["mean", "low", "high", "n_users", "n_trusted", "judge_mean", "judge_bias"]
+SUMMARY_BY_BOTH += ["worth", "interval", "standard_error", "n_undefined"]
 LAST_K = 50  # the last cut-off of a curve by default
 N_ROWS_SEEN = 1_000  # rows at each of three places that are searched for a column of items
 
@@ -193,27 +197,42 @@ def curve_table(means: pd.DataFrame, metrics: list[Metric]) -> pd.DataFrame:
 
 
 def summary_table(
-    per_user: pd.DataFrame, weights: pd.Series | None = None, *, resampling: Resampling, unit: Any
+    per_user: pd.DataFrame,
+    weights: pd.Series | None = None,
+    *,
+    resampling: Resampling,
+    unit: Any,
+    trusted: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Return the mean of every column of a per-user table, with its interval over users."""
+    """Return the mean of every column of a per-user table, with its interval over users.
+
+    With people's values of some users, `trusted`, the table's values are those of a judge.
+    """
     per_user, counted = weigh_users(per_user, weights, unit)
     metrics, rows = per_user.columns.get_level_values("metric"), []
-    for metric, values in zip(metrics, per_user.to_numpy().T, strict=True):
+    people = None if trusted is None else align_people(trusted, per_user)
+    for number, (metric, values) in enumerate(zip(metrics, per_user.to_numpy().T, strict=True)):
         spread, known = pd.Series(spread_by(*counted.join(values))), values[~np.isnan(values)]
-        is_limited = has_limits(metric, known)
-        low, high, interval = mean_interval(spread.to_numpy(), is_limited, resampling)
-        rows.append(
-            {
+        how: dict[str, Any] = {"resampling": resampling, "is_limited": has_limits(metric, known)}
+        if people is None:
+            low, high, interval = mean_interval(spread.to_numpy(), **how)
+            figures: dict[str, Any] = {
                 "mean": spread.mean(),
                 "low": low,
                 "high": high,
                 "n_users": len(spread),
-                "interval": WORDS[interval],
-                "standard_error": spread.sem(),
-                "n_undefined": len(values) - len(known),
             }
-        )
+            figures |= {"interval": WORDS[interval], "standard_error": spread.sem()}
+        else:
+            row = f"{as_text(metric)} of {as_text(per_user.columns[number][0])}"
+            estimate, of_both, _ = interval_by_both(people[number], values, counted, row, **how)
+            figures = {"mean": estimate.mean, "n_users": len(spread), **of_both}
+            figures |= {"judge_mean": estimate.judge_mean, "standard_error": estimate.error}
+        rows.append({**figures, "n_undefined": len(values) - len(known)})
     table = ResultTable(rows, per_user.columns)
+    if people is not None:
+        table = ResultTable(table[SUMMARY_BY_BOTH])
+        note_places(table["mean"], table["judge_mean"])
     if not table["n_undefined"].any():
         table = table.drop(columns="n_undefined")
     table.attrs = {"confidence": resampling.confidence}

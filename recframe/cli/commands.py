@@ -13,6 +13,7 @@ import pandas as pd
 
 from recframe import __version__
 from recframe.analysis.catalogue import catalogue_options, read_catalogue
+from recframe.analysis.compare import trust
 from recframe.analysis.describe import Description
 from recframe.analysis.segments import segment_users, tidy_cell
 from recframe.cli.flags import (
@@ -56,7 +57,7 @@ from recframe.stores.outputs import check_apart, whole_file
 
 METRICS_HELP = describe_metrics()
 # Options that change nothing in the table of a command.
-UNUSED_BY_CATALOGUE = ("gain",)
+UNUSED_BY_CATALOGUE = ("gain", "trusted_min_relevance")
 UNUSED_BY_DESCRIBE = ("ties", "zero_division", "gain")
 
 
@@ -146,8 +147,10 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
     metrics = parse_metrics(arguments.metrics or DEFAULT_METRICS, options.map_at_k)
     rec, opened = scan_files(arguments, options)
     try:
+        if arguments.trusted:
+            arguments.how = trust(arguments.how, rec._read_trusted(metrics, arguments.trusted))
         with (
-            open_outputs(arguments, rec.paths) as (output, each),
+            open_outputs(arguments, rec.paths, list_trusted(arguments)) as (output, each),
             taking_notes() as facts,
             ExitStack() as stack,
         ):
@@ -158,6 +161,7 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
             baseline = find_baseline(arguments.baseline, known, "score columns")
             notes = list[Note]()  # the last table completes them
             about = {**describe_run(arguments, options, opened[0]), "notes": notes}
+            about |= {"trusted": arguments.trusted} if arguments.trusted else {}
             stack.enter_context(closing(tables))
             if each is not None:
                 tidy = tidy_table if grouping is None else partial(tidy_cell, grouping=grouping)
@@ -179,6 +183,11 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
         raise
     tell_notes(notes, arguments, [REMAINING[options.like]] if options.like else [])
     return DONE, f"{means.n_all:,} users"
+
+
+def list_trusted(arguments: Namespace) -> list[str]:
+    """Return the file of --trusted, if it is no column."""
+    return [arguments.trusted] if arguments.trusted and find_ending(arguments.trusted) else []
 
 
 def run_describe(arguments: Namespace) -> tuple[int, str]:

@@ -7,9 +7,10 @@ from functools import partial
 from typing import Any, get_args
 
 import numpy as np
+import pandas as pd
 
 from recframe import __version__
-from recframe.analysis.compare import Comparison
+from recframe.analysis.compare import Comparison, trust
 from recframe.analysis.gate import (
     Gate,
     Matched,
@@ -25,6 +26,7 @@ from recframe.analysis.gate import (
 from recframe.analysis.intervals import is_share
 from recframe.analysis.resampling import OfDifferences
 from recframe.analysis.segments import Segmented, segment_table
+from recframe.analysis.trusted import UNJUDGED, check_known, read_people
 from recframe.cli.commands import open_outputs, tell_notes
 from recframe.cli.flags import (
     PAPERS,
@@ -45,8 +47,8 @@ from recframe.cli.results import (
 )
 from recframe.console import DONE, FAILED, USAGE, shows_bar, tell
 from recframe.errors import RecframeError, count_of, quote, shorten, show_path
-from recframe.files.saved import Saved, join_weights, read_saved
-from recframe.frames.tables import mean_table
+from recframe.files.saved import Saved, join_weights, read_joined, read_saved
+from recframe.frames.tables import make_columns, mean_table
 from recframe.metrics.names import find_alike
 from recframe.notes import list_notes, taking_notes
 from recframe.options import INFER
@@ -138,6 +140,14 @@ examples:
     of_differences = STATISTICS["--interval"] | {"choices": get_args(OfDifferences)}
     add_flags(group, STATISTICS | {"--interval": of_differences})
     add_flags(group.add_mutually_exclusive_group(), UNIT)
+    group.add_argument(
+        "--trusted",
+        action="append",
+        metavar="FILE",
+        help="values by people of some users, drawn at random, that correct those of a judge in "
+        "OLD and NEW; if a score has one name in both, repeat it: people's values for OLD, then "
+        "for NEW",
+    )
     add_output(command, "the differences", papers=PAPERS)
 
 
@@ -240,11 +250,15 @@ class Outcome:
 def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
     """Print the differences and write them if asked; return the exit status and a summary."""
     names = _name_files(arguments)
-    with open_outputs(arguments, names[:]) as (output, _), taking_notes() as facts:
+    with (
+        open_outputs(arguments, [*names, *(arguments.trusted or ())]) as (output, _),
+        taking_notes() as facts,
+    ):
         inputs = _read_inputs(arguments, names)
         outcome = _compare_segments(inputs, arguments)
         # `_tell_matched` reports what other notes would.
-        notes = [one for one in list_notes(facts) if one.kind == "disagreement"]
+        kinds = ("disagreement", "judge")
+        notes = [one for one in list_notes(facts) if one.kind.startswith(kinds)]
         result = _join_outcome(inputs, outcome)
         result = result._replace(document={**result.document, "notes": notes})
         write_result(result, arguments, output)
@@ -285,7 +299,29 @@ def _read_inputs(arguments: argparse.Namespace, names: list[str]) -> Inputs:
     if how.unit == INFER and old_unit == new_unit:
         how = how._replace(unit=new_unit)
     _check_same_options(saved, names, arguments)
+    if arguments.trusted:
+        how = trust(how, _read_trusted(arguments.trusted, matched))
     return Inputs(names, matched, segmented, gate, how)
+
+
+def _read_trusted(paths: list[str], matched: Matched) -> pd.DataFrame:
+    """Return people's values in the columns of matched tables, whose scores are numbered."""
+    renamed = [pair for pair in matched.scores if pair[0] != pair[1]]
+    if len(paths) > 2 or (len(paths) == 1 and len(renamed) < len(matched.scores)):
+        raise RecframeError(
+            "--trusted must be two files, people's values for OLD and for NEW, or one whose scores "
+            f"have other names in OLD and NEW, found {count_of(len(paths), 'file')}; repeat "
+            "--trusted"
+        )
+    metrics, sides = matched.per_user.columns.unique("metric"), zip(*matched.scores, strict=True)
+    tables = []
+    for path, scores in zip([paths[0], paths[-1]], sides, strict=True):
+        table = read_joined([path])
+        check_known(table, matched.shared.index)
+        tables.append(read_people(table, make_columns(scores, metrics)))
+    users = tables[0].index.union(tables[1].index)
+    both = [one.reindex(users, fill_value=UNJUDGED) for one in tables]
+    return pd.concat(both, axis=1).set_axis(matched.per_user.columns, axis=1)
 
 
 def _compare_segments(inputs: Inputs, arguments: argparse.Namespace) -> Outcome:

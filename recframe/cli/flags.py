@@ -40,7 +40,13 @@ exit status:
 GROUPS = {
     "columns": ("user", "item", "score", "ascending", "relevant", "model"),
     "edge cases": ("ties", "short", "missing", "duplicates", "zero_division"),
-    "relevance": ("min_relevance", "null_relevance", "gain", "min_score"),
+    "relevance": (
+        "min_relevance",
+        "trusted_min_relevance",
+        "null_relevance",
+        "gain",
+        "min_score",
+    ),
     "truth": ("truth", "truth_user", "truth_item", "population"),
     "candidates": ("exclude", "unjudged"),
     "conventions": ("like",),
@@ -122,6 +128,14 @@ UNIT: Flags = {
         "tests take all rankings of a user together; required if a user comes again in a table",
     },
     "--no-unit": {"dest": "unit", "action": "store_const", "help": "rankings are independent"},
+}
+TRUSTED: Flags = {
+    "--trusted": {
+        "metavar": "COLUMN|FILE",
+        "help": "labels of people for some users, drawn at random, that correct those of a judge, "
+        "such as a language model: a column that is null for other rows, or a file of pairs like "
+        "that of --truth",
+    },
 }
 VERBOSITY: Flags = {
     "-q --quiet --no-progress": {"action": "store_true", "help": "no progress bar, no notes"},
@@ -228,6 +242,7 @@ def add_views(command: argparse.ArgumentParser, what: str, whose: str) -> None:
     add_flags(group, STATISTICS)
     if whose == "users":
         add_flags(group.add_mutually_exclusive_group(), UNIT)
+        add_flags(group, TRUSTED)
 
 
 def check_views(arguments: argparse.Namespace) -> None:
@@ -235,6 +250,7 @@ def check_views(arguments: argparse.Namespace) -> None:
     is_comparison = arguments.baseline is not None
     flags = [name for name in STATISTICS_DEFAULTS if getattr(arguments, name, None) is not None]
     is_saved = getattr(arguments, "per_user", None) is not None  # the file has the unit
+    flags += ["trusted"] if getattr(arguments, "trusted", None) else []
     flags += ["unit"] if getattr(arguments, "unit", INFER) != INFER and not is_saved else []
     flags += [f"format {arguments.format}"] if arguments.format in PAPERS else []
     if flags and not arguments.summary and not is_comparison:

@@ -10,10 +10,11 @@ import pandas as pd
 
 from recframe.analysis.report import Findings, Report, check_title, make_page
 from recframe.analysis.segments import apply_by_segment, segment_table
-from recframe.cli.commands import open_outputs, read_options, scan_files
+from recframe.cli.commands import list_trusted, open_outputs, read_options, scan_files
 from recframe.cli.flags import (
     FILES,
     LIMITS,
+    TRUSTED,
     UNIT,
     VERBOSITY,
     add_flags,
@@ -62,6 +63,7 @@ of two nights, which the page compares."""
         "score in saved values; for several repeat it",
     )
     add_flags(group.add_mutually_exclusive_group(), UNIT)
+    add_flags(group, TRUSTED)
     group = command.add_argument_group("output")
     group.add_argument(
         "-o",
@@ -83,7 +85,7 @@ def run_report(arguments: Namespace) -> tuple[int, str]:
     pairs = [one[-1] for one in labels if isinstance(one, tuple)]  # (score, metric), by pandas
     if is_saved := any(map(is_metric, pairs or labels[-1:] * ("score" in labels))):
         of_files = ("filter", "union_by_name", "lists", "sep", "names")
-        of_rows = [name for name in of_files if getattr(arguments, name)]
+        of_rows = [name for name in (*of_files, "trusted") if getattr(arguments, name)]
         if of_rows := [*of_rows, *list_changed(options)]:
             raise RecframeError(
                 f"{as_flag(of_rows[0])} is for rows of users and items; "
@@ -91,14 +93,16 @@ def run_report(arguments: Namespace) -> tuple[int, str]:
                 "--per-user wrote"
             )
     rec = None if is_saved else scan_files(arguments, options)[0]
-    with open_outputs(arguments, arguments.paths if rec is None else rec.paths) as (output, _):
+    read = arguments.paths if rec is None else rec.paths
+    with open_outputs(arguments, read, list_trusted(arguments)) as (output, _):
         if rec is None:
             report = _report_saved(arguments, title)
         else:
             known = {str(score): score for score in rec.scores}
             baseline = find_baseline(arguments.baseline, known, "scores")
             metrics = arguments.metrics or DEFAULT_METRICS
-            report = rec.report(metrics, baseline, arguments.by, title, arguments.unit)
+            asked = baseline, arguments.by, title, arguments.unit, arguments.trusted
+            report = rec.report(metrics, *asked)
         if output is not None:  # --output is required
             output.write(report.html.encode())
     if not arguments.quiet:

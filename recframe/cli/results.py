@@ -15,7 +15,7 @@ import pandas as pd
 from recframe.analysis.compare import compare_table
 from recframe.analysis.describe import Description
 from recframe.analysis.display import TEXT_WIDTH
-from recframe.analysis.paper_tables import MAIN_COLUMNS, ResultTable
+from recframe.analysis.paper_tables import ResultTable
 from recframe.analysis.segments import Segmented, join_segments, mean_by_segment
 from recframe.analysis.summary import summary_table
 from recframe.console import escape, show, shows_bar
@@ -117,7 +117,8 @@ def _resample(
 ) -> Result:
     """Return the means with intervals, or the differences from a baseline."""
     if arguments.summary:
-        how = {"resampling": arguments.how.resampling, "unit": arguments.how.unit}
+        _, _, resampling, unit, trusted = arguments.how
+        how: dict[str, Any] = {"resampling": resampling, "unit": unit, "trusted": trusted}
         table = summary_table(per_user, weights, **how)
     else:
         table = compare_table(per_user, weights, baseline=baseline, how=arguments.how)
@@ -219,7 +220,7 @@ def format_result(result: Result, text_format: str) -> str:
         return (table.to_latex() if text_format == "latex" else table.to_markdown()).rstrip("\n")
     if isinstance(table, ResultTable) and table.is_wide:
         about = [fill(table.explain(), width or TEXT_WIDTH, break_on_hyphens=False)]
-        table = table[MAIN_COLUMNS]
+        table = table[table.main_columns]
     # Null labels are shown as NaN in every version of pandas.
     table = table.rename(columns=escape_label)
     table = table.rename(

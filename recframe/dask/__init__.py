@@ -196,8 +196,9 @@ class DaskRecAccessor(RankingMethods[Any]):
         computed: pd.DataFrame = table.compute()
         return sort_table(computed) if computed.columns.nlevels == 2 else computed
 
-    def _describe(self, columns: Columns, k: int, options: Options) -> Any:
+    def _describe(self, columns: Columns, k: int, options: Options, people: Options | None) -> Any:
         given: dict[str, Any] = {"columns": columns, "k": k, "options": options}
+        given["people"] = people
         frame, companions = self._open(columns, options)
         count = partial(count_block, **given)
         results = frame.map_partitions(in_cell, companions, count, meta=ANY_CELL)

@@ -124,19 +124,27 @@ def align_to_users(argument: str, values: pd.Series, users: pd.Index[Any]) -> pd
 
     If users have several index levels, the Series may have some of these, by their names.
     """
-    names = values.index.names
     if values.index.equals(users):
         return values.reset_index(drop=True)
-    if users.nlevels > 1 and all(name in users.names for name in names):
-        levels = [list(users.names).index(name) for name in names]
-        users = as_users([users.get_level_values(level) for level in levels])
-    position = values.index.get_indexer(users)
+    position = find_positions(values.index, users)
     if len(users) and (position < 0).all():
         raise RecframeError(
             f"{argument}: the index of the Series must hold users, found none of {len(users)} "
             f"(user {quote(users[[0]].tolist()[0])}, index {quote(values.index[:1].tolist())})"
         )
     return values.reset_index(drop=True).reindex(position)
+
+
+def find_positions(index: pd.Index[Any], users: pd.Index[Any]) -> Array:
+    """Return the position of each user in an index of users, -1 for a user who is not there.
+
+    If users have several levels, the index may have some of these, by their names.
+    """
+    if users.nlevels > 1 and all(name in users.names for name in index.names):
+        levels = [list(users.names).index(name) for name in index.names]
+        users = as_users([users.get_level_values(level) for level in levels])
+    positions: Array = index.get_indexer(users)
+    return positions
 
 
 def check_per_user(per_user: Any, n_scores: int = 1) -> pd.DataFrame:

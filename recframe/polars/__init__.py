@@ -319,8 +319,8 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         names = self._frame.collect_schema().names()
         return self._frame.select(cs.by_index(*map(names.index, labels)))
 
-    def _describe(self, columns: Columns, k: int, options: Options) -> Any:
-        return RecAccessor(self._read(columns.labels))._describe(columns, k, options)
+    def _describe(self, columns: Columns, k: int, options: Options, people: Options | None) -> Any:
+        return RecAccessor(self._read(columns.labels))._describe(columns, k, options, people)
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         return self._read(columns.labels), True

@@ -263,13 +263,14 @@ class SparkRecAccessor(RankingMethods[Any]):
         labels = make_columns(tidy["score"].unique(), metrics)
         return sort_table(wide.swaplevel(axis=1).reindex(columns=labels).astype(float))
 
-    def _describe(self, columns: Columns, k: int, options: Options) -> Any:
+    def _describe(self, columns: Columns, k: int, options: Options, people: Options | None) -> Any:
         sides, options = self._open(columns, options)
         # Items that no partition has are known only from all of truth.
         read: dict[str, Any] = {name: side.collect() for name, (side, _) in sides.items()}
         companions = read_companions(columns, replace(options, **read))
         together = rows.bring_together(self._rows, {}, columns, keeps=self._partitioned)
         roles: dict[str, Any] = {"columns": columns, "k": k, "options": options}
+        roles["people"] = people
         count = partial(count_block, **roles)
         task = results.Task(together.labels, count, columns, options, companions)
         parts = results.collect_results(together.rows, task)

@@ -1,0 +1,181 @@
+"""Labels by people: the options that read them, and which users they judged."""
+
+import math
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_numeric_dtype
+
+from recframe.analysis.trusted import UNJUDGED
+from recframe.errors import RecframeError, as_text, count_of, quote
+from recframe.frames.columns import Columns, find_companion_columns
+from recframe.frames.interactions import Interactions
+from recframe.frames.judgments import load_frame, read_judgments
+from recframe.frames.names import check_label, get_column, list_labels
+from recframe.frames.tables import measure_table
+from recframe.frames.truth import Judge
+from recframe.frames.values import find_nulls, read_relevance
+from recframe.metrics.definitions import DEFINITIONS
+from recframe.metrics.names import Metric, is_metric, make_metric
+from recframe.options import INFER, Options, is_key, is_path
+from recframe.stores import find_ending
+
+AGREEMENT = (  # figures of rows that people judged
+    "rows judged by people",
+    "of these relevant to the judge",
+    "of these relevant to people",
+    "of these relevant to both",
+)
+KAPPA = "kappa of judge and people"
+PARTLY_JUDGED = -math.inf  # people's value of a user of whom they judged some rows only
+FIRST_HITS = ("hit_rate", "reciprocal_rank")  # where R = 0 counts as 0, they do not read R
+
+
+def is_per_user(trusted: Any) -> bool:
+    """Return whether trusted labels are people's values of users, not of rows."""
+    columns = trusted.columns if isinstance(trusted, pd.DataFrame) else None
+    return columns is not None and (columns.nlevels > 1 or is_metric(columns.name))
+
+
+def find_people(
+    trusted: Any,
+    columns: Columns,
+    options: Options,
+    sample: pd.DataFrame,
+    read_values: Callable[[Hashable], pd.Series],
+) -> tuple[Options, bool]:
+    """Return the options that evaluate people's labels, and whether unlisted rows are unjudged.
+
+    The labels are a column of the rows, or pairs in a frame or file, like truth. Pairs that are
+    all relevant say of other rows that they are not.
+    """
+    if options.is_condensed:
+        raise RecframeError(
+            "trusted needs the same rows by judge and people, found unjudged='drop'; pass "
+            "unjudged='nonrelevant'"
+        )
+    least = options.trusted_min_relevance
+    shared: dict[str, Any] = {"min_relevance": least, "null_relevance": "nonrelevant"}
+    labels, is_text = list_labels(sample), isinstance(trusted, str) and not find_ending(trusted)
+    if is_text or (is_key(trusted) and trusted in labels):
+        check_label(sample, "trusted", trusted)
+        _check_grades(read_values(trusted).dropna(), least)
+        shared |= {"relevant": trusted, "truth": None, "population": "raise"}
+        return replace(options, **shared), True
+    if not is_path(trusted):
+        trusted = replace(Options(), truth=trusted).truth  # tables of other libraries
+    pairs = load_frame("trusted", trusted)
+    names = {name: getattr(options, name) for name in ("relevant", "truth_user", "truth_item")}
+    kept = {name: one if is_key(one) and one in pairs else INFER for name, one in names.items()}
+    options = replace(options, **{**kept, **shared, "truth": pairs, "population": "all"})
+    relevant = find_companion_columns("trusted", pairs, columns, options).relevant
+    if relevant is None:
+        return options, False
+    grades = get_column(pairs, relevant).dropna()
+    _check_grades(grades, least)
+    return options, bool((grades < (1 if least is None else least)).any())
+
+
+def _check_grades(grades: pd.Series, min_relevance: float | None) -> None:
+    """Raise if people's grades are not 0 or 1, and it is not known which are relevant."""
+    if min_relevance is None and is_numeric_dtype(grades) and not grades.isin([0, 1]).all():
+        raise RecframeError(
+            "trusted_min_relevance must be the lowest grade that is relevant to people, whose "
+            f"grades {quote(grades.name)} go from {grades.min()} to {grades.max()}; pass a number"
+        )
+
+
+def check_trustable(metrics: list[Metric]) -> None:
+    """Raise if the values of a metric do not depend on labels."""
+    for metric in metrics:
+        if DEFINITIONS[metric.name].of_column or metric.name == "judged":
+            raise RecframeError(
+                f"trusted corrects metrics of relevance, but {metric.label} does not depend on "
+                "labels; leave it out"
+            )
+
+
+def measure_people(
+    interactions: Interactions, options: Options, metrics: list[Metric], *, lists_others: bool
+) -> pd.DataFrame:
+    """Return the metrics of every user by people, infinite for users whom they did not judge.
+
+    A user counts as judged if people judged all rows that a metric reads: for some metrics those
+    that may be among the first k, for others all. The value is -inf if they judged a part of them.
+    Unless their table `lists_others`, rows that it lacks are judged not relevant.
+    """
+    table = measure_table(interactions, options, metrics)
+    judged, users = interactions.judged(), interactions.users
+    label = interactions.columns.relevant
+    if interactions.find_judged is None and label is not None:  # its nulls are not judged
+        column = interactions.get_column(label)
+        judged = judged._replace(rows=~find_nulls(column))
+    order, n_rows = users.sort(), np.diff(users.groups.offsets)
+    n_judged = users.groups.count(judged.rows)
+    is_listed = (n_judged + judged.n_others + interactions.n_unlisted)[order] > 0
+    of_rows = np.divide(n_judged, n_rows, out=np.ones(len(n_rows)), where=n_rows > 0)[order]
+    marked = interactions._replace(find_judged=lambda: judged)
+    rule = replace(options, truth=None, ties="expected", short="shrink", zero_division=math.nan)
+    for metric in metrics:
+        shares = dict.fromkeys(interactions.scores, of_rows)
+        if metric.k is not None and _reads_first_rows(metric, options):
+            seen = measure_table(marked, rule, [make_metric("judged", metric.k)], is_single=True)
+            shares = {score: one.fillna(1).to_numpy() for score, one in seen.items()}
+        for score, of_score in shares.items():
+            share = np.where(is_listed, of_score if lists_others else 1.0, 0.0)
+            state = np.where(share == 0, UNJUDGED, PARTLY_JUDGED)
+            at: Any = score, metric.label
+            table[at] = np.where(share > 1 - 1e-12, table[at], state)
+    return table
+
+
+def _reads_first_rows(metric: Metric, options: Options) -> bool:
+    """Return whether a metric with a cut-off reads no relevance beyond it."""
+    is_known = metric.name in FIRST_HITS and options.zero_division == 0
+    return is_known or DEFINITIONS[metric.name].zero_without_relevant
+
+
+def check_judged(people: pd.DataFrame) -> pd.DataFrame:
+    """Return people's values of users; raise if they judged no user, or a part of some user."""
+    for column, values in people.items():
+        score, label = cast(tuple[Hashable, str], column)
+        partly = people.index[values == PARTLY_JUDGED]
+        if len(partly):
+            raise RecframeError(
+                f"trusted: people must have judged all rows that {label} of {as_text(score)} "
+                f"reads, or none, but of {count_of(len(partly), 'user')} (such as "
+                f"{quote(partly[:1].tolist()[0])}) they judged some; judge the others, leave out "
+                "the judgments of these users, or ask for precision@k, dcg@k or rbp@k, which read "
+                "the first k rows only"
+            )
+    if (people == UNJUDGED).all(axis=None):
+        raise RecframeError("trusted: people judged none of the users evaluated; pass their labels")
+    return people
+
+
+def count_agreement(interactions: Interactions, people: Options) -> dict[str, float]:
+    """Return how many rows people judged, and how many of these judge and people call relevant."""
+    if people.has_truth:
+        judge = Judge(read_judgments(interactions.columns, people, is_all=False), people)
+        by_people = judge.judge(interactions)
+        relevant, is_judged = by_people.relevant, by_people.judged().rows
+        if judge.judgments.relevant.all():  # other rows of these users are not relevant
+            groups = by_people.users.groups
+            is_judged = (groups.count(relevant) + by_people.n_unlisted > 0)[groups.codes]
+    else:
+        column = interactions.get_column(people.relevant)
+        relevant, is_judged = read_relevance(column, people)[0], ~find_nulls(column)
+    by_judge = interactions.relevant
+    masks = (is_judged, is_judged & by_judge, is_judged & relevant, by_judge & is_judged & relevant)
+    counts = (int(mask.sum()) if interactions.is_judged else math.nan for mask in masks)
+    return dict[str, float](zip(AGREEMENT, counts, strict=True))
+
+
+def find_kappa(n: float, by_judge: float, by_people: float, by_both: float) -> float:
+    """Return the agreement of judge and people beyond chance (J. Cohen, 1960), from row counts."""
+    agreed = n - by_judge - by_people + 2 * by_both
+    by_chance = (by_judge * by_people + (n - by_judge) * (n - by_people)) / n if n else 0
+    return (agreed - by_chance) / (n - by_chance) if n > by_chance else math.nan

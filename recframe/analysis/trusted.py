@@ -1,0 +1,239 @@
+"""Trusted labels: values by a judge for all users, corrected by people's values for some users.
+
+A judge is a language model, or clicks. `mean_by_both` is the regression estimator of two-phase
+sampling (W. G. Cochran, "Sampling Techniques", 3rd ed., 1977, 12.6; A. N. Angelopoulos, J. C. Duchi
+and T. Zrnic, "PPI++", arXiv 2311.01453; for ranking metrics H. Oosterhuis et al., "Reliable
+confidence intervals for information retrieval evaluation using generative A.I.", KDD 2024).
+`tests/benchmarks/coverage.py` measures how often its intervals hold the mean.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from recframe.analysis.display import WORDS
+from recframe.analysis.intervals import (
+    Counted,
+    mean_interval,
+    spread_by,
+    student_bound,
+    student_tail,
+)
+from recframe.analysis.resampling import Resampling
+from recframe.errors import RecframeError, as_text, count_of, quote
+from recframe.frames.judgments import naming
+from recframe.frames.user_values import check_per_user, find_positions
+from recframe.kernel.threads import Array
+from recframe.metrics.names import find_alike
+from recframe.notes import note
+
+UNJUDGED = math.inf  # people's value of a user whom they did not judge
+LEAST_DIFFERENT = 20  # with fewer users on whom judge and people differ, the judge is left out
+MOST_ERRORS = 3  # standard errors between users who are judged and others
+LEAST_GAIN = 1.1  # a smaller factor of judged users is no help
+
+
+class Estimate(NamedTuple):
+    """A mean of people's values over all users.
+
+    Parameters
+    ----------
+    mean, error, judge_mean : float
+        The mean with its standard error, and the mean of the judge's values.
+    n_trusted : int
+        The users, or units, with a value by people.
+    worth : float
+        How many such users would give the same error without the judge.
+    freedom : int
+        The degrees of freedom of `error`; 0 if the judge is left out.
+    deviation, of_judge : float
+        The error is that of `deviation` among n_trusted users, and `of_judge` in any case.
+    """
+
+    mean: float
+    error: float
+    judge_mean: float
+    n_trusted: int
+    worth: float
+    freedom: int = 0
+    deviation: float = math.nan
+    of_judge: float = 0.0
+
+    def interval(self, confidence: float, low: float, high: float) -> tuple[float, float]:
+        """Return Student's interval within the limits of a metric."""
+        half = student_bound((1 - confidence) / 2, self.freedom) * self.error
+        return max(self.mean - half, low), min(self.mean + half, high)
+
+    def p_value(self) -> float:
+        """Return the two-sided p-value of a mean of 0."""
+        return 2 * student_tail(abs(self.mean) / self.error, self.freedom)
+
+
+def mean_by_both(people: Array, judge: Array, counted: Counted, row: str) -> Estimate:
+    """Return the mean of people's values over all users, estimated from theirs and the judge's.
+
+    With y by people for n users, f by the judge for these and F for all N, the mean is
+    mean(y) + b (mean(F) - mean(f)), where b = cov(y, f) / var(f) among the n users. Users with
+    weights w, rankings of units, and users without a value are sums: d is the sum of w over the
+    rankings of a unit with a value by people, D the mean of d; g is the sum of w (f - mean(F)).
+    With z = d (y - mean) and b = cov(z, g) / var(g), the mean solves mean(z) = b mean(g). Its
+    variance is the sum of (z - b g)² / (n - 2) x (1 / n + mean(g)² / Σ (g - mean(g))²), for b is
+    estimated too, + b² var(g of all) / N, all divided by D² after the same correction.
+    """
+    weights = np.ones(len(judge)) if counted.weights is None else counted.weights
+    is_judged = people != UNJUDGED
+    of_judge = np.where(np.isnan(judge), 0.0, weights)
+    judge_mean = _ratio((of_judge * np.nan_to_num(judge)).sum(), of_judge.sum())
+    own = np.where(is_judged & ~np.isnan(people), weights, 0.0)
+    values = np.where(own > 0, people, 0.0)
+    deviations = of_judge * (np.nan_to_num(judge) - judge_mean)
+    differs = (own > 0) != (of_judge > 0)
+    differs |= np.abs(own * values - of_judge * np.nan_to_num(judge)) > 1e-12
+    units = np.arange(len(judge)) if counted.units is None else counted.units
+    sums = [own, own * values, deviations * is_judged, differs & is_judged, is_judged, deviations]
+    d, dy, g, n_different, n_judged, g_all = (np.bincount(units, one) for one in sums)
+    judged = n_judged > 0
+    d, dy, g, n = d[judged], dy[judged], g[judged], int(np.count_nonzero(judged))
+    n_trusted = int(np.count_nonzero(d))
+    _note_others(g, g_all[~judged], row)
+    alone = _ratio(dy.sum(), d.sum())
+    variance = np.square(dy - alone * d).sum() / max(n - 1, 1) / max(n, 1)
+    error = _ratio(math.sqrt(variance), d.sum() / max(n, 1)) if n_trusted > 1 else math.nan
+    if np.count_nonzero(n_different) < LEAST_DIFFERENT:
+        note(**{f"judge_left_out:{row}": 1})
+        return Estimate(
+            alone, error, judge_mean, n_trusted, n_trusted, deviation=math.sqrt(n) * error
+        )
+    middle, spread = g.mean(), np.square(g - g.mean()).sum()
+    slopes = [_ratio(((g - middle) * one).sum(), spread, 0.0) for one in (dy, d)]
+    size = d.mean() - slopes[1] * middle
+    mean = (dy.mean() - slopes[0] * middle) / size
+    slope = slopes[0] - mean * slopes[1]
+    rest = float(np.square(dy - mean * d - slope * g).sum()) / (n - 2) / size**2
+    of_all = slope**2 * g_all.var(ddof=1) / len(g_all) / size**2
+    total = rest * (1 / n + _ratio(middle**2, spread, 0.0)) + of_all
+    worth = n_trusted * error**2 / total if total > 0 else math.inf
+    if worth < LEAST_GAIN * n_trusted:
+        note(**{f"judge_of_no_help:{row}": 1})
+    errors = math.sqrt(total), math.sqrt(rest), math.sqrt(of_all)
+    return Estimate(mean, errors[0], judge_mean, n_trusted, worth, n - 2, *errors[1:])
+
+
+def _ratio(numerator: float, denominator: float, otherwise: float = math.nan) -> float:
+    """Return a quotient; `otherwise` if the denominator is 0."""
+    return float(numerator / denominator) if denominator else otherwise
+
+
+def _note_others(judged: Array, others: Array, row: str) -> None:
+    """Note that the judge's values of judged users differ from those of others beyond chance."""
+    if min(len(judged), len(others)) > 1:
+        variance = judged.var(ddof=1) / len(judged) + others.var(ddof=1) / len(others)
+        if abs(judged.mean() - others.mean()) > MOST_ERRORS * math.sqrt(variance) + 1e-12:
+            note(**{f"judged_not_at_random:{row}": 1})
+
+
+def interval_by_both(
+    people: Array,
+    judge: Array,
+    counted: Counted,
+    row: str,
+    resampling: Resampling,
+    *,
+    is_limited: bool,
+    are_differences: bool = False,
+) -> tuple[Estimate, dict[str, Any], Array]:
+    """Return the estimate of a mean, its columns in a table, and people's values that it used.
+
+    If the judge is left out, the interval is that of people's values alone.
+    """
+    estimate = mean_by_both(people, judge, counted, row)
+    known = np.where(people == UNJUDGED, np.nan, people)
+    spread = spread_by(*counted.join(known))
+    if estimate.freedom:
+        limits = (
+            (-math.inf, math.inf) if not is_limited else (-1.0 if are_differences else 0.0, 1.0)
+        )
+        low, high, name = *estimate.interval(resampling.confidence, *limits), "regression"
+    else:
+        how = {"is_limited": is_limited, "are_differences": are_differences}
+        low, high, name = mean_interval(spread, resampling=resampling, **how)
+    figures = {
+        "low": low,
+        "high": high,
+        "n_trusted": estimate.n_trusted,
+        "judge_bias": estimate.judge_mean - estimate.mean,
+        "worth": round(min(estimate.worth, 1e15)),
+        "interval": WORDS[name],
+    }
+    return estimate, figures, known
+
+
+def note_places(means: pd.Series, judge_means: pd.Series) -> None:
+    """Note the metrics in which the judge puts models in another order than people and judge."""
+    for metric in means.index.unique("metric"):
+        both, judge = (one.xs(metric, level="metric").dropna() for one in (means, judge_means))
+        judge = judge.reindex(both.index)
+        for one, other in combinations(both.index, 2):
+            if (both[one] - both[other]) * (judge[one] - judge[other]) < 0:
+                first, second = (one, other) if judge[one] > judge[other] else (other, one)
+                names = f"{as_text(metric)} ({as_text(first)} above {as_text(second)})"
+                note(**{f"judge_of_other_order:{names}": 1})
+
+
+def check_regression(**arguments: Any) -> None:
+    """Raise if an argument asks for another test or interval than that of the regression."""
+    for name, value in arguments.items():
+        taken = {"test": ("permutation",), "interval": ("auto",)}.get(name)
+        if value == "max_t" if taken is None else value not in taken:
+            remedy = "correction='holm'" if taken is None else f"{name}={taken[0]!r}"
+            raise RecframeError(
+                f"trusted has a test and an interval of its own, found {name}={quote(value)}; pass "
+                f"{remedy}, the default"
+            )
+
+
+def read_people(trusted: Any, columns: pd.MultiIndex) -> pd.DataFrame:
+    """Return people's values of users in the columns of a judge's per-user table.
+
+    A user whom it lacks is not judged; a null is a judged user without a value.
+    """
+    with naming("trusted"):
+        table = check_per_user(trusted)
+    alike = find_alike([*columns.unique("metric"), *table.columns.unique("metric")])
+    table = table.rename(columns=alike, level="metric")
+    if missing := [one for one in columns if one not in table.columns]:
+        raise RecframeError(
+            "trusted must have the scores and metrics of the judge, but lacks "
+            f"{quote(missing[0])}; it has {quote(table.columns.tolist())}"
+        )
+    return table[columns]
+
+
+def check_known(trusted: pd.DataFrame, users: pd.Index[Any]) -> None:
+    """Raise if no user is in both tables."""
+    if (find_positions(trusted.index, users) < 0).all():
+        raise RecframeError(
+            f"trusted must have users of the judge in its index, but none of its "
+            f"{count_of(len(trusted), 'user')} (such as {quote(trusted.index[:1].tolist())}) is "
+            f"among the {len(users):,} (such as {quote(users[:1].tolist())}); give ids of one kind"
+        )
+
+
+def align_people(trusted: pd.DataFrame, per_user: pd.DataFrame) -> Array:
+    """Return people's values of the users of a per-user table, a row for each of its columns."""
+    values = trusted[per_user.columns].to_numpy()
+    values = np.append(values, np.full((1, values.shape[1]), UNJUDGED), axis=0)
+    people: Array = values[find_positions(trusted.index, per_user.index)].T
+    return people
+
+
+def subtract_people(values: Array, base: Array) -> Array:
+    """Return people's differences of users whom they judged by both scores."""
+    is_judged = (values != UNJUDGED) & (base != UNJUDGED)
+    known = (np.where(is_judged, one, 0.0) for one in (values, base))
+    return np.where(is_judged, np.subtract(*known), UNJUDGED)
