@@ -21,7 +21,7 @@ from recframe.analysis.display import with_notes
 from recframe.analysis.resampling import Interval, OfDifferences, make_resampling
 from recframe.analysis.segments import By, apply_by_segment, segment_table
 from recframe.analysis.summary import summary_table
-from recframe.analysis.trusted import check_known, check_regression, read_people
+from recframe.analysis.trusted import check_regression, check_users_known, read_people
 from recframe.errors import RecframeError, quote
 from recframe.files.budget import MEMORY, Report, check_limits
 from recframe.frames.names import is_infer
@@ -626,7 +626,7 @@ def summary(
         per_user, confidence = tables, 0.95
     resampling = make_resampling(confidence, n_resamples, seed, interval)
     by_judge = check_per_user(per_user)
-    people = _read_people(trusted, by_judge)
+    people = _read_trusted_table(trusted, by_judge)
     if people is not None:
         check_regression(interval=interval)
     make_table = partial(summary_table, resampling=resampling, unit=unit, trusted=people)
@@ -712,7 +712,7 @@ def compare(
     draws = confidence, n_resamples, seed, interval
     how = make_comparison(test, correction, *draws, weights=weights, unit=unit)
     by_judge = check_per_user(per_user, 2)
-    how = trust(how, _read_people(trusted, by_judge))
+    how = trust(how, _read_trusted_table(trusted, by_judge))
     make_table = partial(compare_table, baseline=baseline, how=how)
     with taking_notes() as facts:
         table = apply_by_segment(segment_table(by_judge, by, weights), make_table)
@@ -783,16 +783,15 @@ def users_needed(
     new   value          68        3   0.288675    0.893885
     """
     by_judge = check_per_user(per_user, 2)
-    people = _read_people(trusted, by_judge)
+    people = _read_trusted_table(trusted, by_judge)
     return plan_table(by_judge, baseline, difference, power, alpha, unit, people)
 
 
-def _read_people(trusted: Any, by_judge: pd.DataFrame, **chosen: object) -> pd.DataFrame | None:
-    """Return people's values of users of a judge's table, None without; raise for wrong choices."""
+def _read_trusted_table(trusted: Any, by_judge: pd.DataFrame) -> pd.DataFrame | None:
+    """Return people's values of users of a judge's table, None without."""
     if trusted is None:
         return None
-    check_regression(**chosen)
     columns: Any = by_judge.columns
     people = read_people(trusted, columns)
-    check_known(people, by_judge.index)
+    check_users_known(people, by_judge.index)
     return people

@@ -33,9 +33,11 @@ class ListRec(RankingMethods[pd.DataFrame]):
     def _whole(self, make, columns, options, make_table):
         return make_table(sort_table(self._map(make, columns, options)))
 
-    def _describe(self, columns, k, options):
-        parts = [count_block(part, Companions(), columns, k, options) for part in self._frame]
-        return describe_blocks(parts, Companions(), self._frame[0][:0], columns, k, options)
+    def _describe(self, columns, k, options, people):
+        parts = [
+            count_block(part, Companions(), columns, k, options, people) for part in self._frame
+        ]
+        return describe_blocks(parts, Companions(), self._frame[0][:0], *asked)
 
     def _rows_of(self, user, columns):
         return pd.concat(self._frame), True

@@ -419,7 +419,7 @@ def _plan(
     constant: float = 0.0,
     most: int = MOST_USERS_NEEDED,
 ) -> dict[str, Any]:
-    """Return the number of users needed, and what those at hand show."""
+    """Return the number of users needed, and the power of those at hand."""
     smallest = partial(detectable, deviation, power=power, alpha=alpha, constant=constant)
     needed, counts = None, range(2, most + 1)
     if deviation > 0:
@@ -441,7 +441,7 @@ def _plan_by_both(
     counted: Counted,
     target: tuple[float, float, float],
 ) -> dict[str, Any]:
-    """Return the number of users whom people must judge, and what those judged show."""
+    """Return the number of users whom people must judge, and the power of those judged."""
     differences = of_judge[1] - of_judge[2]
     estimate = mean_by_both(subtract_people(*of_people[1:]), differences, counted, row)
     n_users = int(np.count_nonzero(counted.join(differences)[1]))

@@ -353,7 +353,7 @@ def _count_ranking(
     score: Hashable,
     k: int,
     options: Options,
-    common: dict[str, int],
+    common: dict[str, float],
     frame: pd.DataFrame,
 ) -> tuple[dict[str, float], dict[str, pd.Series]]:
     """Return the numbers of one score, those common to all scores included, and its histograms."""

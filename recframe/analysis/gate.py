@@ -252,7 +252,7 @@ def _find_loss(row: Any, gate: Gate, *, is_low: bool) -> str | None:
     sign = 1 if is_low else -1
     loss, (least, most) = sign * row["difference"], sorted((sign * row["low"], sign * row["high"]))
     is_by_mean = gate.rule == "max_drop"
-    if row["n_tied"] == row["n_known"] >= min(2, row["n_old"]):
+    if row.get("n_tied") == row["n_known"] >= min(2, row["n_old"]):
         return None
     if row["n_known"] < 2 or (math.isnan(most) and not is_by_mean):
         return "cannot be told"

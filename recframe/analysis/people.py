@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Hashable
 from dataclasses import replace
+from pathlib import PurePath
 from typing import Any, cast
 
 import numpy as np
@@ -21,7 +22,6 @@ from recframe.frames.values import find_nulls, read_relevance
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import Metric, is_metric, make_metric
 from recframe.options import INFER, Options, is_key, is_path
-from recframe.stores import find_ending
 
 AGREEMENT = (  # figures of rows that people judged
     "rows judged by people",
@@ -59,7 +59,7 @@ def find_people(
         )
     least = options.trusted_min_relevance
     shared: dict[str, Any] = {"min_relevance": least, "null_relevance": "nonrelevant"}
-    labels, is_text = list_labels(sample), isinstance(trusted, str) and not find_ending(trusted)
+    labels, is_text = list_labels(sample), isinstance(trusted, str) and not PurePath(trusted).suffix
     if is_text or (is_key(trusted) and trusted in labels):
         check_label(sample, "trusted", trusted)
         _check_grades(read_values(trusted).dropna(), least)

@@ -4,13 +4,12 @@ A judge is a language model, or clicks. `mean_by_both` is the regression estimat
 sampling (W. G. Cochran, "Sampling Techniques", 3rd ed., 1977, 12.6; A. N. Angelopoulos, J. C. Duchi
 and T. Zrnic, "PPI++", arXiv 2311.01453; for ranking metrics H. Oosterhuis et al., "Reliable
 confidence intervals for information retrieval evaluation using generative A.I.", KDD 2024).
-`tests/benchmarks/coverage.py` measures how often its intervals hold the mean.
+`tests/benchmarks/trusted.py` measures how often its intervals hold the mean.
 """
 
 from __future__ import annotations
 
 import math
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +26,7 @@ from recframe.analysis.intervals import (
 from recframe.analysis.resampling import Resampling
 from recframe.errors import RecframeError, as_text, count_of, quote
 from recframe.frames.judgments import naming
-from recframe.frames.user_values import check_per_user, find_positions
+from recframe.frames.user_values import check_per_user, find_rows_of_users
 from recframe.kernel.threads import Array
 from recframe.metrics.names import find_alike
 from recframe.notes import note
@@ -64,10 +63,10 @@ class Estimate(NamedTuple):
     deviation: float = math.nan
     of_judge: float = 0.0
 
-    def interval(self, confidence: float, low: float, high: float) -> tuple[float, float]:
-        """Return Student's interval within the limits of a metric."""
+    def interval(self, confidence: float) -> tuple[float, float]:
+        """Return Student's interval."""
         half = student_bound((1 - confidence) / 2, self.freedom) * self.error
-        return max(self.mean - half, low), min(self.mean + half, high)
+        return self.mean - half, self.mean + half
 
     def p_value(self) -> float:
         """Return the two-sided p-value of a mean of 0."""
@@ -88,7 +87,7 @@ def mean_by_both(people: Array, judge: Array, counted: Counted, row: str) -> Est
     weights = np.ones(len(judge)) if counted.weights is None else counted.weights
     is_judged = people != UNJUDGED
     of_judge = np.where(np.isnan(judge), 0.0, weights)
-    judge_mean = _ratio((of_judge * np.nan_to_num(judge)).sum(), of_judge.sum())
+    judge_mean = _quotient((of_judge * np.nan_to_num(judge)).sum(), of_judge.sum())
     own = np.where(is_judged & ~np.isnan(people), weights, 0.0)
     values = np.where(own > 0, people, 0.0)
     deviations = of_judge * (np.nan_to_num(judge) - judge_mean)
@@ -101,22 +100,22 @@ def mean_by_both(people: Array, judge: Array, counted: Counted, row: str) -> Est
     d, dy, g, n = d[judged], dy[judged], g[judged], int(np.count_nonzero(judged))
     n_trusted = int(np.count_nonzero(d))
     _note_others(g, g_all[~judged], row)
-    alone = _ratio(dy.sum(), d.sum())
+    alone = _quotient(dy.sum(), d.sum())
     variance = np.square(dy - alone * d).sum() / max(n - 1, 1) / max(n, 1)
-    error = _ratio(math.sqrt(variance), d.sum() / max(n, 1)) if n_trusted > 1 else math.nan
+    error = _quotient(math.sqrt(variance), d.sum() / max(n, 1)) if n_trusted > 1 else math.nan
     if np.count_nonzero(n_different) < LEAST_DIFFERENT:
         note(**{f"judge_left_out:{row}": 1})
         return Estimate(
             alone, error, judge_mean, n_trusted, n_trusted, deviation=math.sqrt(n) * error
         )
     middle, spread = g.mean(), np.square(g - g.mean()).sum()
-    slopes = [_ratio(((g - middle) * one).sum(), spread, 0.0) for one in (dy, d)]
+    slopes = [_quotient(((g - middle) * one).sum(), spread, 0.0) for one in (dy, d)]
     size = d.mean() - slopes[1] * middle
     mean = (dy.mean() - slopes[0] * middle) / size
     slope = slopes[0] - mean * slopes[1]
     rest = float(np.square(dy - mean * d - slope * g).sum()) / (n - 2) / size**2
     of_all = slope**2 * g_all.var(ddof=1) / len(g_all) / size**2
-    total = rest * (1 / n + _ratio(middle**2, spread, 0.0)) + of_all
+    total = rest * (1 / n + _quotient(middle**2, spread, 0.0)) + of_all
     worth = n_trusted * error**2 / total if total > 0 else math.inf
     if worth < LEAST_GAIN * n_trusted:
         note(**{f"judge_of_no_help:{row}": 1})
@@ -124,13 +123,13 @@ def mean_by_both(people: Array, judge: Array, counted: Counted, row: str) -> Est
     return Estimate(mean, errors[0], judge_mean, n_trusted, worth, n - 2, *errors[1:])
 
 
-def _ratio(numerator: float, denominator: float, otherwise: float = math.nan) -> float:
+def _quotient(numerator: float, denominator: float, otherwise: float = math.nan) -> float:
     """Return a quotient; `otherwise` if the denominator is 0."""
     return float(numerator / denominator) if denominator else otherwise
 
 
 def _note_others(judged: Array, others: Array, row: str) -> None:
-    """Note that the judge's values of judged users differ from those of others beyond chance."""
+    """Note that by the judge, judged users differ from others more than by chance."""
     if min(len(judged), len(others)) > 1:
         variance = judged.var(ddof=1) / len(judged) + others.var(ddof=1) / len(others)
         if abs(judged.mean() - others.mean()) > MOST_ERRORS * math.sqrt(variance) + 1e-12:
@@ -155,10 +154,9 @@ def interval_by_both(
     known = np.where(people == UNJUDGED, np.nan, people)
     spread = spread_by(*counted.join(known))
     if estimate.freedom:
-        limits = (
-            (-math.inf, math.inf) if not is_limited else (-1.0 if are_differences else 0.0, 1.0)
-        )
-        low, high, name = *estimate.interval(resampling.confidence, *limits), "regression"
+        low, high, name = *estimate.interval(resampling.confidence), "regression"
+        if is_limited:
+            low, high = max(low, -1.0 if are_differences else 0.0), min(high, 1.0)
     else:
         how = {"is_limited": is_limited, "are_differences": are_differences}
         low, high, name = mean_interval(spread, resampling=resampling, **how)
@@ -175,25 +173,19 @@ def interval_by_both(
 
 def note_places(means: pd.Series, judge_means: pd.Series) -> None:
     """Note the metrics in which the judge puts models in another order than people and judge."""
-    for metric in means.index.unique("metric"):
-        both, judge = (one.xs(metric, level="metric").dropna() for one in (means, judge_means))
-        judge = judge.reindex(both.index)
-        for one, other in combinations(both.index, 2):
-            if (both[one] - both[other]) * (judge[one] - judge[other]) < 0:
-                first, second = (one, other) if judge[one] > judge[other] else (other, one)
-                names = f"{as_text(metric)} ({as_text(first)} above {as_text(second)})"
-                note(**{f"judge_of_other_order:{names}": 1})
+    both, judge = (one.groupby(level="metric").rank() for one in (means, judge_means))
+    for metric in both[both.notna() & (both != judge)].index.unique("metric"):
+        note(**{f"judge_of_other_order:{as_text(metric)}": 1})
 
 
 def check_regression(**arguments: Any) -> None:
-    """Raise if an argument asks for another test or interval than that of the regression."""
+    """Raise if an argument asks for a test or an interval that the regression has not."""
     for name, value in arguments.items():
-        taken = {"test": ("permutation",), "interval": ("auto",)}.get(name)
-        if value == "max_t" if taken is None else value not in taken:
-            remedy = "correction='holm'" if taken is None else f"{name}={taken[0]!r}"
+        default = {"test": "permutation", "interval": "auto", "correction": "holm"}[name]
+        if value == "max_t" if name == "correction" else value != default:
             raise RecframeError(
                 f"trusted has a test and an interval of its own, found {name}={quote(value)}; pass "
-                f"{remedy}, the default"
+                f"{name}={default!r}, the default"
             )
 
 
@@ -214,9 +206,9 @@ def read_people(trusted: Any, columns: pd.MultiIndex) -> pd.DataFrame:
     return table[columns]
 
 
-def check_known(trusted: pd.DataFrame, users: pd.Index[Any]) -> None:
+def check_users_known(trusted: pd.DataFrame, users: pd.Index[Any]) -> None:
     """Raise if no user is in both tables."""
-    if (find_positions(trusted.index, users) < 0).all():
+    if (find_rows_of_users(trusted.index, users) < 0).all():
         raise RecframeError(
             f"trusted must have users of the judge in its index, but none of its "
             f"{count_of(len(trusted), 'user')} (such as {quote(trusted.index[:1].tolist())}) is "
@@ -228,7 +220,7 @@ def align_people(trusted: pd.DataFrame, per_user: pd.DataFrame) -> Array:
     """Return people's values of the users of a per-user table, a row for each of its columns."""
     values = trusted[per_user.columns].to_numpy()
     values = np.append(values, np.full((1, values.shape[1]), UNJUDGED), axis=0)
-    people: Array = values[find_positions(trusted.index, per_user.index)].T
+    people: Array = values[find_rows_of_users(trusted.index, per_user.index)].T
     return people
 
 

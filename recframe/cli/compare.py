@@ -26,7 +26,7 @@ from recframe.analysis.gate import (
 from recframe.analysis.intervals import is_share
 from recframe.analysis.resampling import OfDifferences
 from recframe.analysis.segments import Segmented, segment_table
-from recframe.analysis.trusted import UNJUDGED, check_known, read_people
+from recframe.analysis.trusted import UNJUDGED, check_users_known, read_people
 from recframe.cli.commands import open_outputs, tell_notes
 from recframe.cli.flags import (
     PAPERS,
@@ -300,11 +300,11 @@ def _read_inputs(arguments: argparse.Namespace, names: list[str]) -> Inputs:
         how = how._replace(unit=new_unit)
     _check_same_options(saved, names, arguments)
     if arguments.trusted:
-        how = trust(how, _read_trusted(arguments.trusted, matched))
+        how = trust(how, _read_trusted_files(arguments.trusted, matched))
     return Inputs(names, matched, segmented, gate, how)
 
 
-def _read_trusted(paths: list[str], matched: Matched) -> pd.DataFrame:
+def _read_trusted_files(paths: list[str], matched: Matched) -> pd.DataFrame:
     """Return people's values in the columns of matched tables, whose scores are numbered."""
     renamed = [pair for pair in matched.scores if pair[0] != pair[1]]
     if len(paths) > 2 or (len(paths) == 1 and len(renamed) < len(matched.scores)):
@@ -317,7 +317,7 @@ def _read_trusted(paths: list[str], matched: Matched) -> pd.DataFrame:
     tables = []
     for path, scores in zip([paths[0], paths[-1]], sides, strict=True):
         table = read_joined([path])
-        check_known(table, matched.shared.index)
+        check_users_known(table, matched.shared.index)
         tables.append(read_people(table, make_columns(scores, metrics)))
     users = tables[0].index.union(tables[1].index)
     both = [one.reindex(users, fill_value=UNJUDGED) for one in tables]

@@ -126,7 +126,7 @@ def align_to_users(argument: str, values: pd.Series, users: pd.Index[Any]) -> pd
     """
     if values.index.equals(users):
         return values.reset_index(drop=True)
-    position = find_positions(values.index, users)
+    position = find_rows_of_users(values.index, users)
     if len(users) and (position < 0).all():
         raise RecframeError(
             f"{argument}: the index of the Series must hold users, found none of {len(users)} "
@@ -135,7 +135,7 @@ def align_to_users(argument: str, values: pd.Series, users: pd.Index[Any]) -> pd
     return values.reset_index(drop=True).reindex(position)
 
 
-def find_positions(index: pd.Index[Any], users: pd.Index[Any]) -> Array:
+def find_rows_of_users(index: pd.Index[Any], users: pd.Index[Any]) -> Array:
     """Return the position of each user in an index of users, -1 for a user who is not there.
 
     If users have several levels, the index may have some of these, by their names.

@@ -189,7 +189,9 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         others = rows.drop("relevant", strict=False).select(pl.all().gather(number))
         return others.with_columns(self._finish(ids))
 
-    def describe(self, k: int = 10) -> pd.DataFrame:  # type: ignore[override]  # pandas' Description
+    def describe(  # type: ignore[override]  # pandas' Description
+        self, k: int = 10, trusted: Any = None
+    ) -> pd.DataFrame:
         """
         Return figures of the data: users, nulls, duplicates, short rankings and ties.
 
@@ -199,6 +201,8 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         ----------
         k : int, default 10
             The cut-off, 1 or more.
+        trusted : label, DataFrame or path, default None
+            Labels of people, as in pandas' method.
 
         Returns
         -------
@@ -223,7 +227,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         users                          1
         users with a tie across 1      1
         """
-        return super().describe(k)  # type: ignore[return-value]  # `_describe` is that of pandas
+        return super().describe(k, trusted)  # type: ignore[return-value]  # `_describe` is that of pandas
 
     @property
     def _sample(self) -> pd.DataFrame:
