@@ -34,9 +34,8 @@ class ListRec(RankingMethods[pd.DataFrame]):
         return make_table(sort_table(self._map(make, columns, options)))
 
     def _describe(self, columns, k, options, people):
-        parts = [
-            count_block(part, Companions(), columns, k, options, people) for part in self._frame
-        ]
+        asked = columns, k, options, people
+        parts = [count_block(part, Companions(), *asked) for part in self._frame]
         return describe_blocks(parts, Companions(), self._frame[0][:0], *asked)
 
     def _rows_of(self, user, columns):
