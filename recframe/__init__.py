@@ -8,6 +8,7 @@ import pandas as pd
 
 from recframe import metrics
 from recframe.accessor import RecAccessor, rec
+from recframe.analysis.verdict import Gate
 from recframe.errors import (
     MissingColumnError,
     RecframeError,
@@ -22,6 +23,7 @@ from recframe.frames.constructors.runs import from_groups, from_runs
 from recframe.functions import (
     compare,
     evaluate,
+    gate,
     iter_evaluate,
     read_per_user,
     scan,
@@ -34,6 +36,7 @@ __version__: str  # `__getattr__` reads it
 pd.api.extensions.register_dataframe_accessor("rec")(RecAccessor)
 
 __all__ = [
+    "Gate",
     "MissingColumnError",
     "Note",
     "RecAccessor",
@@ -48,6 +51,7 @@ __all__ = [
     "from_matrix",
     "from_runs",
     "from_topk",
+    "gate",
     "iter_evaluate",
     "metrics",
     "read_per_user",

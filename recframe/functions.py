@@ -1,9 +1,10 @@
 """The public functions: evaluate with all options, scan, and functions of per-user tables."""
 
+import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from inspect import unwrap
-from typing import TYPE_CHECKING, Any, Unpack
+from inspect import signature, unwrap
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import pandas as pd
 
@@ -18,10 +19,12 @@ from recframe.analysis.compare import (
     trust,
 )
 from recframe.analysis.display import with_notes
+from recframe.analysis.gate import TOLD, Sides, find_verdict
 from recframe.analysis.resampling import Interval, OfDifferences, make_resampling
 from recframe.analysis.segments import By, apply_by_segment, segment_table
 from recframe.analysis.summary import summary_table
 from recframe.analysis.trusted import check_regression, check_users_known, read_people
+from recframe.analysis.verdict import Gate, make_gate
 from recframe.errors import RecframeError, quote
 from recframe.files.budget import MEMORY, Report, check_limits
 from recframe.frames.names import is_infer
@@ -48,6 +51,11 @@ if TYPE_CHECKING:
     import recframe.scanned
 
 
+GATE_STATISTICS: dict[str, Any] = {
+    name: one.default
+    for name, one in signature(RecAccessor.compare).parameters.items()
+    if name in ("test", "correction", "confidence", "n_resamples", "seed", "interval")
+}
 # The function `evaluate` asks all open questions itself.
 evaluate_rows: Callable[..., pd.DataFrame] = unwrap(RecAccessor.evaluate)
 
@@ -717,6 +725,130 @@ def compare(
     with taking_notes() as facts:
         table = apply_by_segment(segment_table(by_judge, by, weights), make_table)
     return with_notes(table, list_notes(facts))
+
+
+class GateStatistics(TypedDict, total=False):
+    """Arguments of `compare` that `gate` takes too."""
+
+    test: Test
+    correction: Correction | None
+    confidence: float
+    n_resamples: int
+    seed: int
+    interval: OfDifferences
+    weights: pd.Series | Hashable | None
+    unit: Hashable | None
+
+
+@public
+def gate(
+    old: pd.DataFrame | PathLike,
+    new: pd.DataFrame | PathLike,
+    max_drop: float | Mapping[str, float] | None = None,
+    non_inferior: float | Mapping[str, float] | None = None,
+    at_least: float | Mapping[str, float] | None = None,
+    metrics: list[str] | None = None,
+    min_users: float = 0.95,
+    allow_missing: bool = False,
+    lower_is_better: Sequence[str] = (),
+    higher_is_better: Sequence[str] = (),
+    by: By | None = None,
+    trusted: pd.DataFrame | Sequence[pd.DataFrame] | None = None,
+    **statistics: Unpack[GateStatistics],
+) -> Gate:
+    """
+    Return whether a new table of users passes limits, compared with an old one.
+
+    ``recframe compare`` is this function. It compares every score of the new table with the score
+    of the same name in the old one, or the only score of each.
+
+    Parameters
+    ----------
+    old, new : DataFrame or path
+        Tables with a row for each user, as `summary` takes them; or files, as `read_per_user` reads
+        them, which also tell the options that made them: tables of other options are refused.
+    max_drop : float or dict, default None
+        A metric fails if its mean fell by more and the interval of the difference excludes 0: was
+        something surely lost? A dict has a limit for each metric, "others" for those it does not
+        name: ``{"recall@10": 0.005, "others": 0.01}``.
+    non_inferior : float or dict, default None
+        A metric fails unless the interval excludes all falls of so much or more: is it sure that
+        nothing was lost? Not with `max_drop`.
+    at_least : float or dict, default None
+        A metric fails if the mean of all new users with a value is below.
+    metrics : list of str, default None
+        The metrics to compare; None: those that both tables have.
+    min_users : float, default 0.95
+        The share of the old users with a value that need one in both tables, from 0 to 1.
+    allow_missing : bool, default False
+        Whether users, segments, scores and metrics of the old table may be missing in the new one.
+    lower_is_better, higher_is_better : sequence of str, default ()
+        Metrics with a direction that only you know, such as means of a column.
+    by : Series, label, or list of them, default None
+        Segments of users, each judged by itself, as in `summary`.
+    trusted : DataFrame, or one for each table, default None
+        People's values of some users, as in `compare`: one table if the scores have other names in
+        both, or a table for old and one for new.
+    **statistics
+        Those of `compare`: test, correction, confidence, n_resamples, seed, interval, weights and
+        unit.
+
+    Returns
+    -------
+    Gate
+        ``passed`` and ``reasons``, ``table`` with old and new means, and ``to_markdown()``, a
+        comment for a pull request.
+
+    Raises
+    ------
+    RecframeError
+        The tables share nothing, a limit is one that no fall could reach, or names no metric that
+        is compared, or an argument is out of its range.
+
+    See Also
+    --------
+    compare : The differences, with all figures.
+    read_per_user : Read saved tables.
+
+    Examples
+    --------
+    >>> import pandas as pd, recframe
+    >>> old = pd.DataFrame({"als": [0.25, 0.5, 0.75, 1.0] * 10}).rename_axis(columns="recall@10")
+    >>> recframe.gate(old, 0.8 * old, max_drop=0.05)
+    Failed
+    - recall@10 of 'als' fell by 0.125, more than 0.05 (95% interval -0.1431 to -0.1069)
+                       old  new  difference       low      high  n_users  passed
+    score metric
+    als   recall@10  0.625  0.5      -0.125 -0.143106 -0.106894       40   False
+    """
+    limits: dict[str, Any] = {
+        "max_drop": max_drop,
+        "non_inferior": non_inferior,
+        "at_least": at_least,
+        "min_users": min_users,
+        "allow_missing": allow_missing,
+        "lower_is_better": lower_is_better,
+        "higher_is_better": higher_is_better,
+    }
+    how = make_comparison(**GATE_STATISTICS | statistics)
+    people = [trusted] if isinstance(trusted, pd.DataFrame) else list(trusted or ())
+    with taking_notes() as facts:
+        sides = _read_sides(old, new, statistics.get("weights"))
+        verdict = find_verdict(sides, limits, how, metrics=metrics, by=by, trusted=people)
+    return make_gate(verdict, [one for one in list_notes(facts) if one.kind.startswith(TOLD)])
+
+
+def _read_sides(old: Any, new: Any, weights: Any) -> Sides:
+    """Return two tables of users, with the options of those that are files."""
+    names = [os.fspath(one) if is_path(one) else name for one, name in ((old, "old"), (new, "new"))]
+    if is_path(old) and is_path(new):
+        from recframe.files.saved import join_weights, read_saved  # frames do not need this import
+
+        saved = read_saved(names)
+        weights = join_weights(saved, names) if weights is None else weights
+        return Sides([one.table for one in saved], names, [one.made for one in saved], weights)
+    tables = [read_per_user(one) if is_path(one) else one for one in (old, new)]
+    return Sides(tables, names, None, weights)
 
 
 @public

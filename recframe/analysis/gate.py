@@ -1,180 +1,62 @@
-"""The gate: the metrics of an old and a new table of users compared, such as of two nights."""
+"""The gate: a verdict on the metrics of an old and a new table of users, such as of two nights."""
+
+from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from itertools import chain
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
 import pandas as pd
 
-from recframe.analysis.compare import Comparison, ScorePairs, compare_pairs
-from recframe.analysis.intervals import weigh_users
-from recframe.analysis.summary import summary_table
-from recframe.errors import RecframeError, quote, show_path
-from recframe.frames.judgments import naming
+from recframe.analysis.compare import Comparison, trust
+from recframe.analysis.intervals import is_share
+from recframe.analysis.matched_tables import (
+    Matched,
+    check_same_options,
+    compare_matched,
+    list_alone,
+    list_missing,
+    match_tables,
+    number_people,
+)
+from recframe.analysis.segments import Segmented, join_segments, list_segments, segment_table
+from recframe.errors import RecframeError, is_number, quote, shorten
 from recframe.frames.names import is_infer
 from recframe.frames.tables import mean_table
-from recframe.frames.user_values import LEVELS, check_per_user
-from recframe.kernel.threads import Array
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import find_alike, find_name
-from recframe.notes import taking_notes
+from recframe.options import INFER
 
 Rule = Literal["max_drop", "non_inferior"]
 Reasons = dict[str, dict[str, str]]  # by score and metric
+MIN_USERS = 0.95  # this share of the old table's users with a value needs one in the new table
+OTHERS = "others"  # stands for the metrics that limits do not name
+TOLD = ("disagreement", "judge")  # kinds of notes on differences
+FIGURES = ["old", "new", "difference", "low", "high", "n_users"]  # the columns of a verdict
 
 
-class Gate(NamedTuple):
-    """The losses that are allowed.
+class LimitError(RecframeError):
+    """A limit of a gate that no values could fail, or that names no metric compared."""
+
+
+class Limits(NamedTuple):
+    """The losses that a gate allows.
 
     "max_drop" fails if the mean became worse by more than the limit and the interval excludes 0.
     "non_inferior" fails unless the interval excludes all losses of the limit or more.
     """
 
-    rule: Rule
-    limit: float  # 0 or more, in units of the metric; infinite if only floors are asked for
+    rule: Rule | None
+    losses: Mapping[str, float]  # 0 or more, in units of the metric, by metric
     low: frozenset[str]  # metrics whose low values are better, so that a rise is a loss
     floors: Mapping[str, float]  # the least mean of all users of the new table, by metric
     min_users: float  # the least share of the old table's users with a value in both tables
-
-
-class Matched(NamedTuple):
-    """The values that two tables share, and a summary of the rest.
-
-    Parameters
-    ----------
-    per_user : DataFrame
-        The compared scores of all users, numbered, all old scores first.
-    has_user : ndarray of shape (2, n_users), bool
-        Whether each table has the user.
-    scores : list of (str, str)
-        The old and the new score of each comparison.
-    only : list of dict
-        The number of users, the scores and the metrics that only one table has.
-    weights : Series, default None
-        The weights of all users.
-    """
-
-    per_user: pd.DataFrame
-    has_user: Array
-    scores: list[tuple[str, str]]
-    only: list[dict[str, Any]]
-    weights: pd.Series | None = None
+    allow_missing: bool = False
 
     @property
-    def shared(self) -> pd.DataFrame:
-        """The values of the users that both tables have."""
-        return self.per_user[self.has_user.all(axis=0)]
-
-
-def match_tables(
-    tables: list[pd.DataFrame], names: list[str], metrics: list[str] | None, floors: Iterable[str]
-) -> Matched:
-    """Return the values that an old and a new table share, of these metrics and floors or of all.
-
-    Raise if they share nothing, or if a table lacks a metric that is asked for.
-    """
-    read = []
-    for table, name in zip(tables, names, strict=True):
-        with naming(show_path(name)):
-            read.append(check_per_user(table))
-    labels = chain(*(table.columns.unique("metric") for table in reversed(read)))
-    alike = find_alike([*(metrics or ()), *labels, *floors])
-    read = [table.rename(columns=alike, level="metric") for table in read]
-    asked = list(dict.fromkeys(alike[metric] for metric in [*(metrics or ()), *floors]))
-    scores, known = ([list(table.columns.unique(level)) for table in read] for level in LEVELS)
-    shared = _find_shared(known, names, asked, is_complete=bool(metrics))
-    pairs = _pair_scores(scores, names)
-    compared = list(zip(*pairs, strict=True))
-    columns = [pd.MultiIndex.from_product([of_table, shared]) for of_table in compared]
-    cells = [table[of_table] for table, of_table in zip(read, columns, strict=True)]
-    # Old and new scores may have the same label, so they are numbered.
-    numbered = pd.MultiIndex.from_product([range(2 * len(pairs)), shared], names=LEVELS)
-    per_user = pd.concat(cells, axis=1).set_axis(numbered, axis=1)
-    per_user.index.names = read[1].index.names
-    has_user = np.array([per_user.index.isin(table.index) for table in read])
-    only = [
-        {
-            "n_users": int((has_user[n] & ~has_user.all(axis=0)).sum()),
-            "scores": [score for score in scores[n] if score not in compared[n]],
-            "metrics": [label for label in known[n] if not metrics and label not in shared],
-        }
-        for n in range(2)
-    ]
-    return Matched(per_user, has_user, pairs, only)
-
-
-def _find_shared(
-    known: list[list[str]], names: list[str], asked: list[str], *, is_complete: bool
-) -> list[str]:
-    """Return the metrics asked for, or all that both tables have; raise if a table lacks one."""
-    for metric in asked:
-        for name, labels in zip(names, known, strict=True):
-            if metric not in labels:
-                raise RecframeError(
-                    f"{quote(metric)} must be in both files; {show_path(name)} has {quote(labels)}"
-                )
-    shared = asked if is_complete else [metric for metric in known[1] if metric in known[0]]
-    _check_shared("metric", shared, known, names)
-    return shared
-
-
-def _pair_scores(scores: list[list[str]], names: list[str]) -> list[tuple[str, str]]:
-    """Return the old and the new score of each pair: equal labels, or the only score of each."""
-    pairs = [(score, score) for score in scores[1] if score in scores[0]]
-    if not pairs and len(scores[0]) == len(scores[1]) == 1:
-        pairs = [(scores[0][0], scores[1][0])]
-    _check_shared("score", pairs, scores, names)
-    return pairs
-
-
-def _check_shared(level: str, shared: list[Any], labels: list[list[str]], names: list[str]) -> None:
-    """Raise if two tables share no metric or score."""
-    if not shared:
-        raise RecframeError(
-            f"{show_path(names[1])} has no {level} of {show_path(names[0])}, found "
-            f"{quote(labels[1])} and {quote(labels[0])}"
-        )
-
-
-def list_missing(matched: Matched, names: list[str]) -> list[str]:
-    """Return a line for each score and metric of the old table that the new one lacks."""
-    old, new = map(show_path, names)
-    missing = [
-        f"{what} {quote(label)} of {old} is not in {new}"
-        for what in ("score", "metric")
-        for label in matched.only[0][f"{what}s"]
-    ]
-    return missing + [
-        f"score {quote(lost)} of {old} is not in {new}; its {quote(found)} is compared instead"
-        for lost, found in matched.scores
-        if lost != found
-    ]
-
-
-def compare_matched(matched: Matched, how: Comparison) -> pd.DataFrame:
-    """Return the changes of every score, a row for each metric.
-
-    The last two columns hold the number of all users with an old value, and the mean of all new
-    values.
-    """
-    n, weights = len(matched.scores), matched.weights
-    pairs = ScorePairs(matched.shared, [(i, n + i) for i in range(n)], are_several=False)
-    of_shared = None if weights is None else weights[matched.has_user.all(axis=0)]
-    table = compare_pairs(pairs, of_shared, how)
-    unit = None if is_infer(how.unit) else how.unit  # compare_pairs refused repeated units
-    per_user, counted = weigh_users(matched.per_user, weights, unit)
-    old = per_user.to_numpy().T[: len(table)]
-    table["n_old"] = [np.count_nonzero(counted.join(values)[1]) for values in old]
-    table["new_mean"] = mean_table(matched.per_user, weights).to_numpy()[n:].ravel()
-    if how.trusted is not None:
-        with taking_notes():  # the differences note the same
-            of_new = matched.per_user.loc[:, list(range(n, 2 * n))]
-            trusted: dict[str, Any] = {"resampling": how.resampling, "trusted": how.trusted}
-            table["new_mean"] = summary_table(of_new, weights, unit=unit, **trusted)["mean"].array
-    named = {n + i: new for i, (_, new) in enumerate(matched.scores)}
-    return table.rename(index=named, level="score")
+    def any(self) -> bool:
+        """Whether a loss or a mean could fail."""
+        return bool(self.losses or self.floors)
 
 
 def check_limit(limit: float, most: float = math.inf) -> float:
@@ -183,6 +65,71 @@ def check_limit(limit: float, most: float = math.inf) -> float:
         range_of = "of 0 or more" if most == math.inf else f"from 0 to {most}"
         raise RecframeError(f"must be a number {range_of}, found {quote(limit)}")
     return limit
+
+
+def make_limits(
+    metrics: list[str],
+    *,
+    max_drop: Any = None,
+    non_inferior: Any = None,
+    at_least: Any = None,
+    min_users: float | None = None,
+    allow_missing: bool = False,
+    lower_is_better: Sequence[str] = (),
+    higher_is_better: Sequence[str] = (),
+) -> Limits:
+    """Return the limits of these metrics; raise if one is wrong, or two contradict each other."""
+    if max_drop is not None and non_inferior is not None:
+        raise LimitError("max_drop and non_inferior are two rules; pass one of them")
+    rule: Rule | None = None
+    if max_drop is not None or non_inferior is not None:
+        rule = "max_drop" if non_inferior is None else "non_inferior"
+    losses = name_limits(str(rule), max_drop if non_inferior is None else non_inferior, metrics)
+    floors = name_limits("at_least", at_least, metrics)
+    share = MIN_USERS if min_users is None else min_users
+    if not (is_number(share) and 0 <= share <= 1):
+        raise LimitError(f"min_users must be a number from 0 to 1, found {quote(share)}")
+    low = frozenset[str]()
+    if losses or floors:
+        judged = [one for one in metrics if one in losses]
+        low = find_low(judged, list(lower_is_better), list(higher_is_better))
+    return Limits(rule, losses, low, floors, share, allow_missing)
+
+
+def name_limits(
+    name: str, limits: float | Mapping[str, float] | None, metrics: Sequence[str]
+) -> dict[str, float]:
+    """Return the limit of each metric from one number, or from a mapping by metric."""
+    if limits is None:
+        return {}
+    named = dict(limits) if isinstance(limits, Mapping) else {OTHERS: limits}
+    alike = find_alike([*metrics, *(one for one in named if one != OTHERS)])
+    for metric, limit in named.items():
+        if metric != OTHERS and alike[metric] not in metrics:
+            raise LimitError(
+                f"{name} must name metrics that are compared, {quote(list(metrics))}, found "
+                f"{quote(metric)}"
+            )
+        is_limited = name == "at_least" and metric != OTHERS and is_share(metric)
+        if not (is_number(limit) and 0 <= limit <= (1 if is_limited else limit) < math.inf):
+            range_of = "from 0 to 1" if is_limited else "of 0 or more"
+            raise LimitError(f"{name} must be a number {range_of}, found {quote(limit)}")
+    own = {alike[metric]: limit for metric, limit in named.items() if metric != OTHERS}
+    return dict.fromkeys(metrics, named[OTHERS]) | own if OTHERS in named else own
+
+
+def _check_reachable(limits: Limits, matched: Matched) -> None:
+    """Raise if no fall of a metric from its old mean could reach a limit."""
+    means = mean_table(matched.per_user, matched.weights).to_dict("records")
+    for (old, _), of_score in zip(matched.scores, means, strict=False):  # the new ones come last
+        for metric, limit in limits.losses.items():
+            most = 1 - of_score[metric] if metric in limits.low else of_score[metric]
+            if is_share(metric) and 0 < most <= limit + 1e-12:  # their last digits may differ
+                raise LimitError(
+                    f"{limits.rule}={limit:g} must be below {most:.4g} for {shorten(metric)}, as "
+                    f"its old mean by {quote(old)} is {of_score[metric]:.4g}; pass a difference of "
+                    f"means such as {most / 20:.2g}"
+                )
 
 
 def find_low(metrics: list[str], low: list[str], high: list[str]) -> frozenset[str]:
@@ -197,8 +144,8 @@ def find_low(metrics: list[str], low: list[str], high: list[str]) -> frozenset[s
         if name not in metrics or named.count(name) > 1:
             once = "once " if name in metrics else ""
             raise RecframeError(
-                f"--lower-is-better and --higher-is-better must name {once}metrics that are "
-                f"compared, {quote(metrics)}, found {quote(name)}"
+                f"lower_is_better and higher_is_better must name {once}metrics that are compared, "
+                f"{quote(metrics)}, found {quote(name)}"
             )
     known = {name: one.better for name in metrics if (one := DEFINITIONS.get(find_name(name)))}
     better = {**known, **dict.fromkeys(low, "low"), **dict.fromkeys(high, "high")}
@@ -206,13 +153,13 @@ def find_low(metrics: list[str], low: list[str], high: list[str]) -> frozenset[s
         if better.get(name, "unknown") == "unknown":
             raise RecframeError(
                 f"whether high or low values of {quote(name)} are better is not known, which a "
-                "gate must know; pass --higher-is-better or --lower-is-better with its name, or "
-                "--metric with those of others"
+                "gate must know; pass higher_is_better or lower_is_better with its name, or "
+                "metrics without it"
             )
     return frozenset(name for name in metrics if better[name] == "low")
 
 
-def find_failed(table: pd.DataFrame, gate: Gate, confidence: float) -> tuple[Reasons, Reasons]:
+def find_failed(table: pd.DataFrame, gate: Limits, confidence: float) -> tuple[Reasons, Reasons]:
     """Return the reasons why metrics fail, and the metrics that too few users have.
 
     A metric in which no user differs does not fail. Any other metric of fewer than two users fails.
@@ -231,9 +178,11 @@ def find_failed(table: pd.DataFrame, gate: Gate, confidence: float) -> tuple[Rea
         floor = gate.floors.get(metric)
         if floor is not None and not round(floor - mean, 12) <= 0:
             reasons.append(f"has a mean of {mean:.4g}, below {floor:g}")
-        reason = _find_loss(row, gate, is_low=metric in gate.low)
+        limit = gate.losses.get(metric)
+        is_low = metric in gate.low
+        reason = None if limit is None else _find_loss(row, gate.rule, limit, is_low=is_low)
         if reason is not None:
-            lower = "; the lower the better" if metric in gate.low else ""
+            lower = "; the lower the better" if is_low else ""
             interval = f"{confidence * 100:g}% interval {row['low']:.4g} to {row['high']:.4g}"
             if n_known < 2:
                 has = "user has" if n_known else "users have"
@@ -247,19 +196,140 @@ def find_failed(table: pd.DataFrame, gate: Gate, confidence: float) -> tuple[Rea
     return failed, missing
 
 
-def _find_loss(row: Any, gate: Gate, *, is_low: bool) -> str | None:
+def _find_loss(row: Any, rule: Rule | None, limit: float, *, is_low: bool) -> str | None:
     """Return how a metric became worse, or may have become so, by more than is allowed."""
     sign = 1 if is_low else -1
     loss, (least, most) = sign * row["difference"], sorted((sign * row["low"], sign * row["high"]))
-    is_by_mean = gate.rule == "max_drop"
+    is_by_mean = rule == "max_drop"
     if row.get("n_tied") == row["n_known"] >= min(2, row["n_old"]):
         return None
     if row["n_known"] < 2 or (math.isnan(most) and not is_by_mean):
         return "cannot be told"
-    if not is_by_mean and not most < gate.limit:
+    if not is_by_mean and not most < limit:
         how = "risen" if is_low else "fallen"
-        return f"may have {how} by {most:.4g}, not less than {gate.limit:g}"
+        return f"may have {how} by {most:.4g}, not less than {limit:g}"
     # A drop by the limit itself is allowed, whatever the last digits of floats.
-    if is_by_mean and round(loss - gate.limit, 12) > 0 and not least <= 0:
-        return f"{'rose' if is_low else 'fell'} by {loss:.4g}, more than {gate.limit:g}"
+    if is_by_mean and round(loss - limit, 12) > 0 and not least <= 0:
+        return f"{'rose' if is_low else 'fell'} by {loss:.4g}, more than {limit:g}"
     return None
+
+
+class Sides(NamedTuple):
+    """An old and a new table of users, their names, the options that made them, and weights."""
+
+    tables: list[pd.DataFrame]
+    names: list[str]
+    made: list[dict[str, Any]] | None  # None: nobody recorded them
+    weights: Any = None
+
+
+class SegmentVerdict(NamedTuple):
+    """The changes of a segment's users, None if the tables share none, and why they fail."""
+
+    segment: dict[str, Any]  # its values by column, empty if all users are one segment
+    matched: Matched
+    changes: pd.DataFrame | None
+    failed: Reasons
+    lacking: Reasons
+
+    @property
+    def where(self) -> str:
+        """The words that name the segment after a score."""
+        values = [f"{shorten(name)} is {quote(value)}" for name, value in self.segment.items()]
+        return f" where {' and '.join(values)}" if values else ""
+
+    def list_reasons(self, reasons: Reasons) -> list[str]:
+        """Return a line for each reason."""
+        return [
+            f"{shorten(metric)} of {quote(score)}{self.where} {reason}"
+            for score, of_score in reasons.items()
+            for metric, reason in of_score.items()
+        ]
+
+
+class Verdict(NamedTuple):
+    """The verdicts on all segments, and all that the new table lacks."""
+
+    segments: list[SegmentVerdict]
+    segmented: Segmented
+    limits: Limits
+    missing: list[str]
+    matched: Matched
+    how: Comparison
+    made: Mapping[str, Any]  # the options that the new table was made with
+    notes: Sequence[str] = ()
+
+    @property
+    def failures(self) -> list[str]:
+        """A line for each failure, first for missing users, scores and metrics."""
+        of_values = [line for one in self.segments for line in one.list_reasons(one.failed)]
+        is_complete = self.limits.allow_missing or not self.limits.any
+        return of_values if is_complete else self.missing + of_values
+
+    def join(self, tables: list[pd.DataFrame]) -> pd.DataFrame:
+        """Return one table from the tables of segments with users in both."""
+        if not self.segmented.grouping.by:
+            return tables[0]
+        are_shared = [one.changes is not None for one in self.segments]
+        return join_segments(tables, self.segmented._replace(keys=self.segmented.keys[are_shared]))
+
+    def table(self) -> pd.DataFrame:
+        """Return the old and new mean of each metric, the difference, and whether it passed."""
+        tables = []
+        for one in self.segments:
+            if one.changes is not None:
+                shown = pd.DataFrame(one.changes[FIGURES]).rename_axis(columns=None)
+                reasons = [one.failed] if self.limits.allow_missing else [one.failed, one.lacking]
+                if self.limits.any:
+                    shown["passed"] = [
+                        not any(metric in by_score.get(score, {}) for by_score in reasons)
+                        for score, metric in shown.index
+                    ]
+                tables.append(shown)
+        return self.join(tables)
+
+
+def find_verdict(
+    sides: Sides,
+    limits: Mapping[str, Any],
+    how: Comparison,
+    *,
+    metrics: list[str] | None = None,
+    by: Any = None,
+    trusted: Sequence[pd.DataFrame] = (),
+    shows_bar: bool = False,
+) -> Verdict:
+    """Return the verdict on two tables, by segment; limits are the arguments of `make_limits`."""
+    tables, names, made, weights = sides
+    floors = limits.get("at_least")
+    named = [one for one in floors if one != OTHERS] if isinstance(floors, Mapping) else []
+    matched = match_tables(tables, names, metrics, named)
+    segmented = segment_table(matched.per_user, by, weights)
+    matched = matched._replace(weights=segmented.weights)
+    allowed = make_limits(list(matched.per_user.columns.unique("metric")), **limits)
+    _check_reachable(allowed, matched)
+    notes = list[str]()
+    if made is not None:
+        units = [one.pop("unit", INFER) for one in made]
+        if is_infer(how.unit) and units[0] == units[1]:
+            how = how._replace(unit=units[1])
+        notes = check_same_options(made, names, has_limits=allowed.any)
+    if trusted:
+        how = trust(how, number_people(trusted, matched))
+    verdict = Verdict(
+        [], segmented, allowed, list_missing(matched, names), matched, how, made[1] if made else {}
+    )
+    each = segmented.each(shows_bar=shows_bar)
+    for (rows, users, weights), segment in zip(each, list_segments(segmented), strict=True):
+        has_user = matched.has_user[:, rows]
+        of_segment = matched._replace(per_user=users, has_user=has_user, weights=weights)
+        one = SegmentVerdict(segment, of_segment, None, {}, {})
+        if not of_segment.shared.empty:
+            table = compare_matched(of_segment, how)
+            failed, lacking = find_failed(table, allowed, how.resampling.confidence)
+            one = one._replace(changes=table, failed=failed, lacking=lacking)
+            verdict.missing.extend(one.list_reasons(lacking))
+        elif has_user[0].any():
+            verdict.missing.append(f"no user{one.where} is in both files")
+        verdict.segments.append(one)
+    return verdict._replace(notes=[*notes, *list_alone(matched, names)])

@@ -41,6 +41,12 @@ def join_words(values: Iterable[object]) -> str:
     return ", ".join(dict.fromkeys(map(as_text, values)))
 
 
+def check_decimals(digits: Any) -> None:
+    """Raise unless numbers can be written with so many digits after the point."""
+    if not is_number(digits, int) or not 0 <= digits <= MAX_DIGITS:
+        raise RecframeError(f"digits must be from 0 to {MAX_DIGITS}, found {quote(digits)}")
+
+
 class PaperTable(NamedTuple):
     """A table as marked-up text; its first columns hold names."""
 
@@ -253,8 +259,7 @@ class ResultTable(NotedTable):
 
     def _typeset(self, markup: Markup, digits: Any, spread: Any) -> PaperTable:
         """Return the table in a markup; its caption is not escaped yet."""
-        if not is_number(digits, int) or not 0 <= digits <= MAX_DIGITS:
-            raise RecframeError(f"digits must be from 0 to {MAX_DIGITS}, found {quote(digits)}")
+        check_decimals(digits)
         if spread not in SPREADS:
             raise RecframeError(f"spread must be one of {SPREADS}, found {quote(spread)}")
         lines, sign = self._lines(), "+" if self._is_difference else ""

@@ -315,6 +315,13 @@ def join_segments(tables: list[pd.DataFrame], segmented: Segmented) -> pd.DataFr
     return _label_segments(joined, [len(table) for table in tables if len(table)], segmented)
 
 
+def list_segments(segmented: Segmented) -> list[dict[str, Any]]:
+    """Return each segment as a dict of its values by column."""
+    names = [str(one.label) for one in segmented.grouping.by]
+    keys = segmented.keys.itertuples(name=None)
+    return [dict(zip(names, key, strict=True)) for _, *key in keys]
+
+
 def _label_segments(table: pd.DataFrame, n_rows: Any, segmented: Segmented) -> pd.DataFrame:
     """Return a table with segments as outer index levels; `n_rows` is for each, or for all."""
     keys = segmented.keys

@@ -16,7 +16,7 @@ from recframe.analysis.compare import compare_table
 from recframe.analysis.describe import Description
 from recframe.analysis.display import TEXT_WIDTH
 from recframe.analysis.paper_tables import ResultTable
-from recframe.analysis.segments import Segmented, join_segments, mean_by_segment
+from recframe.analysis.segments import Segmented, join_segments, list_segments, mean_by_segment
 from recframe.analysis.summary import summary_table
 from recframe.console import escape, show, shows_bar
 from recframe.errors import RecframeError, hide, quote
@@ -173,13 +173,6 @@ def join_documents(documents: Iterable[Any], segmented: Segmented) -> list[dict[
     """Return the document of each segment, headed by the segment's values."""
     pairs = zip(list_segments(segmented), documents, strict=True)
     return [{"segment": segment, **document} for segment, document in pairs]
-
-
-def list_segments(segmented: Segmented) -> list[dict[str, Any]]:
-    """Return each segment as a dict of its values by column."""
-    names = [str(one.label) for one in segmented.grouping.by]
-    keys = segmented.keys.itertuples(name=None)
-    return [dict(zip(names, key, strict=True)) for _, *key in keys]
 
 
 def write_result(

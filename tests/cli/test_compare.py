@@ -12,7 +12,7 @@ import pytest
 
 import recframe
 from command_lines import GOLDEN
-from recframe.analysis.gate import Gate, find_failed, find_low
+from recframe.analysis.gate import Limits, find_failed, find_low
 from recframe.cli import main
 from recframe.frames.tables import tidy_table
 from recframe.metrics.definitions import DEFINITIONS
@@ -153,7 +153,7 @@ def test_rules(rule, is_low, difference, interval, n, fails):
     row = {"difference": difference, "low": interval[0], "high": interval[1], "n_users": n}
     row |= {"n_old": n, "new_mean": 0.5}
     table = pd.DataFrame([row], pd.MultiIndex.from_tuples([("knn", "m")]))
-    gate = Gate(rule, 0.1, frozenset(["m"] if is_low else []), {}, 0.95)
+    gate = Limits(rule, {"m": 0.1}, frozenset(["m"] if is_low else []), {}, 0.95)
     failed, _ = find_failed(table, gate, 0.95)
 
     assert fails == bool(failed)
@@ -186,7 +186,7 @@ def test_low_values_are_better_where_it_is_said():
 @pytest.mark.parametrize(
     ("low", "high", "message"),
     [
-        ([], ["own"], r"low values of 'mean\(price\)@4' are better is not known, .*pass --higher-"),
+        ([], ["own"], r"low values of 'mean\(price\)@4' are better is not known, .*pass higher_"),
         (["mean(price)@4"], [], "low values of 'own' are better is not known"),
         (["x"], [], "must name metrics that are compared, .*found 'x'"),
         (["own"], ["own"], "must name once metrics that are compared, .*found 'own'"),
@@ -305,10 +305,7 @@ def test_what_has_nothing_in_common_is_refused(save, nights, capsys):
             ["--min-users", "0.9"],
             "--min-users belongs to a gate; add --max-drop, --non-inferior or --",
         ),
-        (
-            ["--at-least", "0.2"],
-            "--at-least: must be METRIC=MEAN, such as ndcg@10=0.2, found",
-        ),
+        (["--at-least", "2"], "--at-least: must be a number from 0 to 1, found 2"),
         (["--at-least", "ndcg@10=-1"], "--at-least: must be a number from 0 to 1, found -1"),
         (["--at-least", "ndcg@10=1.5"], "--at-least: must be a number from 0 to 1, found 1.5"),
         (["--at-least", "rbp(p=0.8)=2"], "--at-least: must be a number from 0 to 1, found 2"),
@@ -526,14 +523,14 @@ def test_a_floor(save, capsys):
 
 @pytest.mark.parametrize("rule", ["--max-drop", "--non-inferior"])
 def test_a_limit_that_nothing_exceeds(rule, save, capsys):
-    """A limit of 1 or more for metrics in [0, 1] is wrong usage and leaves no file."""
+    """A limit above the old mean is wrong usage and leaves no file."""
     paths = [save(make_night(20), "old.parquet"), save(make_night(20), "new.parquet")]
 
     with pytest.raises(SystemExit, match="2"):
         main(["compare", *paths, rule, "5", "-q", "--output", "out.json"])
     assert (
-        f"recframe: {rule} must be below 1 for recall@4, which lies between 0 and 1, found 5; "
-        "pass a difference of means such as 0.05\n"
+        f"recframe: {rule[2:].replace('-', '_')}=5 must be below 0.5007 for recall@4, as its old "
+        "mean by 'knn' is 0.5007; pass a difference of means such as 0.025\n"
     ) == capsys.readouterr().err
     assert not Path("out.json").exists()
 

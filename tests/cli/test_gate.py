@@ -143,8 +143,8 @@ def test_a_limit_that_no_loss_can_reach(metric, limit, most, capsys):
     with pytest.raises(SystemExit, match="2"):
         main([*words, str(limit)])
     assert (
-        f"recframe: --max-drop must be below {most} for {metric}, whose old mean by 'als' is 0.25, "
-        f"found {limit}; pass a difference of means such as {most / 20:.2g}\n"
+        f"recframe: max_drop={limit} must be below {most} for {metric}, as its old mean by 'als' "
+        f"is 0.25; pass a difference of means such as {most / 20:.2g}\n"
     ) == capsys.readouterr().err
     assert 3 == main([*words, str(most - 0.01)])
 
