@@ -156,6 +156,6 @@ def test_methods_that_are_not_there(name, hint):
 def test_signatures_are_as_written():
     """A public function keeps its own signature and docstring."""
     assert "metrics" in inspect.signature(recframe.evaluate).parameters
-    assert ["self", "k"] == list(inspect.signature(RankingMethods.describe).parameters)
+    assert ["self", "k", "trusted"] == list(inspect.signature(RankingMethods.describe).parameters)
     assert "evaluate" == recframe.evaluate.__name__
     assert recframe.evaluate.__doc__ is None or "Return" in recframe.evaluate.__doc__
