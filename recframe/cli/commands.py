@@ -159,8 +159,8 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
             unit = None if is_infer(arguments.unit) and not is_tested else arguments.unit
             if arguments.bounds:
                 check_bounds(metrics, options)
-            by, weights = arguments.by, arguments.weights
-            grouping, tables = rec.iter_users(metrics, by, weights, unit, measure)
+            by_weights_unit = arguments.by, arguments.weights, unit
+            grouping, tables = rec.iter_users(metrics, by_weights_unit, measure)
             known = {str(score): score for score in opened[0].columns.scores}
             baseline = find_baseline(arguments.baseline, known, "score columns")
             notes = list[Note]()  # the last table completes them
