@@ -5,6 +5,7 @@ import textwrap
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple, Self
+from zlib import crc32
 
 import numpy as np
 import pandas as pd
@@ -352,8 +353,8 @@ def _find_sets(interactions: Interactions) -> pd.Series:
     n_relevant = groups.count(interactions.relevant)
     if items is None or interactions.n_unlisted.any() or (n_relevant != 1).any():
         return UNKNOWN
-    hashes = pd.util.hash_array(items.ids.map(str).to_numpy(object)) % (1 << 32)
-    hashes = np.append(hashes, 0).take(items.codes, mode="clip")  # 0 for nulls
+    of_ids = [crc32(as_text(one).encode()) for one in items.ids]
+    hashes = np.array([*of_ids, 0]).take(items.codes, mode="clip")  # 0 for nulls
     # Floats add up such whole numbers exactly, in any order.
     return pd.Series(1, np.unique(np.bincount(groups.codes, hashes))[:2])
 

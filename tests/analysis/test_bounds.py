@@ -114,7 +114,7 @@ def test_truth_and_nulls_are_one():
     known = truth.dropna()
     pd.testing.assert_frame_equal(expected, rows.rec(truth=known, **options).bounds(METRICS))
     pd.testing.assert_frame_equal(expected, rows.rec(truth=truth, **OPTIONS).bounds(METRICS))
-    twice = pd.concat([ROWS, ROWS.assign(relevant=None)])
+    twice = pd.concat([ROWS, ROWS.assign(relevant=np.nan)])
     folded = twice.rec(duplicates="max", **OPTIONS)
     pd.testing.assert_frame_equal(expected, folded.bounds(METRICS))
 
