@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, Unpack
 
 import pandas as pd
 
+from recframe.analysis.bounds import bounds_table, check_bounds, measure_bounds
 from recframe.analysis.catalogue import (
     catalogue_columns,
     catalogue_options,
@@ -78,7 +79,7 @@ from recframe.analysis.summary import (
     summary_table,
 )
 from recframe.analysis.trusted import check_regression, read_people
-from recframe.errors import RecframeError, RecframeWarning, is_number
+from recframe.errors import RecframeError, RecframeWarning, is_number, quote
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.duplicates import find_models
 from recframe.frames.ids import ALL_USERS
@@ -86,6 +87,7 @@ from recframe.frames.judgments import naming
 from recframe.frames.list_frames import make_companion_rows
 from recframe.frames.names import as_labels, check_label, find_role, is_infer, remove_labels
 from recframe.frames.questions import ask_all
+from recframe.frames.roles import find_roles
 from recframe.frames.tables import Make, MakeTable, make_columns, mean_table
 from recframe.frames.unused_columns import (
     are_classes,
@@ -97,6 +99,7 @@ from recframe.frames.unused_columns import (
 from recframe.metrics.definitions import DEFAULT_METRICS, DEFINITIONS, describe_arguments
 from recframe.metrics.names import Metric, check_k, find_map_at, make_metric, parse_metrics
 from recframe.metrics.other_names import describe_map, find_meant, find_near_name
+from recframe.metrics.recipes import find_recipe
 from recframe.notes import Facts, list_notes, taking_notes, warn_of
 from recframe.options import (
     DEFAULTS,
@@ -106,7 +109,9 @@ from recframe.options import (
     Options,
     is_key,
     is_path,
+    list_changed,
     make_options,
+    spell_arguments,
     spell_options,
 )
 from recframe.public_calls import make_public, public
@@ -325,7 +330,17 @@ class RankingMethods(ABC, Generic[Table]):
 
     def _parse(self, metrics: str | Iterable[str]) -> list[Metric]:
         """Return the metrics that labels name; `like` settles those such as "map@10"."""
-        return parse_metrics(metrics, self._options.map_at_k)
+        return parse_metrics(metrics, self._options.map_at_k, self._spell_roles)
+
+    def _spell_roles(self) -> dict[str, str]:
+        """Return the labels of columns in their roles and the options, as code for `recipes`."""
+        options, changed = self._options, list_changed(self._options)
+        roles = find_roles(self._sample, options, with_item=True)
+        spelled = {name: quote(one.found[0]) for name, one in roles.items() if len(one.found) == 1}
+        spelled["grade"] = quote(1 if options.min_relevance is None else options.min_relevance)
+        spelled["options"] = f"({', '.join(spell_arguments(changed))})" if changed else ""
+        judge = f"df = df.rec{spelled['options']}.judge()"  # Relevance of truth becomes a column.
+        return spelled | {"judge": judge} if options.has_truth else spelled
 
     def _find_columns(
         self, *, with_item: bool = False, metrics: Sequence[Metric] = (), used: Sequence[Any] = ()
@@ -993,6 +1008,66 @@ class RankingMethods(ABC, Generic[Table]):
         measure = measure_curve if k is None else measure_noted
         return self._aggregate_means(metrics, make_table, by, weights, measure)
 
+    def bounds(self, metrics: str | Iterable[str] = "precision@10") -> Table:
+        """
+        Return the lowest and highest means that unjudged rows leave possible.
+
+        A row is unjudged if `truth` lacks its pair, or if its relevance is null under
+        ``null_relevance="nonrelevant"``. For the lowest mean no unjudged row is relevant, for the
+        highest all are, with the highest grade where grades count.
+
+        Parameters
+        ----------
+        metrics : str or iterable of str, default "precision@10"
+            Names of metrics that a relevant row can only raise: precision, dcg, err, rbp, hit_rate
+            and reciprocal_rank. Of metrics with grades only err has bounds, as its name has the
+            highest grade.
+
+        Returns
+        -------
+        DataFrame
+            Index: (score, metric). Columns: low and high, means over users in the range of the
+            metric, and judged, the mean share of judged rows among the first k ranked rows, in
+            [0, 1]: of all, for a metric without k and for users with fewer.
+            ``.plot()``, ``.to_latex()`` and ``.to_markdown()`` work as in `summary`, with the range
+            from low to high.
+
+        Raises
+        ------
+        RecframeError
+            Another metric is named, such as recall, which a further relevant row may raise or
+            lower; dcg with grades; hit_rate or reciprocal_rank unless `zero_division` is 0, as
+            unjudged rows may decide whether a user has a value; or the frame is refused as in
+            `recframe.evaluate`.
+
+        See Also
+        --------
+        judged : The share of judged rows of each user.
+        summary : The interval that the choice of users leaves.
+
+        Notes
+        -----
+        Under ``unjudged="drop"`` no row is unjudged, and low is high, with a note. The distance
+        from low to high of rbp without k is the residual of A. Moffat and J. Zobel,
+        "Rank-biased precision for measurement of retrieval effectiveness", ACM Transactions on
+        Information Systems 27, 2008, without the part of rows beyond the end of a ranking.
+
+        Examples
+        --------
+        >>> import pandas as pd, recframe
+        >>> rows = {"item": ["a", "b", "c", "d"], "score": [4, 3, 2, 1]}
+        >>> df = pd.DataFrame({"user": "ann", **rows})
+        >>> truth = pd.DataFrame({"user": "ann", "item": ["a", "c"], "relevant": [1, 0]})
+        >>> df.rec(truth=truth).bounds(["precision@2", "rbp(p=0.5)"])
+                           low    high  judged
+        score metric
+        score precision@2  0.5  1.0000     0.5
+              rbp(p=0.5)   0.5  0.8125     0.5
+        """
+        asked = self._parse(metrics)
+        check_bounds(asked, self._options)
+        return self._aggregate_means(asked, bounds_table, None, None, measure_bounds)
+
     def summary(
         self,
         metrics: str | Iterable[str] = DEFAULT_METRICS,
@@ -1382,16 +1457,17 @@ class RankingMethods(ABC, Generic[Table]):
 
         def __getattr__(self, name: str) -> Callable[..., Table]:
             """Raise `AttributeError` and suggest the nearest method."""
-            near, k = [], ""
+            near, k, recipe = [], "", ""
             if not name.startswith("_"):  # IPython looks for private names
                 public_names = [one for one in dir(type(self)) if not one.startswith("_")]
                 near = find_near_name(name, public_names)
                 if (meant := find_meant(name)) is not None:
                     near, takes_k = [meant.name], DEFINITIONS[meant.name].cut_off != "none"
                     k = f"k={meant.k}" if meant.k and takes_k else ""
+                recipe = find_recipe(name, self._spell_roles)
             hint = f"; did you mean {near[0]}({k})?" if near else ""
             hint = f"; did you mean {describe_map(at_k)}?" if (at_k := find_map_at(name)) else hint
-            hint = self._lacks.get(name, hint)
+            hint = self._lacks.get(name, recipe.rstrip() or hint)
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 
 

@@ -36,9 +36,9 @@ class Note(NamedTuple):
     """
     A fact about a table that its readers should know.
 
-    Tables of all users (`mean`, `summary`, `compare`, `curve`, `catalogue`) and `top` list them as
-    ``notes`` and show them below. Selecting and copying keep notes; arithmetic, transposing and
-    reshaping give plain DataFrames.
+    Tables of all users (`mean`, `summary`, `compare`, `bounds`, `curve`, `catalogue`) and `top`
+    list them as ``notes`` and show them below. Selecting and copying keep notes; arithmetic,
+    transposing and reshaping give plain DataFrames.
 
     Parameters
     ----------
@@ -196,6 +196,17 @@ KINDS: dict[str, tuple[str, str | Callable[[Facts, Any], str]]] = {
         "catalogues_of_lists",
         "no ranking is longer than its list, so every item of the frame is in one, and coverage "
         "and gini are not given; pass items= all items of the catalogue, or their number",
+    ),
+    "bounds": (
+        "bounds_alike",
+        "low equals high: no unjudged row can change these means; a row is unjudged if truth lacks "
+        "it, or if its relevance is null (options null_relevance, unjudged)",
+    ),
+    "sampled": (
+        "rows_of_samples users_of_samples",
+        "each of {1:,} users has one relevant row among {0:,}, and their items differ: if these "
+        "are sampled candidates, metrics are not those of the full catalogue; only auc estimates "
+        "its own",
     ),
     "segments": (
         "users_without_segment",

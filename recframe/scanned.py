@@ -141,14 +141,15 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         warn_of(list_notes(facts, self._options))
 
     def iter_users(
-        self, metrics: list[Metric], by: Any = None, weights: Any = None, unit: Any = None
+        self, metrics: list[Metric], by_weights_unit: Any = None, measure: Any = measure_noted
     ) -> tuple[Grouping | None, Generator[pd.DataFrame, None, None]]:
         """Return the segments and weights of users, if any, and the metrics of every user by block.
 
         With segments or weights, each block is a cell with the metrics and these values.
         """
+        by, weights, unit = by_weights_unit or (None, None, None)
         columns = self._find_columns(metrics=metrics, used=(by, weights))
-        make = partial(measure_noted, metrics=metrics)
+        make = partial(measure, metrics=metrics)
         grouping = find_grouping(self._sample, by, weights, columns.users, unit)
         if grouping.all:
             columns = columns._replace(of_users=tuple(grouping.labels))

@@ -93,6 +93,7 @@ CALLS = {
     "`report`": every(*([lambda rec: rec.report(METRIC)] if find_spec("jinja2") else [])),
     "`rank`, `top`": every(lambda rec: rec.rank(), lambda rec: rec.top(1)),
     "`judge`": lambda make: make(ROWS.drop(columns="relevant"), **OPTIONS).judge(PAIRS),
+    "`bounds`": every(lambda rec: rec.bounds("precision@1")),
     "`catalogue`": every(lambda rec: rec.catalogue(1)),
     "`by=`, `weights=`: columns": of_segments(by="country", weights="clicks"),
     "`by=`, `weights=`: a Series by user": of_segments(by=OF_USERS, weights=VISITS),

@@ -80,7 +80,9 @@ def test_null_categories_are_no_model():
         ROWS.assign(model=models).rec(model="model").recall(k=1)
 
 
-@pytest.mark.parametrize("method", ["mean", "rank", "top", "summary", "catalogue", "judge"])
+@pytest.mark.parametrize(
+    "method", ["mean", "rank", "top", "summary", "bounds", "catalogue", "judge"]
+)
 def test_every_method_refuses(method):
     """Every method that ranks refuses models in rows, and `describe` shows them."""
     truth = {"truth": ROWS[["user", "item"]]} if method == "judge" else {}

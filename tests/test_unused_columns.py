@@ -159,7 +159,9 @@ def test_a_column_that_is_named_is_not_asked_about():
     assert np.isfinite(lists.rec(short="pad").mean("mean(zzz)@2").iloc[0, 0])
 
 
-@pytest.mark.parametrize("method", ["mean", "summary", "rank", "top", "catalogue", "precision"])
+@pytest.mark.parametrize(
+    "method", ["mean", "summary", "rank", "top", "bounds", "catalogue", "precision"]
+)
 def test_every_method_asks(method):
     """Every method that ranks asks about lists, and `describe` and `inspect` show rows."""
     frame = part_by(ROWS["list"])

@@ -105,7 +105,7 @@ class ScorePairs(NamedTuple):
 def plain_with_undefined(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table of all users as plain columns; undefined values remove none."""
     plain = plain_table(table)
-    if "low" not in plain:
+    if "interval" not in plain:
         return plain
     undefined = ["n_undefined"] if "mean" in plain else UNDEFINED
     return plain.assign(**{name: 0 for name in undefined if name not in plain})

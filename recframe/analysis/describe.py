@@ -3,13 +3,14 @@
 import math
 import textwrap
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from html import escape
 from typing import Any, NamedTuple, Self
+from zlib import crc32
 
 import numpy as np
 import pandas as pd
 
+from recframe.analysis.bounds import share_judged
 from recframe.analysis.display import TEXT_WIDTH, WideTable
 from recframe.analysis.people import AGREEMENT, KAPPA, count_agreement, find_kappa
 from recframe.analysis.summary import note_relevance
@@ -23,7 +24,7 @@ from recframe.frames.interactions import (
     read_interactions,
 )
 from recframe.frames.names import as_labels, get_column
-from recframe.frames.tables import measure_table, policy_of
+from recframe.frames.tables import policy_of
 from recframe.frames.truth import Judge
 from recframe.frames.values import find_missing
 from recframe.kernel.counting import count_ties
@@ -39,10 +40,12 @@ NO_RELEVANT, UNFOUND = "users without relevant rows", "truth items not in the fr
 ONLY_ROWS, ONLY_TRUTH = "users only in the frame", "users only in truth"
 NULL_USERS, NULL_RELEVANCE, NULL_SCORES = "null users", "null relevance", "null scores"
 DUPLICATES = "duplicate pairs"
+SETS = "sets of items"
+LEAST_SAMPLED = 20  # shorter lists may be those of a recommender
 NEAR_PAIRS, EXCLUDED = "truth pairs written differently", "relevant pairs excluded"
 NOTED = {NEAR_PAIRS: "truth_pairs_written_differently", EXCLUDED: "relevant_pairs_excluded"}
 JUDGED_ROWS, JUDGED = "judged rows", "judged@"  # k follows
-UNSEEN = ("all_relevant", "exclude", "unjudged")  # notes that no figure shows
+UNSEEN = ("all_relevant", "exclude", "unjudged", "sampled")  # notes that no figure shows
 FEW_JUDGED = 0.5  # a smaller share of the first k rows is worth a warning
 N_IN_WARNING = 3  # score columns named in a warning, and warnings for one figure
 
@@ -185,6 +188,7 @@ def count_figures(
         interactions = judge.judge_absent(interactions)
     elif judge is not None and is_unique(options, interactions.n_repeated):
         interactions = judge.judge(interactions, is_all=columns.user is None)
+    sets = _find_sets(interactions)
     note_relevance(interactions)
     note(users=len(interactions.users.ids))
     if people is not None:
@@ -193,6 +197,8 @@ def count_figures(
         Figures(*_count_ranking(interactions, score, k, options, common, frame), is_found)
         for score in columns.scores
     ]
+    for each in figures:
+        each.histograms[SETS] = sets
     if judge is not None and not judge.judgments.relevant.all():
         _add_judged(figures, interactions, k, options)
     return figures
@@ -295,6 +301,9 @@ def describe_blocks(
     names = [name for name in names if name in described[0]]
     # With dtype object, whole numbers and means keep their types in one column.
     description = Description(pd.DataFrame(described, labels, names, dtype=object).T)
+    sets, lengths = figures[0].histograms[SETS].index, {shown[one] for one in TOTALS}
+    if len(sets) > 1 and not sets.hasnans and len(lengths) == 1 and min(lengths) >= LEAST_SAMPLED:
+        note(rows_of_samples=int(min(lengths)), users_of_samples=int(shown["users"]))
     notes = list_notes(facts_noted(), options)
     description.noted = [one.text for one in notes if one.kind in UNSEEN]
     return description.warn(Options())
@@ -348,6 +357,21 @@ def is_unique(options: Options, n_repeated: float) -> bool:
     return n_repeated == 0 or options.duplicates != "raise"
 
 
+def _find_sets(interactions: Interactions) -> pd.Series:
+    """Return numbers of two users' sets of items, as a histogram; a set has one in all blocks.
+
+    They are unknown unless each user has one relevant item, and it is a row.
+    """
+    groups, items = interactions.users.groups, interactions.items
+    n_relevant = groups.count(interactions.relevant)
+    if items is None or interactions.n_unlisted.any() or (n_relevant != 1).any():
+        return UNKNOWN
+    of_ids = [crc32(as_text(one).encode()) for one in items.ids]
+    hashes = np.array([*of_ids, 0]).take(items.codes, mode="clip")  # 0 for nulls
+    # Floats add up such whole numbers exactly, in any order.
+    return pd.Series(1, np.unique(np.bincount(groups.codes, hashes))[:2])
+
+
 def _count_ranking(
     interactions: Interactions,
     score: Hashable,
@@ -393,10 +417,7 @@ def _add_judged(
     n_judged, of_scores = np.nan, [UNKNOWN] * len(figures)
     if interactions.is_judged:
         n_judged = int(np.count_nonzero(interactions.judged().rows))
-        # The share of ranked rows; NaN for a user without one.
-        options = replace(options, truth=None, unjudged="nonrelevant")
-        rule = replace(options, ties="expected", short="shrink", zero_division=np.nan)
-        shares = measure_table(interactions, rule, [make_metric("judged", k)])
+        shares = share_judged(interactions, options, [k])
         of_scores = [share.value_counts() for _, share in shares.items()]
     for each, of_score in zip(figures, of_scores, strict=True):
         each.numbers[JUDGED_ROWS] = n_judged

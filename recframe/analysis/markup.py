@@ -54,6 +54,8 @@ class Cell(NamedTuple):
             text = f"{number:{sign}.{digits}f}".replace("-", markup.minus)
             return markup.none if math.isnan(number) else text
 
+        if math.isnan(self.value) and not math.isnan(self.low):
+            return f"[{show(self.low)}, {show(self.high)}]"
         text = markup.bold.format(show(self.value)) if self.is_best else show(self.value)
         text += markup.star if self.is_significant else ""
         if spread is None or math.isnan(self.low):

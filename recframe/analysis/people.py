@@ -109,10 +109,6 @@ def measure_people(
     """
     table = measure_table(interactions, options, metrics)
     judged, users = interactions.judged(), interactions.users
-    label = interactions.columns.relevant
-    if interactions.find_judged is None and label is not None:  # its nulls are not judged
-        column = interactions.get_column(label)
-        judged = judged._replace(rows=~find_nulls(column))
     order, n_rows = users.sort(), np.diff(users.groups.offsets)
     n_judged = users.groups.count(judged.rows)
     is_listed = (n_judged + judged.n_others + interactions.n_unlisted)[order] > 0

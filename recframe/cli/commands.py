@@ -12,10 +12,12 @@ from typing import IO, Any
 import pandas as pd
 
 from recframe import __version__
+from recframe.analysis.bounds import check_bounds, measure_bounds
 from recframe.analysis.catalogue import catalogue_options, read_catalogue
 from recframe.analysis.compare import trust
 from recframe.analysis.describe import Description
 from recframe.analysis.segments import segment_users, tidy_cell
+from recframe.analysis.summary import measure_noted
 from recframe.cli.flags import (
     CUT_OFF,
     FILES,
@@ -144,7 +146,9 @@ def add_catalogue(command: argparse.ArgumentParser) -> None:
 def run_evaluate(arguments: Namespace) -> tuple[int, str]:
     """Print the means; if asked, write them and the values of every user to files."""
     options = read_options(arguments)
-    metrics = parse_metrics(arguments.metrics or DEFAULT_METRICS, options.map_at_k)
+    measure: Any = measure_bounds if arguments.bounds else measure_noted
+    default = DEFAULT_METRICS[:1] if arguments.bounds else DEFAULT_METRICS
+    metrics = parse_metrics(arguments.metrics or default, options.map_at_k)
     rec, opened = scan_files(arguments, options)
     try:
         if arguments.trusted:
@@ -156,7 +160,10 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
         ):
             is_tested = arguments.summary or arguments.baseline is not None
             unit = None if is_infer(arguments.unit) and not is_tested else arguments.unit
-            grouping, tables = rec.iter_users(metrics, arguments.by, arguments.weights, unit)
+            if arguments.bounds:
+                check_bounds(metrics, options)
+            by_weights_unit = arguments.by, arguments.weights, unit
+            grouping, tables = rec.iter_users(metrics, by_weights_unit, measure)
             known = {str(score): score for score in opened[0].columns.scores}
             baseline = find_baseline(arguments.baseline, known, "score columns")
             notes = list[Note]()  # the last table completes them
@@ -179,7 +186,10 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
             write_result(result, arguments, output)
     except RecframeError as error:
         if error.answers:  # the public method raises with all open questions
-            rec.mean([one.label for one in metrics], arguments.by, arguments.weights)
+            labels = [one.label for one in metrics]
+            if arguments.bounds:
+                rec.bounds(labels)
+            rec.mean(labels, arguments.by, arguments.weights)
         raise
     tell_notes(notes, arguments, [REMAINING[options.like]] if options.like else [])
     return DONE, f"{means.n_all:,} users"

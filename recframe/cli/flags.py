@@ -137,6 +137,7 @@ TRUSTED: Flags = {
         "that of --truth",
     },
 }
+BOUNDS_HELP = "print the lowest and highest mean that unjudged rows leave possible"
 VERBOSITY: Flags = {
     "-q --quiet --no-progress": {"action": "store_true", "help": "no progress bar, no notes"},
     "-v --verbose": {
@@ -241,18 +242,22 @@ def add_views(command: argparse.ArgumentParser, what: str, whose: str) -> None:
     )
     add_flags(group, STATISTICS)
     if whose == "users":
+        add_flags(either, {"--bounds": {"action": "store_true", "help": BOUNDS_HELP}})
         add_flags(group.add_mutually_exclusive_group(), UNIT)
         add_flags(group, TRUSTED)
 
 
 def check_views(arguments: argparse.Namespace) -> None:
     """Raise if flags need --summary or --baseline, or contradict it."""
-    is_comparison = arguments.baseline is not None
+    is_comparison, has_bounds = arguments.baseline is not None, getattr(arguments, "bounds", False)
+    for name in ("by", "weights", "per_user") if has_bounds else ():
+        if getattr(arguments, name) is not None:
+            raise RecframeError(f"{as_flag(name)} takes no --bounds; leave one of the two out")
     flags = [name for name in STATISTICS_DEFAULTS if getattr(arguments, name, None) is not None]
     is_saved = getattr(arguments, "per_user", None) is not None  # the file has the unit
     flags += ["trusted"] if getattr(arguments, "trusted", None) else []
     flags += ["unit"] if getattr(arguments, "unit", INFER) != INFER and not is_saved else []
-    flags += [f"format {arguments.format}"] if arguments.format in PAPERS else []
+    flags += [f"format {arguments.format}"] * (arguments.format in PAPERS and not has_bounds)
     if flags and not arguments.summary and not is_comparison:
         raise RecframeError(f"--{flags[0]} is for intervals; add --summary or --baseline")
     differences = [name for name in flags if name in ("test", "correction")]

@@ -12,6 +12,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from recframe.analysis.bounds import bounds_table
 from recframe.analysis.compare import compare_table
 from recframe.analysis.describe import Description
 from recframe.analysis.display import TEXT_WIDTH
@@ -108,6 +109,8 @@ def make_users_result(
     if weights is not None:
         means = means._replace(means=mean_table(per_user, weights))
     by_score, n_users, n_all = means
+    if getattr(arguments, "bounds", False):
+        return make_pairs_result(bounds_table(by_score), n_all, about), means
     (document,) = describe_means(by_score, n_users, [n_all])
     return Result(by_score.rename_axis(columns=None), by_score, {**about, **document}), means
 

@@ -42,7 +42,7 @@ from recframe.options import Options
 
 
 class Judged(NamedTuple):
-    """Whether truth judges each row, relevant or not.
+    """Whether each row is judged, relevant or not.
 
     `n_others` counts each user's items that truth judges as not relevant and that have no row.
     """
@@ -114,11 +114,17 @@ class Interactions(NamedTuple):
         return Gains(gains, np.empty(0, np.int64), np.empty(0))
 
     def judged(self) -> Judged:
-        """Return the rows and items that truth judges; without truth every row is judged."""
+        """Return the rows and items that truth judges; without truth, rows with a relevance."""
         if self.find_judged is not None:
             return self.find_judged()
-        n_rows, n_users = len(self.relevant), len(self.users.ids)
-        return Judged(np.ones(n_rows, bool), np.zeros(n_users, np.int64))
+        judged = np.ones(len(self.relevant), bool)
+        if (label := self.columns.relevant) is not None and has_nulls(
+            get_column(self.frame, label)
+        ):
+            rows, row = self.find_rows()
+            judged[:] = False
+            judged[row[~find_nulls(get_column(self.frame, label, rows))]] = True
+        return Judged(judged, np.zeros(len(self.users.ids), np.int64))
 
     def rankings(self, score: Hashable, options: Options, grades: Array | None = None) -> Rankings:
         """Return the input of a `Ranker` for one score; without grades they are 0 and 1."""

@@ -197,11 +197,11 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
         if is_all and len(rows.relevant) == 0:
             raise RecframeError(NO_ROWS)
     pairs = Pairs(rows.users, rows.items.used())  # type: ignore[union-attr]  # truth has items
-    is_judged = np.ones(len(rows.relevant), bool)
+    is_judged = rows.judged().rows
     if rows.is_judged:
         if options.like in NEGATIVE_UNJUDGED:
             grades = rows.get_column(columns.relevant).astype(float)
-            is_judged = rows.relevant | ~(grades < 0).to_numpy()
+            is_judged = is_judged & (rows.relevant | ~(grades < 0).to_numpy())
         return Judgments(pairs, rows.relevant, rows, is_judged)
     return Judgments(pairs, is_judged, None, is_judged)
 

@@ -253,8 +253,8 @@ def bpref(statistics: RankStatistics, k: None, policy: Policy) -> Array:
     `above` counts the judged non-relevant rows above a relevant row; N is the number of such items
     of the user, ranked or not. Rows that truth does not hold are ignored, and relevant items that
     are not ranked add 0. In [0, 1]; NaN (or `zero_division`) where R = 0. If N = 0, a relevant row
-    adds 1. Without `truth` every row is judged (C. Buckley and
-    E. M. Voorhees, "Retrieval evaluation with incomplete information", SIGIR 2004).
+    adds 1. Without `truth` every row with a relevance is judged (C. Buckley and E. M. Voorhees,
+    "Retrieval evaluation with incomplete information", SIGIR 2004).
 
     See Also
     --------
@@ -308,8 +308,8 @@ def judged(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     Return judged@k = rows among the first k that truth holds / k of every user.
 
     Truth may hold them as relevant or not; other rows are unjudged and count as not relevant. In
-    [0, 1]; without `truth` every row is judged. Under ``short="shrink"`` a user with n < k ranked
-    rows is divided by n, as in precision.
+    [0, 1]; without `truth` every row with a relevance is judged. Under ``short="shrink"`` a user
+    with n < k ranked rows is divided by n, as in precision.
 
     See Also
     --------

@@ -13,6 +13,7 @@ import numpy as np
 from recframe.errors import RecframeError, is_number, quote, shorten
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.other_names import ALIASES, FIGURES, describe_map, find_meant, find_near_name
+from recframe.metrics.recipes import Roles, find_recipe
 
 Label = TypeVar("Label", bound=Hashable)
 
@@ -122,12 +123,14 @@ def _parse_text(label: str) -> Metric:
     return metric._replace(label=typed + written)
 
 
-def _unknown_metrics(labels: list[object]) -> RecframeError:
+def _unknown_metrics(labels: list[object], find_roles: Roles = dict) -> RecframeError:
     """Return the error for labels that name no metric."""
-    named = " and ".join(f"{quote(label)}{_suggest(label)}" for label in labels[:N_NAMED])
+    named = " and ".join(
+        f"{quote(label)}{_suggest(label, find_roles)}" for label in labels[:N_NAMED]
+    )
     more = f" and {len(labels) - N_NAMED:,} more" if len(labels) > N_NAMED else ""
     unknown = f"unknown metric{'s' * (len(labels) > 1)} {named}{more}"
-    return RecframeError(f"{unknown}; metrics are {list_names()}")
+    return RecframeError(f"{unknown}; metrics are {list_names()}".replace("\n; ", "\n"))
 
 
 def find_name(label: object) -> str:
@@ -181,10 +184,13 @@ def is_metric(label: Hashable) -> bool:
     return _resolve_label(label) is not label
 
 
-def parse_metrics(labels: str | Iterable[str], map_at_k: str = "") -> list[Metric]:
+def parse_metrics(
+    labels: str | Iterable[str], map_at_k: str = "", find_roles: Roles = dict
+) -> list[Metric]:
     """Return the metrics that labels name; raise for no metric and for a repeated one.
 
-    Labels such as "map@10" name the metric `map_at_k`, or are refused without it.
+    Labels such as "map@10" name the metric `map_at_k`, or are refused without it. Refusals have
+    lines of pandas with the columns that `find_roles` returns.
     """
     required = "a name such as 'recall@4' or a list of names"
     several = [labels] if isinstance(labels, str) else list_values("metrics", required, labels)
@@ -193,8 +199,8 @@ def parse_metrics(labels: str | Iterable[str], map_at_k: str = "") -> list[Metri
         metrics = [parse_metric(label) for label in several]
     except RecframeError:
         unknown = [one for one in several if not isinstance(one, Metric) and not find_name(one)]
-        if len(unknown) > 1:
-            raise _unknown_metrics(unknown) from None
+        if unknown:
+            raise _unknown_metrics(unknown, find_roles) from None
         raise
     if not metrics:
         raise RecframeError(f"metrics must name at least one metric: {list_names()}")
@@ -273,9 +279,11 @@ def _check_parameters(name: str, parameters: Mapping[str, object]) -> tuple[tupl
     return tuple(checked)
 
 
-def _suggest(label: object) -> str:
-    """Return a question with the metric most like the label, or ""."""
+def _suggest(label: object, find_roles: Roles) -> str:
+    """Return a question with the metric most like the label, a line of pandas, or ""."""
     name, typed, _, k = _split_label(label)
+    if isinstance(label, str) and (recipe := find_recipe(label, find_roles)):
+        return recipe
     if isinstance(label, str) and (figure := find_meant(label, FIGURES)):
         call = f"catalogue(k={figure.k or 10})"
         return (

@@ -13,7 +13,7 @@ SYNONYMS = {
     "precision": ("prec", "p"),
     "recall": ("rec", "r", "sensitivity", "tpr"),
     "r_precision": ("rp", "rprec"),
-    "f1": ("f", "fmeasure", "fbeta", "f1beta"),
+    "f1": ("f", "fmeasure", "f1beta"),
     "hit_rate": ("hit", "hits", "hr", "hitratio", "success", "accuracy", "acc"),
     "all_relevant": ("allrecall", "allhits", "completerecall"),
     "reciprocal_rank": ("rr", "mrr", "reciprank"),
@@ -49,7 +49,7 @@ MAP_AT_K = {
     "capped_average_precision": "by min(R, {k}): Kaggle, Spark, RecBole, Recommenders, RePlay",
 }
 # These are other metrics, whose names are only spelled like one here.
-NO_METRICS = ("gauc", "lauc", "nrbp", "pauc")
+NO_METRICS = ("lauc", "nrbp", "pauc")
 # Other names of the figures of `catalogue`, which describe all lists together, not a user.
 FIGURES = {
     "coverage": ("cataloguecoverage", "catalogcoverage", "itemcoverage"),

@@ -56,6 +56,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
     curve                  score, k, the metric's                                  score and k
     summary                score, metric, mean, low, high, ..., n_undefined        score, metric
     compare                score, metric, baseline, difference, low, high, ...     score, metric
+    bounds                 score, metric, low, high, judged                        score, metric
     catalogue              score, coverage@k, gini@k, entropy@k, personalization@k score
     rank                   the frame's, rank                                       row and score
     top                    the frame's, rank                                       row of the first

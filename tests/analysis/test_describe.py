@@ -458,3 +458,96 @@ def test_users_without_rows_do_not_count_among_judged_rows():
     for value in (float("nan"), 0.0):  # The option decides undefined values of metrics only.
         given = frame.rec(truth=truth, population="all", zero_division=value)
         assert 1.0 == given.describe(k=1).loc["judged@1", "score"]
+
+
+def sample_candidates(n_users=12, n_rows=25):
+    """Return rows of users, each with one relevant row and candidates of its own."""
+    rng = np.random.default_rng(2)
+    users = np.repeat(range(n_users), n_rows)
+    items = np.concatenate([rng.choice(300, n_rows, replace=False) for _ in range(n_users)])
+    rows = {"user": users, "item": items, "score": rng.random(len(users))}
+    return pd.DataFrame({**rows, "relevant": np.tile(range(n_rows), n_users) == 3})
+
+
+SAMPLED = (
+    "each of 12 users has one relevant row among 25, and their items differ: if these are sampled "
+    "candidates, metrics are not those of the full catalogue; only auc estimates its own"
+)
+
+
+def open_all(frame, folder, **options):
+    """Return the accessors of every engine to a frame."""
+    import dask.dataframe as dd
+    import polars as pl
+    import pyarrow as pa
+
+    import recframe.dask
+    import recframe.polars
+
+    path = folder / "sampled.parquet"
+    frame.to_parquet(path, row_group_size=40, index=False)
+    return [
+        frame.rec(**options),
+        recframe.rec(pa.Table.from_pandas(frame), **options),
+        pl.from_pandas(frame).rec(**options),
+        pl.from_pandas(frame).lazy().rec(**options),
+        recframe.scan(path, memory=1 << 14, **options),
+        dd.from_pandas(frame, npartitions=3).rec(**options),
+    ]
+
+
+@pytest.mark.parametrize("ids", ["int", "str"])
+@pytest.mark.parametrize("with_truth", [False, True])
+def test_sampled_candidates(ids, with_truth, tmp_path):
+    """A description names sampled candidates on every engine, whatever the order of rows is."""
+    frame, options = sample_candidates().astype({"item": ids}), {}
+    if with_truth:
+        truth = frame.loc[frame["relevant"], ["user", "item"]]
+        frame, options = frame.drop(columns="relevant"), {"truth": truth}
+    shuffled = frame.sample(frac=1, random_state=3, ignore_index=True)
+    for rec in [*open_all(frame, tmp_path, **options), *open_all(shuffled, tmp_path, **options)]:
+        table = rec.describe(5)
+        table = table.compute() if hasattr(table, "compute") else table
+        assert [SAMPLED] == [one for one in table.warnings if "sampled" in one]
+        assert "sets of items" not in table.index
+
+
+# Each case changes the frame so that nothing tells that candidates were sampled.
+NOT_SAMPLED = {
+    "the same candidates": lambda df: df.assign(item=df.groupby("user").cumcount()),
+    "a list of another length": lambda df: df[1:],
+    "two relevant rows": lambda df: df.assign(relevant=df["relevant"] | (df.index == 0)),
+    "no relevant row": lambda df: df.assign(relevant=df["relevant"] & (df["user"] != 0)),
+    "short lists": lambda df: df[df.groupby("user").cumcount() < 15],
+    "one user": lambda df: df[df["user"] == 0],
+    "no items": lambda df: df.drop(columns="item"),
+}
+
+
+@pytest.mark.parametrize("case", NOT_SAMPLED)
+def test_candidates_that_are_not_sampled(case, tmp_path):
+    """Other frames are not said to be sampled, on any engine."""
+    for rec in open_all(NOT_SAMPLED[case](sample_candidates()), tmp_path):
+        table = rec.describe(5)
+        table = table.compute() if hasattr(table, "compute") else table
+        assert not any("sampled" in one for one in table.warnings)
+
+
+def test_an_item_of_truth_without_a_row():
+    """Lists that miss a relevant item of truth are not said to be sampled."""
+    frame = sample_candidates()
+    truth = frame.loc[frame["relevant"], ["user", "item"]]
+    more = pd.concat([truth, pd.DataFrame({"user": [0], "item": [999]})])
+    rows = frame.drop(columns="relevant")
+    for known, found in ((truth, True), (more, False), (truth[1:], False)):
+        warnings = rows.rec(truth=known, population="all").describe(5).warnings
+        assert found == any("sampled" in one for one in warnings)
+
+
+def test_means_do_not_look_for_samples(monkeypatch):
+    """Only a description compares sets of items; a mean does not."""
+    monkeypatch.setattr("recframe.analysis.describe._find_sets", None)
+    frame = sample_candidates()
+    assert len(frame.rec.mean("recall@5")) == 1
+    with pytest.raises(TypeError):
+        frame.rec.describe(5)

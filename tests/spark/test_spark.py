@@ -60,6 +60,39 @@ def test_written_values_of_users_are_read(spark, tmp_path):
     np.testing.assert_array_equal(expected.to_numpy(), actual.to_numpy())
 
 
+def test_bounds(spark):
+    """Bounds equal those of pandas, with null relevance and with truth that is shuffled too."""
+    frame, truth = make()
+    metrics = ["precision@2", "rbp(p=0.8)", "err(max=3)@2", "hit_rate@2"]
+    options = {**OF_TRUTH, "zero_division": 0.0}
+    judged = recframe.spark.rec(on_spark(spark, frame), truth=on_spark(spark, truth), **options)
+    nulls = frame.assign(relevant=frame["relevant"].astype("boolean"))
+    nulls.loc[::3, "relevant"] = None
+    asked = {**ROLES, "zero_division": 0.0, "null_relevance": "nonrelevant"}
+    pairs = [
+        (frame.rec(truth=truth, **options), judged),
+        (nulls.rec(**asked), recframe.spark.rec(spark.createDataFrame(nulls), **asked)),
+    ]
+    for theirs, ours in pairs:
+        expected, found = theirs.bounds(metrics), ours.bounds(metrics).toPandas()
+        assert ["score", "metric", "low", "high", "judged"] == list(found)
+        expected = pd.DataFrame(expected).reset_index()
+        pd.testing.assert_frame_equal(expected, found, rtol=1e-12, check_dtype=False)
+        assert (expected["low"] < expected["high"]).all()
+
+
+def test_sampled_candidates(spark):
+    """A description names candidates that seem sampled, and none that all users share."""
+    users = np.repeat(range(8), 25)
+    rows = {"user": users, "item": np.tile(range(25), 8), "score": np.arange(200) % 7}
+    shared = pd.DataFrame({**rows, "relevant": rows["item"] == 3})
+    own = shared.assign(item=shared["item"] + 25 * (users % 2))
+    for frame, expected in ((own, True), (shared, False)):
+        warnings = recframe.spark.rec(spark.createDataFrame(frame)).describe(5).warnings
+        assert frame.rec.describe(5).warnings == warnings
+        assert expected == any("each of 8 users has one relevant row" in one for one in warnings)
+
+
 def test_what_is_undefined_is_null(spark):
     """Undefined values are null, because Spark's means would be NaN for NaN."""
     frame, _ = make()
@@ -356,7 +389,8 @@ def test_when_tables_are_computed(spark):
         tables = [rec.evaluate(), rec.recall(), rec.rank(), rec.top()]
         assert "knn_score" in repr(rec)
         assert all(isinstance(table, type(sdf)) for table in tables)
-        for make_table in (rec.mean, rec.summary, rec.compare, rec.curve, rec.catalogue):
+        tables = rec.mean, rec.summary, rec.compare, rec.bounds, rec.curve, rec.catalogue
+        for make_table in tables:
             with pytest.raises(PythonException, match="this ran"):
                 make_table()
 
