@@ -162,8 +162,8 @@ def add_overlap(command: argparse.ArgumentParser) -> None:
     add_flags(command, FILES)
     measure = command.add_mutually_exclusive_group(required=True)
     measure.add_argument("-k", "--k", help="the length of the lists", **CUT_OFF | {"default": None})
-    help_text = "rank-biased overlap: the probability of going on to the next rank, in [0, 1)"
-    measure.add_argument("--rbo", type=float, metavar="P", help=help_text)
+    probability = "rank-biased overlap: the probability of going on to the next rank, in [0, 1)"
+    measure.add_argument("--rbo", type=float, metavar="P", help=probability)
     add_options(command, {one: DEFAULTS[one] for one in DEFAULTS if one not in UNUSED_BY_CATALOGUE})
     add_output(command, "the figures")
     add_flags(command.add_argument_group("limits"), LIMITS)
@@ -231,32 +231,29 @@ def run_describe(arguments: Namespace) -> tuple[int, str]:
 
 def run_catalogue(arguments: Namespace) -> tuple[int, str]:
     """Print how the lists cover the catalogue, and write the figures to a file if asked."""
-    items, by = arguments.items, arguments.by
+    items, k, by = arguments.items, arguments.k, arguments.by
     paths = [items] if isinstance(items, str) else []
 
     def make(rec: ScannedRecAccessor, opened: list[Files]) -> tuple[Any, dict[str, Any]]:
         known = load_frame("items", items) if paths else items
-        table = rec.catalogue(arguments.k, known, by)
+        table = rec.catalogue(k, known, by)
         read = read_catalogue(known, opened[0].columns)
-        return table, {"k": arguments.k, "items": None if read is None else read.n_items}
+        return table, {"k": k, "items": None if read is None else read.n_items}
 
-    return _print_table(arguments, catalogue_options(read_options(arguments), by), make, paths)
+    return _print_table(arguments, make, paths, by)
 
 
 def run_overlap(arguments: Namespace) -> tuple[int, str]:
     """Print how alike rankings are, and write the table to a file if asked."""
     asked = {"k": arguments.k, "rbo": arguments.rbo}
-    options = catalogue_options(read_options(arguments))
-    return _print_table(arguments, options, lambda rec, _: (rec.overlap(**asked), asked))
+    return _print_table(arguments, lambda rec, _: (rec.overlap(**asked), asked))
 
 
 def _print_table(
-    arguments: Namespace,
-    options: Options,
-    make: Callable[[ScannedRecAccessor, list[Files]], tuple[Any, dict[str, Any]]],
-    others: Sequence[str] = (),
+    arguments: Namespace, make: Callable[..., Any], others: Sequence[str] = (), by: Any = None
 ) -> tuple[int, str]:
     """Print and write the table that `make` returns with its arguments; it reads `others` too."""
+    options = catalogue_options(read_options(arguments), by)
     rec, opened = scan_files(arguments, options)
     with open_outputs(arguments, rec.paths, others) as (output, _):
         with warnings.catch_warnings():
