@@ -918,11 +918,9 @@ class RankingMethods(ABC, Generic[Table]):
             zero_division=float(options.zero_division),
             with_recall=with_recall,
         )
+        groups: Any = {} if known is None or known.groups is None else known.groups
         bound = copy(self)
-        if known is not None and known.groups is not None:
-            bound._by = tuple(
-                UserValues("by", label, label, values) for label, values in known.groups.items()
-            )
+        bound._by = tuple(UserValues("by", label, label, groups[label]) for label in groups)
         with taking_notes() as facts:
             self._ask_others(columns)
             table = bound._add_up(count, columns, options, make_table, join_shown)
