@@ -28,6 +28,7 @@ from recframe.analysis.catalogue import (
 from recframe.analysis.compare import Correction, Test, compare_table, make_comparison, trust
 from recframe.analysis.describe import Description
 from recframe.analysis.display import Inspection, NotedTable, with_notes
+from recframe.analysis.overlap import check_overlap, measure_overlap, overlap_table
 from recframe.analysis.overview import Overview, make_overview
 from recframe.analysis.people import (
     check_judged,
@@ -65,6 +66,7 @@ from recframe.analysis.segments import (
     Grouping,
     MakeWeighted,
     Segmented,
+    UserValues,
     apply_by_segment,
     find_grouping,
     mean_by_segment,
@@ -169,6 +171,7 @@ class RankingMethods(ABC, Generic[Table]):
     _lacks: Mapping[str, str] = MappingProxyType(
         {"judge": "; pass truth= to the call that it should judge"}
     )
+    _by: tuple[UserValues, ...] = ()  # the segments, or groups of items, in a call with `by`
     _shows_bar = False  # whether a bar shows the segments that are done
     _asks_all = True  # whether a refused call is repeated to find all open questions
 
@@ -860,7 +863,9 @@ class RankingMethods(ABC, Generic[Table]):
                     described.refusal = error.with_traceback(None)
         return described
 
-    def catalogue(self, k: int = 10, items: Any = None) -> Table:
+    def catalogue(
+        self, k: int = 10, items: Any = None, by: Hashable | list[Hashable] | None = None
+    ) -> Table:
         """
         Return how the lists of all users cover the catalogue, for each score column.
 
@@ -875,6 +880,9 @@ class RankingMethods(ABC, Generic[Table]):
             The catalogue: its ids, repeated or not, a frame with a column of them, or their
             number. None: the items of the frame's rows, listed or not. Coverage and Gini are then
             NaN, with a note, if no ranking is longer than k, as every item is in somebody's list.
+        by : label or list of labels, default None
+            Columns of the frame `items` that group them, such as "provider"; then `items` must have
+            one group for each item. Items with a null are a group of their own.
 
         Returns
         -------
@@ -889,18 +897,27 @@ class RankingMethods(ABC, Generic[Table]):
             * ``personalization@k``: 1 - the mean overlap of two users' lists (shared items / k):
               0 if all have the same list, 1 if no two lists share an item.
 
+            With `by`, index: the groups and the score columns. Columns:
+
+            * ``exposure@k``: the group's expected share of the positions in all lists;
+            * ``catalogue_share``: the group's share of the catalogue's items;
+            * ``coverage@k``: the share of the group's items in at least one list;
+            * ``recall@k``: the share of all users' relevant items of the group that are in their
+              lists; it is there only if the frame has a column of relevance, or `truth` is passed.
+
             An undefined figure, such as that of an empty, single-item or single-list catalogue, is
             NaN or the value of `zero_division`.
 
         Raises
         ------
         RecframeError
-            A recommended item is not in the catalogue, the frame has no item column, an argument
-            is out of its range, `duplicates` is "keep", or the frame is refused as in
-            `recframe.evaluate`.
+            A recommended item is not in the catalogue (with `by` also a relevant item), the frame
+            has no item column, an argument is out of its range, an item has two groups,
+            `duplicates` is "keep", or the frame is refused as in `recframe.evaluate`.
 
         See Also
         --------
+        overlap : How much the lists of two score columns have in common.
         evaluate : Values of each user; novelty and popularity are means of a column there.
 
         Notes
@@ -912,7 +929,9 @@ class RankingMethods(ABC, Generic[Table]):
         A user without a ranked row has no list. A user with fewer than k rows is refused, unless
         `short` allows shorter lists: "pad" divides shared items by k all the same, "shrink" by
         √(n n') for lists of n and n' rows, "nan" leaves the user out. `population` "both" and
-        "truth" leave out the rows of users whom `truth` lacks.
+        "truth" leave out the rows of users whom `truth` lacks. Without `by`, `truth` does nothing
+        else. The recall of a group adds up hits and relevant items of all users, those that no row
+        has included, and divides once; users without a list have no hits.
 
         Dask holds a count for each item, and under ties for each of its probabilities; files do so
         within `memory`. No bit of the result depends on the order of rows or on partitions.
@@ -936,22 +955,110 @@ class RankingMethods(ABC, Generic[Table]):
         metric  coverage@2    gini@2  entropy@2  personalization@2
         score
         score         0.75  0.5           1.5                0.5
+        >>> items = pd.DataFrame({"item": list("abcd"), "provider": ["x", "x", "y", "y"]})
+        >>> df.assign(relevant=[1, 0, 0, 1]).rec.catalogue(k=2, items=items, by="provider")
+        metric          exposure@2  catalogue_share  coverage@2  recall@2
+        provider score
+        x        score        0.75              0.5         1.0       1.0
+        y        score        0.25              0.5         0.5       1.0
         """
         k = check_k(k)
-        options = catalogue_options(self._options)
-        columns = catalogue_columns(self._sample, options, self._call)
-        known = read_catalogue(items, columns)
-        count = partial(count_shown, k=k, with_items=known is None)
+        options = catalogue_options(self._options, by)
+        columns = catalogue_columns(self._sample, options, self._call, by)
+        known = read_catalogue(items, columns, by)
+        with_recall = by is not None and (options.has_truth or columns.relevant is not None)
+        count = partial(count_shown, k=k, with_items=known is None, with_recall=with_recall)
         make_table = partial(
             catalogue_table,
             scores=columns.scores,
             k=k,
             catalogue=known,
             zero_division=float(options.zero_division),
+            with_recall=with_recall,
         )
+        groups: Any = {} if known is None or known.groups is None else known.groups
+        bound = copy(self)
+        bound._by = tuple(UserValues("by", label, label, groups[label]) for label in groups)
         with taking_notes() as facts:
             self._ask_others(columns)
-            table = self._add_up(count, columns, options, make_table, join_shown)
+            table = bound._add_up(count, columns, options, make_table, join_shown)
+        return self._add_notes(table, facts)
+
+    def overlap(self, k: int | None = None, *, rbo: float | None = None) -> Table:
+        """
+        Return how alike the rankings of each two score columns are, as means over users.
+
+        Pass either `k` or `rbo`. Items are needed, relevance is not.
+
+        Parameters
+        ----------
+        k : int, default None
+            The length of the lists, 1 or more: the value of a user is the number of items that both
+            lists have among their first k, divided by k.
+        rbo : float, default None
+            The probability p, in [0, 1), of going on to the next rank: the value of a user is the
+            rank-biased overlap of the whole rankings. The higher p, the more lower ranks count: of
+            0.9 the first 10 ranks have about 86 % of the weight.
+
+        Returns
+        -------
+        DataFrame
+            Index and columns: the score columns. ``columns.name`` is the measure, "overlap@10" or
+            "rbo(p=0.9)". Values are means over users, in [0, 1]: 0 if no two lists share an item.
+            A score column equals itself, whatever its ties: 1.
+
+        Raises
+        ------
+        RecframeError
+            Both or neither of `k` and `rbo` are passed, one is out of its range, the frame has
+            fewer than two score columns or no item column, `duplicates` is "keep", or the frame is
+            refused as in `recframe.evaluate`.
+
+        See Also
+        --------
+        compare : How the metrics of two score columns differ.
+        catalogue : How much the lists of different users differ, as personalization.
+
+        Notes
+        -----
+        Under ties values are exact expectations, if each ranking orders its tied rows by itself:
+        two columns with the same ties may have less than 1. Pass ``ties="item"`` to order both
+        alike.
+
+        A user whom one score column leaves out has an empty list there, and the value 0; a note
+        counts these users. If both leave the user out, the value is that of `zero_division`: NaN,
+        which means leave out. Option `short` decides at cut-off k about other lists with fewer than
+        k rows: "raise" refuses them, "pad" divides by k all the same, "shrink" by √(n n') for lists
+        of n and n' rows, "nan" leaves the user out. Rank-biased overlap takes rankings of any
+        length. `population` "both" and "truth" leave out users whom `truth` lacks.
+
+        Rank-biased overlap is the extrapolated one, RBO_EXT (equation 32) of W. Webber, A. Moffat
+        and J. Zobel, "A similarity measure for indefinite rankings", ACM TOIS 28, 2010.
+
+        Examples
+        --------
+        >>> import pandas as pd, recframe
+        >>> scores = {"a_score": [3, 2, 1], "b_score": [3, 1, 2]}
+        >>> df = pd.DataFrame({"user": 1, "item": list("abc"), **scores})
+        >>> df.rec.overlap(k=2)
+        overlap@2    a_score  b_score
+        other_score
+        a_score          1.0      0.5
+        b_score          0.5      1.0
+        >>> df.rec.overlap(rbo=0.5)
+        rbo(p=0.5)   a_score  b_score
+        other_score
+        a_score        1.000    0.875
+        b_score        0.875    1.000
+        """
+        options = catalogue_options(self._options)
+        columns = catalogue_columns(self._sample, options, self._call)
+        with taking_notes() as facts:
+            self._ask_others(columns)
+            label = check_overlap(columns.scores, k, rbo)
+            measure = partial(measure_overlap, k=k, rbo=rbo, label=label)
+            make_table = partial(overlap_table, label=label)
+            table = self._mean(measure, columns, options, make_table)
         return self._add_notes(table, facts)
 
     def curve(

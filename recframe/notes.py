@@ -30,15 +30,16 @@ ALIKE = (
 # The reasons for users without a value, by metric; the other metrics need a relevant row.
 WHY = {"auc": "no relevant row, or no other", "fall_out": "only relevant rows"}
 WHY |= dict.fromkeys(("precision", "judged", "mean"), "no ranked row")
+WHY |= dict.fromkeys(("overlap", "rbo"), "two empty lists")
 
 
 class Note(NamedTuple):
     """
     A fact about a table that its readers should know.
 
-    Tables of all users (`mean`, `summary`, `compare`, `bounds`, `curve`, `catalogue`) and `top`
-    list them as ``notes`` and show them below. Selecting and copying keep notes; arithmetic,
-    transposing and reshaping give plain DataFrames.
+    Tables of all users (`mean`, `summary`, `compare`, `bounds`, `curve`, `catalogue`, `overlap`)
+    and `top` list them as ``notes`` and show them below. Selecting and copying keep notes;
+    arithmetic, transposing and reshaping give plain DataFrames.
 
     Parameters
     ----------

@@ -28,6 +28,7 @@ PAIRS = ROWS[["user", "item"]]
 USERS = pd.Index([1, 2], name="user")
 OF_USERS = pd.Series(["NL", "FR"], USERS, name="home")
 VISITS = pd.Series([1.0, 3.0], USERS)
+ITEMS = pd.DataFrame({"item": [1, 2, 3], "kind": ["a", "b", None]})
 METRIC = "recall@1"
 
 
@@ -94,7 +95,12 @@ CALLS = {
     "`rank`, `top`": every(lambda rec: rec.rank(), lambda rec: rec.top(1)),
     "`judge`": lambda make: make(ROWS.drop(columns="relevant"), **OPTIONS).judge(PAIRS),
     "`bounds`": every(lambda rec: rec.bounds("precision@1")),
-    "`catalogue`": every(lambda rec: rec.catalogue(1)),
+    "`catalogue`, `overlap`": every(
+        lambda rec: rec.catalogue(1),
+        lambda rec: rec.catalogue(1, ITEMS, by="kind"),
+        lambda rec: rec.overlap(1),
+        lambda rec: rec.overlap(rbo=0.9),
+    ),
     "`by=`, `weights=`: columns": of_segments(by="country", weights="clicks"),
     "`by=`, `weights=`: a Series by user": of_segments(by=OF_USERS, weights=VISITS),
     "`by=`, `weights=`: a Series by row": of_segments(by=ROWS["country"], weights=ROWS["clicks"]),

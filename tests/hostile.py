@@ -221,7 +221,7 @@ def list_entry_points(path):
         for name in public_methods(accessor):
             method = getattr(accessor, name)
             base = {"judge": {"truth": TRUTH}, "inspect": {"user": 1}, "top": {"score": "a_score"}}
-            base["catalogue"] = {"k": 1}
+            base |= {"catalogue": {"k": 1}, "overlap": {"k": 1}}
             base |= {"rbp": {"p": 0.5}, "err": {"max": 4}}
             call = lambda a=accessor, n=name, **arguments: call_method(a, n, **arguments)  # noqa: E731
             entry_points[f"{kind}.{name}"] = call, method, base.get(name, {})

@@ -446,6 +446,32 @@ def catalogue(lists, k, n_items):
     )
 
 
+def overlap(one, other, k, short):
+    """Return the share of items that two lists have among their first k, None for two empty ones.
+
+    Lists are shorter than k only if `short` allows it; it is "shrink" for the root of both lengths.
+    """
+    one, other = one[:k], other[:k]
+    if not (one or other):
+        return None
+    if not (one and other):
+        return 0.0
+    size = math.sqrt(len(one) * len(other)) if short == "shrink" else k
+    return len(set(one) & set(other)) / size
+
+
+def rank_biased_overlap(one, other, p):
+    """Return RBO_EXT of two lists: equation 32 of Webber, Moffat and Zobel, term by term."""
+    short, long = sorted([one, other], key=len)
+    if not short:
+        return None if not long else 0.0
+    s, l, p = len(short), len(long), Fraction(p)  # noqa: E741 - the letters of the paper
+    x = [len(set(short[:d]) & set(long[:d])) for d in range(l + 1)]
+    terms = [(1 - p) * p ** (d - 1) * x[d] / d for d in range(1, l + 1)]
+    terms += [(1 - p) * p ** (d - 1) * Fraction(x[s] * (d - s), s * d) for d in range(s + 1, l + 1)]
+    return sum(terms) + (Fraction(x[l] - x[s], l) + Fraction(x[s], s)) * p**l
+
+
 def gini(shares, n_items):
     """Return the Gini index of shares, with 0 for items without one: mean difference of two."""
     shares = [Fraction(0)] * (n_items - len(shares)) + list(shares)

@@ -22,6 +22,7 @@ ARGUMENTS = {
     "err": {"max": 4},
     "inspect": {"user": "ann"},
     "judge": {"truth": pd.DataFrame({"user": ["ann"], "item": [1]})},
+    "overlap": {"k": 2},
     "rbp": {"p": 0.5},
     "summary": {"n_resamples": 9},
     "top": {"score": "other score"},

@@ -72,6 +72,7 @@ TAKEN = {
     "p": {"0", "0.5", "Fraction", "float"},
     "curve.k": ARRAYS | NONE,
     "catalogue.items": ARRAYS | NONE | K,
+    "overlap.rbo": NONE,
     "top.score": NONE,
     "inspect.label": NONE | {"list"},
     "inspect.metrics": NONE,

@@ -48,7 +48,7 @@ METHODS = [
     if not name.startswith("_") and name not in ("inspect", "report")
 ]
 ARGUMENTS = {"compare": {"n_resamples": 9}, "summary": {"n_resamples": 9}, "rbp": {"p": 0.5}}
-ARGUMENTS |= {"err": {"max": 4}}
+ARGUMENTS |= {"err": {"max": 4}, "overlap": {"k": 2}}
 WITH_METHODS = [name for name, definition in DEFINITIONS.items() if not definition.of_column]
 
 

@@ -151,6 +151,8 @@ ARGUMENTS = {
     "compare": {"metrics": ["recall@4", "auc"]},
     "compare by": {"metrics": "recall@3", **SEGMENTS},
     "catalogue": {"k": 4},
+    "overlap": {"k": 4},
+    "overlap by rank": {"rbo": 0.9},
     "recall": {"k": 4},
     "dcg": {"k": 3, "offset": 2},
 }

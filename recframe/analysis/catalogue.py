@@ -5,22 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence, Set
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
 
 from recframe.analysis.display import NotedTable
 from recframe.analysis.ranked_rows import rank_options
+from recframe.analysis.segments import find_grouping
 from recframe.analysis.summary import note_rankings
 from recframe.errors import RecframeError, is_number, quote
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.constructors.rows import as_ids, check_no_mask, read_array
-from recframe.frames.id_matching import match, unwrap_ids
+from recframe.frames.id_matching import append, match, unwrap_ids
+from recframe.frames.ids import Ids
 from recframe.frames.interactions import Interactions
 from recframe.frames.judgments import naming
-from recframe.frames.names import get_column, is_same, list_labels
+from recframe.frames.names import as_labels, check_label, get_column, is_same, list_labels
 from recframe.frames.open_roles import find_label
+from recframe.frames.roles import find_roles
 from recframe.frames.tables import check_lengths, in_cells
 from recframe.kernel.counting import find_positions
 from recframe.kernel.grouping import combine
@@ -31,7 +34,8 @@ from recframe.notes import note
 from recframe.options import INFER, Options
 from recframe.other_tables import frame_error, is_table, load_table, read_frame
 
-KEYS = ["item", "chosen", "among", "length"]  # equal rows of these columns are counted together
+# Equal rows of these columns are counted together.
+KEYS = ["item", "chosen", "among", "length", "relevant"]
 ITEMS_ALONE = "pass the column of its items alone, or name it 'item'"
 
 
@@ -42,7 +46,8 @@ class Shown(NamedTuple):
     ----------
     rows : list of DataFrame
         For each score, the number `n` of lists of a `length` that have an item with probability
-        `chosen` / `among`. Sums of these whole numbers are exact.
+        `chosen` / `among`. Sums of these whole numbers are exact. For groups of items, lists are
+        counted apart in which the item is `relevant`, and those that lack it have `chosen` 0.
     n_lists : list of int
         For each score, the number of users with a list.
     items : Series or None
@@ -64,30 +69,38 @@ class Shown(NamedTuple):
         return sum(int(one.memory_usage(deep=True).sum()) for one in held)
 
 
-def catalogue_columns(frame: pd.DataFrame, options: Options, call: str) -> Columns:
-    """Return the label of each role with the item; relevance only if the tie rule reads it."""
+def catalogue_columns(frame: pd.DataFrame, options: Options, call: str, by: Any = None) -> Columns:
+    """Return the label of each role with the item.
+
+    Relevance has one if the tie rule reads it, or if the frame has it and `by` asks for groups.
+    """
     if options.duplicates == "keep":
         raise RecframeError(
-            "duplicates='keep': a catalogue counts an item of a list once; pass "
-            "duplicates='max' or 'first', which make one row of those of a pair",
+            "duplicates='keep': an item of a list counts once; pass duplicates='max' or 'first', "
+            "which make one row of those of a pair",
             {"duplicates": "max"},
         )
     with_relevant = options.tie_rule.reads_relevance
+    if by is not None and not options.has_truth:
+        with_relevant |= find_roles(frame, options)["relevant"].how != "none"
     columns = find_columns(frame, options, with_relevant=with_relevant, with_item=True, call=call)
     if columns.item is None:
         find_label(frame, "item", options.item)  # raises with the names that were tried
     return columns
 
 
-def catalogue_options(options: Options) -> Options:
-    """Return the options of a catalogue, without truth unless it decides which users count."""
-    if options.has_truth and options.population in ("both", "truth"):
+def catalogue_options(options: Options, by: Any = None) -> Options:
+    """Return the options of a catalogue, without truth unless it decides which users count.
+
+    Groups of items, by columns, need truth for their recall.
+    """
+    if by is not None or (options.has_truth and options.population in ("both", "truth")):
         return options
     return rank_options(options)
 
 
 def count_shown(
-    interactions: Interactions, options: Options, k: int, *, with_items: bool
+    interactions: Interactions, options: Options, k: int, *, with_items: bool, with_recall: bool
 ) -> pd.DataFrame:
     """Return the counts of all users' lists, in one cell."""
     item = interactions.items.used()  # type: ignore[union-attr]  # `catalogue_columns` has found items
@@ -104,15 +117,35 @@ def count_shown(
         row, first, size, user = find_positions(rankings, options.tie_rule, k)
         room = np.minimum(k + 1 - first, size)
         chosen, among = np.where(room == size, 1, room), np.where(room == size, 1, size)
-        listed = np.flatnonzero(has_list[user])
-        number, code, *values = _number_kinds(
-            item.codes[row[listed]], chosen[listed], among[listed], length[user[listed]]
-        )
-        cells = [item.ids.take(code), *values, np.bincount(number, minlength=len(code))]
+        is_listed, ids = has_list[user], item.ids
+        relevant = interactions.relevant[row] & with_recall
+        kinds = np.array([item.codes[row], chosen, among, length[user], relevant])[:, is_listed]
+        if with_recall:
+            is_counted = has_list | (options.short != "nan")
+            missed, ids = _find_missed(interactions, item, row[is_listed], is_counted)
+            others = np.repeat([[0], [1], [1], [1]], len(missed), axis=1)
+            kinds = np.append(kinds, [missed, *others], axis=1)
+        number, code, *values = _number_kinds(*kinds)
+        cells = [ids.take(code), *values, np.bincount(number, minlength=len(code))]
         rows.append(pd.DataFrame(dict(zip([*KEYS, "n"], cells, strict=True)), copy=False))
         n_lists.append(int(has_list.sum()))
     items = pd.Series(item.distinct()) if with_items else None
     return in_cells([Shown(rows, n_lists, items, len(interactions.relevant), n_longer)])
+
+
+def _find_missed(
+    interactions: Interactions, item: Ids, listed: Array, is_counted: Array
+) -> tuple[Array, pd.Index[Any]]:
+    """Return the codes of relevant items that no list of their user has, and the ids of codes."""
+    is_missed = interactions.relevant & is_counted[interactions.users.groups.codes]
+    is_missed[listed] = False
+    codes, ids = item.codes[is_missed], item.ids
+    if interactions.find_unlisted is not None:
+        user, unlisted = interactions.find_unlisted()
+        unlisted = unlisted[is_counted[user]]
+        codes = np.append(codes, len(ids) + np.arange(len(unlisted)))
+        ids = append(ids, unlisted)
+    return codes, ids
 
 
 def join_shown(parts: Sequence[Shown]) -> Shown:
@@ -136,8 +169,16 @@ def catalogue_table(
     k: int,
     catalogue: Catalogue | None,
     zero_division: float,
+    *,
+    with_recall: bool = False,
 ) -> pd.DataFrame:
-    """Return the figures of all parts together, a row for each score."""
+    """Return the figures of all parts together, a row for each score, or for group and score."""
+    labels = pd.Index(scores, name="score", tupleize_cols=False)
+    if catalogue is not None and catalogue.groups is not None:
+        none = [pd.DataFrame(columns=[*KEYS, "n"], dtype=np.int64)] * len(scores)
+        rows = join_shown(parts["cell"].tolist()).rows if len(parts) else none
+        table = _group_table(rows, labels, k, catalogue).fillna(zero_division)
+        return NotedTable(table if with_recall else table.iloc[:, :-1])
     figures = [[math.nan] * len(FIGURES)] * len(scores)
     if len(parts):
         rows, n_lists, items, _, n_longer = join_shown(parts["cell"].tolist())
@@ -149,7 +190,6 @@ def catalogue_table(
         if catalogue is None and n_longer == 0 and max(n_lists) > 1:
             figures = [[math.nan, math.nan, *others] for _, _, *others in figures]
             note(catalogues_of_lists=1)
-    labels = pd.Index(scores, name="score", tupleize_cols=False)
     names = pd.Index([f"{name}@{k}" for name in FIGURES], name="metric")
     return NotedTable(figures, labels, names, dtype=float)
 
@@ -160,6 +200,31 @@ def _number_kinds(*columns: Array) -> list[Array]:
     row = np.empty(len(distinct), np.int64)
     row[number] = np.arange(len(number))  # any row of each kind
     return [number, *(column[row] for column in columns)]
+
+
+def _group_table(
+    parts: Sequence[pd.DataFrame], scores: pd.Index[Any], k: int, catalogue: Catalogue
+) -> pd.DataFrame:
+    """Return the figures of groups of items, a row for each group and score; NaN is undefined."""
+    tables, groups = [], cast("pd.DataFrame", catalogue.groups)
+    for rows in parts:
+        rows = rows.sort_values(KEYS[1:])  # Sums depend on their order.
+        chance, n, relevant = rows["chosen"] / rows["among"], rows["n"], rows["relevant"]
+        terms = {"lists": n * chance, "hits": n * chance * relevant, "relevant": n * relevant}
+        terms["missed"] = (1 - chance) ** n
+        of_item = pd.DataFrame(terms).groupby(rows["item"], observed=True)
+        sums = of_item.sum().assign(covered=1 - of_item["missed"].prod())
+        position = catalogue.find(sums.index)
+        sums = sums.reset_index(drop=True).reindex(position, fill_value=0).assign(items=1)
+        one = sums.groupby(catalogue.group).sum()
+        figures = [one["lists"] / one["lists"].sum(), one["items"] / catalogue.n_items]
+        figures += [one["covered"] / one["items"], one["hits"] / one["relevant"]]
+        tables.append(np.transpose(figures))
+    group, score = np.divmod(np.arange(len(groups) * len(scores)), len(scores))
+    index = pd.MultiIndex.from_frame(groups.iloc[group].assign(score=scores.take(score)))
+    names = [f"exposure@{k}", "catalogue_share", f"coverage@{k}", f"recall@{k}"]
+    values = np.stack(tables, axis=1).reshape(len(index), len(names))
+    return pd.DataFrame(values, index, pd.Index(names, name="metric"))
 
 
 def _figures(
@@ -173,8 +238,8 @@ def _figures(
     """Return the figures of one score, in the order of their names."""
     code, ids = pd.factorize(rows["item"])
     if catalogue is not None:
-        catalogue.check(pd.Index(ids))
-    kind, chosen, among, length = _number_kinds(*(rows[name].to_numpy() for name in KEYS[1:]))
+        catalogue.find(pd.Index(ids))
+    kind, chosen, among, length, _ = _number_kinds(*(rows[name].to_numpy() for name in KEYS[1:]))
     # Sums depend on their order. An item's rows are sorted by kind, and `fsum` over items is exact.
     order = np.argsort(code * len(chosen) + kind, kind="stable")
     code, kind, n_rows = code[order], kind[order], rows["n"].to_numpy()[order]
@@ -208,13 +273,18 @@ REQUIRED = "a list or Series of ids, a frame with a column of them, or their num
 
 
 class Catalogue(NamedTuple):
-    """The distinct items of the catalogue; `ids` is None if only their number is known."""
+    """The distinct items of the catalogue; `ids` is None if only their number is known.
+
+    If groups are asked for, `groups` has their values, and `group` is the group of each item.
+    """
 
     n_items: int
     ids: pd.Index[Any] | None = None
+    group: Array | None = None
+    groups: pd.DataFrame | None = None
 
-    def check(self, shown: pd.Index[Any]) -> None:
-        """Raise if a recommended item is not in the catalogue."""
+    def find(self, shown: pd.Index[Any]) -> Array:
+        """Return the position of each known item among those shown; raise if one is unknown."""
         remedy = "pass the whole catalogue, or items=None for the items of the frame"
         if self.ids is None:
             if len(shown) > self.n_items:
@@ -222,18 +292,30 @@ class Catalogue(NamedTuple):
                     f"items must be the number of all items, found {self.n_items:,} although "
                     f"{len(shown):,} are recommended; {remedy}"
                 )
-            return
+            return np.empty(0, np.int64)
         place = match(self.ids, shown, "item", "items")
         unknown = shown.delete(place[place >= 0])
         if len(unknown):
+            what = "recommended" if self.group is None else "recommended or relevant"
             raise RecframeError(
-                f"items must have every item that is recommended, found {len(unknown):,} of "
+                f"items must have every item that is {what}, found {len(unknown):,} of "
                 f"{len(shown):,} missing (such as {quote(unknown.tolist()[0])}); {remedy}"
             )
+        return place
 
 
-def read_catalogue(items: Any, columns: Columns) -> Catalogue | None:
-    """Return the catalogue that `items` holds; None: the items of the frame."""
+def read_catalogue(items: Any, columns: Columns, by: Any = None) -> Catalogue | None:
+    """Return the catalogue that `items` holds, in groups by its columns `by`.
+
+    None: the items of the frame.
+    """
+    if not isinstance(items, pd.DataFrame) and is_table("items", items):
+        items = read_frame(load_table("items", REQUIRED, items))
+    if by is not None and not isinstance(items, pd.DataFrame):
+        raise RecframeError(
+            f"by={quote(by)} groups items, so items must be a frame with that column, found "
+            f"{quote(items)}; mean(by=...) has segments of users"
+        )
     if items is None:
         return None
     if isinstance(items, bool) or is_number(items, Integral):
@@ -248,14 +330,37 @@ def read_catalogue(items: Any, columns: Columns) -> Catalogue | None:
         raise RecframeError(f"items must not be null, found {n_null} null of {len(ids)}")
     if len(ids) == 0:
         raise RecframeError("items must hold at least one item, found none")
-    distinct = unwrap_ids(ids).unique()
-    return Catalogue(len(distinct), distinct)
+    ids = unwrap_ids(ids)
+    distinct = ids.unique()
+    grouped = () if by is None else _find_groups(items, ids, by)
+    return Catalogue(len(distinct), distinct, *grouped)
+
+
+def _find_groups(items: pd.DataFrame, ids: pd.Index[Any], by: Any) -> tuple[Array, pd.DataFrame]:
+    """Return the group of each distinct item, and the values of each group."""
+    with naming("items"):
+        check_label(items, "by", *as_labels(by))
+        labels = find_grouping(items, by, None, []).labels
+    keys = pd.DataFrame({label: get_column(items, label).array for label in labels})
+    try:
+        group = keys.groupby(labels, dropna=False, observed=True).ngroup().to_numpy()
+    except TypeError as error:
+        message = f"items: by={quote(by)} must hold values that can be compared, found {error}"
+        raise RecframeError(message) from error
+    is_first = ~ids.duplicated()
+    several = np.flatnonzero(group != group[is_first][pd.factorize(ids)[0]])
+    if len(several):
+        raise RecframeError(
+            f"items must have one group by {quote(by)} for each item, found {len(several)} rows "
+            f"with another (such as that of {quote(ids[several[:1]].tolist()[0])}); keep one row "
+            "of each item"
+        )
+    _, first = np.unique(group, return_index=True)
+    return group[is_first], keys.iloc[first]
 
 
 def _read_item_ids(items: Any, columns: Columns) -> pd.Index[Any]:
-    """Return the ids in `items`: a table, a Series, or a list."""
-    if not isinstance(items, pd.DataFrame) and is_table("items", items):
-        items = read_frame(load_table("items", REQUIRED, items))
+    """Return the ids in `items`: a frame, a Series, or a list."""
     if isinstance(items, pd.DataFrame):
         is_there = any(is_same(label, columns.item) for label in list_labels(items))
         with naming("items"):

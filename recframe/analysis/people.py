@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from recframe.analysis.bounds import share_judged
 from recframe.analysis.trusted import UNJUDGED
 from recframe.errors import RecframeError, as_text, count_of, quote
 from recframe.frames.columns import Columns, find_companion_columns
@@ -20,7 +21,7 @@ from recframe.frames.tables import measure_table
 from recframe.frames.truth import Judge
 from recframe.frames.values import find_nulls, read_relevance
 from recframe.metrics.definitions import DEFINITIONS
-from recframe.metrics.names import Metric, is_metric, make_metric
+from recframe.metrics.names import Metric, is_metric
 from recframe.options import INFER, Options, is_key, is_path
 
 AGREEMENT = (  # figures of rows that people judged
@@ -113,13 +114,11 @@ def measure_people(
     n_judged = users.groups.count(judged.rows)
     is_listed = (n_judged + judged.n_others + interactions.n_unlisted)[order] > 0
     of_rows = np.divide(n_judged, n_rows, out=np.ones(len(n_rows)), where=n_rows > 0)[order]
-    marked = interactions._replace(find_judged=lambda: judged)
-    rule = replace(options, truth=None, ties="expected", short="shrink", zero_division=math.nan)
     for metric in metrics:
         shares = dict.fromkeys(interactions.scores, of_rows)
         if metric.k is not None and _reads_first_rows(metric, options):
-            seen = measure_table(marked, rule, [make_metric("judged", metric.k)], is_single=True)
-            shares = {score: one.fillna(1).to_numpy() for score, one in seen.items()}
+            seen = share_judged(interactions, options, [metric.k]).fillna(1).to_numpy()
+            shares = dict(zip(shares, seen.T, strict=True))
         for score, of_score in shares.items():
             share = np.where(is_listed, of_score if lists_others else 1.0, 0.0)
             state = np.where(share == 0, UNJUDGED, PARTLY_JUDGED)

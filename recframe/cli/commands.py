@@ -1,10 +1,10 @@
-"""The commands evaluate, describe and catalogue, which read files of interactions."""
+"""The commands evaluate, describe, catalogue and overlap, which read files of interactions."""
 
 import argparse
 import os
 import warnings
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from typing import IO, Any
@@ -128,7 +128,8 @@ def add_catalogue(command: argparse.ArgumentParser) -> None:
     )
     command.epilog = """examples:
   recframe catalogue run.parquet --items 5000
-  recframe catalogue runs/ --k 4 --items items.parquet --short pad"""
+  recframe catalogue runs/ --k 4 --items items.parquet --short pad
+  recframe catalogue runs/ --items items.parquet --by provider"""
     add_flags(command, FILES)
     command.add_argument("-k", "--k", help="the length of the lists (default: 10)", **CUT_OFF)
     command.add_argument(
@@ -138,6 +139,34 @@ def add_catalogue(command: argparse.ArgumentParser) -> None:
         help="the catalogue: a file with a column of its items, or how many it has "
         "(default: the items of PATH)",
     )
+    command.add_argument(
+        "--by",
+        action="append",
+        metavar="COLUMN",
+        help="a row for each group of items: a column of the file of --items; repeat it for "
+        "several columns",
+    )
+    add_options(command, {one: DEFAULTS[one] for one in DEFAULTS if one not in UNUSED_BY_CATALOGUE})
+    add_output(command, "the figures")
+    add_flags(command.add_argument_group("limits"), LIMITS)
+
+
+def add_overlap(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``recframe overlap``."""
+    command.set_defaults(run=run_overlap)
+    command.usage = "%(prog)s (--k K | --rbo P) [OPTION ...] PATH [PATH ...]"
+    command.description = (
+        "Print how alike the rankings of each two score columns are, as means over users:\n"
+        "the share of items that both have among the first k, or rank-biased overlap."
+    )
+    command.epilog = """examples:
+  recframe overlap run.parquet --k 10
+  recframe overlap runs/ --rbo 0.9 --model model"""
+    add_flags(command, FILES)
+    measure = command.add_mutually_exclusive_group(required=True)
+    measure.add_argument("-k", "--k", help="the length of the lists", **CUT_OFF | {"default": None})
+    probability = "rank-biased overlap: the probability of going on to the next rank, in [0, 1)"
+    measure.add_argument("--rbo", type=float, metavar="P", help=probability)
     add_options(command, {one: DEFAULTS[one] for one in DEFAULTS if one not in UNUSED_BY_CATALOGUE})
     add_output(command, "the figures")
     add_flags(command.add_argument_group("limits"), LIMITS)
@@ -221,19 +250,36 @@ def run_describe(arguments: Namespace) -> tuple[int, str]:
 
 def run_catalogue(arguments: Namespace) -> tuple[int, str]:
     """Print how the lists cover the catalogue, and write the figures to a file if asked."""
-    options = catalogue_options(read_options(arguments))
+    items, k, by = arguments.items, arguments.k, arguments.by
+    paths = [items] if isinstance(items, str) else []
+
+    def make(rec: ScannedRecAccessor, opened: list[Files]) -> tuple[Any, dict[str, Any]]:
+        known = load_frame("items", items) if paths else items
+        table = rec.catalogue(k, known, by)
+        read = read_catalogue(known, opened[0].columns)
+        return table, {"k": k, "items": None if read is None else read.n_items}
+
+    return _print_table(arguments, make, paths, by)
+
+
+def run_overlap(arguments: Namespace) -> tuple[int, str]:
+    """Print how alike rankings are, and write the table to a file if asked."""
+    asked = {"k": arguments.k, "rbo": arguments.rbo}
+    return _print_table(arguments, lambda rec, _: (rec.overlap(**asked), asked))
+
+
+def _print_table(
+    arguments: Namespace, make: Callable[..., Any], others: Sequence[str] = (), by: Any = None
+) -> tuple[int, str]:
+    """Print and write the table that `make` returns with its arguments; it reads `others` too."""
+    options = catalogue_options(read_options(arguments), by)
     rec, opened = scan_files(arguments, options)
-    items = arguments.items
-    items_files = [items] if isinstance(items, str) else []
-    with open_outputs(arguments, rec.paths, items_files) as (output, _):
-        items = load_frame("items", items) if items_files else items
+    with open_outputs(arguments, rec.paths, others) as (output, _):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RecframeWarning)  # the notes have the same sentences
-            table: Any = rec.catalogue(arguments.k, items)
-        known = read_catalogue(items, opened[0].columns)
-        about = describe_run(arguments, options, opened[0])
-        about |= {"k": arguments.k, "items": None if known is None else known.n_items}
-        write_result(make_figures_result(table, {**about, "notes": table.notes}), arguments, output)
+            table, asked = make(rec, opened)
+        about = describe_run(arguments, options, opened[0]) | asked | {"notes": table.notes}
+        write_result(make_figures_result(table, about), arguments, output)
     tell_notes(table.notes, arguments)
     return DONE, f"{opened[0].rows_said} rows"
 

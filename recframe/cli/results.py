@@ -25,7 +25,8 @@ from recframe.frames.tables import add_up, join_tables, mean_of_sums, mean_table
 from recframe.notes import Note
 from recframe.stores import find_ending
 
-UNNAMED_LEVELS = (None, "baseline", "score", "metric")  # text shows no names for these levels
+# Text shows no names for these levels.
+UNNAMED_LEVELS = (None, "baseline", "score", "other_score", "metric")
 
 
 class Means(NamedTuple):
@@ -55,13 +56,16 @@ class Result(NamedTuple):
 
 
 def make_figures_result(table: pd.DataFrame, about: Mapping[str, Any]) -> Result:
-    """Return the result of `describe` or `catalogue`; a description has warnings too."""
+    """Return the result of a table of figures by score; a description has warnings too."""
     by_score, warnings = pd.DataFrame(table), dict[str, list[str]]()
     if isinstance(table, Description):
         by_score, warnings = by_score.T.rename_axis(columns=None), {"warnings": table.warnings}
-    scores = {str(score): row.to_dict() for score, row in by_score.iterrows()}
+    if by_score.index.nlevels > 1:  # groups of items
+        figures: Any = {"groups": by_score.reset_index().to_dict("records")}
+    else:
+        figures = {"scores": {str(score): row.to_dict() for score, row in by_score.iterrows()}}
     shown = pd.DataFrame(table).rename_axis(columns=None)
-    return Result(shown, by_score, {**about, "scores": scores, **warnings})
+    return Result(shown, by_score, {**about, **figures, **warnings})
 
 
 def make_pairs_result(table: pd.DataFrame, n_users: int, about: Mapping[str, Any]) -> Result:

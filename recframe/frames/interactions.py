@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from contextlib import nullcontext, suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -81,8 +81,9 @@ class Interactions(NamedTuple):
         The rows before the rows of each pair were folded into one, if they were.
     averaged : tuple of ndarray of shape (n_rows,), float
         The values of the columns that ``mean(column)`` averages.
-    find_gains, find_judged : callable, default None
-        Return the gains, or the judged rows, that truth gives.
+    find_gains, find_judged, find_unlisted : callable, default None
+        Return the gains, or the judged rows, that truth gives, or the user and the item of each
+        relevant item without a row.
     pairs : SortedPairs, default None
         The sorted pairs of the rows, for truth to look up, if they were sorted.
     """
@@ -102,6 +103,7 @@ class Interactions(NamedTuple):
     averaged: tuple[Array, ...] = ()
     find_gains: Callable[[str], Gains] | None = None
     find_judged: Callable[[], Judged] | None = None
+    find_unlisted: Callable[[], tuple[Array, pd.Index[Any]]] | None = None
     pairs: SortedPairs | None = None
 
     def gains(self, gain: str) -> Gains | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -135,6 +136,10 @@ def judge_rows(interactions: Interactions, judgments: Judgments, matches: Matche
         others = matches.user[is_unlisted & ~judgments.relevant & judgments.is_judged]
         return Judged(rows, np.bincount(others, minlength=n_users))
 
+    def find_unlisted() -> tuple[Array, pd.Index[Any]]:
+        item, pairs = judgments.pairs.item, np.flatnonzero(is_unlisted & judgments.relevant)
+        return matches.user[pairs], item.restore(item.codes[pairs])
+
     def match_gains(gain: str) -> Gains:
         with naming("truth"):
             of_pairs = judgments.rows.gains(gain).gain  # type: ignore[union-attr]  # has grades
@@ -148,6 +153,7 @@ def judge_rows(interactions: Interactions, judgments: Judgments, matches: Matche
         n_unlisted=np.bincount(matches.user[is_unlisted & judgments.relevant], minlength=n_users),
         is_judged=True,
         find_judged=find_judged,
+        find_unlisted=find_unlisted,
         pairs=None,
         find_gains=match_gains if judgments.rows and judgments.rows.grades is not None else None,
     )

@@ -58,6 +58,8 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
     compare                score, metric, baseline, difference, low, high, ...     score, metric
     bounds                 score, metric, low, high, judged                        score, metric
     catalogue              score, coverage@k, gini@k, entropy@k, personalization@k score
+    catalogue with `by`    score, exposure@k, catalogue_share, coverage@k, ...     group and score
+    overlap                score, other_score, overlap@k or rbo(p=...)             two scores
     rank                   the frame's, rank                                       row and score
     top                    the frame's, rank                                       row of the first
     judge                  the frame's, relevant                                   row and more

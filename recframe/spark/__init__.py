@@ -17,7 +17,7 @@ from recframe.analysis.ranked_rows import (
     rank_options,
     top_columns,
 )
-from recframe.analysis.segments import Grouping, UserValues
+from recframe.analysis.segments import Grouping
 from recframe.errors import RecframeError
 from recframe.frames.columns import Columns
 from recframe.frames.companions import read_companions
@@ -50,6 +50,8 @@ class SparkRecAccessor(RankingMethods[Any]):
     compare                score, metric, baseline, difference, low, high, ...     score, metric
     bounds                 score, metric, low, high, judged                        score, metric
     catalogue              score, coverage@k, gini@k, entropy@k, personalization@k score
+    catalogue with `by`    score, exposure@k, catalogue_share, coverage@k, ...     group and score
+    overlap                score, other_score, overlap@k or rbo(p=...)             two scores
     rank                   the frame's, rank                                       row and score
     top                    the frame's, rank                                       row of the first
     ====================== ======================================================= ==============
@@ -115,7 +117,6 @@ class SparkRecAccessor(RankingMethods[Any]):
         rows.check_whole("frame", frame)
         frame, self._attrs = rows.make_array_rows(frame)
         super().__init__(frame)
-        self._by: tuple[UserValues, ...] = ()  # the segments in a call with `by`
         self._given: dict[str, Any] = {}  # truth and exclude if they are Spark DataFrames
 
     @spell_options

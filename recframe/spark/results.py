@@ -27,7 +27,7 @@ RETURNED_ROWS = 1 << 16  # rows of a batch
 CELL = "cell"  # the column of pickled results
 TEXT, NUMBER = kinds.StringType(), kinds.DoubleType()
 IN_CELL = {CELL: kinds.BinaryType()}
-TEXT_LABELS = ("score", "metric", "baseline", "interval", "test")
+TEXT_LABELS = ("score", "other_score", "metric", "baseline", "interval", "test")
 Typed = Sequence[tuple[str, Any]]  # labels of columns, and their types
 PARTED = Companions(are_parted=True)
 

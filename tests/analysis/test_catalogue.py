@@ -6,12 +6,14 @@ import math
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import recframe
 import recframe.dask
+import recframe.polars
 import reference
 from recframe.cli import main
 
@@ -177,7 +179,7 @@ def test_repeated_pairs():
     assert 1.0 == frame.rec(duplicates="max").catalogue(k=2).loc["score", "coverage@2"]
     with pytest.raises(recframe.RepeatedPairError, match="found 1 of 3 rows that repeat"):
         frame.rec.catalogue(k=2)
-    with pytest.raises(recframe.RecframeError, match="'keep': a catalogue counts an item"):
+    with pytest.raises(recframe.RecframeError, match="'keep': an item of a list counts once"):
         frame.rec(duplicates="keep").catalogue(k=2)
 
 
@@ -185,7 +187,10 @@ def test_repeated_pairs():
     ("items", "message"),
     [
         (1, "items must be the number of all items, found 1 although 2 are recommended"),
-        (["a"], r"must have every item that is recommended, found 1 of 2 missing \(such as 'b'\)"),
+        (
+            ["a"],
+            r"must have every item that is recommended, found 1 of 2 missing \(such as 'b'\)",
+        ),
         (
             [1, 2],
             r"item: ids of different kinds .* 'a'\), items has int64 \(such as 1\); convert both",
@@ -227,7 +232,7 @@ def test_other_refusals():
         (["--items", "5"], "found 5 although 60 are recommended"),
         (["--items", "0"], "1 or more, found 0"),
         (["--items", "nix.parquet"], "items: cannot read nix.parquet: no such file"),
-        (["--duplicates", "keep"], "a catalogue counts an item of a list once"),
+        (["--duplicates", "keep"], "an item of a list counts once"),
         (["--item", "nix"], "item='nix': no such column"),
     ],
 )
@@ -293,3 +298,148 @@ def test_users_that_population_leaves_out():
     for population in ("rows", "all"):
         rec = LISTS.rec(truth=truth, population=population)
         pd.testing.assert_frame_equal(LISTS.rec.catalogue(1), rec.catalogue(1))
+
+
+ITEMS = pd.DataFrame({"item": list("abcdef"), "maker": ["x", "x", "y", None, "y", "x"]})
+GROUPS = [["a", "b", "f"], ["c", "e"], ["d"]]
+
+
+def expected_groups(frame, truth, ties, short):
+    """Return the figures of each group computed from all lists that ties allow."""
+    columns = frame[["score", "relevant", "item"]]
+    users = {user: columns[frame["user"] == user] for user in frame["user"].unique()}
+    rows = {user: [*own.itertuples(index=False, name=None)] for user, own in users.items()}
+    lists = {user: possible_lists(own, ties, short) for user, own in rows.items()}
+    counted = {user for user, own in rows.items() if short == "pad" or len(own) >= K}
+    relevant = {(u, i) for u, i in truth if u in counted or (u not in rows and short == "pad")}
+    shares = dict.fromkeys(ITEMS["item"], 0.0)
+    found, missed = 0.0 * pd.Series(shares), 1 + 0.0 * pd.Series(shares)
+    for user, worlds in lists.items():
+        for item in shares:
+            chance = sum(item in world for world in worlds) / len(worlds)
+            shares[item] += chance
+            missed[item] *= 1 - chance
+            found[item] += chance * ((user, item) in relevant)
+    return [
+        [
+            sum(shares[item] for item in group) / total if total else math.nan,
+            len(group) / len(ITEMS),
+            sum(1 - missed[item] for item in group) / len(group),
+            sum(found[item] for item in group) / n_relevant if n_relevant else math.nan,
+        ]
+        for group in GROUPS
+        for total in [sum(shares.values())]
+        for n_relevant in [sum(item in group for _, item in relevant)]
+    ]
+
+
+@given(ROWS, OPTIONS)
+def test_groups_of_items(scores, options):
+    """Groups have expected shares of lists and of relevant items, of columns and of truth."""
+    frame = frame_of(scores)
+    pairs = {pair for pair in scores if pair[1] in "ad"}
+    expected = expected_groups(frame, pairs, **options)
+    unlisted = {(user, item) for user in frame["user"] for item in "ade"}
+    truth = pd.DataFrame(sorted(unlisted), columns=["user", "item"])
+    judged = frame.assign(relevant=frame["item"].isin(list("ade")))
+    table = frame.rec(**options).catalogue(K, ITEMS, by="maker")
+    names = ["exposure@2", "catalogue_share", "coverage@2", "recall@2"]
+
+    assert names == [*table.columns]
+    assert ["maker", "score"] == [*table.index.names]
+    assert ["x", "y"] == [*table.index.get_level_values(0)[:2]]
+    assert table.index.get_level_values(0).isna().tolist() == [False, False, True]
+    assert pytest.approx(np.array(expected), rel=1e-12, nan_ok=True) == table.to_numpy()
+    expected = expected_groups(judged, unlisted, **options)
+    table = frame.rec(truth=truth, **options).catalogue(K, ITEMS, by="maker")
+    assert pytest.approx(np.array(expected), rel=1e-12, nan_ok=True) == table.to_numpy()
+
+
+def test_groups_without_relevance():
+    """Groups have no recall if relevance is unknown; several columns of groups are levels."""
+    items = ITEMS.assign(size=1)
+    table = LISTS.rec.catalogue(1, items, by=["maker", "size"])
+
+    assert ["exposure@1", "catalogue_share", "coverage@1"] == [*table.columns]
+    assert ["maker", "size", "score"] == [*table.index.names]
+    assert [1.0, 0.5, 1 / 3] == table.loc[("x", 1, "score")].tolist()
+
+
+def test_groups_and_population():
+    """Truth of users without a list counts in recall as population says."""
+    truth = pd.DataFrame({"user": [1, 2, 3], "item": ["a", "c", "c"]})
+    for population, expected in {"all": 0.5, "rows": 1.0}.items():
+        rec = LISTS.rec(truth=truth, population=population, short="pad")
+        recall = rec.catalogue(2, ITEMS, by="maker")["recall@2"].tolist()
+        assert pytest.approx([1, expected, math.nan], nan_ok=True) == recall
+
+
+@pytest.mark.parametrize(
+    ("items", "by", "message"),
+    [
+        (None, "maker", "by='maker' groups items, so items must be a frame .* found None; mean"),
+        (6, "maker", "by='maker' groups items, .* found 6"),
+        (list("abc"), "maker", "by='maker' groups items, .* found"),
+        (ITEMS, "nix", "items: by='nix': no such column"),
+        (ITEMS, [], "items: by must name at least one column"),
+        (ITEMS, ITEMS["maker"], "items: by=.*: no such column"),
+        (ITEMS.rename(columns={"maker": "score"}), "score", "has the name of an index level"),
+        (
+            ITEMS[:2],
+            "maker",
+            "must have every item that is recommended or relevant, found 1 of 3 missing",
+        ),
+        (
+            pd.concat([ITEMS, ITEMS.assign(maker="y")[:3]]),
+            "maker",
+            r"items must have one group by 'maker' for each item, found 2 rows .* of 'a'\)",
+        ),
+        (ITEMS.assign(maker=[["x"]] * 6), "maker", "must hold values that can be compared"),
+    ],
+)
+def test_groups_that_are_refused(items, by, message):
+    """Groups need a frame of items with their columns, and one group for each item."""
+    with pytest.raises(recframe.RecframeError, match=message):
+        LISTS.rec.catalogue(2, items, by=by)
+
+
+def test_a_relevant_item_outside_the_catalogue():
+    """A relevant item that items lacks is refused, and so is one without a row."""
+    truth = pd.DataFrame({"user": [1, 2], "item": ["a", "z"]})
+    with pytest.raises(recframe.RecframeError, match=r"recommended or relevant, found 1 .* 'z'"):
+        LISTS.rec(truth=truth).catalogue(2, ITEMS, by="maker")
+
+
+def test_every_entry_point_has_groups(tmp_path, capsys):
+    """Partitions, files, Polars and the command line give the groups of pandas, bit for bit."""
+    frame = interactions("str")
+    names = [f"i{number}" for number in range(60)]
+    items = pd.DataFrame({"item": names, "maker": [*"xyz", None] * 15, "price": 1.5})
+    truth = frame.sample(frac=0.2, random_state=1)[["user", "item"]]
+    truth = pd.concat([truth, pd.DataFrame({"user": 1, "item": names})]).drop_duplicates()
+    asked = {"truth": truth, "population": "all", "short": "pad"}
+    expected = frame.rec(**asked).catalogue(3, items, by="maker")
+    frame.to_parquet(tmp_path / "a.parquet", row_group_size=200)
+    items.to_parquet(tmp_path / "items.parquet")
+    truth.to_parquet(tmp_path / "truth.parquet")
+    lazy = dd.from_pandas(frame, npartitions=4, sort=False).rec(**asked)
+    scanned = recframe.scan(tmp_path / "a.parquet", memory="50KiB")(
+        **asked | {"truth": tmp_path / "truth.parquet"}
+    )
+    polars = pl.from_pandas(frame).rec(**asked).catalogue(3, pl.from_pandas(items), by="maker")
+    words = ["catalogue", f"{tmp_path}/a.parquet", "--k=3", f"--items={tmp_path}/items.parquet"]
+    words += [f"--truth={tmp_path}/truth.parquet", "--population=all", "--short=pad", "--by=maker"]
+    main([*words, "-q", "--format=json"])
+    (groups,) = [json.loads(capsys.readouterr().out)["groups"]]
+    main([*words, "-q", "--format=csv"])
+
+    for table in (
+        frame.sample(frac=1, random_state=3).rec(**asked).catalogue(3, items, by="maker"),
+        lazy.catalogue(3, items, by="maker").compute(),
+        scanned.catalogue(3, items, by="maker"),
+    ):
+        pd.testing.assert_frame_equal(expected, table, check_exact=True)
+    plain = expected.reset_index().astype(object)
+    plain = plain.where(plain.notna(), None)
+    assert plain.to_dict("records") == polars.to_dicts() == groups
+    assert "maker,score,exposure@3,catalogue_share" in capsys.readouterr().out

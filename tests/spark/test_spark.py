@@ -228,6 +228,33 @@ def test_catalogue(spark):
     assert "items must have every item" in refusal(lambda: few(3, items[:2]))
 
 
+@pytest.mark.parametrize("measure", [{"k": 3}, {"rbo": 0.9}])
+def test_overlap(spark, measure):
+    """The overlap has a row for each two scores, with the values of pandas but the last digit."""
+    frame, _ = make()
+    expected = frame.rec(**ROLES).overlap(**measure)
+    table = recframe.spark.rec(on_spark(spark, frame), **ROLES).overlap(**measure).toPandas()
+
+    assert ["score", "other_score", expected.columns.name] == list(table)
+    wide = table.set_index(["other_score", "score"]).unstack()  # noqa: PD010 - no pair repeats
+    wide = wide[expected.columns.name].loc[expected.index, list(expected)]
+    np.testing.assert_allclose(wide.to_numpy(), expected.to_numpy(), rtol=1e-14)
+
+
+def test_groups_of_items(spark):
+    """Groups of items equal those of pandas, with truth of Spark and groups that are null."""
+    frame, truth = make()
+    items = pd.DataFrame({"doc": [f"d{number}" for number in range(60)]})
+    items = items.assign(size=np.arange(60) % 3, maker=["x", None, "z"] * 20)
+    expected = frame.rec(truth=truth, **OF_TRUTH).catalogue(3, items, by=["maker", "size"])
+    judged = recframe.spark.rec(on_spark(spark, frame), truth=on_spark(spark, truth), **OF_TRUTH)
+    rows = judged.catalogue(3, items, by=["maker", "size"]).collect()
+
+    keys = expected.index.to_frame(index=False).astype(object)
+    assert keys.where(keys.notna(), None).to_numpy().tolist() == [[*row[:3]] for row in rows]
+    np.testing.assert_array_equal(expected.to_numpy(), [row[3:] for row in rows])
+
+
 def test_means_of_columns_need_no_relevance(spark):
     """Means of columns need no relevance, for each user and for all."""
     frame, _ = make()
