@@ -225,6 +225,16 @@ KINDS: dict[str, tuple[str, str | Callable[[Facts, Any], str]]] = {
         "lists_longer_for_ties",
         "ties at the cut make {:,} of the lists longer than k; ties='first' breaks them",
     ),
+    "alike": ("means_alike", "the number has too few digits to tell {:,} values apart that match"),
+    "chance": (
+        "calls_tried means_matching numbers_of_means numbers_in_range",
+        "values that match, of {:,} conventions tried: {:,}; by chance {:,} of the {:,} numbers "
+        "with so many digits in the range of the values match one",
+    ),
+    "order": (
+        "best calls_reordered calls_ordered",
+        "{1:,} of {2:,} conventions order the models otherwise than most; wins: {counts}",
+    ),
     "disagreement": (
         "disagreement",
         "interval and p_corrected disagree on {labels}: they are different methods, and only "

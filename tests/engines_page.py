@@ -94,6 +94,9 @@ CALLS = {
     "`rank`, `top`": every(lambda rec: rec.rank(), lambda rec: rec.top(1)),
     "`judge`": lambda make: make(ROWS.drop(columns="relevant"), **OPTIONS).judge(PAIRS),
     "`catalogue`": every(lambda rec: rec.catalogue(1)),
+    "`reconcile`, `robustness`": every(
+        lambda rec: rec.reconcile(METRIC, 0.5, score="old"), lambda rec: rec.robustness(METRIC)
+    ),
     "`by=`, `weights=`: columns": of_segments(by="country", weights="clicks"),
     "`by=`, `weights=`: a Series by user": of_segments(by=OF_USERS, weights=VISITS),
     "`by=`, `weights=`: a Series by row": of_segments(by=ROWS["country"], weights=ROWS["clicks"]),

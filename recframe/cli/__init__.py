@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from recframe import __version__
-from recframe.cli.commands import add_catalogue, add_describe, add_evaluate
+from recframe.cli.commands import add_catalogue, add_describe, add_evaluate, add_reconcile
 from recframe.cli.compare import add_compare
 from recframe.cli.flags import HELP_END
 from recframe.cli.parser import Parser, expand_words
@@ -23,6 +23,7 @@ COMMANDS = {
     "evaluate": (add_evaluate, "mean metrics over users"),
     "describe": (add_describe, "check the data before you trust a number"),
     "catalogue": (add_catalogue, "coverage and diversity of the items in all lists"),
+    "reconcile": (add_reconcile, "the conventions that give a reported number"),
     "report": (add_report, "a page of HTML to hand on"),
     "compare": (add_compare, "compare two saved tables; a gate for nightly jobs"),
     "trec": (add_trec, "evaluate TREC runs with qrels, as trec_eval does"),

@@ -154,7 +154,7 @@ class SparkRecAccessor(RankingMethods[Any]):
                 given[name], attrs = rows.make_array_rows(one, is_ranked=False)
                 asked[name] = rows.make_sample(given[name], attrs)
         bound = super().__call__(**options)
-        check_bound("Spark", partitioned, bound._options)
+        check_bound(partitioned)
         bound._partitioned, bound._given = partitioned, given
         return bound
 
@@ -184,6 +184,10 @@ class SparkRecAccessor(RankingMethods[Any]):
         options = rank_options(self._options)
         columns = top_columns(self._sample, None, options, self._call)
         return self._map(list_ranks, columns, options, reads_all=True)
+
+    def _bind(self, options: Options) -> Self:
+        options.check_unordered("Spark")
+        return super()._bind(options)
 
     @property
     def _sample(self) -> pd.DataFrame:
