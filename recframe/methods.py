@@ -37,13 +37,7 @@ from recframe.analysis.ranked_rows import (
     top_columns,
     top_table,
 )
-from recframe.analysis.reconcile import (
-    list_metrics,
-    read_reported,
-    reconcile_table,
-    robustness_table,
-    try_conventions,
-)
+from recframe.analysis.reconcile import Conventions, reconcile_table, robustness_table
 from recframe.analysis.report import (
     DESCRIBED,
     Findings,
@@ -77,21 +71,13 @@ from recframe.analysis.summary import (
     measure_noted,
     summary_table,
 )
-from recframe.errors import RecframeError, RecframeWarning, is_number, quote
-from recframe.frames.columns import Columns, find_columns, find_companion_columns
+from recframe.errors import RecframeError, RecframeWarning, is_number
+from recframe.frames.columns import Columns, find_columns
 from recframe.frames.duplicates import find_models
 from recframe.frames.ids import ALL_USERS
-from recframe.frames.judgments import load_frame, naming
+from recframe.frames.judgments import naming
 from recframe.frames.list_frames import make_companion_rows
-from recframe.frames.names import (
-    as_labels,
-    check_label,
-    find_role,
-    get_column,
-    is_infer,
-    remove_labels,
-    shown,
-)
+from recframe.frames.names import as_labels, check_label, find_role, is_infer, remove_labels
 from recframe.frames.questions import ask_all
 from recframe.frames.tables import Make, MakeTable, mean_table
 from recframe.frames.unused_columns import (
@@ -113,9 +99,7 @@ from recframe.options import (
     Options,
     is_key,
     is_path,
-    list_changed,
     make_options,
-    spell_arguments,
     spell_options,
 )
 from recframe.public_calls import make_public, public
@@ -1195,13 +1179,7 @@ class RankingMethods(ABC, Generic[Table]):
         >>> table["call"].iloc[0]
         "df.rec(zero_division=0.0).mean('hit_rate@1')"
         """
-        metrics = list_metrics(metric, self._options)
-        reported, scores = read_reported(value, digits, metrics[0]), self._find_columns().scores
-        if (score is None and len(scores) > 1) or score not in (None, *scores):
-            wanted = f"score must be one of {shown(scores)}, found {quote(score)}"
-            raise RecframeError(f"{wanted}; pass score=, the one whose mean the value is")
-        score = scores[0] if score is None else score
-        return reconcile_table(self._try_conventions(metrics), score, reported)
+        return reconcile_table(self._find_conventions(), metric, value, digits, score)
 
     def robustness(self, metric: str) -> pd.DataFrame:
         """
@@ -1245,30 +1223,13 @@ class RankingMethods(ABC, Generic[Table]):
         note: 26 of 65 conventions order the models otherwise than most; wins: 65 by
           old_score and 26 by new_score
         """
-        metrics = list_metrics(metric, self._options)
-        return robustness_table(self._try_conventions(metrics), metrics[0])
+        return robustness_table(self._find_conventions(), metric)
 
-    def _try_conventions(self, metrics: list[Metric]) -> pd.DataFrame:
-        """Return the means of metrics under every convention that the frame leaves open."""
-        options, columns, frame = self._options, self._find_columns(), None
-        if options.has_truth:
-            frame = load_frame("truth", options.truth)
-            columns = find_companion_columns("truth", frame, columns, options)
-        read = self._read_values if frame is None else partial(get_column, frame)
-        relevance = None if columns.relevant is None else read(columns.relevant)
-
-        def measure(changes: dict[str, Any], labels: list[str]) -> pd.DataFrame:
-            table = self._collect(self._answer(changes).mean(labels))
-            return as_columns(table).set_index("score")
-
-        def spell(label: str, changes: dict[str, Any]) -> str:
-            arguments = ", ".join(spell_arguments(list_changed(options) | changes))
-            call = f"{self._written or self._call}({arguments})".removesuffix("()")
-            return f"{call}.mean({label!r})"
-
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RecframeWarning)
-            return try_conventions(metrics, options, measure, relevance, spell)
+    def _find_conventions(self) -> Conventions:
+        """Return the conventions that the options leave open."""
+        columns, call = self._find_columns(), self._written or self._call
+        hooks = self._answer, self._collect, self._read_values
+        return Conventions(self._options, columns, *hooks, call)
 
     def report(
         self,

@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[1]
 GUIDES = {path.stem: path.read_text("utf-8") for path in (ROOT / "examples/guide").glob("*.md")}
 NAMES = (
     *("prepare-data", "metrics", "edge-cases", "compare", "files", "engines", "command-line"),
-    *("coming-from", "conventions", "speed", "questions-and-words"),
+    *("coming-from", "conventions", "reconcile", "speed", "questions-and-words"),
 )
 # Each match is a block and the output that follows it.
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)

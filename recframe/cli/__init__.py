@@ -33,6 +33,7 @@ EPILOG = f"""examples:
   recframe evaluate runs/*.parquet --truth test.parquet --output means.json
   recframe describe runs/ --k 4
   recframe catalogue runs/ --items 5000
+  recframe reconcile runs/ --metric ndcg@10 --value 0.3120
   recframe report runs/ --by country -o report.html
   recframe compare monday.parquet tuesday.parquet --max-drop 0.01
   recframe evaluate @options.txt runs/

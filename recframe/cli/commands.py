@@ -27,13 +27,7 @@ from recframe.cli.flags import (
     add_output,
     add_views,
 )
-from recframe.cli.parser import (
-    METRIC_FLAGS,
-    Parser,
-    read_integer,
-    read_like_metrics,
-    spell_flags,
-)
+from recframe.cli.parser import Parser, read_integer, read_like_metrics, spell_flags
 from recframe.cli.results import (
     Result,
     find_baseline,
@@ -161,7 +155,7 @@ def add_reconcile(command: argparse.ArgumentParser) -> None:
   recframe reconcile run.parquet --truth test.parquet --score als --metric map@10 --value 0.21
   recframe reconcile runs/ --metric recall@10"""
     add_flags(command, FILES)
-    command.add_argument(*METRIC_FLAGS, required=True, metavar="NAME", help="such as ndcg@10")
+    command.add_argument("-m", "--metric", required=True, metavar="NAME", help="such as ndcg@10")
     command.add_argument("--value", metavar="NUMBER", help="the number, with zeros at its end")
     add_options(command, DEFAULTS)
     add_output(command, "the conventions")

@@ -61,7 +61,8 @@ class SparkRecAccessor(RankingMethods[Any]):
     The tables of `evaluate`, metrics, `rank` and `top` are lazy: arguments and columns are checked
     at once, values when computed. All others are computed at once by the workers and the driver.
     `summary`, `compare`, `by` and `weights` need the values of every user on the driver.
-    `describe` and `inspect` return the results of pandas.
+    `describe`, `inspect`, `reconcile` and `robustness` return the results of pandas; the last two
+    run a job for each convention.
 
     A shuffle brings the rows of each user together, in one Python process per partition; with
     ``user=["date", "user"]`` each combination is a user. It loses the order of rows, so ties cannot
