@@ -102,9 +102,10 @@ class Conventions(NamedTuple):
                 self.measure([metric], first)
                 break
             except RecframeError as error:
-                if not error.answers or not error.answers.keys() <= CONVENTIONS.keys():
-                    raise  # It asks for more than conventions.
-                first |= error.answers
+                answers = error.answers
+                if not answers.keys() <= CONVENTIONS.keys() or answers.items() <= first.items():
+                    raise  # It asks for more than conventions, or for nothing new.
+                first |= answers
         if "gain" not in fixed and "min_relevance" in fixed | first:
             first["gain"] = "linear"
         grades = set() if relevance is None else set(relevance.dropna())
