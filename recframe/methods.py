@@ -46,6 +46,7 @@ from recframe.analysis.ranked_rows import (
     top_columns,
     top_table,
 )
+from recframe.analysis.reconcile import Conventions, reconcile_table, robustness_table
 from recframe.analysis.report import (
     DESCRIBED,
     Findings,
@@ -1370,6 +1371,119 @@ class RankingMethods(ABC, Generic[Table]):
         how = trust(how, self._read_trusted(asked, trusted))
         make_table = partial(compare_table, baseline=baseline, how=how)
         return self._aggregate_users(asked, make_table, by, weights, unit)
+
+    def reconcile(
+        self, metric: str, value: float | str, digits: int | None = None, score: Hashable = None
+    ) -> pd.DataFrame:
+        """
+        Return the conventions that give a reported number, the nearest first.
+
+        It tries each library of `like`, and values of options by themselves and in pairs: ties,
+        short, missing, null_relevance, duplicates, zero_division, population, unjudged, gain, and
+        each grade as min_relevance. With recall and average precision it tries their capped kinds,
+        with nDCG and DCG other offsets. Values that change no mean are tried by themselves only.
+        Options that the accessor was called with stay as they are.
+
+        Parameters
+        ----------
+        metric : str
+            The name of a metric, such as "ndcg@10". "map@10" stands for both of its definitions.
+        value : float or str
+            The number. As text, such as "0.3120", it keeps the zeros at its end.
+        digits : int, default None
+            The number of its decimals, 0 or more; None: as many as `value` has.
+        score : label, default None
+            The score column, or the model, whose mean it is; None: the only one.
+
+        Returns
+        -------
+        DataFrame
+            A row for each distinct mean, for every engine as a table of pandas. Index: the metric
+            and the options of the simplest convention that gives it. Columns: value (the mean by
+            the score), difference (value - the number), matches (whether it rounds to the number, a
+            half up or down), n_calls (how many conventions give it), libraries (those that do so by
+            ``like=`` alone), call (text to paste, with ``df`` and ``truth`` for your frames). The
+            printed table leaves out the calls. A note says how easily numbers match by chance.
+
+        Raises
+        ------
+        RecframeError
+            The metric is unknown, it cannot have the value, several score columns are open and
+            `score` names none, or the frame is refused for a reason that no convention decides.
+
+        See Also
+        --------
+        robustness : The range of means over all conventions.
+
+        Examples
+        --------
+        >>> import pandas as pd, recframe
+        >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [3, 3, 1], "relevant": [0, 1, 0]})
+        >>> table = df.rec.reconcile("hit_rate@1", "0.250")
+        >>> table[["value", "difference", "matches"]]
+                                      value  difference  matches
+        convention
+        hit_rate@1 zero_division=0.0   0.25        0.00     True
+        hit_rate@1                     0.50        0.25    False
+        hit_rate@1 ties='first'        0.00       -0.25    False
+        hit_rate@1 zero_division=1.0   0.75        0.50    False
+        hit_rate@1 ties='last'         1.00        0.75    False
+        note: values that match, of 87 conventions tried: 1; by chance 5 of the 1,001
+          numbers with so many digits in the range of the values match one
+        >>> table["call"].iloc[0]
+        "df.rec(zero_division=0.0).mean('hit_rate@1')"
+        """
+        return reconcile_table(self._find_conventions(), metric, value, digits, score)
+
+    def robustness(self, metric: str) -> pd.DataFrame:
+        """
+        Return the lowest and highest mean that a convention gives, for each score column.
+
+        The conventions are those that `reconcile` tries. A note below says whether they change the
+        order of the models.
+
+        Parameters
+        ----------
+        metric : str
+            The name of a metric, such as "ndcg@10". "map@10" stands for both of its definitions.
+
+        Returns
+        -------
+        DataFrame
+            A table of pandas for every engine. Index: the score columns. Columns: lowest and
+            highest (means), best_rank and worst_rank (of the score among all by their means; 1 is
+            the best), lowest_by and highest_by (the simplest convention that gives each mean).
+
+        Raises
+        ------
+        RecframeError
+            The metric is unknown, or the frame is refused as in `reconcile`.
+
+        See Also
+        --------
+        reconcile : The conventions that give a reported number.
+        compare : The differences between models under one convention, with their intervals.
+
+        Examples
+        --------
+        >>> import pandas as pd, recframe
+        >>> scores = {"old_score": [3, 2, 1], "new_score": [3, 3, 1]}
+        >>> df = pd.DataFrame({"user": [1, 1, 2], "relevant": [1, 0, 1], **scores})
+        >>> df.rec.robustness("hit_rate@1")[["lowest", "highest", "best_rank", "worst_rank"]]
+                   lowest  highest  best_rank  worst_rank
+        score
+        old_score     1.0      1.0          1           1
+        new_score     0.5      1.0          1           2
+        note: 26 of 65 conventions order the models otherwise than most; wins: 65 by
+          old_score and 26 by new_score
+        """
+        return robustness_table(self._find_conventions(), metric)
+
+    def _find_conventions(self) -> Conventions:
+        """Return the conventions that the options leave open."""
+        columns, call = self._find_columns(), self._written or self._call
+        hooks = self._answer, self._collect, self._read_values
+        return Conventions(self._options, columns, *hooks, call)
 
     def report(
         self,

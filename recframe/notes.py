@@ -257,6 +257,16 @@ KINDS: dict[str, tuple[str, str | Callable[[Facts, Any], str]]] = {
         "judge_of_other_order",
         "the judge alone puts models in another order in {labels}",
     ),
+    "alike": ("means_alike", "the number has too few digits to tell {:,} values apart that match"),
+    "chance": (
+        "calls_tried means_matching numbers_of_means numbers_in_range",
+        "values that match, of {:,} conventions tried: {:,}; by chance {:,} of the {:,} numbers "
+        "with so many digits in the range of the values match one",
+    ),
+    "order": (
+        "best calls_reordered calls_ordered",
+        "{1:,} of {2:,} conventions order the models otherwise than most; wins: {counts}",
+    ),
     "disagreement": (
         "disagreement",
         "interval and p_corrected disagree on {labels}: they are different methods, and only "

@@ -82,11 +82,10 @@ def check_promise(results: Sequence[BlockResult]) -> None:
         )
 
 
-def check_bound(engine: str, partitioned: object, options: Options) -> None:
-    """Raise if `partitioned` is no flag, or if an option reads the order of rows."""
+def check_bound(partitioned: object) -> None:
+    """Raise if `partitioned` is no flag."""
     if not isinstance(partitioned, bool):
         raise RecframeError(f"partitioned must be True or False, found {quote(partitioned)}")
-    options.check_unordered(engine)
 
 
 def make_by_sums(make: Make, make_table: MakeTable) -> tuple[Make, MakeTable]:

@@ -94,12 +94,15 @@ CALLS = {
     "`report`": every(*([lambda rec: rec.report(METRIC)] if find_spec("jinja2") else [])),
     "`rank`, `top`": every(lambda rec: rec.rank(), lambda rec: rec.top(1)),
     "`judge`": lambda make: make(ROWS.drop(columns="relevant"), **OPTIONS).judge(PAIRS),
-    "`bounds`": every(lambda rec: rec.bounds("precision@1")),
-    "`catalogue`, `overlap`": every(
+    "`bounds`, `catalogue`, `overlap`": every(
+        lambda rec: rec.bounds("precision@1"),
         lambda rec: rec.catalogue(1),
         lambda rec: rec.catalogue(1, ITEMS, by="kind"),
         lambda rec: rec.overlap(1),
         lambda rec: rec.overlap(rbo=0.9),
+    ),
+    "`reconcile`, `robustness`": every(
+        lambda rec: rec.reconcile(METRIC, 0.5, score="old"), lambda rec: rec.robustness(METRIC)
     ),
     "`by=`, `weights=`: columns": of_segments(by="country", weights="clicks"),
     "`by=`, `weights=`: a Series by user": of_segments(by=OF_USERS, weights=VISITS),

@@ -30,7 +30,7 @@ GUIDES = {path.stem: path.read_text("utf-8") for path in (ROOT / "examples/guide
 NAMES = (
     *("prepare-data", "metrics", "edge-cases", "compare", "files", "engines", "command-line"),
     *("trusted-labels", "pull-requests", "beyond-accuracy"),
-    *("coming-from", "conventions", "speed", "questions-and-words"),
+    *("coming-from", "conventions", "reconcile", "speed", "questions-and-words"),
 )
 # Each match is a block and the output that follows it.
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)

@@ -49,6 +49,8 @@ METHODS = [
 ]
 ARGUMENTS = {"compare": {"n_resamples": 9}, "summary": {"n_resamples": 9}, "rbp": {"p": 0.5}}
 ARGUMENTS |= {"err": {"max": 4}, "overlap": {"k": 2}}
+ARGUMENTS |= {"robustness": {"metric": "recall@1"}}
+ARGUMENTS |= {"reconcile": {"metric": "recall@1", "value": 0.5, "score": "b"}}
 WITH_METHODS = [name for name, definition in DEFINITIONS.items() if not definition.of_column]
 
 

@@ -8,7 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from recframe import __version__
-from recframe.cli.commands import add_catalogue, add_describe, add_evaluate, add_overlap
+from recframe.cli.commands import (
+    add_catalogue,
+    add_describe,
+    add_evaluate,
+    add_overlap,
+    add_reconcile,
+)
 from recframe.cli.compare import add_compare
 from recframe.cli.flags import HELP_END
 from recframe.cli.parser import Parser, expand_words
@@ -24,6 +30,7 @@ COMMANDS = {
     "describe": (add_describe, "check the data before you trust a number"),
     "catalogue": (add_catalogue, "coverage and diversity of the items in all lists"),
     "overlap": (add_overlap, "how alike the lists of several models are"),
+    "reconcile": (add_reconcile, "the conventions that give a reported number"),
     "report": (add_report, "a page of HTML to hand on"),
     "compare": (add_compare, "compare two saved tables; a gate for nightly jobs"),
     "trec": (add_trec, "evaluate TREC runs with qrels, as trec_eval does"),
@@ -33,6 +40,7 @@ EPILOG = f"""examples:
   recframe evaluate runs/*.parquet --truth test.parquet --output means.json
   recframe describe runs/ --k 4
   recframe catalogue runs/ --items 5000
+  recframe reconcile runs/ --metric ndcg@10 --value 0.3120
   recframe report runs/ --by country -o report.html
   recframe compare monday.parquet tuesday.parquet --max-drop 0.01
   recframe evaluate @options.txt runs/

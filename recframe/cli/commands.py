@@ -32,6 +32,7 @@ from recframe.cli.flags import (
 )
 from recframe.cli.parser import Parser, read_integer, read_like_metrics, spell_flags
 from recframe.cli.results import (
+    Result,
     find_baseline,
     make_figures_result,
     make_segments_result,
@@ -172,6 +173,27 @@ def add_overlap(command: argparse.ArgumentParser) -> None:
     add_flags(command.add_argument_group("limits"), LIMITS)
 
 
+def add_reconcile(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``recframe reconcile``."""
+    command.set_defaults(run=run_reconcile)
+    command.usage = "%(prog)s --metric NAME [--value NUMBER] [OPTION ...] PATH [PATH ...]"
+    command.description = (
+        "Print the conventions that give a reported number, the nearest first; without\n"
+        "--value, the lowest and highest mean of each score column under any convention.\n"
+        "Options that you pass stay as they are."
+    )
+    command.epilog = """examples:
+  recframe reconcile run.parquet --metric ndcg@10 --value 0.3120
+  recframe reconcile run.parquet --truth test.parquet --score als --metric map@10 --value 0.21
+  recframe reconcile runs/ --metric recall@10"""
+    add_flags(command, FILES)
+    command.add_argument("-m", "--metric", required=True, metavar="NAME", help="such as ndcg@10")
+    command.add_argument("--value", metavar="NUMBER", help="the number, with zeros at its end")
+    add_options(command, DEFAULTS)
+    add_output(command, "the conventions")
+    add_flags(command.add_argument_group("limits"), LIMITS)
+
+
 def run_evaluate(arguments: Namespace) -> tuple[int, str]:
     """Print the means; if asked, write them and the values of every user to files."""
     options = read_options(arguments)
@@ -280,6 +302,23 @@ def _print_table(
             table, asked = make(rec, opened)
         about = describe_run(arguments, options, opened[0]) | asked | {"notes": table.notes}
         write_result(make_figures_result(table, about), arguments, output)
+    tell_notes(table.notes, arguments)
+    return DONE, f"{opened[0].rows_said} rows"
+
+
+def run_reconcile(arguments: Namespace) -> tuple[int, str]:
+    """Print the conventions that give a number, or their range; write them if asked."""
+    options, metric, value = read_options(arguments), arguments.metric, arguments.value
+    rec, opened = scan_files(arguments, options)
+    with open_outputs(arguments, rec.paths) as (output, _):
+        table: Any = rec.robustness(metric) if value is None else rec.reconcile(metric, value)
+        rows = pd.DataFrame(table).drop(columns="call", errors="ignore")  # The call is in Python.
+        about = {**describe_run(arguments, options, opened[0]), "metric": metric, "value": value}
+        document = about | {
+            "conventions": rows.reset_index().to_dict("records"),
+            "notes": table.notes,
+        }
+        write_result(Result(rows, rows, document), arguments, output)
     tell_notes(table.notes, arguments)
     return DONE, f"{opened[0].rows_said} rows"
 

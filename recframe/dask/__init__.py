@@ -142,11 +142,15 @@ class DaskRecAccessor(RankingMethods[Any]):
             if isinstance(one, dd.DataFrame):
                 asked[name] = one.compute()  # type: ignore[no-untyped-call]  # Dask has none
         bound = super().__call__(**options)
-        check_bound("Dask", partitioned, bound._options)
+        check_bound(partitioned)
         for name in ("min_relevance", "min_score"):
             check_named(name, getattr(bound._options, name))
         bound._partitioned = partitioned
         return bound
+
+    def _bind(self, options: Options) -> Self:
+        options.check_unordered("Dask")
+        return super()._bind(options)
 
     @property
     def _sample(self) -> pd.DataFrame:

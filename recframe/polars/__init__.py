@@ -67,7 +67,8 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
 
     Columns of `by` come first. `rank` and `top` of several score columns have a column
     ``ranked_by`` before the rank. Users are sorted, values are those of pandas bit for bit, and
-    undefined ones are null. `describe` and `inspect` return the results of pandas.
+    undefined ones are null. `describe`, `inspect`, `reconcile` and `robustness` return the results
+    of pandas.
 
     For a LazyFrame, each call collects only the columns that it needs; `rank`, `top` and `judge`
     return rows and collect all. Its tables are DataFrames too. The namespace and its display read

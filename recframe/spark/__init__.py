@@ -64,7 +64,8 @@ class SparkRecAccessor(RankingMethods[Any]):
     The tables of `evaluate`, metrics, `rank` and `top` are lazy: arguments and columns are checked
     at once, values when computed. All others are computed at once by the workers and the driver.
     `summary`, `compare`, `by` and `weights` need the values of every user on the driver.
-    `describe` and `inspect` return the results of pandas.
+    `describe`, `inspect`, `reconcile` and `robustness` return the results of pandas; the last two
+    run a job for each convention.
 
     A shuffle brings the rows of each user together, in one Python process per partition; with
     ``user=["date", "user"]`` each combination is a user. It loses the order of rows, so ties cannot
@@ -156,7 +157,7 @@ class SparkRecAccessor(RankingMethods[Any]):
                 given[name], attrs = rows.make_array_rows(one, is_ranked=False)
                 asked[name] = rows.make_sample(given[name], attrs)
         bound = super().__call__(**options)
-        check_bound("Spark", partitioned, bound._options)
+        check_bound(partitioned)
         bound._partitioned, bound._given = partitioned, given
         return bound
 
@@ -186,6 +187,10 @@ class SparkRecAccessor(RankingMethods[Any]):
         options = rank_options(self._options)
         columns = top_columns(self._sample, None, options, self._call)
         return self._map(list_ranks, columns, options, reads_all=True)
+
+    def _bind(self, options: Options) -> Self:
+        options.check_unordered("Spark")
+        return super()._bind(options)
 
     @property
     def _sample(self) -> pd.DataFrame:

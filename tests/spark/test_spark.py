@@ -367,6 +367,26 @@ def test_report(spark, kind):
     assert expected == actual
 
 
+def test_reconcile(spark):
+    """Conventions and their means are those of pandas, without ties by the order of rows."""
+    frame = pd.DataFrame(
+        {"user": [1, 1, 2, 3], "item": [1, 2, 1, 3], "score": [2.0, 2.0, 1.0, 0.5]}
+    )
+    truth = pd.DataFrame({"user": [1, 1, 2], "item": [1, 4, 9]})
+    asked = {"population": "truth", "short": "pad"}
+    rec = recframe.spark.rec(
+        spark.createDataFrame(frame), truth=spark.createDataFrame(truth), **asked
+    )
+    expected = frame.rec(truth=truth, **asked).reconcile("hit_rate@1", 0.25)
+    found = rec.reconcile("hit_rate@1", 0.25)
+
+    assert [0.0, 0.25, 0.5] == sorted(found["value"])
+    assert 0.25 == found["value"].iloc[0]
+    assert set(found["value"]) <= set(expected["value"])
+    assert "recframe.spark.rec(sdf)(" in found["call"].iloc[0]
+    assert (0.0, 0.5) == tuple(rec.robustness("hit_rate@1").loc["score", ["lowest", "highest"]])
+
+
 def test_a_frame_without_rows(spark):
     """An empty frame has no users, and its means are undefined."""
     frame, _ = make()
