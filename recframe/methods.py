@@ -714,9 +714,9 @@ class RankingMethods(ABC, Generic[Table]):
         )
         labels = check_shown(self._sample, label)
         columns = self._find_columns(with_item=True)
-        averaged = self._find_columns(with_item=True, metrics=asked).averaged
+        features = self._find_columns(with_item=True, metrics=asked).features
         split_user(user, columns)  # this raises for an id that no user can have
-        read = columns._replace(averaged=averaged, of_users=tuple(labels))
+        read = columns._replace(features=features, of_users=tuple(labels))
         rows, is_all = self._rows_of(user, read)
         options = self._options_for(user, columns)
         return inspect_user(rows, user, k, options, is_all=is_all, labels=labels, metrics=asked)

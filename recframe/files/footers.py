@@ -25,6 +25,7 @@ from recframe.files.found import (
 )
 from recframe.files.row_groups import FREE, File, list_pieces, list_row_groups
 from recframe.frames.columns import Columns
+from recframe.frames.list_columns import is_list_type
 from recframe.frames.names import find_role, is_infer
 from recframe.frames.words import may_be_score
 from recframe.kernel.threads import run_ahead
@@ -158,7 +159,8 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
     sample = make_sample(schema, found[0].path)
     plain = {name: plain_type(schema.field(name).type) for name in names}
     for name, found_type in plain.items():
-        if pa.types.is_nested(found_type):
+        is_vector = name in map(str, columns.vectors) and is_list_type(found_type)
+        if pa.types.is_nested(found_type) and not is_vector:
             raise RecframeError(
                 f"{quote(name)} must have one value in a cell, found type "
                 f"{shorten(str(found_type))}; write one value, such as one field; for lists in a "

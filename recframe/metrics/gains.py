@@ -1,19 +1,20 @@
 """Gains, sums of columns and judged rows, which some metrics read with the counts. NumPy only."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from recframe.kernel.counting import Counts, Depth, count, find_positions
-from recframe.kernel.grouping import number_members, sort
+from recframe.kernel.grouping import combine, number_members, sort
 from recframe.kernel.ranking import Ranker, Rankings, TieRule
 from recframe.kernel.threads import Array
 from recframe.metrics.ties import Hits, expected_hits, sum_by
 
 MOST_SPREAD = 1 << 8  # integer gains are grades if they lie this close together
 Sum = tuple[Array, Array]  # numerator and denominator of each user
+Feature = tuple[str, str]  # a metric that reads a column, and the name of the column in it
 
 
 class Grades(NamedTuple):
@@ -91,28 +92,83 @@ def rank_ideal(codes: Array, n_users: int, gain: Array, user: Array, unlisted: A
 
 
 def sum_columns(
-    rankings: Rankings, rule: TieRule, cut_offs: tuple[int, ...], columns: Mapping[str, Array]
-) -> dict[tuple[str, int], Sum]:
+    rankings: Rankings, rule: TieRule, cut_offs: tuple[int, ...], columns: Mapping[Feature, Array]
+) -> dict[tuple[Feature, int], Sum]:
     """Return each user's expected sum of each column over the first k rows, for each cut-off k.
 
-    A column holds a value for each row of the rankings. The sum is a numerator and a denominator.
-    So the mean of whole numbers is the float nearest to the exact mean.
+    `columns` has the values or the vectors of rows. The sum is a numerator and a denominator. So
+    the mean of whole numbers is the float nearest to the exact mean. The sum for `share` is divided
+    by that of all rows; for `diversity` it is over pairs of rows.
     """
-    n_users, sums = rankings.groups.n_groups, {}
+    groups, sums = rankings.groups, {}
+    n_users, shares = groups.n_groups, [key for key in columns if key[0] == "share"]
+    totals = {key: _sum_sorted(groups.codes, columns[key], n_users) for key in shares}
     row, first, size, user = find_positions(rankings, rule, cut_offs[-1])
     for k in cut_offs:
         room = np.clip(k + 1 - first, 0, size)
         # A user has at most one tie across the cut. Its rows have the same chance.
-        whole, part = np.flatnonzero(room == size), np.flatnonzero((room > 0) & (room < size))
+        some, part = np.flatnonzero(room), np.flatnonzero((room > 0) & (room < size))
         chosen, among = np.zeros(n_users, np.int64), np.ones(n_users, np.int64)
         chosen[user[part]], among[user[part]] = room[part], size[part]
-        for name, values in columns.items():
-            added = []
-            for some in (whole, part):  # the lowest values are added first
-                order = some[np.lexsort((values[row[some]], user[some]))]
-                added.append(sum_by(user[order], values[row[order]], n_users))
-            sums[name, k] = added[0] * among + added[1] * chosen, among
+        half = (2 * user + (room < size))[some]  # Each user has rows above the tie, and in it.
+        for key, values in columns.items():
+            of_rows, ones = values[row[some]], np.ones_like(among)
+            if key[0] == "diversity":
+                sums[key, k] = _sum_differences(half, of_rows, chosen, among), ones
+                continue
+            above, tied = _sum_sorted(half, of_rows, 2 * n_users).reshape(-1, 2).T
+            sums[key, k] = above * among + tied * chosen, among * totals.get(key, ones)
     return sums
+
+
+def _sum_sorted(group: Array, values: Array, n_groups: int) -> Array:
+    """Return the sum of each group's values, the lowest values added first."""
+    order = np.lexsort((values, group))
+    return sum_by(group[order], values[order], n_groups)
+
+
+def _sum_differences(half: Array, values: Array, chosen: Array, among: Array) -> Array:
+    """Return each user's expected sum of differences over the pairs of the first rows.
+
+    Of the `among` rows in the tie across the cut, t, `chosen` are above the cut, m. Pairs above
+    the tie count fully, a row above and a tied one with m / t, and two tied rows with
+    m (m - 1) / (t (t - 1)). Sums over pairs come from squares of sums: 2 Σ x·y = (Σ x)² - Σ x².
+    Vectors x have length 1; the x of a category is 1 in a dimension of its own.
+    """
+    n_users = len(among)
+    n_above, n_tied = np.bincount(half, minlength=2 * n_users).reshape(-1, 2).T
+    of_above, across, of_tied = -1.0 * n_above, np.zeros(n_users), -1.0 * n_tied
+    for user, sums in _sum_dimensions(half, values, n_users):
+        above, tied = sums.reshape(-1, 2).T
+        of_above += sum_by(user, above * above, n_users)
+        across += sum_by(user, above * tied, n_users)
+        of_tied += sum_by(user, tied * tied, n_users)
+    chance = chosen * (chosen - 1.0) / np.maximum(among * (among - 1.0), 1)
+    alike = of_above / 2 + across * chosen / among + of_tied / 2 * chance
+    n_first = n_above + chosen
+    # The length of a vector may differ from 1 in the last bit.
+    return np.maximum(n_first * (n_first - 1) / 2 - alike, 0) * (n_first > 1)
+
+
+def _sum_dimensions(half: Array, values: Array, n_users: int) -> Iterator[tuple[Array, Array]]:
+    """Yield users, and the sums of a dimension over their rows above the tie and in it, in turn.
+
+    All categories are one step. Of vectors, multiples of 2**-26 and of 2**-53 are added apart. This
+    is exact for 2**26 rows, so the order of rows changes no bit.
+    """
+    if values.ndim == 1:
+        pairs = combine(half // 2, values.astype(np.int64))
+        _, first, pair = np.unique(pairs, return_index=True, return_inverse=True)
+        yield half[first] // 2, np.bincount(2 * pair + half % 2, minlength=2 * len(first))
+        return
+    dimensions = np.ascontiguousarray(values.T)
+    length = np.sqrt(sum(one.astype(np.float64) ** 2 for one in dimensions))
+    for one in dimensions:
+        unit = one / length
+        high = np.rint(unit * 2.0**26) / 2.0**26
+        low = np.rint((unit - high) * 2.0**53) / 2.0**53
+        sums = sum_by(half, high, 2 * n_users) + sum_by(half, low, 2 * n_users)
+        yield np.arange(n_users), sums
 
 
 class JudgedRankings(NamedTuple):
