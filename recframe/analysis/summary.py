@@ -51,8 +51,7 @@ def curve_metrics(name: object, k: object, map_at_k: str = "") -> list[Metric]:
         listed = f"{', '.join(others)} or {last}"
         raise RecframeError(f"metric: a curve takes {listed}, found {quote(name)}{hint}")
     if k is None or isinstance(k, Integral):
-        first = DEFINITIONS[parse_name(name)].least_k
-        k = range(first, max(first, LAST_K if k is None else check_k(k)) + 1)
+        k = range(DEFINITIONS[parse_name(name)].least_k, 1 + (LAST_K if k is None else check_k(k)))
     cut_offs = list_values("k", "a number or several cut-offs, such as range(1, 51)", k)
     metrics = [parse_metric(f"{name}@{check_k(cut_off)}") for cut_off in cut_offs]
     if not metrics:
@@ -125,11 +124,10 @@ def note_rankings(interactions: Interactions, metrics: list[Metric]) -> None:
             "rankings_longer_than_recall": sum(n_longer),
             "shares": sum(metric.name == "share" for metric in of_all),
         }
-    if asked and deepest and groups.n_groups:
+    if asked and deepest and groups.n_groups and interactions.is_judged:
         longest = int(lengths[0].max())
         if longest <= deepest and all((of_score == longest).all() for of_score in lengths):
-            is_bare = groups.count(interactions.relevant) == 0
-            n_bare = int(np.count_nonzero(is_bare & interactions.is_judged))
+            n_bare = int(np.count_nonzero(groups.count(interactions.relevant) == 0))
             numbers |= {f"rankings_of:{longest}": 1, "rankings_without_relevant_rows": n_bare}
         else:
             numbers["rankings_that_vary"] = 1

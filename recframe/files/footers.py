@@ -25,7 +25,6 @@ from recframe.files.found import (
 )
 from recframe.files.row_groups import FREE, File, list_pieces, list_row_groups
 from recframe.frames.columns import Columns
-from recframe.frames.list_columns import is_list_type
 from recframe.frames.names import find_role, is_infer
 from recframe.frames.words import may_be_score
 from recframe.kernel.threads import run_ahead
@@ -111,6 +110,7 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
     """Return files with these columns, as footers describe them; no data is read."""
     names = [str(label) for label in columns.labels]
     users = [str(label) for label in columns.users]
+    features = [str(label) for _, label in columns.features]  # may hold vectors
     row_bytes = ROW_BYTES + SCORE_BYTES * len(columns.scores)
     opened = _read_each(found, partial(_read_footer, memory=memory, names=names))
     first = next(opened)
@@ -159,8 +159,7 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
     sample = make_sample(schema, found[0].path)
     plain = {name: plain_type(schema.field(name).type) for name in names}
     for name, found_type in plain.items():
-        is_vector = name in map(str, columns.vectors) and is_list_type(found_type)
-        if pa.types.is_nested(found_type) and not is_vector:
+        if pa.types.is_nested(found_type) and name not in features:
             raise RecframeError(
                 f"{quote(name)} must have one value in a cell, found type "
                 f"{shorten(str(found_type))}; write one value, such as one field; for lists in a "

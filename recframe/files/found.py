@@ -118,9 +118,8 @@ def open_file(
 
 def find_leaves(metadata: pq.FileMetaData, names: Collection[str]) -> dict[str, int]:
     """Return where these columns are in a footer; a list is where its members are."""
-    leaves = [(leaf.path, leaf.max_repetition_level) for leaf in metadata.schema]
     # Each level of lists adds two names, as in "vector.list.element".
-    paths = [path.rsplit(".", 2 * n_levels)[0] for path, n_levels in leaves]
+    paths = [leaf.path.rsplit(".", 2 * leaf.max_repetition_level)[0] for leaf in metadata.schema]
     return {path: at for at, path in enumerate(paths) if path in names}
 
 

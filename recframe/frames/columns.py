@@ -87,11 +87,6 @@ class Columns(NamedTuple):
         return as_labels(self.user)
 
     @property
-    def vectors(self) -> list[Hashable]:
-        """The labels of the columns that may hold vectors."""
-        return [label for (metric, _), label in self.features if metric == "diversity"]
-
-    @property
     def labels(self) -> list[Hashable]:
         """All labels, each once, the users' first."""
         features = dict(self.features).values()

@@ -36,8 +36,8 @@ def read_feature(column: pd.Series, metric: str, scores: Scores, options: Option
     ):
         remedy = "fill them in; missing='drop' removes these rows, for every score"
         raise null_error(role, nulls, remedy)
-    present = column if nulls is None else column[~nulls]
-    values = (_read_feature if metric == "diversity" else _read_amounts)(present, role)
+    read = _read_feature if metric == "diversity" else _read_amounts
+    values = read(column if nulls is None else column[~nulls], role)
     if nulls is None:
         return values
     of_rows = np.full((len(nulls), *values.shape[1:]), np.nan)
@@ -68,8 +68,8 @@ def _read_feature(column: pd.Series, role: str) -> Array:
             if pa.types.is_integer(kind := lists.type.value_type) or pa.types.is_floating(kind):
                 return _read_vectors(lists, role)
         elif find_separator(cells) != "":
-            codes, values = pd.factorize(column) if cells else (np.empty(0), pd.Index([]))
-            wrong = values[values % 1 != 0].tolist() if is_float_dtype(values) else []
+            codes = pd.factorize(column)[0] if cells else np.empty(0)
+            wrong += column[column % 1 != 0].tolist() if is_float_dtype(column.dtype) else []
             if not wrong:
                 return codes.astype(np.float64)
     wrong = wrong or [cell for cell in cells if not isinstance(cell, VECTORS)] or cells
@@ -84,8 +84,7 @@ def _read_vectors(lists: pa.Array, role: str) -> Array:
     lengths = pc.list_value_length(lists).to_numpy(zero_copy_only=False)
     is_valid = (lengths == lengths[0]) & (lengths > 0)
     if is_valid.all():
-        members = lists.flatten().to_numpy(zero_copy_only=False)
-        vectors: Array = members.reshape(len(lists), -1)
+        vectors: Array = lists.flatten().to_numpy(zero_copy_only=False).reshape(len(lists), -1)
         low, high = (limit(axis=1).astype(np.float64) for limit in (vectors.min, vectors.max))
         is_valid = (high <= LONGEST) & (low >= -LONGEST) & (np.maximum(high, -low) >= 1 / LONGEST)
         if is_valid.all():

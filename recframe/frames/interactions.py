@@ -37,7 +37,6 @@ from recframe.frames.values import (
 from recframe.kernel.grouping import Repeats, SortedPairs, combine, take_rows
 from recframe.kernel.ranking import Rankings
 from recframe.kernel.threads import Array
-from recframe.metrics.gains import Feature
 from recframe.notes import note
 from recframe.options import Options
 
@@ -98,7 +97,7 @@ class Interactions(NamedTuple):
     n_unlisted: Array
     is_judged: bool
     grades: Array | None
-    features: Mapping[Feature, Array]
+    features: Mapping[tuple[str, str], Array]
     n_repeated: int = 0
     folded: Folded | None = None
     find_gains: Callable[[str], Gains] | None = None

@@ -167,8 +167,7 @@ def _sum_dimensions(half: Array, values: Array, n_users: int) -> Iterator[tuple[
         unit = one / length
         high = np.rint(unit * 2.0**26) / 2.0**26
         low = np.rint((unit - high) * 2.0**53) / 2.0**53
-        sums = sum_by(half, high, 2 * n_users) + sum_by(half, low, 2 * n_users)
-        yield np.arange(n_users), sums
+        yield np.arange(n_users), sum_by(half, high, 2 * n_users) + sum_by(half, low, 2 * n_users)
 
 
 class JudgedRankings(NamedTuple):
