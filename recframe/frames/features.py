@@ -17,7 +17,6 @@ from recframe.frames.values import MAX_GAIN, Scores, find_nulls, has_nulls, null
 from recframe.kernel.threads import Array
 from recframe.options import Options
 
-LONGEST = 2.0**500  # the largest number in a vector, whose square must not overflow
 VECTORS = (list, tuple, np.ndarray)  # cells of objects that are vectors
 
 
@@ -85,8 +84,8 @@ def _read_vectors(lists: pa.Array, role: str) -> Array:
     is_valid = (lengths == lengths[0]) & (lengths > 0)
     if is_valid.all():
         vectors: Array = lists.flatten().to_numpy(zero_copy_only=False).reshape(len(lists), -1)
-        low, high = (limit(axis=1).astype(np.float64) for limit in (vectors.min, vectors.max))
-        is_valid = (high <= LONGEST) & (low >= -LONGEST) & (np.maximum(high, -low) >= 1 / LONGEST)
+        squares = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
+        is_valid = (squares >= 1 / MAX_GAIN) & (squares <= MAX_GAIN)
         if is_valid.all():
             return vectors
     row = int(is_valid.argmin())

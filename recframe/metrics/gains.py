@@ -2,17 +2,19 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from recframe.kernel.counting import Counts, Depth, count, find_positions
-from recframe.kernel.grouping import combine, number_members, sort
+from recframe.kernel.grouping import argsort, combine, cut_users, number_members, sort
 from recframe.kernel.ranking import Ranker, Rankings, TieRule
 from recframe.kernel.threads import Array
 from recframe.metrics.ties import Hits, expected_hits, sum_by
 
 MOST_SPREAD = 1 << 8  # integer gains are grades if they lie this close together
+MOST_VECTORS = 1 << 13  # rows whose vectors are copied at a time
 Sum = tuple[Array, Array]  # numerator and denominator of each user
 Feature = tuple[str, str]  # a metric that reads a column, and the name of the column in it
 
@@ -112,22 +114,22 @@ def sum_columns(
         chosen[user[part]], among[user[part]] = room[part], size[part]
         half = (2 * user + (room < size))[some]  # Each user has rows above the tie, and in it.
         for key, values in columns.items():
-            of_rows, ones = values[row[some]], np.ones_like(among)
             if key[0] == "diversity":
-                sums[key, k] = _sum_differences(half, of_rows, chosen, among), ones
+                sums[key, k] = _sum_differences(half, values, row[some], chosen, among)
                 continue
-            above, tied = _sum_sorted(half, of_rows, 2 * n_users).reshape(-1, 2).T
-            sums[key, k] = above * among + tied * chosen, among * totals.get(key, ones)
+            above, tied = _sum_sorted(half, values[row[some]], 2 * n_users).reshape(-1, 2).T
+            sums[key, k] = above * among + tied * chosen, among * totals.get(key, 1)
     return sums
 
 
 def _sum_sorted(group: Array, values: Array, n_groups: int) -> Array:
     """Return the sum of each group's values, the lowest values added first."""
-    order = np.lexsort((values, group))
+    by_value = np.argsort(values)
+    order = by_value[argsort(group[by_value])]
     return sum_by(group[order], values[order], n_groups)
 
 
-def _sum_differences(half: Array, values: Array, chosen: Array, among: Array) -> Array:
+def _sum_differences(half: Array, values: Array, row: Array, chosen: Array, among: Array) -> Sum:
     """Return each user's expected sum of differences over the pairs of the first rows.
 
     Of the `among` rows in the tie across the cut, t, `chosen` are above the cut, m. Pairs above
@@ -138,36 +140,41 @@ def _sum_differences(half: Array, values: Array, chosen: Array, among: Array) ->
     n_users = len(among)
     n_above, n_tied = np.bincount(half, minlength=2 * n_users).reshape(-1, 2).T
     of_above, across, of_tied = -1.0 * n_above, np.zeros(n_users), -1.0 * n_tied
-    for user, sums in _sum_dimensions(half, values, n_users):
+    for user, sums in (_count_values if values.ndim == 1 else _add_vectors)(half, values, row):
         above, tied = sums.reshape(-1, 2).T
-        of_above += sum_by(user, above * above, n_users)
-        across += sum_by(user, above * tied, n_users)
-        of_tied += sum_by(user, tied * tied, n_users)
+        np.add.at(of_above, user, above * above)
+        np.add.at(across, user, above * tied)
+        np.add.at(of_tied, user, tied * tied)
     chance = chosen * (chosen - 1.0) / np.maximum(among * (among - 1.0), 1)
     alike = of_above / 2 + across * chosen / among + of_tied / 2 * chance
     n_first = n_above + chosen
     # The length of a vector may differ from 1 in the last bit.
-    return np.maximum(n_first * (n_first - 1) / 2 - alike, 0) * (n_first > 1)
+    return np.maximum(n_first * (n_first - 1) / 2 - alike, 0) * (n_first > 1), np.ones(n_users)
 
 
-def _sum_dimensions(half: Array, values: Array, n_users: int) -> Iterator[tuple[Array, Array]]:
-    """Yield users, and the sums of a dimension over their rows above the tie and in it, in turn.
+def _count_values(half: Array, values: Array, row: Array) -> Iterator[tuple[Array, Array]]:
+    """Yield users, and how many rows above the tie and in it have each of their categories."""
+    pairs = combine(half // 2, values[row].astype(np.int64))
+    _, first, pair = np.unique(pairs, return_index=True, return_inverse=True)
+    yield half[first] // 2, np.bincount(2 * pair + half % 2, minlength=2 * len(first))
 
-    All categories are one step. Of vectors, multiples of 2**-26 and of 2**-53 are added apart. This
-    is exact for 2**26 rows, so the order of rows changes no bit.
+
+def _add_vectors(half: Array, values: Array, row: Array) -> Iterator[tuple[Array, Array]]:
+    """Yield users, and the sums of a dimension of their vectors above the tie and in it.
+
+    Multiples of 2**-26 and of 2**-53 are added apart. This is exact for 2**26 rows, so the order of
+    rows changes no bit. The vectors of a few users are copied at a time.
     """
-    if values.ndim == 1:
-        pairs = combine(half // 2, values.astype(np.int64))
-        _, first, pair = np.unique(pairs, return_index=True, return_inverse=True)
-        yield half[first] // 2, np.bincount(2 * pair + half % 2, minlength=2 * len(first))
-        return
-    dimensions = np.ascontiguousarray(values.T)
-    length = np.sqrt(sum(one.astype(np.float64) ** 2 for one in dimensions))
-    for one in dimensions:
-        unit = one / length
-        high = np.rint(unit * 2.0**26) / 2.0**26
-        low = np.rint((unit - high) * 2.0**53) / 2.0**53
-        yield np.arange(n_users), sum_by(half, high, 2 * n_users) + sum_by(half, low, 2 * n_users)
+    offsets = np.append(0, np.bincount(half // 2).cumsum())
+    for first, stop in pairwise(cut_users(offsets, slice(0, len(offsets) - 1), MOST_VECTORS)):
+        rows, n_halves = slice(offsets[first], offsets[stop]), 2 * (stop - first)
+        own, dimensions = half[rows] - 2 * first, np.ascontiguousarray(values[row[rows]].T)
+        length = np.sqrt(sum(one.astype(np.float64) ** 2 for one in dimensions))
+        for one in dimensions:
+            unit = one / length
+            high = np.rint(unit * 2.0**26) / 2.0**26
+            low = np.rint((unit - high) * 2.0**53) / 2.0**53
+            yield np.arange(first, stop), sum_by(own, high, n_halves) + sum_by(own, low, n_halves)
 
 
 class JudgedRankings(NamedTuple):
