@@ -484,6 +484,12 @@ class RankingMethods(ABC, Generic[Table]):
           accuracy: evaluating recommender systems by coverage and serendipity", RecSys 2010);
         * revenue: ``df["price"] * df["relevant"]``, k times the mean for that of a list.
 
+        ``share(COLUMN)@k`` of that column is the share of a user's revenue that the first k rows
+        have; of ``df["relevant"] / propensity`` it is recall weighted by inverse propensity (L.
+        Yang et al., "Unbiased offline recommender evaluation for missing-not-at-random implicit
+        feedback", RecSys 2018). ``diversity(COLUMN)@k`` of a genre or of vectors is intra-list
+        diversity.
+
         Examples
         --------
         >>> import pandas as pd, recframe

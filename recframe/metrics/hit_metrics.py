@@ -368,6 +368,7 @@ def share(statistics: RankStatistics, k: int, policy: Policy, *, column: str) ->
 
     All rows of the user count in the denominator, ranked or not; items of truth without a row have
     no value. In [0, 1]; NaN (or `zero_division`) where all rows sum to 0. No value is negative.
+    Each row tied across the cut adds its value times its chance to be above it.
 
     See Also
     --------

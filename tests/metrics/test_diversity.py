@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import recframe
 import reference
 import strategies
+from entry_points import ENTRY_POINTS
 from recframe.metrics.names import parse_metric
 
 VECTORS = {
@@ -323,3 +324,57 @@ def test_two_models_in_rows():
     means = frame.rec(model="model").mean(["diversity(genre)@2", "share(price)@2"])
 
     assert [[0.0, 0.5], [1.0, 0.75]] == means.to_numpy().tolist()
+
+
+def random_frame(n_rows=400):
+    """Return a frame of many ties with a genre, a price and a vector of floats in each row."""
+    rng = np.random.default_rng(3)
+    return pd.DataFrame(
+        {
+            "user": rng.integers(0, 30, n_rows),
+            "item": np.arange(n_rows),
+            "score": rng.integers(0, 6, n_rows),
+            "relevant": rng.random(n_rows) < 0.4,
+            "genre": rng.choice(["x", "y", "z"], n_rows),
+            "price": rng.integers(0, 99, n_rows),
+            "vector": list(rng.integers(-9, 9, (n_rows, 3)) + 0.5),
+        }
+    )
+
+
+@pytest.mark.parametrize("label", ["diversity(genre)@5", "diversity(vector)@5", "share(price)@3"])
+def test_every_entry_point(label, tmp_path):
+    """Every engine, format and the command line give the frame's values, bit for bit."""
+    frame = random_frame()
+    expected = frame.rec.evaluate([label])
+    refused = []
+    for name, evaluate in ENTRY_POINTS.items():
+        lists = pd.ArrowDtype(pa.list_(pa.float64())) if name == "Dask" else object
+        rows = frame.assign(vector=pd.Series(list(frame["vector"]), dtype=lists))
+        try:  # Dask makes text of lists in cells of pandas.
+            table = evaluate(rows, label, {}, tmp_path)
+        except recframe.RecframeError as error:
+            refused.append((name, "makes lists of text" in str(error)))
+            continue
+        pd.testing.assert_frame_equal(expected, table, check_exact=True, check_column_type=False)
+    assert ([("csv", True)] if "vector" in label else []) == refused
+
+
+def test_all_tables():
+    """Means, summaries, segments, comparisons and one user's page have these metrics."""
+    frame = random_frame().assign(group=lambda rows: rows["user"] % 2, other_score=1)
+    labels = ["diversity(genre)@5", "diversity(vector)@5", "share(price)@3", "recall@3"]
+    rec = frame.rec(score=["score", "other_score"])
+    per_user = rec.evaluate(labels)
+
+    assert rec.mean(labels).to_numpy().ravel().tolist() == pytest.approx(per_user.mean().tolist())
+    assert rec.summary(labels)["mean"].tolist() == pytest.approx(per_user.mean().tolist())
+    assert 4 == len(rec.mean(labels, by="group"))
+    difference = per_user["other_score"] - per_user["score"]
+    assert rec.compare(labels)["difference"].tolist() == pytest.approx(difference.mean().tolist())
+    curve = rec.curve("share(price)", k=3)
+    assert curve.loc[3].tolist() == pytest.approx(per_user.mean().xs("share(price)@3", level=1))
+    page = repr(rec.inspect(4, 5, metrics=labels))
+    assert f"diversity(genre)@5: {per_user.loc[4, ('score', labels[0])]:.4g}" in page
+    assert f"share(price)@3: {per_user.loc[4, ('score', labels[2])]:.2%}" in page
+    assert "diversity(vector)@5" in rec.report(metrics=labels).html
