@@ -401,8 +401,9 @@ def diversity(statistics: RankStatistics, k: int, policy: Policy, *, column: str
 
     Notes
     -----
-    Intra-list diversity (B. Smyth and P. McClave, "Similarity vs. diversity", ICCBR 2001), as
-    RecTools' ``IntraListDiversity`` has it for one feature and full lists.
+    Intra-list diversity (B. Smyth and P. McClave, "Similarity vs. diversity", ICCBR 2001). As in
+    RecTools (``IntraListDiversity`` of one feature) under ``short="shrink"``; a list of one row has
+    0 there.
     """
     numerator, denominator = statistics.sums[("diversity", column), k]
     rows = rows_at(statistics, k, policy)
