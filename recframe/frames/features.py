@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from pandas.api.types import is_float_dtype
 
 from recframe.errors import RecframeError, quote
 from recframe.frames.list_columns import N_CELLS_SEEN, find_separator
@@ -68,7 +67,7 @@ def _read_feature(column: pd.Series, role: str) -> Array:
                 return _read_vectors(lists, role)
         elif find_separator(cells) != "":
             codes = pd.factorize(column)[0] if cells else np.empty(0)
-            wrong += column[column % 1 != 0].tolist() if is_float_dtype(column.dtype) else []
+            wrong += column[column % 1 != 0].tolist() if column.dtype.kind == "f" else []
             if not wrong:
                 return codes.astype(np.float64)
     wrong = wrong or [cell for cell in cells if not isinstance(cell, VECTORS)] or cells

@@ -8,13 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from recframe.kernel.counting import Counts, Depth, count, find_positions
-from recframe.kernel.grouping import argsort, combine, cut_users, number_members, sort
+from recframe.kernel.grouping import SLICE, argsort, combine, cut_users, number_members, sort
 from recframe.kernel.ranking import Ranker, Rankings, TieRule
 from recframe.kernel.threads import Array
 from recframe.metrics.ties import Hits, expected_hits, sum_by
 
 MOST_SPREAD = 1 << 8  # integer gains are grades if they lie this close together
-MOST_VECTORS = 1 << 13  # rows whose vectors are copied at a time
 Sum = tuple[Array, Array]  # numerator and denominator of each user
 Feature = tuple[str, str]  # a metric that reads a column, and the name of the column in it
 
@@ -166,7 +165,7 @@ def _add_vectors(half: Array, values: Array, row: Array) -> Iterator[tuple[Array
     rows changes no bit. The vectors of a few users are copied at a time.
     """
     offsets = np.append(0, np.bincount(half // 2).cumsum())
-    for first, stop in pairwise(cut_users(offsets, slice(0, len(offsets) - 1), MOST_VECTORS)):
+    for first, stop in pairwise(cut_users(offsets, slice(0, len(offsets) - 1), SLICE // 16)):
         rows, n_halves = slice(offsets[first], offsets[stop]), 2 * (stop - first)
         own, dimensions = half[rows] - 2 * first, np.ascontiguousarray(values[row[rows]].T)
         length = np.sqrt(sum(one.astype(np.float64) ** 2 for one in dimensions))

@@ -381,9 +381,8 @@ def share(statistics: RankStatistics, k: int, policy: Policy, *, column: str) ->
     et al., "Unbiased offline recommender evaluation for missing-not-at-random implicit feedback",
     RecSys 2018).
     """
-    numerator, denominator = statistics.sums[("share", column), k]
     # Fractions of tied rows may exceed the sum of all rows in the last bit.
-    return np.minimum(ratio(numerator, denominator, policy), 1.0)
+    return np.minimum(ratio(*statistics.sums[("share", column), k], policy), 1.0)
 
 
 def diversity(statistics: RankStatistics, k: int, policy: Policy, *, column: str) -> Array:
