@@ -264,6 +264,17 @@ def evaluate(
     ``missing="drop"`` removes its row, "unranked" allows it where no score ranks the row. Rows that
     ``duplicates="max"`` makes one must have one value.
 
+    ``share(COLUMN)@k`` is the column's sum over the first k rows, divided by its sum over all rows
+    of the user, ranked or not. No value may be negative or, even where no score ranks the row,
+    null. Items of truth without a row have no value. Users whose values sum to 0 have none, or
+    that of `zero_division`. If lists are cut at k, every share is 1, and a note says so.
+
+    ``diversity(COLUMN)@k`` is the share of pairs among the first k rows whose values differ, for
+    text, integers, booleans and other categories. For lists of numbers, all of one length, it is
+    1 - the mean cosine of pairs. k must be 2 or more. Pairs with a row that is not there add 0;
+    under ``short="shrink"`` the pairs of the rows there are count, and a user without a pair has no
+    value. Lists may be cells of pandas or Arrow's lists; Dask needs Arrow's.
+
     Examples
     --------
     >>> import pandas as pd, recframe

@@ -535,6 +535,12 @@ class RankingMethods(ABC, Generic[Table]):
           accuracy: evaluating recommender systems by coverage and serendipity", RecSys 2010);
         * revenue: ``df["price"] * df["relevant"]``, k times the mean for that of a list.
 
+        ``share(COLUMN)@k`` of that column is the share of a user's revenue that the first k rows
+        have; of ``df["relevant"] / propensity`` it is recall weighted by inverse propensity (L.
+        Yang et al., "Unbiased offline recommender evaluation for missing-not-at-random implicit
+        feedback", RecSys 2018). ``diversity(COLUMN)@k`` of a genre or of vectors is intra-list
+        diversity.
+
         Examples
         --------
         >>> import pandas as pd, recframe
@@ -765,9 +771,9 @@ class RankingMethods(ABC, Generic[Table]):
         )
         labels = check_shown(self._sample, label)
         columns = self._find_columns(with_item=True)
-        averaged = self._find_columns(with_item=True, metrics=asked).averaged
+        features = self._find_columns(with_item=True, metrics=asked).features
         split_user(user, columns)  # this raises for an id that no user can have
-        read = columns._replace(averaged=averaged, of_users=tuple(labels))
+        read = columns._replace(features=features, of_users=tuple(labels))
         rows, is_all = self._rows_of(user, read)
         options = self._options_for(user, columns)
         return inspect_user(rows, user, k, options, is_all=is_all, labels=labels, metrics=asked)

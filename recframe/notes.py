@@ -22,6 +22,7 @@ DENOMINATORS = {"rows_read", "rows_looked_up", "relevant_pairs", "users"}
 SEEN = {"ranked_rows_relevant", "ranked_rows_not_relevant"}  # a note follows if only one is above 0
 FEW_LONGER = 0.05  # with this share of longer rankings or less, the others may be cut
 MOST_NAMED = 3  # metrics, scores or rows in a sentence
+OF_TRUTH = "pass all relevant items as truth"
 IN_R = "they count in R, and no row can find them"
 ALIKE = (
     "but for differences in case, blanks at the ends or zeros at the front of ids; write both "
@@ -29,6 +30,7 @@ ALIKE = (
 )
 # The reasons for users without a value, by metric; the other metrics need a relevant row.
 WHY = {"auc": "no relevant row, or no other", "fall_out": "only relevant rows"}
+WHY |= {"share": "column that sums to 0", "diversity": "fewer than two ranked rows"}
 WHY |= dict.fromkeys(("precision", "judged", "mean"), "no ranked row")
 WHY |= dict.fromkeys(("overlap", "rbo"), "two empty lists")
 
@@ -123,10 +125,10 @@ def say_cut(facts: Facts, _: Any) -> str:
     if facts["users"] < 2 or not is_cut:  # a single ranking tells too little
         return ""
     longer = f"only {n_longer:,} of {n_rankings:,} rankings are" if n_longer else "no ranking is"
+    missing, remedy = ("rows", "add them") if facts["shares"] else ("relevant items", OF_TRUTH)
     return (
-        f"{longer} longer than the cut-off; if rankings were cut there, relevant items beyond it "
-        "are missing, and recall, ndcg and other metrics that ask for them are too high: pass all "
-        "relevant items as truth"
+        f"{longer} longer than the cut-off; if rankings were cut there, {missing} beyond it "
+        f"are missing, and recall, ndcg and other metrics that ask for them are too high: {remedy}"
     )
 
 

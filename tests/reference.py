@@ -421,6 +421,48 @@ def column_mean(rows, k, *, ties, short, zero_division):
     return divide(total, min(k, len(ranked)) if short == "shrink" else k, zero_division)
 
 
+def column_share(rows, k, *, ties, short, zero_division):
+    """Return the share of a column's sum that one user's first k rows are expected to have."""
+    ranked = [row for row in rows if row[0] is not None]
+    if len(ranked) < k and short == "raise":
+        raise Refused("fewer ranked rows than k")
+    if len(ranked) < k and short == "nan":
+        return math.nan
+    chances = inclusions([row[:2] for row in ranked], k, ties)
+    total = sum(
+        chance * Fraction(value) for chance, (*_, value) in zip(chances, ranked, strict=True)
+    )
+    return divide(total, sum(Fraction(value) for *_, value in rows), zero_division)
+
+
+def orders(ranked, ties):
+    """Return all equally likely orders of (score, relevant, ...) rows under a tie rule."""
+    heights = {}
+    for i, (score, flag, *_) in enumerate(ranked):
+        among = {"first": -i, "last": i, "best": flag, "worst": not flag}.get(ties, 0)
+        heights.setdefault((score, among), []).append(ranked[i])
+    levels = [permutations(heights[height]) for height in sorted(heights, reverse=True)]
+    return [list(chain.from_iterable(order)) for order in product(*levels)]
+
+
+def diversity(rows, k, difference, *, ties, short, zero_division):
+    """Return the mean difference of pairs among one user's first k (score, relevant, value) rows.
+
+    The mean is over all orders of tied rows, and over the pairs of k rows unless lists shrink.
+    """
+    ranked = [row for row in rows if row[0] is not None]
+    if len(ranked) < k and short == "raise":
+        raise Refused("fewer ranked rows than k")
+    if len(ranked) < k and short == "nan":
+        return math.nan
+    sums = [
+        sum(difference(one[-1], other[-1]) for one, other in combinations(order[:k], 2))
+        for order in orders(ranked, ties)
+    ]
+    n_pairs = math.comb(min(k, len(ranked)) if short == "shrink" else k, 2)
+    return divide(sum(sums), len(sums) * n_pairs, zero_division)
+
+
 def catalogue(lists, k, n_items):
     """Return the expected (coverage, shares of items, personalization) of independent lists.
 

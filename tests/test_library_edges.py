@@ -30,6 +30,28 @@ def test_lenskit_empty_list():
     assert [math.isnan(metric.measure_list(test, recs)) for metric in zero[1:]] == [True] * 3
 
 
+@pytest.mark.filterwarnings("ignore")  # RecTools negates a flag by ~.
+def test_rectools_diversity():
+    """RecTools' diversity by a Hamming distance of one feature is that of shrunk lists."""
+    pytest.importorskip("rectools.metrics", reason="RecTools is not installed")
+    from rectools.metrics import IntraListDiversity
+    from rectools.metrics.distances import PairwiseHammingDistanceCalculator
+
+    rng = np.random.default_rng(1)
+    items = pd.DataFrame({"genre": rng.integers(0, 3, 50)})
+    lists = [(user, rng.choice(50, rng.integers(1, 9), replace=False)) for user in range(40)]
+    rows = [(user, *row) for user, listed in lists for row in enumerate(listed)]
+    frame = pd.DataFrame(rows, columns=["user_id", "rank", "item_id"])
+    frame = frame.assign(rank=frame["rank"] + 1, genre=items["genre"].loc[frame["item_id"]].array)
+    options = {"like": "RecTools", "short": "shrink", "zero_division": 0}
+    rec = frame.rec(score="rank", ascending=True, **options)
+    for k in (2, 3, 7):
+        distances = PairwiseHammingDistanceCalculator(items)
+        theirs = IntraListDiversity(k, distance_calculator=distances).calc_per_user(frame)
+        mine = rec.evaluate(f"diversity(genre)@{k}").iloc[:, 0]
+        assert mine.tolist() == pytest.approx(theirs.tolist())
+
+
 def test_torchmetrics_finds_nothing_below_zero():
     """Torchmetrics counts no hit with a score of 0 or less in four metrics, and does in others."""
     functional = pytest.importorskip(

@@ -168,7 +168,7 @@ def inspect_user(
     """Return the ranking of one user by each score column, with these metrics."""
     columns, grades, per_user = find_columns(frame, options, with_item=True), None, None
     with_metrics = find_columns(frame, options, with_item=True, metrics=metrics)
-    columns = columns._replace(averaged=with_metrics.averaged)
+    columns = columns._replace(features=with_metrics.features)
     rows = frame[is_user(frame, user, columns)]
     # The number left out by `exclude` alone: truth may add rows or leave others out.
     n_excluded = len(rows) - len(open_candidates(columns, options, None).among(rows))

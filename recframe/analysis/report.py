@@ -24,7 +24,8 @@ from recframe.analysis.overview import Overview
 from recframe.analysis.summary import summary_table
 from recframe.errors import RecframeError, as_text, hide, quote, show_path
 from recframe.frames.tables import make_columns, plain_table
-from recframe.metrics.names import Metric, define, is_metric, parse_metric
+from recframe.metrics.definitions import DEFINITIONS
+from recframe.metrics.names import Metric, define, is_metric, parse_metric, parse_name
 from recframe.notes import Note, list_notes, taking_notes
 from recframe.options import CHOICES, MEANINGS, Options
 from recframe.other_tables import PathLike
@@ -290,6 +291,7 @@ def list_points(metrics: Sequence[Metric]) -> list[tuple[str, int]]:
         for family, last in islice(deepest.items(), N_METRICS)
         if last > 1
         for k in sorted({1, *range(last, 0, -math.ceil(last / N_CUT_OFFS))})
+        if k >= DEFINITIONS[parse_name(family)].least_k
     ]
 
 

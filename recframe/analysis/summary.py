@@ -55,7 +55,7 @@ def curve_metrics(name: object, k: object, map_at_k: str = "") -> list[Metric]:
         listed = f"{', '.join(others)} or {last}"
         raise RecframeError(f"metric: a curve takes {listed}, found {quote(name)}{hint}")
     if k is None or isinstance(k, Integral):
-        k = range(1, (LAST_K if k is None else check_k(k)) + 1)
+        k = range(DEFINITIONS[parse_name(name)].least_k, 1 + (LAST_K if k is None else check_k(k)))
     cut_offs = list_values("k", "a number or several cut-offs, such as range(1, 51)", k)
     metrics = [parse_metric(f"{name}@{check_k(cut_off)}") for cut_off in cut_offs]
     if not metrics:
@@ -78,7 +78,9 @@ def measure_noted(
     A curve over whole rankings (`is_whole`) shows by itself where rankings end.
     """
     table = measure_table(interactions, options, metrics, is_single=is_single)
-    note_rankings(interactions, [] if options.has_truth or is_whole else metrics)
+    # With truth, relevant items do not end where lists do, but the rows of a share do.
+    noted = [one for one in metrics if one.name == "share" or not options.has_truth]
+    note_rankings(interactions, [] if is_whole else noted)
     if is_noting():
         note_undefined(table)
         if interactions.columns.item is None and options.duplicates != "keep":
@@ -117,13 +119,16 @@ def note_rankings(interactions: Interactions, metrics: list[Metric]) -> None:
     numbers = {f"empty:{as_text(one)}": n for one, n in zip(scores, n_empty, strict=True)}
     deepest = max((metric.k or 0 for metric in metrics), default=0)
     asked = [metric for metric in metrics if not DEFINITIONS[metric.name].zero_without_relevant]
-    if of_recall := max((metric.k or 0 for metric in asked if metric.name == "recall"), default=0):
+    asked = [metric for metric in asked if metric.name not in ("mean", "diversity")]
+    of_all = [metric for metric in asked if metric.name in ("recall", "share")]
+    if of_recall := max((metric.k or 0 for metric in of_all), default=0):
         n_longer = [int(np.count_nonzero(of_score > of_recall)) for of_score in lengths]
         numbers |= {
             "rankings": sum(map(len, lengths)),
             "rankings_longer_than_recall": sum(n_longer),
+            "shares": sum(metric.name == "share" for metric in of_all),
         }
-    if asked and deepest and groups.n_groups:
+    if asked and deepest and groups.n_groups and interactions.is_judged:
         longest = int(lengths[0].max())
         if longest <= deepest and all((of_score == longest).all() for of_score in lengths):
             n_bare = int(np.count_nonzero(groups.count(interactions.relevant) == 0))

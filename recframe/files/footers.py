@@ -158,7 +158,7 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
     sample = make_sample(schema, found[0].path)
     plain = {name: plain_type(schema.field(name).type) for name in names}
     for name, found_type in plain.items():
-        if pa.types.is_nested(found_type):
+        if pa.types.is_nested(found_type) and name not in map(str, dict(columns.features).values()):
             raise RecframeError(
                 f"{quote(name)} must have one value in a cell, found type "
                 f"{shorten(str(found_type))}; write one value, such as one field; for lists in a "

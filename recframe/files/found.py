@@ -1,6 +1,6 @@
 """Source files: how they are opened and checked, and facts on their columns from outside them."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -116,6 +116,13 @@ def open_file(
     )
 
 
+def find_leaves(metadata: pq.FileMetaData, names: Collection[str]) -> dict[str, int]:
+    """Return where these columns are in a footer; a list is where its members are."""
+    # Each level of lists adds two names, as in "vector.list.element".
+    paths = [leaf.path.rsplit(".", 2 * leaf.max_repetition_level)[0] for leaf in metadata.schema]
+    return {path: at for at, path in enumerate(paths) if path in names}
+
+
 def check_columns(metadata: pq.FileMetaData, size: int, names: Sequence[str]) -> None:
     """Raise if a footer's description of these columns is damaged, for a file of this size.
 
@@ -123,7 +130,8 @@ def check_columns(metadata: pq.FileMetaData, size: int, names: Sequence[str]) ->
     types of statistics when it begins to read, before it asks for a byte; no byte is given here.
     """
     groups = range(metadata.num_row_groups)
-    types = {at: one.physical_type for at, one in enumerate(metadata.schema) if one.path in names}
+    used = find_leaves(metadata, names).values()
+    types = {at: metadata.schema.column(at).physical_type for at in used}
     asked: dict[int, bytes] = {}  # by offset; an error would stay alive, no bytes do not
     unread = Part(size, lambda start, _: asked.setdefault(start, b""))
     file = pq.ParquetFile(pa.PythonFile(unread, "r"), metadata=metadata, pre_buffer=True)

@@ -14,6 +14,7 @@ from recframe.files.found import (
     PartitionValues,
     RowGroup,
     Staged,
+    find_leaves,
     plain_type,
 )
 
@@ -45,7 +46,7 @@ def list_row_groups(
     file: File, names: list[str], users: list[str], memory: int, row_bytes: int
 ) -> Iterator[RowGroup]:
     """Yield the row groups of a file, with the bounds of the first column of users."""
-    used = {leaf.path: at for at, leaf in enumerate(file.metadata.schema) if leaf.path in names}
+    used = find_leaves(file.metadata, names)
     texts = [name for name in used if plain_type(file.schema.field(name).type) in TEXTS]
     for index in file.indexes:
         row_group = file.metadata.row_group(index)

@@ -31,10 +31,14 @@ from recframe.frames.roles import (
 )
 from recframe.frames.words import less_is_better
 from recframe.metrics.definitions import DEFINITIONS
+from recframe.metrics.gains import Feature
 from recframe.metrics.names import Metric
 from recframe.options import EMPTY, LIST, Models, Options
 
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, not allowed in labels of tables
+
+
+Features = tuple[tuple[Feature, Hashable], ...]  # columns that metrics read, and their labels
 
 
 class Columns(NamedTuple):
@@ -43,8 +47,8 @@ class Columns(NamedTuple):
     `user` is a list if each combination of values in several columns is one ranking, and None if
     the frame is one ranking. `relevant` is None if relevance is not read or every row is relevant;
     `item` is None if items are not read. `ascending` says for each score whether the lowest is the
-    best. `averaged` are the columns that ``mean(column)`` averages: their names in metrics, and
-    their labels. `of_users` are columns with one value for each user. `doubtful` are columns
+    best. `features` are the columns that metrics such as ``mean(column)`` read, with the metric and
+    the name in it. `of_users` are columns with one value for each user. `doubtful` are columns
     without a role whose names say that they must not vary within a user. `others` have no role and
     are not read; `measures` are those of floats. If a column says which `model` a row belongs to,
     `scores` are the models, and all have the values of the column `score`. `settled` are the ids of
@@ -57,7 +61,7 @@ class Columns(NamedTuple):
     relevant: Hashable | None
     item: Hashable | None = None
     ascending: Sequence[bool] = ()
-    averaged: tuple[tuple[str, Hashable], ...] = ()
+    features: Features = ()
     of_users: tuple[Hashable, ...] = ()
     doubtful: Sequence[Hashable] = ()
     model: Hashable = None
@@ -85,8 +89,8 @@ class Columns(NamedTuple):
     @property
     def labels(self) -> list[Hashable]:
         """All labels, each once, the users' first."""
-        averaged = (label for _, label in self.averaged)
-        others = [*averaged, *self.of_users, *self.doubtful, self.model, self.list_number]
+        features = dict(self.features).values()
+        others = [*features, *self.of_users, *self.doubtful, self.model, self.list_number]
         labels = [*self.users, self.item, self.relevant, *self.score_columns, *others]
         return [label for label in dict.fromkeys(labels) if label is not None]
 
@@ -105,8 +109,8 @@ def find_columns(
 
     The item is needed for truth and exclude. `with_item`, or if repeated pairs matter, it is read
     if the frame has one. The message names the missing labels in `call`, as in "df.rec". If all
-    `metrics` average columns, relevance is needed only by the tie rule. A column that a metric
-    averages, or that is `used` otherwise, is not inferred as a score next to others.
+    `metrics` read columns, relevance is needed only by the tie rule. A column that a metric reads,
+    or that is `used` otherwise, is not inferred as a score next to others.
     """
     if options.like is not None:
         check_like(metrics, vars(options))
@@ -115,8 +119,8 @@ def find_columns(
         with_relevant = False
     roles = find_roles(frame, options, with_relevant=with_relevant, with_item=with_item)
     settled = {name: roles.pop(name) for name in TRUTH_IDS if name in roles}
-    names = [dict(metric.parameters)["column"] for metric in of_column]
-    roles["score"] = _remove_used(roles["score"], [*used, *names], options)
+    features = _find_features(frame, of_column)
+    roles["score"] = _remove_used(roles["score"], [*used, *dict(features).values()], options)
     if any(role.how != "inferred" for role in roles.values()):  # inferred roles are never refused
         check_roles(frame, roles, options, call)
     if not (with_item or options.needs_item or options.duplicates != "keep"):
@@ -124,7 +128,7 @@ def find_columns(
     columns = _name_columns(
         roles,
         ascending=_find_directions(roles["score"].labels, options.ascending),
-        averaged=_find_averaged(frame, names),
+        features=features,
         settled=settled,
     )
     if isinstance(options.model, Models):
@@ -156,16 +160,16 @@ def _remove_used(score: Role, used: Sequence[Hashable], options: Options) -> Rol
     return score._replace(labels=labels) if is_known else infer_role("score", labels)
 
 
-def _find_averaged(frame: pd.DataFrame, names: Sequence[str]) -> tuple[tuple[str, Hashable], ...]:
-    """Return the columns that ``mean(column)`` averages: each name, and the label it stands for."""
-    averaged, labels = [], list_labels(frame) if names else []
-    for name in dict.fromkeys(names):
+def _find_features(frame: pd.DataFrame, metrics: Sequence[Metric]) -> Features:
+    """Return the columns that metrics read: the metric and the name in it, and the label."""
+    features, labels = [], list_labels(frame) if metrics else []
+    for metric, name in dict.fromkeys((one.name, one.parameters[0][1]) for one in metrics):
         alike = [label for label in labels if as_text(label) == name]  # 3 is named "3" in a metric
         if len(alike) != 1 or name in set(labels):
-            check_label(frame, "mean column", name)
+            check_label(frame, f"{metric} column", name)
             alike = [name]
-        averaged.append((name, alike[0]))
-    return tuple(averaged)
+        features.append(((metric, name), alike[0]))
+    return tuple(features)
 
 
 def _make_models_scores(columns: Columns, models: Models) -> Columns:

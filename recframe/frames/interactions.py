@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import nullcontext, suppress
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from recframe.frames.duplicates import (
     check_same_relevance,
     repeated_error,
 )
+from recframe.frames.features import read_feature
 from recframe.frames.id_kinds import rank_as_text
 from recframe.frames.id_matching import unwrap_ids
 from recframe.frames.ids import Ids, Users, encode, find_users
@@ -32,7 +33,6 @@ from recframe.frames.values import (
     read_gains,
     read_relevance,
     read_scores,
-    read_values,
 )
 from recframe.kernel.grouping import Repeats, SortedPairs, combine, take_rows
 from recframe.kernel.ranking import Rankings
@@ -73,14 +73,14 @@ class Interactions(NamedTuple):
         The relevant items of each user that have no row.
     is_judged : bool
         Whether relevance is known; if not, no row is relevant.
-    grades : ndarray of shape (n_rows,), default None
+    grades : ndarray of shape (n_rows,) or None
         The relevance of each row for nDCG; None: 1 if relevant.
+    features : dict of ndarray of shape (n_rows,) or (n_rows, n_dimensions), float
+        The values, or vectors, of the columns that metrics such as ``mean(column)`` read.
     n_repeated : int, default 0
         The number of rows that repeat the user and item of a row before, if this was counted.
     folded : Folded, default None
         The rows before the rows of each pair were folded into one, if they were.
-    averaged : tuple of ndarray of shape (n_rows,), float
-        The values of the columns that ``mean(column)`` averages.
     find_gains, find_judged, find_unlisted : callable, default None
         Return the gains, or the judged rows, that truth gives, or the user and the item of each
         relevant item without a row.
@@ -97,10 +97,10 @@ class Interactions(NamedTuple):
     items: Ids | None
     n_unlisted: Array
     is_judged: bool
-    grades: Array | None = None
+    grades: Array | None
+    features: Mapping[tuple[str, str], Array]
     n_repeated: int = 0
     folded: Folded | None = None
-    averaged: tuple[Array, ...] = ()
     find_gains: Callable[[str], Gains] | None = None
     find_judged: Callable[[], Judged] | None = None
     find_unlisted: Callable[[], tuple[Array, pd.Index[Any]]] | None = None
@@ -157,7 +157,7 @@ class Interactions(NamedTuple):
             },
             items=None if items is None else items._replace(codes=items.codes[rows]),
             grades=None if grades is None else grades[rows],
-            averaged=tuple(column[rows] for column in self.averaged),
+            features={key: column[rows] for key, column in self.features.items()},
             pairs=None,
         )
 
@@ -208,8 +208,10 @@ def read_interactions(
     models = None
     if columns.model is not None:
         scores, models = _split_by_model(scores, get_column(frame, columns.model, rows), columns)
-    averaged = [get_column(frame, label, rows) for _, label in columns.averaged]
-    averages = tuple(read_values(column, scores, options) for column in averaged)
+    features = {
+        key: read_feature(get_column(frame, label, rows), key[0], scores, options)
+        for key, label in columns.features
+    }
     items = None
     if columns.item is not None and (lenient or _reads_items(options)):
         items = encode(get_column(frame, columns.item, rows), "item", lenient=lenient)
@@ -226,7 +228,7 @@ def read_interactions(
         np.zeros(len(users.ids), np.int64),
         relevant is not None,
         grades,
-        averaged=averages,
+        features,
     )
     settled = interactions
     if items is not None:
@@ -271,7 +273,7 @@ def _drop_missing(
     if options.missing != "drop":
         return complete_rows(frame, labels)
     item = columns.item if _reads_items(options) else None
-    labels += [item, columns.model, *(label for _, label in columns.averaged)]
+    labels += [item, columns.model, *dict(columns.features).values()]
     scores = _list_directions(columns)
     missing = [find_missing(get_column(frame, one), options, is_low) for one, is_low in scores]
     rows = complete_rows(frame, labels, missing)
@@ -359,7 +361,6 @@ def _fold(interactions: Interactions, repeats: Repeats, *, is_best: bool) -> Int
     pair = np.cumsum(is_first) - 1
     pair[repeats.rows] = pair[repeats.first]
     folded = Folded(interactions.find_rows()[0], pair, interactions.scores)
-    averaged = zip(interactions.averaged, interactions.columns.averaged, strict=True)
     grades = interactions.grades
     best = interactions._replace(
         folded=folded,
@@ -367,7 +368,10 @@ def _fold(interactions: Interactions, repeats: Repeats, *, is_best: bool) -> Int
         scores={
             label: _fold_scores(*values, repeats) for label, values in interactions.scores.items()
         },
-        averaged=tuple(_fold_values(values, repeats, label) for values, (_, label) in averaged),
+        features={
+            key: _fold_values(interactions.features[key], repeats, interactions.get_column(label))
+            for key, label in interactions.columns.features
+        },
         grades=None if grades is None else _fold_scores(grades, None, repeats)[0],
     )
     return best.take(first)
@@ -394,19 +398,20 @@ def _fold_flags(flags: Array, repeats: Repeats) -> Array:
     return folded
 
 
-def _fold_values(values: Array, repeats: Repeats, label: Hashable) -> Array:
+def _fold_values(values: Array, repeats: Repeats, column: pd.Series) -> Array:
     """Return values, one for each pair at its first row; raise if a pair has several."""
     rows, first = repeats
     highest, lowest = values.copy(), values.copy()
     np.fmax.at(highest, first, values[rows])
     np.fmin.at(lowest, first, values[rows])
-    differs = np.flatnonzero(highest > lowest)
+    differs = np.unique(np.nonzero(highest > lowest)[0])
     if len(differs):
-        found = f"{lowest[differs[0]]:g} and {highest[differs[0]]:g}"
+        cells = column.iloc[[differs[0], *rows[first == differs[0]]]].dropna()
+        one, other, *_ = sorted({*map(quote, cells)})
         raise RecframeError(
-            f"mean column={quote(label)}: a user and item that duplicates='max' makes one row "
-            f"must have one value, found {len(differs)} that have several (such as {found}); "
-            "pass duplicates='first', or give each pair one value"
+            f"{quote(column.name)}: a user and item that duplicates='max' makes one row must have "
+            f"one value, found {len(differs)} that have several (such as {one} and {other}); pass "
+            "duplicates='first', or give each pair one value"
         )
     return highest
 

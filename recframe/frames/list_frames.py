@@ -128,7 +128,7 @@ def read_list_rows(
     for label in labels:
         of, column = str(label), get_column(frame, label)
         if isinstance(column.dtype, pd.ArrowDtype) and is_list_type(column.dtype.pyarrow_dtype):
-            lists[of] = _join_chunks(pa.array(column.array))
+            lists[of] = join_chunks(pa.array(column.array))
             continue
         where, cells = name or f"items={quote(label)}", column.tolist()
         is_text = not name and any(isinstance(cell, str) for cell in cells[:N_FIRST])
@@ -155,7 +155,7 @@ def read_list_rows(
     return rows, fields
 
 
-def _join_chunks(cells: Any) -> pa.Array:
+def join_chunks(cells: Any) -> pa.Array:
     """Return the lists of all chunks in one array."""
     if not isinstance(cells, pa.ChunkedArray):
         return cells

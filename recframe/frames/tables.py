@@ -98,11 +98,10 @@ class ScoreTask:
         if judged is not None:
             n_others = judged.n_others
             self.judged = rank_judged(rankings, self.rule, judged.rows, self.n_unlisted, n_others)
-        self.sums = {}
-        if interactions.averaged:
-            names = [name for name, _ in interactions.columns.averaged]
-            averaged = dict(zip(names, interactions.averaged, strict=True))
-            self.sums = sum_columns(rankings, self.rule, plan.sum_cut_offs, averaged)
+        features = interactions.features
+        self.sums = (
+            sum_columns(rankings, self.rule, plan.sum_cut_offs, features) if features else {}
+        )
 
     def measure(self, run: slice, cells: Array, position: Array) -> None:
         """Write the metrics of a run of users into cells, a row for each metric.

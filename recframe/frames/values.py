@@ -23,7 +23,6 @@ from recframe.kernel.threads import Array, in_slices
 from recframe.options import Options
 
 MAX_GAIN = 2.0**900  # Sums of a user's gains or values stay far from overflow.
-OF_MEAN = "mean column"
 # A score that masks rows is below MIN_MASK, and its distance to all other scores is more than FAR
 # times their range, which counts as MIN_SPAN or more.
 MIN_MASK, FAR, MIN_SPAN = -100, 1_000, 0.5
@@ -61,7 +60,7 @@ def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array
             raise null_error(f"relevant={quote(label)}:", nulls, remedy, answers=answer)
         flags, grades = read_relevance(relevance[~nulls], options)
         return _scatter(flags, ~nulls), None if grades is None else _scatter(grades, ~nulls)
-    values = _read_numbers(relevance, "relevant")
+    values = read_numbers(relevance, "relevant")
     if options.min_relevance is not None:
         return at_least(values, options.min_relevance), None if options.gain == "binary" else values
     if values.dtype.kind == "b":
@@ -126,9 +125,9 @@ def read_scores(
                 f"score={quote(score.name)}:", nulls, remedy, what, {"missing": "unranked"}
             )
         is_ranked = ~missing
-        values = _scatter(_read_numbers(score[is_ranked], "score"), is_ranked)
+        values = _scatter(read_numbers(score[is_ranked], "score"), is_ranked)
     else:
-        values = _read_numbers(score, "score")
+        values = read_numbers(score, "score")
     if options.min_score is not None:
         recommended = at_least(values, options.min_score)
         is_ranked = recommended if is_ranked is None else is_ranked & recommended
@@ -163,47 +162,20 @@ def _check_masks(
         )
 
 
-def read_values(column: pd.Series, scores: Scores, options: Options) -> Array:
-    """Return the values of a column that ``mean(column)`` averages, as floats.
-
-    With ``missing="unranked"``, a null in a row that no score ranks stays null.
-    """
-    nulls = find_nulls(column) if has_nulls(column) else None
-    if nulls is not None and (
-        options.missing != "unranked"
-        or any(is_ranked is None or (nulls & is_ranked).any() for _, is_ranked in scores.values())
-    ):
-        remedy = (
-            "fill them in, with fillna(0) where they mean nothing; missing='drop' removes these "
-            "rows, for every score"
-        )
-        raise null_error(f"{OF_MEAN}={quote(column.name)}:", nulls, remedy)
-    present = column if nulls is None else column[~nulls]
-    numbers = _read_numbers(present, OF_MEAN).astype(np.float64)
-    beyond = np.flatnonzero(~(np.abs(numbers) <= MAX_GAIN))
-    if len(beyond):
-        raise RecframeError(
-            f"{OF_MEAN}={quote(column.name)}: must be at most {MAX_GAIN:.3g} in size, found "
-            f"{len(beyond)} beyond (such as {numbers[beyond[0]]:g}); clip them, for example with "
-            f"df[{quote(column.name)}].clip(-1e9, 1e9)"
-        )
-    return numbers if nulls is None else _scatter(numbers, ~nulls, np.nan)
-
-
-def _scatter(values: Array, has_value: Array, other: float = 0) -> Array:
-    """Return values at the rows that have one, and another value in all other rows."""
-    of_rows = np.full(len(has_value), other, values.dtype)
+def _scatter(values: Array, has_value: Array) -> Array:
+    """Return values at the rows that have one, and 0 in all other rows."""
+    of_rows = np.zeros(len(has_value), values.dtype)
     of_rows[has_value] = values
     return of_rows
 
 
-def _read_numbers(column: pd.Series, role: str) -> Array:
+def read_numbers(column: pd.Series, role: str) -> Array:
     """Return the values of a column without nulls in its dtype, or raise if they are no numbers."""
     if _has_numbers(column.dtype):
         column = column.astype(column.cat.categories.dtype)
     if pa.types.is_decimal(getattr(column.dtype, "pyarrow_dtype", pa.null())):
         column = column.astype(object)
-    may_be_bool = role in ("relevant", OF_MEAN)
+    may_be_bool = role == "relevant" or role.endswith(" column")
     kind = infer_dtype(column) if is_object_dtype(column.dtype) else ""
     if kind in NUMBER_OBJECTS:
         column = read_objects(column, role)

@@ -51,9 +51,11 @@ class Definition(NamedTuple):
         Whether, without a cut-off, it looks at the first R rows only, not the whole ranking.
     zero_without_relevant : bool, default False
         Whether it is 0 where R = 0, instead of `zero_division`.
-    of_column : bool, default False
-        Whether it sums a column, named in brackets, in place of relevance. Its formula takes the
-        name as `column`, and it has no method.
+    of_column : str, default ""
+        An example of the column, named in brackets, that it reads in place of relevance; "" if it
+        reads none. Its formula takes the name as `column`, and it has no method.
+    least_k : int, default 1
+        The least cut-off that it takes.
     is_bounded : bool, default True
         Whether values are in [0, 1]. Other values are 0 or more, or those of a column.
     better : {"high", "low", "unknown"}, default "high"
@@ -67,7 +69,8 @@ class Definition(NamedTuple):
     needs_judged: bool = False
     at_n_relevant: bool = False
     zero_without_relevant: bool = False
-    of_column: bool = False
+    of_column: str = ""
+    least_k: int = 1
     is_bounded: bool = True
     better: Literal["high", "low", "unknown"] = "high"
 
@@ -112,10 +115,14 @@ DEFINITIONS = {
         better="unknown",
     ),
     "mean": Definition(
-        hit_metrics.mean,
+        hit_metrics.mean, "needed", of_column="price", is_bounded=False, better="unknown"
+    ),
+    "share": Definition(hit_metrics.share, "needed", of_column="revenue", better="unknown"),
+    "diversity": Definition(
+        hit_metrics.diversity,
         "needed",
-        of_column=True,
-        zero_without_relevant=True,
+        of_column="genre",
+        least_k=2,
         is_bounded=False,
         better="unknown",
     ),

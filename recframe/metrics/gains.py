@@ -1,19 +1,21 @@
 """Gains, sums of columns and judged rows, which some metrics read with the counts. NumPy only."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from recframe.kernel.counting import Counts, Depth, count, find_positions
-from recframe.kernel.grouping import number_members, sort
+from recframe.kernel.grouping import SLICE, argsort, combine, cut_users, number_members, sort
 from recframe.kernel.ranking import Ranker, Rankings, TieRule
 from recframe.kernel.threads import Array
 from recframe.metrics.ties import Hits, expected_hits, sum_by
 
 MOST_SPREAD = 1 << 8  # integer gains are grades if they lie this close together
 Sum = tuple[Array, Array]  # numerator and denominator of each user
+Feature = tuple[str, str]  # a metric that reads a column, and the name of the column in it
 
 
 class Grades(NamedTuple):
@@ -91,28 +93,87 @@ def rank_ideal(codes: Array, n_users: int, gain: Array, user: Array, unlisted: A
 
 
 def sum_columns(
-    rankings: Rankings, rule: TieRule, cut_offs: tuple[int, ...], columns: Mapping[str, Array]
-) -> dict[tuple[str, int], Sum]:
+    rankings: Rankings, rule: TieRule, cut_offs: tuple[int, ...], columns: Mapping[Feature, Array]
+) -> dict[tuple[Feature, int], Sum]:
     """Return each user's expected sum of each column over the first k rows, for each cut-off k.
 
-    A column holds a value for each row of the rankings. The sum is a numerator and a denominator.
-    So the mean of whole numbers is the float nearest to the exact mean.
+    `columns` has the values or the vectors of rows. The sum is a numerator and a denominator. So
+    the mean of whole numbers is the float nearest to the exact mean. The sum for `share` is divided
+    by that of all rows; for `diversity` it is over pairs of rows.
     """
-    n_users, sums = rankings.groups.n_groups, {}
+    groups, sums = rankings.groups, {}
+    n_users, shares = groups.n_groups, [key for key in columns if key[0] == "share"]
+    totals = {key: _sum_sorted(groups.codes, columns[key], n_users) for key in shares}
     row, first, size, user = find_positions(rankings, rule, cut_offs[-1])
     for k in cut_offs:
         room = np.clip(k + 1 - first, 0, size)
         # A user has at most one tie across the cut. Its rows have the same chance.
-        whole, part = np.flatnonzero(room == size), np.flatnonzero((room > 0) & (room < size))
+        some, part = np.flatnonzero(room), np.flatnonzero((room > 0) & (room < size))
         chosen, among = np.zeros(n_users, np.int64), np.ones(n_users, np.int64)
         chosen[user[part]], among[user[part]] = room[part], size[part]
-        for name, values in columns.items():
-            added = []
-            for some in (whole, part):  # the lowest values are added first
-                order = some[np.lexsort((values[row[some]], user[some]))]
-                added.append(sum_by(user[order], values[row[order]], n_users))
-            sums[name, k] = added[0] * among + added[1] * chosen, among
+        half = (2 * user + (room < size))[some]  # Each user has rows above the tie, and in it.
+        for key, values in columns.items():
+            if key[0] == "diversity":
+                sums[key, k] = _sum_differences(half, values, row[some], chosen, among)
+                continue
+            above, tied = _sum_sorted(half, values[row[some]], 2 * n_users).reshape(-1, 2).T
+            sums[key, k] = above * among + tied * chosen, among * totals.get(key, 1)
     return sums
+
+
+def _sum_sorted(group: Array, values: Array, n_groups: int) -> Array:
+    """Return the sum of each group's values, the lowest values added first."""
+    by_value = np.argsort(values)
+    order = by_value[argsort(group[by_value])]
+    return sum_by(group[order], values[order], n_groups)
+
+
+def _sum_differences(half: Array, values: Array, row: Array, chosen: Array, among: Array) -> Sum:
+    """Return each user's expected sum of differences over the pairs of the first rows.
+
+    Of the `among` rows in the tie across the cut, t, `chosen` are above the cut, m. Pairs above
+    the tie count fully, a row above and a tied one with m / t, and two tied rows with
+    m (m - 1) / (t (t - 1)). Sums over pairs come from squares of sums: 2 Σ x·y = (Σ x)² - Σ x².
+    Vectors x have length 1; the x of a category is 1 in a dimension of its own.
+    """
+    n_users = len(among)
+    n_above, n_tied = np.bincount(half, minlength=2 * n_users).reshape(-1, 2).T
+    of_above, across, of_tied = -1.0 * n_above, np.zeros(n_users), -1.0 * n_tied
+    for user, sums in (_count_values if values.ndim == 1 else _add_vectors)(half, values, row):
+        above, tied = sums.reshape(-1, 2).T
+        np.add.at(of_above, user, above * above)
+        np.add.at(across, user, above * tied)
+        np.add.at(of_tied, user, tied * tied)
+    chance = chosen * (chosen - 1.0) / np.maximum(among * (among - 1.0), 1)
+    alike = of_above / 2 + across * chosen / among + of_tied / 2 * chance
+    n_first = n_above + chosen
+    # The length of a vector may differ from 1 in the last bit.
+    return np.maximum(n_first * (n_first - 1) / 2 - alike, 0) * (n_first > 1), np.ones(n_users)
+
+
+def _count_values(half: Array, values: Array, row: Array) -> Iterator[tuple[Array, Array]]:
+    """Yield users, and how many rows above the tie and in it have each of their categories."""
+    pairs = combine(half // 2, values[row].astype(np.int64))
+    _, first, pair = np.unique(pairs, return_index=True, return_inverse=True)
+    yield half[first] // 2, np.bincount(2 * pair + half % 2, minlength=2 * len(first))
+
+
+def _add_vectors(half: Array, values: Array, row: Array) -> Iterator[tuple[Array, Array]]:
+    """Yield users, and the sums of a dimension of their vectors above the tie and in it.
+
+    Multiples of 2**-26 and of 2**-53 are added apart. This is exact for 2**26 rows, so the order of
+    rows changes no bit. The vectors of a few users are copied at a time.
+    """
+    offsets = np.append(0, np.bincount(half // 2).cumsum())
+    for first, stop in pairwise(cut_users(offsets, slice(0, len(offsets) - 1), SLICE // 16)):
+        rows, n_halves = slice(offsets[first], offsets[stop]), 2 * (stop - first)
+        own, dimensions = half[rows] - 2 * first, np.ascontiguousarray(values[row[rows]].T)
+        length = np.sqrt(sum(one.astype(np.float64) ** 2 for one in dimensions))
+        for one in dimensions:
+            unit = one / length
+            high = np.rint(unit * 2.0**26) / 2.0**26
+            low = np.rint((unit - high) * 2.0**53) / 2.0**53
+            yield np.arange(first, stop), sum_by(own, high, n_halves) + sum_by(own, low, n_halves)
 
 
 class JudgedRankings(NamedTuple):

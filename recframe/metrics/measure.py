@@ -71,8 +71,7 @@ def measure_one(metric: Metric, statistics: RankStatistics, policy: Policy) -> A
     values = definition.formula(statistics, metric.k, policy, **dict(metric.parameters))
     if metric.k is not None and policy.short == "nan":
         values[n_ranked < metric.k] = np.nan
-    has_no_mean = definition.of_column and policy.short in ("shrink", "nan")
-    if policy.has_truth and not has_no_mean:  # an empty list finds no relevant item
+    if policy.has_truth and not definition.of_column:  # an empty list finds no relevant item
         nothing = np.flatnonzero(n_ranked == 0)
         undefined = 0.0 if definition.zero_without_relevant else policy.zero_division
         values[nothing] = np.where(n_relevant[nothing] == 0, undefined, 0.0)

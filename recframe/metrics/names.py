@@ -80,6 +80,8 @@ def make_metric(name: str, k: object = None, **parameters: object) -> Metric:
         one = f"k must be an integer of 1 or more, found {quote(k)}"
         raise RecframeError(f"{one}; several are asked for by {several}")
     k = check_k(k)
+    if k < DEFINITIONS[name].least_k:
+        raise RecframeError(f"{label}@{k}: k must be 2 or more, because {k} row has no pair")
     return Metric(f"{label}@{k}", name, checked, k)
 
 
@@ -234,7 +236,7 @@ def _split_label(label: object) -> tuple[str, str | None, str, str]:
 
 def _parse_parameters(label: str, name: str, brackets: str | None) -> dict[str, object]:
     """Return the parameters in brackets, numbers as floats, or the column."""
-    if DEFINITIONS[name].of_column:
+    if example := DEFINITIONS[name].of_column:
         column = brackets or ""
         if PLAIN.fullmatch(column):
             return {"column": column}
@@ -243,7 +245,7 @@ def _parse_parameters(label: str, name: str, brackets: str | None) -> dict[str, 
         raise RecframeError(
             f"{quote(label)}: {name} takes the name of a column, in quotes where that has "
             "brackets, commas, quotes, @ or =, as in "
-            f"{name}({_spell_column(column or 'price')})@10, found {quote(column or 'none')}"
+            f"{name}({_spell_column(column or example)})@10, found {quote(column or 'none')}"
         )
     parameters: dict[str, object] = {}
     for part in [] if brackets is None else brackets.split(","):

@@ -28,6 +28,7 @@ SYNONYMS = {
     "fall_out": ("fpr", "falsepositiverate"),
     "capped_recall": ("recallcap", "rcap", "cappedr"),
     "auc": ("aucroc", "rocauc", "auroc"),
+    "diversity": ("ild", "intralistdiversity", "intralistdistance"),
 }
 # The names that are accepted too, with @ before a cut-off. Other names are refused with a
 # suggestion; `map@10` has two meanings, see `MAP_AT_K`.

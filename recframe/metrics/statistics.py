@@ -10,7 +10,7 @@ import numpy as np
 from recframe.kernel.counting import Counts
 from recframe.kernel.grouping import run_starts
 from recframe.kernel.threads import Array
-from recframe.metrics.gains import Grades, JudgedRows, Sum
+from recframe.metrics.gains import Feature, Grades, JudgedRows, Sum
 from recframe.metrics.ties import (
     Hits,
     Spread,
@@ -39,14 +39,14 @@ class RankStatistics:
     """The counts of users, and numbers that several metrics compute from them.
 
     Without `grades` every relevant item gains 1; without `judged` every row is judged. `sums` are
-    sums of columns over the first rows, by the name of the column and the cut-off.
+    sums of columns over the first rows, by the cut-off too.
     """
 
     def __init__(
         self,
         counts: Counts,
         grades: Grades | None = None,
-        sums: Mapping[tuple[str, int], Sum] = MappingProxyType({}),
+        sums: Mapping[tuple[Feature, int], Sum] = MappingProxyType({}),
         judged: JudgedRows | None = None,
     ) -> None:
         self.counts = counts

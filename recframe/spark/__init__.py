@@ -205,7 +205,7 @@ class SparkRecAccessor(RankingMethods[Any]):
 
     def _open(self, columns: Columns, options: Options) -> tuple[dict[str, rows.Side], Options]:
         """Return truth and exclude, if any, and options with their samples, all checked."""
-        rows.check_kinds(self._rows, columns.labels)
+        rows.check_kinds(self._rows, columns.labels, columns.features)
         return rows.open_companions(self._given, self._rows, columns, options)
 
     def _start(
@@ -292,7 +292,7 @@ class SparkRecAccessor(RankingMethods[Any]):
         return options
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
-        rows.check_kinds(self._rows, columns.labels)
+        rows.check_kinds(self._rows, columns.labels, columns.features)
         found = self._find_user(self._rows.select(columns.labels), user, columns)
         # With truth, rows of other users would be checked too, and refused if wrong.
         return found[is_user(found, user, columns)] if self._options.has_truth else found, False

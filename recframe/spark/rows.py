@@ -13,7 +13,7 @@ from pyspark.sql import types as kinds
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from recframe.errors import RecframeError, quote, shorten
-from recframe.frames.columns import Columns
+from recframe.frames.columns import Columns, Features
 from recframe.frames.judgments import (
     find_parted_columns,
     load_frame,
@@ -124,11 +124,11 @@ def check_whole(name: str, frame: Any) -> None:
         )
 
 
-def check_kinds(rows: SparkRows, labels: Sequence[Hashable]) -> None:
-    """Raise if a cell of a column may have several values."""
+def check_kinds(rows: SparkRows, labels: Sequence[Hashable], vectors: Features = ()) -> None:
+    """Raise if a cell of a column may have several values, unless it may be a vector."""
     for label in labels:
         kind = rows.kind(label)
-        if type(kind) in SIMPLE:
+        if type(kind) in SIMPLE or label in dict(vectors).values():
             continue
         raise RecframeError(
             f"the column {quote(label)} must have one value in a cell, found Spark's "

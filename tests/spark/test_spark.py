@@ -267,6 +267,30 @@ def test_means_of_columns_need_no_relevance(spark):
     assert mean == pytest.approx(theirs.mean(metric).loc["knn_score", metric], rel=1e-12)
 
 
+def test_pairs_and_shares(spark):
+    """Pairs of categories and of arrays, and shares of a column, equal those of pandas."""
+    frame, _ = make()
+    frame = frame.drop(columns="relevant")
+    frame["genre"] = np.arange(len(frame)) % 3
+    frame["vector"] = [[1.0, row % 4, -2.5] for row in range(len(frame))]
+    metrics = ["diversity(genre)@3", "diversity(vector)@3", "share(genre)@2"]
+    sdf = on_spark(spark, frame)
+
+    assert_same(
+        frame.rec(**ROLES).evaluate(metrics), recframe.spark.rec(sdf, **ROLES).evaluate(metrics)
+    )
+    mean = recframe.spark.rec(sdf, **ROLES).mean(metrics).where("score = 'knn_score'")
+    expected = frame.rec(**ROLES).mean(metrics).loc["knn_score"].tolist()
+    assert expected == pytest.approx(mean.toPandas()[metrics].iloc[0].tolist())
+    texts = sdf.withColumn("vector", F.array(F.lit("a")))
+    assert "must be categories or vectors of numbers, found ['a']" in refusal(
+        lambda: recframe.spark.rec(texts, **ROLES).mean("diversity(vector)@3")
+    )
+    assert "must have one value in a cell" in refusal(
+        lambda: recframe.spark.rec(sdf, **{**ROLES, "user": "vector"}).mean("diversity(genre)@3")
+    )
+
+
 def test_decimals_are_numbers(spark):
     """Scores, relevance and the column of a mean may be decimals, as sums and casts in SQL are."""
     frame = pd.DataFrame({"user": [1, 1, 2], "score": [0.5, 0.25, 0.1], "relevant": [0, 1, 1]})

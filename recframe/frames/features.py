@@ -1,0 +1,95 @@
+"""The columns that metrics such as `mean` and `diversity` read in place of relevance, as arrays."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from recframe.errors import RecframeError, quote
+from recframe.frames.list_columns import N_CELLS_SEEN, find_separator
+from recframe.frames.list_frames import join_chunks
+from recframe.frames.values import MAX_GAIN, Scores, find_nulls, has_nulls, null_error, read_numbers
+from recframe.kernel.threads import Array
+from recframe.options import Options
+
+VECTORS = (list, tuple, np.ndarray)  # cells of objects that are vectors
+
+
+def read_feature(column: pd.Series, metric: str, scores: Scores, options: Options) -> Array:
+    """Return the values of a column that a metric reads, as floats.
+
+    Of categories these are codes, and vectors are the rows of a matrix. With
+    ``missing="unranked"``, a null in a row that no score ranks stays null; `share` reads all rows.
+    """
+    role = f"{metric} column={quote(column.name)}:"
+    nulls = find_nulls(column) if has_nulls(column) else None
+    if nulls is not None and (
+        options.missing != "unranked"
+        or metric == "share"
+        or any(is_ranked is None or (nulls & is_ranked).any() for _, is_ranked in scores.values())
+    ):
+        remedy = "fill them in; missing='drop' removes these rows, for every score"
+        raise null_error(role, nulls, remedy)
+    read = _read_feature if metric == "diversity" else _read_amounts
+    values = read(column if nulls is None else column[~nulls], role)
+    if nulls is None:
+        return values
+    of_rows = np.full((len(nulls), *values.shape[1:]), np.nan)
+    of_rows[~nulls] = values
+    return of_rows
+
+
+def _read_amounts(column: pd.Series, role: str) -> Array:
+    """Return numbers to add up, which must not be negative in a share."""
+    numbers = read_numbers(column, role.partition("=")[0]).astype(np.float64)
+    least, required = (0.0, "0 or more and ") if role.startswith("share") else (-MAX_GAIN, "")
+    beyond = np.flatnonzero(~((numbers >= least) & (numbers <= MAX_GAIN)))
+    if len(beyond):
+        raise RecframeError(
+            f"{role} must be {required}at most {MAX_GAIN:.3g} in size, found {len(beyond)} beyond "
+            f"(such as {numbers[beyond[0]]:g}); clip them, for example with "
+            f"df[{quote(column.name)}].clip({max(least, -1e9):g}, 1e9)"
+        )
+    return numbers
+
+
+def _read_feature(column: pd.Series, role: str) -> Array:
+    """Return the codes of categories, or vectors of numbers; raise for other cells."""
+    cells, wrong = column.iloc[:N_CELLS_SEEN].tolist(), list[object]()
+    with suppress(pa.ArrowException, TypeError):  # Cells are not alike, or no keys of a dict.
+        if cells and isinstance(cells[0], VECTORS):
+            lists = join_chunks(pa.array(column.array))
+            if pa.types.is_integer(kind := lists.type.value_type) or pa.types.is_floating(kind):
+                return _read_vectors(lists, role)
+        elif find_separator(cells) != "":
+            codes = pd.factorize(column)[0] if cells else np.empty(0)
+            wrong += column[column % 1 != 0].tolist() if column.dtype.kind == "f" else []
+            if not wrong:
+                return codes.astype(np.float64)
+    wrong = wrong or [cell for cell in cells if not isinstance(cell, VECTORS)] or cells
+    raise RecframeError(
+        f"{role} must be categories or vectors of numbers, found {quote(wrong[0])}; pd.cut makes "
+        "categories of numbers, and .map(json.loads) makes lists of text"
+    )
+
+
+def _read_vectors(lists: pa.Array, role: str) -> Array:
+    """Return vectors as the rows of a matrix; raise if one has another length or no direction."""
+    lengths = pc.list_value_length(lists).to_numpy(zero_copy_only=False)
+    is_valid = (lengths == lengths[0]) & (lengths > 0)
+    if is_valid.all():
+        vectors: Array = lists.flatten().to_numpy(zero_copy_only=False).reshape(len(lists), -1)
+        squares = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
+        is_valid = (squares >= 1 / MAX_GAIN) & (squares <= MAX_GAIN)
+        if is_valid.all():
+            return vectors
+    row = int(is_valid.argmin())
+    raise RecframeError(
+        f"{role} vectors must have one length, here {lengths[0]}, and finite numbers that are not "
+        f"all 0, found {np.count_nonzero(~is_valid)} of {len(lengths)} others (such as "
+        f"{quote(lists[row].as_py())} in row {row}); remove these rows, or correct them"
+    )
