@@ -15,11 +15,11 @@ from recframe.analysis.compare import (
     Test,
     compare_table,
     make_comparison,
-    plan_table,
     trust,
 )
 from recframe.analysis.display import with_notes
 from recframe.analysis.gate import TOLD, Sides, find_verdict
+from recframe.analysis.plans import plan_table
 from recframe.analysis.resampling import Interval, OfDifferences, make_resampling
 from recframe.analysis.segments import By, apply_by_segment, segment_table
 from recframe.analysis.summary import summary_table

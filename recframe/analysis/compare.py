@@ -1,27 +1,22 @@
 """Comparison: differences of scores from a baseline, paired over users, and their power."""
 
-import math
-import sys
 import warnings
-from bisect import bisect_left
 from collections.abc import Hashable, Iterator
-from functools import partial
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
 
-from recframe.analysis.display import WORDS, WideTable, import_extra
+from recframe.analysis.display import WORDS, import_extra
 from recframe.analysis.intervals import (
     Counted,
     has_limits,
-    is_share,
     mean_interval,
     spread_by,
-    student_bound,
     weigh_users,
 )
 from recframe.analysis.paper_tables import ResultTable
+from recframe.analysis.power import detectable, deviation_of
 from recframe.analysis.resampling import (
     OfDifferences,
     Resampling,
@@ -34,10 +29,9 @@ from recframe.analysis.trusted import (
     align_people,
     check_regression,
     interval_by_both,
-    mean_by_both,
     subtract_people,
 )
-from recframe.errors import RecframeError, as_text, is_number, quote
+from recframe.errors import RecframeError, as_text, quote
 from recframe.frames.names import is_infer, is_same
 from recframe.frames.tables import plain_table
 from recframe.kernel.threads import Array
@@ -47,8 +41,6 @@ from recframe.options import INFER
 Test = Literal["permutation", "ttest", "wilcoxon"]
 Correction = Literal["holm", "bonferroni", "fdr_bh", "max_t"]
 UNDEFINED = ["n_undefined_score", "n_undefined_baseline", "n_undefined_both"]
-POWER, ALPHA = 0.8, 0.05
-MOST_USERS_NEEDED = 1 << 60
 
 
 class Comparison(NamedTuple):
@@ -345,108 +337,3 @@ def correct(p_values: Array, correction: Correction | None) -> Array:
         n_left = len(known) - np.arange(len(known)) if correction == "holm" else len(known)
         corrected[rising] = np.minimum(np.maximum.accumulate(p_values[rising] * n_left), 1)
     return corrected
-
-
-def detectable(
-    deviation: float,
-    n_users: int,
-    power: float = POWER,
-    alpha: float = ALPHA,
-    constant: float = 0.0,
-) -> float:
-    """Return the smallest true difference that a two-sided test shows with this power.
-
-    It is the sum of the quantiles of Student's t for level and power, in standard errors. These
-    have a `constant` part, which more users do not reduce.
-    """
-    if n_users < 2 or not deviation > 0:
-        return math.nan
-    n_errors = student_bound(alpha / 2, n_users - 1) + student_bound(1 - power, n_users - 1)
-    return n_errors * math.hypot(deviation / math.sqrt(n_users), constant)
-
-
-def deviation_of(differences: Array) -> float:
-    """Return the standard deviation; NaN for fewer than two, 0 if they differ by rounding only."""
-    if len(differences) < 2:
-        return math.nan
-    differences = np.sort(differences)
-    is_equal = np.ptp(differences) <= 1e-12 * np.abs(differences[[0, -1]]).max()
-    return 0.0 if is_equal else float(differences.std(ddof=1))
-
-
-def plan_table(
-    per_user: pd.DataFrame,
-    baseline: Any,
-    difference: Any,
-    power: Any,
-    alpha: Any,
-    unit: Any,
-    trusted: pd.DataFrame | None = None,
-) -> pd.DataFrame:
-    """Return the number of users that every pair of scores needs in each metric.
-
-    With people's values of some users, `trusted`, it counts users whom people judge.
-    """
-    most = 1 if any(map(is_share, per_user.columns.unique("metric"))) else sys.float_info.max
-    for name, number, low, high in (
-        ("difference", difference, 0, most),
-        ("power", power, 0.5, 1),
-        ("alpha", alpha, 0, 0.5),
-    ):
-        if not (is_number(number) and low < number < high):
-            to = f"between {low} and {high}" if high <= 1 else "a number above 0"
-            raise RecframeError(f"{name} must be {to}, found {quote(number)}")
-    target = float(difference), float(power), float(alpha)
-    per_user, counted = weigh_users(per_user, None, unit)
-    pairs = find_pairs(per_user, baseline)
-    if trusted is None:
-        spreads = (spread_by(*counted.join(one - base)) for _, one, base in pairs.columns())
-        rows = [_plan(deviation_of(spread), len(spread), *target) for spread in spreads]
-    else:
-        people = pairs.columns(align_people(trusted, per_user))
-        each = zip(pairs.list_names(), pairs.columns(), people, strict=True)
-        rows = [_plan_by_both(*columns, counted, target) for columns in each]
-    table = WideTable(pairs.table(rows))
-    return table.astype({name: "Int64" for name in ("n_needed", "n_more") if name in table})
-
-
-def _plan(
-    deviation: float,
-    n_users: int,
-    difference: float,
-    power: float,
-    alpha: float,
-    constant: float = 0.0,
-    most: int = MOST_USERS_NEEDED,
-) -> dict[str, Any]:
-    """Return the number of users needed, and the power of those at hand."""
-    smallest = partial(detectable, deviation, power=power, alpha=alpha, constant=constant)
-    needed, counts = None, range(2, most + 1)
-    if deviation > 0:
-        first = bisect_left(counts, True, key=lambda n: smallest(n) <= difference)
-        needed = counts[first] if first < len(counts) else None
-        if needed is None and most == MOST_USERS_NEEDED:
-            raise RecframeError(
-                f"difference must be one that some users could show, found {quote(difference)}, "
-                f"where users' differences deviate by {deviation:g}"
-            )
-    at_hand = {"n_users": n_users, "deviation": deviation, "detectable": smallest(n_users)}
-    return {"n_needed": needed, **at_hand}
-
-
-def _plan_by_both(
-    row: str,
-    of_judge: tuple[object, Array, Array],
-    of_people: tuple[object, Array, Array],
-    counted: Counted,
-    target: tuple[float, float, float],
-) -> dict[str, Any]:
-    """Return the number of users whom people must judge, and the power of those judged."""
-    differences = of_judge[1] - of_judge[2]
-    estimate = mean_by_both(subtract_people(*of_people[1:]), differences, counted, row)
-    n_users = int(np.count_nonzero(counted.join(differences)[1]))
-    n = estimate.n_trusted
-    plan = _plan(estimate.deviation, n, *target, estimate.of_judge, n_users)
-    needed = plan["n_needed"]
-    others = {"n_more": None if needed is None else max(needed - n, 0), "n_trusted": n}
-    return {"n_needed": needed, **others, **plan, "n_users": n_users}

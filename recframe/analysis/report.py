@@ -16,11 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from recframe.analysis.compare import ALPHA, ScorePairs, compare_pairs, find_pairs, make_comparison
+from recframe.analysis.compare import ScorePairs, compare_pairs, find_pairs, make_comparison
 from recframe.analysis.describe import ONLY_ROWS, ONLY_TRUTH, Description
 from recframe.analysis.display import Inspection, import_extra
 from recframe.analysis.intervals import find_sign
 from recframe.analysis.overview import Overview
+from recframe.analysis.power import ALPHA
 from recframe.analysis.summary import summary_table
 from recframe.errors import RecframeError, as_text, hide, quote, show_path
 from recframe.frames.tables import make_columns, plain_table

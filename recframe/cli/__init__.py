@@ -8,15 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from recframe import __version__
-from recframe.cli.commands import (
-    add_catalogue,
-    add_describe,
-    add_evaluate,
-    add_overlap,
-    add_reconcile,
-)
+from recframe.cli.commands import add_describe, add_evaluate
 from recframe.cli.compare import add_compare
 from recframe.cli.flags import HELP_END
+from recframe.cli.lists import add_catalogue, add_overlap, add_reconcile
 from recframe.cli.parser import Parser, expand_words
 from recframe.cli.report import add_report
 from recframe.cli.trec import add_trec

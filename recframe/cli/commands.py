@@ -1,10 +1,9 @@
-"""The commands evaluate, describe, catalogue and overlap, which read files of interactions."""
+"""The commands evaluate and describe, and functions for all commands that read interactions."""
 
 import argparse
 import os
-import warnings
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from typing import IO, Any
@@ -13,7 +12,6 @@ import pandas as pd
 
 from recframe import __version__
 from recframe.analysis.bounds import check_bounds, measure_bounds
-from recframe.analysis.catalogue import catalogue_options, read_catalogue
 from recframe.analysis.compare import trust
 from recframe.analysis.describe import Description
 from recframe.analysis.segments import segment_users, tidy_cell
@@ -24,15 +22,15 @@ from recframe.cli.flags import (
     LIMITS,
     NO_COLUMN,
     PAPERS,
+    TRUSTED,
     add_flags,
     add_metrics,
     add_options,
     add_output,
     add_views,
 )
-from recframe.cli.parser import Parser, read_integer, read_like_metrics, spell_flags
+from recframe.cli.parser import Parser, read_like_metrics, spell_flags
 from recframe.cli.results import (
-    Result,
     find_baseline,
     make_figures_result,
     make_segments_result,
@@ -41,12 +39,11 @@ from recframe.cli.results import (
 )
 from recframe.console import DONE, shows_bar, tell
 from recframe.conventions import REMAINING
-from recframe.errors import RecframeError, RecframeWarning, shorten, show_path
+from recframe.errors import RecframeError, shorten, show_path
 from recframe.files.blocks import ROUTES, plan_blocks
 from recframe.files.budget import check_limits
 from recframe.files.footers import Files
 from recframe.files.saved import describe_made, write_each
-from recframe.frames.judgments import load_frame
 from recframe.frames.names import is_infer
 from recframe.frames.tables import tidy_table
 from recframe.metrics.definitions import DEFAULT_METRICS
@@ -60,7 +57,6 @@ from recframe.stores.outputs import check_apart, whole_file
 
 METRICS_HELP = describe_metrics()
 # Options that change nothing in the table of a command.
-UNUSED_BY_CATALOGUE = ("gain", "trusted_min_relevance")
 UNUSED_BY_DESCRIBE = ("ties", "zero_division", "gain")
 
 
@@ -114,83 +110,9 @@ def add_describe(command: argparse.ArgumentParser) -> None:
   recframe describe @options.txt runs/ --format json"""
     add_flags(command, FILES)
     command.add_argument("-k", "--k", help="the cut-off to look at (default: 10)", **CUT_OFF)
+    add_flags(command, TRUSTED)
     add_options(command, {one: DEFAULTS[one] for one in DEFAULTS if one not in UNUSED_BY_DESCRIBE})
     add_output(command, "the figures")
-    add_flags(command.add_argument_group("limits"), LIMITS)
-
-
-def add_catalogue(command: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``recframe catalogue``."""
-    command.set_defaults(run=run_catalogue)
-    command.usage = "%(prog)s [--k K] [--items FILE|NUMBER] [OPTION ...] PATH [PATH ...]"
-    command.description = (
-        "Print which items the first k rows of all users show, for each score column:\n"
-        "coverage, Gini index and entropy (in bits) of shares, personalization."
-    )
-    command.epilog = """examples:
-  recframe catalogue run.parquet --items 5000
-  recframe catalogue runs/ --k 4 --items items.parquet --short pad
-  recframe catalogue runs/ --items items.parquet --by provider"""
-    add_flags(command, FILES)
-    command.add_argument("-k", "--k", help="the length of the lists (default: 10)", **CUT_OFF)
-    command.add_argument(
-        "--items",
-        type=read_integer,
-        metavar="FILE|NUMBER",
-        help="the catalogue: a file with a column of its items, or how many it has "
-        "(default: the items of PATH)",
-    )
-    command.add_argument(
-        "--by",
-        action="append",
-        metavar="COLUMN",
-        help="a row for each group of items: a column of the file of --items; repeat it for "
-        "several columns",
-    )
-    add_options(command, {one: DEFAULTS[one] for one in DEFAULTS if one not in UNUSED_BY_CATALOGUE})
-    add_output(command, "the figures")
-    add_flags(command.add_argument_group("limits"), LIMITS)
-
-
-def add_overlap(command: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``recframe overlap``."""
-    command.set_defaults(run=run_overlap)
-    command.usage = "%(prog)s (--k K | --rbo P) [OPTION ...] PATH [PATH ...]"
-    command.description = (
-        "Print how alike the rankings of each two score columns are, as means over users:\n"
-        "the share of items that both have among the first k, or rank-biased overlap."
-    )
-    command.epilog = """examples:
-  recframe overlap run.parquet --k 10
-  recframe overlap runs/ --rbo 0.9 --model model"""
-    add_flags(command, FILES)
-    measure = command.add_mutually_exclusive_group(required=True)
-    measure.add_argument("-k", "--k", help="the length of the lists", **CUT_OFF | {"default": None})
-    probability = "rank-biased overlap: the probability of going on to the next rank, in [0, 1)"
-    measure.add_argument("--rbo", type=float, metavar="P", help=probability)
-    add_options(command, {one: DEFAULTS[one] for one in DEFAULTS if one not in UNUSED_BY_CATALOGUE})
-    add_output(command, "the figures")
-    add_flags(command.add_argument_group("limits"), LIMITS)
-
-
-def add_reconcile(command: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``recframe reconcile``."""
-    command.set_defaults(run=run_reconcile)
-    command.usage = "%(prog)s --metric NAME [--value NUMBER] [OPTION ...] PATH [PATH ...]"
-    command.description = (
-        "Print the conventions that give a reported number, the nearest first; without\n"
-        "--value, the lowest and highest mean of each score column under any convention.\n"
-        "Options that you pass stay as they are."
-    )
-    command.epilog = """examples:
-  recframe reconcile run.parquet --metric ndcg@10 --value 0.3120
-  recframe reconcile run.parquet --truth test.parquet --score als --metric map@10 --value 0.21
-  recframe reconcile runs/ --metric recall@10"""
-    add_flags(command, FILES)
-    command.add_argument("-m", "--metric", required=True, metavar="NAME", help="such as ndcg@10")
-    command.add_argument("--value", metavar="NUMBER", help="the number, with zeros at its end")
-    add_options(command, DEFAULTS)
-    add_output(command, "the conventions")
     add_flags(command.add_argument_group("limits"), LIMITS)
 
 
@@ -256,7 +178,7 @@ def run_describe(arguments: Namespace) -> tuple[int, str]:
     options = read_options(arguments)
     rec, opened = scan_files(arguments, options)
     with open_outputs(arguments, rec.paths) as (output, _):
-        table = rec.describe(arguments.k)
+        table = rec.describe(arguments.k, arguments.trusted)
         about = describe_run(arguments, options, opened[0])
         write_result(make_figures_result(table, {**about, "k": arguments.k}), arguments, output)
     refusal = table.refusal if isinstance(table, Description) else None
@@ -267,59 +189,6 @@ def run_describe(arguments: Namespace) -> tuple[int, str]:
         words = ["recframe", "evaluate", *arguments.paths, *spell_flags(changed)]
         add_evaluate(parser := Parser())
         tell(f"note: recframe evaluate asks: {parser.spell_refusal(words, refusal)}")
-    return DONE, f"{opened[0].rows_said} rows"
-
-
-def run_catalogue(arguments: Namespace) -> tuple[int, str]:
-    """Print how the lists cover the catalogue, and write the figures to a file if asked."""
-    items, k, by = arguments.items, arguments.k, arguments.by
-    paths = [items] if isinstance(items, str) else []
-
-    def make(rec: ScannedRecAccessor, opened: list[Files]) -> tuple[Any, dict[str, Any]]:
-        known = load_frame("items", items) if paths else items
-        table = rec.catalogue(k, known, by)
-        read = read_catalogue(known, opened[0].columns)
-        return table, {"k": k, "items": None if read is None else read.n_items}
-
-    return _print_table(arguments, make, paths, by)
-
-
-def run_overlap(arguments: Namespace) -> tuple[int, str]:
-    """Print how alike rankings are, and write the table to a file if asked."""
-    asked = {"k": arguments.k, "rbo": arguments.rbo}
-    return _print_table(arguments, lambda rec, _: (rec.overlap(**asked), asked))
-
-
-def _print_table(
-    arguments: Namespace, make: Callable[..., Any], others: Sequence[str] = (), by: Any = None
-) -> tuple[int, str]:
-    """Print and write the table that `make` returns with its arguments; it reads `others` too."""
-    options = catalogue_options(read_options(arguments), by)
-    rec, opened = scan_files(arguments, options)
-    with open_outputs(arguments, rec.paths, others) as (output, _):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RecframeWarning)  # the notes have the same sentences
-            table, asked = make(rec, opened)
-        about = describe_run(arguments, options, opened[0]) | asked | {"notes": table.notes}
-        write_result(make_figures_result(table, about), arguments, output)
-    tell_notes(table.notes, arguments)
-    return DONE, f"{opened[0].rows_said} rows"
-
-
-def run_reconcile(arguments: Namespace) -> tuple[int, str]:
-    """Print the conventions that give a number, or their range; write them if asked."""
-    options, metric, value = read_options(arguments), arguments.metric, arguments.value
-    rec, opened = scan_files(arguments, options)
-    with open_outputs(arguments, rec.paths) as (output, _):
-        table: Any = rec.robustness(metric) if value is None else rec.reconcile(metric, value)
-        rows = pd.DataFrame(table).drop(columns="call", errors="ignore")  # The call is in Python.
-        about = {**describe_run(arguments, options, opened[0]), "metric": metric, "value": value}
-        document = about | {
-            "conventions": rows.reset_index().to_dict("records"),
-            "notes": table.notes,
-        }
-        write_result(Result(rows, rows, document), arguments, output)
-    tell_notes(table.notes, arguments)
     return DONE, f"{opened[0].rows_said} rows"
 
 

@@ -1,0 +1,97 @@
+"""Plans: how many users a comparison needs, or how many of them people must judge."""
+
+import sys
+from bisect import bisect_left
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from recframe.analysis.compare import find_pairs
+from recframe.analysis.display import WideTable
+from recframe.analysis.intervals import Counted, is_share, spread_by, weigh_users
+from recframe.analysis.power import detectable, deviation_of
+from recframe.analysis.trusted import align_people, mean_by_both, subtract_people
+from recframe.errors import RecframeError, is_number, quote
+from recframe.kernel.threads import Array
+
+MOST_USERS_NEEDED = 1 << 60
+
+
+def plan_table(
+    per_user: pd.DataFrame,
+    baseline: Any,
+    difference: Any,
+    power: Any,
+    alpha: Any,
+    unit: Any,
+    trusted: pd.DataFrame | None = None,
+) -> pd.DataFrame:
+    """Return the number of users that every pair of scores needs in each metric.
+
+    With people's values of some users, `trusted`, it counts users whom people judge.
+    """
+    most = 1 if any(map(is_share, per_user.columns.unique("metric"))) else sys.float_info.max
+    for name, number, low, high in (
+        ("difference", difference, 0, most),
+        ("power", power, 0.5, 1),
+        ("alpha", alpha, 0, 0.5),
+    ):
+        if not (is_number(number) and low < number < high):
+            to = f"between {low} and {high}" if high <= 1 else "a number above 0"
+            raise RecframeError(f"{name} must be {to}, found {quote(number)}")
+    target = float(difference), float(power), float(alpha)
+    per_user, counted = weigh_users(per_user, None, unit)
+    pairs = find_pairs(per_user, baseline)
+    if trusted is None:
+        spreads = (spread_by(*counted.join(one - base)) for _, one, base in pairs.columns())
+        rows = [_plan(deviation_of(spread), len(spread), *target) for spread in spreads]
+    else:
+        people = pairs.columns(align_people(trusted, per_user))
+        each = zip(pairs.list_names(), pairs.columns(), people, strict=True)
+        rows = [_plan_by_both(*columns, counted, target) for columns in each]
+    table = WideTable(pairs.table(rows))
+    return table.astype({name: "Int64" for name in ("n_needed", "n_more") if name in table})
+
+
+def _plan(
+    deviation: float,
+    n_users: int,
+    difference: float,
+    power: float,
+    alpha: float,
+    constant: float = 0.0,
+    most: int = MOST_USERS_NEEDED,
+) -> dict[str, Any]:
+    """Return the number of users needed, and the power of those at hand."""
+    smallest = partial(detectable, deviation, power=power, alpha=alpha, constant=constant)
+    needed, counts = None, range(2, most + 1)
+    if deviation > 0:
+        first = bisect_left(counts, True, key=lambda n: smallest(n) <= difference)
+        needed = counts[first] if first < len(counts) else None
+        if needed is None and most == MOST_USERS_NEEDED:
+            raise RecframeError(
+                f"difference must be one that some users could show, found {quote(difference)}, "
+                f"where users' differences deviate by {deviation:g}"
+            )
+    at_hand = {"n_users": n_users, "deviation": deviation, "detectable": smallest(n_users)}
+    return {"n_needed": needed, **at_hand}
+
+
+def _plan_by_both(
+    row: str,
+    of_judge: tuple[object, Array, Array],
+    of_people: tuple[object, Array, Array],
+    counted: Counted,
+    target: tuple[float, float, float],
+) -> dict[str, Any]:
+    """Return the number of users whom people must judge, and the power of those judged."""
+    differences = of_judge[1] - of_judge[2]
+    estimate = mean_by_both(subtract_people(*of_people[1:]), differences, counted, row)
+    n_users = int(np.count_nonzero(counted.join(differences)[1]))
+    n = estimate.n_trusted
+    plan = _plan(estimate.deviation, n, *target, estimate.of_judge, n_users)
+    needed = plan["n_needed"]
+    others = {"n_more": None if needed is None else max(needed - n, 0), "n_trusted": n}
+    return {"n_needed": needed, **others, **plan, "n_users": n_users}

@@ -1,0 +1,157 @@
+"""The commands catalogue, overlap and reconcile, which describe lists and conventions."""
+
+import argparse
+import warnings
+from argparse import Namespace
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pandas as pd
+
+from recframe.analysis.catalogue import catalogue_options, read_catalogue
+from recframe.cli.commands import (
+    describe_run,
+    open_outputs,
+    read_options,
+    scan_files,
+    tell_notes,
+)
+from recframe.cli.flags import CUT_OFF, FILES, LIMITS, add_flags, add_options, add_output
+from recframe.cli.parser import read_integer
+from recframe.cli.results import Result, make_figures_result, write_result
+from recframe.console import DONE
+from recframe.errors import RecframeWarning
+from recframe.files.footers import Files
+from recframe.frames.judgments import load_frame
+from recframe.options import DEFAULTS
+from recframe.scanned import ScannedRecAccessor
+
+UNUSED_BY_CATALOGUE = ("gain", "trusted_min_relevance")  # these change nothing in the table
+
+
+def add_catalogue(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``recframe catalogue``."""
+    command.set_defaults(run=run_catalogue)
+    command.usage = "%(prog)s [--k K] [--items FILE|NUMBER] [OPTION ...] PATH [PATH ...]"
+    command.description = (
+        "Print which items the first k rows of all users show, for each score column:\n"
+        "coverage, Gini index and entropy (in bits) of shares, personalization."
+    )
+    command.epilog = """examples:
+  recframe catalogue run.parquet --items 5000
+  recframe catalogue runs/ --k 4 --items items.parquet --short pad
+  recframe catalogue runs/ --items items.parquet --by provider"""
+    add_flags(command, FILES)
+    command.add_argument("-k", "--k", help="the length of the lists (default: 10)", **CUT_OFF)
+    command.add_argument(
+        "--items",
+        type=read_integer,
+        metavar="FILE|NUMBER",
+        help="the catalogue: a file with a column of its items, or how many it has "
+        "(default: the items of PATH)",
+    )
+    command.add_argument(
+        "--by",
+        action="append",
+        metavar="COLUMN",
+        help="a row for each group of items: a column of the file of --items; repeat it for "
+        "several columns",
+    )
+    add_options(command, {one: DEFAULTS[one] for one in DEFAULTS if one not in UNUSED_BY_CATALOGUE})
+    add_output(command, "the figures")
+    add_flags(command.add_argument_group("limits"), LIMITS)
+
+
+def add_overlap(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``recframe overlap``."""
+    command.set_defaults(run=run_overlap)
+    command.usage = "%(prog)s (--k K | --rbo P) [OPTION ...] PATH [PATH ...]"
+    command.description = (
+        "Print how alike the rankings of each two score columns are, as means over users:\n"
+        "the share of items that both have among the first k, or rank-biased overlap."
+    )
+    command.epilog = """examples:
+  recframe overlap run.parquet --k 10
+  recframe overlap runs/ --rbo 0.9 --model model"""
+    add_flags(command, FILES)
+    measure = command.add_mutually_exclusive_group(required=True)
+    measure.add_argument("-k", "--k", help="the length of the lists", **CUT_OFF | {"default": None})
+    probability = "rank-biased overlap: the probability of going on to the next rank, in [0, 1)"
+    measure.add_argument("--rbo", type=float, metavar="P", help=probability)
+    add_options(command, {one: DEFAULTS[one] for one in DEFAULTS if one not in UNUSED_BY_CATALOGUE})
+    add_output(command, "the figures")
+    add_flags(command.add_argument_group("limits"), LIMITS)
+
+
+def add_reconcile(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``recframe reconcile``."""
+    command.set_defaults(run=run_reconcile)
+    command.usage = "%(prog)s --metric NAME [--value NUMBER] [OPTION ...] PATH [PATH ...]"
+    command.description = (
+        "Print the conventions that give a reported number, the nearest first; without\n"
+        "--value, the lowest and highest mean of each score column under any convention.\n"
+        "Options that you pass stay as they are."
+    )
+    command.epilog = """examples:
+  recframe reconcile run.parquet --metric ndcg@10 --value 0.3120
+  recframe reconcile run.parquet --truth test.parquet --score als --metric map@10 --value 0.21
+  recframe reconcile runs/ --metric recall@10"""
+    add_flags(command, FILES)
+    command.add_argument("-m", "--metric", required=True, metavar="NAME", help="such as ndcg@10")
+    command.add_argument("--value", metavar="NUMBER", help="the number, with zeros at its end")
+    add_options(command, DEFAULTS)
+    add_output(command, "the conventions")
+    add_flags(command.add_argument_group("limits"), LIMITS)
+
+
+def run_catalogue(arguments: Namespace) -> tuple[int, str]:
+    """Print how the lists cover the catalogue, and write the figures to a file if asked."""
+    items, k, by = arguments.items, arguments.k, arguments.by
+    paths = [items] if isinstance(items, str) else []
+
+    def make(rec: ScannedRecAccessor, opened: list[Files]) -> tuple[Any, dict[str, Any]]:
+        known = load_frame("items", items) if paths else items
+        table = rec.catalogue(k, known, by)
+        read = read_catalogue(known, opened[0].columns)
+        return table, {"k": k, "items": None if read is None else read.n_items}
+
+    return _print_table(arguments, make, paths, by)
+
+
+def run_overlap(arguments: Namespace) -> tuple[int, str]:
+    """Print how alike rankings are, and write the table to a file if asked."""
+    asked = {"k": arguments.k, "rbo": arguments.rbo}
+    return _print_table(arguments, lambda rec, _: (rec.overlap(**asked), asked))
+
+
+def _print_table(
+    arguments: Namespace, make: Callable[..., Any], others: Sequence[str] = (), by: Any = None
+) -> tuple[int, str]:
+    """Print and write the table that `make` returns with its arguments; it reads `others` too."""
+    options = catalogue_options(read_options(arguments), by)
+    rec, opened = scan_files(arguments, options)
+    with open_outputs(arguments, rec.paths, others) as (output, _):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RecframeWarning)  # the notes have the same sentences
+            table, asked = make(rec, opened)
+        about = describe_run(arguments, options, opened[0]) | asked | {"notes": table.notes}
+        write_result(make_figures_result(table, about), arguments, output)
+    tell_notes(table.notes, arguments)
+    return DONE, f"{opened[0].rows_said} rows"
+
+
+def run_reconcile(arguments: Namespace) -> tuple[int, str]:
+    """Print the conventions that give a number, or their range; write them if asked."""
+    options, metric, value = read_options(arguments), arguments.metric, arguments.value
+    rec, opened = scan_files(arguments, options)
+    with open_outputs(arguments, rec.paths) as (output, _):
+        table: Any = rec.robustness(metric) if value is None else rec.reconcile(metric, value)
+        rows = pd.DataFrame(table).drop(columns="call", errors="ignore")  # The call is in Python.
+        about = {**describe_run(arguments, options, opened[0]), "metric": metric, "value": value}
+        document = about | {
+            "conventions": rows.reset_index().to_dict("records"),
+            "notes": table.notes,
+        }
+        write_result(Result(rows, rows, document), arguments, output)
+    tell_notes(table.notes, arguments)
+    return DONE, f"{opened[0].rows_said} rows"
