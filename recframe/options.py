@@ -177,7 +177,7 @@ class Options:
         self._check_numbers()
         self._check_pairs()
         for name in ("truth", "exclude"):
-            object.__setattr__(self, name, _load_companion(name, getattr(self, name)))
+            object.__setattr__(self, name, load_companion(name, getattr(self, name)))
 
     def _check_ascending(self) -> None:
         """Raise if `ascending` is no bool or list of bools, or contradicts `min_score`."""
@@ -335,7 +335,7 @@ def _check_labels(name: str, value: object) -> None:
         raise RecframeError(f"{name} must be a column label{several}, found {quote(value)}")
 
 
-def _load_companion(name: str, value: Any) -> Any:
+def load_companion(name: str, value: Any) -> Any:
     """Return truth or exclude: None and paths as they are, every table as a DataFrame."""
     if isinstance(value, pd.DataFrame):
         return read_views(value)

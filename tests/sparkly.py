@@ -18,8 +18,8 @@ PARAMETERS = {"rbp": "(p=0.8)", "err": "(max=3)"}
 METRICS = [
     f"{name}{PARAMETERS.get(name, '')}{'' if one.cut_off == 'none' else '@2'}"
     for name, one in DEFINITIONS.items()
-    # These two need grades or a column.
-    if name not in ("err", "mean")
+    # Others need grades or a column.
+    if name != "err" and not one.of_column
 ]
 METRICS += ["ndcg", "mean(other.score)@3"]
 START = datetime.date(2026, 1, 1)

@@ -24,6 +24,8 @@ ARGUMENTS = {
     "judge": {"truth": pd.DataFrame({"user": ["ann"], "item": [1]})},
     "overlap": {"k": 2},
     "rbp": {"p": 0.5},
+    "reconcile": {"metric": "recall@1", "value": 0.5, "score": "score"},
+    "robustness": {"metric": "recall@1"},
     "summary": {"n_resamples": 9},
     "top": {"score": "other score"},
 }

@@ -223,7 +223,7 @@ METHODS = {
 @pytest.mark.parametrize("entry", ["pandas", "Dask"])
 def test_every_method_refuses_them(method, entry, ranked):
     """Every method refuses a distance until its direction is passed."""
-    frame = ranked.rename(columns={"rank": "distance"}).assign(score=1.0)
+    frame = ranked.rename(columns={"rank": "distance"}).assign(score=1.0, other_score=1.0)
     data = frame if entry == "pandas" else dd.from_pandas(frame, npartitions=1)
     with pytest.raises(recframe.RecframeError, match="score='distance': by its name less is"):
         METHODS[method](data.rec(score="distance"))

@@ -49,6 +49,8 @@ TAKEN = {
     "k": K,
     "lists": {"dict"},
     "min_relevance": {"None", "10**5000"} | NUMBERS,
+    "trusted_min_relevance": {"None", "10**5000"} | NUMBERS,
+    "trusted": NONE,
     "min_score": {"None", "10**5000"} | NUMBERS,
     "partitioned": {"True"},
     "progress": {"True"},
@@ -109,6 +111,7 @@ TAKEN = {
     "ddf.rec.truth": NONE | {"long text"},
     "ddf.rec.exclude": NONE | {"long text"},
     "ddf.rec.min_relevance": NONE | NUMBERS,
+    "ddf.rec.trusted_min_relevance": NONE | NUMBERS,
     "ddf.rec.min_score": NONE | NUMBERS,
 }
 # A function of any kind is called.

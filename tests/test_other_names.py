@@ -239,7 +239,7 @@ def test_a_floor_holds_by_another_name(nights, capsys):
     for flags in (["--max-drop", "1", "--metric", "MRR@2"], ["--at-least", "mrr@2=1.5"]):
         with pytest.raises(SystemExit):
             main(["compare", *nights, *flags])
-    assert "must be below 1 for MRR@2" in capsys.readouterr().err
+    assert "must be below 0.9167 for MRR@2" in capsys.readouterr().err
 
 
 def test_the_command_line_settles_map_at_k(tmp_path, monkeypatch, capsys):

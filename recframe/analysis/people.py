@@ -16,13 +16,13 @@ from recframe.errors import RecframeError, as_text, count_of, quote
 from recframe.frames.columns import Columns, find_companion_columns
 from recframe.frames.interactions import Interactions
 from recframe.frames.judgments import load_frame, read_judgments
-from recframe.frames.names import check_label, get_column, list_labels
+from recframe.frames.names import check_label, get_column, is_same, list_labels
 from recframe.frames.tables import measure_table
 from recframe.frames.truth import Judge
 from recframe.frames.values import find_nulls, read_relevance
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import Metric, is_metric
-from recframe.options import INFER, Options, is_key, is_path
+from recframe.options import INFER, Options, is_key, load_companion
 
 AGREEMENT = (  # figures of rows that people judged
     "rows judged by people",
@@ -60,18 +60,17 @@ def find_people(
         )
     least = options.trusted_min_relevance
     shared: dict[str, Any] = {"min_relevance": least, "null_relevance": "nonrelevant"}
-    labels, is_text = list_labels(sample), isinstance(trusted, str) and not PurePath(trusted).suffix
-    if is_text or (is_key(trusted) and trusted in labels):
+    is_text = isinstance(trusted, str) and not (PurePath(trusted).suffix or "/" in trusted)
+    if is_text or any(is_same(label, trusted) for label in list_labels(sample)):
         check_label(sample, "trusted", trusted)
         _check_grades(read_values(trusted).dropna(), least)
         shared |= {"relevant": trusted, "truth": None, "population": "raise"}
         return replace(options, **shared), True
-    if not is_path(trusted):
-        trusted = replace(Options(), truth=trusted).truth  # tables of other libraries
-    pairs = load_frame("trusted", trusted)
+    pairs = load_frame("trusted", load_companion("trusted", trusted))
     names = {name: getattr(options, name) for name in ("relevant", "truth_user", "truth_item")}
-    kept = {name: one if is_key(one) and one in pairs else INFER for name, one in names.items()}
-    options = replace(options, **{**kept, **shared, "truth": pairs, "population": "all"})
+    kept = {name: one for name, one in names.items() if is_key(one) and one in pairs}
+    others = dict.fromkeys(names, INFER) | kept | shared
+    options = replace(options, **{**others, "truth": pairs, "population": "all"})
     relevant = find_companion_columns("trusted", pairs, columns, options).relevant
     if relevant is None:
         return options, False

@@ -143,7 +143,7 @@ class DaskRecAccessor(RankingMethods[Any]):
                 asked[name] = one.compute()  # type: ignore[no-untyped-call]  # Dask has none
         bound = super().__call__(**options)
         check_bound(partitioned)
-        for name in ("min_relevance", "min_score"):
+        for name in ("min_relevance", "trusted_min_relevance", "min_score"):
             check_named(name, getattr(bound._options, name))
         bound._partitioned = partitioned
         return bound

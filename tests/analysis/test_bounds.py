@@ -165,7 +165,7 @@ def test_refusals(options, metrics, message):
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_metrics_are_refused(name):
     """A metric that a relevant row may lower, or that none changes, has no bounds."""
-    written = {"mean": "mean(score)@3"}.get(name, name)
+    written = f"{name}(score)@3" if DEFINITIONS[name].of_column else name
     label = written if "@" in written or DEFINITIONS[name].cut_off == "none" else f"{written}@3"
     with pytest.raises(recframe.RecframeError, match=r"^bounds takes .*; a further relevant row"):
         ROWS.rec(**OPTIONS).bounds(label)

@@ -206,10 +206,10 @@ def test_completion(monkeypatch):
             return {one.text.lstrip(".") for one in found}
 
     for start in ("r", "recframe.rec(df)"):
-        assert {"recall", "reciprocal_rank", "report"} == complete(f"{start}.re")
+        assert {"recall", "reciprocal_rank", "reconcile", "report"} == complete(f"{start}.re")
     assert "ties=" in complete("recframe.rec(df, ti")
     shell.Completer.use_jedi = False  # Jedi would read all of pandas to know a frame.
-    assert {"recall", "reciprocal_rank", "report"} == complete("df.rec.re")
+    assert {"recall", "reciprocal_rank", "reconcile", "report"} == complete("df.rec.re")
     assert not [name for name in dir(shapes.two_models().rec) if re.match("_[^_]", name)]
 
 
