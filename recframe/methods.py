@@ -506,7 +506,7 @@ class RankingMethods(ABC, Generic[Table]):
           (T. Zhou et al., "Solving the apparent diversity-accuracy dilemma of recommender
           systems", PNAS 107, 2010; S. Vargas and P. Castells, "Rank and relevance in novelty and
           diversity metrics for recommender systems", RecSys 2011);
-        * long tail (APLT): ``seen < counts.quantile(0.8)``, all but the best known 20 % of items
+        * long tail (APLT): ``seen < counts.quantile(0.8)``, all but the best known 20% of items
           (Abdollahpouri et al. 2019);
         * unseen: ``~pd.MultiIndex.from_frame(df[["user", "item"]]).isin(known)``, with
           ``known = pd.MultiIndex.from_frame(train[["user", "item"]])`` (N. Hurley and M. Zhang,
@@ -1147,7 +1147,7 @@ class RankingMethods(ABC, Generic[Table]):
             Index: (score, metric), within segments if there are any. Columns: difference (of the
             means), low and high (its interval), p_corrected, p_value, relative (difference / the
             baseline's mean), effect (difference / standard deviation of users' differences),
-            detectable (the smallest difference that so many users show with power 0.8 at 5 %),
+            detectable (the smallest difference that so many users show with power 0.8 at 5%),
             n_won, n_tied, n_lost, n_users, interval and test (their names in statistics, such as
             "Tango score" and "exact sign-flip permutation test"). If the metric is undefined for
             some users, n_undefined_score, n_undefined_baseline and n_undefined_both count them.
