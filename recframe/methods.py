@@ -28,6 +28,7 @@ from recframe.analysis.compare import Correction, Test, compare_table, make_comp
 from recframe.analysis.describe import Description
 from recframe.analysis.display import Inspection, NotedTable, with_notes
 from recframe.analysis.overview import Overview, make_overview
+from recframe.analysis.paper_tables import MeanTable
 from recframe.analysis.people import (
     check_judged,
     check_trustable,
@@ -49,7 +50,6 @@ from recframe.analysis.report import (
     Findings,
     K,
     Report,
-    as_columns,
     check_baseline,
     check_title,
     list_conventions,
@@ -86,7 +86,7 @@ from recframe.frames.judgments import naming
 from recframe.frames.list_frames import make_companion_rows
 from recframe.frames.names import as_labels, check_label, find_role, is_infer, remove_labels
 from recframe.frames.questions import ask_all
-from recframe.frames.tables import Make, MakeTable, make_columns, mean_table
+from recframe.frames.tables import Make, MakeTable, as_columns, make_columns, mean_table
 from recframe.frames.unused_columns import (
     are_classes,
     check_classes,
@@ -587,7 +587,7 @@ class RankingMethods(ABC, Generic[Table]):
         FR      score       1.0
         NL      score       0.0
         """
-        return self._aggregate_means(self._parse(metrics), NotedTable, by, weights)
+        return self._aggregate_means(self._parse(metrics), MeanTable, by, weights)
 
     def rank(self) -> Table:
         """

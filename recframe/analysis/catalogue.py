@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from recframe.analysis.display import NotedTable
+from recframe.analysis.paper_tables import MeanTable
 from recframe.analysis.ranked_rows import rank_options
 from recframe.analysis.summary import note_rankings
 from recframe.errors import RecframeError, is_number, quote
@@ -130,6 +130,14 @@ def join_shown(parts: Sequence[Shown]) -> Shown:
     return Shown(rows, n_lists, distinct, *totals)
 
 
+class CatalogueTable(MeanTable):
+    """The result of `catalogue`: a DataFrame that can be set in a paper, with its notes."""
+
+    def _say_numbers(self) -> str:
+        """Return the words for the numbers."""
+        return "figures of the lists of all users"
+
+
 def catalogue_table(
     parts: pd.DataFrame,
     scores: list[Hashable],
@@ -151,7 +159,7 @@ def catalogue_table(
             note(catalogues_of_lists=1)
     labels = pd.Index(scores, name="score", tupleize_cols=False)
     names = pd.Index([f"{name}@{k}" for name in FIGURES], name="metric")
-    return NotedTable(figures, labels, names, dtype=float)
+    return CatalogueTable(figures, labels, names, dtype=float)
 
 
 def _number_kinds(*columns: Array) -> list[Array]:
