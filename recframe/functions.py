@@ -635,12 +635,11 @@ def save_per_user(
         raise frame_error("options", "a dict of the options that made the table", options)
     table = check_per_user(per_user)
     find_units(table.index, None if is_infer(unit) else unit)
-    made = {"unit": unit if table.index.nlevels > 1 else None}
+    unit = unit if table.index.nlevels > 1 else None
     if weights is not None:
         of_users: Any = segment_table(table, None, weights).weights
         table = table.set_index(of_users.rename("weights"), append=True)
-        made["weights"] = weights.name
-    save_table(table, path, options, **made)
+    save_table(table, path, options, unit, None if weights is None else weights.name)
 
 
 @public

@@ -81,9 +81,12 @@ def write_each(
 
 
 def save_table(
-    table: pd.DataFrame, path: PathLike, options: Mapping[str, Any] | None, **made: Any
+    table: pd.DataFrame, path: PathLike, options: Mapping[str, Any] | None, unit: Any, weights: Any
 ) -> None:
-    """Write a per-user table whole or not at all, never over the files of its options."""
+    """Write a per-user table whole or not at all, never over the files of its options.
+
+    `weights` is the name of the weights. Without options, the file records the unit alone.
+    """
     if not is_path(path) or (ending := find_ending(os.fspath(path))) not in FILE_ENDINGS:
         raise RecframeError(f"path must end in {' or '.join(FILE_ENDINGS)}, found {quote(path)}")
     if table.index.get_level_values(0).hasnans:
@@ -91,11 +94,13 @@ def save_table(
     if (scores := table.columns.unique("score")).inferred_type != "string":
         raise RecframeError(f"per_user must have text as scores, found {quote(scores.tolist())}")
     known = make_options(options or {})
-    inputs: list[Any] = [one for one in (known.truth, known.exclude) if is_path(one)]
+    companions: Any = filter(is_path, (known.truth, known.exclude))
+    inputs = [os.fspath(one) for one in companions]
     check_apart(path, [file for one in inputs for file in list_files(one)], inputs)
+    made = describe_made(known, weights=weights, unit=unit)
+    made = {"unit": unit} if options is None else made
     with whole_file(path) as file:
         try:
-            made = made if options is None else describe_made(known, **made)
             list(write_each([table], file, ending, made=made))
         except pa.ArrowException as error:
             raise RecframeError(f"per_user cannot be saved: {quote(str(error))}") from error
