@@ -143,7 +143,9 @@ class MeanTable(NotedTable):
     def _lines(self) -> Lines:
         """Return the cells of each row, in the order of the table."""
         names = ["score" if one == "k" else one for one in self.index.names]
-        long: Any = pd.DataFrame(self).stack(future_stack=True)  # noqa: PD013 - melt has no index
+        columns = range(self.shape[1]) if "k" in self.index.names else self.columns  # no metrics
+        plain = pd.DataFrame(self).set_axis(columns, axis=1)
+        long: Any = plain.stack(future_stack=True)  # noqa: PD013 - melt has no index
         table = long.rename_axis([*names, "metric"]).to_frame("mean")
         return ResultTable(table.reindex(columns=["mean", "low", "high", *METHOD_COLUMNS]))._lines()
 
@@ -166,7 +168,7 @@ class MeanTable(NotedTable):
             above = group
         titles = ["model", *map(title_of, metrics)]
         if "k" in self.index.names:  # The columns of a curve are models.
-            titles = ["k", *map(as_text, metrics)]
+            titles = ["k", *map(as_text, self.columns)]
         header = [markup.escape(one) for one in (*self._outer, *titles)]
         has_best = any(cell.is_best for cells in lines.values() for cell in cells.values())
         return self._caption(spread, has_best), header, rows, len(self._outer) + 1
