@@ -563,6 +563,8 @@ class RankingMethods(ABC, Generic[Table]):
         -------
         DataFrame
             Index: the score columns, within segments if there are any. Columns: the metrics.
+            ``.to_latex(digits=3)`` and ``.to_markdown(digits=3)`` return the table for a paper;
+            those of `curve` and `catalogue` have them too.
 
         Raises
         ------
