@@ -173,6 +173,18 @@ def test_tables_of_polars(rec, name):
     assert expected.items() <= recframe.flat(table).items()
 
 
+def test_tables_of_files_and_of_dask(rec):
+    """Files have the names of frames, and so have Dask's tables once they are computed."""
+    expected = recframe.flat(rec.mean(METRICS))
+    assert expected == recframe.flat(recframe.scan(EXAMPLE).mean(METRICS))
+    dask = pytest.importorskip("dask.dataframe", reason="dask is not installed")
+    pytest.importorskip("recframe.dask", reason="dask is not installed")
+    table = dask.from_pandas(pd.read_parquet(EXAMPLE), npartitions=2).rec.mean(METRICS)
+    with pytest.raises(recframe.RecframeError, match=r"a dask DataFrame; pass table\.compute\(\)$"):
+        recframe.flat(table)
+    assert pytest.approx(expected) == recframe.flat(table.compute())
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
