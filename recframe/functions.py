@@ -22,7 +22,7 @@ from recframe.analysis.resampling import Interval, OfDifferences, make_resamplin
 from recframe.analysis.segments import By, apply_by_segment, segment_table
 from recframe.analysis.summary import summary_table
 from recframe.analysis.trusted import check_regression, check_users_known, read_people
-from recframe.errors import RecframeError, quote
+from recframe.errors import RecframeError, as_text, quote
 from recframe.files.budget import MEMORY, Report, check_limits
 from recframe.frames.names import is_infer
 from recframe.frames.questions import ask_all, write
@@ -562,7 +562,7 @@ def read_per_user(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
 
 @public
 def save_per_user(
-    per_user: TableLike,
+    per_user: pd.DataFrame,
     path: PathLike,
     options: Mapping[str, Any] | None = None,
     weights: pd.Series | None = None,
@@ -576,10 +576,10 @@ def save_per_user(
 
     Parameters
     ----------
-    per_user : DataFrame or Arrow table
-        A table as `summary` takes it, with text as names of users' columns and of scores. Segments
-        may be levels of its index, and weights the last one, named ``weights``. Tables of Polars
-        with rows of users and scores, which `evaluate` returns there, are accepted too.
+    per_user : DataFrame
+        A table as `summary` takes it, with text as scores. Segments may be levels of its index, and
+        weights the last one, named ``weights``. Tables of Polars and Spark have methods for this:
+        ``per_user.write_parquet(path)`` and ``per_user.write.parquet(path)``.
     path : path
         The file, .parquet or .csv, here or in a store. It must not be the file of `truth` or
         `exclude`, nor one that they name.
@@ -590,7 +590,8 @@ def save_per_user(
         values by other options. None: the file says nothing about them, and the gate notes that. A
         DataFrame cannot say how it was made, since pandas keeps its attributes when values change.
     weights : Series, default None
-        The weight of each user, 0 or more, indexed by user. None: those in the index, if any.
+        The weight of each user, 0 or more, indexed by user; the file records its name, as that of
+        ``--weights``. None: those in the index, if any.
     unit : label or None, default "infer"
         As in `summary`: ``recframe compare`` takes it if both files have it. It needs several
         levels of users.
@@ -603,8 +604,8 @@ def save_per_user(
     Raises
     ------
     RecframeError
-        The table holds no values of users, or labels other than text; the path has another
-        ending, is an input or cannot be written; or an option is unknown or has a wrong value.
+        The table holds no values of users, a null user, or scores other than text; the path has
+        another ending, is an input or cannot be written; or an argument has a wrong value.
 
     See Also
     --------
@@ -613,8 +614,8 @@ def save_per_user(
 
     Notes
     -----
-    Labels of metrics become those that `evaluate` gives. A level of users without a name is
-    ``user``. In csv, ids come back as in `read_per_user`, and options are not recorded.
+    A level of users without a name becomes ``user``. In csv, ids come back as `read_per_user` says,
+    and options are not recorded.
 
     Examples
     --------
@@ -639,7 +640,7 @@ def save_per_user(
     if weights is not None:
         of_users: Any = segment_table(table, None, weights).weights
         table = table.set_index(of_users.rename("weights"), append=True)
-    save_table(table, path, options, unit, None if weights is None else weights.name)
+    save_table(table, path, options, unit, None if weights is None else as_text(weights.name))
 
 
 @public

@@ -97,8 +97,7 @@ def save_table(
     companions: Any = filter(is_path, (known.truth, known.exclude))
     inputs = [os.fspath(one) for one in companions]
     check_apart(path, [file for one in inputs for file in list_files(one)], inputs)
-    made = describe_made(known, weights=weights, unit=unit)
-    made = {"unit": unit} if options is None else made
+    made = {"unit": unit} if options is None else describe_made(known, weights=weights, unit=unit)
     with whole_file(path) as file:
         try:
             list(write_each([table], file, ending, made=made))
