@@ -194,6 +194,19 @@ def test_inputs_are_never_overwritten(per_user, tmp_path):
     assert b"not read" == path.read_bytes()
 
 
+def test_an_old_file_stays_if_the_new_one_fails(per_user, tmp_path):
+    """A table that cannot be saved leaves the file as it was, and no other file."""
+    path = tmp_path / "users.parquet"
+    recframe.save_per_user(per_user, path, {})
+    before = path.read_bytes()
+    with pytest.raises(recframe.RecframeError, match="cannot be saved"):
+        recframe.save_per_user(per_user.set_axis(["a", *range(9)]), path, {})
+
+    assert (before, [path]) == (path.read_bytes(), list(tmp_path.iterdir()))
+    recframe.save_per_user(per_user / 2, path, {})
+    pd.testing.assert_frame_equal(per_user / 2, recframe.read_per_user(path))
+
+
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 def test_stores(per_user, ending):
     """A file in a store is written and read like one of this machine."""

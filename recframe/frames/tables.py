@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -207,7 +207,7 @@ def plain_table(table: pd.DataFrame) -> pd.DataFrame:
 def name_figures(table: Any) -> dict[str, float]:
     """Return the finite figures of a table of all users under names for trackers."""
     rows = as_columns(table)
-    outer = rows.columns[: list(rows.columns).index("score")]  # segments, one of several baselines
+    outer = list(rows)[: list(rows).index("score")]  # segments, and one of several baselines
     figures, labels = dict[str, float](), dict[str, tuple[Hashable, ...]]()
     for row in rows.to_dict("records"):
         head = [*(f"{name}={as_text(row.pop(name))}" for name in outer), row.pop("score")]
@@ -217,8 +217,8 @@ def name_figures(table: Any) -> dict[str, float]:
             own = [metric, *(one for one in dict.fromkeys([*kind, column]) if one != "mean")]
             if metric is None:  # A column has the means of a metric, for a curve at each cut-off.
                 own = [column if k is None else f"{as_text(column).removesuffix('k')}{k}"]
-            label, name = (*head, *own), ".".join(map(_name_part, [*head, *own]))
             if is_number(number) and math.isfinite(number):
+                label, name = (*head, *own), ".".join(map(_name_part, [*head, *own]))
                 if name in labels:
                     both = f"{quote(labels[name])} and {quote(label)}"
                     raise RecframeError(f"table: {both} both become {quote(name)}; rename one")
@@ -240,6 +240,7 @@ def as_columns(table: Any) -> pd.DataFrame:
     return rows
 
 
+@lru_cache(typed=True)  # names repeat in the figures of a row
 def _name_part(label: Hashable) -> str:
     """Return a label in the letters, digits and underscores of ASCII, without a digit in front."""
     text = as_text(label).replace("@", "_at_").encode("ascii", "backslashreplace").decode()
