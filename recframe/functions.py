@@ -25,11 +25,12 @@ from recframe.analysis.segments import By, apply_by_segment, segment_table
 from recframe.analysis.summary import summary_table
 from recframe.analysis.trusted import check_regression, check_users_known, read_people
 from recframe.analysis.verdict import Gate, make_gate
-from recframe.errors import RecframeError, quote
+from recframe.errors import RecframeError, as_text, quote
 from recframe.files.budget import MEMORY, Report, check_limits
 from recframe.frames.names import is_infer
 from recframe.frames.questions import ask_all, write
-from recframe.frames.user_values import check_per_user
+from recframe.frames.tables import name_figures
+from recframe.frames.user_values import check_per_user, find_units
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.notes import list_notes, taking_notes
 from recframe.options import INFER, OptionArguments, is_path, make_options, spell_options
@@ -579,6 +580,89 @@ def read_per_user(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
 
 
 @public
+def save_per_user(
+    per_user: pd.DataFrame,
+    path: PathLike,
+    options: Mapping[str, Any] | None = None,
+    weights: pd.Series | None = None,
+    unit: Hashable | None = INFER,
+) -> None:
+    """
+    Write the values of every user to a file, as ``recframe evaluate --per-user`` does.
+
+    The file appears whole or not at all. `read_per_user` returns the same values from it, bit for
+    bit, and ``recframe compare`` takes it.
+
+    Parameters
+    ----------
+    per_user : DataFrame
+        A table as `summary` takes it, with text as scores. Segments may be levels of its index, and
+        weights the last one, named ``weights``. Tables of Polars and Spark have methods for this:
+        ``per_user.write_parquet(path)`` and ``per_user.write.parquet(path)``.
+    path : path
+        The file, .parquet or .csv, here or in a store. It must not be the file of `truth` or
+        `exclude`, nor one that they name.
+    options : dict, default None
+        The options of the call that made the table: ``{"ties": "worst"}`` if that was
+        ``df.rec(ties="worst").evaluate(metrics)``, ``{}`` if it had none. A parquet file records
+        them and the version, so that the gate of ``recframe compare`` refuses a comparison with
+        values by other options. None: the file says nothing about them, and the gate notes that. A
+        DataFrame cannot say how it was made, since pandas keeps its attributes when values change.
+    weights : Series, default None
+        The weight of each user, 0 or more, indexed by user; the file records its name, as that of
+        ``--weights``. None: those in the index, if any.
+    unit : label or None, default "infer"
+        As in `summary`: ``recframe compare`` takes it if both files have it. It needs several
+        levels of users.
+
+    Returns
+    -------
+    None
+        The file is written.
+
+    Raises
+    ------
+    RecframeError
+        The table holds no values of users, a null user, or scores other than text; the path has
+        another ending, is an input or cannot be written; or an argument has a wrong value.
+
+    See Also
+    --------
+    read_per_user : Read the file.
+    flat : Means by name, for experiment trackers.
+
+    Notes
+    -----
+    A level of users without a name becomes ``user``. In csv, ids come back as `read_per_user` says,
+    and options are not recorded.
+
+    Examples
+    --------
+    >>> import pandas as pd, recframe, tempfile
+    >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [0, 1, 1]})
+    >>> path = tempfile.mkdtemp() + "/tuesday.parquet"
+    >>> recframe.save_per_user(df.rec(ties="worst").recall(k=1), path, {"ties": "worst"})
+    >>> recframe.read_per_user(path)
+    score     score
+    metric recall@1
+    user
+    1           0.0
+    2           1.0
+    """
+    from recframe.files.saved import save_table
+
+    if not isinstance(options, Mapping | None):
+        raise frame_error("options", "a dict of the options that made the table", options)
+    table = check_per_user(per_user)
+    find_units(table.index, None if is_infer(unit) else unit)
+    unit = unit if table.index.nlevels > 1 else None
+    if weights is not None:
+        of_users: Any = segment_table(table, None, weights).weights
+        table = table.set_index(of_users.rename("weights"), append=True)
+    save_table(table, path, options, unit, None if weights is None else as_text(weights.name))
+
+
+@public
 def summary(
     per_user: pd.DataFrame | Mapping[Any, pd.DataFrame] | Sequence[pd.DataFrame],
     confidence: float | pd.DataFrame = 0.95,
@@ -928,6 +1012,56 @@ def users_needed(
     by_judge = check_per_user(per_user, 2)
     people = _read_trusted_table(trusted, by_judge)
     return plan_table(by_judge, baseline, difference, power, alpha, unit, people)
+
+
+@public
+def flat(table: TableLike) -> dict[str, float]:
+    """
+    Return the figures of a table as a dict of names that experiment trackers accept.
+
+    A name joins the score and the metric by a dot, such as ``als_score.recall_at_10``. MLflow and
+    the columns of Delta accept it; each part is a name for W&B and Prometheus too.
+
+    Parameters
+    ----------
+    table : DataFrame or Arrow table
+        The table of `mean`, `summary`, `compare`, `curve`, `catalogue` or `users_needed`, also
+        in segments, or selected or computed from it if its index and column names stay. Polars'
+        tables are accepted too.
+
+    Returns
+    -------
+    dict of str and float
+        Every finite number, in the order of the table. NaN and infinities are left out, because
+        trackers store them in different ways or refuse them. The mean has no name of its own,
+        other figures of `summary` follow it: ``als_score.recall_at_10.low``. Those of `compare`
+        follow ``difference``: ``als_score.recall_at_10.difference.low``. Segments and several
+        baselines come first: ``country_NL.als_score.recall_at_10``.
+
+    Raises
+    ------
+    RecframeError
+        It is no such table, or two labels become one name.
+
+    See Also
+    --------
+    recframe.RecAccessor.mean : The means over users.
+    save_per_user : Save the values of every user.
+
+    Notes
+    -----
+    Each part of a name has the letters, digits and underscores of ASCII. @ becomes ``_at_``, any
+    other run of signs one underscore (``rbp(p=0.8)@10`` is ``rbp_p_0_8_at_10``), and another letter
+    its code (``é`` is ``xe9``). An underscore precedes a digit in front.
+
+    Examples
+    --------
+    >>> import pandas as pd, recframe
+    >>> df = pd.DataFrame({"user": [1, 1, 2], "als score": [3, 2, 1], "relevant": [0, 1, 1]})
+    >>> recframe.flat(df.rec.mean(["recall@1", "r_precision"]))
+    {'als_score.recall_at_1': 0.5, 'als_score.r_precision': 0.5}
+    """
+    return name_figures(table)
 
 
 def _read_trusted_table(trusted: Any, by_judge: pd.DataFrame) -> pd.DataFrame | None:

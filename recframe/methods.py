@@ -30,6 +30,7 @@ from recframe.analysis.describe import Description
 from recframe.analysis.display import Inspection, NotedTable, with_notes
 from recframe.analysis.overlap import check_overlap, measure_overlap, overlap_table
 from recframe.analysis.overview import Overview, make_overview
+from recframe.analysis.paper_tables import MeanTable
 from recframe.analysis.people import (
     check_judged,
     check_trustable,
@@ -52,7 +53,6 @@ from recframe.analysis.report import (
     Findings,
     K,
     Report,
-    as_columns,
     check_baseline,
     check_title,
     list_conventions,
@@ -91,7 +91,7 @@ from recframe.frames.list_frames import make_companion_rows
 from recframe.frames.names import as_labels, check_label, find_role, is_infer, remove_labels
 from recframe.frames.questions import ask_all
 from recframe.frames.roles import find_roles
-from recframe.frames.tables import Make, MakeTable, make_columns, mean_table
+from recframe.frames.tables import Make, MakeTable, as_columns, make_columns, mean_table
 from recframe.frames.unused_columns import (
     are_classes,
     check_classes,
@@ -525,7 +525,7 @@ class RankingMethods(ABC, Generic[Table]):
           (T. Zhou et al., "Solving the apparent diversity-accuracy dilemma of recommender
           systems", PNAS 107, 2010; S. Vargas and P. Castells, "Rank and relevance in novelty and
           diversity metrics for recommender systems", RecSys 2011);
-        * long tail (APLT): ``seen < counts.quantile(0.8)``, all but the best known 20 % of items
+        * long tail (APLT): ``seen < counts.quantile(0.8)``, all but the best known 20% of items
           (Abdollahpouri et al. 2019);
         * unseen: ``~pd.MultiIndex.from_frame(df[["user", "item"]]).isin(known)``, with
           ``known = pd.MultiIndex.from_frame(train[["user", "item"]])`` (N. Hurley and M. Zhang,
@@ -588,6 +588,8 @@ class RankingMethods(ABC, Generic[Table]):
         -------
         DataFrame
             Index: the score columns, within segments if there are any. Columns: the metrics.
+            ``.to_latex(digits=3)`` and ``.to_markdown(digits=3)`` return the table for a paper;
+            those of `curve` and `catalogue` have them too.
 
         Raises
         ------
@@ -612,7 +614,7 @@ class RankingMethods(ABC, Generic[Table]):
         FR      score       1.0
         NL      score       0.0
         """
-        return self._aggregate_means(self._parse(metrics), NotedTable, by, weights)
+        return self._aggregate_means(self._parse(metrics), MeanTable, by, weights)
 
     def rank(self) -> Table:
         """
@@ -1005,7 +1007,7 @@ class RankingMethods(ABC, Generic[Table]):
         rbo : float, default None
             The probability p, in [0, 1), of going on to the next rank: the value of a user is the
             rank-biased overlap of the whole rankings. The higher p, the more lower ranks count: of
-            0.9 the first 10 ranks have about 86 % of the weight.
+            0.9 the first 10 ranks have about 86% of the weight.
 
         Returns
         -------
@@ -1336,7 +1338,7 @@ class RankingMethods(ABC, Generic[Table]):
             Index: (score, metric), within segments if there are any. Columns: difference (of the
             means), low and high (its interval), p_corrected, p_value, relative (difference / the
             baseline's mean), effect (difference / standard deviation of users' differences),
-            detectable (the smallest difference that so many users show with power 0.8 at 5 %),
+            detectable (the smallest difference that so many users show with power 0.8 at 5%),
             n_won, n_tied, n_lost, n_users, interval and test (their names in statistics, such as
             "Tango score" and "exact sign-flip permutation test"). If the metric is undefined for
             some users, n_undefined_score, n_undefined_baseline and n_undefined_both count them.

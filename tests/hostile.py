@@ -186,6 +186,12 @@ def list_entry_points(path):
         "truth_from": (recframe.truth_from, recframe.truth_from, {"truth": csr_array([[1, 2]])}),
         "read_run": (recframe.read_run, recframe.read_run, {}),
         "read_per_user": (recframe.read_per_user, recframe.read_per_user, {}),
+        "save_per_user": (
+            recframe.save_per_user,
+            recframe.save_per_user,
+            {"per_user": PER_USER, "path": f"{path}.saved.parquet"},
+        ),
+        "flat": (recframe.flat, recframe.flat, {"table": FRAME.rec.mean("recall@1")}),
         "summary": (recframe.summary, recframe.summary, {"per_user": PER_USER}),
         "compare": (recframe.compare, recframe.compare, {"per_user": PER_USER}),
         "users_needed": (

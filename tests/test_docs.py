@@ -125,3 +125,13 @@ def test_files_that_developers_read_of_are_there(name):
     for path in paths:
         is_there = (ROOT / path).exists() or (ROOT / "recframe" / path).exists()
         assert is_there or path in modules, path
+
+
+def test_percentages_have_one_form():
+    """A percent sign follows its number without a space, in pages and docstrings alike."""
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("examples/**/*.md"), *ROOT.glob("examples/*.ipynb")]
+    pages += [ROOT / "examples" / "report.html", *ROOT.glob("recframe/**/*.j2")]
+    pages += ROOT.glob("recframe/**/*.py")
+    found = {path.name: re.findall(r"\d %[^}]", path.read_text("utf-8")) for path in pages}
+
+    assert {} == {name: signs for name, signs in found.items() if signs}

@@ -68,6 +68,8 @@ TAKEN = {
     "rbp.k": K | NONE,
     "err.k": K | NONE,
     "difference": {"0.5", "10**9", "2**63", "Fraction", "float"},
+    "save_per_user.options": NONE | {"dict"},
+    "save_per_user.per_user": {"DataFrame"},
     "summary.per_user": {"DataFrame"},
     "max": set(),
     "offset": NONE | {"0", "0.5", "Fraction", "float"},

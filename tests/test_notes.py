@@ -196,7 +196,7 @@ def test_lists_cut_with_several_scores(short):
 
 
 def test_few_longer_lists():
-    """Recall warns if at most 5 % of the rankings are longer than k."""
+    """Recall warns if at most 5% of the rankings are longer than k."""
     frame = pd.DataFrame({"user": np.repeat(range(40), 2), "item": range(80), "score": 1.0})
     frame["relevant"] = np.arange(80) % 2
     longer = pd.DataFrame({"user": [0, 1], "item": 99, "score": 0.5, "relevant": 0})

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import pandas as pd
 
-from recframe.analysis.display import NotedTable
+from recframe.analysis.paper_tables import MeanTable
 from recframe.analysis.ranked_rows import rank_options
 from recframe.analysis.segments import find_grouping
 from recframe.analysis.summary import note_rankings
@@ -163,6 +163,14 @@ def join_shown(parts: Sequence[Shown]) -> Shown:
     return Shown(rows, n_lists, distinct, *totals)
 
 
+class CatalogueTable(MeanTable):
+    """The result of `catalogue`: a DataFrame that can be set in a paper, with its notes."""
+
+    def _say_numbers(self) -> str:
+        """Return the words for the numbers."""
+        return "figures of the lists of all users"
+
+
 def catalogue_table(
     parts: pd.DataFrame,
     scores: list[Hashable],
@@ -178,7 +186,7 @@ def catalogue_table(
         none = [pd.DataFrame(columns=[*KEYS, "n"], dtype=np.int64)] * len(scores)
         rows = join_shown(parts["cell"].tolist()).rows if len(parts) else none
         table = _group_table(rows, labels, k, catalogue).fillna(zero_division)
-        return NotedTable(table if with_recall else table.iloc[:, :-1])
+        return MeanTable(table if with_recall else table.iloc[:, :-1])
     figures = [[math.nan] * len(FIGURES)] * len(scores)
     if len(parts):
         rows, n_lists, items, _, n_longer = join_shown(parts["cell"].tolist())
@@ -191,7 +199,7 @@ def catalogue_table(
             figures = [[math.nan, math.nan, *others] for _, _, *others in figures]
             note(catalogues_of_lists=1)
     names = pd.Index([f"{name}@{k}" for name in FIGURES], name="metric")
-    return NotedTable(figures, labels, names, dtype=float)
+    return CatalogueTable(figures, labels, names, dtype=float)
 
 
 def _number_kinds(*columns: Array) -> list[Array]:

@@ -13,7 +13,6 @@ from types import ModuleType
 from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
-from pandas.plotting import PlotAccessor
 
 from recframe.analysis.intervals import is_share
 from recframe.errors import as_text, printable
@@ -163,32 +162,6 @@ def import_extra(module: str, extra: str, purpose: str) -> ModuleType:
             f"{purpose} needs {module.partition('.')[0]}, which could not be imported ({error}); "
             f"install it with pip install 'recframe[{extra}]'"
         ) from error
-
-
-class _CurvePlot(PlotAccessor):
-    """Plots with the metric as the title of the y axis, not of the legend."""
-
-    def __init__(self, table: pd.DataFrame) -> None:
-        super().__init__(table)
-        plain = pd.DataFrame(table)
-        if segments := list(range(table.index.nlevels - 1)):  # each segment is a line
-            plain = pd.DataFrame(plain.unstack(segments))  # noqa: PD010  # pivot would sort them
-        self._table = plain
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        table = self._table
-        backend = kwargs.get("backend") or pd.get_option("plotting.backend")
-        if backend == "matplotlib":  # other backends have no argument for the title of an axis
-            kwargs = {"ylabel": table.columns.names[0]} | kwargs
-            names = [None, *table.columns.names[1:]]
-            table = table.set_axis(table.columns.set_names(names), axis=1)
-        return PlotAccessor(table)(*args, **kwargs)
-
-
-class CurveTable(NotedTable):
-    """A DataFrame of a metric by cut-off; plots name the metric on an axis."""
-
-    plot: Any = property(_CurvePlot)
 
 
 class View(NamedTuple):

@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Hashable, Iterable
 from html import escape
 from itertools import chain, cycle, product
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -47,16 +47,167 @@ def check_decimals(digits: Any) -> None:
         raise RecframeError(f"digits must be from 0 to {MAX_DIGITS}, found {quote(digits)}")
 
 
-class PaperTable(NamedTuple):
-    """A table as marked-up text; its first columns hold names."""
+class MeanTable(NotedTable):
+    """The result of `mean`: a DataFrame that can be set in a paper, with its notes."""
 
-    caption: str
-    header: list[str]
-    rows: list[list[str]]
-    n_names: int
+    def to_latex(  # type: ignore[override]  # pandas' method has other parameters
+        self,
+        digits: int = 3,
+        spread: str | None = "interval",
+        caption: str | None = None,
+        label: str | None = None,
+    ) -> str:
+        r"""
+        Return a table for LaTeX with the package booktabs: a row for each model, metrics across.
+
+        The best of each metric is bold, if it is known whether high or low values are good.
+        ``pd.DataFrame(table).to_latex()`` is pandas' own.
+
+        Parameters
+        ----------
+        digits : int, default 3
+            The number of digits after the decimal point.
+        spread : {"interval", "±", None}, default "interval"
+            Shown after a number that has an interval: the interval, the distance to its farther
+            end, or nothing.
+        caption : str, default None
+            LaTeX in place of the caption that explains the numbers.
+        label : str, default None
+            The name of the table for `\ref`.
+
+        Returns
+        -------
+        str
+            The table. Significant differences of `compare` have a star.
+
+        Raises
+        ------
+        RecframeError
+            A column to show is missing, or an argument is out of its range.
+        """
+        text, header, rows, n_names = self._typeset(LATEX, digits, spread)
+        lines = [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{LATEX.escape(text) if caption is None else caption}}}",
+            *([] if label is None else [rf"\label{{{label}}}"]),
+            rf"\begin{{tabular}}{{{'l' * n_names}{'r' * (len(header) - n_names)}}}",
+            r"\toprule",
+            " & ".join(header) + r" \\",
+        ]
+        for row in rows:
+            lines += [r"\midrule"] if any(row[: n_names - 1]) or row is rows[0] else []
+            lines.append(" & ".join(row) + r" \\")
+        return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
+
+    def to_markdown(  # type: ignore[override]  # pandas' method has other parameters
+        self, digits: int = 3, spread: str | None = "interval"
+    ) -> str:
+        """
+        Return the table of `to_latex` as GitHub's Markdown, with a caption.
+
+        Parameters
+        ----------
+        digits, spread : int, str or None
+            As in `to_latex`.
+
+        Returns
+        -------
+        str
+            The caption and the table.
+
+        Raises
+        ------
+        RecframeError
+            A column to show is missing, or an argument is out of its range.
+        """
+        caption, header, rows, n_names = self._typeset(MARKDOWN, digits, spread)
+        rule = [":--"] * n_names + ["--:"] * (len(header) - n_names)
+        lines = [f"| {' | '.join(cells)} |" for cells in (header, rule, *rows)]
+        return "\n".join([MARKDOWN.escape(caption), "", *lines, ""])
+
+    @property
+    def _is_difference(self) -> bool:
+        """Whether the rows hold differences from a baseline."""
+        return "difference" in self.columns
+
+    @property
+    def _alpha(self) -> float:
+        """The p-value below which a difference is significant."""
+        return round(1 - float(self.attrs.get("confidence", 0.95)), 12)
+
+    @property
+    def _outer(self) -> list[str]:
+        """The names of the outer index levels: segments, and several baselines."""
+        return [as_text(one) for one in self.index.names if one not in ("score", "metric", "k")]
+
+    @property
+    def _corrected(self) -> str:
+        """The words for the correction of p-values."""
+        return WORDS.get(self.attrs.get("correction") or "", "not corrected")
+
+    def _lines(self) -> Lines:
+        """Return the cells of each row, in the order of the table."""
+        names = ["score" if one == "k" else one for one in self.index.names]
+        columns = range(self.shape[1]) if "k" in self.index.names else self.columns  # no metrics
+        plain = pd.DataFrame(self).set_axis(columns, axis=1)
+        long: Any = plain.stack(future_stack=True)  # noqa: PD013 - melt has no index
+        table = long.rename_axis([*names, "metric"]).to_frame("mean")
+        return ResultTable(table.reindex(columns=["mean", "low", "high", *METHOD_COLUMNS]))._lines()
+
+    def _typeset(
+        self, markup: Markup, digits: Any, spread: Any
+    ) -> tuple[str, list[str], list[list[str]], int]:
+        """Return the caption, not escaped yet, the titles, the rows, and the number of names."""
+        check_decimals(digits)
+        if spread not in SPREADS:
+            raise RecframeError(f"spread must be one of {SPREADS}, found {quote(spread)}")
+        lines, sign = self._lines(), "+" if self._is_difference else ""
+        metrics = list(dict.fromkeys(chain(*lines.values())))
+        rows, above = list[list[str]](), None
+        for (group, model), cells in lines.items():
+            names = *(group if group != above else [""] * len(group)), model
+            shown = [cells.get(metric, Cell()) for metric in metrics]
+            rows.append([markup.escape(name) for name in names])
+            rows[-1] += [cell.format(markup, digits, spread, sign) for cell in shown]
+            above = group
+        titles = ["model", *map(title_of, metrics)]
+        if "k" in self.index.names:  # The columns of a curve are models.
+            titles = ["k", *map(as_text, self.columns)]
+        header = [markup.escape(one) for one in (*self._outer, *titles)]
+        has_best = any(cell.is_best for cells in lines.values() for cell in cells.values())
+        return self._caption(spread, has_best), header, rows, len(self._outer) + 1
+
+    def _caption(self, spread: str | None, has_best: bool) -> str:
+        """Return sentences that explain the numbers, then the notes."""
+        text = self._say_numbers()
+        if spread and "interval" in self.columns:
+            farther = " as ± its farther end" if spread == "±" else ""
+            text += f", with the {self._say_interval()}{farther}"
+        sentences = [text]
+        if self._is_difference:
+            sentences.append(f"* p < {self._alpha:g} ({self._say_test()})")
+        if has_best:
+            sentences.append(f"Bold: the best {'gain' if self._is_difference else 'mean'}")
+        sentences += [one.text for one in self.notes]
+        return "".join(f"{one[:1].upper()}{one[1:]}. " for one in sentences).rstrip()
+
+    def _say_interval(self) -> str:
+        """Return the words for the intervals."""
+        return f"{100 - 100 * self._alpha:g}% confidence interval ({join_words(self['interval'])})"
+
+    def _say_test(self) -> str:
+        """Return the words for the p-values."""
+        return f"{join_words(self['test'])}, {self._corrected}"
+
+    def _say_numbers(self) -> str:
+        """Return the words for the numbers."""
+        of_curve = f"{title_of(self.columns.name)} " if "k" in self.index.names else ""
+        segments = f"the users of each {join_words(self._outer)}" if self._outer else "users"
+        return f"mean {of_curve}over {segments}"
 
 
-class ResultTable(NotedTable):
+class ResultTable(MeanTable):
     """The result of `summary` or `compare`: a DataFrame that can be drawn and set in a paper.
 
     A comparison is printed with its main columns; the frame has all of them.
@@ -135,110 +286,15 @@ class ResultTable(NotedTable):
             caption += f"; filled where p < {self._alpha:g}, {self._corrected}"
         return draw(lines, self._outer, caption, ax, figsize, is_difference=self._is_difference)
 
-    def to_latex(  # type: ignore[override]  # pandas' method has other parameters
-        self,
-        digits: int = 3,
-        spread: str | None = "interval",
-        caption: str | None = None,
-        label: str | None = None,
-    ) -> str:
-        r"""
-        Return a table for LaTeX with the package booktabs: a row for each model, metrics across.
-
-        The best of each metric is bold, if it is known whether high or low values are good.
-        ``pd.DataFrame(table).to_latex()`` is pandas' own.
-
-        Parameters
-        ----------
-        digits : int, default 3
-            The number of digits after the decimal point.
-        spread : {"interval", "±", None}, default "interval"
-            Shown after a number: its interval, the distance to the farther end of it, or nothing.
-        caption : str, default None
-            LaTeX in place of the caption that explains the numbers.
-        label : str, default None
-            The name of the table for `\ref`.
-
-        Returns
-        -------
-        str
-            The table. Significant differences of `compare` have a star.
-
-        Raises
-        ------
-        RecframeError
-            A column to show is missing, or an argument is out of its range.
-        """
-        text, header, rows, n_names = self._typeset(LATEX, digits, spread)
-        lines = [
-            r"\begin{table}",
-            r"\centering",
-            rf"\caption{{{LATEX.escape(text) if caption is None else caption}}}",
-            *([] if label is None else [rf"\label{{{label}}}"]),
-            rf"\begin{{tabular}}{{{'l' * n_names}{'r' * (len(header) - n_names)}}}",
-            r"\toprule",
-            " & ".join(header) + r" \\",
-        ]
-        for row in rows:
-            lines += [r"\midrule"] if any(row[: n_names - 1]) or row is rows[0] else []
-            lines.append(" & ".join(row) + r" \\")
-        return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
-
-    def to_markdown(  # type: ignore[override]  # pandas' method has other parameters
-        self, digits: int = 3, spread: str | None = "interval"
-    ) -> str:
-        """
-        Return the table of `to_latex` as GitHub's Markdown, with a caption.
-
-        Parameters
-        ----------
-        digits, spread : int, str or None
-            As in `to_latex`.
-
-        Returns
-        -------
-        str
-            The caption and the table.
-
-        Raises
-        ------
-        RecframeError
-            A column to show is missing, or an argument is out of its range.
-        """
-        caption, header, rows, n_names = self._typeset(MARKDOWN, digits, spread)
-        rule = [":--"] * n_names + ["--:"] * (len(header) - n_names)
-        lines = [f"| {' | '.join(cells)} |" for cells in (header, rule, *rows)]
-        return "\n".join([MARKDOWN.escape(caption), "", *lines, ""])
-
-    @property
-    def _is_difference(self) -> bool:
-        """Whether the rows hold differences from a baseline."""
-        return "difference" in self.columns
-
-    @property
-    def _alpha(self) -> float:
-        """The p-value below which a difference is significant."""
-        return round(1 - float(self.attrs.get("confidence", 0.95)), 12)
-
-    @property
-    def _outer(self) -> list[str]:
-        """The names of the outer index levels: segments, and several baselines."""
-        return [as_text(one) for one in self.index.names if one not in ("score", "metric")]
-
-    @property
-    def _corrected(self) -> str:
-        """The words for the correction of p-values."""
-        return WORDS.get(self.attrs.get("correction") or "", "not corrected")
-
     def _lines(self) -> Lines:
-        """Return the cells of each model, in the order of the table."""
+        """Return the cells of each model, with intervals."""
         names, shown, methods = [*self.index.names], ["mean", "low", "high"], METHOD_COLUMNS[:2]
         if self._is_difference:
             shown, methods = MAIN_COLUMNS[:4], METHOD_COLUMNS
         lacking = {*shown, *methods} - {*self.columns} | {"score", "metric"} - {*names}
         if lacking or self.empty:
             raise RecframeError(
-                "plot, to_latex and to_markdown take rows with the columns of summary or compare, "
+                "plot, to_latex and to_markdown take rows with all columns of their method, "
                 f"found no {quote(sorted(lacking) or 'row')}; pd.DataFrame(table) has pandas' own"
             )
         metrics = self.index.get_level_values("metric")
@@ -256,46 +312,6 @@ class ResultTable(NotedTable):
             line = lines.setdefault((tuple(map(as_text, labels.values())), model), {})
             line[metric] = Cell(value, low, high, min(p, default=1) < self._alpha, bool(is_good))
         return lines
-
-    def _typeset(self, markup: Markup, digits: Any, spread: Any) -> PaperTable:
-        """Return the table in a markup; its caption is not escaped yet."""
-        check_decimals(digits)
-        if spread not in SPREADS:
-            raise RecframeError(f"spread must be one of {SPREADS}, found {quote(spread)}")
-        lines, sign = self._lines(), "+" if self._is_difference else ""
-        metrics = list(dict.fromkeys(chain(*lines.values())))
-        rows, above = list[list[str]](), None
-        for (group, model), cells in lines.items():
-            names = *(group if group != above else [""] * len(group)), model
-            shown = [cells.get(metric, Cell()) for metric in metrics]
-            rows.append([markup.escape(name) for name in names])
-            rows[-1] += [cell.format(markup, digits, spread, sign) for cell in shown]
-            above = group
-        header = [markup.escape(one) for one in (*self._outer, "model", *map(title_of, metrics))]
-        has_best = any(cell.is_best for cells in lines.values() for cell in cells.values())
-        return PaperTable(self._caption(spread, has_best), header, rows, len(self._outer) + 1)
-
-    def _caption(self, spread: str | None, has_best: bool) -> str:
-        """Return sentences that explain the numbers, then the notes."""
-        text = self._say_numbers()
-        if spread:
-            farther = " as ± its farther end" if spread == "±" else ""
-            text += f", with the {self._say_interval()}{farther}"
-        sentences = [text]
-        if self._is_difference:
-            sentences.append(f"* p < {self._alpha:g} ({self._say_test()})")
-        if has_best:
-            sentences.append(f"Bold: the best {'gain' if self._is_difference else 'mean'}")
-        sentences += [one.text for one in self.notes]
-        return "".join(f"{one[:1].upper()}{one[1:]}. " for one in sentences).rstrip()
-
-    def _say_interval(self) -> str:
-        """Return the words for the intervals."""
-        return f"{100 - 100 * self._alpha:g}% confidence interval ({join_words(self['interval'])})"
-
-    def _say_test(self) -> str:
-        """Return the words for the p-values."""
-        return f"{join_words(self['test'])}, {self._corrected}"
 
     def _say_numbers(self) -> str:
         """Return the words for the numbers and the number of users."""

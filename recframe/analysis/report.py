@@ -1,7 +1,6 @@
 """The report: one page of HTML to share, made from tables of findings."""
 
 import math
-import os
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
@@ -9,7 +8,6 @@ from html import escape
 from importlib.metadata import version
 from importlib.resources import files
 from itertools import islice
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -23,7 +21,7 @@ from recframe.analysis.intervals import find_sign
 from recframe.analysis.overview import Overview
 from recframe.analysis.power import ALPHA
 from recframe.analysis.summary import summary_table
-from recframe.errors import RecframeError, as_text, hide, quote, show_path
+from recframe.errors import RecframeError, as_text, hide, quote
 from recframe.frames.tables import make_columns, plain_table
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import Metric, define, is_metric, parse_metric, parse_name
@@ -78,16 +76,9 @@ class Report:
             It cannot be written, or is a file that the page was made of.
         """
         # Imported here to keep `import recframe` fast.
-        from recframe.stores import is_uri
-        from recframe.stores.disk import identify
-        from recframe.stores.outputs import whole_file
+        from recframe.stores.outputs import check_apart, whole_file
 
-        name = os.fspath(path)
-        inputs = (one for one in self._inputs if not is_uri(one))
-        if not is_uri(name) and Path(name).is_file() and identify(name) in map(identify, inputs):
-            raise RecframeError(
-                f"cannot write {show_path(name)}: it is an input; write to another file"
-            )
+        check_apart(path, self._inputs, [])
         with whole_file(path) as file:
             file.write(self.html.encode())
 
@@ -248,11 +239,6 @@ def make_page(
     environment.filters |= {"number": as_number, "name": as_name}
     text = (files("recframe.analysis") / "report.html.j2").read_text("utf-8")
     return Report(title, environment.from_string(text).render(context), findings.inputs)
-
-
-def as_columns(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table as plain columns; tables of some engines have no others."""
-    return table if table.index.names == [None] else plain_table(table)
 
 
 def as_number(value: float, sign: str = "") -> str:

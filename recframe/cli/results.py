@@ -6,6 +6,7 @@ import shutil
 import sys
 from argparse import Namespace
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from textwrap import fill
 from typing import IO, Any, NamedTuple
 
@@ -21,30 +22,12 @@ from recframe.analysis.segments import Segmented, join_segments, list_segments, 
 from recframe.analysis.summary import summary_table
 from recframe.console import escape, show, shows_bar
 from recframe.errors import RecframeError, hide, quote
-from recframe.frames.tables import add_up, join_tables, mean_of_sums, mean_table, sum_and_count
+from recframe.frames.tables import Means, join_tables, mean_of_tables, mean_table, name_figures
 from recframe.notes import Note
 from recframe.stores import find_ending
 
 # Text shows no names for these levels.
 UNNAMED_LEVELS = (None, "baseline", "score", "other_score", "metric")
-
-
-class Means(NamedTuple):
-    """The means of per-user tables, with numbers of users."""
-
-    means: pd.DataFrame  # a row for each score
-    n_users: pd.Series  # users with a value, by score and metric
-    n_all: int  # all users
-
-
-def mean_of_tables(tables: Iterable[pd.DataFrame]) -> Means:
-    """Return the means of per-user tables that come one by one."""
-    n_all, parts = 0, []
-    for table in tables:
-        n_all += len(table)
-        parts.append(sum_and_count(table))
-    sums = pd.concat(parts)
-    return Means(mean_of_sums(sums), add_up(sums)["count"], n_all)
 
 
 class Result(NamedTuple):
@@ -208,8 +191,11 @@ def write_result(
 def format_result(result: Result, text_format: str) -> str:
     """Return a result as text in a format: json, csv, table, latex or markdown."""
     if text_format == "json":
-        document = _to_json(result.document)
-        return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+        document = {**result.document}
+        if document["command"] in ("evaluate", "compare"):
+            with suppress(RecframeError):  # two labels may become one name
+                document["flat"] = name_figures(result.by_score)
+        return json.dumps(_to_json(document), indent=2, ensure_ascii=False, allow_nan=False)
     if text_format == "csv":
         table = result.by_score.rename(index=escape_label, columns=escape_label)
         return table.to_csv().rstrip("\n")

@@ -103,7 +103,7 @@ def open_file(
     """Open a file so that reading a part of it holds only that part.
 
     Pages are compared with their checksums if the file has any: otherwise damage could pass for a
-    number. This takes up to 16 % of the time for such a file, and no time for others.
+    number. This takes up to 16% of the time for such a file, and no time for others.
     """
     source = found.place.open()
     return pq.ParquetFile(

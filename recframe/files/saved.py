@@ -3,8 +3,9 @@
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from importlib.metadata import version
 from io import BytesIO
 from math import nan
 from pathlib import Path
@@ -21,10 +22,11 @@ from recframe.frames.tables import sort_table, tidy_table
 from recframe.frames.user_values import LEVELS, WEIGHTS, check_per_user
 from recframe.kernel.threads import Array
 from recframe.metrics.names import find_alike
-from recframe.options import CHOICES, Options, is_path
+from recframe.options import CHOICES, Options, is_path, make_options
 from recframe.other_tables import PathLike, frame_error
 from recframe.stores import find_ending, show_uri, without_file
-from recframe.stores.listings import Listed, Listings
+from recframe.stores.listings import Listed, Listings, list_files
+from recframe.stores.outputs import check_apart, whole_file
 
 FILE_ENDINGS = (".parquet", ".csv")
 METADATA = b"recframe"  # key of metadata that tell how a table was made; pandas writes none
@@ -43,7 +45,7 @@ def describe_made(options: Options, **others: Any) -> dict[str, Any]:
     """Return a record of how a table is made: `others`, and the options that change its values."""
     values = {name: getattr(options, name) for name in EDGE_CASES}
     values |= {"truth": options.has_truth, "exclude": options.exclude is not None}
-    return others | {
+    return {"recframe": version("recframe"), **others} | {
         name: quote(float(one) if type(one) is int else one) for name, one in values.items()
     }
 
@@ -76,6 +78,31 @@ def write_each(
                 writer.write_table(encoded)
             yield part
     file.flush()  # A full disk shows before the means are printed.
+
+
+def save_table(
+    table: pd.DataFrame, path: PathLike, options: Mapping[str, Any] | None, unit: Any, weights: Any
+) -> None:
+    """Write a per-user table whole or not at all, never over the files of its options.
+
+    `weights` is the name of the weights. Without options, the file records the unit alone.
+    """
+    if not is_path(path) or (ending := find_ending(os.fspath(path))) not in FILE_ENDINGS:
+        raise RecframeError(f"path must end in {' or '.join(FILE_ENDINGS)}, found {quote(path)}")
+    if table.index.get_level_values(0).hasnans:
+        raise RecframeError("per_user must have a user in each row, found null; drop these rows")
+    if (scores := table.columns.unique("score")).inferred_type != "string":
+        raise RecframeError(f"per_user must have text as scores, found {quote(scores.tolist())}")
+    known = make_options(options or {})
+    companions: Any = filter(is_path, (known.truth, known.exclude))
+    inputs = [os.fspath(one) for one in companions]
+    check_apart(path, [file for one in inputs for file in list_files(one)], inputs)
+    made = {"unit": unit} if options is None else describe_made(known, weights=weights, unit=unit)
+    with whole_file(path) as file:
+        try:
+            list(write_each([table], file, ending, made=made))
+        except pa.ArrowException as error:
+            raise RecframeError(f"per_user cannot be saved: {quote(str(error))}") from error
 
 
 def read_joined(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
@@ -170,6 +197,7 @@ def _read_table(path: str) -> Saved:
     try:
         table = pa.concat_tables([_parse_file(*one) for one in parts], promote_options="permissive")
         made = json.loads((table.schema.metadata or {}).get(METADATA, "{}"))
+        made.pop("recframe", None)  # versions may differ
         rows = pd.DataFrame(table.to_pandas())
     except (pa.ArrowException, *DAMAGE) as error:
         raise RecframeError(f"cannot read {show_path(path)}: {quote(str(error))}") from error

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
-from functools import reduce
-from typing import Any
+from functools import lru_cache, reduce
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from recframe.errors import RecframeError, quote
+from recframe.errors import RecframeError, as_text, is_number, quote
 from recframe.frames.ids import sort_ids
 from recframe.frames.interactions import Interactions, Judged
 from recframe.kernel.counting import count
@@ -22,12 +24,22 @@ from recframe.metrics.measure import Plan, make_plan, measure_one
 from recframe.metrics.names import Metric
 from recframe.metrics.statistics import Policy, RankStatistics
 from recframe.options import Options
+from recframe.other_tables import load_table, read_frame
 
 Make = Callable[[Interactions, Options], pd.DataFrame]
 MakeTable = Callable[[pd.DataFrame], pd.DataFrame]
 AddUp = Callable[[Array], Array]
 
+RESULTS = "the result of mean, summary, compare, curve or catalogue"
 MOST_JOINED = 1 << 16  # users whose values are in memory at a time if only means are needed
+
+
+class Means(NamedTuple):
+    """The means of per-user tables, with numbers of users."""
+
+    means: pd.DataFrame  # a row for each score
+    n_users: pd.Series  # users with a value, by score and metric
+    n_all: int  # all users
 
 
 def policy_of(options: Options) -> Policy:
@@ -162,7 +174,7 @@ def tidy_columns(per_user: pd.DataFrame) -> dict[Hashable, Any]:
     """Return the columns of a tidy table without the scores; callers write these in other ways."""
     scores, metrics = (list(per_user.columns.unique(level)) for level in ("score", "metric"))
     names = ["user" if name is None else name for name in per_user.index.names]
-    taken = [name for name in names if name in ("score", *metrics)]
+    taken = [one for one in names if one in ("score", *metrics) or names.count(one) > 1]
     if taken:
         raise RecframeError(
             f"the user column {quote(taken[0])} has a name that results use; rename it"
@@ -189,6 +201,50 @@ def plain_table(table: pd.DataFrame) -> pd.DataFrame:
     if name.startswith("baseline: "):
         table.insert(len(levels), "baseline", name.removeprefix("baseline: "))
     return table
+
+
+def name_figures(table: Any) -> dict[str, float]:
+    """Return the finite figures of a table of all users under names for trackers."""
+    rows = as_columns(table)
+    outer = list(rows)[: list(rows).index("score")]  # segments, and one of several baselines
+    figures, labels = dict[str, float](), dict[str, tuple[Hashable, ...]]()
+    for row in rows.to_dict("records"):
+        head = [*(f"{name}={as_text(row.pop(name))}" for name in outer), row.pop("score")]
+        metric, k = row.pop("metric", None), row.pop("k", None)
+        kind = [] if {"baseline", "difference"}.isdisjoint([*row, *outer]) else ["difference"]
+        for column, number in row.items():
+            own = [metric, *(one for one in dict.fromkeys([*kind, column]) if one != "mean")]
+            if metric is None:  # A column has the means of a metric, for a curve at each cut-off.
+                own = [column if k is None else f"{as_text(column).removesuffix('k')}{k}"]
+            if is_number(number) and math.isfinite(number):
+                label, name = (*head, *own), ".".join(map(_name_part, [*head, *own]))
+                if name in labels:
+                    both = f"{quote(labels[name])} and {quote(label)}"
+                    raise RecframeError(f"table: {both} both become {quote(name)}; rename one")
+                labels[name], figures[name] = label, float(number)
+    return figures
+
+
+def as_columns(table: Any) -> pd.DataFrame:
+    """Return a table of all users as plain columns; tables of some engines have no others."""
+    is_frame = isinstance(table, pd.DataFrame)
+    rows = table if is_frame else read_frame(load_table("table", RESULTS, table))
+    if rows.columns.nlevels == 1 and {"score", "k"} & {*rows.index.names}:
+        return plain_table(rows)
+    if "score" not in rows or pd.api.types.is_numeric_dtype(rows["score"]):
+        raise RecframeError(
+            f"table must be {RESULTS}, with scores in its index, found the levels "
+            f"{quote(list(rows.index.names))}; for values of users pass recframe.summary(table)"
+        )
+    return rows
+
+
+@lru_cache(typed=True)  # names repeat in the figures of a row
+def _name_part(label: Hashable) -> str:
+    """Return a label in the letters, digits and underscores of ASCII, without a digit in front."""
+    text = as_text(label).replace("@", "_at_").encode("ascii", "backslashreplace").decode()
+    name = re.sub("[^A-Za-z0-9]+", "_", text).strip("_")
+    return name if name[:1].isalpha() else f"_{name}"
 
 
 def add_columns(values: Array) -> Array:
@@ -246,6 +302,16 @@ def mean_of_parts(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
     if sums:
         return mean_of_sums(reduce(pd.DataFrame.add, map(sum_and_count, waiting), *sums))
     return mean_table(join_tables(waiting))
+
+
+def mean_of_tables(tables: Iterable[pd.DataFrame]) -> Means:
+    """Return the means of per-user tables that come one by one."""
+    n_all, parts = 0, []
+    for table in tables:
+        n_all += len(table)
+        parts.append(sum_and_count(table))
+    sums = pd.concat(parts)
+    return Means(mean_of_sums(sums), add_up(sums)["count"], n_all)
 
 
 def in_cells(values: Sequence[Any]) -> pd.DataFrame:

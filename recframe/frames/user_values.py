@@ -239,10 +239,12 @@ def _find_scores_and_metrics(per_user: pd.DataFrame) -> pd.MultiIndex:
         return (columns if orders == {True} else columns.swaplevel()).set_names(LEVELS)
     for label in columns:
         if find_role(label) in ("user", "item"):
+            is_long = "score" in columns and not pd.api.types.is_numeric_dtype(per_user["score"])
+            call = f"pivot(index={quote(label)}, columns='score')"  # the rows of other engines
             raise RecframeError(
                 "per_user must have users in its index and values in its columns, found the "
                 f"column {quote(label)}; pass df.rec.evaluate() of rows of users and items, or "
-                f"per_user.set_index({quote(label)})"
+                f"per_user.{call if is_long else f'set_index({quote(label)})'}"
             )
     if columns.name == "metric" or any(map(is_metric, columns)):
         raise RecframeError(

@@ -164,9 +164,9 @@ def p_value(values, test, how):
 
 
 def measure_tests(sizes, repeat):
-    """Print the share of samples in which each test finds a difference at 5 % without one."""
+    """Print the share of samples in which each test finds a difference at 5% without one."""
     tests = ("permutation", "ttest", "wilcoxon")
-    print(f"\nfound at 5 % without a difference, {repeat} samples: {', '.join(tests)}")
+    print(f"\nfound at 5% without a difference, {repeat} samples: {', '.join(tests)}")
     print(f"{'':16}" + "".join(f"{f'n = {n}':>22}" for n in sizes))
     for shape, draw in NULLS.items():
         cells = []
@@ -184,7 +184,7 @@ def measure_tests(sizes, repeat):
 def measure_power(sizes, repeat):
     """Print the share of samples that find a difference as large as the detectable one."""
     how = Resampling(0.95, DRAWS, 0)
-    print(f"\nfound at 5 % at the detectable difference, {repeat} samples: permutation, ttest")
+    print(f"\nfound at 5% at the detectable difference, {repeat} samples: permutation, ttest")
     print(f"{'':16}" + "".join(f"{f'n = {n}':>22}" for n in sizes))
     for shape in ("RR, 0.8", "tenths", "0/1, 0.4", "Student's t, 3", "normal"):
         cells = []

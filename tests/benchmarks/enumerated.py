@@ -116,7 +116,7 @@ def main():
             inside = ((held >= WANTED[0]) & (held <= WANTED[1])).sum()
             shown = f"{inside:3} of {len(held)}  {held.min():.3f}  {length.mean():.4f}"
             print(f"n = {n:<6} {name:8} {shown}")
-    print("\nusers who differ: smallest p-value; found at 5 % by chance, p and mid-p,")
+    print("\nusers who differ: smallest p-value; found at 5% by chance, p and mid-p,")
     print("where all differ by 1, and where no two differ alike")
     for n in (4, 5, 6, 7, 8, 10, 12, 16, 20, 50, 200):
         cells = [*flip_sizes(n), *different_sizes(n)]

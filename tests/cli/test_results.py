@@ -10,8 +10,7 @@ import pytest
 import recframe
 from command_lines import EXAMPLE, GOLDEN, METRICS, ROOT
 from recframe.cli import main
-from recframe.cli.results import mean_of_tables
-from recframe.frames.tables import mean_table
+from recframe.frames.tables import mean_of_tables, mean_table
 from recframe.options import MEANINGS
 
 COMMANDS = {

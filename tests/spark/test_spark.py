@@ -93,6 +93,28 @@ def test_sampled_candidates(spark):
         assert expected == any("each of 8 users has one relevant row" in one for one in warnings)
 
 
+def test_names_and_saved_values(spark, tmp_path):
+    """The calls in refusals lead to pandas' names for trackers and to pandas' saved values."""
+    frame, _ = make()
+    rec, expected = recframe.spark.rec(on_spark(spark, frame), **ROLES), frame.rec(**ROLES)
+    table, per_user = rec.mean("recall@2"), rec.evaluate("recall@2")
+    path = tmp_path / "users.parquet"
+    with pytest.raises(
+        recframe.RecframeError, match=r"a pyspark DataFrame; pass table\.toPandas\("
+    ):
+        recframe.flat(table)
+    with pytest.raises(recframe.RecframeError, match=r"pass per_user\.toPandas\(\)$"):
+        recframe.save_per_user(per_user, path)
+    with pytest.raises(recframe.RecframeError, match=r"or per_user\.pivot") as refused:
+        recframe.save_per_user(per_user.toPandas(), path)
+    call = str(refused.value).rpartition(" or ")[2]
+    recframe.save_per_user(eval(call, {"per_user": per_user.toPandas()}), path)
+
+    assert recframe.flat(expected.mean("recall@2")) == recframe.flat(table.toPandas())
+    saved, values = recframe.read_per_user(path), expected.evaluate("recall@2")
+    np.testing.assert_array_equal(values.to_numpy(), saved[values.columns].to_numpy())
+
+
 def test_what_is_undefined_is_null(spark):
     """Undefined values are null, because Spark's means would be NaN for NaN."""
     frame, _ = make()
