@@ -25,7 +25,7 @@ from recframe.analysis.segments import By, apply_by_segment, segment_table
 from recframe.analysis.summary import summary_table
 from recframe.analysis.trusted import check_regression, check_users_known, read_people
 from recframe.analysis.verdict import Gate, make_gate
-from recframe.errors import RecframeError, as_text, quote
+from recframe.errors import RecframeError, WrongTypeError, as_text, find_near, quote
 from recframe.files.budget import MEMORY, Report, check_limits
 from recframe.frames.names import is_infer
 from recframe.frames.questions import ask_all, write
@@ -842,13 +842,13 @@ def gate(
     max_drop: float | Mapping[str, float] | None = None,
     non_inferior: float | Mapping[str, float] | None = None,
     at_least: float | Mapping[str, float] | None = None,
-    metrics: list[str] | None = None,
+    metrics: str | list[str] | None = None,
     min_users: float = 0.95,
     allow_missing: bool = False,
     lower_is_better: Sequence[str] = (),
     higher_is_better: Sequence[str] = (),
     by: By | None = None,
-    trusted: pd.DataFrame | Sequence[pd.DataFrame] | None = None,
+    trusted: pd.DataFrame | PathLike | Sequence[pd.DataFrame | PathLike] | None = None,
     **statistics: Unpack[GateStatistics],
 ) -> Gate:
     """
@@ -881,7 +881,7 @@ def gate(
         Metrics with a direction that only you know, such as means of a column.
     by : Series, label, or list of them, default None
         Segments of users, each judged by itself, as in `summary`.
-    trusted : DataFrame, or one for each table, default None
+    trusted : DataFrame or path, or a list of one for each table, default None
         People's values of some users, as in `compare`: one table if the scores have other names in
         both, or a table for old and one for new.
     **statistics
@@ -925,8 +925,14 @@ def gate(
         "lower_is_better": lower_is_better,
         "higher_is_better": higher_is_better,
     }
+    for name in statistics.keys() - GateStatistics.__annotations__.keys():
+        near = find_near(name, limits)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise WrongTypeError(f"gate() got an unexpected keyword argument {name!r}{hint}")
     how = make_comparison(**GATE_STATISTICS | statistics)
-    people = [trusted] if isinstance(trusted, pd.DataFrame) else list(trusted or ())
+    is_one = isinstance(trusted, pd.DataFrame) or is_path(trusted)
+    given: Any = [] if trusted is None else [trusted] if is_one else trusted
+    people = [read_per_user(one) if is_path(one) else one for one in given]
     with taking_notes() as facts:
         sides = _read_sides(old, new, statistics.get("weights"))
         verdict = find_verdict(sides, limits, how, metrics=metrics, by=by, trusted=people)

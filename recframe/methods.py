@@ -413,17 +413,16 @@ class RankingMethods(ABC, Generic[Table]):
         check_trustable(metrics)
         if is_per_user(trusted):
             return read_people(trusted, labels)
-        options, lists_others = self._find_people(trusted, columns)
-        bound = self._bind(options)
-        make = partial(measure_people, metrics=metrics, lists_others=lists_others)
+        options = self._find_people(trusted, columns)
+        bound, make = self._bind(options), partial(measure_people, metrics=metrics)
         with taking_notes(), naming("trusted"):
             people = bound._map(make, bound._find_columns(metrics=metrics), options)
             table = bound._collect(people)
         names = {str(score): score for score in columns.scores}  # Spark has texts
         return check_judged(table.rename(columns=names)[labels])
 
-    def _find_people(self, trusted: Any, columns: Columns) -> tuple[Options, bool]:
-        """Return the options that evaluate people's labels, and whether others are unjudged."""
+    def _find_people(self, trusted: Any, columns: Columns) -> Options:
+        """Return the options that evaluate people's labels."""
         return find_people(trusted, columns, self._options, self._sample, self._read_values)
 
     def _aggregate_users(
@@ -855,7 +854,7 @@ class RankingMethods(ABC, Generic[Table]):
                 raise RecframeError(
                     "trusted must be labels of rows in describe, found a table of users' values"
                 )
-            people, _ = self._find_people(trusted, columns)
+            people = self._find_people(trusted, columns)
             of_column = () if people.has_truth else (people.relevant,)
             columns = columns._replace(of_users=of_column)
         with taking_notes():  # the figures count the same facts
@@ -1230,11 +1229,11 @@ class RankingMethods(ABC, Generic[Table]):
         trusted : label, DataFrame or path, default None
             Labels of people for some users, drawn at random, where the labels of all users are by
             a judge, such as a language model or clicks: a column that is null for other rows; pairs
-            of users and items, like `truth`; or a table of people's values, as from `evaluate`. Its
-            grades count from `trusted_min_relevance` on. A user counts as judged by people if they
-            judged all rows that a metric reads: for precision, dcg, rbp and err at k, and for
-            hit_rate and reciprocal_rank at k with ``zero_division=0``, those of the first k. In
-            pairs that are all relevant, other rows of their users are not relevant.
+            of users and items with their labels, 0 for rows that are not relevant, which count as
+            those of `truth` do; or a table of people's values, as from `evaluate`. Grades count
+            from `trusted_min_relevance` on. A user counts as judged by people if they judged all
+            rows that a metric reads: for precision, dcg, rbp and err at k, and for hit_rate and
+            reciprocal_rank at k with ``zero_division=0``, those of the first k.
 
         Returns
         -------

@@ -241,8 +241,8 @@ KINDS: dict[str, tuple[str, str | Callable[[Facts, Any], str]]] = {
     ),
     "judge_left_out": (
         "judge_left_out",
-        "judge and people differ on fewer than 20 judged users, too few to correct the judge, so "
-        "people's values alone give {labels}",
+        "where judge and people differ on fewer than 20 judged users, too few to correct the "
+        "judge, people's values alone are used: {labels}",
     ),
     "judge_of_no_help": (
         "judge_of_no_help",

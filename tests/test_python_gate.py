@@ -57,9 +57,12 @@ def test_limits_by_metric():
     limits = {"recall@10": 0.05, "others": 0.001}
     assert [True, False] == recframe.gate(OLD, NEW, max_drop=limits).table["passed"].tolist()
     only = recframe.gate(OLD, NEW, max_drop={"NDCG@10": 0.001})
-    assert [True, False] == only.table["passed"].tolist()
+    assert [None, False] == only.table["passed"].tolist()
+    assert "| – |" in only.to_markdown()
     floors = {"ndcg@10": 0.9}
-    assert [True, False] == recframe.gate(OLD, NEW, at_least=floors).table["passed"].tolist()
+    assert [None, False] == recframe.gate(OLD, NEW, at_least=floors).table["passed"].tolist()
+    one = recframe.gate(OLD, NEW, max_drop=0.1, metrics="ndcg@10")
+    assert ["ndcg@10"] == one.table.index.unique("metric").tolist()
     assert not recframe.gate(OLD, NEW, non_inferior=0.02).passed
     assert recframe.gate(OLD, OLD, non_inferior=1e-6).passed
 
@@ -73,6 +76,8 @@ def test_limits_by_metric():
         ({"max_drop": -1}, "max_drop must be a number of 0 or more, found -1"),
         ({"max_drop": "1%"}, "max_drop must be a number of 0 or more, found '1%'"),
         ({"at_least": {"recall@10": 1.5}}, "at_least must be a number from 0 to 1, found 1.5"),
+        ({"at_least": 1.5}, "at_least must be a number from 0 to 1, found 1.5"),
+        ({"maxdrop": 0.1}, "unexpected keyword argument 'maxdrop'; did you mean 'max_drop'?"),
         ({"max_drop": 0.1, "non_inferior": 0.1}, "max_drop and non_inferior are two rules"),
         ({"max_drop": 0.1, "min_users": 95}, "min_users must be a number from 0 to 1"),
         ({"max_drop": 0.1, "test": "t"}, "test must be one of"),
@@ -134,6 +139,28 @@ def test_labels_of_people():
     np.testing.assert_allclose(expected["difference"], gate.table["difference"])
     with pytest.raises(RecframeError, match="trusted must be two tables"):
         recframe.gate(OLD, NEW, max_drop=0.02, trusted=OLD)
+
+
+def test_nothing_in_common(tmp_path):
+    """Tables without a common user are refused; people's values may be files."""
+    with pytest.raises(RecframeError, match="new has no user of old, found users such as"):
+        recframe.gate(OLD, OLD.set_axis(OLD.index.astype(str)), max_drop=0.1)
+    paths = [tmp_path / f"{name}.parquet" for name in ("old", "new")]
+    for path, night in zip(paths, (OLD[:120], NEW[:120]), strict=True):
+        tidy_table(night).to_parquet(path)
+    by_paths = recframe.gate(OLD, NEW, max_drop=0.02, trusted=paths)
+    by_tables = recframe.gate(OLD, NEW, max_drop=0.02, trusted=[OLD[:120], NEW[:120]])
+    pd.testing.assert_frame_equal(by_tables.table, by_paths.table)
+
+
+def test_a_floor_is_for_metrics_of_which_high_values_are_better():
+    """A floor for fall_out is refused, as low values are better."""
+    old, new = (
+        one.rename(columns={"recall@10": "fall_out@10"}, level="metric") for one in (OLD, NEW)
+    )
+    with pytest.raises(RecframeError, match="low values of 'fall_out@10' are better"):
+        recframe.gate(old, new, at_least=0.1)
+    assert recframe.gate(old, new, at_least={"ndcg@10": 0.1}).passed
 
 
 def test_names_are_escaped():

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
 from recframe.analysis.compare import Comparison, trust
-from recframe.analysis.intervals import is_share
+from recframe.analysis.intervals import find_sign, is_share
 from recframe.analysis.matched_tables import (
     Matched,
     check_same_options,
     compare_matched,
+    find_means,
     list_alone,
     list_missing,
     match_tables,
@@ -22,7 +23,6 @@ from recframe.analysis.matched_tables import (
 from recframe.analysis.segments import Segmented, join_segments, list_segments, segment_table
 from recframe.errors import RecframeError, is_number, quote, shorten
 from recframe.frames.names import is_infer
-from recframe.frames.tables import mean_table
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import find_alike, find_name
 from recframe.options import INFER
@@ -92,8 +92,20 @@ def make_limits(
     low = frozenset[str]()
     if losses or floors:
         judged = [one for one in metrics if one in losses]
-        low = find_low(judged, list(lower_is_better), list(higher_is_better))
+        lower, higher = map(_as_names, (lower_is_better, higher_is_better))
+        low = find_low(judged, lower, higher)
+        for metric in floors:
+            if find_sign(metric) == -1 and metric not in higher:
+                raise LimitError(
+                    f"at_least is the lowest mean that passes, but low values of {quote(metric)} "
+                    "are better; name the metrics that it is for"
+                )
     return Limits(rule, losses, low, floors, share, allow_missing)
+
+
+def _as_names(names: str | Iterable[str] | None) -> list[str]:
+    """Return one name, or several, as a list; None has none."""
+    return [names] if isinstance(names, str) else list(names or ())
 
 
 def name_limits(
@@ -110,7 +122,8 @@ def name_limits(
                 f"{name} must name metrics that are compared, {quote(list(metrics))}, found "
                 f"{quote(metric)}"
             )
-        is_limited = name == "at_least" and metric != OTHERS and is_share(metric)
+        is_of = [metric] if metric != OTHERS else [one for one in metrics if one not in named]
+        is_limited = name == "at_least" and any(map(is_share, is_of))
         if not (is_number(limit) and 0 <= limit <= (1 if is_limited else limit) < math.inf):
             range_of = "from 0 to 1" if is_limited else "of 0 or more"
             raise LimitError(f"{name} must be a number {range_of}, found {quote(limit)}")
@@ -118,9 +131,9 @@ def name_limits(
     return dict.fromkeys(metrics, named[OTHERS]) | own if OTHERS in named else own
 
 
-def _check_reachable(limits: Limits, matched: Matched) -> None:
+def _check_reachable(limits: Limits, matched: Matched, how: Comparison) -> None:
     """Raise if no fall of a metric from its old mean could reach a limit."""
-    means = mean_table(matched.per_user, matched.weights).to_dict("records")
+    means = find_means(matched, how).to_dict("records")
     for (old, _), of_score in zip(matched.scores, means, strict=False):  # the new ones come last
         for metric, limit in limits.losses.items():
             most = 1 - of_score[metric] if metric in limits.low else of_score[metric]
@@ -283,6 +296,9 @@ class Verdict(NamedTuple):
                 if self.limits.any:
                     shown["passed"] = [
                         not any(metric in by_score.get(score, {}) for by_score in reasons)
+                        if metric in {*self.limits.losses, *self.limits.floors}
+                        or any(metric in by_score.get(score, {}) for by_score in reasons)
+                        else None
                         for score, metric in shown.index
                     ]
                 tables.append(shown)
@@ -294,7 +310,7 @@ def find_verdict(
     limits: Mapping[str, Any],
     how: Comparison,
     *,
-    metrics: list[str] | None = None,
+    metrics: str | Iterable[str] | None = None,
     by: Any = None,
     trusted: Sequence[pd.DataFrame] = (),
     shows_bar: bool = False,
@@ -303,11 +319,10 @@ def find_verdict(
     tables, names, made, weights = sides
     floors = limits.get("at_least")
     named = [one for one in floors if one != OTHERS] if isinstance(floors, Mapping) else []
-    matched = match_tables(tables, names, metrics, named)
+    matched = match_tables(tables, names, _as_names(metrics), named)
     segmented = segment_table(matched.per_user, by, weights)
     matched = matched._replace(weights=segmented.weights)
     allowed = make_limits(list(matched.per_user.columns.unique("metric")), **limits)
-    _check_reachable(allowed, matched)
     notes = list[str]()
     if made is not None:
         units = [one.pop("unit", INFER) for one in made]
@@ -316,6 +331,7 @@ def find_verdict(
         notes = check_same_options(made, names, has_limits=allowed.any)
     if trusted:
         how = trust(how, number_people(trusted, matched))
+    _check_reachable(allowed, matched, how)
     verdict = Verdict(
         [], segmented, allowed, list_missing(matched, names), matched, how, made[1] if made else {}
     )

@@ -76,6 +76,12 @@ def match_tables(
     per_user = pd.concat(cells, axis=1).set_axis(numbered, axis=1)
     per_user.index.names = read[1].index.names
     has_user = np.array([per_user.index.isin(table.index) for table in read])
+    if not has_user.all(axis=0).any():
+        users = " and ".join(quote(table.index[:1].tolist()) for table in read)
+        raise RecframeError(
+            f"{show_path(names[1])} has no user of {show_path(names[0])}, found users such as "
+            f"{users}; give ids of one kind"
+        )
     only = [
         {
             "n_users": int((has_user[n] & ~has_user.all(axis=0)).sum()),
@@ -149,12 +155,9 @@ def compare_matched(matched: Matched, how: Comparison) -> pd.DataFrame:
     per_user, counted = weigh_users(matched.per_user, weights, unit)
     old = per_user.to_numpy().T[: len(table)]
     table["n_old"] = [np.count_nonzero(counted.join(values)[1]) for values in old]
-    table["new_mean"] = mean_table(matched.per_user, weights).to_numpy()[n:].ravel()
+    means = find_means(matched, how).to_numpy()
+    table["new_mean"] = means[n:].ravel()
     if how.trusted is not None:
-        with taking_notes():  # the differences note the same
-            of_new = matched.per_user.loc[:, list(range(n, 2 * n))]
-            trusted: dict[str, Any] = {"resampling": how.resampling, "trusted": how.trusted}
-            table["new_mean"] = summary_table(of_new, weights, unit=unit, **trusted)["mean"].array
         table["old"] = table["new_mean"] - table["difference"]
     else:
         cells = pairs.per_user.to_numpy()
@@ -165,6 +168,19 @@ def compare_matched(matched: Matched, how: Comparison) -> pd.DataFrame:
     table["new"] = table["old"] + table["difference"]
     named = {n + i: new for i, (_, new) in enumerate(matched.scores)}
     return table.rename(index=named, level="score")
+
+
+def find_means(matched: Matched, how: Comparison) -> pd.DataFrame:
+    """Return the means of all values of each score, by people if they corrected some."""
+    per_user, weights = matched.per_user, matched.weights
+    if how.trusted is None:
+        return mean_table(per_user, weights)
+    with taking_notes():  # the differences note the same
+        unit = None if is_infer(how.unit) else how.unit
+        trusted: dict[str, Any] = {"resampling": how.resampling, "trusted": how.trusted}
+        means = summary_table(per_user, weights, unit=unit, **trusted)["mean"]
+    columns = per_user.columns.unique("metric")
+    return pd.DataFrame(means.to_numpy().reshape(-1, len(columns)), columns=columns)
 
 
 def number_people(people: Sequence[pd.DataFrame], matched: Matched) -> pd.DataFrame:

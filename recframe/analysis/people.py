@@ -8,15 +8,15 @@ from typing import Any, cast
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_numeric_dtype
+from pandas.api.types import infer_dtype
 
 from recframe.analysis.bounds import share_judged
 from recframe.analysis.trusted import UNJUDGED
 from recframe.errors import RecframeError, as_text, count_of, quote
 from recframe.frames.columns import Columns, find_companion_columns
 from recframe.frames.interactions import Interactions
-from recframe.frames.judgments import load_frame, read_judgments
-from recframe.frames.names import check_label, get_column, is_same, list_labels
+from recframe.frames.judgments import load_frame, naming, read_judgments
+from recframe.frames.names import check_label, get_column, is_same, list_labels, remove_labels
 from recframe.frames.tables import measure_table
 from recframe.frames.truth import Judge
 from recframe.frames.values import find_nulls, read_relevance
@@ -47,44 +47,64 @@ def find_people(
     options: Options,
     sample: pd.DataFrame,
     read_values: Callable[[Hashable], pd.Series],
-) -> tuple[Options, bool]:
-    """Return the options that evaluate people's labels, and whether unlisted rows are unjudged.
+) -> Options:
+    """Return the options that evaluate people's labels.
 
-    The labels are a column of the rows, or pairs in a frame or file, like truth. Pairs that are
-    all relevant say of other rows that they are not.
+    The labels are a column of the rows, or pairs in a frame or file, like truth.
     """
     if options.is_condensed:
         raise RecframeError(
             "trusted needs the same rows by judge and people, found unjudged='drop'; pass "
             "unjudged='nonrelevant'"
         )
+    if isinstance(trusted, pd.Series):
+        raise RecframeError(
+            "trusted must be the label of a column, pairs, or a table of users' values, found a "
+            "Series; add it to the frame, and pass its label"
+        )
     least = options.trusted_min_relevance
     shared: dict[str, Any] = {"min_relevance": least, "null_relevance": "nonrelevant"}
     is_text = isinstance(trusted, str) and not (PurePath(trusted).suffix or "/" in trusted)
     if is_text or any(is_same(label, trusted) for label in list_labels(sample)):
         check_label(sample, "trusted", trusted)
-        _check_grades(read_values(trusted).dropna(), least)
-        shared |= {"relevant": trusted, "truth": None, "population": "raise"}
-        return replace(options, **shared), True
+        _check_grades(read_values(trusted), least)
+        return replace(options, relevant=trusted, truth=None, population="raise", **shared)
     pairs = load_frame("trusted", load_companion("trusted", trusted))
-    names = {name: getattr(options, name) for name in ("relevant", "truth_user", "truth_item")}
-    kept = {name: one for name, one in names.items() if is_key(one) and one in pairs}
-    others = dict.fromkeys(names, INFER) | kept | shared
-    options = replace(options, **{**others, "truth": pairs, "population": "all"})
-    relevant = find_companion_columns("trusted", pairs, columns, options).relevant
-    if relevant is None:
-        return options, False
-    grades = get_column(pairs, relevant).dropna()
-    _check_grades(grades, least)
-    return options, bool((grades < (1 if least is None else least)).any())
+    names = {name: getattr(options, name) for name in ("truth_user", "truth_item")}
+    kept = {name: one if is_key(one) and one in pairs else INFER for name, one in names.items()}
+    shared |= {"truth": pairs, "population": "all", "relevant": None, **kept}
+    people = replace(options, **{**shared, "min_relevance": None})
+    with naming("trusted"):
+        ids = find_companion_columns("truth", pairs, columns, people).labels
+    others = remove_labels(list_labels(pairs), ids)
+    if len(others) != 1:
+        raise RecframeError(
+            f"trusted must have a column of labels next to the ids {quote(ids)}, also 0 for what "
+            f"is not relevant, found {quote(others)}; pass trusted[{quote([*ids, 'LABEL'])}], or "
+            "the table of users' values that evaluate makes"
+        )
+    _check_grades(get_column(pairs, others[0]), least)
+    return replace(options, **{**shared, "relevant": others[0]})
 
 
-def _check_grades(grades: pd.Series, min_relevance: float | None) -> None:
-    """Raise if people's grades are not 0 or 1, and it is not known which are relevant."""
-    if min_relevance is None and is_numeric_dtype(grades) and not grades.isin([0, 1]).all():
+def _check_grades(labels: pd.Series, least: float | None) -> None:
+    """Raise unless labels are grades, of relevant rows and of others."""
+    grades, name = labels.dropna(), quote(labels.name)
+    if infer_dtype(grades) in ("string", "mixed"):
+        raise RecframeError(
+            f"trusted must hold booleans or grades, found {quote(grades.iloc[0])} in {name}; pass "
+            "numbers, null where people did not judge, such as .map({'yes': 1, 'no': 0})"
+        )
+    if least is None and not grades.isin([0, 1]).all():
         raise RecframeError(
             "trusted_min_relevance must be the lowest grade that is relevant to people, whose "
-            f"grades {quote(grades.name)} go from {grades.min()} to {grades.max()}; pass a number"
+            f"grades {name} go from {grades.min()} to {grades.max()}; pass a number"
+        )
+    if (grades >= (1 if least is None else least)).all():
+        raise RecframeError(
+            f"trusted must also say which rows are not relevant, found relevant ones only in "
+            f"{name}; add the other rows that people judged, with 0, or pass the table of users' "
+            "values that evaluate makes, with the users whom people judged"
         )
 
 
@@ -99,13 +119,12 @@ def check_trustable(metrics: list[Metric]) -> None:
 
 
 def measure_people(
-    interactions: Interactions, options: Options, metrics: list[Metric], *, lists_others: bool
+    interactions: Interactions, options: Options, metrics: list[Metric]
 ) -> pd.DataFrame:
     """Return the metrics of every user by people, infinite for users whom they did not judge.
 
     A user counts as judged if people judged all rows that a metric reads: for some metrics those
     that may be among the first k, for others all. The value is -inf if they judged a part of them.
-    Unless their table `lists_others`, rows that it lacks are judged not relevant.
     """
     table = measure_table(interactions, options, metrics)
     judged, users = interactions.judged(), interactions.users
@@ -119,7 +138,7 @@ def measure_people(
             seen = share_judged(interactions, options, [metric.k]).fillna(1).to_numpy()
             shares = dict(zip(shares, seen.T, strict=True))
         for score, of_score in shares.items():
-            share = np.where(is_listed, of_score if lists_others else 1.0, 0.0)
+            share = np.where(is_listed, of_score, 0.0)
             state = np.where(share == 0, UNJUDGED, PARTLY_JUDGED)
             at: Any = score, metric.label
             table[at] = np.where(share > 1 - 1e-12, table[at], state)
@@ -141,9 +160,9 @@ def check_judged(people: pd.DataFrame) -> pd.DataFrame:
             raise RecframeError(
                 f"trusted: people must have judged all rows that {label} of {as_text(score)} "
                 f"reads, or none, but of {count_of(len(partly), 'user')} (such as "
-                f"{quote(partly[:1].tolist()[0])}) they judged some; judge the others, leave out "
-                "the judgments of these users, or ask for precision@k, dcg@k or rbp@k, which read "
-                "the first k rows only"
+                f"{quote(partly[:1].tolist()[0])}) they judged some; judge the others, or leave "
+                "out the labels of these users; precision, dcg and rbp at k read the first k rows, "
+                "most other metrics all rows"
             )
     if (people == UNJUDGED).all(axis=None):
         raise RecframeError("trusted: people judged none of the users evaluated; pass their labels")
@@ -156,9 +175,6 @@ def count_agreement(interactions: Interactions, people: Options) -> dict[str, fl
         judge = Judge(read_judgments(interactions.columns, people, is_all=False), people)
         by_people = judge.judge(interactions)
         relevant, is_judged = by_people.relevant, by_people.judged().rows
-        if judge.judgments.relevant.all():  # other rows of these users are not relevant
-            groups = by_people.users.groups
-            is_judged = (groups.count(relevant) + by_people.n_unlisted > 0)[groups.codes]
     else:
         column = interactions.get_column(people.relevant)
         relevant, is_judged = read_relevance(column, people)[0], ~find_nulls(column)

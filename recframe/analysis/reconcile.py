@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from itertools import combinations
@@ -18,6 +19,7 @@ from recframe.frames.columns import Columns, find_companion_columns
 from recframe.frames.grades import MAX_GRADES
 from recframe.frames.judgments import NEGATIVE_UNJUDGED, load_frame
 from recframe.frames.names import get_column
+from recframe.kernel.ranking import TIE_RULES
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import Metric, make_metric, parse_metrics
 from recframe.notes import Facts, list_notes
@@ -111,6 +113,8 @@ class Conventions(NamedTuple):
         grades = set() if relevance is None else set(relevance.dropna())
         few = sorted(one for one in grades if one > 0) if len(grades) <= MAX_GRADES else []
         values = {**CONVENTIONS, "min_relevance": few}
+        if self.columns.model is not None:  # The rows of models have no order in common.
+            values["ties"] = [one for one in values["ties"] if not TIE_RULES[one].row_order]
         return {name: [one, *(v for v in values[name] if v != one)] for name, one in first.items()}
 
     def try_all(self, metrics: list[Metric]) -> pd.DataFrame:
@@ -198,7 +202,9 @@ def read_reported(value: object, digits: int | None, metric: Metric) -> tuple[fl
         number = Decimal(str(value))
         exponent = int(number.as_tuple().exponent)  # It is a letter if the number is not finite.
         n_decimals = min(DECIMALS, max(0, -exponent) if digits is None else digits)
-        if n_decimals < 0 or (number > 1 and DEFINITIONS[metric.name].is_bounded):
+        definition = DEFINITIONS[metric.name]
+        is_out = (number > 1 and definition.is_bounded) or (number < 0 and not definition.of_column)
+        if n_decimals < 0 or is_out:
             raise ValueError
         return float(round(number, n_decimals)), n_decimals
     except (ArithmeticError, TypeError, ValueError):
@@ -221,6 +227,8 @@ def reconcile_table(
             f"score must be one of {quote(scores)}, found {quote(score)}; pass score=, the one "
             "whose mean the value is"
         )
+    if len(scores) > 1 and conventions.columns.model is None:  # the calls give one mean
+        conventions = conventions._replace(options=replace(conventions.options, score=score))
     rows = conventions.try_all(metrics)[score].dropna().rename("value").reset_index()
     rounded, difference = rows["value"].round(DECIMALS), rows["value"] - number
     by_value = rows.groupby(rounded)
@@ -235,7 +243,8 @@ def reconcile_table(
     n_matches, n_means = int(rows["matches"].sum()), rows["value"].round(n_decimals).nunique()
     facts = Facts(calls_tried=int(rows["n_calls"].sum()), means_matching=n_matches)
     width = np.nan_to_num(rows["value"].max() - rows["value"].min())
-    facts |= Facts(numbers_of_means=n_means, numbers_in_range=round(width * 10**n_decimals) + 1)
+    n_numbers = max(n_means, round(width * 10**n_decimals) + 1)
+    facts |= Facts(numbers_of_means=n_means, numbers_in_range=n_numbers)
     facts["means_alike"] = n_matches * (n_matches > 1)
     return with_notes(CallTable(rows.set_index("convention")[COLUMNS]), list_notes(facts))
 

@@ -82,7 +82,7 @@ def mean_by_both(people: Array, judge: Array, counted: Counted, row: str) -> Est
     rankings of a unit with a value by people, D the mean of d; g is the sum of w (f - mean(F)).
     With z = d (y - mean) and b = cov(z, g) / var(g), the mean solves mean(z) = b mean(g). Its
     variance is the sum of (z - b g)² / (n - 2) x (1 / n + mean(g)² / Σ (g - mean(g))²), for b is
-    estimated too, + b² var(g of all) / N, all divided by D² after the same correction.
+    estimated too, divided by D² after the same correction, + b² times the variance of mean(F).
     """
     weights = np.ones(len(judge)) if counted.weights is None else counted.weights
     is_judged = people != UNJUDGED
@@ -94,8 +94,11 @@ def mean_by_both(people: Array, judge: Array, counted: Counted, row: str) -> Est
     differs = (own > 0) != (of_judge > 0)
     differs |= np.abs(own * values - of_judge * np.nan_to_num(judge)) > 1e-12
     units = np.arange(len(judge)) if counted.units is None else counted.units
-    sums = [own, own * values, deviations * is_judged, differs & is_judged, is_judged, deviations]
-    d, dy, g, n_different, n_judged, g_all = (np.bincount(units, one) for one in sums)
+    sums = [own, own * values, deviations * is_judged, differs & is_judged, is_judged]
+    d, dy, g, n_different, n_judged = (np.bincount(units, one) for one in sums)
+    g_all, e, e_all = (
+        np.bincount(units, one) for one in (deviations, of_judge * is_judged, of_judge)
+    )
     judged = n_judged > 0
     d, dy, g, n = d[judged], dy[judged], g[judged], int(np.count_nonzero(judged))
     n_trusted = int(np.count_nonzero(d))
@@ -114,12 +117,13 @@ def mean_by_both(people: Array, judge: Array, counted: Counted, row: str) -> Est
     mean = (dy.mean() - slopes[0] * middle) / size
     slope = slopes[0] - mean * slopes[1]
     rest = float(np.square(dy - mean * d - slope * g).sum()) / (n - 2) / size**2
-    of_all = slope**2 * g_all.var(ddof=1) / len(g_all) / size**2
-    total = rest * (1 / n + _quotient(middle**2, spread, 0.0)) + of_all
+    of_judge_mean = e[judged].mean() / e_all.mean() / size  # 1 / size if whole units are judged
+    of_mean = (slope * of_judge_mean) ** 2 * g_all.var(ddof=1) / len(g_all)
+    total = rest * (1 / n + _quotient(middle**2, spread, 0.0)) + of_mean
     worth = n_trusted * error**2 / total if total > 0 else math.inf
-    if worth < LEAST_GAIN * n_trusted:
+    if worth < LEAST_GAIN * n_trusted and not judged.all():
         note(**{f"judge_of_no_help:{row}": 1})
-    errors = math.sqrt(total), math.sqrt(rest), math.sqrt(of_all)
+    errors = math.sqrt(total), math.sqrt(rest), math.sqrt(of_mean)
     return Estimate(mean, errors[0], judge_mean, n_trusted, worth, n - 2, *errors[1:])
 
 

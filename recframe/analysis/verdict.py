@@ -30,7 +30,8 @@ class Gate:
     table : DataFrame
         Index: (score, metric), within segments if there are any. Columns: old and new, the means
         of users with both values; difference with its interval, low and high; n_users; and, if
-        there are limits, passed.
+        there are limits, passed, None for a metric without one. With trusted labels, new is the
+        estimate of all new users, and old is new - difference.
     notes : list of str
         Users, scores and metrics of one table only, and other facts about the figures.
     conventions : dict of str
@@ -117,7 +118,8 @@ class Gate:
                 cells.append(Cell(row[name]).format(MARKDOWN, digits, None, sign))
             ends = (Cell(row[name]).format(MARKDOWN, digits, None, "+") for name in ("low", "high"))
             cells += [f"[{', '.join(ends)}]", f"{row['n_users']:,}"]
-            cells += ["pass" if row["passed"] else "**fail**"] if "passed" in row else []
+            verdicts = {True: "pass", False: "**fail**"}
+            cells += [verdicts.get(row["passed"], MARKDOWN.none)] if "passed" in row else []
             rows.append(cells)
         return rows
 
@@ -131,7 +133,9 @@ def make_gate(verdict: Verdict, notes: Iterable[Note]) -> Gate:
     """Return a verdict as users see it, with further notes."""
     limits, how = verdict.limits, verdict.how
     conventions = {name: f"{one}" for name, one in verdict.made.items() if one != "nan"}
-    conventions |= {"confidence": f"{how.resampling.confidence:g}", "test": how.test}
+    conventions["confidence"] = f"{how.resampling.confidence:g}"
+    if how.trusted is None:
+        conventions["test"] = how.test
     for name, by_metric in ((limits.rule, limits.losses), ("at_least", limits.floors)):
         if name and by_metric:
             shown = ", ".join(f"{metric} {limit:g}" for metric, limit in by_metric.items())

@@ -126,6 +126,7 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
     try:
         if arguments.trusted:
             arguments.how = trust(arguments.how, rec._read_trusted(metrics, arguments.trusted))
+            opened.clear()  # they have the roles of people's labels
         with (
             open_outputs(arguments, rec.paths, list_trusted(arguments)) as (output, each),
             taking_notes() as facts,

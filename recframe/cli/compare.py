@@ -153,6 +153,11 @@ def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
     """Print the differences and write them if asked; return the exit status and a summary."""
     names = _name_files(arguments)
     read = [*names, *(arguments.trusted or ())]
+    for name in (*RULES, "at_least"):
+        named = [metric for metric, _ in getattr(arguments, name)]
+        for metric in {one for one in named if named.count(one) > 1}:
+            of_metric = "a limit for other metrics" if metric == OTHERS else metric
+            raise RecframeError(f"{as_flag(name)} must name {of_metric} once")
     limits = {name: getattr(arguments, name) for name in OF_GATE}
     limits |= {name: dict(getattr(arguments, name)) or None for name in (*RULES, "at_least")}
     with open_outputs(arguments, read) as (output, _), taking_notes() as facts:

@@ -20,7 +20,7 @@ from recframe.cli.flags import CUT_OFF, FILES, LIMITS, add_flags, add_options, a
 from recframe.cli.parser import read_integer
 from recframe.cli.results import Result, make_figures_result, write_result
 from recframe.console import DONE
-from recframe.errors import RecframeWarning
+from recframe.errors import RecframeError, RecframeWarning, quote
 from recframe.files.footers import Files
 from recframe.frames.judgments import load_frame
 from recframe.options import DEFAULTS
@@ -97,7 +97,14 @@ def add_reconcile(command: argparse.ArgumentParser) -> None:
   recframe reconcile run.parquet --truth test.parquet --score als --metric map@10 --value 0.21
   recframe reconcile runs/ --metric recall@10"""
     add_flags(command, FILES)
-    command.add_argument("-m", "--metric", required=True, metavar="NAME", help="such as ndcg@10")
+    command.add_argument(
+        *("-m", "--metric"),
+        dest="metrics",
+        action="append",
+        required=True,
+        metavar="NAME",
+        help="one metric, such as ndcg@10",
+    )
     command.add_argument("--value", metavar="NUMBER", help="the number, with zeros at its end")
     add_options(command, DEFAULTS)
     add_output(command, "the conventions")
@@ -142,16 +149,19 @@ def _print_table(
 
 def run_reconcile(arguments: Namespace) -> tuple[int, str]:
     """Print the conventions that give a number, or their range; write them if asked."""
-    options, metric, value = read_options(arguments), arguments.metric, arguments.value
+    options, value, (metric, *others) = read_options(arguments), arguments.value, arguments.metrics
+    if others:
+        raise RecframeError(f"--metric must be one metric, found {quote(arguments.metrics)}")
     rec, opened = scan_files(arguments, options)
     with open_outputs(arguments, rec.paths) as (output, _):
         table: Any = rec.robustness(metric) if value is None else rec.reconcile(metric, value)
-        rows = pd.DataFrame(table).drop(columns="call", errors="ignore")  # The call is in Python.
+        rows = pd.DataFrame(table)
         about = {**describe_run(arguments, options, opened[0]), "metric": metric, "value": value}
         document = about | {
             "conventions": rows.reset_index().to_dict("records"),
             "notes": table.notes,
         }
-        write_result(Result(rows, rows, document), arguments, output)
+        shown = rows.drop(columns="call", errors="ignore")  # the calls are long
+        write_result(Result(shown, rows, document), arguments, output)
     tell_notes(table.notes, arguments)
     return DONE, f"{opened[0].rows_said} rows"

@@ -271,7 +271,9 @@ def test_models():
     expected = rec.reconcile("recall@2", 0.5, score="b_score")
     found = long.rec(truth=PAIRS, model="model").reconcile("recall@2", 0.5, score="b_score")
 
-    pd.testing.assert_frame_equal(expected.drop(columns="call"), found.drop(columns="call"))
+    values = ["value", "difference", "matches", "libraries"]
+    pd.testing.assert_frame_equal(expected[values], found[values])
+    assert not found["call"].str.contains("ties='(?:first|last)'").any()  # models share no order
     means = eval(expected["call"].iloc[0], {"df": LISTS, "truth": PAIRS})
     assert expected["value"].iloc[0] == means.loc["b_score"].item()
 

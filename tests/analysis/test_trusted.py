@@ -161,16 +161,49 @@ def test_labels_in_every_form_give_one_table(rows, metrics, tmp_path):
     pd.testing.assert_frame_equal(pd.DataFrame(compared), pd.DataFrame(by_function))
 
 
-def test_pairs_that_are_all_relevant(rows):
-    """Without pairs that are not relevant, other rows of the same users are not relevant."""
+def test_labels_that_tell_too_little(rows):
+    """Pairs that are all relevant, words, and further columns are refused with a way on."""
     judged = rows.dropna()
-    relevant = judged.loc[judged["human"] == 1, ["user", "item"]]
-    listed = rows.assign(human=rows["human"].where(rows["user"].isin(relevant["user"])))
+    rec = rec_of(rows)
+    pairs = judged[["user", "item", "human"]]
+    by_pairs = rec.summary(FIRST, trusted=pairs)  # the only column next to the ids has the labels
+    pd.testing.assert_frame_equal(rec.summary(FIRST, trusted="human"), by_pairs)
+    words = rows["human"].map({0.0: "no", 1.0: "yes"})
+    for frame, trusted, message in (
+        (rows, pairs[pairs["human"] == 1], "trusted must also say which rows are not relevant"),
+        (rows, pairs[["user", "item"]], "trusted must have a column of labels next to the ids"),
+        (
+            rows,
+            judged,
+            r"trusted must have a column of labels .* found \['a', 'b', 'llm', 'human'\]",
+        ),
+        (rows.assign(human=words), "human", r"trusted must hold booleans or grades, found 'no'"),
+        (rows, rows["human"], "trusted must be the label of a column"),
+    ):
+        with pytest.raises(RecframeError, match=message):
+            rec_of(frame).summary(FIRST, trusted=trusted)
 
-    table = rec_of(rows).summary(FIRST + WHOLE, trusted=relevant)
 
-    expected = rec_of(listed).summary(FIRST + WHOLE, trusted="human")
-    pd.testing.assert_frame_equal(expected, table)
+def test_pairs_that_are_judged_in_part(rows):
+    """A part of the pairs of judged users is refused, as a part of a column is."""
+    pairs = rows.dropna()[["user", "item", "human"]].sample(frac=0.5, random_state=0)
+    with pytest.raises(RecframeError, match=r"rows that precision@3 of a reads, .* judged some"):
+        rec_of(rows).summary("precision@3", trusted=pairs)
+
+
+def test_units_that_are_judged_in_part():
+    """If people judged one of a unit's rankings, the interval is not longer than people's own."""
+    rng, n = np.random.default_rng(5), 600
+    units = np.arange(n) // 4
+    own = rng.beta(1, 2, n // 4)[units]
+    people = np.clip(own + rng.normal(0, 0.1, n), 0, 1)
+    judge = np.clip(people + rng.normal(0.05, 0.05, n), 0, 1)
+    is_judged = rng.random(n) < 0.25
+    estimate = estimate_of(np.where(is_judged, people, UNJUDGED), judge, units=units)
+    sums = [np.bincount(units, is_judged), np.bincount(units, is_judged * people)]
+    of_units = sums[1] - people[is_judged].mean() * sums[0]
+    alone = np.sqrt((of_units**2).sum()) / is_judged.sum()
+    assert alone / 2 < estimate.error < 1.1 * alone
 
 
 def test_grades_have_a_threshold_of_their_own(rows):
@@ -392,7 +425,10 @@ def test_gate(rows, tmp_path, monkeypatch):
         ({"trusted": "humna"}, "trusted='humna': no such column"),
         ({"trusted": "human", "interval": "t"}, "found interval='t'; pass interval='auto'"),
         ({"trusted": "human", "metrics": "judged@3"}, "judged@3 does not depend on labels"),
-        ({"trusted": pd.DataFrame({"user": [10**6], "item": [1]})}, "trusted: "),
+        (
+            {"trusted": pd.DataFrame({"user": [10**6] * 2, "item": [1, 2], "y": [0, 1]})},
+            "trusted: ",
+        ),
     ],
 )
 def test_refusals(rows, change, words):
