@@ -685,8 +685,8 @@ class RankingMethods(ABC, Generic[Table]):
         Return the rankings of one user side by side, one for each score column.
 
         It displays itself, as HTML in a notebook (with the extra ``notebook``), otherwise as text:
-        rows in ranked order, marks on relevant ones, a line under position k. A long list is cut
-        after k.
+        the first k rows in ranked order, marks on relevant ones, and how many rows follow. Long
+        texts are cut where the display ends, and wrapped in HTML.
 
         Parameters
         ----------
@@ -697,14 +697,15 @@ class RankingMethods(ABC, Generic[Table]):
             The cut-off, 1 or more.
         label : label or list of labels, default None
             Columns to show next to the item, such as "title"; several items may have one title. An
-            item that only truth has shows a null.
+            item that only truth has shows a null. A column with one value in all ranked rows, such
+            as the text of a query, stands above the lists.
         metrics : str or iterable of str, default None
             The metrics of the caption; None: precision@k, recall@k and R-precision.
 
         Returns
         -------
         Inspection
-            ``tables`` holds a DataFrame for each score column: the rows with their position (NaN
+            ``tables`` holds a DataFrame for each score column: all rows with their position (NaN
             if not ranked) and relevance. If truth has a column of relevance, rows have it as
             their grade, null if truth lacks them. ``metrics`` is a DataFrame of the metrics,
             ``to_html()`` returns the HTML.
@@ -734,11 +735,9 @@ class RankingMethods(ABC, Generic[Table]):
         <BLANKLINE>
         position   item relevance score
         ───────────────────────────────
-               1 ✓    b         1   0.9
+               1 ✓ b            1   0.9
         ───────────────────────────────
-            =2.5 ✓    a         1   0.5
-            =2.5      c         0   0.5
-        = tied, at their mean position
+        … 2 more rows, 1 relevant
         """
         k = check_k(k)
         asked = self._parse(

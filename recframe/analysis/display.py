@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 from pandas.plotting import PlotAccessor
 
 from recframe.analysis.intervals import is_share
@@ -24,8 +25,8 @@ Shown = TypeVar("Shown")
 
 TEXT_WIDTH = 80  # characters, unless the terminal has another width
 MAX_SHOWN = 20  # columns; pandas has the same limit outside a terminal
-N_SHOWN = 30  # rows of a list that are shown, or k and a few more
-N_BEYOND_K = 5
+LEAST_TEXT = 20  # characters to which longer texts may be cut or wrapped
+GAP = "    "  # between lists
 UNJUDGED = "–"
 # Methods that keep values and labels, by the names that pandas passes to `__finalize__`.
 KEEPS_NOTES = (None, "copy", "take", "reindex", "rename", "round", "sort_index", "sort_values")
@@ -53,6 +54,8 @@ WORDS = {
 }
 
 # These colours fit light and dark pages: the colour of the text, and a transparent green.
+LONG_STYLE = "; white-space: normal; overflow-wrap: anywhere; min-width: 12em"
+BLOCK_STYLE = "flex: 1 1 32em; max-width: max-content; overflow-x: auto"
 CUT_STYLE = "border-bottom: 2px solid currentColor;"
 RELEVANT_STYLE = "font-weight: bold; background-color: rgba(46, 160, 67, 0.2);"
 STYLES: list[Any] = [
@@ -60,6 +63,7 @@ STYLES: list[Any] = [
     {"selector": "caption", "props": "caption-side: top; text-align: left; color: inherit"},
     {"selector": "caption", "props": "padding: 0 0 0.6em 0.6em"},
     {"selector": "th, td", "props": "color: inherit; padding: 0.2em 0.6em; text-align: right"},
+    {"selector": "th, td", "props": "white-space: nowrap; vertical-align: top"},
     {"selector": "td", "props": "font-variant-numeric: tabular-nums"},
     {"selector": "th", "props": "border-bottom: 1px solid currentColor"},
 ]
@@ -150,7 +154,8 @@ def fill_notes(notes: Sequence[Note], width: int = TEXT_WIDTH) -> list[str]:
 def as_html(title: str, tables: list[str], *notes: str) -> str:
     """Return a title, tables next to each other where they fit, and notes, as HTML."""
     style = "display: flex; flex-wrap: wrap; gap: 1.5em 2em; align-items: start"
-    head = f'<p><strong>{escape(title)}</strong></p>\n<div style="{style}">'
+    lines = escape(title).replace("\n", "<br>")
+    head = f'<p><strong>{lines}</strong></p>\n<div style="{style}">'
     return "\n".join([head, *tables, "</div>", *notes])
 
 
@@ -192,11 +197,15 @@ class CurveTable(NotedTable):
 
 
 class View(NamedTuple):
-    """One ranking as text: a caption, cells, the number of rows above the line, and notes."""
+    """One ranking as text: a caption, cells, the number of rows above the line, and notes.
+
+    `texts` are the columns of texts, which are aligned at the left and may be long.
+    """
 
     score: str
     metrics: list[str]
     cells: pd.DataFrame
+    texts: list[str]
     n_above: int
     notes: list[str]
 
@@ -219,13 +228,16 @@ class Inspection:
 
     def __repr__(self) -> str:
         """Return the rankings as text, side by side where the display is wide enough."""
-        blocks = [_text_block(view) for view in self._views()]
+        width, views = pd.get_option("display.width") or TEXT_WIDTH, list(self._views())
+        room = (width + len(GAP)) // len(views) - len(GAP)
+        blocks = [_text_block(view, room) for view in views]
         widths = [max(map(len, block)) for block in blocks]
         rows = zip_longest(*blocks, fillvalue="")
-        lines = ["", *("    ".join(map(str.ljust, cells, widths)) for cells in rows)]
-        if len(lines[1]) > (pd.get_option("display.width") or TEXT_WIDTH):
-            lines = [line for block in blocks for line in ("", *block)]
-        return printable("\n".join([self._headline(), *(line.rstrip() for line in lines)]))
+        lines = ["", *(GAP.join(map(str.ljust, cells, widths)) for cells in rows)]
+        if len(lines[1]) > width:
+            lines = [line for view in views for line in ("", *_text_block(view, width))]
+        head = [textwrap.fill(line, width) for line in self._headlines()]
+        return printable("\n".join([*head, *(line.rstrip() for line in lines)]))
 
     def _repr_html_(self) -> str | None:
         """Return the HTML for a notebook; without jinja2 None, and the notebook shows the text."""
@@ -237,48 +249,69 @@ class Inspection:
     def to_html(self) -> str:
         """Return the rankings as HTML tables; `ImportError` without the extra ``notebook``."""
         import_extra("jinja2", "notebook", "the HTML of inspect")
-        return as_html(self._headline(), [_html_block(view) for view in self._views()])
+        title = "\n".join(self._headlines())
+        return as_html(title, [_html_block(view) for view in self._views()])
 
-    def _headline(self) -> str:
-        """Return the user and the numbers of rows."""
+    @property
+    def of_user(self) -> dict[Hashable, str]:
+        """The labels with one value in all ranked rows, such as the text of a query, as texts."""
+        ranked = pd.concat(list(self.tables.values())).dropna(subset="position")
+        values = {label: ranked[label].dropna().map(as_text) for label in self.labels}
+        are_several = (ranked["position"] > 1).any()
+        return {
+            label: texts.iloc[0]
+            for label, texts in values.items()
+            if are_several and len(texts) == len(ranked) and len({*texts}) == 1
+        }
+
+    def _headlines(self) -> list[str]:
+        """Return the user and the numbers of rows, then values that all rows have."""
         rows = next(iter(self.tables.values()))
         excluded = f", {self.n_excluded:,} more excluded" if self.n_excluded else ""
-        return f"{self.title}: {len(rows):,} rows, {rows['relevant'].sum():,} relevant{excluded}"
+        n_relevant = f"{rows['relevant'].sum():,} relevant{excluded}"
+        values = [f"{as_text(label)}: {text}" for label, text in self.of_user.items()]
+        return [f"{self.title}: {len(rows):,} rows, {n_relevant}", *values]
 
     def _views(self) -> Iterator[View]:
-        """Yield the view of each ranking."""
-        k, n_shown = self.k, max(N_SHOWN, self.k + N_BEYOND_K)
+        """Yield the view of each ranking, its first k rows."""
+        k, hidden = self.k, ["position", "relevant", "score", *self.of_user]
         metrics = self.metrics.to_dict("records")
         for (score, rows), values in zip(self.tables.items(), metrics, strict=True):
             captions = []
             for metric, mean in values.items():
                 text = f"{mean:.2%}" if is_share(metric) else f"{mean:.4g}"
                 captions.append(f"{title_of(metric)}: {'undefined' if math.isnan(mean) else text}")
-            head, position = rows.iloc[:n_shown], rows["position"]
-            n_ranked = position.count()
+            head, position = rows.iloc[:k], rows["position"]
+            n_ranked, n_more = position.count(), len(rows) - len(head)
             is_shared = position.duplicated(keep=False) & position.notna()
             places = head["position"].map("{:.1f}".format).str.removesuffix(".0")
-            places = places.mask(is_shared.head(n_shown), "=" + places)
+            places = places.mask(is_shared.head(k), "=" + places)
             cells = {
                 "position": places.mask(head["position"].isna(), "not ranked").tolist(),
                 "": ["✓" if relevant else "" for relevant in head["relevant"]],
             }
             nulls = {**dict.fromkeys(self.labels, ""), "grade": UNJUDGED}
-            for name in head.columns.drop(["position", "relevant", "score"]):
-                texts = zip(map(as_text, head[name]), head[name].isna(), strict=True)
-                shown = [nulls.get(name, text) if is_null else text for text, is_null in texts]
-                cells[as_text(name)] = shown
-            is_cut = k < n_ranked and position.iloc[k - 1] == position.iloc[k]
-            is_unjudged = UNJUDGED in cells.get("grade", ())
+            for name in head.columns.drop(hidden):
+                shown = zip(map(as_text, head[name]), head[name].isna(), strict=True)
+                cells[as_text(name)] = [
+                    nulls.get(name, text) if is_null else text for text, is_null in shown
+                ]
+            in_tie = position == position.iloc[k - 1] if k < n_ranked else position.isna()
+            n_below = int(in_tie.iloc[k:n_ranked].sum())
+            n_relevant = int(rows["relevant"].iloc[k:].sum())
             notes = {
-                f"… {len(rows) - n_shown:,} more rows": len(rows) > n_shown,
-                "= tied, at their mean position": is_shared.any(),
-                f"the cut at {k} falls inside a tie": is_cut,
-                f"{UNJUDGED} unjudged: not in truth, so not relevant": is_unjudged,
+                f"… {n_more:,} more row{'s' * (n_more > 1)}, {n_relevant:,} relevant": n_more > 0,
+                "= tied, at their mean position": is_shared.head(k).any(),
+                f"the cut at {k} falls inside a tie, {n_below:,} more of its rows below": n_below,
+                f"{UNJUDGED} unjudged: not in truth, so not relevant": UNJUDGED
+                in cells.get("grade", ()),
             }
             table = pd.DataFrame(cells | {"score": _format_scores(head["score"])})
+            named = [one for one in ("item", *self.labels) if as_text(one) in cells]
+            texts = [as_text(one) for one in named if not is_numeric_dtype(rows[one].dtype)]
             true = [text for text, is_true in notes.items() if is_true]
-            yield View(as_text(score), captions, table, k if k <= n_ranked else 0, true)
+            n_above = k if k <= n_ranked else 0
+            yield View(as_text(score), captions, table, texts, n_above, true)
 
 
 def _format_scores(scores: pd.Series) -> list[str]:
@@ -289,9 +322,20 @@ def _format_scores(scores: pd.Series) -> list[str]:
     return ["" if null else line.strip() for line, null in zip(lines, scores.isna(), strict=True)]
 
 
-def _text_block(view: View) -> list[str]:
-    """Return the lines of one ranking."""
-    lines = view.cells.to_string(index=False, max_colwidth=40).splitlines()
+def _text_block(view: View, width: int) -> list[str]:
+    """Return the lines of one ranking; long texts are cut to fit into the width."""
+    cells, names = view.cells.drop(columns=view.texts), dict[str, str]()
+    longest = {one: max(map(len, [one, *view.cells[one]])) for one in view.texts}
+    room = width - len(cells.to_string(index=False).splitlines()[0]) - len(longest)
+    most = max(longest.values(), default=0)
+    while most > LEAST_TEXT and sum(min(n, most) for n in longest.values()) > room:
+        most -= 1
+    cells = view.cells.copy()
+    for one, length in longest.items():
+        n = min(length, most)
+        texts = (text if len(text) <= n else f"{text[: n - 1]}…" for text in cells[one])
+        cells[one], names[one] = [text.ljust(n) for text in texts], one[:n].ljust(n)
+    lines = cells.rename(columns=names).to_string(index=False).splitlines()
     rule = "─" * len(lines[0])
     lines.insert(1, rule)
     if view.n_above:
@@ -305,14 +349,19 @@ def _html_block(view: View) -> str:
         (RELEVANT_STYLE if mark else "") + (CUT_STYLE if number == view.n_above else "")
         for number, mark in enumerate(view.cells[""], 1)
     ]
+    of_texts = []
+    for one in view.texts:
+        wraps = LONG_STYLE * (max(map(len, view.cells[one])) > LEAST_TEXT)
+        place = f".col{view.cells.columns.get_loc(one)}"
+        of_texts.append({"selector": place, "props": f"text-align: left{wraps}"})
     styler = (
         view.cells.style.hide(axis="index")
         .format(escape="html")
         .set_caption("<br>".join([f"<strong>{escape(view.score)}</strong>", *view.metrics]))
-        .set_table_styles(STYLES)
+        .set_table_styles(STYLES + of_texts)
         .apply(lambda column: styles)
         # The id depends on the rows alone, so that saved notebooks do not change.
         .set_uuid(hashlib.sha256(repr(view).encode()).hexdigest()[:8])
     )
     notes = "".join(f'<div style="padding: 0.3em 0.6em">{note}</div>' for note in view.notes)
-    return f"<div>{styler.to_html()}{notes}</div>"
+    return f'<div style="{BLOCK_STYLE}">{styler.to_html()}{notes}</div>'
