@@ -1,4 +1,4 @@
-"""Display: tables that print all columns and notes, curves, and the rankings of one user."""
+"""Display: tables that print all columns and notes, and the rankings of one user."""
 
 import hashlib
 import importlib
@@ -14,10 +14,9 @@ from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
-from pandas.plotting import PlotAccessor
 
 from recframe.analysis.intervals import is_share
-from recframe.errors import as_text, printable
+from recframe.errors import as_text, hide, printable
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.notes import Note
 
@@ -76,6 +75,24 @@ def title_of(metric: object) -> str:
     if name not in DEFINITIONS:
         return text
     return TITLES.get(name, name.replace("_", " ")) + text[len(name) :]
+
+
+def as_number(value: float, sign: str = "") -> str:
+    """Return a number with four decimals, or with three digits if four decimals show fewer."""
+    value = float(value) + 0.0  # no minus before a zero
+    if math.isnan(value):
+        return "–"
+    return f"{value:{sign}.4f}" if value == 0 or 1e-3 <= abs(value) < 1e6 else f"{value:{sign}.3g}"
+
+
+def as_name(label: object, n: int = 60) -> str:
+    """Return a label on one line; a long one loses its middle."""
+    text = " · ".join(map(as_text, label)) if isinstance(label, tuple) else as_text(label)
+    is_null = label is None or label is pd.NA or label != label
+    line = "(none)" if is_null else " ".join(hide(text[:10_000]).split())
+    line = "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in line)
+    n = n if len(escape(line).encode()) < 2 * n else max(12, n // 4)
+    return line if len(line) <= n else f"{line[: n - n // 3 - 1]}…{line[-(n // 3) :]}"
 
 
 class WideTable(pd.DataFrame):
@@ -170,32 +187,6 @@ def import_extra(module: str, extra: str, purpose: str) -> ModuleType:
         ) from error
 
 
-class _CurvePlot(PlotAccessor):
-    """Plots with the metric as the title of the y axis, not of the legend."""
-
-    def __init__(self, table: pd.DataFrame) -> None:
-        super().__init__(table)
-        plain = pd.DataFrame(table)
-        if segments := list(range(table.index.nlevels - 1)):  # each segment is a line
-            plain = pd.DataFrame(plain.unstack(segments))  # noqa: PD010  # pivot would sort them
-        self._table = plain
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        table = self._table
-        backend = kwargs.get("backend") or pd.get_option("plotting.backend")
-        if backend == "matplotlib":  # other backends have no argument for the title of an axis
-            kwargs = {"ylabel": table.columns.names[0]} | kwargs
-            names = [None, *table.columns.names[1:]]
-            table = table.set_axis(table.columns.set_names(names), axis=1)
-        return PlotAccessor(table)(*args, **kwargs)
-
-
-class CurveTable(NotedTable):
-    """A DataFrame of a metric by cut-off; plots name the metric on an axis."""
-
-    plot: Any = property(_CurvePlot)
-
-
 class View(NamedTuple):
     """One ranking as text: a caption, cells, the number of rows above the line, and notes.
 
@@ -256,13 +247,10 @@ class Inspection:
     def of_user(self) -> dict[Hashable, str]:
         """The labels with one value in all ranked rows, such as the text of a query, as texts."""
         ranked = pd.concat(list(self.tables.values())).dropna(subset="position")
-        values = {label: ranked[label].dropna().map(as_text) for label in self.labels}
+        known = [label for label in self.labels if ranked[label].notna().all()]
+        texts = {label: {*ranked[label].map(as_text)} for label in known}
         are_several = (ranked["position"] > 1).any()
-        return {
-            label: texts.iloc[0]
-            for label, texts in values.items()
-            if are_several and len(texts) == len(ranked) and len({*texts}) == 1
-        }
+        return {one: texts[one].pop() for one in known if are_several and len(texts[one]) == 1}
 
     def _headlines(self) -> list[str]:
         """Return the user and the numbers of rows, then values that all rows have."""
@@ -296,8 +284,7 @@ class Inspection:
                 cells[as_text(name)] = [
                     nulls.get(name, text) if is_null else text for text, is_null in shown
                 ]
-            in_tie = position == position.iloc[k - 1] if k < n_ranked else position.isna()
-            n_below = int(in_tie.iloc[k:n_ranked].sum())
+            n_below = int((position.iloc[k:] == head["position"].iloc[-1]).sum())
             n_relevant = int(rows["relevant"].iloc[k:].sum())
             notes = {
                 f"… {n_more:,} more row{'s' * (n_more > 1)}, {n_relevant:,} relevant": n_more > 0,
@@ -327,7 +314,7 @@ def _text_block(view: View, width: int) -> list[str]:
     cells, names = view.cells.drop(columns=view.texts), dict[str, str]()
     longest = {one: max(map(len, [one, *view.cells[one]])) for one in view.texts}
     room = width - len(cells.to_string(index=False).splitlines()[0]) - len(longest)
-    most = max(longest.values(), default=0)
+    most = max(LEAST_TEXT, *longest.values(), 0)
     while most > LEAST_TEXT and sum(min(n, most) for n in longest.values()) > room:
         most -= 1
     cells = view.cells.copy()
@@ -349,11 +336,11 @@ def _html_block(view: View) -> str:
         (RELEVANT_STYLE if mark else "") + (CUT_STYLE if number == view.n_above else "")
         for number, mark in enumerate(view.cells[""], 1)
     ]
-    of_texts = []
-    for one in view.texts:
-        wraps = LONG_STYLE * (max(map(len, view.cells[one])) > LEAST_TEXT)
-        place = f".col{view.cells.columns.get_loc(one)}"
-        of_texts.append({"selector": place, "props": f"text-align: left{wraps}"})
+    places = {view.cells.columns.get_loc(one): view.cells[one].str.len() for one in view.texts}
+    looks = {at: LONG_STYLE if (n > LEAST_TEXT).any() else "" for at, n in places.items()}
+    of_texts = [
+        {"selector": f".col{at}", "props": f"text-align: left{look}"} for at, look in looks.items()
+    ]
     styler = (
         view.cells.style.hide(axis="index")
         .format(escape="html")

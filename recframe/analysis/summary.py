@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recframe.analysis.display import WORDS, CurveTable
+from recframe.analysis.display import WORDS
 from recframe.analysis.intervals import has_limits, mean_interval, spread_by, weigh_users
 from recframe.analysis.paper_tables import ResultTable
+from recframe.analysis.pictures import CurveTable
 from recframe.analysis.resampling import Resampling
 from recframe.analysis.trusted import align_people, interval_by_both, note_places
 from recframe.errors import RecframeError, as_text, quote

@@ -19,6 +19,7 @@ from recframe.analysis.segments import segment_users, tidy_cell
 from recframe.cli.flags import (
     CUT_OFF,
     FILES,
+    ITEMS,
     LIMITS,
     NO_COLUMN,
     PAPERS,
@@ -28,7 +29,7 @@ from recframe.cli.flags import (
     add_output,
     add_views,
 )
-from recframe.cli.parser import Parser, read_integer, read_like_metrics, spell_flags
+from recframe.cli.parser import Parser, read_like_metrics, spell_flags
 from recframe.cli.results import (
     find_baseline,
     make_figures_result,
@@ -129,13 +130,7 @@ def add_catalogue(command: argparse.ArgumentParser) -> None:
   recframe catalogue runs/ --k 4 --items items.parquet --short pad"""
     add_flags(command, FILES)
     command.add_argument("-k", "--k", help="the length of the lists (default: 10)", **CUT_OFF)
-    command.add_argument(
-        "--items",
-        type=read_integer,
-        metavar="FILE|NUMBER",
-        help="the catalogue: a file with a column of its items, or how many it has "
-        "(default: the items of PATH)",
-    )
+    add_flags(command, ITEMS)
     add_options(command, {one: DEFAULTS[one] for one in DEFAULTS if one not in UNUSED_BY_CATALOGUE})
     add_output(command, "the figures")
     add_flags(command.add_argument_group("limits"), LIMITS)

@@ -137,6 +137,14 @@ TRUSTED: Flags = {
         "that of --truth",
     },
 }
+ITEMS: Flags = {
+    "--items": {
+        "type": read_integer,
+        "metavar": "FILE|NUMBER",
+        "help": "the catalogue: a file with a column of its items, or how many it has "
+        "(default: the items of PATH)",
+    },
+}
 VERBOSITY: Flags = {
     "-q --quiet --no-progress": {"action": "store_true", "help": "no progress bar, no notes"},
     "-v --verbose": {
