@@ -43,7 +43,7 @@ USERS_AND_QUOTES = re.compile(r"(?<!\w)'[^']*'|`[^`]*`|\b[Uu]sers?\b")
 QUERY_OF_USER = {"user": "query", "users": "queries", "User": "Query", "Users": "Queries"}
 # With these limits a page has less than 300 kB, whatever the data.
 N_METRICS, N_MODELS, N_ROWS, N_PAIRS, N_EXTREME, N_LISTED = 6, 6, 60, 6, 5, 10
-N_CUT_OFFS, N_BINS, N_TEXT = 20, 10, 180
+N_CUT_OFFS, N_BINS, N_TEXT = 20, 10, 150
 QUANTILES = [0.1, 0.25, 0.5, 0.75, 0.9]
 FEW_USERS = 5  # flips of so few users' signs give no p-value below 0.05
 Row = dict[Hashable, Any]  # a row of a table, by its columns
