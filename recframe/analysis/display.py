@@ -25,7 +25,6 @@ Shown = TypeVar("Shown")
 TEXT_WIDTH = 80  # characters, unless the terminal has another width
 MAX_SHOWN = 20  # columns; pandas has the same limit outside a terminal
 LEAST_TEXT = 20  # characters to which longer texts may be cut or wrapped
-GAP = "    "  # between lists
 UNJUDGED = "–"
 # Methods that keep values and labels, by the names that pandas passes to `__finalize__`.
 KEEPS_NOTES = (None, "copy", "take", "reindex", "rename", "round", "sort_index", "sort_values")
@@ -53,6 +52,7 @@ WORDS = {
 }
 
 # These colours fit light and dark pages: the colour of the text, and a transparent green.
+TEXT_STYLE = "text-align: left"
 LONG_STYLE = "; white-space: normal; overflow-wrap: anywhere; min-width: 12em"
 BLOCK_STYLE = "flex: 1 1 32em; max-width: max-content; overflow-x: auto"
 CUT_STYLE = "border-bottom: 2px solid currentColor;"
@@ -220,11 +220,11 @@ class Inspection:
     def __repr__(self) -> str:
         """Return the rankings as text, side by side where the display is wide enough."""
         width, views = pd.get_option("display.width") or TEXT_WIDTH, list(self._views())
-        room = (width + len(GAP)) // len(views) - len(GAP)
+        room = (width + 4) // len(views) - 4  # blanks between lists
         blocks = [_text_block(view, room) for view in views]
         widths = [max(map(len, block)) for block in blocks]
         rows = zip_longest(*blocks, fillvalue="")
-        lines = ["", *(GAP.join(map(str.ljust, cells, widths)) for cells in rows)]
+        lines = ["", *("    ".join(map(str.ljust, cells, widths)) for cells in rows)]
         if len(lines[1]) > width:
             lines = [line for view in views for line in ("", *_text_block(view, width))]
         head = [textwrap.fill(line, width) for line in self._headlines()]
@@ -337,10 +337,8 @@ def _html_block(view: View) -> str:
         for number, mark in enumerate(view.cells[""], 1)
     ]
     places = {view.cells.columns.get_loc(one): view.cells[one].str.len() for one in view.texts}
-    looks = {at: LONG_STYLE if (n > LEAST_TEXT).any() else "" for at, n in places.items()}
-    of_texts = [
-        {"selector": f".col{at}", "props": f"text-align: left{look}"} for at, look in looks.items()
-    ]
+    looks = {at: LONG_STYLE * int((n > LEAST_TEXT).any()) for at, n in places.items()}
+    of_texts = [{"selector": f".col{at}", "props": TEXT_STYLE + look} for at, look in looks.items()]
     styler = (
         view.cells.style.hide(axis="index")
         .format(escape="html")

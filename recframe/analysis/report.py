@@ -42,7 +42,7 @@ QUERIES = ("query", "queryid", "qid", "topic", "topicid", "question", "questioni
 USERS_AND_QUOTES = re.compile(r"(?<!\w)'[^']*'|`[^`]*`|\b[Uu]sers?\b")
 QUERY_OF_USER = {"user": "query", "users": "queries", "User": "Query", "Users": "Queries"}
 # With these limits a page has less than 300 kB, whatever the data.
-N_METRICS, N_MODELS, N_ROWS, N_PAIRS, N_EXTREME, N_LISTED = 6, 6, 60, 6, 5, 10
+N_METRICS, N_MODELS, N_ROWS, N_EXTREME, N_LISTED = 6, 6, 60, 5, 10
 N_CUT_OFFS, N_BINS, N_TEXT = 20, 10, 150
 QUANTILES = [0.1, 0.25, 0.5, 0.75, 0.9]
 FEW_USERS = 5  # flips of so few users' signs give no p-value below 0.05
@@ -250,7 +250,6 @@ def make_page(
         "n_rows": N_ROWS,
         "n_metrics": N_METRICS,
         "n_models": N_MODELS,
-        "n_pairs": N_PAIRS,
     }
     environment = Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
@@ -339,7 +338,7 @@ def _find_extremes(findings: Findings, pairs: ScorePairs) -> Iterator[tuple[Any,
     """
     scores, metrics = map(pairs.per_user.columns.unique, ("score", "metric"))
     look = findings.inspect and cache(findings.inspect)
-    for base, other in pairs.pairs[:N_PAIRS]:
+    for base, other in pairs.pairs[:N_MODELS]:
         values = pairs.per_user.iloc[:, [base * len(metrics), other * len(metrics)]]
         values = values.set_axis(["baseline", "score"], axis=1).dropna()
         values["difference"] = values["score"] - values["baseline"]
@@ -366,6 +365,5 @@ def _list_items(shown: Inspection, score: Hashable) -> Iterator[tuple[float, boo
 
 def _join_texts(table: pd.DataFrame) -> list[str]:
     """Return the texts of each row as one, without nulls; a long one loses its end."""
-    rows = (row.dropna() for _, row in table.astype(object).iterrows())
-    texts = (" · ".join(map(as_text, row)) for row in rows)
+    texts = [" · ".join(map(as_text, row.dropna())) for _, row in table.astype(object).iterrows()]
     return [one if len(one) <= N_TEXT else f"{one[: N_TEXT - 1]}…" for one in texts]
