@@ -147,13 +147,14 @@ class CurveTable(NotedTable):
         table, levels = pd.DataFrame(self), list(range(self.index.nlevels - 1))
         if (arguments.get("backend") or pd.get_option("plotting.backend")) != "matplotlib":
             return table.plot(**arguments)
-        by: Any = table.groupby(level=levels, sort=False, dropna=False) if levels else [((), table)]
-        parts = {", ".join(map(as_text, key)): part.droplevel(levels) for key, part in by}
-        axes = open_panels(list(parts), ax, figsize, (3.4, 3) if levels else (4.2, 3.2))
+        by: Any = [table.index.get_level_values(n) for n in levels]
+        by = table.groupby(by, sort=False, dropna=False, observed=True) if by else [((), table)]
+        parts = [(", ".join(map(as_text, key)), part.droplevel(levels)) for key, part in by]
+        axes = open_panels([name for name, _ in parts], ax, figsize, size=(3.8, 3.2))
         styles = list(islice(cycle(product(LINE_STYLES, COLOURS)), table.shape[1]))
         looks = {"style": [line for line, _ in styles], "color": [colour for _, colour in styles]}
         arguments = {"ylabel": table.columns.names[0], **looks, **arguments}
-        for panel, (name, part) in zip(axes, parts.items(), strict=True):
+        for panel, (name, part) in zip(axes, parts, strict=True):
             part.rename_axis(columns=None).plot(ax=panel, legend=False, **arguments)
             least, most = part.index.min(), part.index.max()
             panel.set_xticks([least, *(k for k in find_axis_of_k(most).ticks if k > least)])

@@ -40,7 +40,7 @@ PAGE_ENDINGS = (".html", ".htm")
 # Users are queries on a page if their column has one of these names.
 QUERIES = ("query", "queryid", "qid", "topic", "topicid", "question", "questionid")
 USERS_AND_QUOTES = re.compile(r"(?<!\w)'[^']*'|`[^`]*`|\b[Uu]sers?\b")
-QUERY_OF_USER = {"user": "query", "users": "queries", "User": "Query", "Users": "Queries"}
+NOUNS = {"user": "query", "users": "queries", "User": "Query", "Users": "Queries"}
 # With these limits a page has less than 300 kB, whatever the data.
 N_METRICS, N_MODELS, N_ROWS, N_EXTREME, N_LISTED = 6, 6, 60, 5, 10
 N_CUT_OFFS, N_BINS, N_TEXT = 20, 10, 150
@@ -223,8 +223,7 @@ def make_page(
             words = np.where(table["difference"] > 0, "higher", "lower")
             table["finding"] = np.where(table["p_corrected"] < ALPHA, words, "not shown")
             changes = [{**row, "why": _explain(row, len(table))} for row in list_rows(table)]
-    are_queries = any(plain_name(name) in QUERIES for name in per_user.index.names)
-    nouns = QUERY_OF_USER if are_queries else {}
+    nouns = NOUNS if any(plain_name(one) in QUERIES for one in per_user.index.names) else {}
     segments = pd.DataFrame() if findings.by_segment is None else findings.by_segment(measure)
     drawn = labels[:N_METRICS]
     context = {

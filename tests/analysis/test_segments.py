@@ -428,6 +428,9 @@ def test_curves_of_segments_are_panels():
     asked = {"by": ["country", frame["item"] * 0]}
     axes = frame.rec(**OPTIONS).curve("recall", k=3, **asked).plot()
     assert ["FR, 0", "NL, 0"] == [panel.get_title() for panel in axes]
+    kinds = pd.Categorical.from_codes(frame["country"].eq("NL") * 2, ["1", "unseen", "2"])
+    axes = frame.assign(kind=kinds).rec(**OPTIONS).curve("recall", k=3, by="kind").plot()
+    assert ["1", "2"] == [panel.get_title() for panel in axes]
 
 
 def test_who_varies_is_said():
