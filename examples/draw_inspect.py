@@ -16,7 +16,7 @@ import pandas as pd
 import recframe  # noqa: F401 - it gives every DataFrame the accessor df.rec
 
 HERE = Path(__file__).resolve().parent
-WIDTH, HEIGHT = 720, 330  # in pixels of CSS; the list goes on below and fades out
+WIDTH, HEIGHT = 720, 252  # in pixels of CSS
 
 # A card of its own colours on a transparent ground, for pages that are light or dark.
 PAGE = """<!doctype html>
@@ -27,10 +27,6 @@ PAGE = """<!doctype html>
     box-sizing: border-box; height: {height}px; overflow: hidden; padding: 4px 20px;
     font: 13px "DejaVu Sans", Verdana, sans-serif; color: #1f2328; background: #fff;
     border: 1px solid #8b949e; border-radius: 10px;
-  }}
-  main::after {{
-    content: ""; position: absolute; inset: auto 2px 1px; height: 56px; border-radius: 9px;
-    background: linear-gradient(#fff0, #fff);
   }}
 </style>
 <main>

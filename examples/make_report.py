@@ -21,8 +21,10 @@ def make_report():
     df = pd.read_parquet(HERE / "example.parquet")
     objects = pd.RangeIndex(10, name="object")
     country = pd.Series(["NL", "FR"] * 5, objects, name="country")
+    df["title"] = "Book " + df["item"].astype(str)
     metrics = ["precision@4", "recall@4", "ndcg@10", "r_precision"]
-    return df.rec.report(metrics, by=country, title="KNN against random scores")
+    title = "KNN against random scores"
+    return df.rec.report(metrics, by=country, title=title, label="title", items=40)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import textwrap
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -711,8 +711,8 @@ class RankingMethods(ABC, Generic[Table]):
         Return the rankings of one user side by side, one for each score column.
 
         It displays itself, as HTML in a notebook (with the extra ``notebook``), otherwise as text:
-        rows in ranked order, marks on relevant ones, a line under position k. A long list is cut
-        after k.
+        the first k rows in ranked order, marks on relevant ones, and how many rows follow. Long
+        texts are cut where the display ends, and wrapped in HTML.
 
         Parameters
         ----------
@@ -723,14 +723,15 @@ class RankingMethods(ABC, Generic[Table]):
             The cut-off, 1 or more.
         label : label or list of labels, default None
             Columns to show next to the item, such as "title"; several items may have one title. An
-            item that only truth has shows a null.
+            item that only truth has shows a null. A column with one value in all ranked rows, such
+            as the text of a query, stands above the lists.
         metrics : str or iterable of str, default None
             The metrics of the caption; None: precision@k, recall@k and R-precision.
 
         Returns
         -------
         Inspection
-            ``tables`` holds a DataFrame for each score column: the rows with their position (NaN
+            ``tables`` holds a DataFrame for each score column: all rows with their position (NaN
             if not ranked) and relevance. If truth has a column of relevance, rows have it as
             their grade, null if truth lacks them. ``metrics`` is a DataFrame of the metrics,
             ``to_html()`` returns the HTML.
@@ -760,11 +761,9 @@ class RankingMethods(ABC, Generic[Table]):
         <BLANKLINE>
         position   item relevance score
         ───────────────────────────────
-               1 ✓    b         1   0.9
+               1 ✓ b            1   0.9
         ───────────────────────────────
-            =2.5 ✓    a         1   0.5
-            =2.5      c         0   0.5
-        = tied, at their mean position
+        … 2 more rows, 1 relevant
         """
         k = check_k(k)
         asked = self._parse(
@@ -1500,14 +1499,17 @@ class RankingMethods(ABC, Generic[Table]):
         title: str | None = None,
         unit: Hashable | None = INFER,
         trusted: Any = None,
+        label: Hashable | list[Hashable] | None = None,
+        items: Any = None,
     ) -> Report:
         """
         Return a page to share: the data, its problems, and how the models differ.
 
         It is one file of HTML that opens offline, light or dark, and prints on A4. Problems of the
         data come first, in words. Then come the data evaluated, `summary`, `compare`, means at
-        smaller cut-offs, the distribution over users, segments, the users whose first metric falls
-        and rises most with the lists of two of them, `catalogue`, and the definitions in force.
+        smaller cut-offs, segments, the distribution over users, the users whose first metric falls
+        and rises most by each model with their lists side by side, `catalogue`, and the definitions
+        in force.
 
         Parameters
         ----------
@@ -1524,17 +1526,24 @@ class RankingMethods(ABC, Generic[Table]):
         trusted : label, DataFrame or path, default None
             Labels of people for some users, as in `summary`. They correct means, differences and
             segments; the rest of the page is by the labels of all users.
+        label : label or list of labels, default None
+            Columns to show next to items, such as "title". A column with one value for each user,
+            such as the text of a query, is shown next to users.
+        items : array_like, DataFrame or int, default None
+            The catalogue for coverage and Gini, as in `catalogue`.
 
         Returns
         -------
         Report
             ``save(path)`` writes the page, ``html`` is its text; a notebook displays it. It shows
-            the first of many models, metrics, segments or users, so that it has at most 300 kB.
+            the first of many models, metrics, segments or users, so that it has at most 300 kB. It
+            speaks of queries if the user column is named like query, topic or question.
 
         Raises
         ------
         RecframeError
-            A metric is unknown, the baseline is no score column, or the frame is refused.
+            A metric is unknown, the baseline is no score column, a label is no column, an item
+            shown is not in the catalogue, or the frame is refused.
         ImportError
             The page needs jinja2, the extra ``notebook``.
 
@@ -1553,13 +1562,15 @@ class RankingMethods(ABC, Generic[Table]):
         ('<!doctype html>', True, True, False)
         """
         title, asked = check_title(title), self._parse(metrics)
+        labels = check_shown(self._sample, label)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RecframeWarning)  # the page has their words
-            findings = self._collect_findings(asked, baseline, by, unit, trusted)
+            findings = self._collect_findings(asked, baseline, by, unit, trusted, items)
+            findings = self._add_lists(findings, asked, labels)
             return make_page(findings, title, baseline, unit)
 
     def _collect_findings(
-        self, metrics: list[Metric], baseline: Any, by: Any, unit: Any, trusted: Any
+        self, metrics: list[Metric], baseline: Any, by: Any, unit: Any, trusted: Any, items: Any
     ) -> Findings:
         """Return the tables of a page; raise before any row is read if that is possible."""
         columns = self._find_columns(metrics=metrics, used=[by])
@@ -1567,6 +1578,11 @@ class RankingMethods(ABC, Generic[Table]):
         find_grouping(self._sample, by, None, columns.users)
         grouping = find_grouping(self._sample, None, None, columns.users, unit)
         self._ask_others(columns, grouping.labels, asks_unit=is_infer(unit))
+        k, points = max(metric.k or 0 for metric in metrics), list_points(metrics)
+        catalogue = None
+        # The items of rows may be unknown, or lists shorter than k; `items` must fit.
+        with suppress(RecframeError) if items is None else nullcontext():
+            catalogue = as_columns(self._collect(self.catalogue(k or K, items)))
         people = self._read_trusted(metrics, trusted)
         make = partial(measure_noted, metrics=metrics)
         with taking_notes() as facts:
@@ -1576,19 +1592,11 @@ class RankingMethods(ABC, Generic[Table]):
                 table_of = attrgetter("per_user")
                 measured = self._by_segment(grouping, columns, metrics, make, table_of)
             per_user = self._collect(measured)
-        k, points = max(metric.k or 0 for metric in metrics), list_points(metrics)
         means = self.mean([f"{family}@{k}" for family, k in points]) if points else None
         described = Description(self._collect(self.describe(k or 1))).warn(self._options)
-        catalogue = None
-        with suppress(RecframeError):  # items may be unknown, or lists shorter than k
-            catalogue = as_columns(self._collect(self.catalogue(k or K)))
         roles = make_overview(self._call, self._size, self._sample, self._options)
         paths = list(getattr(self, "paths", []))
         companions = [one for one in (self._options.truth, self._options.exclude) if is_path(one)]
-
-        def inspect(user: Any) -> Inspection:
-            named = user if grouping.unit is None else user[:-1] if len(user) > 2 else user[0]
-            return self.inspect(named, k=k or K)
 
         def by_segment(make_table: MakeWeighted) -> pd.DataFrame:
             return as_columns(
@@ -1604,10 +1612,31 @@ class RankingMethods(ABC, Generic[Table]):
             by_segment=None if by is None else by_segment,
             curves={} if means is None else make_curves(as_columns(self._collect(means)), points),
             catalogue=catalogue,
-            inspect=inspect,
             conventions=list_conventions(self._options),
             trusted=people,
         )
+
+    def _add_lists(
+        self, findings: Findings, metrics: list[Metric], labels: list[Hashable]
+    ) -> Findings:
+        """Return the findings with the rankings of users, and with the labels of users."""
+        names: list[Any] = self._find_columns(metrics=metrics).users
+        index: Any = findings.per_user.index
+        # A unit is the last level.
+        users = index.droplevel(-1) if index.nlevels > max(len(names), 1) else index
+        k, texts = max(metric.k or 0 for metric in metrics), pd.DataFrame(index=users)
+        for label in labels if names else ():
+            with suppress(RecframeError):  # It varies within users, so it describes items.
+                means = self.mean(metrics[0].label, by=[*names, label])
+                rows = as_columns(self._collect(means))
+                keys = list(rows)[: len(names)]
+                texts[label] = rows.drop_duplicates(keys).set_index(keys)[label]
+        labels = remove_labels(labels, texts)
+
+        def inspect(user: Hashable) -> Inspection:
+            return self.inspect(users[index.get_loc(user)], k=k or K, label=labels)
+
+        return findings._replace(inspect=inspect, texts=texts.set_axis(index))
 
     @documented
     def precision(self, k: int = 10) -> Table:

@@ -49,7 +49,10 @@ MAY_BE_NONE = ("user", "relevant", "model")  # labels that may be None
 
 
 def _define_option(default: Any, takes: Any, meaning: str) -> Any:
-    """Return the field of an option; `takes` is a Literal or a text that names the values."""
+    """Return the field of an option; `takes` is a Literal or a text that names the values.
+
+    The meaning of a Literal is followed by those of its values, in their order, with bars between.
+    """
     return field(default=default, metadata={"takes": takes, "meaning": meaning})
 
 
@@ -93,27 +96,27 @@ class Options:
     ties: Ties = _define_option(
         "expected",
         Ties,
-        "rows of equal score: exact expectation over all orders, row order, reverse row order, "
-        "relevant rows first, relevant rows last, by item id as text, last first",
+        "rows of equal score: exact expectation over all orders | row order | reverse row order | "
+        "relevant rows first | relevant rows last | by item id as text, last first",
     )
     short: Short = _define_option(
         "raise",
         Short,
-        "a user with fewer than k ranked rows: refuse, divide by k all the same, divide by the "
-        "rows there are (precision, that in f1, items that lists share), no value",
+        "a user with fewer than k ranked rows: refuse | divide by k all the same | divide by the "
+        "rows there are (precision, that in f1, items that lists share) | no value",
     )
     missing: Missing = _define_option(
         "raise",
         Missing,
-        "a null score, or one of -inf (inf where the lowest is best), which masks its row: refuse, "
-        "leave the row out of the ranking but count its relevance, remove rows with a null in any "
-        "column used",
+        "a null score, or one of -inf (inf where the lowest is best), which masks its row: refuse "
+        "| leave the row out of the ranking but count its relevance | remove rows with a null in "
+        "any column used",
     )
     duplicates: Duplicates = _define_option(
         "raise",
         Duplicates,
-        "rows of one user and item, where the frame has items: refuse, make them one row with its "
-        "best scores and highest relevance, take the first, count every row",
+        "rows of one user and item, where the frame has items: refuse | make them one row with its "
+        "best scores and highest relevance | take the first | count every row",
     )
     zero_division: float = _define_option(
         math.nan, "{nan, 0.0, 1.0}", "value where a denominator is 0, such as R (relevant items)"
@@ -123,13 +126,13 @@ class Options:
         None, "float", "the same for labels of people, which some methods take as trusted="
     )
     null_relevance: NullRelevance = _define_option(
-        "raise", NullRelevance, "a null relevance, such as an item not rated: refuse, not relevant"
+        "raise", NullRelevance, "a null relevance, such as an item not rated: refuse | not relevant"
     )
     gain: Gain = _define_option(
         "linear",
         Gain,
         "the gain of a row in nDCG, DCG and ERR under `min_relevance`: its relevance (whatever "
-        "that threshold is), 2^relevance - 1, or 1 from the threshold on",
+        "that threshold is) | 2^relevance - 1 | 1 from the threshold on",
     )
     min_score: float | None = _define_option(
         None,
@@ -149,8 +152,8 @@ class Options:
     population: Population = _define_option(
         "raise",
         Population,
-        "users of the table if the frame and truth differ: refuse, those with rows in "
-        "both, those of truth (without rows an empty list), those of the frame, those of either",
+        "users of the table if the frame and truth differ: refuse | those with rows in "
+        "both | those of truth (without rows an empty list) | those of the frame | those of either",
     )
     exclude: TruthLike | None = _define_option(
         None,
@@ -161,7 +164,7 @@ class Options:
     unjudged: Unjudged = _define_option(
         "nonrelevant",
         Unjudged,
-        "rows whose pair truth does not hold: not relevant, left out before anything is ranked",
+        "rows whose pair truth does not hold: not relevant | left out before anything is ranked",
     )
     like: str | None = _define_option(
         None, "a library", "a library whose conventions apply; options that you give win"
@@ -293,12 +296,21 @@ NO_OPTIONS = {
     "metrics": ", which a method takes: df.rec.evaluate(['recall@4', 'ndcg@4'])",
 }
 DEFAULTS = {option.name: option.default for option in fields(Options)}
-MEANINGS = {option.name: option.metadata["meaning"] for option in fields(Options)}
+WITH_BARS: dict[str, str] = {option.name: option.metadata["meaning"] for option in fields(Options)}
+MEANINGS = {name: meaning.replace(" | ", ", ") for name, meaning in WITH_BARS.items()}
 CHOICES: dict[str, tuple[str, ...]] = {
     option.name: choices
     for option in fields(Options)
     if (choices := get_args(option.metadata["takes"]))
 }
+
+
+def explain_value(name: str, value: object) -> str:
+    """Return the meaning of an option, and of the values that it may have the one in force."""
+    if name not in CHOICES:
+        return MEANINGS[name]
+    meaning, _, texts = WITH_BARS[name].partition(": ")
+    return f"{meaning}: {texts.split(' | ')[CHOICES[name].index(str(value))]}"
 
 
 def make_options(values: Mapping[str, Any]) -> Options:

@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from recframe.analysis.markup import Cell
-from recframe.analysis.paper_tables import Lines, ResultTable
+from recframe.analysis.paper_tables import ResultTable
+from recframe.analysis.pictures import Lines
 from recframe.analysis.summary import measure_noted
 from recframe.errors import RecframeError, as_text, quote
 from recframe.frames.interactions import Interactions

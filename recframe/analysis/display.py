@@ -1,4 +1,4 @@
-"""Display: tables that print all columns and notes, curves, and the rankings of one user."""
+"""Display: tables that print all columns and notes, and the rankings of one user."""
 
 import hashlib
 import importlib
@@ -13,9 +13,10 @@ from types import ModuleType
 from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from recframe.analysis.intervals import is_share
-from recframe.errors import as_text, printable
+from recframe.errors import as_text, hide, printable
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.notes import Note
 
@@ -23,8 +24,7 @@ Shown = TypeVar("Shown")
 
 TEXT_WIDTH = 80  # characters, unless the terminal has another width
 MAX_SHOWN = 20  # columns; pandas has the same limit outside a terminal
-N_SHOWN = 30  # rows of a list that are shown, or k and a few more
-N_BEYOND_K = 5
+LEAST_TEXT = 20  # characters to which longer texts may be cut or wrapped
 UNJUDGED = "–"
 # Methods that keep values and labels, by the names that pandas passes to `__finalize__`.
 KEEPS_NOTES = (None, "copy", "take", "reindex", "rename", "round", "sort_index", "sort_values")
@@ -52,6 +52,9 @@ WORDS = {
 }
 
 # These colours fit light and dark pages: the colour of the text, and a transparent green.
+TEXT_STYLE = "text-align: left"
+LONG_STYLE = "; white-space: normal; overflow-wrap: anywhere; min-width: 12em"
+BLOCK_STYLE = "flex: 1 1 32em; max-width: max-content; overflow-x: auto"
 CUT_STYLE = "border-bottom: 2px solid currentColor;"
 RELEVANT_STYLE = "font-weight: bold; background-color: rgba(46, 160, 67, 0.2);"
 STYLES: list[Any] = [
@@ -59,6 +62,7 @@ STYLES: list[Any] = [
     {"selector": "caption", "props": "caption-side: top; text-align: left; color: inherit"},
     {"selector": "caption", "props": "padding: 0 0 0.6em 0.6em"},
     {"selector": "th, td", "props": "color: inherit; padding: 0.2em 0.6em; text-align: right"},
+    {"selector": "th, td", "props": "white-space: nowrap; vertical-align: top"},
     {"selector": "td", "props": "font-variant-numeric: tabular-nums"},
     {"selector": "th", "props": "border-bottom: 1px solid currentColor"},
 ]
@@ -71,6 +75,24 @@ def title_of(metric: object) -> str:
     if name not in DEFINITIONS:
         return text
     return TITLES.get(name, name.replace("_", " ")) + text[len(name) :]
+
+
+def as_number(value: float, sign: str = "") -> str:
+    """Return a number with four decimals, or with three digits if four decimals show fewer."""
+    value = float(value) + 0.0  # no minus before a zero
+    if math.isnan(value):
+        return "–"
+    return f"{value:{sign}.4f}" if value == 0 or 1e-3 <= abs(value) < 1e6 else f"{value:{sign}.3g}"
+
+
+def as_name(label: object, n: int = 60) -> str:
+    """Return a label on one line; a long one loses its middle."""
+    text = " · ".join(map(as_text, label)) if isinstance(label, tuple) else as_text(label)
+    is_null = label is None or label is pd.NA or label != label
+    line = "(none)" if is_null else " ".join(hide(text[:10_000]).split())
+    line = "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in line)
+    n = n if len(escape(line).encode()) < 2 * n else max(12, n // 4)
+    return line if len(line) <= n else f"{line[: n - n // 3 - 1]}…{line[-(n // 3) :]}"
 
 
 class WideTable(pd.DataFrame):
@@ -149,7 +171,8 @@ def fill_notes(notes: Sequence[Note], width: int = TEXT_WIDTH) -> list[str]:
 def as_html(title: str, tables: list[str], *notes: str) -> str:
     """Return a title, tables next to each other where they fit, and notes, as HTML."""
     style = "display: flex; flex-wrap: wrap; gap: 1.5em 2em; align-items: start"
-    head = f'<p><strong>{escape(title)}</strong></p>\n<div style="{style}">'
+    lines = escape(title).replace("\n", "<br>")
+    head = f'<p><strong>{lines}</strong></p>\n<div style="{style}">'
     return "\n".join([head, *tables, "</div>", *notes])
 
 
@@ -165,11 +188,15 @@ def import_extra(module: str, extra: str, purpose: str) -> ModuleType:
 
 
 class View(NamedTuple):
-    """One ranking as text: a caption, cells, the number of rows above the line, and notes."""
+    """One ranking as text: a caption, cells, the number of rows above the line, and notes.
+
+    `texts` are the columns of texts, which are aligned at the left and may be long.
+    """
 
     score: str
     metrics: list[str]
     cells: pd.DataFrame
+    texts: list[str]
     n_above: int
     notes: list[str]
 
@@ -192,13 +219,16 @@ class Inspection:
 
     def __repr__(self) -> str:
         """Return the rankings as text, side by side where the display is wide enough."""
-        blocks = [_text_block(view) for view in self._views()]
+        width, views = pd.get_option("display.width") or TEXT_WIDTH, list(self._views())
+        room = (width + 4) // len(views) - 4  # blanks between lists
+        blocks = [_text_block(view, room) for view in views]
         widths = [max(map(len, block)) for block in blocks]
         rows = zip_longest(*blocks, fillvalue="")
         lines = ["", *("    ".join(map(str.ljust, cells, widths)) for cells in rows)]
-        if len(lines[1]) > (pd.get_option("display.width") or TEXT_WIDTH):
-            lines = [line for block in blocks for line in ("", *block)]
-        return printable("\n".join([self._headline(), *(line.rstrip() for line in lines)]))
+        if len(lines[1]) > width:
+            lines = [line for view in views for line in ("", *_text_block(view, width))]
+        head = [textwrap.fill(line, width) for line in self._headlines()]
+        return printable("\n".join([*head, *(line.rstrip() for line in lines)]))
 
     def _repr_html_(self) -> str | None:
         """Return the HTML for a notebook; without jinja2 None, and the notebook shows the text."""
@@ -210,48 +240,65 @@ class Inspection:
     def to_html(self) -> str:
         """Return the rankings as HTML tables; `ImportError` without the extra ``notebook``."""
         import_extra("jinja2", "notebook", "the HTML of inspect")
-        return as_html(self._headline(), [_html_block(view) for view in self._views()])
+        title = "\n".join(self._headlines())
+        return as_html(title, [_html_block(view) for view in self._views()])
 
-    def _headline(self) -> str:
-        """Return the user and the numbers of rows."""
+    @property
+    def of_user(self) -> dict[Hashable, str]:
+        """The labels with one value in all ranked rows, such as the text of a query, as texts."""
+        ranked = pd.concat(list(self.tables.values())).dropna(subset="position")
+        known = [label for label in self.labels if ranked[label].notna().all()]
+        texts = {label: {*ranked[label].map(as_text)} for label in known}
+        are_several = (ranked["position"] > 1).any()
+        return {one: texts[one].pop() for one in known if are_several and len(texts[one]) == 1}
+
+    def _headlines(self) -> list[str]:
+        """Return the user and the numbers of rows, then values that all rows have."""
         rows = next(iter(self.tables.values()))
         excluded = f", {self.n_excluded:,} more excluded" if self.n_excluded else ""
-        return f"{self.title}: {len(rows):,} rows, {rows['relevant'].sum():,} relevant{excluded}"
+        n_relevant = f"{rows['relevant'].sum():,} relevant{excluded}"
+        values = [f"{as_text(label)}: {text}" for label, text in self.of_user.items()]
+        return [f"{self.title}: {len(rows):,} rows, {n_relevant}", *values]
 
     def _views(self) -> Iterator[View]:
-        """Yield the view of each ranking."""
-        k, n_shown = self.k, max(N_SHOWN, self.k + N_BEYOND_K)
+        """Yield the view of each ranking, its first k rows."""
+        k, hidden = self.k, ["position", "relevant", "score", *self.of_user]
         metrics = self.metrics.to_dict("records")
         for (score, rows), values in zip(self.tables.items(), metrics, strict=True):
             captions = []
             for metric, mean in values.items():
                 text = f"{mean:.2%}" if is_share(metric) else f"{mean:.4g}"
                 captions.append(f"{title_of(metric)}: {'undefined' if math.isnan(mean) else text}")
-            head, position = rows.iloc[:n_shown], rows["position"]
-            n_ranked = position.count()
+            head, position = rows.iloc[:k], rows["position"]
+            n_ranked, n_more = position.count(), len(rows) - len(head)
             is_shared = position.duplicated(keep=False) & position.notna()
             places = head["position"].map("{:.1f}".format).str.removesuffix(".0")
-            places = places.mask(is_shared.head(n_shown), "=" + places)
+            places = places.mask(is_shared.head(k), "=" + places)
             cells = {
                 "position": places.mask(head["position"].isna(), "not ranked").tolist(),
                 "": ["✓" if relevant else "" for relevant in head["relevant"]],
             }
             nulls = {**dict.fromkeys(self.labels, ""), "grade": UNJUDGED}
-            for name in head.columns.drop(["position", "relevant", "score"]):
-                texts = zip(map(as_text, head[name]), head[name].isna(), strict=True)
-                shown = [nulls.get(name, text) if is_null else text for text, is_null in texts]
-                cells[as_text(name)] = shown
-            is_cut = k < n_ranked and position.iloc[k - 1] == position.iloc[k]
-            is_unjudged = UNJUDGED in cells.get("grade", ())
+            for name in head.columns.drop(hidden):
+                shown = zip(map(as_text, head[name]), head[name].isna(), strict=True)
+                cells[as_text(name)] = [
+                    nulls.get(name, text) if is_null else text for text, is_null in shown
+                ]
+            n_below = int((position.iloc[k:] == head["position"].iloc[-1]).sum())
+            n_relevant = int(rows["relevant"].iloc[k:].sum())
             notes = {
-                f"… {len(rows) - n_shown:,} more rows": len(rows) > n_shown,
-                "= tied, at their mean position": is_shared.any(),
-                f"the cut at {k} falls inside a tie": is_cut,
-                f"{UNJUDGED} unjudged: not in truth, so not relevant": is_unjudged,
+                f"… {n_more:,} more row{'s' * (n_more > 1)}, {n_relevant:,} relevant": n_more > 0,
+                "= tied, at their mean position": is_shared.head(k).any(),
+                f"the cut at {k} falls inside a tie, {n_below:,} more of its rows below": n_below,
+                f"{UNJUDGED} unjudged: not in truth, so not relevant": UNJUDGED
+                in cells.get("grade", ()),
             }
             table = pd.DataFrame(cells | {"score": _format_scores(head["score"])})
+            named = [one for one in ("item", *self.labels) if as_text(one) in cells]
+            texts = [as_text(one) for one in named if not is_numeric_dtype(rows[one].dtype)]
             true = [text for text, is_true in notes.items() if is_true]
-            yield View(as_text(score), captions, table, k if k <= n_ranked else 0, true)
+            n_above = k if k <= n_ranked else 0
+            yield View(as_text(score), captions, table, texts, n_above, true)
 
 
 def _format_scores(scores: pd.Series) -> list[str]:
@@ -262,9 +309,20 @@ def _format_scores(scores: pd.Series) -> list[str]:
     return ["" if null else line.strip() for line, null in zip(lines, scores.isna(), strict=True)]
 
 
-def _text_block(view: View) -> list[str]:
-    """Return the lines of one ranking."""
-    lines = view.cells.to_string(index=False, max_colwidth=40).splitlines()
+def _text_block(view: View, width: int) -> list[str]:
+    """Return the lines of one ranking; long texts are cut to fit into the width."""
+    cells, names = view.cells.drop(columns=view.texts), dict[str, str]()
+    longest = {one: max(map(len, [one, *view.cells[one]])) for one in view.texts}
+    room = width - len(cells.to_string(index=False).splitlines()[0]) - len(longest)
+    most = max(LEAST_TEXT, *longest.values(), 0)
+    while most > LEAST_TEXT and sum(min(n, most) for n in longest.values()) > room:
+        most -= 1
+    cells = view.cells.copy()
+    for one, length in longest.items():
+        n = min(length, most)
+        texts = (text if len(text) <= n else f"{text[: n - 1]}…" for text in cells[one])
+        cells[one], names[one] = [text.ljust(n) for text in texts], one[:n].ljust(n)
+    lines = cells.rename(columns=names).to_string(index=False).splitlines()
     rule = "─" * len(lines[0])
     lines.insert(1, rule)
     if view.n_above:
@@ -278,14 +336,17 @@ def _html_block(view: View) -> str:
         (RELEVANT_STYLE if mark else "") + (CUT_STYLE if number == view.n_above else "")
         for number, mark in enumerate(view.cells[""], 1)
     ]
+    places = {view.cells.columns.get_loc(one): view.cells[one].str.len() for one in view.texts}
+    looks = {at: LONG_STYLE * int((n > LEAST_TEXT).any()) for at, n in places.items()}
+    of_texts = [{"selector": f".col{at}", "props": TEXT_STYLE + look} for at, look in looks.items()]
     styler = (
         view.cells.style.hide(axis="index")
         .format(escape="html")
         .set_caption("<br>".join([f"<strong>{escape(view.score)}</strong>", *view.metrics]))
-        .set_table_styles(STYLES)
+        .set_table_styles(STYLES + of_texts)
         .apply(lambda column: styles)
         # The id depends on the rows alone, so that saved notebooks do not change.
         .set_uuid(hashlib.sha256(repr(view).encode()).hexdigest()[:8])
     )
     notes = "".join(f'<div style="padding: 0.3em 0.6em">{note}</div>' for note in view.notes)
-    return f"<div>{styler.to_html()}{notes}</div>"
+    return f'<div style="{BLOCK_STYLE}">{styler.to_html()}{notes}</div>'

@@ -3,10 +3,9 @@
 import textwrap
 from collections.abc import Hashable, Iterable
 from html import escape
-from itertools import chain, cycle, product
-from typing import Any, TypeAlias
+from itertools import chain
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from recframe.analysis.display import (
@@ -15,11 +14,11 @@ from recframe.analysis.display import (
     NotedTable,
     WideTable,
     fill_notes,
-    import_extra,
     title_of,
 )
 from recframe.analysis.intervals import find_sign
 from recframe.analysis.markup import LATEX, MARKDOWN, Cell, Markup
+from recframe.analysis.pictures import Lines, draw_intervals
 from recframe.errors import RecframeError, as_text, count_of, is_number, quote
 
 # The columns of a comparison that are printed, and those that say how its numbers were made.
@@ -27,13 +26,6 @@ MAIN_COLUMNS = ["difference", "low", "high", "p_corrected", "n_users"]
 METHOD_COLUMNS = ["n_users", "interval", "test"]
 MAX_DIGITS = 15
 SPREADS = ("interval", "±", None)
-# Colour-blind readers tell these apart (M. Okabe and K. Ito, "Color universal design", 2008).
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-MARKERS = "os^Dv"  # each round of colours has the next marker
-N_ACROSS = 4  # panels next to each other
-Group: TypeAlias = tuple[str, ...]  # a segment, and the baseline if there are several
-# The cells of each group and model, by metric.
-Lines = dict[tuple[Group, str], dict[Hashable, Cell]]
 
 
 def join_words(values: Iterable[object]) -> str:
@@ -181,7 +173,7 @@ class MeanTable(NotedTable):
     def _caption(self, spread: str | None, has_best: bool) -> str:
         """Return sentences that explain the numbers, then the notes."""
         text = self._say_numbers()
-        if spread and "interval" in self.columns:
+        if spread and "low" in self.columns:
             farther = " as ± its farther end" if spread == "±" else ""
             text += f", with the {self._say_interval()}{farther}"
         sentences = [text]
@@ -284,7 +276,9 @@ class ResultTable(MeanTable):
         lines, caption = self._lines(), f"{self._say_numbers()}, {self._say_interval()}"
         if self._is_difference:
             caption += f"; filled where p < {self._alpha:g}, {self._corrected}"
-        return draw(lines, self._outer, caption, ax, figsize, is_difference=self._is_difference)
+        return draw_intervals(
+            lines, self._outer, caption, ax, figsize, is_difference=self._is_difference
+        )
 
     def _lines(self) -> Lines:
         """Return the cells of each model, with intervals."""
@@ -323,57 +317,3 @@ class ResultTable(MeanTable):
         if least < most:
             return f"{noun} over {least:,} to {count_of(most, 'user')}"
         return f"{noun} over {count_of(most, 'user')}{' each' if outer - {'baseline'} else ''}"
-
-
-def draw(
-    lines: Lines, outer: list[str], caption: str, ax: Any, figsize: Any, *, is_difference: bool
-) -> Any:
-    """Draw a dot and an interval for each model, a panel for each metric; return the axes."""
-    pyplot = import_extra("matplotlib.pyplot", "plot", "plot")
-    metrics = list(dict.fromkeys(chain(*lines.values())))
-    groups, models = (list(dict.fromkeys(labels)) for labels in zip(*lines, strict=True))
-    styles = dict(zip(models, cycle(product(MARKERS, COLOURS)), strict=False))
-    rows = [", ".join(group) for group in groups] if outer else models
-    figure, n_across = None, 1
-    if ax is None:
-        n_across = min(len(metrics), N_ACROSS)
-        n_down, n_lines = -(-len(metrics) // n_across), len(groups) * (len(models) + 1)
-        size = 1.5 + 3 * n_across + 1.5 * bool(outer), n_down * (1.5 + 0.25 * n_lines)
-        how = {"squeeze": False, "sharey": True, "layout": "constrained"}
-        figure, ax = pyplot.subplots(n_down, n_across, figsize=figsize or size, **how)
-        for spare in ax.ravel()[len(metrics) :]:
-            spare.remove()
-        ax = ax.ravel()[: len(metrics)]
-    axes = np.array(ax, dtype=object).reshape(-1)
-    if len(axes) != len(metrics):
-        raise RecframeError(f"ax must be one for each of {quote(metrics)}, found {len(axes)}")
-    caption = _escape_dollars(textwrap.fill(caption, 36 * n_across, break_on_hyphens=False))
-    for show in [figure.supxlabel] if figure else [panel.set_xlabel for panel in axes]:
-        show(caption, fontsize="medium")
-    for panel, metric in zip(axes, metrics, strict=True):
-        if is_difference:
-            panel.axvline(0, color="0.6", linewidth=1, zorder=0)
-        for (group, model), cells in lines.items():
-            at, cell = float(models.index(model)), cells.get(metric, Cell())
-            if outer:
-                at = groups.index(group) + (at + 1) / (len(models) + 1) - 0.5
-            marker, colour = styles[model]
-            face = "white" if is_difference and not cell.is_significant else colour
-            panel.plot([cell.low, cell.high], [at, at], color=colour)
-            panel.plot(cell.value, at, marker, color=colour, markerfacecolor=face)
-        panel.set_title(_escape_dollars(title_of(metric)))
-        panel.set_yticks(range(len(rows)), map(_escape_dollars, rows))
-        panel.set_ylim(len(rows) - 0.5, -0.5)
-        panel.locator_params(axis="x", nbins=4)  # more numbers would overlap
-        panel.grid(axis="x", alpha=0.3)
-    if outer:
-        for model, (marker, colour) in styles.items():
-            axes[-1].plot([], [], marker, color=colour, label=_escape_dollars(model))
-        axes[0].set_ylabel(_escape_dollars(", ".join(outer)))
-        axes[-1].legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
-    return axes
-
-
-def _escape_dollars(text: str) -> str:
-    """Return a text that Matplotlib draws as it is; dollars would enclose a formula."""
-    return text.replace("$", r"\$")

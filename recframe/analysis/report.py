@@ -1,9 +1,12 @@
 """The report: one page of HTML to share, made from tables of findings."""
 
 import math
+import os
+import re
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
+from functools import cache, partial
 from html import escape
 from importlib.metadata import version
 from importlib.resources import files
@@ -16,26 +19,34 @@ import pandas as pd
 
 from recframe.analysis.compare import ScorePairs, compare_pairs, find_pairs, make_comparison
 from recframe.analysis.describe import ONLY_ROWS, ONLY_TRUTH, Description
-from recframe.analysis.display import Inspection, import_extra
+from recframe.analysis.display import Inspection, as_name, as_number, import_extra
 from recframe.analysis.intervals import find_sign
 from recframe.analysis.overview import Overview
+from recframe.analysis.pictures import Axis, find_axis, find_axis_of_k
 from recframe.analysis.power import ALPHA
 from recframe.analysis.summary import summary_table
-from recframe.errors import RecframeError, as_text, hide, quote
+from recframe.errors import RecframeError, as_text, quote, show_path
+from recframe.frames.names import plain_name
 from recframe.frames.tables import make_columns, plain_table
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import Metric, define, is_metric, parse_metric, parse_name
 from recframe.notes import Note, list_notes, taking_notes
-from recframe.options import CHOICES, MEANINGS, Options
+from recframe.options import CHOICES, Options, explain_value
 from recframe.other_tables import PathLike
 
 TITLE = "Ranking report"
 CONFIDENCE = 0.95
 K = 10  # the length of lists if no metric has a cut-off
+PAGE_ENDINGS = (".html", ".htm")
+# Users are queries on a page if their column has one of these names.
+QUERIES = ("query", "queryid", "qid", "topic", "topicid", "question", "questionid")
+USERS_AND_QUOTES = re.compile(r"(?<!\w)'[^']*'|`[^`]*`|\b[Uu]sers?\b")
+NOUNS = {"user": "query", "users": "queries", "User": "Query", "Users": "Queries"}
 # With these limits a page has less than 300 kB, whatever the data.
-N_METRICS, N_MODELS, N_ROWS, N_PAIRS, N_EXTREME, N_LISTED = 6, 6, 60, 3, 5, 10
-N_CUT_OFFS, N_BINS, N_TICKS, N_CHARACTERS = 20, 10, 4, 60
+N_METRICS, N_MODELS, N_ROWS, N_EXTREME, N_LISTED = 6, 6, 60, 5, 10
+N_CUT_OFFS, N_BINS, N_TEXT = 20, 10, 150
 QUANTILES = [0.1, 0.25, 0.5, 0.75, 0.9]
+FEW_USERS = 5  # flips of so few users' signs give no p-value below 0.05
 Row = dict[Hashable, Any]  # a row of a table, by its columns
 DESCRIBED = ("all_relevant", "exclude", "excluded_relevant", "unjudged", "written_differently")
 CONVENTIONS = (*CHOICES, "zero_division", "min_relevance", "min_score")
@@ -73,12 +84,20 @@ class Report:
         Raises
         ------
         RecframeError
-            It cannot be written, or is a file that the page was made of.
+            It cannot be written, does not end in .html or .htm, or is a file that the page was
+            made of.
         """
         # Imported here to keep `import recframe` fast.
+        from recframe.stores import find_ending
         from recframe.stores.outputs import check_apart, whole_file
 
+        name = os.fspath(path)
         check_apart(path, self._inputs, [])
+        if find_ending(name).lower() not in PAGE_ENDINGS:
+            raise RecframeError(
+                f"path must end in {' or '.join(PAGE_ENDINGS)}, found {show_path(name)}; the page "
+                "is HTML, which a browser prints to other formats"
+            )
         with whole_file(path) as file:
             file.write(self.html.encode())
 
@@ -104,6 +123,8 @@ class Findings(NamedTuple):
         The figures of the catalogue.
     inspect : callable, default None
         Returns the rankings of a user.
+    texts : DataFrame, default None
+        Values of labels with one for each user, such as the text of a query, by user.
     conventions : list of (str, object, str)
         The options in force with their meanings.
     trusted : DataFrame, default None
@@ -119,20 +140,9 @@ class Findings(NamedTuple):
     curves: Mapping[str, pd.DataFrame] = MappingProxyType({})
     catalogue: pd.DataFrame | None = None
     inspect: Callable[[Hashable], Inspection] | None = None
+    texts: pd.DataFrame | None = None
     conventions: Sequence[tuple[str, object, str]] = ()
     trusted: pd.DataFrame | None = None
-
-
-class Axis(NamedTuple):
-    """The range of an axis, and the numbers written along it."""
-
-    low: float
-    high: float
-    ticks: list[float]
-
-    def at(self, value: float) -> float:
-        """Return the place of a value along the axis, in [0, 1]."""
-        return (value - self.low) / (self.high - self.low)
 
 
 def check_title(title: Any) -> str:
@@ -156,8 +166,9 @@ def list_facts(
 
 
 def list_conventions(options: Options) -> list[tuple[str, object, str]]:
-    """Return the name, the value and the meaning of each option that decides definitions."""
-    return [(name, getattr(options, name), MEANINGS[name]) for name in CONVENTIONS]
+    """Return the name and the value of each option that decides definitions, and its meaning."""
+    values = ((name, getattr(options, name)) for name in CONVENTIONS)
+    return [(name, value, explain_value(name, value)) for name, value in values]
 
 
 def check_baseline(scores: Sequence[Hashable], baseline: Any) -> None:
@@ -191,6 +202,8 @@ def make_page(
         of_segment = ScorePairs(users, sorted(firsts.values()), are_several=True)
         changes = compare_pairs(of_segment, weights, how).reset_index("baseline")
         changes = changes[["baseline", "difference", "low", "high", "p_corrected"]]
+        of_base = means["mean"].rename_axis(["baseline", "metric"]).rename("mean_of_baseline")
+        changes = changes.join(of_base, on=["baseline", "metric"])
         bounds = {"low": "low_of_difference", "high": "high_of_difference"}
         return changes.rename(columns=bounds).join(means)
 
@@ -205,8 +218,8 @@ def make_page(
             table = compare_pairs(pairs._replace(are_several=True), None, how)
             words = np.where(table["difference"] > 0, "higher", "lower")
             table["finding"] = np.where(table["p_corrected"] < ALPHA, words, "not shown")
-            changes = list_rows(table)
-    notes = list_notes(facts)
+            changes = [{**row, "why": _explain(row, len(table))} for row in list_rows(table)]
+    nouns = NOUNS if any(plain_name(one) in QUERIES for one in per_user.index.names) else {}
     segments = pd.DataFrame() if findings.by_segment is None else findings.by_segment(measure)
     drawn = labels[:N_METRICS]
     context = {
@@ -214,14 +227,13 @@ def make_page(
         "version": version("recframe"),
         "date": date.today().isoformat(),
         "findings": findings,
-        "worries": [*findings.worries, *(one.text for one in findings.notes)],
         "scores": scores,
         "labels": labels,
         "compared": [(scores[base], scores[other]) for base, other in pairs.pairs],
         "is_several": pairs.are_several,
         "means": means,
         "changes": changes,
-        "notes": [one.text for one in notes],
+        "notes": list_notes(facts),
         "spreads": list(_draw_spreads(per_user, scores[:N_MODELS], drawn)),
         "quantiles": QUANTILES,
         "by": list(segments)[: list(segments).index("score")] if len(segments) else [],
@@ -229,6 +241,7 @@ def make_page(
         "extremes": list(_find_extremes(findings, pairs)),
         "definitions": list(_list_definitions(labels)),
         "find_axis": find_axis,
+        "find_axis_of_k": find_axis_of_k,
         "n_rows": N_ROWS,
         "n_metrics": N_METRICS,
         "n_models": N_MODELS,
@@ -236,35 +249,10 @@ def make_page(
     environment = Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
-    environment.filters |= {"number": as_number, "name": as_name}
+    say = partial(USERS_AND_QUOTES.sub, lambda match: nouns.get(match[0], match[0]))
+    environment.filters |= {"number": as_number, "name": as_name, "said": say}
     text = (files("recframe.analysis") / "report.html.j2").read_text("utf-8")
     return Report(title, environment.from_string(text).render(context), findings.inputs)
-
-
-def as_number(value: float, sign: str = "") -> str:
-    """Return a number with four decimals, or with three digits if four decimals show fewer."""
-    value = float(value) + 0.0  # no minus before a zero
-    if math.isnan(value):
-        return "–"
-    return f"{value:{sign}.4f}" if value == 0 or 1e-3 <= abs(value) < 1e6 else f"{value:{sign}.3g}"
-
-
-def as_name(label: object, n: int = N_CHARACTERS) -> str:
-    """Return a label on one line; a long one loses its middle."""
-    text = " · ".join(map(as_text, label)) if isinstance(label, tuple) else as_text(label)
-    is_null = label is None or label is pd.NA or label != label
-    line = "(none)" if is_null else " ".join(hide(text[:10_000]).split())
-    line = "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in line)
-    n = n if len(escape(line).encode()) < 2 * n else max(12, n // 4)
-    return line if len(line) <= n else f"{line[: n - n // 3 - 1]}…{line[-(n // 3) :]}"
-
-
-def _list_definitions(labels: Sequence[str]) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield the label of each metric, its definition, and its parameters."""
-    for metric in map(parse_metric, filter(is_metric, labels[:N_ROWS])):
-        name, *parameters, k = metric.meaning
-        parameters += [("k", k)] if k else []
-        yield metric.label, define(name), [f"{one} = {value}" for one, value in parameters]
 
 
 def list_points(metrics: Sequence[Metric]) -> list[tuple[str, int]]:
@@ -289,17 +277,25 @@ def make_curves(means: pd.DataFrame, points: list[tuple[str, int]]) -> dict[str,
     return {family: curves.loc[family] for family in dict(points)}
 
 
-def find_axis(values: Any) -> Axis:
-    """Return an axis for values that ends in round numbers; from 0 to 1 without values."""
-    known = np.asarray(values, float)
-    known = known[np.isfinite(known)] if np.isfinite(known).any() else np.array([0.0, 1.0])
-    low, high = float(known.min()), float(known.max())
-    least = (high - low or abs(high) or 1) / N_TICKS
-    power = 10.0 ** math.floor(math.log10(least))
-    step = next(n * power for n in (1, 2, 5, 10) if n * power >= least * 0.999)
-    first = math.floor(low / step + 1e-9)
-    last = max(math.ceil(high / step - 1e-9), first + 1)
-    return Axis(first * step, last * step, [n * step for n in range(first, last + 1)])
+def _list_definitions(labels: Sequence[str]) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield the label of each metric, its definition, and its parameters."""
+    for metric in map(parse_metric, filter(is_metric, labels[:N_ROWS])):
+        name, *parameters, k = metric.meaning
+        parameters += [("k", k)] if k else []
+        yield metric.label, define(name), [f"{one} = {value}" for one, value in parameters]
+
+
+def _explain(row: Row, n_rows: int) -> str:
+    """Return a sentence on why interval and test disagree in a row of `compare`, "" if not."""
+    holds_0, p, corrected = row["low"] <= 0 <= row["high"], row["p_value"], row["p_corrected"]
+    if holds_0 == (corrected >= ALPHA) or np.isnan([row["low"], corrected]).any():
+        return ""
+    why = f"{row['interval']} and {row['test']} are different methods, which may disagree"
+    if not holds_0 and p < ALPHA:
+        why = f"p is {as_number(p)} before its correction for {n_rows} rows, the interval has none"
+    elif not holds_0 and (n := row["n_won"] + row["n_lost"]) <= FEW_USERS:
+        why = f"only {n} users differ, and no flips of their signs give p < {ALPHA}"
+    return f"The interval {'holds' if holds_0 else 'excludes'} 0, unlike the test: {why}."
 
 
 def _draw_spreads(
@@ -327,20 +323,38 @@ def _sort_segments(
 
 
 def _find_extremes(findings: Findings, pairs: ScorePairs) -> Iterator[tuple[Any, ...]]:
-    """Yield two models with the users whose first metric falls and rises most, and some lists."""
+    """Yield two models with the users whose first metric falls and rises most, and their lists.
+
+    The last value yielded has the texts of users by user.
+    """
     scores, metrics = map(pairs.per_user.columns.unique, ("score", "metric"))
-    for number, (base, other) in enumerate(pairs.pairs[:N_PAIRS]):
+    look = findings.inspect and cache(findings.inspect)
+    for base, other in pairs.pairs[:N_MODELS]:
         values = pairs.per_user.iloc[:, [base * len(metrics), other * len(metrics)]]
         values = values.set_axis(["baseline", "score"], axis=1).dropna()
         values["difference"] = values["score"] - values["baseline"]
         falls = values[values["difference"] < 0].nsmallest(N_EXTREME, "difference")
         rises = values[values["difference"] > 0].nlargest(N_EXTREME, "difference")
         both, lists = [scores[base], scores[other]], []
-        for user in [*falls.index[:1], *rises.index[:1]]:
-            if findings.inspect is None or number > 0:
-                break
+        for user in [*falls.index[:1], *rises.index[:1]] if look else []:
             with suppress(RecframeError):  # the list may be shorter than k
-                ranked = findings.inspect(user).tables
-                shown = {one: ranked[one].dropna(subset="position").head(N_LISTED) for one in both}
-                lists.append((user, shown))
-        yield both, metrics[0], [("falls", falls), ("rises", rises)], lists
+                shown = look(user)  # type: ignore[misc]  # without it no user is asked for
+                lists.append((user, {one: list(_list_items(shown, one)) for one in both}))
+        sides = [("falls", falls), ("rises", rises)]
+        users = [user for _, table in sides for user in table.index]
+        said = [] if findings.texts is None else _join_texts(findings.texts.loc[users])
+        yield both, metrics[0], sides, lists, dict(zip(users, said, strict=False))
+
+
+def _list_items(shown: Inspection, score: Hashable) -> Iterator[tuple[float, bool, Any, str]]:
+    """Yield the position, relevance, name and texts of the first items in a user's ranking."""
+    rows = shown.tables[score].dropna(subset="position").head(N_LISTED)
+    texts = _join_texts(rows[list(shown.labels)])
+    names = rows["item"] if "item" in rows else rows["score"].map(as_number)
+    yield from zip(rows["position"], rows["relevant"], names, texts, strict=True)
+
+
+def _join_texts(table: pd.DataFrame) -> list[str]:
+    """Return the texts of each row as one, without nulls; a long one loses its end."""
+    texts = [" · ".join(map(as_text, row.dropna())) for _, row in table.astype(object).iterrows()]
+    return [one if len(one) <= N_TEXT else f"{one[: N_TEXT - 1]}…" for one in texts]

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from pandas.plotting import PlotAccessor
 
 from recframe.analysis.display import WORDS
 from recframe.analysis.intervals import has_limits, mean_interval, spread_by, weigh_users
 from recframe.analysis.paper_tables import MeanTable, ResultTable
+from recframe.analysis.pictures import draw_curves
 from recframe.analysis.resampling import Resampling
 from recframe.analysis.trusted import align_people, interval_by_both, note_places
 from recframe.errors import RecframeError, as_text, quote
@@ -187,30 +187,42 @@ def measure_curve(
     return table.mask(is_beyond, np.inf) if is_beyond.any() else table
 
 
-class _CurvePlot(PlotAccessor):
-    """Plots with the metric as the title of the y axis, not of the legend."""
-
-    def __init__(self, table: pd.DataFrame) -> None:
-        super().__init__(table)
-        plain = pd.DataFrame(table)
-        if segments := list(range(table.index.nlevels - 1)):  # each segment is a line
-            plain = pd.DataFrame(plain.unstack(segments))  # noqa: PD010  # pivot would sort them
-        self._table = plain
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        table = self._table
-        backend = kwargs.get("backend") or pd.get_option("plotting.backend")
-        if backend == "matplotlib":  # other backends have no argument for the title of an axis
-            kwargs = {"ylabel": table.columns.names[0]} | kwargs
-            names = [None, *table.columns.names[1:]]
-            table = table.set_axis(table.columns.set_names(names), axis=1)
-        return PlotAccessor(table)(*args, **kwargs)
-
-
 class CurveTable(MeanTable):
-    """A DataFrame of a metric by cut-off; plots name the metric on an axis."""
+    """A DataFrame of a metric by cut-off, which draws itself."""
 
-    plot: Any = property(_CurvePlot)
+    def plot(  # type: ignore[override]  # pandas' plot is an accessor
+        self, ax: Any = None, figsize: Any = None, *, legend: bool = True, **arguments: Any
+    ) -> Any:
+        """
+        Draw a line for each model over the cut-offs, in a panel for each segment.
+
+        The first eight models differ in colour, others in the style of the line too.
+
+        Parameters
+        ----------
+        ax : Axes of Matplotlib, or as many as there are segments, default None
+            The axes to draw on; None: a new figure.
+        figsize : tuple of float, default None
+            Width and height of a new figure in inches.
+        legend : bool, default True
+            Whether a legend stands at the right of the panels.
+        **arguments
+            Those of ``DataFrame.plot``, such as ``marker="."``. Other backends than Matplotlib get
+            the whole table.
+
+        Returns
+        -------
+        ndarray of Axes
+            One for each segment, or a single one.
+
+        Raises
+        ------
+        RecframeError
+            The number of `ax` is not that of segments.
+        ImportError
+            The picture needs Matplotlib, the extra ``plot``.
+        """
+        return draw_curves(pd.DataFrame(self), ax, figsize, legend, arguments)
 
 
 def curve_table(means: pd.DataFrame, metrics: list[Metric]) -> pd.DataFrame:

@@ -138,6 +138,14 @@ TRUSTED: Flags = {
     },
 }
 BOUNDS_HELP = "print the lowest and highest mean that unjudged rows leave possible"
+ITEMS: Flags = {
+    "--items": {
+        "type": read_integer,
+        "metavar": "FILE|NUMBER",
+        "help": "the catalogue: a file with a column of its items, or how many it has "
+        "(default: the items of PATH)",
+    },
+}
 VERBOSITY: Flags = {
     "-q --quiet --no-progress": {"action": "store_true", "help": "no progress bar, no notes"},
     "-v --verbose": {

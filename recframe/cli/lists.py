@@ -16,8 +16,7 @@ from recframe.cli.commands import (
     scan_files,
     tell_notes,
 )
-from recframe.cli.flags import CUT_OFF, FILES, LIMITS, add_flags, add_options, add_output
-from recframe.cli.parser import read_integer
+from recframe.cli.flags import CUT_OFF, FILES, ITEMS, LIMITS, add_flags, add_options, add_output
 from recframe.cli.results import Result, make_figures_result, write_result
 from recframe.console import DONE
 from recframe.errors import RecframeError, RecframeWarning, quote
@@ -43,13 +42,7 @@ def add_catalogue(command: argparse.ArgumentParser) -> None:
   recframe catalogue runs/ --items items.parquet --by provider"""
     add_flags(command, FILES)
     command.add_argument("-k", "--k", help="the length of the lists (default: 10)", **CUT_OFF)
-    command.add_argument(
-        "--items",
-        type=read_integer,
-        metavar="FILE|NUMBER",
-        help="the catalogue: a file with a column of its items, or how many it has "
-        "(default: the items of PATH)",
-    )
+    add_flags(command, ITEMS)
     command.add_argument(
         "--by",
         action="append",

@@ -8,11 +8,12 @@ from typing import Any
 
 import pandas as pd
 
-from recframe.analysis.report import Findings, Report, check_title, make_page
+from recframe.analysis.report import PAGE_ENDINGS, Findings, Report, check_title, make_page
 from recframe.analysis.segments import apply_by_segment, segment_table
 from recframe.cli.commands import list_trusted, open_outputs, read_options, scan_files
 from recframe.cli.flags import (
     FILES,
+    ITEMS,
     LIMITS,
     TRUSTED,
     UNIT,
@@ -26,13 +27,12 @@ from recframe.cli.results import find_baseline
 from recframe.console import DONE, tell
 from recframe.errors import RecframeError, count_of, quote, show_path
 from recframe.files.saved import read_joined
+from recframe.frames.judgments import load_frame
 from recframe.frames.tables import make_columns, plain_table
 from recframe.frames.user_values import WEIGHTS
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import find_alike, is_metric
 from recframe.options import DEFAULTS, list_changed
-
-PAGE_ENDINGS = (".html", ".htm")
 
 
 def add_report(command: argparse.ArgumentParser) -> None:
@@ -63,7 +63,14 @@ of two nights, which the page compares."""
         "score in saved values; for several repeat it",
     )
     add_flags(group.add_mutually_exclusive_group(), UNIT)
-    add_flags(group, TRUSTED)
+    group.add_argument(
+        "--label",
+        action="append",
+        metavar="COLUMN",
+        help="shown next to items, such as a title, or next to users if each has one value, as the "
+        "text of a query has; for several repeat it",
+    )
+    add_flags(group, {**ITEMS, **TRUSTED})
     group = command.add_argument_group("output")
     group.add_argument(
         "-o",
@@ -85,7 +92,9 @@ def run_report(arguments: Namespace) -> tuple[int, str]:
     pairs = [one[-1] for one in labels if isinstance(one, tuple)]  # (score, metric), by pandas
     if is_saved := any(map(is_metric, pairs or labels[-1:] * ("score" in labels))):
         of_files = ("filter", "union_by_name", "lists", "sep", "names")
-        of_rows = [name for name in (*of_files, "trusted") if getattr(arguments, name)]
+        of_rows = [
+            name for name in (*of_files, "trusted", "label", "items") if getattr(arguments, name)
+        ]
         if of_rows := [*of_rows, *list_changed(options)]:
             raise RecframeError(
                 f"{as_flag(of_rows[0])} is for rows of users and items; "
@@ -94,15 +103,18 @@ def run_report(arguments: Namespace) -> tuple[int, str]:
             )
     rec = None if is_saved else scan_files(arguments, options)[0]
     read = arguments.paths if rec is None else rec.paths
-    with open_outputs(arguments, read, list_trusted(arguments)) as (output, _):
+    items = arguments.items
+    others = [*list_trusted(arguments), *([items] if isinstance(items, str) else [])]
+    with open_outputs(arguments, read, others) as (output, _):
         if rec is None:
             report = _report_saved(arguments, title)
         else:
             known = {str(score): score for score in rec.scores}
             baseline = find_baseline(arguments.baseline, known, "scores")
             metrics = arguments.metrics or DEFAULT_METRICS
+            items = load_frame("items", items) if isinstance(items, str) else items
             asked = baseline, arguments.by, title, arguments.unit, arguments.trusted
-            report = rec.report(metrics, *asked)
+            report = rec.report(metrics, *asked, arguments.label, items)
         if output is not None:  # --output is required
             output.write(report.html.encode())
     if not arguments.quiet:
@@ -121,8 +133,8 @@ def _report_saved(arguments: Namespace, title: str) -> Report:
         raise RecframeError(f"{quote(lacking[0])} must be in the files, which have {quote(known)}")
     per_user = per_user.reindex(columns=make_columns(scores, asked))
     notes = [
-        f"{score}: {count_of(n, 'user')} of {len(per_user):,} without a value, who are in neither "
-        "its means nor its differences"
+        f"{score}: {count_of(n, 'user')} of {len(per_user):,} without a value, left out of its "
+        "means and differences"
         for score in scores
         if (n := len(per_user) - len(per_user[[score]].dropna(how="all")))
     ]

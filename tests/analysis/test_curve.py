@@ -139,22 +139,74 @@ def test_users_without_a_list_do_not_end_the_curve():
 
 
 def test_curve_plots(frame):
-    """Pandas draws a line for each score column over k, and the metric names the other axis."""
+    """A line for each score column over k is drawn, and the metric names the other axis."""
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("agg")
     frame["b_score"] = frame["score"]
     curve = frame.rec(short="pad").curve(k=5)
-    drawn = [curve.plot(), curve.plot.line(), curve.loc[:3].plot(), curve.plot(ylabel="y")]
+    drawn = [curve.plot(), curve.loc[:3].plot(marker="."), curve.plot(ylabel="y")]
 
-    for axes in drawn[:3]:
-        assert ("k", "recall@k") == (axes.get_xlabel(), axes.get_ylabel())
-    assert "y" == drawn[3].get_ylabel()
-    axes = drawn[0]
+    for axes in drawn:
+        assert (1,) == axes.shape
+    assert ("k", "recall@k") == (drawn[1][0].get_xlabel(), drawn[1][0].get_ylabel())
+    assert "y" == drawn[2][0].get_ylabel()
+    axes = drawn[0][0]
     assert ["score", "b_score"] == [line.get_label() for line in axes.lines]
-    assert [1, 2, 3, 4, 5] == axes.lines[0].get_xdata().tolist()
+    assert [1, 2, 3, 4, 5] == axes.lines[0].get_xdata().tolist() == axes.get_xticks().tolist()
     assert "" == axes.get_legend().get_title().get_text()
     assert curve.columns.name == "recall@k"
     matplotlib.pyplot.close("all")
+
+
+def test_where_curves_are_drawn(frame):
+    """A curve is drawn on the axes passed, or in a figure of the size passed, with its title."""
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    curve = frame.rec(short="pad").curve(k=5)
+    _, own = pyplot.subplots()
+
+    assert own is curve.plot(ax=own)[0]
+    (axes,) = curve.plot(figsize=(7, 3), title="a curve", legend=False)
+    assert [7.0, 3.0] == axes.figure.get_size_inches().tolist()
+    assert ("a curve", None) == (axes.get_title(), axes.get_legend())
+    with pytest.raises(recframe.RecframeError, match=r"ax must be one for each of \[''\], found 2"):
+        curve.plot(ax=[own, own])
+    pyplot.close("all")
+
+
+@pytest.mark.parametrize(
+    ("cut_offs", "ticks"),
+    [
+        (10, [1, 2, 4, 6, 8, 10]),
+        (50, [1, 10, 20, 30, 40, 50]),
+        ([3, 7], [3, 4, 5, 6, 7]),
+        (1, [1]),
+    ],
+)
+def test_ticks_are_cut_offs(cut_offs, ticks):
+    """The ticks of k are whole numbers, and the first is the first cut-off."""
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    frame = pd.DataFrame({"user": 1, "score": range(60), "relevant": [0, 1] * 30})
+    (axes,) = frame.rec.curve("precision", k=cut_offs).plot()
+
+    assert ticks == axes.get_xticks().tolist()
+    pyplot.close("all")
+
+
+def test_lines_of_many_models_differ():
+    """Eight models differ in colour, and the others repeat the colours in another style."""
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    scores = {f"m{n}_score": [2 + n, 1, 3] for n in range(18)}
+    frame = pd.DataFrame({"user": 1, "relevant": [0, 1, 1], **scores})
+    (axes,) = frame.rec.curve("recall", k=2).plot()
+    looks = [(line.get_color(), line.get_linestyle()) for line in axes.lines]
+    axes.figure.canvas.draw()
+    right = axes.get_window_extent().x1
+
+    assert 18 == len(set(looks))
+    assert 8 == len({colour for colour, _ in looks})
+    assert ["-"] * 8 + ["--"] * 8 + [":"] * 2 == [style for _, style in looks]
+    assert axes.get_legend().get_window_extent().x0 >= right
+    pyplot.close("all")
 
 
 def test_other_libraries_draw_it(frame, monkeypatch):
@@ -165,4 +217,5 @@ def test_other_libraries_draw_it(frame, monkeypatch):
 
     name, arguments = frame.rec.curve().plot(backend="drawer")
     assert "recall@k" == name
+    assert {"ax", "legend"}.isdisjoint(arguments)
     assert "ylabel" not in arguments

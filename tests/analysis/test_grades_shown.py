@@ -30,7 +30,7 @@ def truth():
 
 def test_inspect_shows_grades(frame, truth):
     """Each row shows its grade, or a mark that a note explains if truth does not hold the row."""
-    shown = frame.rec(truth=truth, **BOUND).inspect("ann", k=3)
+    shown = frame.rec(truth=truth, **BOUND).inspect("ann", k=6)
 
     expected = [pd.NA, 0, 3, pd.NA, 1, 2]
     assert expected == shown.tables["score"]["grade"].tolist()

@@ -111,18 +111,25 @@ precision@2: 75.00%
 recall@2: 50.00%
 R-precision: 66.67%
 
-  position                                      item relevance score
-────────────────────────────────────────────────────────────────────
-         1 ✓ {SCRIPT}         1   0.9
-      =2.5                                     b & b         0   0.5
-────────────────────────────────────────────────────────────────────
-      =2.5 ✓                                       c         1   0.5
-         4                                         d         0   0.2
-not ranked ✓                                       e         1
+position   {"item":39} relevance score
+{"─" * 66}
+       1 ✓ {SCRIPT}         1   0.9
+    =2.5   {"b & b":39}         0   0.5
+{"─" * 66}
+… 3 more rows, 2 relevant
 = tied, at their mean position
-the cut at 2 falls inside a tie"""
+the cut at 2 falls inside a tie, 1 more of its rows below"""
 
     assert expected == str(tied.rec(missing="unranked").inspect("ann", k=2))
+
+
+def test_rows_without_a_score_come_last(tied):
+    """Rows that are not ranked follow the others, if k is large enough."""
+    lines = str(tied.rec(missing="unranked", short="pad").inspect("ann", k=9)).splitlines()
+
+    assert ["1", "=2.5", "=2.5", "4", "not"] == [line.split()[0] for line in lines[9:14]]
+    assert "not ranked ✓ e" == lines[13][:14]
+    assert "more row" not in "".join(lines)
 
 
 def test_side_by_side(example):
@@ -173,14 +180,16 @@ def test_relevant_is_what_the_options_say():
     assert [2.5, 4.0] == table["relevance"].tolist()
 
 
-@pytest.mark.parametrize(("k", "n_shown"), [(3, 30), (28, 33), (400, 405)])
-def test_a_long_list_is_cut(k, n_shown):
-    """A list of 1,000 rows is cut after its first rows, but never before position k."""
-    frame = pd.DataFrame({"user": 1, "score": range(1000), "relevant": 1})
+@pytest.mark.parametrize("k", [3, 28, 400, 999, 1000])
+def test_k_rows_are_shown(k):
+    """A list of 1,000 rows is cut after k rows, and the text counts the others."""
+    frame = pd.DataFrame({"user": 1, "score": range(1000), "relevant": [1, 0] * 500})
     inspection = frame.rec.inspect(1, k=k)
+    more = {999: ["… 1 more row, 1 relevant"], 1000: []}
+    expected = more.get(k, [f"… {1000 - k} more rows, {(1001 - k) // 2} relevant"])
 
-    assert f"… {1000 - n_shown} more rows" in str(inspection)
-    assert n_shown + 1 == len(Tables(inspection.to_html()).rows)
+    assert expected == [line for line in str(inspection).splitlines() if "more" in line]
+    assert k + 1 == len(Tables(inspection.to_html()).rows)
     assert 1000 == len(inspection.tables["score"])
     lines = str(inspection).splitlines()
     rules = [number for number, line in enumerate(lines) if line.startswith("─")]
@@ -202,7 +211,7 @@ def test_undefined(frame):
 def test_scores_are_aligned():
     """Scores are printed with one number of decimals, as pandas prints a column."""
     frame = pd.DataFrame({"user": 1, "score": [0.5, 0.25, 1e-3, np.inf], "relevant": 1})
-    rows = Tables(frame.rec.inspect(1, k=3).to_html()).rows[1:]
+    rows = Tables(frame.rec.inspect(1, k=4).to_html()).rows[1:]
 
     assert ["inf", "0.500", "0.250", "0.001"] == [row[-1] for row in rows]
 
@@ -225,7 +234,7 @@ def test_lines_and_colours_of_the_html(tied, k):
             if name in style:
                 found.update(map(int, re.findall(r"_row(\d+)_", selectors)))
 
-    assert [{0, 2, 4}, {k - 1} if k < 5 else set()] == list(rows.values())
+    assert [{0, 2, 4} & {*range(k)}, {k - 1} if k < 5 else set()] == list(rows.values())
 
 
 def test_a_display_of_no_width_has_80_columns():
@@ -246,14 +255,15 @@ def test_a_display_of_no_width_has_80_columns():
 
 def test_html_tables(tied):
     """The HTML has the same captions and cells as the text, and relevant rows are marked."""
-    page = tied.rec(missing="unranked").inspect("ann", k=2).to_html()
+    options = {"missing": "unranked", "short": "pad"}
+    page = tied.rec(**options).inspect("ann", k=5).to_html()
     tables = Tables(page)
 
-    assert ["score\nprecision@2: 75.00%\nrecall@2: 50.00%\nR-precision: 66.67%"] == tables.captions
+    assert ["score\nprecision@5: 40.00%\nrecall@5: 66.67%\nR-precision: 66.67%"] == tables.captions
     assert ["position", "", "item", "relevance", "score"] == tables.rows[0]
     assert ["1", "✓", SCRIPT, "1", "0.9"] == tables.rows[1]
     assert ["not ranked", "✓", "e", "1", ""] == tables.rows[-1]
-    assert page == tied.rec(missing="unranked").inspect("ann", k=2)._repr_html_()
+    assert page == tied.rec(**options).inspect("ann", k=5)._repr_html_()
 
 
 def test_text_has_no_control_characters():
@@ -284,13 +294,55 @@ def test_items_are_shown_where_repeats_are_kept(frame):
     assert [1, 2, 3] == table["item"].tolist()
 
 
-def test_long_names_are_cut():
-    """The text cuts names longer than 40 characters."""
-    frame = pd.DataFrame({"user": 1, "item": ["x" * 40, "y" * 41], "score": [2, 1], "relevant": 1})
-    text = str(frame.rec.inspect(1, k=1))
+@pytest.mark.parametrize("width", [60, 80, 133, 300])
+def test_long_texts_are_cut_to_the_display(width):
+    """Texts end where the display does, and lists stand side by side if their texts fit."""
+    texts = {"item": ["x" * 30, "y" * 41], "title": ["one " * 20, "two"]}
+    scores = {"a_score": [2, 1], "b_score": [1, 2]}
+    frame = pd.DataFrame({"user": 1, **texts, **scores, "relevant": 1})
+    with pd.option_context("display.width", width):
+        lines = str(frame.rec.inspect(1, k=2, label="title")).splitlines()
 
-    assert f" {'x' * 40} " in text
-    assert f" {'y' * 37}... " in text
+    assert max(map(len, lines)) <= max(width, 68)
+    assert any("x" * 19 in line for line in lines)
+    assert (width < 300) == any("yyy…" in line or "one…" in line for line in lines)
+    assert (width > 133) == any(line.count("position") == 2 for line in lines)
+
+
+def test_texts_begin_at_the_left(example):
+    """Names of items are aligned at the left, numbers at the right, in text and HTML."""
+    frame = pd.DataFrame({"user": 1, "item": ["a", "bbb"], "score": [20, 1], "relevant": 1})
+    inspection = frame.rec.inspect(1, k=2)
+    lines = str(inspection).splitlines()
+
+    assert ["✓ a            1    20", "✓ bbb          1     1"] == [
+        line[9:] for line in lines if "✓" in line
+    ]
+    assert re.search(r"\.col2 \{\s*text-align: left;\s*\}", inspection.to_html())
+    assert "text-align: left;\n}" not in example.rec.inspect(4, k=2).to_html().split(".col2")[0]
+
+
+def test_the_text_of_a_query_stands_above():
+    """A label with one value in all rows stands above the lists, once, and not next to items."""
+    frame = pd.DataFrame(
+        {
+            "query_id": ["q"] * 3 + ["r"],
+            "text": ["how to < reset"] * 3 + ["why"],
+            "item": list("abca"),
+            "title": ["A", "A", None, "A"],
+            "score": [3, 2, 1, 1],
+            "relevant": [1, 0, 1, 1],
+        }
+    )
+    inspection = frame.rec.inspect("q", k=2, label=["text", "title"])
+    lines = str(inspection).splitlines()
+
+    assert ["query_id q: 3 rows, 2 relevant", "text: how to < reset"] == lines[:2]
+    assert ["position", "item", "title", "relevance", "score"] == lines[8].split()
+    assert "relevant<br>text: how to &lt; reset</strong>" in inspection.to_html()
+    assert "text" in inspection.tables["score"]
+    # One row cannot tell whether its text is the user's or the item's.
+    assert "text: why" not in str(frame.rec.inspect("r", k=1, label="text"))
 
 
 def test_text_has_a_line_for_each_row():
@@ -449,8 +501,19 @@ def test_in_a_browser(example, tmp_path, scheme, ink):
     for text in ("object 4: 30 rows, 13 relevant", "recall@3: 15.38%", "recall@3: 23.08%"):
         assert text in seen["text"]
     assert ["3 8 0 1.656717", "3 ✓ 3 1 0.779723"] == seen["lined"]
-    assert 2 * 13 == len(seen["bold"])
+    assert 2 + 3 == len(seen["bold"])
     assert all("✓" in row for row in seen["bold"])
+
+
+@in_browser
+def test_long_texts_wrap_in_a_browser(tmp_path):
+    """Two lists with long texts stand side by side at 1,280 pixels."""
+    texts = [f"{letter} long text of a document, " * 9 for letter in "abc"]
+    scores = {"a_score": [1, 2, 3], "b_score": [3, 2, 1]}
+    frame = pd.DataFrame({"user": 1, "item": list("xyz"), "text": texts, **scores, "relevant": 1})
+    seen = see(frame.rec.inspect(1, k=3, label="text"), tmp_path, "--window-size=1280,900")
+
+    assert seen["beside"]
 
 
 @in_browser

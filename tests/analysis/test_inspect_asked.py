@@ -48,7 +48,7 @@ def engines(frame, folder):
 
 def test_another_column_beside_the_item(frame):
     """A label column stands after the item, empty for a null; several items may share a text."""
-    shown = frame.assign(relevant=1).rec(score="a_score").inspect("ann", 3, label="title")
+    shown = frame.assign(relevant=1).rec(score="a_score").inspect("ann", 4, label="title")
     table = shown.tables["a_score"]
 
     assert ["position", "relevant", "item", "title", "relevance", "score"] == list(table)

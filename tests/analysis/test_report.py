@@ -20,7 +20,7 @@ import pytest
 import recframe
 import recframe.dask
 import recframe.polars
-from recframe.analysis.report import as_number
+from recframe.analysis.display import as_number
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "example.parquet"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -112,6 +112,8 @@ def hostile():
         "item": [f"{i} {SCRIPT * 9}" for i in range(n_items)] * n_users,
         "relevant": rng.integers(0, 2, n),
         f"by {SCRIPT}": np.repeat([f"{i} {'<&>' * 200}" for i in range(7)], n // 7),
+        "text": np.repeat([f"{i} {SCRIPT} {'é' * 400}" for i in range(n_users)], n_items),
+        "title": [f"{i} {'é' * 400}" for i in range(n_items)] * n_users,
     }
     return pd.DataFrame(rows | scores)
 
@@ -134,7 +136,7 @@ def test_numbers_are_those_of_python(report, example):
             *map(str, row[["n_won", "n_tied", "n_lost"]]),
         ]
         for (score, metric), row in changes.iterrows()
-    ] == page.tables["differences"][0][1:]
+    ] == [row for row in page.tables["differences"][0][1:] if len(row) > 1]
     for family, table in zip(("precision", "recall", "ndcg"), page.tables["cut-offs"], strict=True):
         curve = example.rec.curve(family, 4 if family != "ndcg" else 10)
         assert [
@@ -170,7 +172,11 @@ def test_segments_are_those_of_python(report, example):
                 f"{row['p_corrected']:.4f}",
             ]
             for label, row in own.iterrows()
-        ] == [[*row[:3], row[5], row[7]] for row in table[1:]]
+        ] == [[*row[:3], row[6], row[8]] for row in table[1:]]
+        of_base = means.xs(("Random scores", metric), level=("score", "metric"))["mean"]
+        assert {one: f"{mean:.4f}" for one, mean in of_base.items()} == {
+            row[0]: row[5] for row in table[1:]
+        }
 
 
 def test_extremes_are_users(report, example):
@@ -179,7 +185,7 @@ def test_extremes_are_users(report, example):
     per_user = example.rec.evaluate("precision@4").droplevel("metric", axis=1)
     changed = per_user["KNN scores"] - per_user["Random scores"]
     rows = {user: row for user, *row in page.tables["extremes"][0][1:]}
-    shown = re.findall(r"User (.*?)</a></h3>(.*?)(?=<h3|</section)", report.html, re.DOTALL)
+    shown = re.findall(r"User (.*?)</a></h4>(.*?)(?=<h[34]|</section)", report.html, re.DOTALL)
 
     assert [str(changed.idxmin()), str(changed.idxmax())] == [user for user, _ in shown]
     for user, lists in shown:
@@ -219,6 +225,148 @@ def test_engines_give_the_same_page(engine, example, report, tmp_path):
 
     assert all("<dt>data</dt>" in mine for mine, _ in apart)
     assert len(apart) <= 1
+
+
+@pytest.fixture
+def queries():
+    """Return three models of eight queries with texts; a query has no list of the last model."""
+    rng, n = np.random.default_rng(1), 80
+    frame = pd.DataFrame(
+        {
+            "query_id": np.repeat([f"q{i}" for i in range(8)], 10),
+            "item": [f"d{i}" for i in range(n)],
+            "relevant": rng.integers(0, 2, n),
+            "text": np.repeat([f"how to <{i}>" for i in range(8)], 10),
+            "title": [f"title & {i}" if i % 7 else None for i in range(n)],
+            "kind": np.repeat(["short", "long"], 40),
+            **{f"{model}_score": rng.random(n) for model in ("bm25", "dense", "user")},
+        }
+    )
+    frame.loc[:9, "user_score"] = np.nan
+    return frame
+
+
+OF_QUERIES = {"missing": "unranked", "short": "pad"}
+
+
+@pytest.mark.parametrize("engine", ["frame", *ENGINES])
+def test_labels(engine, queries, tmp_path):
+    """A label with one value for each user stands next to users, another one next to items."""
+    engines = {"frame": lambda frame, _: frame.rec, **ENGINES}
+    rec = engines[engine](queries, tmp_path / "rows.parquet")(**OF_QUERIES)
+    page = rec.report("recall@5", label=["text", "title"]).html
+    section = html.unescape(page[page.index('id="extremes"') : page.index('id="catalogue"')])
+    texts = dict(zip(queries["query_id"], queries["text"], strict=True))
+    titles = dict(zip(queries["item"], queries["title"].fillna(""), strict=True))
+    shown = re.findall(r'<bdi>(\w+)</bdi>(?:<span class="of">(.*?)</span>)?<', section)
+
+    users = [(one, text) for one, text in shown if one in texts]
+    assert len(users) >= 10
+    assert all(text == texts[one] for one, text in users)
+    items = [(one, text) for one, text in shown if one in titles]
+    assert len(items) > 50
+    assert {(one, titles[one]) for one, _ in items} == set(items)
+    for one, text in re.findall(r"Query (q\d)</a></h4>\n<p class=.soft.>(.*?)</p>", section):
+        assert texts[one] == text
+
+
+def test_every_model_has_its_extremes(queries):
+    """The page shows the users that each model loses and wins, with the lists of both models."""
+    rec = queries.rec(**OF_QUERIES)
+    page = rec.report("recall@5").html
+    per_user = rec.evaluate("recall@5").droplevel("metric", axis=1)
+    section = page[page.index('id="extremes"') : page.index('id="catalogue"')]
+    parts = re.split(r'<h3 id="extremes-\d+">', section)[1:]
+
+    for model, part in zip(["dense_score", "user_score"], parts, strict=True):
+        changed = (per_user[model] - per_user["bm25_score"]).dropna()
+        shown = re.findall(r"Query (q\d)</a></h4>(.*?)(?=<h4|$)", part, re.DOTALL)
+        assert [changed.min(), changed.max()] == [changed[user] for user, _ in shown]
+        for _, lists in shown:
+            assert ["bm25_score", model] == re.findall("<strong><bdi>(.*?)</bdi>", lists)
+    alone = Page(rec.report("recall@5", baseline="user_score").html).text
+    assert "bm25_score against user_score, by recall@5" in alone
+
+
+def test_queries_are_not_called_users(queries):
+    """The page speaks of queries if the user column is named so, but leaves names as they are."""
+    page = queries.rec(**OF_QUERIES).report("recall@5", by="kind").html
+    text = re.sub(r"\bid=\S+|href=\S+|aria-labelledby=\S+|user_score", "", page)
+
+    assert "8 queries, 3 models" in page
+    assert "Queries that fall and rise most" in page
+    assert "of a query" in page
+    assert [] == re.findall(r".*\b[Uu]sers?\b.*", text[text.index("</style>") :])
+    frame = queries.rename(columns={"query_id": "customer"})
+    assert "8 users, 3 models" in frame.rec(**OF_QUERIES).report("recall@5").html
+    topics = queries.replace({"query_id": {"q0": "user q0"}}).rename(columns={"query_id": "Topic"})
+    topics.loc[0, "title"] = "a user's title"
+    page = topics.rec(**OF_QUERIES).report("recall@5", label="title").html
+    assert "user q0" in page
+    assert "query q0" not in page
+
+
+def test_empty_lists_are_counted(queries):
+    """The page counts the empty lists of each model."""
+    page = Page(queries.rec(**OF_QUERIES).report("recall@5").html)
+
+    assert "empty lists 1 by user_score" in " ".join(" ".join(page.text).split())
+    page = Page(queries.dropna(subset="user_score").rec(short="pad").report("recall@5").html)
+    assert "empty lists" not in " ".join(page.text)
+
+
+@pytest.mark.parametrize("items", [200, [f"d{i}" for i in range(100)]])
+def test_coverage_of_the_catalogue(items, queries):
+    """`items` is the catalogue of coverage, and is refused before the work if it is none."""
+    rec = queries.rec(**OF_QUERIES)
+    table = rec.catalogue(5, items)
+    rows = Page(rec.report("recall@5", items=items).html).tables["catalogue"][0][1:]
+
+    assert [f"{one:.4f}" for one in table["coverage@5"]] == [row[1] for row in rows]
+    assert "only the argument items" not in rec.report("recall@5", items=items).html
+    assert "only the argument items" in rec.report("recall@10").html
+    with pytest.raises(recframe.RecframeError, match="items must have every item that is recomm"):
+        rec.report("recall@5", items=["d1"])
+
+
+def test_options_in_force_are_explained(queries):
+    """The page has the meaning of the value in force, and not that of other values."""
+    page = html.unescape(queries.rec(ties="worst", **OF_QUERIES).report("recall@5").html)
+
+    assert "<strong>worst</strong>: rows of equal score: relevant rows last</dd>" in page
+    assert "<strong>pad</strong>: a query with fewer than k ranked rows: divide by k all" in page
+    assert "relevant rows first" not in page
+    assert "divide by the rows there are" not in page
+
+
+def compare_differences(*models):
+    """Return the sentences of a page on models whose recall@1 differs so from a baseline's."""
+    hits = np.array([[0] * len(models[0]), *models]) + 1  # 1: no hit yet, 2: a hit
+    n_users, rows = hits.shape[1], []
+    frame = pd.DataFrame({"user": np.repeat(range(n_users), 2), "relevant": [1, 0] * n_users})
+    for number, of_model in enumerate(hits):
+        frame[f"m{number}_score"] = np.ravel([[hit - 1, 0.5] for hit in of_model])
+    rows = Page(frame.rec.report("recall@1").html).tables["differences"][0]
+    return [row[0] for row in rows if len(row) == 1]
+
+
+def test_a_disagreement_is_explained():
+    """A sentence below its row says why the interval and the test disagree."""
+    few = [1] * 4 + [0] * 6
+    (sentence,) = compare_differences(few)
+    assert (
+        "The interval excludes 0, unlike the test: only 4 users differ, and no flips of their "
+        "signs give p < 0.05." == sentence
+    )
+    corrected = [1] * 6 + [0] * 14
+    (sentence,) = set(compare_differences(corrected, *[[0] * 10 + [1] + [0] * 9] * 3))
+    assert re.fullmatch(
+        r"The interval excludes 0, unlike the test: p is 0.0312 before its correction for 4 rows, "
+        r"the interval has none\.",
+        sentence,
+    )
+    assert [] == compare_differences([1] * 15 + [0] * 5)
+    assert [] == compare_differences([1, 0] * 10, [0] * 20)
 
 
 def test_worries_come_first():
@@ -279,13 +427,15 @@ def test_it_is_complete_in_itself(report):
 def test_names_are_harmless_and_pages_small(hostile):
     """Names with markup are shown as text, and a page of many rows has at most 300 kB."""
     metrics = [f"{name}@{k}" for name in ("precision", "recall", "ndcg") for k in (3, 5, 9, 12)]
-    report = hostile.rec.report(metrics, by=f"by {SCRIPT}", title=SCRIPT * 100)
+    asked = {"by": f"by {SCRIPT}", "title": SCRIPT * 100, "label": ["text", "title"]}
+    report = hostile.rec.report(metrics, **asked)
 
     assert "<script" not in report.html
     assert len(report.html.encode()) < MOST_BYTES
     page = Page(report.html)
     assert [] == page.open
     assert any(SCRIPT[:20] in text for text in page.text)
+    assert "éé…" in report.html
     assert 7 * 29 - len(page.tables["segments"][0]) + 1 == int(
         re.search(r"([\d,]+) more rows, which summary\(by", report.html)[1].replace(",", "")
     )
@@ -308,6 +458,10 @@ def test_one_model_and_no_item():
         ({"baseline": "none"}, "baseline must be a score column"),
         ({"by": "none"}, "none"),
         ({"title": 3}, "title must be a text, found 3"),
+        ({"label": "none"}, "label='none'"),
+        ({"label": "score"}, "label='score'"),
+        ({"items": 0}, "items must be"),
+        ({"items": "items.csv"}, "items must be"),
         ({"metrics": "recal@4"}, "did you mean 'recall@4'"),
     ],
 )
@@ -389,6 +543,9 @@ def test_save(report, example, tmp_path):
         of_file.save(path)
     with pytest.raises(recframe.RecframeError, match="cannot write"):
         report.save(tmp_path / "none" / "page.html")
+    for name in ("page.pdf", "page", "page.html.gz"):
+        with pytest.raises(recframe.RecframeError, match=r"path must end in .html or .htm, found"):
+            report.save(tmp_path / name)
     pd.testing.assert_frame_equal(example, pd.read_parquet(path))
     assert {path, page} == set(tmp_path.iterdir())
 

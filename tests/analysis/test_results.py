@@ -14,7 +14,8 @@ import pytest
 
 import recframe
 import recframe.dask
-from recframe.analysis.paper_tables import COLOURS, MAIN_COLUMNS
+from recframe.analysis.paper_tables import MAIN_COLUMNS
+from recframe.analysis.pictures import COLOURS
 from recframe.cli import main
 
 mpl.use("Agg")
@@ -119,15 +120,15 @@ def test_several_baselines_are_rows(per_user):
 
 
 def test_many_metrics_and_models():
-    """Panels stand four abreast, and from the eighth model on colours repeat with other marks."""
-    columns = {f"m{n}": [0.1 * n, 0.2, 0.3] for n in range(9)}
+    """Panels stand four abreast, and from the ninth model on colours repeat with other marks."""
+    columns = {f"m{n}": [0.1 * n, 0.2, 0.3] for n in range(10)}
     wide = pd.concat({f"recall@{k}": pd.DataFrame(columns) for k in range(1, 6)}, axis=1)
     axes = recframe.summary(wide).plot()
     marks = [line.get_marker() for line in axes[0].lines if line.get_marker() != "None"]
 
     assert (5,) == axes.shape
     assert 5 == len(axes[0].figure.axes)
-    assert ["o"] * 7 + ["s"] * 2 == marks
+    assert ["o"] * 8 + ["s"] * 2 == marks
 
 
 def test_where_it_is_drawn(per_user):

@@ -411,16 +411,26 @@ def test_dask():
             )
 
 
-def test_curves_of_segments_are_lines():
-    """A plotted curve has a line for each segment and score, named in the legend."""
+def test_curves_of_segments_are_panels():
+    """A plotted curve has a panel for each segment, and one legend at the right of them."""
     pytest.importorskip("matplotlib").use("Agg")
     frame, _ = interactions(("NL", "FR"))
     axes = frame.rec(**OPTIONS).curve("recall", k=3, by="country").plot()
 
-    assert "recall@k" == axes.get_ylabel()
-    assert ["(score, FR)", "(score, NL)", "(b_score, FR)", "(b_score, NL)"] == [
-        text.get_text() for text in axes.get_legend().get_texts()
+    assert ["FR", "NL"] == [panel.get_title() for panel in axes]
+    assert ["recall@k", "k"] == [axes[0].get_ylabel(), axes[1].get_xlabel()]
+    assert [None, "score"] == [
+        legend and legend.get_texts()[0].get_text() for legend in (one.get_legend() for one in axes)
     ]
+    for panel in axes:
+        assert ["score", "b_score"] == [line.get_label() for line in panel.lines]
+        assert [1, 2, 3] == panel.lines[0].get_xdata().tolist()
+    asked = {"by": ["country", frame["item"] * 0]}
+    axes = frame.rec(**OPTIONS).curve("recall", k=3, **asked).plot()
+    assert ["FR, 0", "NL, 0"] == [panel.get_title() for panel in axes]
+    kinds = pd.Categorical.from_codes(frame["country"].eq("NL") * 2, ["1", "unseen", "2"])
+    axes = frame.assign(kind=kinds).rec(**OPTIONS).curve("recall", k=3, by="kind").plot()
+    assert ["1", "2"] == [panel.get_title() for panel in axes]
 
 
 def test_who_varies_is_said():

@@ -46,6 +46,20 @@ def test_page_of_files(run, tmp_path, capsys):
     )
 
 
+@pytest.mark.parametrize("items", ["50", "{folder}/items.csv"])
+def test_labels_and_items(items, run, tmp_path):
+    """The command passes labels and the catalogue, a number or a file, to the report."""
+    frame = pd.read_parquet(run).assign(title=lambda rows: "title " + rows["item"].astype(str))
+    frame.to_parquet(run)
+    pd.DataFrame({"item": range(50)}).to_csv(tmp_path / "items.csv", index=False)
+    words = ["--label", "country", "--label", "title", "--items", items.format(folder=tmp_path)]
+    path = tmp_path / "report.html"
+    assert 0 == main(["report", str(run), "--metric", *METRICS, *words, "-o", str(path), "-q"])
+    asked = {"label": ["country", "title"], "items": 50}
+
+    assert recframe.scan(run).report(METRICS, **asked).html == path.read_text("utf-8")
+
+
 def test_two_nights(nights, tmp_path, capsys):
     """A page of two nights compares each score with the first night's."""
     path = tmp_path / "nights.html"
@@ -98,6 +112,10 @@ def test_one_night_of_some_metrics(nights, tmp_path):
     [
         (["{night}", "--ties", "worst"], "--ties is for rows of users and items; .* has values of"),
         (["{night}", "--filter", "object = 1"], "--filter is for rows of users and items"),
+        (["{night}", "--label", "title"], "--label is for rows of users and items"),
+        (["{night}", "--items", "9"], "--items is for rows of users and items"),
+        (["{run}", "--label", "titel"], "--label titel|label='titel'"),
+        (["{run}", "--items", "3", "--metric", "recall@4"], "items must be the number of all"),
         (["{night}", "--metric", "auc"], "'auc' must be in the files, which have"),
         (["{night}", "--baseline", "none"], "--baseline must be one of the scores evaluated"),
         (["{run}", "--baseline", "none"], "--baseline must be one of the scores"),
