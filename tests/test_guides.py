@@ -220,10 +220,10 @@ def test_nightly_job(tmp_path, monkeypatch, capsys):
     program.chmod(0o755)
     (tmp_path / "runs").mkdir()
     frame = pd.read_parquet(ROOT / "examples" / "example.parquet")
+    frame.loc[frame["relevant"] == 1, ["object", "item"]].to_parquet("test.parquet")
 
     def save_run(score):
-        night = frame[["object", "item", "relevant"]].assign(score=frame[score])
-        night.to_parquet("runs/run.parquet")
+        frame[["object", "item"]].assign(score=frame[score]).to_parquet("runs/run.parquet")
 
     save_run("KNN scores")
     path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
@@ -236,7 +236,7 @@ def test_nightly_job(tmp_path, monkeypatch, capsys):
         run.returncode,
         run.stderr,
     )
-    assert ["recframe", "runs", "yesterday.parquet"] == sorted(
+    assert ["recframe", "runs", "test.parquet", "yesterday.parquet"] == sorted(
         path.name for path in tmp_path.iterdir()
     )
     assert [0, 3] == [main(line) for line in lines]

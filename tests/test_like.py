@@ -87,7 +87,7 @@ def test_the_guide_lists_them():
 def test_what_stands_beside_it_wins():
     """An option passed with `like` wins, also if it is a default."""
     rec = FRAME.rec(truth=TRUTH, like="RecTools", population="both", short="raise")
-    with pytest.raises(RecframeError, match="more than the ranked rows"):
+    with pytest.raises(RecframeError, match="fewer than k="):
         rec.recall(k=2)
     with pytest.raises(RecframeError, match=r"like must be one of .* found 'rectools'; did you"):
         FRAME.rec(like="rectools")

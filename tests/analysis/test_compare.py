@@ -254,7 +254,7 @@ def test_correction_is_over_the_table(models):
         ({"correction": "max_t", "test": "ttest"}, "correction='max_t' flips signs, .*'ttest'"),
         ({"interval": "wilson"}, r"interval must be one of \('auto', 'tango', .*found 'wilson'"),
         ({"confidence": 2}, "confidence must be between 0 and 1, found 2"),
-        ({"metrics": "recall@9"}, "k=9 is more than the ranked rows"),
+        ({"metrics": "recall@9"}, "fewer than k=9 ranked rows"),
     ],
 )
 def test_compare_refuses(models, arguments, message):
