@@ -37,6 +37,7 @@ numpydoc_show_class_members = False
 html_theme = "pydata_sphinx_theme"
 html_title = f"recframe {version}"
 html_copy_source = html_show_sphinx = False
+html_extra_path = ["llms.txt", "../examples/report.html"]  # copied to the root of the site
 html_sidebars = {"index": []}
 html_theme_options = {
     "github_url": "https://github.com/recframe/recframe",

@@ -129,10 +129,12 @@ def test_readme_has_the_words_that_people_search():
 
 
 def test_citation_is_of_this_version():
-    """CITATION.cff and pyproject.toml have one version."""
+    """CITATION.cff and pyproject.toml have one version, and CITATION.cff has a date."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    citation = (ROOT / "CITATION.cff").read_text("utf-8")
 
-    assert f"\nversion: {project['version']}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
+    assert f"\nversion: {project['version']}\n" in citation
+    assert re.search(r"^date-released: \d{4}-\d\d-\d\d$", citation, re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", ["ARCHITECTURE.md", "CONTRIBUTING.md"])

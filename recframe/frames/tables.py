@@ -133,10 +133,11 @@ def check_lengths(
     if len(short):
         user = int(short[n_ranked[short].argmin()])
         found = f"user {quote(users[[user]].tolist()[0])} has {n_ranked[user]}"
+        n_short = f"{len(short)} of {len(users)} users"
         raise RecframeError(
-            f"{len(short)} of {len(users)} users have fewer than k={k} ranked rows by {quote(score)} "
-            f"({found}); pass short='pad' to divide by k anyway, short='shrink' to divide by the "
-            "length of the list, or short='nan' for NaN",
+            f"{n_short} have fewer than k={k} ranked rows by {quote(score)} ({found}); pass "
+            "short='pad' to divide by k anyway, short='shrink' to divide by the length of the "
+            "list, or short='nan' for NaN",
             {"short": "pad"},
         )
 
