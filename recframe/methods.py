@@ -934,7 +934,7 @@ class RankingMethods(ABC, Generic[Table]):
         Σ p p'. Gini and entropy are those of the expected shares Σ p, not expected ones.
 
         A user without a ranked row has no list. A user with fewer than k rows is refused, unless
-        `short` allows shorter lists: "pad" divides shared items by k all the same, "shrink" by
+        `short` allows shorter lists: "pad" divides shared items by k anyway, "shrink" by
         √(n n') for lists of n and n' rows, "nan" leaves the user out. `population` "both" and
         "truth" leave out the rows of users whom `truth` lacks. Without `by`, `truth` does nothing
         else. The recall of a group adds up hits and relevant items of all users, those that no row
@@ -1035,7 +1035,7 @@ class RankingMethods(ABC, Generic[Table]):
         A user whom one score column leaves out has an empty list there, and the value 0; a note
         counts these users. If both leave the user out, the value is that of `zero_division`: NaN,
         which means leave out. Option `short` decides at cut-off k about other lists with fewer than
-        k rows: "raise" refuses them, "pad" divides by k all the same, "shrink" by √(n n') for lists
+        k rows: "raise" refuses them, "pad" divides by k anyway, "shrink" by √(n n') for lists
         of n and n' rows, "nan" leaves the user out. Rank-biased overlap takes rankings of any
         length. `population` "both" and "truth" leave out users whom `truth` lacks.
 

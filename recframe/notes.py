@@ -25,7 +25,7 @@ MOST_NAMED = 3  # metrics, scores or rows in a sentence
 OF_TRUTH = "pass all relevant items as truth"
 IN_R = "they count in R, and no row can find them"
 ALIKE = (
-    "but for differences in case, blanks at the ends or zeros at the front of ids; write both "
+    "but for differences in case, spaces at the ends or zeros at the front of ids; write both "
     "alike, as with .str.strip().str.casefold()"
 )
 # The reasons for users without a value, by metric; the other metrics need a relevant row.

@@ -105,7 +105,7 @@ def test_it_shows_what_it_set():
     shown = repr(FRAME.rec(truth=TRUTH, like="trec_eval"))
     for part in ("ties='item'", "short='pad'", "population='both'", "like='trec_eval'"):
         assert part in shown
-    assert "trec_eval cuts scores to float32 first" in shown
+    assert "trec_eval rounds scores to float32 first" in shown
     assert set(REMAINING) == set(LIKE)
     assert DEFAULTS["like"] is None
 
@@ -157,6 +157,6 @@ def test_the_command_line_says_what_is_left(tmp_path, capsys):
     words = ["evaluate", str(tmp_path / "rows.parquet"), "--truth", str(tmp_path / "truth.parquet")]
     words += ["--like", "trec_eval", "--metric", "precision@2"]
     assert 0 == main(words)
-    assert "recframe: note: trec_eval cuts scores to float32" in capsys.readouterr().err
+    assert "recframe: note: trec_eval rounds scores to float32" in capsys.readouterr().err
     assert 0 == main([*words, "-q"])
     assert not capsys.readouterr().err

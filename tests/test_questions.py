@@ -32,7 +32,7 @@ OPEN = ROWS.assign(score=ROWS["score"].where(ROWS["score"] < 0.9))
 ASKED = (
     "values from 1 to 5",
     "must not be null",
-    "must not be the same in two rows",
+    "must occur once",
     "fewer than k=5",
 )
 TABLES = {

@@ -28,7 +28,7 @@ from recframe.frames.tables import make_columns, plain_table
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import Metric, define, is_metric, parse_metric, parse_name
 from recframe.notes import Note, list_notes, taking_notes
-from recframe.options import CHOICES, MEANINGS, Options
+from recframe.options import CHOICES, Options, explain_value
 from recframe.other_tables import PathLike
 
 TITLE = "Ranking report"
@@ -165,8 +165,9 @@ def list_facts(
 
 
 def list_conventions(options: Options) -> list[tuple[str, object, str]]:
-    """Return the name, the value and the meaning of each option that decides definitions."""
-    return [(name, getattr(options, name), MEANINGS[name]) for name in CONVENTIONS]
+    """Return the name and the value of each option that decides definitions, and its meaning."""
+    values = ((name, getattr(options, name)) for name in CONVENTIONS)
+    return [(name, value, explain_value(name, value)) for name, value in values]
 
 
 def check_baseline(scores: Sequence[Hashable], baseline: Any) -> None:

@@ -287,9 +287,9 @@ def _suggest(label: object, find_roles: Roles) -> str:
     if isinstance(label, str) and (recipe := find_recipe(label, find_roles)):
         return recipe
     if isinstance(label, str) and (figure := find_meant(label, FIGURES)):
-        call = f"catalogue(k={figure.k or 10})"
         return (
-            f", a figure of all lists together: {call} has it as '{figure.name}@{figure.k or 10}'"
+            f", which is not a metric of each user; call df.rec.catalogue(k={figure.k or 10}), "
+            f"whose column '{figure.name}@{figure.k or 10}' it is"
         )
     if at_k := find_map_at(label):
         return f", did you mean {describe_map(at_k)}?"

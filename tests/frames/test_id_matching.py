@@ -20,14 +20,14 @@ def objects(*ids):
 
 DIFFERENT = {
     "case": (objects("A", "B"), objects("b"), r"case \('B' in the frame is 'b' in truth\): .*fold"),
-    "blanks": (objects("a ", "b"), objects("a"), r"blanks at the ends \('a ' .*.str.strip\(\)"),
+    "spaces": (objects("a ", "b"), objects("a"), r"spaces at the ends \('a ' .*.str.strip\(\)"),
     "'.0'": (objects("1.0", "2.0"), objects("1", "2"), r"'.0' at the end .*removesuffix\('.0'\)"),
     "zeros": (objects("007"), objects("7"), r"zeros at the front .*.str.lstrip\('0'\)"),
     "Unicode": (objects("caf\u00e9"), objects("cafe\u0301"), r"the form of Unicode .*'NFKC'"),
     "two": (
         objects(" A"),
         objects("a"),
-        r"blanks at the ends and case \(' A' .*strip\(\).str.casefold",
+        r"spaces at the ends and case \(' A' .*strip\(\).str.casefold",
     ),
     "zones": (
         TIMES.dt.tz_localize("Europe/Rome"),

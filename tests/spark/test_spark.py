@@ -558,7 +558,7 @@ def test_repeated_pairs_are_refused_with_columns_that_may_tell_them_apart(spark)
     sdf = on_spark(spark, pd.concat([frame.assign(day=1), frame.assign(day=2)]))
     message = refusal(recframe.spark.rec(sdf, **ROLES).evaluate)
 
-    assert "'User.Id' and 'doc' must not be the same in two rows" in message
+    assert "each combination of 'User.Id' and 'doc' must occur once" in message
     assert "if the column 'day' tells them apart" in message
 
 
