@@ -349,7 +349,7 @@ def iter_evaluate(
     **options: Unpack[OptionArguments],
 ) -> Iterator[pd.DataFrame]:
     """
-    Return an iterator over the metrics of every user of files, block by block.
+    Return an iterator over the metrics of each user of files, block by block.
 
     Use it if the result does not fit in memory: `evaluate` joins and sorts these tables.
 
@@ -553,7 +553,7 @@ def _check_paths(name: str, required: str, value: Any) -> None:
 @public
 def read_per_user(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
     """
-    Return the values of every user from files that ``recframe evaluate --per-user`` wrote.
+    Return the values of each user from files that ``recframe evaluate --per-user`` wrote.
 
     Several files are joined by user, so that their models can be compared. The tables of `evaluate`
     are read too, as pandas, Polars and Spark write them in parquet.

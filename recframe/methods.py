@@ -488,7 +488,7 @@ class RankingMethods(ABC, Generic[Table]):
 
     def evaluate(self, metrics: str | Iterable[str] = DEFAULT_METRICS) -> Table:
         """
-        Return metrics of every user, for each score column.
+        Return the metrics of each user, for each score column.
 
         Each score column is counted once, however many metrics you name.
 
@@ -616,7 +616,7 @@ class RankingMethods(ABC, Generic[Table]):
 
     def rank(self) -> Table:
         """
-        Return the position of every row in its user's ranking.
+        Return the position of each row in its user's ranking.
 
         1 is the best. Tied rows share the mean of their positions, as in ``Series.rank``: all under
         "expected", those of the same relevance under "best" and "worst".

@@ -24,7 +24,7 @@ QUOTED = r"""(?:"(?:[^"]|"")*"|'(?:[^']|'')*')"""
 LABEL = re.compile(rf"""^([^(@]*)(\((?:{QUOTED}|[^()"'])*\))?(@?)(.*)""", re.DOTALL)
 NO_LISTS = (str, bytes, bytearray, Mapping)  # iterables that are no lists of values
 N_NAMED = 5  # unknown metrics in a message
-LINE, OF_EACH = 79, " of every user."  # the width of help; the end of each definition
+LINE, FOR_EACH = 79, " for each user: "  # the width of help; a metric's name and its definition
 MAX_METRICS = 100_000  # an endless iterable is refused
 MAX_K = 1 << 53  # hits are divided as floats, which hold every integer up to this
 
@@ -320,7 +320,7 @@ def describe_metrics() -> str:
     lines = [(show_name(name), define(name)) for name in DEFINITIONS]
     width = max(len(name) for name, _ in lines) + 4
     lay_out = partial(textwrap.fill, width=LINE, subsequent_indent=" " * width)
-    head = "metrics of every user; hits@k are relevant rows up to k, R all relevant items:"
+    head = "metrics of each user; hits@k are relevant rows up to k, R all relevant items:"
     texts = [lay_out(f"  {name}".ljust(width) + text) for name, text in lines]
     return "\n".join([head, *texts])
 
@@ -328,7 +328,7 @@ def describe_metrics() -> str:
 def define(name: str) -> str:
     """Return the definition of a metric in one line."""
     text = DEFINITIONS[name].formula.__doc__ or "Return (python -OO leaves definitions out)"
-    return text.strip().splitlines()[0].removeprefix("Return ").removesuffix(OF_EACH).rstrip(",")
+    return text.strip().splitlines()[0].removeprefix("Return ").replace(FOR_EACH, " = ").rstrip(".")
 
 
 def list_names() -> str:
