@@ -850,7 +850,7 @@ def gate(
 
     See Also
     --------
-    compare : The differences, with all figures.
+    compare : The differences, with all columns.
     read_per_user : Read saved tables.
 
     Examples

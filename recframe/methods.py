@@ -780,13 +780,13 @@ class RankingMethods(ABC, Generic[Table]):
 
     def describe(self, k: int = 10, trusted: Any = None) -> Table:
         """
-        Return figures of the data: users, nulls, duplicates, short rankings and ties.
+        Return counts that describe the data: users, nulls, duplicates, short rankings and ties.
 
-        It displays itself with a warning for each figure that should worry you; the list
+        It displays itself with a warning for each count that should worry you; the list
         ``warnings`` holds these. Problems are counted, not refused. Rows with a null user or
-        relevance are left out of the other figures. Rows with a null score are not ranked (or left
+        relevance are left out of the other counts. Rows with a null score are not ranked (or left
         out, with `missing` "drop"). If relevance is unknown (neither 0/1 nor `min_relevance`, or
-        duplicate pairs that cannot be looked up in `truth`), the figures that need it are NaN.
+        duplicate pairs that cannot be looked up in `truth`), the counts that need it are NaN.
 
         Parameters
         ----------
@@ -798,13 +798,14 @@ class RankingMethods(ABC, Generic[Table]):
         Returns
         -------
         DataFrame
-            Index: the figures; faults in the rows come last. Columns: the score columns, counts as
-            integers. Duplicate pairs are rows that repeat the user and item of an earlier row.
-            With `truth`, truth items not in the frame are relevant items that no list has. If
-            truth holds grades or non-relevant pairs too, rows that it holds are judged, and
-            judged@k is the expected share of judged rows among the first k ranked rows (of all, if
-            there are fewer). Ties can move precision only between its worst value (relevant rows
-            of every tie last) and its best (first); "raise" divides both as "pad" does.
+            Index: the names of the counts; faults in the rows come last. Columns: the score
+            columns, counts as integers. Duplicate pairs are rows that repeat the user and item of
+            an earlier row. With `truth`, truth items in nobody's list are relevant items that no
+            user's list has. If truth holds grades or non-relevant pairs too, rows that it holds
+            are judged, and judged@k is the expected share of judged rows among the first k ranked
+            rows (of all, if there are fewer). Ties can move precision only between its worst value
+            (relevant rows of every tie last) and its best (first); "raise" divides both by k, as
+            "pad" does.
 
         Raises
         ------
@@ -876,7 +877,7 @@ class RankingMethods(ABC, Generic[Table]):
         """
         Return how the lists of all users cover the catalogue, for each score column.
 
-        A list is a user's first k rows; relevance is not needed. The figures describe all lists
+        A list is a user's first k rows; relevance is not needed. The values describe all lists
         together: the share of items that anyone sees, how evenly, and how much the lists differ.
 
         Parameters
@@ -912,7 +913,7 @@ class RankingMethods(ABC, Generic[Table]):
             * ``recall@k``: the share of all users' relevant items of the group that are in their
               lists; it is there only if the frame has a column of relevance, or `truth` is passed.
 
-            An undefined figure, such as that of an empty, single-item or single-list catalogue, is
+            An undefined value, such as that of an empty, single-item or single-list catalogue, is
             NaN or the value of `zero_division`.
 
         Raises

@@ -48,9 +48,9 @@ class Note(NamedTuple):
     kind : str
         The kind of the note, such as "undefined" or "cut".
     text : str
-        A sentence with the figures and the option that changes them.
+        A sentence with its numbers, and the option that changes them.
     figures : dict
-        The figures by name, whole numbers.
+        The numbers of the sentence by name, whole numbers.
 
     See Also
     --------

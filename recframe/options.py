@@ -341,8 +341,8 @@ def make_options(values: Mapping[str, Any]) -> Options:
     for name in values:
         if name not in DEFAULTS:
             near = find_near(name, DEFAULTS)
-            hint = f", did you mean {near[0]!r}?" if near else ""
-            hint += f"; options are {', '.join(DEFAULTS)}"
+            hint = f", did you mean {near[0]!r}? Options" if near else "; options"
+            hint += f" are {', '.join(DEFAULTS)}"
             raise RecframeError(f"unknown option {quote(name)}{NO_OPTIONS.get(name, hint)}")
     library = values.get("like")
     if library is not None:

@@ -132,7 +132,9 @@ def _unknown_metrics(labels: list[object], find_roles: Roles = dict) -> Recframe
     )
     more = f" and {len(labels) - N_NAMED:,} more" if len(labels) > N_NAMED else ""
     unknown = f"unknown metric{'s' * (len(labels) > 1)} {named}{more}"
-    return RecframeError(f"{unknown}; metrics are {list_names()}".replace("\n; ", "\n"))
+    return RecframeError(
+        f"{unknown}; metrics are {list_names()}".replace("\n; ", "\n").replace("?; m", "? M")
+    )
 
 
 def find_name(label: object) -> str:

@@ -145,7 +145,7 @@ def test_items_found_nowhere_are_described(tmp_path):
     for options, expected in (({"truth": truth}, 3), ({"truth": graded}, 2)):
         tables = [frame.rec(**options).describe(k=2), ddf.rec(**options).describe(k=2).compute()]
         assert [expected] * 2 == [
-            table.loc["truth items not in the frame", "score"] for table in tables
+            table.loc["truth items in nobody's list", "score"] for table in tables
         ]
         pd.testing.assert_frame_equal(*tables)
-    assert "truth items not in the frame" not in frame.assign(relevant=1).rec.describe().index
+    assert "truth items in nobody's list" not in frame.assign(relevant=1).rec.describe().index

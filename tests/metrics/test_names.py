@@ -49,7 +49,7 @@ def test_labels():
         "nDCGG@x": r"did you mean 'ndcg'\?",
         "precsion@x": r"did you mean 'precision@k'\?",
         "AUCC@5": r"did you mean 'auc'\?",
-        "map@5": r"metrics are precision@k, recall@k, r_precision, .*ndcg\[@k\], .*auc",
+        "map@5": r"Metrics are precision@k, recall@k, r_precision, .*ndcg\[@k\], .*auc",
         "f1(p=1)@5": "f1@k takes no parameters, found 'p'",
         "f1()@5": "f1@k takes no parameters, found ''",
         "": "unknown metric ''; metrics are",

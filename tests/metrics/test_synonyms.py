@@ -65,7 +65,7 @@ def test_the_name_here_is_said(label, meant):
     with pytest.raises(recframe.RecframeError) as refused:
         parse_metric(label)
 
-    assert str(refused.value).startswith(f"unknown metric {label!r}, did you mean '{meant}'?; met")
+    assert str(refused.value).startswith(f"unknown metric {label!r}, did you mean '{meant}'? Met")
     if not meant.endswith("@k"):
         assert meant == parse_metric(meant).label
 
@@ -90,7 +90,7 @@ def test_two_meanings_are_asked_about(label, k):
     both = (
         f"unknown metric '{label}', did you mean 'average_precision@{k}' (divided by R: trec_eval, "
         f"ranx, RecTools) or 'capped_average_precision@{k}' (by min(R, {k}): Kaggle, Spark, "
-        "RecBole, Recommenders, RePlay)?; metrics are"
+        "RecBole, Recommenders, RePlay)? Metrics are"
     )
     with pytest.raises(recframe.RecframeError) as refused:
         parse_metric(label)
