@@ -318,6 +318,17 @@ def evaluate(
     user
     ann           0.50      0.5
     bob           0.25      0.5
+
+    With a test set, relevant items that are not in a list count in recall:
+
+    >>> lists = recframe.from_lists({"ann": ["tea", "jam"], "bob": ["fig", "tea"]})
+    >>> test = pd.DataFrame({"user": ["ann", "ann", "bob"], "item": ["jam", "rye", "fig"]})
+    >>> recframe.evaluate(lists, "recall@2", truth=test)
+    score     score
+    metric recall@2
+    user
+    ann         0.5
+    bob         1.0
     """
     checked = make_options(options)
     is_frame = isinstance(frame, pd.DataFrame)
