@@ -37,7 +37,8 @@ class LinesFormatter(argparse.RawDescriptionHelpFormatter):
 
     def _split_lines(self, text: str, width: int) -> list[str]:
         """Return the lines of a help text, folded to a width."""
-        return [line for one in text.split("\n") for line in super()._split_lines(one, width)]
+        fold = super()._split_lines  # Python 3.11 has no super() in comprehensions
+        return [line for one in text.split("\n") for line in fold(one, width)]
 
 
 class Parser(argparse.ArgumentParser):
