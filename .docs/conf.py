@@ -13,7 +13,7 @@ from sphinx.util.typing import stringify_annotation
 import recframe
 from recframe import cli
 from recframe.cli.flags import GROUPS
-from recframe.options import CHOICES, DEFAULTS, MEANINGS
+from recframe.options import CHOICE_MEANINGS, DEFAULTS, MEANINGS
 
 REPOSITORY = "https://github.com/recframe/recframe/blob/main/"
 ROOT = Path(__file__).parents[1]
@@ -37,6 +37,7 @@ numpydoc_show_class_members = False
 html_theme = "pydata_sphinx_theme"
 html_title = f"recframe {version}"
 html_copy_source = html_show_sphinx = False
+html_extra_path = ["llms.txt", "../examples/report.html"]  # copied to the root of the site
 html_sidebars = {"index": []}
 html_theme_options = {
     "github_url": "https://github.com/recframe/recframe",
@@ -53,8 +54,9 @@ def list_options() -> str:
         lines += ["", f"### {group.capitalize()}", "", "| option | meaning |", "|---|---|"]
         for name in names:
             default = f'"{DEFAULTS[name]}"' if isinstance(DEFAULTS[name], str) else DEFAULTS[name]
-            choices = ", ".join(f'`"{choice}"`' for choice in CHOICES.get(name, ()))
-            meaning = f"{choices}: {MEANINGS[name]}" if choices else MEANINGS[name]
+            choices = CHOICE_MEANINGS.get(name, {}).items()
+            lines_of_cell = [f'`"{choice}"`: {text}' for choice, text in choices]
+            meaning = "<br>".join([MEANINGS[name], *lines_of_cell])
             link = f'<a href="#{name.replace("_", "-")}"><code>{name}={default}</code></a>'
             lines.append(f"| {link} | {meaning} |")
     return "\n".join(lines)

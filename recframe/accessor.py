@@ -40,7 +40,17 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
     Ranking metrics of a frame of interactions, as ``df.rec``.
 
     The frame has one row for each user and item, one or more score columns and a relevance column.
-    Nothing is cached and the frame is never changed. Call the accessor to set options.
+    Nothing is cached and the frame is never changed. Call the accessor to set options. It has a
+    method for each metric, such as `recall`, which returns a row for each user, and these:
+
+    * `evaluate`: several metrics of each user; `mean`: their means.
+    * `summary`: means with intervals; `compare`: differences of models, and their p-values.
+    * `curve`: the mean at each cut-off; `bounds`: the range that unjudged rows leave.
+    * `describe`: problems in the data; `inspect`: the rankings of one user.
+    * `rank`, `top`: positions and first rows; `judge`: the frame with the relevance of truth.
+    * `catalogue`: coverage and diversity of all lists; `overlap`: how alike models are.
+    * `reconcile`, `robustness`: the conventions that give a number, and how much they matter.
+    * `report`: a page to share.
 
     Parameters
     ----------

@@ -32,20 +32,20 @@ LIKE: dict[str, dict[str, Any]] = {
 }
 # Differences that no option removes.
 REMAINING: dict[str, str] = {
-    "trec_eval": "trec_eval cuts scores to float32 first, which can make ties",
-    "ir_measures": "RR@k of ir_measures does not cut scores, and ranks ties first name first",
+    "trec_eval": "trec_eval rounds scores to float32 first, which can make ties",
+    "ir_measures": "RR@k of ir_measures does not round scores, and ranks ties by name, ascending",
     "ranx": "ranx keeps the order of ties in lists of up to 15 items (ties='first')",
-    "RecTools": "RecTools has ranks, and no ties",
-    "RePlay": "RePlay ranks ties by item, the last first (ties='item' by text)",
-    "Recommenders": "Recommenders goes by row order, and its nDCG counts users without a row as 0",
+    "RecTools": "RecTools reads ranks, so it has no ties",
+    "RePlay": "RePlay ranks ties by item, in descending order (ties='item' by text)",
+    "Recommenders": "Recommenders ranks ties by row order; its nDCG gives users without rows 0",
     "LensKit": "LensKit keeps the order of ties",
     "torchmetrics": "torchmetrics sees listed items only, and finds no hit at a score of 0 or less",
     "scikit-learn": "scikit-learn sees listed items only",
-    "evidently": "evidently sees listed items only, and cuts mean positions of ties to integers",
-    "RecBole": "RecBole has ties in any order, and rounds means to four digits",
-    "Spark": "Spark has lists, and no ties, and its nDCG counts grades under gain='exponential'",
-    "implicit": "implicit has lists of its models, and no ties",
-    "Kaggle": "ml_metrics has lists, and no ties",
+    "evidently": "evidently sees listed items only, and truncates mean positions of ties",
+    "RecBole": "RecBole ranks ties in any order, and rounds means to four digits",
+    "Spark": "Spark reads lists, so it has no ties; its nDCG counts grades if gain='exponential'",
+    "implicit": "implicit reads lists of its models, so it has no ties",
+    "Kaggle": "ml_metrics reads lists, so it has no ties",
 }
 
 

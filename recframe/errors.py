@@ -232,8 +232,8 @@ class RepeatedPairError(RecframeError):
     >>> rows = {"item": ["a", "a"], "score": [0.9, 0.5], "relevant": [1, 1], "model": ["x", "y"]}
     >>> pd.DataFrame({"user": 1, **rows}).rec.recall(k=1)
     Traceback (most recent call last):
-    recframe.errors.RepeatedPairError: 'user' and 'item' must not be the same in two rows, found 1
-    of 2 rows that repeat another (such as user 1, item 'a'); the column 'model' tells them apart
+    recframe.errors.RepeatedPairError: each combination of 'user' and 'item' must occur once, found
+    1 of 2 rows that repeat another (such as user 1, item 'a'); the column 'model' tells them apart
     (such as 'y' and 'x'): pass model='model' to evaluate each of its values as a model; else pass
     duplicates='max', model=None for the best of each pair, or duplicates='keep', model=None to
     count every row

@@ -229,7 +229,7 @@ class JsonLines:
                 table = infer_lines(text, number, types)
                 if late := [name for name in table.schema.names if name not in schema.names]:
                     raise pa.ArrowInvalid(
-                        f"{late[0]!r} first appears in line {number} or later, behind the first "
+                        f"{late[0]!r} first appears in line {number} or later, after the first "
                         f"{FIRST_BLOCK >> 20} MiB; write it in the first line too, as null"
                     ) from None
             columns = {}

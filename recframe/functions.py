@@ -73,23 +73,25 @@ def evaluate(
     **options: Unpack[OptionArguments],
 ) -> pd.DataFrame:
     """
-    Return the metrics of every user, for each score column.
+    Return the metrics of each user, for each score column.
 
     A user's rows are ordered by a score column, highest first (with `ascending` lowest). The
     metrics are those of `recframe.RecAccessor`'s methods, which define them. The result depends
-    on the values only, never on the order of rows.
+    on the values only. The order of rows matters only if you ask for it with `ties` "first" or
+    "last", or `duplicates` "first".
 
     Parameters
     ----------
     frame : DataFrame, Arrow table, path, or list of paths
         One row for each user and item, in a DataFrame or another table that Arrow's protocol reads
         (of Polars, PyArrow, DuckDB, Ibis), which counts as pandas would read it; or files of any
-        size that hold such rows, or another source, as in `scan`. It is not modified.
+        size, or another source: see `scan`. It is not modified.
     metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
         Names of metrics, such as "precision@4" or "r_precision"; or "mean(price)@10", the
-        mean of the column price over the first 10 rows (see Notes). Case does not matter. P, R, hr
-        and success with a cut-off, and mrr, RR, Rprec and map without one, are names too. Labels
-        stay as typed. "map@10" has two meanings and is refused, unless `like` names the library.
+        mean of the column price over the first 10 rows (see Notes). Names are case-insensitive.
+        Aliases are P, R, hr and success with a cut-off, and mrr, RR, Rprec and map without one.
+        Labels keep your spelling. "map@10" has two meanings and is refused, unless `like` names
+        the library.
     memory : int or str, default "1GiB"
         The working memory in bytes, a number or a text such as "512MiB"; only for files, like `tmp`
         and `progress`. It bounds the rows held at a time, and parquet files of truth and exclude.
@@ -108,10 +110,10 @@ def evaluate(
         customer, member, visitor, question, topic, object, session or request, each with or
         without id, uid, qid, accountid, clientid, personid, profileid, reviewerid or impressionid;
         here and below case, spaces, underscores, hyphens and dots are ignored, and query_id is
-        taken if there is query too. Other pairs, such as session and user, are refused: a ranking
-        for each is not one for the other. If names leave it open, the column whose label `truth`
-        has too is taken; in pandas frames also the one column of text whose values are ids of the
-        other frame (9 of 10 are, and no other column has any). The same holds for items.
+        taken if there is query too. If several columns could be the user, such as session and user,
+        you are asked which of them has the rankings. If names leave it open, the column whose label
+        `truth` has too is taken; in pandas frames also the one column of text whose values are ids
+        of the other frame (9 of 10 are, and no other column has any). The same holds for items.
     item : label, default "infer"
         The column of item ids: item, doc, document, product, movie, track, song, article, video,
         book, passage, chunk or candidate, each with or without id, items, iid, docno, corpusid,
@@ -121,8 +123,8 @@ def evaluate(
         prediction, predictions, pred, ypred, yscore, similarity, sim, est, similarities or
         predictedrating, and all numeric ones whose last word is score, scores or similarity, or
         whose first is score (not score_rank, n_scores and others that describe a score). Columns of
-        lists are left out. If there are several, and one of them, such as credit_score, may be no
-        model, you must name them; so you must for a prediction and a probability. Scores, relevance
+        lists are ignored. If one of several may not be a model, such as credit_score, or if there
+        is a prediction and a probability, you must name the score columns. Scores, relevance
         and columns of means are numbers of any dtype, decimals (of at most 15 digits, or integers
         of 64 bits) or categories of them.
     ascending : bool, list of bool, or None, default None
@@ -141,27 +143,45 @@ def evaluate(
         column without another role that is named model, run, system, retriever, algorithm or
         variant and varies within a user's rows. None: no column tells rankings apart.
     ties : {"expected", "first", "last", "best", "worst", "item"}, default "expected"
-        The order of rows with equal scores. "expected": the exact expectation over all their
-        orders. "first": row order. "last": reverse row order. "best": relevant rows first.
-        "worst": relevant rows last. "item": by item id as text, the last first, as in trec_eval
-        ("9" before "10", "b" before "a").
+        The order of rows with equal scores:
+
+        * "expected": the mean over all their orders, computed exactly.
+        * "first": row order.
+        * "last": reverse row order.
+        * "best": relevant rows first.
+        * "worst": relevant rows last.
+        * "item": by item id as text, in descending order ("9" before "10", "b" before "a"), as in
+          trec_eval.
     short : {"raise", "pad", "shrink", "nan"}, default "raise"
-        A user with n < k ranked rows, in a metric with a cut-off. "raise": an error. "pad": as if
-        more rows followed, none relevant. "shrink": the same, but min(k, n) in place of k in the
-        denominators of precision and f1. "nan": NaN for that user and metric.
+        A user with n < k ranked rows, in a metric with a cut-off:
+
+        * "raise": refuse.
+        * "pad": divide by k, as if more rows followed that are not relevant.
+        * "shrink": the same, but with min(k, n) in place of k in the denominators of precision, f1,
+          judged, and means and diversity of a column.
+        * "nan": NaN for that user and metric.
     missing : {"raise", "unranked", "drop"}, default "raise"
-        A null score, or one of -inf, which masks its row (inf if the lowest is best). "raise": an
-        error. "unranked": the row is not ranked, but counted in R. "drop": rows with a null in any
-        column used are removed, for all scores alike.
+        A null score, or one of -inf that masks its row (inf if the lowest is best):
+
+        * "raise": refuse.
+        * "unranked": leave the row out of the ranking, but count it in R.
+        * "drop": remove rows with a null in any used column, for all scores.
     duplicates : {"raise", "max", "first", "keep"}, default "raise"
-        Rows that repeat the user and item of another, if the frame has an item column. "raise": an
-        error. "max": the pair is one row, in place of the first, with its best score in each column
-        and its highest relevance. "first": only the first row counts. "keep": every row counts.
+        Rows that repeat a user and item, if the frame has an item column:
+
+        * "raise": refuse.
+        * "max": make them one row, in place of the first, with the best score in each column and
+          the highest relevance.
+        * "first": take the first row.
+        * "keep": count every row.
     zero_division : {nan, 0.0, 1.0}, default nan
-        The value if a denominator is 0. That is R = 0 in every metric, but precision, dcg, rbp and
-        err are 0 then, and fall_out, judged and means of a column do not use R. It is n = 0 in
-        precision, judged and those means under ``short="shrink"``. AUC has it too if all or none of
-        the ranked rows are relevant, fall_out if all are, and nDCG if all gains are 0.
+        The value if a denominator is 0:
+
+        * R = 0, in every metric but these: precision, dcg, rbp and err are then 0, and fall_out,
+          judged and metrics of a column do not use R.
+        * n = 0, in precision, judged and means of a column under ``short="shrink"``.
+        * AUC: all or none of the ranked rows are relevant. fall_out: all are.
+        * nDCG: all gains are 0.
     min_relevance : float, default None
         Rows at or above it are relevant. Here and below a column of floats is compared with the
         nearest float of its own precision: 0.7 means float32's 0.7 for a float32 column. Integers
@@ -170,19 +190,24 @@ def evaluate(
         The same for labels of people, which `df.rec.summary`, `compare`, `report` and `describe`
         take as `trusted`. None: those are boolean or 0/1.
     null_relevance : {"raise", "nonrelevant"}, default "raise"
-        A null in the column of relevance, also in that of `truth`. "raise": an error.
-        "nonrelevant": not relevant, like an item that was not rated.
+        A null in the column of relevance, also in that of `truth`:
+
+        * "raise": refuse.
+        * "nonrelevant": count it as not relevant, like an item that was not rated.
     gain : {"linear", "exponential", "binary"}, default "linear"
-        The gain of a row in nDCG, DCG and ERR under `min_relevance`. "linear": its relevance.
-        "exponential": 2^relevance - 1. Both ignore the threshold. "binary": 1 from the threshold
-        on.
+        The gain of a row in nDCG, DCG and ERR under `min_relevance`:
+
+        * "linear": its relevance, also below the threshold.
+        * "exponential": 2^relevance - 1, also below the threshold.
+        * "binary": 1 from the threshold on.
     min_score : float, default None
         Rows below it are not recommended: they are not ranked, but their relevance counts in R.
         -inf ranks all rows, those of -inf last. Not with `ascending` True. None: every row is
         recommended; but a lowest score that rows of several users share is refused as a mask if it
         is below -100 and 1,000 times further from the others than their range.
     truth : DataFrame, Arrow table or path, default None
-        The relevant items of every user, or a file of them, which is read in full. A row is
+        The relevant items of each user. Large files in parquet are read like those of `frame`,
+        others in full: see `memory`. A row is
         relevant if its pair is in truth. R counts the items of truth, in the frame or not. A
         relevance column in truth is read by `relevant` and `min_relevance`, and then each pair must
         be there once. Without one every pair is relevant, and repeated pairs count once. The
@@ -195,33 +220,40 @@ def evaluate(
         truth both have a column of days, and a user of truth has several days, truth is refused
         until you set `truth_user`.
     population : {"raise", "both", "truth", "rows", "all"}, default "raise"
-        With `truth`: which users the table has if the users of frame and truth differ. "raise": an
-        error with the counts of both. "both": users in both. "truth": the users of truth; one
-        without a row has an empty list, whatever `short` says: every metric is 0, or
-        `zero_division` if R = 0 (but precision, dcg, rbp, err, judged and means of a column).
-        "rows": users of the frame, with R = 0 if truth lacks them. "all": users of either. A user
-        of the frame has a row left after `exclude`, ``missing="drop"`` and ``unjudged="drop"``; a
-        user of truth has any row there, relevant or not. All score columns share one population: a
-        user whom one of them leaves unranked has an empty list in it.
+        With `truth`: which users the table has if the users of frame and truth differ:
+
+        * "raise": refuse, with the counts of both.
+        * "both": users of both.
+        * "truth": users of truth. One without a row has an empty list, whatever `short` says: every
+          metric is 0, or `zero_division` if R = 0 (but not precision, dcg, rbp, err, judged and
+          means of a column).
+        * "rows": users of the frame, with R = 0 if truth lacks them.
+        * "all": all users.
+
+        A user of the frame has a row left after `exclude`, ``missing="drop"`` and
+        ``unjudged="drop"``; a user of truth has any row there, relevant or not. All score columns
+        share one population: a user whom one of them leaves unranked has an empty list in it.
     exclude : DataFrame, Arrow table or path, default None
         Pairs of user and item that are no candidates, such as those seen in training or a query's
-        own document; or a file of them, which is read in full. All rows of such a pair leave the
-        frame before anything is ranked or counted. `truth` stays as it is, so R counts its items,
-        excluded or not. Its columns of ids have the frame's labels or the names above; if the frame
-        has several user columns, it must have their labels. Other columns are ignored. Ids are
-        compared as those of truth. A user all of whose rows are excluded has no row. An empty frame
-        excludes nothing.
+        own document. Files of them are read like those of `truth`. All rows of such a pair leave
+        the frame before anything is ranked or counted. `truth` stays as it is, so R counts its
+        items, excluded or not. Its columns of ids have the frame's labels or the names above; if
+        the frame has several user columns, it must have their labels. Other columns are ignored.
+        Ids are compared as those of truth. A user all of whose rows are excluded has no row. An
+        empty frame excludes nothing.
     unjudged : {"nonrelevant", "drop"}, default "nonrelevant"
-        A row whose pair is not in `truth`, with any relevance. "nonrelevant": it is ranked, and not
-        relevant. "drop": it leaves the frame before anything is ranked or counted, which makes
-        condensed lists (T. Sakai, "Alternatives to bpref", SIGIR 2007); a user without a row left
-        counts as a user of truth alone. It needs truth.
+        A row whose pair is not in `truth`, with any relevance:
+
+        * "nonrelevant": rank it as not relevant.
+        * "drop": leave it out before anything is ranked or counted, which makes condensed lists
+          (T. Sakai, "Alternatives to bpref", SIGIR 2007). A user left without rows counts as a user
+          that only truth has. Requires `truth`.
     like : str, default None
         A library whose conventions the other options follow: "trec_eval", "ir_measures", "ranx",
         "RecTools", "RePlay", "Recommenders", "LensKit", "torchmetrics", "scikit-learn",
         "evidently", "RecBole", "Spark", "implicit" or "Kaggle". Options that you pass win. A metric
-        that the library defines otherwise is refused, with the name of the metric that has its
-        value, if there is one:
+        that the library defines differently is refused, with the metric that has its definition, if
+        there is one:
         https://github.com/recframe/recframe/blob/main/examples/guide/conventions.md.
 
     Returns
@@ -260,10 +292,10 @@ def evaluate(
     ties; a boolean counts as 0 or 1. It needs no relevance, but under ``ties="best"`` and "worst",
     which put relevant rows first and last here too. The name of the column is in single or
     double quotes, with those inside doubled, where it has brackets, commas, quotes, @ or =. Rows
-    that are not there add 0; ``short="shrink"`` divides by the rows there are, and no row has no
-    mean. A user of truth without a row has 0, as in every metric. A null in the column is refused;
-    ``missing="drop"`` removes its row, "unranked" allows it where no score ranks the row. Rows that
-    ``duplicates="max"`` makes one must have one value.
+    that are not there add 0; ``short="shrink"`` divides by the length of the list, and an empty
+    list has no mean. A user of truth without a row has 0, as in every metric. A null in the column
+    is refused; ``missing="drop"`` removes its row, "unranked" allows it where no score ranks the
+    row. Rows that ``duplicates="max"`` makes one must have one value.
 
     ``share(COLUMN)@k`` is the column's sum over the first k rows, divided by its sum over all rows
     of the user, ranked or not. No value may be negative or, even where no score ranks the row,
@@ -273,7 +305,7 @@ def evaluate(
     ``diversity(COLUMN)@k`` is the share of pairs among the first k rows whose values differ, for
     text, integers, booleans and other categories. For lists of numbers, all of one length, it is
     1 - the mean cosine of pairs. k must be 2 or more. Pairs with a row that is not there add 0;
-    under ``short="shrink"`` the pairs of the rows there are count, and a user without a pair has no
+    under ``short="shrink"`` only the pairs of the list count, and a user without a pair has no
     value. Lists may be cells of pandas or Arrow's lists; Dask needs Arrow's.
 
     Examples
@@ -287,6 +319,17 @@ def evaluate(
     user
     ann           0.50      0.5
     bob           0.25      0.5
+
+    With a test set, relevant items that are not in a list count in recall:
+
+    >>> lists = recframe.from_lists({"ann": ["tea", "jam"], "bob": ["fig", "tea"]})
+    >>> test = pd.DataFrame({"user": ["ann", "ann", "bob"], "item": ["jam", "rye", "fig"]})
+    >>> recframe.evaluate(lists, "recall@2", truth=test)
+    score     score
+    metric recall@2
+    user
+    ann         0.5
+    bob         1.0
     """
     checked = make_options(options)
     is_frame = isinstance(frame, pd.DataFrame)
@@ -318,7 +361,7 @@ def iter_evaluate(
     **options: Unpack[OptionArguments],
 ) -> Iterator[pd.DataFrame]:
     """
-    Return an iterator over the metrics of every user of files, block by block.
+    Return an iterator over the metrics of each user of files, block by block.
 
     Use it if the result does not fit in memory: `evaluate` joins and sorts these tables.
 
@@ -522,7 +565,7 @@ def _check_paths(name: str, required: str, value: Any) -> None:
 @public
 def read_per_user(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
     """
-    Return the values of every user from files that ``recframe evaluate --per-user`` wrote.
+    Return the values of each user from files that ``recframe evaluate --per-user`` wrote.
 
     Several files are joined by user, so that their models can be compared. The tables of `evaluate`
     are read too, as pandas, Polars and Spark write them in parquet.
@@ -902,7 +945,7 @@ def gate(
 
     See Also
     --------
-    compare : The differences, with all figures.
+    compare : The differences, with all columns.
     read_per_user : Read saved tables.
 
     Examples

@@ -487,7 +487,7 @@ class RankingMethods(ABC, Generic[Table]):
 
     def evaluate(self, metrics: str | Iterable[str] = DEFAULT_METRICS) -> Table:
         """
-        Return metrics of every user, for each score column.
+        Return the metrics of each user, for each score column.
 
         Each score column is counted once, however many metrics you name.
 
@@ -617,7 +617,7 @@ class RankingMethods(ABC, Generic[Table]):
 
     def rank(self) -> Table:
         """
-        Return the position of every row in its user's ranking.
+        Return the position of each row in its user's ranking.
 
         1 is the best. Tied rows share the mean of their positions, as in ``Series.rank``: all under
         "expected", those of the same relevance under "best" and "worst".
@@ -780,13 +780,13 @@ class RankingMethods(ABC, Generic[Table]):
 
     def describe(self, k: int = 10, trusted: Any = None) -> Table:
         """
-        Return figures of the data: users, nulls, duplicates, short rankings and ties.
+        Return counts that describe the data: users, nulls, duplicates, short rankings and ties.
 
-        It displays itself with a warning for each figure that should worry you; the list
+        It displays itself with a warning for each count that should worry you; the list
         ``warnings`` holds these. Problems are counted, not refused. Rows with a null user or
-        relevance are left out of the other figures. Rows with a null score are not ranked (or left
+        relevance are left out of the other counts. Rows with a null score are not ranked (or left
         out, with `missing` "drop"). If relevance is unknown (neither 0/1 nor `min_relevance`, or
-        duplicate pairs that cannot be looked up in `truth`), the figures that need it are NaN.
+        duplicate pairs that cannot be looked up in `truth`), the counts that need it are NaN.
 
         Parameters
         ----------
@@ -798,13 +798,14 @@ class RankingMethods(ABC, Generic[Table]):
         Returns
         -------
         DataFrame
-            Index: the figures; faults in the rows come last. Columns: the score columns, counts as
-            integers. Duplicate pairs are rows that repeat the user and item of an earlier row.
-            With `truth`, truth items not in the frame are relevant items that no list has. If
-            truth holds grades or non-relevant pairs too, rows that it holds are judged, and
-            judged@k is the expected share of judged rows among the first k ranked rows (of all, if
-            there are fewer). Ties can move precision only between its worst value (relevant rows
-            of every tie last) and its best (first); "raise" divides both as "pad" does.
+            Index: the names of the counts; faults in the rows come last. Columns: the score
+            columns, counts as integers. Duplicate pairs are rows that repeat the user and item of
+            an earlier row. With `truth`, truth items in nobody's list are relevant items that no
+            user's list has. If truth holds grades or non-relevant pairs too, rows that it holds
+            are judged, and judged@k is the expected share of judged rows among the first k ranked
+            rows (of all, if there are fewer). Ties can move precision only between its worst value
+            (relevant rows of every tie last) and its best (first); "raise" divides both by k, as
+            "pad" does.
 
         Raises
         ------
@@ -876,7 +877,7 @@ class RankingMethods(ABC, Generic[Table]):
         """
         Return how the lists of all users cover the catalogue, for each score column.
 
-        A list is a user's first k rows; relevance is not needed. The figures describe all lists
+        A list is a user's first k rows; relevance is not needed. The values describe all lists
         together: the share of items that anyone sees, how evenly, and how much the lists differ.
 
         Parameters
@@ -912,7 +913,7 @@ class RankingMethods(ABC, Generic[Table]):
             * ``recall@k``: the share of all users' relevant items of the group that are in their
               lists; it is there only if the frame has a column of relevance, or `truth` is passed.
 
-            An undefined figure, such as that of an empty, single-item or single-list catalogue, is
+            An undefined value, such as that of an empty, single-item or single-list catalogue, is
             NaN or the value of `zero_division`.
 
         Raises
@@ -934,7 +935,7 @@ class RankingMethods(ABC, Generic[Table]):
         Σ p p'. Gini and entropy are those of the expected shares Σ p, not expected ones.
 
         A user without a ranked row has no list. A user with fewer than k rows is refused, unless
-        `short` allows shorter lists: "pad" divides shared items by k all the same, "shrink" by
+        `short` allows shorter lists: "pad" divides shared items by k anyway, "shrink" by
         √(n n') for lists of n and n' rows, "nan" leaves the user out. `population` "both" and
         "truth" leave out the rows of users whom `truth` lacks. Without `by`, `truth` does nothing
         else. The recall of a group adds up hits and relevant items of all users, those that no row
@@ -1035,7 +1036,7 @@ class RankingMethods(ABC, Generic[Table]):
         A user whom one score column leaves out has an empty list there, and the value 0; a note
         counts these users. If both leave the user out, the value is that of `zero_division`: NaN,
         which means leave out. Option `short` decides at cut-off k about other lists with fewer than
-        k rows: "raise" refuses them, "pad" divides by k all the same, "shrink" by √(n n') for lists
+        k rows: "raise" refuses them, "pad" divides by k anyway, "shrink" by √(n n') for lists
         of n and n' rows, "nan" leaves the user out. Rank-biased overlap takes rankings of any
         length. `population` "both" and "truth" leave out users whom `truth` lacks.
 

@@ -23,9 +23,9 @@ SEEN = {"ranked_rows_relevant", "ranked_rows_not_relevant"}  # a note follows if
 FEW_LONGER = 0.05  # with this share of longer rankings or less, the others may be cut
 MOST_NAMED = 3  # metrics, scores or rows in a sentence
 OF_TRUTH = "pass all relevant items as truth"
-IN_R = "they count in R, and no row can find them"
+IN_R = "they count as relevant items (R), and no row can find them"
 ALIKE = (
-    "but for differences in case, blanks at the ends or zeros at the front of ids; write both "
+    "but for differences in case, spaces at the ends or zeros at the front of ids; write both "
     "alike, as with .str.strip().str.casefold()"
 )
 # The reasons for users without a value, by metric; the other metrics need a relevant row.
@@ -48,9 +48,9 @@ class Note(NamedTuple):
     kind : str
         The kind of the note, such as "undefined" or "cut".
     text : str
-        A sentence with the figures and the option that changes them.
+        A sentence with its numbers, and the option that changes them.
     figures : dict
-        The figures by name, whole numbers.
+        The numbers of the sentence by name, whole numbers.
 
     See Also
     --------

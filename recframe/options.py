@@ -48,12 +48,14 @@ SEVERAL = ("user", "score", "truth_user")  # options that take a list of labels 
 MAY_BE_NONE = ("user", "relevant", "model")  # labels that may be None
 
 
-def _define_option(default: Any, takes: Any, meaning: str) -> Any:
+def _define_option(default: Any, takes: Any, meaning: str, *meanings: str) -> Any:
     """Return the field of an option; `takes` is a Literal or a text that names the values.
 
-    The meaning of a Literal is followed by those of its values, in their order, with bars between.
+    The values of a Literal have `meanings` in their order.
     """
-    return field(default=default, metadata={"takes": takes, "meaning": meaning})
+    metadata = {"takes": takes, "meaning": meaning}
+    metadata["meanings"] = dict(zip(get_args(takes), meanings, strict=True))
+    return field(default=default, metadata=metadata)
 
 
 class Models(NamedTuple):
@@ -96,27 +98,39 @@ class Options:
     ties: Ties = _define_option(
         "expected",
         Ties,
-        "rows of equal score: exact expectation over all orders | row order | reverse row order | "
-        "relevant rows first | relevant rows last | by item id as text, last first",
+        "the order of rows with equal scores",
+        "the mean over all orders, computed exactly",
+        "row order",
+        "reverse row order",
+        "relevant rows first",
+        "relevant rows last",
+        "by item id as text, in descending order",
     )
     short: Short = _define_option(
         "raise",
         Short,
-        "a user with fewer than k ranked rows: refuse | divide by k all the same | divide by the "
-        "rows there are (precision, that in f1, items that lists share) | no value",
+        "a user with fewer than k ranked rows",
+        "refuse",
+        "divide by k: missing rows count as misses",
+        "use min(k, n) in place of k in precision, f1, judged, and means and diversity of a column",
+        "give no value",
     )
     missing: Missing = _define_option(
         "raise",
         Missing,
-        "a null score, or one of -inf (inf where the lowest is best), which masks its row: refuse "
-        "| leave the row out of the ranking but count its relevance | remove rows with a null in "
-        "any column used",
+        "a null score, or one of -inf that masks its row (inf if the lowest is best)",
+        "refuse",
+        "leave the row out of the ranking, but count its relevance",
+        "remove rows with a null in any column used",
     )
     duplicates: Duplicates = _define_option(
         "raise",
         Duplicates,
-        "rows of one user and item, where the frame has items: refuse | make them one row with its "
-        "best scores and highest relevance | take the first | count every row",
+        "rows that repeat a user and item, if the frame has items",
+        "refuse",
+        "make them one row with the best scores and the highest relevance",
+        "take the first",
+        "count every row",
     )
     zero_division: float = _define_option(
         math.nan, "{nan, 0.0, 1.0}", "value where a denominator is 0, such as R (relevant items)"
@@ -126,13 +140,19 @@ class Options:
         None, "float", "the same for labels of people, which some methods take as trusted="
     )
     null_relevance: NullRelevance = _define_option(
-        "raise", NullRelevance, "a null relevance, such as an item not rated: refuse | not relevant"
+        "raise",
+        NullRelevance,
+        "a null relevance, such as an item not rated",
+        "refuse",
+        "count it as not relevant",
     )
     gain: Gain = _define_option(
         "linear",
         Gain,
-        "the gain of a row in nDCG, DCG and ERR under `min_relevance`: its relevance (whatever "
-        "that threshold is) | 2^relevance - 1 | 1 from the threshold on",
+        "the gain of a row in nDCG, DCG and ERR under `min_relevance`",
+        "its relevance, also below the threshold",
+        "2^relevance - 1, also below the threshold",
+        "1 from the threshold on",
     )
     min_score: float | None = _define_option(
         None,
@@ -152,8 +172,12 @@ class Options:
     population: Population = _define_option(
         "raise",
         Population,
-        "users of the table if the frame and truth differ: refuse | those with rows in "
-        "both | those of truth (without rows an empty list) | those of the frame | those of either",
+        "the users that count if those of the frame and truth differ",
+        "refuse",
+        "users of both",
+        "users of truth; those without a row have an empty list",
+        "users of the frame",
+        "all users",
     )
     exclude: TruthLike | None = _define_option(
         None,
@@ -164,7 +188,9 @@ class Options:
     unjudged: Unjudged = _define_option(
         "nonrelevant",
         Unjudged,
-        "rows whose pair truth does not hold: not relevant | left out before anything is ranked",
+        "rows whose user and item are not in truth",
+        "rank them as not relevant",
+        "leave them out before anything is ranked",
     )
     like: str | None = _define_option(
         None, "a library", "a library whose conventions apply; options that you give win"
@@ -291,26 +317,23 @@ class OptionArguments(TypedDict, total=False):
 # Arguments of methods and metrics that callers pass as options by mistake.
 NO_OPTIONS = {
     **dict.fromkeys(
-        CUT_OFFS, ", which a metric takes: df.rec.recall(k=4), or 'recall@4' by its name"
+        CUT_OFFS, "; pass a cut-off to the metric: df.rec.recall(k=4), or 'recall@4' by its name"
     ),
-    "metrics": ", which a method takes: df.rec.evaluate(['recall@4', 'ndcg@4'])",
+    "metrics": "; pass metrics to a method: df.rec.evaluate(['recall@4', 'ndcg@4'])",
 }
 DEFAULTS = {option.name: option.default for option in fields(Options)}
-WITH_BARS: dict[str, str] = {option.name: option.metadata["meaning"] for option in fields(Options)}
-MEANINGS = {name: meaning.replace(" | ", ", ") for name, meaning in WITH_BARS.items()}
-CHOICES: dict[str, tuple[str, ...]] = {
-    option.name: choices
-    for option in fields(Options)
-    if (choices := get_args(option.metadata["takes"]))
+MEANINGS: dict[str, str] = {option.name: option.metadata["meaning"] for option in fields(Options)}
+CHOICE_MEANINGS: dict[str, dict[str, str]] = {
+    option.name: meanings for option in fields(Options) if (meanings := option.metadata["meanings"])
 }
+CHOICES = {name: tuple(meanings) for name, meanings in CHOICE_MEANINGS.items()}
 
 
 def explain_value(name: str, value: object) -> str:
-    """Return the meaning of an option, and of the values that it may have the one in force."""
+    """Return the meaning of an option, and of its value if it is a choice."""
     if name not in CHOICES:
         return MEANINGS[name]
-    meaning, _, texts = WITH_BARS[name].partition(": ")
-    return f"{meaning}: {texts.split(' | ')[CHOICES[name].index(str(value))]}"
+    return f"{MEANINGS[name]}: {CHOICE_MEANINGS[name][str(value)]}"
 
 
 def make_options(values: Mapping[str, Any]) -> Options:
@@ -318,8 +341,8 @@ def make_options(values: Mapping[str, Any]) -> Options:
     for name in values:
         if name not in DEFAULTS:
             near = find_near(name, DEFAULTS)
-            hint = f", did you mean {near[0]!r}?" if near else ""
-            hint += f"; options are {', '.join(DEFAULTS)}"
+            hint = f", did you mean {near[0]!r}? Options" if near else "; options"
+            hint += f" are {', '.join(DEFAULTS)}"
             raise RecframeError(f"unknown option {quote(name)}{NO_OPTIONS.get(name, hint)}")
     library = values.get("like")
     if library is not None:

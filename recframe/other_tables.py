@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from recframe.errors import DAMAGE, RecframeError, quote, shorten
 
 # Messages name the required types with these words.
-ARROW = "an Arrow table (as of Polars or DuckDB)"
+ARROW = "an Arrow table (such as one of Polars or DuckDB)"
 TABLE, TABLE_OR = f"a pandas DataFrame or {ARROW}", f"a pandas DataFrame, {ARROW} or "
 READER = "pyarrow RecordBatchReader"
 RELATION = "duckdb", "DuckDBPyRelation"  # a query, which runs at each reading

@@ -92,7 +92,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         self, metrics: str | Iterable[str] = DEFAULT_METRICS
     ) -> Iterator[pd.DataFrame]:
         """
-        Return an iterator over the metrics of every user, block by block.
+        Return an iterator over the metrics of each user, block by block.
 
         Use it if the result does not fit in memory: `evaluate` joins and sorts these tables.
 

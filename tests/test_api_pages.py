@@ -115,6 +115,25 @@ def test_pages_hold_the_guides(folder):
     assert all((folder / "guide" / f"{name}.html").exists() for name in guides)
 
 
+def test_site_has_a_page_for_language_models(folder):
+    """The root of the site has the report and llms.txt, which is short, and whose calls run."""
+    text = (folder / "llms.txt").read_text("utf-8")
+    code = text.partition("```python\n")[2].partition("```")[0]
+    exec(code, {})
+
+    assert (folder / "report.html").exists()
+    assert len(text.splitlines()) <= 40
+    pages = re.findall(r"\(https://recframe\.github\.io/recframe/([^)]+)\)", text)
+    assert [] == [page for page in pages if not (folder / page).exists()]
+
+
+def test_the_command_of_the_pages_is_the_same_everywhere():
+    """The workflows that build and publish the pages run the documented command."""
+    for name in ("ci", "pages"):
+        workflow = (ROOT / ".github" / "workflows" / f"{name}.yml").read_text("utf-8")
+        assert f" && {COMMAND}\n" in workflow
+
+
 def test_pages_hold_the_commands(folder, capsys):
     """The page of the command line has the help of each command."""
     page = as_text((folder / "api" / "command_line.html").read_text("utf-8"))

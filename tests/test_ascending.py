@@ -194,8 +194,8 @@ def test_names_that_mean_less_is_better(name, ranked):
     frame = ranked.set_axis(pd.Index(labels, tupleize_cols=False), axis=1)
     with pytest.raises(
         recframe.RecframeError,
-        match="by its name less is better; pass ascending=True to rank the lowest first, or "
-        "ascending=False where the highest is the best",
+        match="the name suggests that lower is better; pass ascending=True to rank the lowest "
+        "first, or ascending=False if the highest is the best",
     ):
         frame.rec(score=name).recall(k=1)
 
@@ -225,7 +225,7 @@ def test_every_method_refuses_them(method, entry, ranked):
     """Every method refuses a distance until its direction is passed."""
     frame = ranked.rename(columns={"rank": "distance"}).assign(score=1.0, other_score=1.0)
     data = frame if entry == "pandas" else dd.from_pandas(frame, npartitions=1)
-    with pytest.raises(recframe.RecframeError, match="score='distance': by its name less is"):
+    with pytest.raises(recframe.RecframeError, match="score='distance': the name suggests"):
         METHODS[method](data.rec(score="distance"))
 
 
@@ -233,7 +233,7 @@ def test_files_and_the_command_line_refuse_them(ranked, tmp_path, capsys):
     """Files with a distance are refused before a row is read, with and without truth."""
     path, truth = tmp_path / "run.parquet", ranked.loc[:0, ["user", "item"]]
     ranked.to_parquet(path)
-    message = "score='rank': by its name less is better"
+    message = "score='rank': the name suggests that lower is better"
     for options in ({}, {"truth": truth}):
         for evaluate in (recframe.evaluate, recframe.iter_evaluate):
             with pytest.raises(recframe.RecframeError, match=message):

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from recframe.cli import main
+from recframe.metrics.definitions import DEFINITIONS
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -62,7 +63,7 @@ def test_python_blocks(tmp_path, monkeypatch):
 
 def test_readme_is_one_page_whose_links_are_there():
     """The README has at most 140 lines and 1,100 words, and its links lead to existing files."""
-    links = re.findall(r"recframe/recframe/(?:blob/)?main/([^)\s]+)", README)
+    links = re.findall(r"recframe/recframe/(?:blob/)?main/([^)#\s]+)", README)
 
     assert len(README.splitlines()) <= 140
     assert len(re.sub(r"\(http\S*?\)", "", README).split()) <= 1100
@@ -90,7 +91,7 @@ def test_report_of_the_example():
     made, saved = (re.sub(r"\d{4}-\d\d-\d\d", "DAY", page) for page in pages)
 
     assert saved == made
-    assert "/blob/main/examples/report.html)" in README
+    assert "(https://recframe.github.io/recframe/report.html)" in README
     assert "/main/examples/report.png)" in README
     assert (ROOT / "examples" / "report.png").stat().st_size < 300_000
 
@@ -108,11 +109,32 @@ def test_picture_of_inspect():
     assert ["50.00%", "100.00%"] == re.findall(r"precision@4: (\S+%)", text)
 
 
-def test_citation_is_of_this_version():
-    """CITATION.cff and pyproject.toml have one version."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+def test_readme_links_every_metric():
+    """The README lists each metric, with a link to its definition."""
+    page = (ROOT / "examples" / "guide" / "metrics.md").read_text("utf-8")
+    links = re.findall(r"\[(\w+)[^]]*\]\(\S+/guide/metrics\.md#(\w+)\)", README)
 
-    assert f"\nversion: {project['version']}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
+    assert sorted(DEFINITIONS) == sorted(anchor for _, anchor in links)
+    assert [] == [name for name, anchor in links if name != anchor]
+    assert [] == [anchor for _, anchor in links if f'<a id="{anchor}"></a>`{anchor}' not in page]
+
+
+def test_readme_has_the_words_that_people_search():
+    """The first sentence names the subject, and the words of the field occur."""
+    first = README.partition("\n\n```python")[0].rpartition("\n\n")[2]
+    words = ("pandas", "accessor", "recommenders", "search", "RAG", "retrieval", "ranking metrics")
+
+    assert [] == [word for word in (*words, "MRR", "MAP", "hit rate", "nDCG") if word not in first]
+    assert [] == [word for word in ("A/B test", "LightGBM", "trec_eval") if word not in README]
+
+
+def test_citation_is_of_this_version():
+    """CITATION.cff and pyproject.toml have one version, and CITATION.cff has a date."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    citation = (ROOT / "CITATION.cff").read_text("utf-8")
+
+    assert f"\nversion: {project['version']}\n" in citation
+    assert re.search(r"^date-released: \d{4}-\d\d-\d\d$", citation, re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", ["ARCHITECTURE.md", "CONTRIBUTING.md"])

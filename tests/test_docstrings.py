@@ -11,6 +11,7 @@ import pytest
 from numpydoc.validate import validate
 
 import recframe
+from recframe.metrics.definitions import DEFINITIONS
 
 MODULES = sorted(
     module.name
@@ -54,3 +55,10 @@ def test_docstring_examples(name):
         failed = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE).failed
 
     assert 0 == failed
+
+
+def test_accessor_lists_its_methods():
+    """The docstring of the accessor names each method that is not a metric."""
+    names = {one for one in methods(recframe.RecAccessor) if one not in DEFINITIONS} - {"__call__"}
+
+    assert [] == sorted(one for one in names if f"`{one}`" not in recframe.RecAccessor.__doc__)

@@ -1,6 +1,7 @@
 """Each block of the guides, examples/guide/*.md, runs as pasted and prints the output shown.
 
-A section needs only the blocks before the first section; in the guide on data a block needs none.
+A section needs only the blocks before the first section. In guides for a first visit, a block needs
+no other.
 """
 
 import ast
@@ -27,9 +28,11 @@ from recframe.options import DEFAULTS
 
 ROOT = Path(__file__).parents[1]
 GUIDES = {path.stem: path.read_text("utf-8") for path in (ROOT / "examples/guide").glob("*.md")}
+START = ("prepare-data", "which-metric", "reading-results", "cheat-sheet")
 NAMES = (
-    *("prepare-data", "metrics", "edge-cases", "compare", "files", "engines", "command-line"),
-    *("trusted-labels", "pull-requests", "beyond-accuracy"),
+    *START,
+    *("metrics", "edge-cases", "beyond-accuracy", "compare", "trusted-labels"),
+    *("files", "engines", "command-line", "pull-requests"),
     *("coming-from", "conventions", "reconcile", "speed", "questions-and-words"),
 )
 # Each match is a block and the output that follows it.
@@ -128,7 +131,7 @@ def test_section(name, title, folder):
     for module in re.findall(r"^(?:>>> )?(?:import|from) ([\w.]+)", code, re.MULTILINE):
         pytest.importorskip(module, reason=f"{module} is not installed")
     with pd.option_context("display.width", 100, "display.max_columns", 20):
-        if name == "prepare-data":  # Blocks share files, but no names.
+        if name in START:  # Blocks share files, but no names.
             for block in BLOCK.finditer(section):
                 check_blocks(block[0], {})
         else:
@@ -168,6 +171,24 @@ def test_links_lead_somewhere():
         assert address.removeprefix(base).removesuffix(".md") in NAMES, address
 
 
+def test_site_has_the_guides_in_order():
+    """The page of guides lists each guide once: start, use, migrate, reference."""
+    page = (ROOT / "examples" / "guides.md").read_text("utf-8")
+    assert list(NAMES) == re.findall(r"^guide/([\w-]+)$", page, re.MULTILINE)
+    captions = re.findall("^:caption: (.*)$", page, re.MULTILINE)
+    assert ["Start", "Use", "Migrate", "Reference"] == captions
+
+
+def test_calls_of_the_cheat_sheet_run(folder):
+    """Each call in the table of the cheat sheet runs after the block above it."""
+    names: dict = {}
+    check_blocks(HEADING.split(GUIDES["cheat-sheet"])[0], names)
+    calls = re.findall(r"^\| [^|]* \| `(df\.rec\.[^`]*)` \|", GUIDES["cheat-sheet"], re.MULTILINE)
+    assert len(calls) > 10
+    for call in calls:
+        run_python(call, names)
+
+
 def list_conventions():
     """Return the rows of the table of names, with a library before the first of its names."""
     rows, library = {}, ""
@@ -199,10 +220,10 @@ def test_nightly_job(tmp_path, monkeypatch, capsys):
     program.chmod(0o755)
     (tmp_path / "runs").mkdir()
     frame = pd.read_parquet(ROOT / "examples" / "example.parquet")
+    frame.loc[frame["relevant"] == 1, ["object", "item"]].to_parquet("test.parquet")
 
     def save_run(score):
-        night = frame[["object", "item", "relevant"]].assign(score=frame[score])
-        night.to_parquet("runs/run.parquet")
+        frame[["object", "item"]].assign(score=frame[score]).to_parquet("runs/run.parquet")
 
     save_run("KNN scores")
     path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
@@ -215,7 +236,7 @@ def test_nightly_job(tmp_path, monkeypatch, capsys):
         run.returncode,
         run.stderr,
     )
-    assert ["recframe", "runs", "yesterday.parquet"] == sorted(
+    assert ["recframe", "runs", "test.parquet", "yesterday.parquet"] == sorted(
         path.name for path in tmp_path.iterdir()
     )
     assert [0, 3] == [main(line) for line in lines]

@@ -20,7 +20,7 @@ def test_truth_without_relevance_is_a_set(entry, tmp_path):
     found = ENTRY_POINTS[entry](RECS, METRIC, {"truth": TWICE, **OPTIONS}, tmp_path)
     assert {1: 0.5, 2: 1.0} == found["score", METRIC].to_dict()
     graded = {"truth": TWICE.assign(relevant=1), **OPTIONS}
-    with pytest.raises(RecframeError, match="must not be the same in two"):
+    with pytest.raises(RecframeError, match="must occur once"):
         ENTRY_POINTS[entry](RECS, METRIC, graded, tmp_path)
 
 

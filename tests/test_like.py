@@ -87,7 +87,7 @@ def test_the_guide_lists_them():
 def test_what_stands_beside_it_wins():
     """An option passed with `like` wins, also if it is a default."""
     rec = FRAME.rec(truth=TRUTH, like="RecTools", population="both", short="raise")
-    with pytest.raises(RecframeError, match="more than the ranked rows"):
+    with pytest.raises(RecframeError, match="fewer than k="):
         rec.recall(k=2)
     with pytest.raises(RecframeError, match=r"like must be one of .* found 'rectools'; did you"):
         FRAME.rec(like="rectools")
@@ -105,7 +105,7 @@ def test_it_shows_what_it_set():
     shown = repr(FRAME.rec(truth=TRUTH, like="trec_eval"))
     for part in ("ties='item'", "short='pad'", "population='both'", "like='trec_eval'"):
         assert part in shown
-    assert "trec_eval cuts scores to float32 first" in shown
+    assert "trec_eval rounds scores to float32 first" in shown
     assert set(REMAINING) == set(LIKE)
     assert DEFAULTS["like"] is None
 
@@ -157,6 +157,6 @@ def test_the_command_line_says_what_is_left(tmp_path, capsys):
     words = ["evaluate", str(tmp_path / "rows.parquet"), "--truth", str(tmp_path / "truth.parquet")]
     words += ["--like", "trec_eval", "--metric", "precision@2"]
     assert 0 == main(words)
-    assert "recframe: note: trec_eval cuts scores to float32" in capsys.readouterr().err
+    assert "recframe: note: trec_eval rounds scores to float32" in capsys.readouterr().err
     assert 0 == main([*words, "-q"])
     assert not capsys.readouterr().err

@@ -150,7 +150,7 @@ FRAME = pd.DataFrame(
     ("frame", "options", "message"),
     [
         (FRAME.assign(relevant=[1, 0, 0, 0]), {}, "one relevance in the rows of all models, found"),
-        (FRAME.assign(item=[1, 1, 1, 2]), {}, "'retriever' must not be the same in two rows, foun"),
+        (FRAME.assign(item=[1, 1, 1, 2]), {}, "'retriever' must occur once, foun"),
         (FRAME.assign(retriever=["a", None, "b", "b"]), {}, "model='retriever': must not be null"),
         (FRAME.assign(b_score=1.0), {}, "one score column, found score 'score', 'b_score'"),
         (FRAME, {"duplicates": "keep"}, "one row of a user, item and model counts"),

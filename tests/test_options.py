@@ -76,7 +76,7 @@ def test_choices_are_the_annotated_ones():
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ("tie", "unknown option 'tie', did you mean 'ties'\\?; options are user, item, score,"),
+        ("tie", "unknown option 'tie', did you mean 'ties'\\? Options are user, item, score,"),
         ("Missing", "unknown option 'Missing', did you mean 'missing'"),
         ("cut", "unknown option 'cut'; options are user"),
     ],

@@ -68,11 +68,11 @@ def test_each_is_what_it_means():
 @pytest.mark.parametrize(
     ("label", "message"),
     {
-        "map_cut_10": "unknown metric 'map_cut_10', did you mean 'average_precision@10'?; metrics",
-        "P_5": "unknown metric 'P_5', did you mean 'precision@5'?; metrics are",
-        "P": "unknown metric 'P', did you mean 'precision@k'?; metrics are",
-        "hr": "unknown metric 'hr', did you mean 'hit_rate@k'?; metrics are",
-        "Rprec@5": "unknown metric 'Rprec@5', did you mean 'r_precision'?; metrics are",
+        "map_cut_10": "unknown metric 'map_cut_10', did you mean 'average_precision@10'? Metrics",
+        "P_5": "unknown metric 'P_5', did you mean 'precision@5'? Metrics are",
+        "P": "unknown metric 'P', did you mean 'precision@k'? Metrics are",
+        "hr": "unknown metric 'hr', did you mean 'hit_rate@k'? Metrics are",
+        "Rprec@5": "unknown metric 'Rprec@5', did you mean 'r_precision'? Metrics are",
         "P@0": "'P@0': precision needs a cut-off, an integer of 1 or more as in 'P@10', found '0'",
         "F1": "'F1': f1 needs a cut-off, an integer of 1 or more as in 'F1@10', found none",
         "AUC@5": "'AUC@5': auc takes no cut-off, pass 'AUC'",

@@ -234,7 +234,7 @@ def test_values_that_could_be_a_frame(value, of_frame, of_truth):
         assert told.startswith("frame must be a pandas DataFrame")
         assert of_frame in told
     told = refusal(lambda: ROWS.rec(truth=value))
-    assert told.startswith("truth must be a pandas DataFrame, an Arrow table (as of Polars or Duck")
+    assert told.startswith("truth must be a pandas DataFrame, an Arrow table (such as one of Po")
     assert "or the path of a file, found" in told
     assert of_truth in told
 

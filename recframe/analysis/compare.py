@@ -155,7 +155,8 @@ def make_comparison(
     is_correction = isinstance(correction, str) and correction in get_args(Correction)
     if correction is not None and not is_correction:
         raise RecframeError(
-            f"correction must be None or one of {get_args(Correction)}, found {quote(correction)}"
+            f"correction must be None or one of {', '.join(map(repr, get_args(Correction)))}, "
+            f"found {quote(correction)}"
         )
     if correction == "max_t" and test != "permutation":
         raise RecframeError(

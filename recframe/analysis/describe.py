@@ -36,7 +36,7 @@ from recframe.notes import ALIKE, IN_R, facts_noted, list_notes, note, taking_no
 from recframe.options import Options
 
 SHORT_USERS, CUT_USERS = "users with fewer than ", "users with a tie across "  # k follows
-NO_RELEVANT, UNFOUND = "users without relevant rows", "truth items not in the frame"
+NO_RELEVANT, UNFOUND = "users without relevant rows", "truth items in nobody's list"
 ONLY_ROWS, ONLY_TRUTH = "users only in the frame", "users only in truth"
 NULL_USERS, NULL_RELEVANCE, NULL_SCORES = "null users", "null relevance", "null scores"
 DUPLICATES = "duplicate pairs"

@@ -59,7 +59,8 @@ def make_resampling(
 def check_choice(name: str, value: object, choices: object) -> None:
     """Raise unless a value is one of the strings of a Literal."""
     if not isinstance(value, str) or value not in get_args(choices):
-        raise RecframeError(f"{name} must be one of {get_args(choices)}, found {quote(value)}")
+        listed = ", ".join(map(repr, get_args(choices)))
+        raise RecframeError(f"{name} must be one of {listed}, found {quote(value)}")
 
 
 def draw_in_batches(

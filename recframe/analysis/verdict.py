@@ -97,7 +97,9 @@ class Gate:
         check_decimals(digits)
         outer = [as_text(name) for name in self.table.index.names[:-2]]
         header = [*map(MARKDOWN.escape, outer), "model", "metric", "old", "new", "difference"]
-        header += ["interval", "users"] + ["verdict"] * ("passed" in self.table)
+        confidence = float(self.conventions.get("confidence", 0.95))
+        header += [f"{confidence * 100:g}% interval", "users"]
+        header += ["verdict"] * ("passed" in self.table)
         rule = [":--"] * (len(outer) + 2) + ["--:"] * 5 + [":--"] * ("passed" in self.table)
         rows = [header, rule, *self._list_rows(digits)]
         table = [f"| {' | '.join(cells)} |" for cells in rows]

@@ -26,7 +26,7 @@ COMMANDS = {
     "catalogue": (add_catalogue, "coverage and diversity of the items in all lists"),
     "overlap": (add_overlap, "how alike the lists of several models are"),
     "reconcile": (add_reconcile, "the conventions that give a reported number"),
-    "report": (add_report, "a page of HTML to hand on"),
+    "report": (add_report, "a page of HTML to share"),
     "compare": (add_compare, "compare two saved tables; a gate for nightly jobs"),
     "trec": (add_trec, "evaluate TREC runs with qrels, as trec_eval does"),
 }
@@ -41,7 +41,7 @@ EPILOG = f"""examples:
   recframe evaluate @options.txt runs/
 
 @FILE reads arguments from FILE: one or more on a line; quote those that have
-blanks; a # begins a comment. Write a path that begins with @ as ./@path.
+spaces; a # begins a comment. Write a path that begins with @ as ./@path.
 
 {HELP_END}"""
 

@@ -112,7 +112,7 @@ def add_describe(command: argparse.ArgumentParser) -> None:
     command.add_argument("-k", "--k", help="the cut-off to look at (default: 10)", **CUT_OFF)
     add_flags(command, TRUSTED)
     add_options(command, {one: DEFAULTS[one] for one in DEFAULTS if one not in UNUSED_BY_DESCRIBE})
-    add_output(command, "the figures")
+    add_output(command, "the counts")
     add_flags(command.add_argument_group("limits"), LIMITS)
 
 

@@ -40,7 +40,7 @@ from recframe.stores.disk import check_named, identify
 
 RULES = {
     "max_drop": "fail where a mean fell by more than D and its interval excludes 0; repeat it for "
-    "several metrics, as --max-drop recall@10=0.005 --max-drop 0.01",
+    "several metrics, such as --max-drop recall@10=0.005 --max-drop 0.01",
     "non_inferior": "fail unless the low end of every interval is above -D",
 }
 FLOOR = "fail where the mean of all users of NEW with a value is below this; such as ndcg@10=0.2"
@@ -59,9 +59,10 @@ has one score, their names may differ. With --max-drop, --non-inferior or
 --at-least it is a gate: the exit status is 3 if a metric fails, or if NEW
 lacks something that OLD has, and a line on standard error gives the reason."""
     command.epilog = """a gate:
-  --max-drop asks whether something was surely lost. With few users it fails
-  only if the loss is large; passing does not show that nothing was lost.
-  --non-inferior asks whether a loss of D can be ruled out. With few users it
+  --max-drop fails if there is clear evidence of a loss larger than D. With
+  few users only a large loss is clear; passing does not show that nothing was
+  lost.
+  --non-inferior fails unless a loss of D can be ruled out. With few users it
   fails, even if nothing has changed.
   D is a difference of means, such as 0.01 for a mean of 0.30. Each metric and
   score is judged by its own interval; fewer than two users fail. For fall_out,

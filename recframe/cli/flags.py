@@ -26,7 +26,7 @@ from recframe.files.budget import MEMORY, check_memory
 from recframe.files.saved import FILE_ENDINGS
 from recframe.methods import RankingMethods
 from recframe.metrics.names import check_k
-from recframe.options import CHOICES, INFER, MEANINGS, SEVERAL, Options
+from recframe.options import CHOICE_MEANINGS, CHOICES, INFER, MEANINGS, SEVERAL, Options
 
 HELP_END = f"""Messages name options in Python's words: short='pad' is --short pad.
 
@@ -79,7 +79,7 @@ FILES: Flags = {
         "metavar": "TEXT",
         "help": "read only rows that match, such as 'day >= 2026-11-01' or 'country in (NL, BE)': "
         "a column, one of = != < <= > >= in, not in, and a value; quote names and values that have "
-        "blanks. All must match if repeated. Row groups that cannot match are not read",
+        "spaces. All must match if repeated. Row groups that cannot match are not read",
     },
     "--lists": {
         "action": "append",
@@ -182,7 +182,7 @@ def add_metrics(
         action="extend",
         type=read,
         metavar="NAME",
-        help=f"such as precision@4; separate several by blanks or commas, or repeat --metric "
+        help=f"such as precision@4; separate several by spaces or commas, or repeat --metric "
         f"(default: {' '.join(default)})",
     )
     command.add_argument("-k", "--k", type=refuse_k, help=argparse.SUPPRESS)
@@ -218,7 +218,8 @@ def _describe_option(name: str, default: Any) -> dict[str, Any]:
         each = "; for several scores, give --ascending or --no-ascending for each, in their order"
         return {"help": meaning + each, "action": "append_const", "const": True}
     if name in CHOICES:
-        return {**flag, "choices": CHOICES[name]}
+        lines = [flag["help"], *map(": ".join, CHOICE_MEANINGS[name].items())]
+        return {**flag, "help": "\n".join(lines), "choices": CHOICES[name]}
     if name == "like":
         flag["help"] = f"{meaning}: {', '.join(LIKE)}"
         return {**flag, "metavar": "LIBRARY", "choices": list(LIKE)}

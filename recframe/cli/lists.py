@@ -51,7 +51,7 @@ def add_catalogue(command: argparse.ArgumentParser) -> None:
         "several columns",
     )
     add_options(command, {one: DEFAULTS[one] for one in DEFAULTS if one not in UNUSED_BY_CATALOGUE})
-    add_output(command, "the figures")
+    add_output(command, "the values")
     add_flags(command.add_argument_group("limits"), LIMITS)
 
 
@@ -72,7 +72,7 @@ def add_overlap(command: argparse.ArgumentParser) -> None:
     probability = "rank-biased overlap: the probability of going on to the next rank, in [0, 1)"
     measure.add_argument("--rbo", type=float, metavar="P", help=probability)
     add_options(command, {one: DEFAULTS[one] for one in DEFAULTS if one not in UNUSED_BY_CATALOGUE})
-    add_output(command, "the figures")
+    add_output(command, "the values")
     add_flags(command.add_argument_group("limits"), LIMITS)
 
 

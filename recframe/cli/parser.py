@@ -32,11 +32,20 @@ TERM = re.compile(
 )
 
 
+class LinesFormatter(argparse.RawDescriptionHelpFormatter):
+    """A formatter that keeps the lines of a help text, such as one for each choice."""
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        """Return the lines of a help text, folded to a width."""
+        fold = super()._split_lines  # Python 3.11 has no super() in comprehensions
+        return [line for one in text.split("\n") for line in fold(one, width)]
+
+
 class Parser(argparse.ArgumentParser):
     """A parser whose help and errors reach closed and narrow streams too."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        options["formatter_class"] = argparse.RawDescriptionHelpFormatter
+        options["formatter_class"] = LinesFormatter
         super().__init__(*args, **options)
         self.color = False  # Python 3.14 colours the help, but `show` escapes control characters
 
@@ -249,7 +258,7 @@ def read_term(text: str) -> Term:
     if match is None:
         raise RecframeError(
             "must be COLUMN OPERATOR VALUE, such as 'day >= 2026-11-01' or 'country in (NL, BE)', "
-            "with one of = != < <= > >= in, not in, and quotes around blanks, found "
+            "with one of = != < <= > >= in, not in, and quotes around spaces, found "
             f"{quote(text)}"
         )
     operator, operand = " ".join(match[2].split()), match[3]

@@ -54,13 +54,13 @@ of two nights, which the page compares."""
     add_options(command, DEFAULTS)
     group = command.add_argument_group("page")
     group.add_argument("--title", metavar="TEXT", help="the title of the page")
-    group.add_argument("--baseline", metavar="SCORE", help="what others are compared with")
+    group.add_argument("--baseline", metavar="SCORE", help="score that others are compared with")
     group.add_argument(
         "--by",
         action="append",
         metavar="COLUMN",
         help="segments of users: a column that does not vary within a user's rows, or before the "
-        "score in saved values; for several repeat it",
+        "score in saved values; repeat it for several columns",
     )
     add_flags(group.add_mutually_exclusive_group(), UNIT)
     group.add_argument(

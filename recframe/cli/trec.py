@@ -54,8 +54,8 @@ def add_trec(command: argparse.ArgumentParser) -> None:
     command.usage = "%(prog)s [--metric NAME ...] [OPTION ...] QRELS RUN [RUN ...]"
     command.description = """\
 Print the mean over queries of ranking metrics, a row for each TREC run, as
-trec_eval does. Scores are cut to float32; equal scores are ordered by document,
-the last first. Queries count if both run and qrels have them. A run has lines
+trec_eval does. Scores are rounded to float32; equal scores are ordered by
+document, the last first. Queries count if both run and qrels have them. A run has lines
 of query, Q0, document, rank, score and tag, or of query, document and rank;
 qrels, and the pairs of --exclude, of query, iteration, document and relevance,
 of which the iteration, or both numbers, may be missing. All may be compressed
@@ -234,13 +234,13 @@ def write_queries(
 
 def _tell_unmatched(run: Run, *, is_complete: bool, is_condensed: bool) -> None:
     """Note the queries and documents that only a run or only the qrels have."""
-    unranked_are = "count as 0" if is_complete else "left out, unless with --complete"
-    unjudged_are = "left out" if is_condensed else "not relevant"
+    unranked_are = "counted as 0" if is_complete else "left out, unless with --complete"
+    unjudged_are = "left out" if is_condensed else "counted as not relevant"
     unjudged, unranked, documents = run.only.values()
     numbers = {
-        f"queries not in the qrels ({unjudged:,}) left out": unjudged,
-        f"queries of the qrels not in it ({unranked:,}) {unranked_are}": unranked,
-        f"documents not judged ({documents:,}) {unjudged_are}": documents,
+        f"queries that the qrels lack: {unjudged:,}, left out": unjudged,
+        f"queries that the run lacks: {unranked:,}, {unranked_are}": unranked,
+        f"documents not judged: {documents:,}, {unjudged_are}": documents,
     }
     if parts := [text for text, number in numbers.items() if number]:
         tell(f"note: {shorten(run.name)}: {'; '.join(parts)}")

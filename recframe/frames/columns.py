@@ -225,9 +225,9 @@ def _find_directions(scores: list[Hashable], ascending: bool | list[bool] | None
         label, several = scores[is_low.index(True)], len(scores) > 1
         rule, other = (is_low, [False] * len(scores)) if several else (True, False)
         raise RecframeError(
-            f"score={quote(label)}: by its name less is better; pass ascending={quote(rule)} "
-            f"to rank the lowest first, or ascending={quote(other)} where the highest is the "
-            "best",
+            f"score={quote(label)}: the name suggests that lower is better; pass "
+            f"ascending={quote(rule)} to rank the lowest first, or ascending={quote(other)} if the "
+            "highest is the best",
             {"ascending": rule},
         )
     return [bool(ascending)] * len(scores)

@@ -58,7 +58,7 @@ def repeated_error(
     user_id = tuple(ids) if len(ids) > 1 else next(iter(ids), None)
     example = f"user {quote(user_id)}, item {quote(item)}" if ids else f"item {quote(item)}"
     found = (
-        f"{' and '.join(map(repr, labels))} must not be the same in two rows, found "
+        f"each combination of {' and '.join(map(repr, labels))} must occur once, found "
         f"{len(repeats.rows):,} of {len(rows):,} rows that repeat another (such as {example})"
     )
     telling = find_telling(frame, columns, np.append(repeated, first), np.append(first, first))

@@ -49,7 +49,7 @@ Difference = tuple[str, str, Callable[[Any], Any], str]
 # Differences that may hide equal ids: the kind of id, the name of the difference, the function that
 # removes it, and the method of pandas that does the same.
 DIFFERENCES: list[Difference] = [
-    (TEXT, "blanks at the ends", str.strip, ".str.strip()"),
+    (TEXT, "spaces at the ends", str.strip, ".str.strip()"),
     (TEXT, "case", str.casefold, ".str.casefold()"),
     (TEXT, "the form of Unicode", partial(normalize, "NFKC"), ".str.normalize('NFKC')"),
     (TEXT, "'.0' at the end", lambda id_: id_.removesuffix(".0"), ".str.removesuffix('.0')"),

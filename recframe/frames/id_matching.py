@@ -54,11 +54,9 @@ class UserCounts(NamedTuple):
         if only:
             raise RecframeError(
                 f"population: users differ between the frame and truth, found {n_both:,} in both, "
-                f"{' and '.join(only)}{self.difference}; pass population='both' for "
-                "the users that both have, population='truth' for those of truth "
-                "(with an empty list where they have no row), "
-                "population='rows' for those of the frame (with nothing relevant "
-                "where truth has none), or population='all' for either",
+                f"{' and '.join(only)}{self.difference}; pass population='both' to "
+                "count users of both, population='truth' those of truth (an empty list if they "
+                "have no row), population='rows' those of the frame, or population='all' all users",
                 {"population": self.answer},
             )
 

@@ -145,10 +145,11 @@ def check_lengths(
     if len(short):
         user = int(short[n_ranked[short].argmin()])
         found = f"user {quote(users[[user]].tolist()[0])} has {n_ranked[user]}"
+        n_short = f"{len(short)} of {len(users)} users"
         raise RecframeError(
-            f"k={k} is more than the ranked rows by {quote(score)} of {len(short)} of {len(users)} "
-            f"users ({found}); pass short='pad' to divide by k all the same, short='shrink' to "
-            "divide by the rows there are, or short='nan' for NaN",
+            f"{n_short} have fewer than k={k} ranked rows by {quote(score)} ({found}); pass "
+            "short='pad' to divide by k anyway, short='shrink' to divide by the length of the "
+            "list, or short='nan' for NaN",
             {"short": "pad"},
         )
 

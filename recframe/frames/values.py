@@ -155,7 +155,7 @@ def _check_masks(
         answer = math.floor(first - FAR / 2 * span)
         raise RecframeError(
             f"score={quote(label)}: {low:g} looks like a mask, found it in {is_low.sum():,} of "
-            f"{len(values):,} rows, beside scores from {first:g} to {last:g}; pass "
+            f"{len(values):,} rows, next to scores from {first:g} to {last:g}; pass "
             f"min_score={quote(answer)} to leave these rows out of the ranking, as nulls are "
             "by missing='unranked', or min_score=-inf to rank them last",
             {"min_score": answer},
@@ -326,7 +326,7 @@ def read_objects(column: pd.Series, role: str) -> pd.Series:
         rounded = [v for v, number in pairs if isinstance(v, Integral) and v != number]
         if rounded:
             raise RecframeError(
-                f"{role}={quote(column.name)}: beside floats whole numbers beyond 2**53 lose "
+                f"{role}={quote(column.name)}: next to floats, whole numbers beyond 2**53 lose "
                 f"digits, found {len(rounded)} that would (such as {quote(rounded[0])}); make all "
                 "whole with astype('int64'), round them with astype('float64'), or divide them"
             )
@@ -345,7 +345,7 @@ def check_digits(floats: Array, what: str) -> None:
         raise RecframeError(
             f"{what} of {floats.dtype} must be below {limit:.0f}, from where on neighbouring whole "
             f"numbers are one float, found {len(large)} (such as {large[0]:.0f}); read them as "
-            "integers in the first place, beside nulls as 'Int64'"
+            "integers in the first place, with nulls as 'Int64'"
         )
 
 

@@ -11,13 +11,13 @@ from recframe.errors import RecframeError, WrongTypeError, quote
 from recframe.kernel.threads import Array
 from recframe.metrics.definitions import DEFINITIONS, describe_arguments
 from recframe.metrics.measure import measure_ranking, refuse_masked
-from recframe.metrics.names import OF_EACH, make_metric
+from recframe.metrics.names import FOR_EACH, make_metric
 from recframe.public_calls import public
 
 FLAGS = (bool, np.bool_)
 Arguments = ParamSpec("Arguments")
 DESCRIPTION = """
-{summary} of one ranking.
+{summary}
 
 hits@k is the number of relevant observations among the k with the highest scores, R that of
 all, n that of observations. Tied scores count with their exact expectation.
@@ -58,7 +58,7 @@ def metric_function(function: Callable[Arguments, float]) -> Callable[Arguments,
     if formula := inspect.getdoc(definition.formula):  # python -OO removes docstrings
         lines = describe_arguments(definition, "", "in [1, n]")
         function.__doc__ = DESCRIPTION.format(
-            summary=formula.splitlines()[0].removesuffix(OF_EACH),
+            summary=formula.splitlines()[0].replace(FOR_EACH, " of one ranking: "),
             parameters="".join(f"\n{line}" for line in lines),
             values="in [0, 1]" if definition.is_bounded else "0 or more",
             name=name,

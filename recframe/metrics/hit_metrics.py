@@ -9,7 +9,7 @@ from recframe.metrics.ties import expected_hits, find_ties, sum_by
 
 def precision(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     """
-    Return precision@k = hits@k / k of every user.
+    Return precision@k for each user: hits@k / k.
 
     hits@k is the number of relevant rows among the first k of the user's ranking. In [0, 1]; 0
     for a user without relevant items. Under ``short="shrink"`` a user with n < k ranked rows is
@@ -42,7 +42,7 @@ def precision(statistics: RankStatistics, k: int, policy: Policy) -> Array:
 
 def recall(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     """
-    Return recall@k = hits@k / R of every user.
+    Return recall@k for each user: hits@k / R.
 
     hits@k is the number of relevant rows among the first k of the user's ranking, R that of all
     relevant items of the user, ranked or not. In [0, 1]; NaN (or `zero_division`) where R = 0.
@@ -75,7 +75,7 @@ def recall(statistics: RankStatistics, k: int, policy: Policy) -> Array:
 
 def r_precision(statistics: RankStatistics, k: None, policy: Policy) -> Array:
     """
-    Return R-precision = hits@R / R of every user.
+    Return R-precision for each user: hits@R / R.
 
     R is the number of relevant items of the user, hits@R that of relevant rows among the first R
     of the user's ranking. In [0, 1]; NaN (or `zero_division`) where R = 0.
@@ -108,7 +108,7 @@ def r_precision(statistics: RankStatistics, k: None, policy: Policy) -> Array:
 
 def f1(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     """
-    Return f1@k = 2 hits@k / (k + R) of every user.
+    Return f1@k for each user: 2 hits@k / (k + R).
 
     The harmonic mean of precision@k and recall@k (C. J. van Rijsbergen, "Information Retrieval",
     1979), but not of their means over users. In [0, 1]; NaN (or `zero_division`) where R = 0. Under
@@ -143,9 +143,9 @@ def f1(statistics: RankStatistics, k: int, policy: Policy) -> Array:
 
 def capped_recall(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     """
-    Return capped_recall@k = hits@k / min(R, k) of every user.
+    Return capped_recall@k for each user: hits@k / min(R, k).
 
-    A recall that is 1 where all that fits among the first k is relevant. In [0, 1]; NaN (or
+    Recall scaled so that a perfect top k scores 1 even if R > k. In [0, 1]; NaN (or
     `zero_division`) where R = 0.
 
     See Also
@@ -174,7 +174,7 @@ def capped_recall(statistics: RankStatistics, k: int, policy: Policy) -> Array:
 
 def fall_out(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     """
-    Return fall_out@k = rows up to k that are not relevant / all such ranked rows of every user.
+    Return fall_out@k for each user: non-relevant rows up to k / all non-relevant ranked rows.
 
     The lower the better. In [0, 1]; NaN (or `zero_division`) where all ranked rows are relevant.
     Where R = 0 it is min(k, n) / n, and for a user of truth without a row 0, as nothing wrong is
@@ -210,7 +210,7 @@ def fall_out(statistics: RankStatistics, k: int, policy: Policy) -> Array:
 
 def auc(statistics: RankStatistics, k: None, policy: Policy) -> Array:
     """
-    Return auc = the probability that a relevant row outscores one that is not, of every user.
+    Return auc for each user: the probability that a relevant row outscores one that is not.
 
     The area under the ROC curve: of ranked rows only, as others have no score to compare, and a
     tie counts half (J. A. Hanley and B. J. McNeil, Radiology 143, 1982). In [0, 1]; NaN (or
@@ -248,7 +248,7 @@ def auc(statistics: RankStatistics, k: None, policy: Policy) -> Array:
 
 def bpref(statistics: RankStatistics, k: None, policy: Policy) -> Array:
     """
-    Return bpref = the sum of 1 - min(above, R) / min(N, R) over relevant rows / R of every user.
+    Return bpref for each user: the sum of 1 - min(above, R) / min(N, R) over relevant rows / R.
 
     `above` counts the judged non-relevant rows above a relevant row; N is the number of such items
     of the user, ranked or not. Rows that truth does not hold are ignored, and relevant items that
@@ -305,7 +305,7 @@ def bpref(statistics: RankStatistics, k: None, policy: Policy) -> Array:
 
 def judged(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     """
-    Return judged@k = rows among the first k that truth holds / k of every user.
+    Return judged@k for each user: rows among the first k that truth holds / k.
 
     Truth may hold them as relevant or not; other rows are unjudged and count as not relevant. In
     [0, 1]; without `truth` every row with a relevance is judged. Under ``short="shrink"`` a user
@@ -343,7 +343,7 @@ def judged(statistics: RankStatistics, k: int, policy: Policy) -> Array:
 
 def mean(statistics: RankStatistics, k: int, policy: Policy, *, column: str) -> Array:
     """
-    Return mean(COLUMN)@k = the sum of a column over the first k rows / k, of every user.
+    Return mean(COLUMN)@k for each user: the sum of a column over the first k rows / k.
 
     Each row tied across the cut adds its value times its chance to be above it. Missing rows add 0;
     under ``short="shrink"`` a user with n < k ranked rows is divided by n, and with n = 0 the value
@@ -364,7 +364,7 @@ def mean(statistics: RankStatistics, k: int, policy: Policy, *, column: str) -> 
 
 def share(statistics: RankStatistics, k: int, policy: Policy, *, column: str) -> Array:
     """
-    Return share(COLUMN)@k = a column's sum over the first k rows / over all rows, of every user.
+    Return share(COLUMN)@k for each user: a column's sum over the first k rows / over all rows.
 
     All rows of the user count in the denominator, ranked or not; items of truth without a row have
     no value. In [0, 1]; NaN (or `zero_division`) where all rows sum to 0. No value is negative.
@@ -387,7 +387,7 @@ def share(statistics: RankStatistics, k: int, policy: Policy, *, column: str) ->
 
 def diversity(statistics: RankStatistics, k: int, policy: Policy, *, column: str) -> Array:
     """
-    Return diversity(COLUMN)@k = the share of pairs of the first k rows that differ, of every user.
+    Return diversity(COLUMN)@k for each user: the share of pairs of the first k rows that differ.
 
     A column of categories has pairs of equal or of different values. Two vectors of numbers differ
     by 1 - their cosine. Pairs with a missing row add 0; under ``short="shrink"`` a user with n < k

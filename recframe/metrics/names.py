@@ -24,7 +24,7 @@ QUOTED = r"""(?:"(?:[^"]|"")*"|'(?:[^']|'')*')"""
 LABEL = re.compile(rf"""^([^(@]*)(\((?:{QUOTED}|[^()"'])*\))?(@?)(.*)""", re.DOTALL)
 NO_LISTS = (str, bytes, bytearray, Mapping)  # iterables that are no lists of values
 N_NAMED = 5  # unknown metrics in a message
-LINE, OF_EACH = 79, " of every user."  # the width of help; the end of each definition
+LINE, FOR_EACH = 79, " for each user: "  # the width of help; a metric's name and its definition
 MAX_METRICS = 100_000  # an endless iterable is refused
 MAX_K = 1 << 53  # hits are divided as floats, which hold every integer up to this
 
@@ -132,7 +132,9 @@ def _unknown_metrics(labels: list[object], find_roles: Roles = dict) -> Recframe
     )
     more = f" and {len(labels) - N_NAMED:,} more" if len(labels) > N_NAMED else ""
     unknown = f"unknown metric{'s' * (len(labels) > 1)} {named}{more}"
-    return RecframeError(f"{unknown}; metrics are {list_names()}".replace("\n; ", "\n"))
+    return RecframeError(
+        f"{unknown}; metrics are {list_names()}".replace("\n; ", "\n").replace("?; m", "? M")
+    )
 
 
 def find_name(label: object) -> str:
@@ -287,9 +289,9 @@ def _suggest(label: object, find_roles: Roles) -> str:
     if isinstance(label, str) and (recipe := find_recipe(label, find_roles)):
         return recipe
     if isinstance(label, str) and (figure := find_meant(label, FIGURES)):
-        call = f"catalogue(k={figure.k or 10})"
         return (
-            f", a figure of all lists together: {call} has it as '{figure.name}@{figure.k or 10}'"
+            f", which is not a metric of each user; call df.rec.catalogue(k={figure.k or 10}), "
+            f"whose column '{figure.name}@{figure.k or 10}' it is"
         )
     if at_k := find_map_at(label):
         return f", did you mean {describe_map(at_k)}?"
@@ -320,7 +322,7 @@ def describe_metrics() -> str:
     lines = [(show_name(name), define(name)) for name in DEFINITIONS]
     width = max(len(name) for name, _ in lines) + 4
     lay_out = partial(textwrap.fill, width=LINE, subsequent_indent=" " * width)
-    head = "metrics of every user; hits@k are relevant rows up to k, R all relevant items:"
+    head = "metrics of each user; hits@k are relevant rows up to k, R all relevant items:"
     texts = [lay_out(f"  {name}".ljust(width) + text) for name, text in lines]
     return "\n".join([head, *texts])
 
@@ -328,7 +330,7 @@ def describe_metrics() -> str:
 def define(name: str) -> str:
     """Return the definition of a metric in one line."""
     text = DEFINITIONS[name].formula.__doc__ or "Return (python -OO leaves definitions out)"
-    return text.strip().splitlines()[0].removeprefix("Return ").removesuffix(OF_EACH).rstrip(",")
+    return text.strip().splitlines()[0].removeprefix("Return ").replace(FOR_EACH, " = ").rstrip(".")
 
 
 def list_names() -> str:

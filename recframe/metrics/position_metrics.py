@@ -11,7 +11,7 @@ from recframe.metrics.ties import find_stop_chances, sum_by
 
 def ndcg(statistics: RankStatistics, k: int | None, policy: Policy, *, offset: float = 1) -> Array:
     """
-    Return ndcg = the sum of gain / log2(1 + position), divided by its ideal, of every user.
+    Return ndcg for each user: the sum of gain / log2(1 + position), divided by its ideal.
 
     The sum is over rows up to k; the ideal ranks all items of the user, listed or not, highest
     gain first. With `min_relevance` a row's gain is its relevance, whatever that threshold is, 0
@@ -27,13 +27,14 @@ def ndcg(statistics: RankStatistics, k: int | None, policy: Policy, *, offset: f
 
     Notes
     -----
-    As in trec_eval (``ndcg``, ``ndcg_cut_k``), whose ``-l`` leaves gains as they are too, ranx,
-    whose ``ndcg_burges`` has the exponential gain, and RePlay, which knows no grades. Scikit-learn
-    and torchmetrics know listed items only. The ideal of RecTools has k relevant items whatever R
-    is, unless ``divide_by_achievable=True``. LensKit divides gains by max(1, log2(position)),
-    unless ``weight=LogRankWeight(offset=1)``, as did K. Järvelin and J. Kekäläinen, "Cumulated
-    gain-based evaluation of IR techniques", ACM Transactions on Information Systems 20, 2002:
-    ``offset=0``.
+    * The same: trec_eval (``ndcg``, ``ndcg_cut_k``; its ``-l`` does not change gains either), ranx
+      (its ``ndcg_burges`` has the exponential gain) and RePlay (which has no grades).
+    * Listed items only: scikit-learn and torchmetrics.
+    * Another ideal: that of RecTools has k relevant items whatever R is, unless
+      ``divide_by_achievable=True``.
+    * Another discount, ``offset=0``: LensKit divides gains by max(1, log2(position)), unless
+      ``weight=LogRankWeight(offset=1)``. So did K. Järvelin and J. Kekäläinen, "Cumulated
+      gain-based evaluation of IR techniques", ACM Transactions on Information Systems 20, 2002.
 
     Examples
     --------
@@ -66,7 +67,7 @@ def ndcg(statistics: RankStatistics, k: int | None, policy: Policy, *, offset: f
 
 def dcg(statistics: RankStatistics, k: int | None, policy: Policy, *, offset: float = 1) -> Array:
     """
-    Return dcg = the sum of gain / log2(1 + position) of every user.
+    Return dcg for each user: the sum of gain / log2(1 + position).
 
     The sum is over rows up to k, with the gains of `ndcg`. Not negative and without an upper bound;
     0 if nothing is gained. The discount is max(1, log2(offset + position)), which is
@@ -100,7 +101,7 @@ def dcg(statistics: RankStatistics, k: int | None, policy: Policy, *, offset: fl
 
 def rbp(statistics: RankStatistics, k: int | None, policy: Policy, *, p: float) -> Array:
     """
-    Return rbp(p) = (1 - p) times the sum of p^(position - 1) over relevant rows of every user.
+    Return rbp(p) for each user: (1 - p) times the sum of p^(position - 1) over relevant rows.
 
     Rank-biased precision: the share of relevant rows among those seen by a user who goes on from
     each row to the next with probability p (A. Moffat and J. Zobel, "Rank-biased precision for
@@ -136,7 +137,7 @@ def rbp(statistics: RankStatistics, k: int | None, policy: Policy, *, p: float) 
 
 def err(statistics: RankStatistics, k: int | None, policy: Policy, *, max: float) -> Array:
     """
-    Return err(max) = the sum of the probability to stop at a position / position of every user.
+    Return err(max) for each user: the sum of the probability to stop at a position / position.
 
     Expected reciprocal rank: a user goes down the rows and stops at each with probability
     (2^grade - 1) / 2^max, where max is the highest possible grade (O. Chapelle,
@@ -187,7 +188,7 @@ def err(statistics: RankStatistics, k: int | None, policy: Policy, *, max: float
 
 def hit_rate(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     """
-    Return hit_rate@k = 1 if hits@k > 0 else 0 of every user.
+    Return hit_rate@k for each user: 1 if hits@k > 0, else 0.
 
     In [0, 1]; NaN (or `zero_division`) where R = 0. In a tie across the cut it is the probability
     of a hit, one minus the hypergeometric probability of none.
@@ -223,7 +224,7 @@ def hit_rate(statistics: RankStatistics, k: int, policy: Policy) -> Array:
 
 def all_relevant(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     """
-    Return all_relevant@k = 1 if every relevant item is among the first k, else 0 of every user.
+    Return all_relevant@k for each user: 1 if every relevant item is among the first k, else 0.
 
     For questions that need all the evidence, as in multi-hop retrieval. In [0, 1];
     0 where a relevant item is not ranked, or R > k, and NaN (or `zero_division`) where R = 0. In a
@@ -269,7 +270,7 @@ def all_relevant(statistics: RankStatistics, k: int, policy: Policy) -> Array:
 
 def reciprocal_rank(statistics: RankStatistics, k: int | None, policy: Policy) -> Array:
     """
-    Return reciprocal_rank = 1 / the position of the first relevant row of every user.
+    Return reciprocal_rank for each user: 1 / the position of the first relevant row.
 
     In [0, 1]; 0 where that row is beyond k, or none is ranked, and NaN (or `zero_division`) where
     R = 0 (E. M. Voorhees, "The TREC-8 question answering track report", 1999).
@@ -301,7 +302,7 @@ def reciprocal_rank(statistics: RankStatistics, k: int | None, policy: Policy) -
 
 def average_precision(statistics: RankStatistics, k: int | None, policy: Policy) -> Array:
     """
-    Return average_precision = the sum of precision at each relevant row / R of every user.
+    Return average_precision for each user: the sum of precision at each relevant row / R.
 
     Relevant items that are beyond k or not ranked add 0. In [0, 1]; NaN (or `zero_division`) where
     R = 0 (C. Buckley and E. M. Voorhees, "Evaluating evaluation measure stability", SIGIR 2000).
@@ -333,7 +334,7 @@ def average_precision(statistics: RankStatistics, k: int | None, policy: Policy)
 
 def capped_average_precision(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     """
-    Return capped_average_precision@k = the sum of precision at hits / min(R, k) of every user.
+    Return capped_average_precision@k for each user: the sum of precision at hits / min(R, k).
 
     It is the sum of precision at each relevant row among the first k, divided by the number of
     relevant items that k rows can hold. So k relevant rows at the top score 1 where R > k, too. In

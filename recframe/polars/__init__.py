@@ -197,7 +197,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         self, k: int = 10, trusted: Any = None
     ) -> pd.DataFrame:
         """
-        Return figures of the data: users, nulls, duplicates, short rankings and ties.
+        Return counts that describe the data: users, nulls, duplicates, short rankings and ties.
 
         The result is that of pandas' ``df.rec.describe``, with the same display.
 
@@ -211,7 +211,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         Returns
         -------
         pandas.DataFrame
-            Index: the figures. Columns: the score columns. ``warnings`` is a list of lines.
+            Index: names of the counts. Columns: the score columns. ``warnings`` is a list of lines.
 
         Raises
         ------
@@ -220,7 +220,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
 
         See Also
         --------
-        recframe.RecAccessor.describe : The figures explained.
+        recframe.RecAccessor.describe : The counts explained.
 
         Examples
         --------

@@ -132,7 +132,7 @@ class SparkRecAccessor(RankingMethods[Any]):
         ----------
         partitioned : bool, default False
             Promises that each user's rows are in one partition, which saves their shuffle; with
-            truth they are shuffled all the same. A promise that does not hold is found when
+            truth they are shuffled anyway. A promise that does not hold is found when
             computed, and refused.
         **options
             Those of `recframe.evaluate`; `truth` and `exclude` may be Spark DataFrames too.

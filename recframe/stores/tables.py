@@ -24,7 +24,7 @@ def refuse_part(path: str, kind: str, root: str, *, is_whole: bool = False) -> N
     """Refuse a path that is a table of this kind, or a part of one."""
     raise RecframeError(
         f"cannot read {show_path(path)}: it is {'' if is_whole else 'part of '}the {kind} table "
-        f"{show_path(root)}, where files of earlier versions lie beside the live ones; "
+        f"{show_path(root)}, where files of earlier versions are next to the live ones; "
         + REMEDIES[kind].format(root=show_path(root))
     )
 

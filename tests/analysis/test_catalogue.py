@@ -147,7 +147,7 @@ def test_short_lists():
     assert pytest.approx(1 - 1 / math.sqrt(2)) == apart["shrink"]["personalization@2"]
     assert [1.0, 0.0, 1.0] == apart["nan"].tolist()[:3]
     assert math.isnan(apart["nan"]["personalization@2"])
-    with pytest.raises(recframe.RecframeError, match="k=2 is more than the ranked rows"):
+    with pytest.raises(recframe.RecframeError, match="fewer than k=2 ranked rows"):
         frame.rec(missing="unranked").catalogue(k=2)
 
 

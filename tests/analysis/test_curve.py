@@ -77,7 +77,7 @@ def test_precision_curve(frame):
         ({"metric": "r_precision"}, "a curve takes 'precision', .* or '.*', found 'r_precision'"),
         ({"metric": "recall@5"}, "a curve takes 'precision', .* or '.*', found 'recall@5'"),
         ({"metric": "recall@"}, "a curve takes 'precision', .* or '.*', found 'recall@'"),
-        ({"k": 5}, "k=5 is more than the ranked rows by 'score' of 3 of 3 users"),
+        ({"k": 5}, "3 of 3 users have fewer than k=5 ranked rows by 'score'"),
         ({"k": "12"}, r"k must be a number or several cut-offs, such as .*, found '12'"),
         ({"k": 2.5}, r"k must be a number or several cut-offs, such as .*, found 2.5"),
         ({"k": 0}, "k must be an integer of 1 or more, found 0"),
@@ -87,7 +87,7 @@ def test_precision_curve(frame):
         ({"k": []}, "k must hold at least one cut-off, found none"),
         ({"k": [1, 0]}, "k must be an integer of 1 or more, found 0"),
         ({"k": [1, 2, 1]}, r"k must hold each cut-off once, found \[1, 2, 1\]"),
-        ({"k": range(1, 51)}, "k=50 is more than the ranked rows by 'score' of 3 of 3 users"),
+        ({"k": range(1, 51)}, "3 of 3 users have fewer than k=50 ranked rows by 'score'"),
     ],
 )
 def test_curve_refuses(frame, arguments, message):
@@ -105,7 +105,7 @@ def test_the_default_goes_as_far_as_it_can(rows, options, metric):
     if options["short"] == "raise":
         last = int(bound.describe(1).loc["shortest ranking", "score"])
     if last == 0:
-        with pytest.raises(recframe.RecframeError, match="k=1 is more than the ranked rows"):
+        with pytest.raises(recframe.RecframeError, match="fewer than k=1 ranked rows"):
             bound.curve()
         return
     pd.testing.assert_frame_equal(bound.curve(metric, k=last), bound.curve(metric))

@@ -203,7 +203,7 @@ def test_truth(listed):
     assert [2, 3] == [
         listed.rec(population="all", truth=truth)
         .describe(k=2)
-        .loc["truth items not in the frame", "score"]
+        .loc["truth items in nobody's list", "score"]
         for truth in (TRUTH, pd.DataFrame({"user": [1, 1, 4, 2, 2], "item": list("bzqay")}))
     ]
     assert [worst, best] == pytest.approx(column[BOUNDS].tolist())
@@ -364,7 +364,7 @@ def test_truth_found_nowhere_is_said(listed):
     assert warnings[1].startswith("users without relevant rows: 1 of 3 users; ")
     assert warnings[2].startswith("users only in the frame: 1; decided by population='all'")
     assert warnings[3].startswith("users only in truth: 1; decided by population='all'")
-    assert warnings[4].startswith("truth items not in the frame: 2; no ranking finds them")
+    assert warnings[4].startswith("truth items in nobody's list: 2; no ranking finds them")
 
 
 def test_a_warning_names_the_scores_it_is_of():

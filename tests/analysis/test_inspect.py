@@ -445,7 +445,7 @@ def test_refused_as_elsewhere(frame):
     assert "precision@2: 0.00%" in str(frame.rec.inspect("bob", k=2))
     with pytest.raises(recframe.RecframeError, match="score='score': must not be null, found 1"):
         frame.rec.inspect("ann", k=2)
-    with pytest.raises(recframe.RecframeError, match="k=3 is more than the ranked rows"):
+    with pytest.raises(recframe.RecframeError, match="fewer than k=3 ranked rows"):
         frame.rec.inspect("cat", k=3)
     frame.loc[[6, 7], "score"] = None
     with pytest.raises(recframe.RecframeError, match="user='cat': every row holds a null"):

@@ -140,7 +140,7 @@ def test_empty_lists():
     assert "1 by a_score and 2 by b_score" in table.notes[1].text
     zero = frame.rec(missing="unranked", short="pad", zero_division=0.0).overlap(rbo=0.5)
     assert 1 / 3 == zero.loc["a_score", "b_score"]
-    with pytest.raises(recframe.RecframeError, match="k=1 is more than the ranked rows"):
+    with pytest.raises(recframe.RecframeError, match="fewer than k=1 ranked rows"):
         frame.rec(missing="unranked").overlap(1)
     assert frame[:0].rec.overlap(1).isna().all(axis=None)
 

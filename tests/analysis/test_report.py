@@ -333,10 +333,11 @@ def test_options_in_force_are_explained(queries):
     """The page has the meaning of the value in force, and not that of other values."""
     page = html.unescape(queries.rec(ties="worst", **OF_QUERIES).report("recall@5").html)
 
-    assert "<strong>worst</strong>: rows of equal score: relevant rows last</dd>" in page
-    assert "<strong>pad</strong>: a query with fewer than k ranked rows: divide by k all" in page
+    worst = "<strong>worst</strong>: the order of rows with equal scores: relevant rows last</dd>"
+    assert worst in page
+    assert "<strong>pad</strong>: a query with fewer than k ranked rows: divide by k: " in page
     assert "relevant rows first" not in page
-    assert "divide by the rows there are" not in page
+    assert "use min(k, n) in place of k" not in page
 
 
 def compare_differences(*models):

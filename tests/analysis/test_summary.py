@@ -244,7 +244,7 @@ def test_no_user_with_a_value(frame):
         ({"n_resamples": 0}, "n_resamples must be an integer of 1 or more, found 0"),
         ({"n_resamples": 1e4}, "n_resamples must be an integer of 1 or more, found 10000.0"),
         ({"seed": None}, "seed must be an integer of 0 or more, found None"),
-        ({"interval": "bca"}, r"interval must be one of \('auto', 'wilson', .*found 'bca'"),
+        ({"interval": "bca"}, r"interval must be one of 'auto', 'wilson', .*found 'bca'"),
         ({"metrics": "recall"}, "'recall': recall needs a cut-off"),
     ],
 )

@@ -196,7 +196,7 @@ def test_wrong_usage(case, capsys):
 
 REFUSED = {
     "missing column": (["--user", "usr"], "user='usr': no such column"),
-    "long k": (["--metric", "recall@31"], "k=31 is more than the ranked rows"),
+    "long k": (["--metric", "recall@31"], "fewer than k=31 ranked rows"),
     "text": (["--score", "object", "--user", "item", "--relevant", "KNN scores"], "0/1"),
     "no tmp": (["--tmp", "no/folder"], "tmp must be an existing folder, found 'no/folder'"),
     "no folder": (["--per-user", "no/folder/x.csv"], "cannot write no/folder/x.csv: No such file"),
@@ -262,7 +262,7 @@ def test_remedy_of_a_refusal(tmp_path, capsys):
 
     assert 1 == main(["evaluate", path])
     message, flags = capsys.readouterr().err.splitlines()
-    assert "pass short='pad' to divide by k all the same, short='shrink'" in message
+    assert "pass short='pad' to divide by k anyway, short='shrink'" in message
     assert f"As flags: recframe evaluate '{path}' --short pad" == flags
     assert 0 == main([*shlex.split(flags)[3:]])
 

@@ -119,7 +119,7 @@ def test_one_night_of_some_metrics(nights, tmp_path):
         (["{night}", "--metric", "auc"], "'auc' must be in the files, which have"),
         (["{night}", "--baseline", "none"], "--baseline must be one of the scores evaluated"),
         (["{run}", "--baseline", "none"], "--baseline must be one of the scores"),
-        (["{run}", "--metric", "recall@40"], "k=40 is more than the ranked rows"),
+        (["{run}", "--metric", "recall@40"], "fewer than k=40 ranked rows"),
         (["{run}", "--by", "none"], "by='none'|--by none"),
     ],
 )

@@ -95,12 +95,13 @@ def test_what_one_side_knows_is_said(capsys):
     main(["trec", QRELS, BM25, "--quiet"])
 
     assert [
-        "recframe: note: bm25.run: queries of the qrels not in it (1) left out, unless with "
-        "--complete; documents not judged (6) not relevant",
-        "recframe: note: dense.run: queries not in the qrels (1) left out; queries of the qrels "
-        "not in it (2) left out, unless with --complete; documents not judged (3) not relevant",
+        "recframe: note: bm25.run: queries that the run lacks: 1, left out, unless with "
+        "--complete; documents not judged: 6, counted as not relevant",
+        "recframe: note: dense.run: queries that the qrels lack: 1, left out; queries that the run "
+        "lacks: 2, left out, unless with --complete; documents not judged: 3, counted as not "
+        "relevant",
     ] == notes
-    assert "queries of the qrels not in it (2) count as 0;" in complete
+    assert "queries that the run lacks: 2, counted as 0;" in complete
     assert "" == capsys.readouterr().err
 
 
@@ -395,8 +396,8 @@ def test_queries_without_candidates_count(tmp_path, capsys):
     assert {"a.run": {"recall@1": 1 / 2}} == scores_of(capsys, *words)
     main(["trec", *map(str, words)])
     assert (
-        "queries of the qrels not in it (1) left out, unless with --complete; documents not "
-        "judged (2) left out" in capsys.readouterr().err
+        "queries that the run lacks: 1, left out, unless with --complete; documents not judged: 2, "
+        "left out" in capsys.readouterr().err
     )
 
 

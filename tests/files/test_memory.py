@@ -65,7 +65,7 @@ def test_long_items(large, tmp_path, layout, memory):
     }
     evaluate_as_in_memory(folder, memory=memory, **options)
     layout(large.assign(item="x" * 100), folder)
-    with pytest.raises(recframe.RecframeError, match="'user' and 'item' must not be the same in"):
+    with pytest.raises(recframe.RecframeError, match="'user' and 'item' must occur once"):
         recframe.evaluate(folder, "recall@1", memory=memory, short="pad")
     layout(large.assign(item=items.where(large.index != 7)), folder)
     with pytest.raises(recframe.RecframeError, match="item='item': ids must not be null, found"):

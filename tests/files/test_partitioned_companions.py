@@ -156,7 +156,7 @@ def test_refusals(rows, truth, tmp_path):
         "population: users differ .*, found 258 in both, 42 only in the frame": truth,
         "user: no user is in both the frame and truth": truth.assign(user=truth["user"] + 10**6),
         "user: ids of different kinds are never equal": texts,
-        "truth: .*must not be the same in two rows": pd.concat([truth, truth]),
+        "truth: .*must occur once": pd.concat([truth, truth]),
         "truth: .*ids must not be null": truth.assign(user=truth["user"].mask(truth.index == 7)),
     }
     for number, (match, wrong) in enumerate(changes.items()):

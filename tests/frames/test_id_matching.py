@@ -20,14 +20,14 @@ def objects(*ids):
 
 DIFFERENT = {
     "case": (objects("A", "B"), objects("b"), r"case \('B' in the frame is 'b' in truth\): .*fold"),
-    "blanks": (objects("a ", "b"), objects("a"), r"blanks at the ends \('a ' .*.str.strip\(\)"),
+    "spaces": (objects("a ", "b"), objects("a"), r"spaces at the ends \('a ' .*.str.strip\(\)"),
     "'.0'": (objects("1.0", "2.0"), objects("1", "2"), r"'.0' at the end .*removesuffix\('.0'\)"),
     "zeros": (objects("007"), objects("7"), r"zeros at the front .*.str.lstrip\('0'\)"),
     "Unicode": (objects("caf\u00e9"), objects("cafe\u0301"), r"the form of Unicode .*'NFKC'"),
     "two": (
         objects(" A"),
         objects("a"),
-        r"blanks at the ends and case \(' A' .*strip\(\).str.casefold",
+        r"spaces at the ends and case \(' A' .*strip\(\).str.casefold",
     ),
     "zones": (
         TIMES.dt.tz_localize("Europe/Rome"),
@@ -145,7 +145,7 @@ def test_items_found_nowhere_are_described(tmp_path):
     for options, expected in (({"truth": truth}, 3), ({"truth": graded}, 2)):
         tables = [frame.rec(**options).describe(k=2), ddf.rec(**options).describe(k=2).compute()]
         assert [expected] * 2 == [
-            table.loc["truth items not in the frame", "score"] for table in tables
+            table.loc["truth items in nobody's list", "score"] for table in tables
         ]
         pd.testing.assert_frame_equal(*tables)
-    assert "truth items not in the frame" not in frame.assign(relevant=1).rec.describe().index
+    assert "truth items in nobody's list" not in frame.assign(relevant=1).rec.describe().index

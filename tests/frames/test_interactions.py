@@ -202,7 +202,7 @@ def test_empty_frame():
 def test_empty_frame_as_one_ranking():
     """A single ranking without rows is too short for any k."""
     frame = pd.DataFrame({"score": [], "relevant": []})
-    with pytest.raises(recframe.RecframeError, match="of 1 of 1 users"):
+    with pytest.raises(recframe.RecframeError, match="1 of 1 users have fewer than k=1"):
         frame.rec(user=None).recall(k=1)
     assert [0.0] == frame.rec(user=None, short="pad").precision(k=1)["score"].tolist()
 
@@ -316,7 +316,7 @@ REFUSED = {
     "short lists": (
         {},
         {},
-        r"k=2 is more than the ranked rows by 'score' of 1 of 2 users \(user 2 has 1\); "
+        r"1 of 2 users have fewer than k=2 ranked rows by 'score' \(user 2 has 1\); "
         "pass short='pad'",
     ),
     "unknown tie rule": ({}, {"ties": "random"}, "ties must be one of 'expected', .* 'random'"),

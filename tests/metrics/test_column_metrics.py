@@ -190,7 +190,7 @@ def test_columns_that_are_refused():
         (frame.assign(price=["1", "2"]), "mean(price)@1", "with pd.to_numeric"),
         (frame.assign(price=[1, math.inf]), "mean(price)@1", "at most 8.45e.270 in size, found 1 "),
         (frame.assign(price=[1, None]), "mean(price)@1", "must not be null, found 1 null of 2 row"),
-        (frame, "mean(price)@3", "k=3 is more than the ranked rows"),
+        (frame, "mean(price)@3", "fewer than k=3 ranked rows"),
     ]:
         with pytest.raises(recframe.RecframeError, match=message):
             changed.rec.mean(label)

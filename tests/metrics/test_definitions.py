@@ -135,7 +135,7 @@ def test_short_rankings():
         found = values(frame, labels, short=short, missing="unranked")
         assert expected == pytest.approx(list(found.values()), nan_ok=True)
     for label in ("ndcg@4", "average_precision@4", "reciprocal_rank@4"):
-        with pytest.raises(recframe.RecframeError, match="k=4 is more than the ranked rows"):
+        with pytest.raises(recframe.RecframeError, match="fewer than k=4 ranked rows"):
             values(frame, label, missing="unranked")
 
 

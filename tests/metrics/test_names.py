@@ -49,7 +49,7 @@ def test_labels():
         "nDCGG@x": r"did you mean 'ndcg'\?",
         "precsion@x": r"did you mean 'precision@k'\?",
         "AUCC@5": r"did you mean 'auc'\?",
-        "map@5": r"metrics are precision@k, recall@k, r_precision, .*ndcg\[@k\], .*auc",
+        "map@5": r"Metrics are precision@k, recall@k, r_precision, .*ndcg\[@k\], .*auc",
         "f1(p=1)@5": "f1@k takes no parameters, found 'p'",
         "f1()@5": "f1@k takes no parameters, found ''",
         "": "unknown metric ''; metrics are",
@@ -100,7 +100,7 @@ def test_metrics_are_described():
     head, *lines = describe_metrics().splitlines()
     names = [re.split(r"[(@\[]", line[2:30].strip())[0] for line in lines]
 
-    assert head == "metrics of every user; hits@k are relevant rows up to k, R all relevant items:"
+    assert head == "metrics of each user; hits@k are relevant rows up to k, R all relevant items:"
     assert lines[0] == f"  precision@k{'':17}precision@k = hits@k / k"
     assert list(DEFINITIONS) == [name for name in names if name]
     assert all(len(line) < 80 for line in lines)

@@ -65,7 +65,7 @@ def test_the_name_here_is_said(label, meant):
     with pytest.raises(recframe.RecframeError) as refused:
         parse_metric(label)
 
-    assert str(refused.value).startswith(f"unknown metric {label!r}, did you mean '{meant}'?; met")
+    assert str(refused.value).startswith(f"unknown metric {label!r}, did you mean '{meant}'? Met")
     if not meant.endswith("@k"):
         assert meant == parse_metric(meant).label
 
@@ -90,7 +90,7 @@ def test_two_meanings_are_asked_about(label, k):
     both = (
         f"unknown metric '{label}', did you mean 'average_precision@{k}' (divided by R: trec_eval, "
         f"ranx, RecTools) or 'capped_average_precision@{k}' (by min(R, {k}): Kaggle, Spark, "
-        "RecBole, Recommenders, RePlay)?; metrics are"
+        "RecBole, Recommenders, RePlay)? Metrics are"
     )
     with pytest.raises(recframe.RecframeError) as refused:
         parse_metric(label)
@@ -148,8 +148,8 @@ def test_what_means_nothing_here(label):
 )
 def test_figures_of_the_catalogue(label, k, figure):
     """The message about a catalogue metric has the call of `catalogue`."""
-    message = f"unknown metric {label!r}, a figure of all lists.*: catalogue.k={k}. has it as "
-    with pytest.raises(recframe.RecframeError, match=f"{message}'{figure}@{k}'; metrics are"):
+    message = f"unknown metric {label!r}, which is not .* of each user; call .*catalogue.k={k}., "
+    with pytest.raises(recframe.RecframeError, match=f"{message}.*'{figure}@{k}' it is; metrics"):
         parse_metric(label)
 
 

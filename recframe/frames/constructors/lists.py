@@ -81,7 +81,7 @@ def from_lists(
     sep: str | None = None,
 ) -> pd.DataFrame:
     """
-    Return the frame of lists of recommended or retrieved items: a row for each item.
+    Return a DataFrame of lists of recommended or retrieved items: a row for each item.
 
     A user with an empty list has one row too, without an item.
 
@@ -99,8 +99,8 @@ def from_lists(
         such as ["date", "userId"], are one ranking each; the frame remembers these columns.
     items : label or list of labels, default "infer"
         The column of lists, or several whose lists are equally long in each row, such as ids and
-        scores. "infer" takes the only column of lists; of several the one of ids, and one of
-        scores.
+        scores. "infer" takes the only column of lists, or of several the one of ids and one
+        of scores.
     item : label, default "infer"
         The field of structs that holds the item, if several could.
     model : label, default None
@@ -182,7 +182,7 @@ def truth_from(
     truth: Mapping[Any, Any], users: ArrayLike | None = None, items: ArrayLike | None = None
 ) -> pd.DataFrame:
     """
-    Return the frame of relevant items that ``truth=`` takes.
+    Return a DataFrame of relevant items, which ``truth=`` takes.
 
     A user with no items has no row, so that truth does not know this user.
 

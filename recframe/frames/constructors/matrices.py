@@ -37,7 +37,7 @@ def from_topk(
     items: ArrayLike, users: ArrayLike | None = None, scores: ArrayLike | None = None
 ) -> pd.DataFrame:
     """
-    Return the frame of a matrix of recommended items, one row of the matrix for each user.
+    Return a DataFrame of a matrix of recommended items, one row of the matrix for each user.
 
     Cells without an item are left out: -1, null or masked, or with a score of -inf. A user with
     no other cells has no row in the frame; with ``truth=``, nothing is listed for this user.
@@ -105,7 +105,7 @@ def from_matrix(
     k: int | None = None,
 ) -> pd.DataFrame:
     """
-    Return the frame of a dense matrix of scores, one row for each user and item.
+    Return a DataFrame of a dense matrix of scores, one row for each user and item.
 
     Cells that are masked or -inf (the usual score of items that must not be recommended) are no
     candidates and have no row. A user with no other cells has no row either.

@@ -27,7 +27,7 @@ from recframe.public_calls import public
 @public
 def from_runs(runs: Mapping[Any, Any]) -> pd.DataFrame:
     """
-    Return the frame of runs, as pytrec_eval and ranx have them: dicts of scores.
+    Return a DataFrame of runs: dicts of scores, such as pytrec_eval and ranx take.
 
     A query with an empty dict has no row in the frame.
 
@@ -104,7 +104,7 @@ def from_groups(
     ids: ArrayLike | None = None,
 ) -> pd.DataFrame:
     """
-    Return the frame of arrays with a row for each candidate of each query.
+    Return a DataFrame of arrays with a row for each candidate of each query.
 
     LightGBM, XGBoost and CatBoost take and predict such arrays: `relevant` are the labels, `sizes`
     the ``group`` of the first two, `ids` the ``qid`` of XGBoost or ``group_id`` of CatBoost.
