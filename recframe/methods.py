@@ -82,7 +82,7 @@ from recframe.analysis.summary import (
     summary_table,
 )
 from recframe.analysis.trusted import check_regression, read_people
-from recframe.errors import RecframeError, RecframeWarning, is_number, quote
+from recframe.errors import RecframeError, RecframeWarning, is_number
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.duplicates import find_models
 from recframe.frames.ids import ALL_USERS
@@ -90,7 +90,6 @@ from recframe.frames.judgments import naming
 from recframe.frames.list_frames import make_companion_rows
 from recframe.frames.names import as_labels, check_label, find_role, is_infer, remove_labels
 from recframe.frames.questions import ask_all
-from recframe.frames.roles import find_roles
 from recframe.frames.tables import Make, MakeTable, as_columns, make_columns, mean_table
 from recframe.frames.unused_columns import (
     are_classes,
@@ -112,9 +111,7 @@ from recframe.options import (
     Options,
     is_key,
     is_path,
-    list_changed,
     make_options,
-    spell_arguments,
     spell_options,
 )
 from recframe.public_calls import make_public, public
@@ -336,15 +333,9 @@ class RankingMethods(ABC, Generic[Table]):
         """Return the metrics that labels name; `like` settles those such as "map@10"."""
         return parse_metrics(metrics, self._options.map_at_k, self._spell_roles)
 
-    def _spell_roles(self) -> dict[str, str]:
-        """Return the labels of columns in their roles and the options, as code for `recipes`."""
-        options, changed = self._options, list_changed(self._options)
-        roles = find_roles(self._sample, options, with_item=True)
-        spelled = {name: quote(one.found[0]) for name, one in roles.items() if len(one.found) == 1}
-        spelled["grade"] = quote(1 if options.min_relevance is None else options.min_relevance)
-        spelled["options"] = f"({', '.join(spell_arguments(changed))})" if changed else ""
-        judge = f"df = df.rec{spelled['options']}.judge()"  # Relevance of truth becomes a column.
-        return spelled | {"judge": judge} if options.has_truth else spelled
+    def _spell_roles(self) -> Mapping[str, str]:
+        """Return the columns and options of lines of pandas as code, none if the frame has none."""
+        return {}
 
     def _find_columns(
         self, *, with_item: bool = False, metrics: Sequence[Metric] = (), used: Sequence[Any] = ()
@@ -1686,17 +1677,21 @@ class RankingMethods(ABC, Generic[Table]):
 
         def __getattr__(self, name: str) -> Callable[..., Table]:
             """Raise `AttributeError` and suggest the nearest method."""
-            near, k, recipe = [], "", ""
+            hint = ""
             if not name.startswith("_"):  # IPython looks for private names
                 public_names = [one for one in dir(type(self)) if not one.startswith("_")]
-                near = find_near_name(name, public_names)
+                near, k = find_near_name(name, public_names), ""
                 if (meant := find_meant(name)) is not None:
                     near, takes_k = [meant.name], DEFINITIONS[meant.name].cut_off != "none"
                     k = f"k={meant.k}" if meant.k and takes_k else ""
-                recipe = find_recipe(name, self._spell_roles)
-            hint = f"; did you mean {near[0]}({k})?" if near else ""
-            hint = f"; did you mean {describe_map(at_k)}?" if (at_k := find_map_at(name)) else hint
-            hint = self._lacks.get(name, recipe.rstrip() or hint)
+                elif name in DEFINITIONS:
+                    near = [name]
+                hint = f"; did you mean {near[0]}({k})?" if near else ""
+                if near and near[0] in DEFINITIONS and DEFINITIONS[near[0]].of_column:
+                    hint = f"; it reads a column: evaluate('{near[0]}(COLUMN)@10')"
+                if at_k := find_map_at(name):
+                    hint = f"; did you mean {describe_map(at_k)}?"
+                hint = self._lacks.get(name, find_recipe(name, self._spell_roles).rstrip() or hint)
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 
 

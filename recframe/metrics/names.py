@@ -12,7 +12,7 @@ import numpy as np
 
 from recframe.errors import RecframeError, is_number, quote, shorten
 from recframe.metrics.definitions import DEFINITIONS
-from recframe.metrics.other_names import ALIASES, FIGURES, describe_map, find_meant, find_near_name
+from recframe.metrics.other_names import ALIASES, describe_map, find_meant, find_near_name
 from recframe.metrics.recipes import Roles, find_recipe
 
 Label = TypeVar("Label", bound=Hashable)
@@ -286,11 +286,6 @@ def _suggest(label: object, find_roles: Roles) -> str:
     name, typed, _, k = _split_label(label)
     if isinstance(label, str) and (recipe := find_recipe(label, find_roles)):
         return recipe
-    if isinstance(label, str) and (figure := find_meant(label, FIGURES)):
-        call = f"catalogue(k={figure.k or 10})"
-        return (
-            f", a figure of all lists together: {call} has it as '{figure.name}@{figure.k or 10}'"
-        )
     if at_k := find_map_at(label):
         return f", did you mean {describe_map(at_k)}?"
     near = find_near_name(name.lower().replace("-", "_"), DEFINITIONS)
