@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from operator import attrgetter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, Unpack, cast
 
 import pandas as pd
 
@@ -798,6 +798,8 @@ class RankingMethods(ABC, Generic[Table]):
             judged@k is the expected share of judged rows among the first k ranked rows (of all, if
             there are fewer). Ties can move precision only between its worst value (relevant rows
             of every tie last) and its best (first); "raise" divides both as "pad" does.
+            A warning names sampled candidates if all users have equally many rows, 20 or more, with
+            one relevant row each, and fewer than half of the users share an item taken by its hash.
 
         Raises
         ------
@@ -1570,7 +1572,7 @@ class RankingMethods(ABC, Generic[Table]):
             per_user = self._collect(measured)
         k, points = max(metric.k or 0 for metric in metrics), list_points(metrics)
         means = self.mean([f"{family}@{k}" for family, k in points]) if points else None
-        described = Description(self._collect(self.describe(k or 1))).warn(self._options)
+        described = cast("Description", self._collect(self.describe(k or 1)))
         catalogue = None
         with suppress(RecframeError):  # items may be unknown, or lists shorter than k
             catalogue = as_columns(self._collect(self.catalogue(k or K)))
@@ -1590,7 +1592,7 @@ class RankingMethods(ABC, Generic[Table]):
         return Findings(
             per_user=per_user,
             facts=list_facts(self._size, paths, roles, described, len(per_user)),
-            worries=described.warnings,
+            worries=described.warn(self._options).warnings,
             notes=[one for one in list_notes(facts, self._options) if one.kind not in DESCRIBED],
             inputs=list(map(os.fspath, [*paths, *companions])),
             by_segment=None if by is None else by_segment,
