@@ -506,8 +506,8 @@ class RankingMethods(ABC, Generic[Table]):
         Notes
         -----
         ``mean(COLUMN)@k`` takes a column that a line of pandas makes. With `train`, the pairs of
-        users and items known before, ``counts = train["item"].value_counts()`` and
-        ``seen = df["item"].map(counts).fillna(0)``:
+        users and items known before, each pair once and with ids of the types in `df`,
+        ``counts = train["item"].value_counts()`` and ``seen = df["item"].map(counts).fillna(0)``:
 
         * popularity (ARP): ``seen``; its rank: ``df["item"].map(counts.rank(pct=True)).fillna(0)``
           (H. Abdollahpouri, R. Burke and B. Mobasher, "Managing popularity bias in recommender
