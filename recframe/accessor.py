@@ -18,21 +18,11 @@ from recframe.frames.constructors.lists import from_lists
 from recframe.frames.judgments import load_frame
 from recframe.frames.list_frames import find_lists, make_companion_rows
 from recframe.frames.names import as_labels, get_column
-from recframe.frames.roles import find_roles
 from recframe.frames.tables import Make
 from recframe.frames.truth import judge_frame
 from recframe.frames.unused_columns import take_users
 from recframe.methods import RankingMethods
-from recframe.options import (
-    DEFAULTS,
-    LOADED,
-    OptionArguments,
-    Options,
-    is_path,
-    list_changed,
-    spell_arguments,
-    spell_options,
-)
+from recframe.options import DEFAULTS, LOADED, OptionArguments, Options, is_path, spell_options
 from recframe.other_tables import (
     TABLE,
     TableLike,
@@ -43,9 +33,6 @@ from recframe.other_tables import (
     read_views,
 )
 from recframe.public_calls import public
-
-# With other options a line of pandas would count other rows than recframe.
-SIMPLE = {"user", "item", "score", "relevant", "min_relevance", "truth", "short"}
 
 
 class RecAccessor(RankingMethods[pd.DataFrame]):
@@ -177,18 +164,6 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
         bound = type(self)(frames.pop(df))._bind(replace(options, **frames))
         bound._written, bound._made = f"{codes.pop(df, df)}.rec", codes
         return bound
-
-    def _spell_roles(self) -> Mapping[str, str]:
-        frame, options, changed = self._frame, self._options, list_changed(self._options)
-        if not isinstance(frame, pd.DataFrame):
-            return {}
-        roles = find_roles(frame, options, with_item=True)
-        labels = {name: one.found[0] for name, one in roles.items() if len(one.found) == 1}
-        spelled = {name: quote(label) for name, label in labels.items() if label in frame}
-        spelled["grade"] = quote(1 if options.min_relevance is None else options.min_relevance)
-        if changed.keys() <= SIMPLE:
-            spelled["options"] = f"({', '.join(spell_arguments(changed))})" if changed else ""
-        return spelled
 
     def _read(self, labels: Sequence[Hashable] | None = None) -> pd.DataFrame:
         """Return the rows as a DataFrame; other tables are read with these columns only."""

@@ -118,8 +118,7 @@ def check_like(metrics: Iterable[Any], options: Mapping[str, Any]) -> None:
             cut_off = "@k" if metric.k is None else f"@{metric.k}"
             here = f"pass {equal.replace('@k', cut_off)!r}"
         elif theirs[0].option and not theirs[0].differs:
-            option, _, value = theirs[0].option.partition("=")
-            here = f"pass {option}={value!r} next to like"
+            here = "pass this option next to like"
         raise RecframeError(
             f"{metric.label} with like={library!r}: {theirs[0].name} of {library} is another "
             f"metric ({theirs[0].difference}); {here}"

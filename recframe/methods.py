@@ -82,7 +82,7 @@ from recframe.analysis.summary import (
     summary_table,
 )
 from recframe.analysis.trusted import check_regression, read_people
-from recframe.errors import RecframeError, RecframeWarning, is_number
+from recframe.errors import RecframeError, RecframeWarning, is_number, quote
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.duplicates import find_models
 from recframe.frames.ids import ALL_USERS
@@ -90,6 +90,7 @@ from recframe.frames.judgments import naming
 from recframe.frames.list_frames import make_companion_rows
 from recframe.frames.names import as_labels, check_label, find_role, is_infer, remove_labels
 from recframe.frames.questions import ask_all
+from recframe.frames.roles import find_roles
 from recframe.frames.tables import Make, MakeTable, as_columns, make_columns, mean_table
 from recframe.frames.unused_columns import (
     are_classes,
@@ -111,7 +112,9 @@ from recframe.options import (
     Options,
     is_key,
     is_path,
+    list_changed,
     make_options,
+    spell_arguments,
     spell_options,
 )
 from recframe.public_calls import make_public, public
@@ -119,6 +122,8 @@ from recframe.public_calls import make_public, public
 Table = TypeVar("Table")
 Method = TypeVar("Method", bound=Callable[..., Any])
 Join = Callable[[Sequence[Any]], Any]
+# With other options a line of pandas would count other rows than recframe.
+SIMPLE = {"user", "item", "score", "relevant", "min_relevance", "truth", "short"}
 
 
 def documented(method: Method) -> Method:
@@ -334,8 +339,17 @@ class RankingMethods(ABC, Generic[Table]):
         return parse_metrics(metrics, self._options.map_at_k, self._spell_roles)
 
     def _spell_roles(self) -> Mapping[str, str]:
-        """Return the columns and options of lines of pandas as code, none if the frame has none."""
-        return {}
+        """Return the columns and options as code, those with which a line of pandas is right."""
+        options, changed, frame = self._options, list_changed(self._options), self._frame
+        if not isinstance(frame, pd.DataFrame):
+            return {}
+        roles = find_roles(frame, options, with_item=True)
+        labels = {name: one.found[0] for name, one in roles.items() if len(one.found) == 1}
+        spelled = {name: quote(label) for name, label in labels.items() if label in frame}
+        spelled["grade"] = quote(1 if options.min_relevance is None else options.min_relevance)
+        if changed.keys() <= SIMPLE:
+            spelled["options"] = f"({', '.join(spell_arguments(changed))})" if changed else ""
+        return spelled
 
     def _find_columns(
         self, *, with_item: bool = False, metrics: Sequence[Metric] = (), used: Sequence[Any] = ()
@@ -838,11 +852,15 @@ class RankingMethods(ABC, Generic[Table]):
         - users with a tie across 1: 1 of 2 users; precision@1 is 0 in the worst order,
           0.5 in the best (option ties)
         """
-        k = check_k(k)
+        return self._describe_rows(check_k(k), trusted)
+
+    def _describe_rows(self, k: int, trusted: Any, metrics: Sequence[Metric] = ()) -> Table:
+        """Return the description; if all `metrics` read columns, relevance may be unknown."""
         options = self._options
         if options.population == "raise":  # the figures count the users of each side instead
             options = replace(options, population="all")
-        columns, people = self._find_columns(with_item=True), None
+        columns, people = self._find_columns(with_item=True, metrics=metrics), None
+        columns = columns._replace(features=())
         if trusted is not None:
             if is_per_user(trusted):
                 raise RecframeError(
@@ -933,7 +951,8 @@ class RankingMethods(ABC, Generic[Table]):
         √(n n') for lists of n and n' rows, "nan" leaves the user out. `population` "both" and
         "truth" leave out the rows of users whom `truth` lacks. Without `by`, `truth` does nothing
         else. The recall of a group adds up hits and relevant items of all users, those that no row
-        has included, and divides once; users without a list have no hits.
+        has included, and divides once; users without a list have no hits. Those whom "nan" leaves
+        out have no relevant items in it either.
 
         Dask holds a count for each item, and under ties for each of its probabilities; files do so
         within `memory`. No bit of the result depends on the order of rows or on partitions.
@@ -1055,9 +1074,9 @@ class RankingMethods(ABC, Generic[Table]):
         """
         options = catalogue_options(self._options)
         columns = catalogue_columns(self._sample, options, self._call)
+        label = check_overlap(columns.scores, k, rbo)
         with taking_notes() as facts:
             self._ask_others(columns)
-            label = check_overlap(columns.scores, k, rbo)
             measure = partial(measure_overlap, k=k, rbo=rbo, label=label)
             make_table = partial(overlap_table, label=label)
             table = self._mean(measure, columns, options, make_table)
@@ -1137,7 +1156,8 @@ class RankingMethods(ABC, Generic[Table]):
         DataFrame
             Index: (score, metric). Columns: low and high, means over users in the range of the
             metric, and judged, the mean share of judged rows among the first k ranked rows, in
-            [0, 1]: of all, for a metric without k and for users with fewer.
+            [0, 1]: of all, for a metric without k and for users with fewer. A user with an empty
+            list has the value 0 in low and high and is left out of judged.
             ``.plot()``, ``.to_latex()`` and ``.to_markdown()`` work as in `summary`, with the range
             from low to high.
 
@@ -1238,7 +1258,7 @@ class RankingMethods(ABC, Generic[Table]):
             value is NaN) if there are any. If all users have the same value, "Wilson score for
             equal values" covers what unseen users may have, from 0 to 1. The interval is NaN, and
             its name "none", for fewer than two users, and for equal values of a metric that can be
-            above 1. A narrow display prints all columns in blocks.
+            above 1, such as diversity. A narrow display prints all columns in blocks.
             With `trusted`, mean is that of people's labels over all users, by the regression
             estimator of two-phase sampling: people's mean, corrected by how much the judge's mean
             of all users differs from its mean of judged users. Further columns: n_trusted (users
@@ -1572,7 +1592,7 @@ class RankingMethods(ABC, Generic[Table]):
             per_user = self._collect(measured)
         k, points = max(metric.k or 0 for metric in metrics), list_points(metrics)
         means = self.mean([f"{family}@{k}" for family, k in points]) if points else None
-        described = cast("Description", self._collect(self.describe(k or 1)))
+        described = cast("Description", self._collect(self._describe_rows(k or 1, None, metrics)))
         catalogue = None
         with suppress(RecframeError):  # items may be unknown, or lists shorter than k
             catalogue = as_columns(self._collect(self.catalogue(k or K)))
@@ -1681,15 +1701,13 @@ class RankingMethods(ABC, Generic[Table]):
             """Raise `AttributeError` and suggest the nearest method."""
             hint = ""
             if not name.startswith("_"):  # IPython looks for private names
-                public_names = [one for one in dir(type(self)) if not one.startswith("_")]
-                near, k = find_near_name(name, public_names), ""
+                names = [*(one for one in dir(self) if one[0] != "_"), *DEFINITIONS]
+                near, k = find_near_name(name, names), ""
                 if (meant := find_meant(name)) is not None:
                     near, takes_k = [meant.name], DEFINITIONS[meant.name].cut_off != "none"
                     k = f"k={meant.k}" if meant.k and takes_k else ""
-                elif name in DEFINITIONS:
-                    near = [name]
                 hint = f"; did you mean {near[0]}({k})?" if near else ""
-                if near and near[0] in DEFINITIONS and DEFINITIONS[near[0]].of_column:
+                if near and not hasattr(type(self), near[0]):
                     hint = f"; it reads a column: evaluate('{near[0]}(COLUMN)@10')"
                 if at_k := find_map_at(name):
                     hint = f"; did you mean {describe_map(at_k)}?"

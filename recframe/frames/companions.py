@@ -170,10 +170,8 @@ class NotedBlocks:
         note(**(result.facts or Facts()))
         for name, length in (result.lengths or {}).items():
             if (known := self._lengths.setdefault(name, length)) != length:
-                raise RecframeError(
-                    f"diversity column={quote(name)}: vectors must have one length, found {known} "
-                    f"and {length}; remove the rows of one, or correct them"
-                )
+                which = f"diversity column={quote(name)}: vectors must have one length"
+                raise RecframeError(f"{which}, found {known} and {length}; remove or correct some")
         sides = [self._common, result.common] if self._common else [result.common]
         self._common = [join_overlaps(of_side) for of_side in zip(*sides, strict=True)]
         if result.counts is not None:

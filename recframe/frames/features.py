@@ -17,13 +17,11 @@ from recframe.kernel.threads import Array
 from recframe.options import Options
 
 VECTORS = (list, tuple, np.ndarray)  # cells of objects that are vectors
-REMEDIES: dict[type, str] = {
-    float: "floats are measured, not named: pd.cut makes categories of them, and "
-    "{}.astype('Int64') codes of whole ones",
-    str: "where it is a list as text, {}.map(json.loads) makes the list; csv has no lists, write "
-    "parquet, and Dask keeps lists of Arrow only, as pd.ArrowDtype(pa.list_(pa.float64()))",
-    list: "for cells with several labels, {}.str.join('|').str.get_dummies().apply(list, axis=1) "
-    "makes a vector of 0 and 1 in each row",
+REMEDIES: dict[type, str] = {  # The key is the kind of the first wrong cell.
+    float: "pd.cut makes categories of floats, and {}.astype('Int64') of whole ones",
+    str: "{}.map(json.loads) makes lists of text; csv has no lists, and Dask only those of Arrow",
+    list: "{}.str.join('|').str.get_dummies().apply(list, axis=1) makes vectors of several labels",
+    object: "make them text, or lists of numbers",
 }
 
 
@@ -78,10 +76,10 @@ def _read_feature(column: pd.Series, role: str) -> Array:
             codes = pd.factorize(column)[0] if cells else np.empty(0)
             return codes.astype(np.float64)
     wrong = wrong or [cell for cell in cells if not isinstance(cell, VECTORS)] or cells
-    kind_of = (one for one in REMEDIES if isinstance(wrong[0], one))
-    remedy = REMEDIES.get(next(kind_of, list), "").format(f"df[{quote(column.name)}]")
+    remedy = next(text for kind, text in REMEDIES.items() if isinstance(wrong[0], kind))
     raise RecframeError(
-        f"{role} must be categories or vectors of numbers, found {quote(wrong[0])}; {remedy}"
+        f"{role} must be categories or vectors of numbers, found {quote(wrong[0])}; "
+        f"{remedy.format(f'df[{quote(column.name)}]')}"
     )
 
 
@@ -97,10 +95,9 @@ def _read_vectors(lists: pa.Array, role: str) -> Array:
         if is_valid.all():
             return vectors
     row = int(is_valid.argmin())
-    most = np.sqrt(MAX_GAIN)
     raise RecframeError(
-        f"{role} vectors must have one length, here {length}, of numbers that are finite and not "
-        f"all 0 (the root of the sum of squares in [{1 / most:.0e}, {most:.0e}]), found "
+        f"{role} vectors must have one length, here {length}, and numbers whose squares add up to "
+        f"more than 0 and less than {MAX_GAIN:.0e}, found "
         f"{np.count_nonzero(~is_valid)} of {len(lengths)} others (such as "
         f"{quote(lists[row].as_py())} in row {row}); remove these rows, or correct them"
     )

@@ -43,18 +43,14 @@ def find_recipe(label: str, find_roles: Roles = dict) -> str:
     recipe, k = recipes[meant.name], meant.k or 10
     if "says" in recipe:
         return f", {recipe['says'].format(k=k)}"
-    says = "which is a line of pandas"
-    if meant.k and not recipe.get("takes_k", True):
-        says = f"which takes no cut-off; '{meant.name}' is a line of pandas"
+    says, line = "which is a line of pandas over all users", recipe.get("line", "{line}")
+    if "column" in recipe:
+        says = f"which is 'mean({meant.name})@{k}' after a line of pandas"
+        says += " (train: the pairs of users and items known before)"
+        line = COLUMN % (meant.name, recipe["column"])
+    elif meant.k and not recipe.get("takes_k", True):
+        says = f"which takes no cut-off; '{meant.name}' is a line of pandas over all users"
     try:
-        roles = {**find_roles(), "k": k}
-        if "column" in recipe:
-            says = f"which is 'mean({meant.name})@{k}' after a line of pandas"
-            line = (COLUMN % (meant.name, recipe["column"])).format_map(roles)
-            says += " (train: the pairs of users and items known before)"
-        else:
-            line = recipe["line"].format_map(roles)
-            says += ", here for all users"
+        return f", {says}:\n{line.format(**find_roles(), k=k).strip()}\n"
     except KeyError:  # The line needs more than is known.
         return f", {says}; adapt the one in {GUIDE}#{recipe['section']}"
-    return f", {says}:\n{line.strip()}\n"

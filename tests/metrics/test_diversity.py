@@ -251,9 +251,9 @@ def test_nulls():
 
 REFUSED = {
     "diversity(genre)@1": (["x", "y"], r"diversity\(genre\)@1: k must be 2 or more, because 1 row"),
-    "diversity(score)@2": (["x", "y"], r"found 2.5; floats are measured"),
-    "whole floats": ([10.0, 20.0], r"found 10.0; .*pd.cut .*df\['genre'\].astype\('Int64'\)"),
-    "floats of objects": (["x", 2.0], "found 2.0; floats are measured"),
+    "diversity(score)@2": (["x", "y"], r"found 2.5; pd.cut makes"),
+    "whole floats": ([10.0, 20.0], r"found 10.0; pd.cut .*df\['genre'\].astype\('Int64'\)"),
+    "floats of objects": (["x", 2.0], "found 2.0; pd.cut makes"),
     "diversity(nix)@2": (["x", "y"], "diversity column='nix': no such column"),
     "share(genre)@1": (["x", "y"], "share column='genre': must be numbers, found"),
     "share(below)@1": (
@@ -261,14 +261,14 @@ REFUSED = {
         r"must be 0 or more .* found 1 beyond \(such as -2\); .*clip\(0",
     ),
     "lengths": ([[1, 2], [1, 2, 3]], r"one length, here 2, .*found 1 of 2 .*\[1, 2, 3\] in row 1"),
-    "too long": ([[1, 2], [1e200, 0]], r"sum of squares in \[3e-136, 3e\+135\]\), found 1 of 2 "),
-    "zeros": ([[1, 2], [0, 0]], r"not all 0 .*found 1 of 2 others \(such as \[0, 0\] in row 1\)"),
-    "NaN": ([[1, 2], [math.nan, 0]], r"are finite .*such as \[nan, 0.0\] in row 1"),
-    "null": ([[1, 2], [None, 1]], r"are finite .*such as \[None, 1\] in row 1"),
-    "infinite": ([[1, 2], [math.inf, 1]], r"are finite .*such as \[inf, 1.0\] in row 1"),
+    "too long": ([[1, 2], [1e200, 0]], r"squares add up to .* less than 8e\+270, found 1 of 2 "),
+    "zeros": ([[1, 2], [0, 0]], r"more than 0 .*found 1 of 2 others \(such as \[0, 0\] in row 1\)"),
+    "NaN": ([[1, 2], [math.nan, 0]], r"squares add up .*such as \[nan, 0.0\] in row 1"),
+    "null": ([[1, 2], [None, 1]], r"squares add up .*such as \[None, 1\] in row 1"),
+    "infinite": ([[1, 2], [math.inf, 1]], r"squares add up .*such as \[inf, 1.0\] in row 1"),
     "empty": ([np.array([]), np.array([])], r"one length, here 0, .*found 2 of 2 others"),
     "text in lists": ([["x"], ["y", "z"]], r"vectors of numbers, found \['x'\]; .*str.get_dummies"),
-    "mixed": ([[1, 2], "x"], r"must be categories or vectors of numbers, found 'x'; where it is a"),
+    "mixed": ([[1, 2], "x"], r"must be categories or vectors of numbers, found 'x'; "),
     "text of lists": (["[1, 2]", "[3, 4]"], r"found '\[1, 2\]'; .*map\(json.loads\)"),
     "dicts": ([{"x": 1}, {"x": 2}], r"must be categories or vectors of numbers, found \{'x': 1\}"),
 }
@@ -296,7 +296,7 @@ def test_several_labels_in_a_cell():
     frame["genre"] = [["pop", "jazz"], ["jazz", "pop"], ["folk"]]
     with pytest.raises(recframe.RecframeError, match="get_dummies") as refused:
         frame.rec.mean("diversity(genre)@3")
-    line = str(refused.value).split("labels, ")[1].split(" makes")[0]
+    line = str(refused.value).split("; ")[1].split(" makes")[0]
     vectors = frame.assign(genre=eval(line, {"df": frame}))
 
     assert pytest.approx(2 / 3) == vectors.rec.mean("diversity(genre)@3").iloc[0, 0]

@@ -233,7 +233,7 @@ def test_sections_exist():
 def test_methods_of_figures():
     """Names of figures that a method has are refused with the method."""
     for label, call in {"overlap@2": "overlap(k=2)", "rbo": "overlap(rbo=0.9)"}.items():
-        assert f"see {call}" in find_refusal(lambda label=label: ROWS.rec.mean(label))
+        assert f"see df.rec.{call}" in find_refusal(lambda label=label: ROWS.rec.mean(label))
     names = ("median", "median(recall)@10", "median of recall@2", "median gauc", "recall_median")
     for label in names:
         assert "evaluate(METRIC).median()" in find_refusal(lambda label=label: ROWS.rec.mean(label))
@@ -294,7 +294,7 @@ def test_several_unknown_names():
     with pytest.raises(recframe.RecframeError) as refused:
         ROWS.rec.mean(["gauc", "foo", "novelty@5"])
     lines = str(refused.value).splitlines()
-    assert lines[0] == "unknown metrics 'gauc', which is a line of pandas, here for all users:"
+    assert lines[0] == "unknown metrics 'gauc', which is a line of pandas over all users:"
     assert lines[1] == "df.rec.mean(\"auc\", weights=df['qid'].value_counts())"
     assert lines[2].startswith(" and 'foo' and 'novelty@5', which is 'mean(novelty)@5' after a ")
     assert lines[4].startswith("metrics are precision@k, ")
