@@ -117,6 +117,8 @@ def check_like(metrics: Iterable[Any], options: Mapping[str, Any]) -> None:
         if equal := theirs[0].equals:
             cut_off = "@k" if metric.k is None else f"@{metric.k}"
             here = f"pass {equal.replace('@k', cut_off)!r}"
+        elif theirs[0].option and not theirs[0].differs:
+            here = "pass this option next to like"
         raise RecframeError(
             f"{metric.label} with like={library!r}: {theirs[0].name} of {library} is another "
             f"metric ({theirs[0].difference}); {here}"

@@ -225,8 +225,9 @@ def evaluate(
         * "raise": refuse, with the counts of both.
         * "both": users of both.
         * "truth": users of truth. One without a row has an empty list, whatever `short` says: every
-          metric is 0, or `zero_division` if R = 0 (but not precision, dcg, rbp, err, judged and
-          means of a column).
+          metric is 0, or `zero_division` if R = 0 (but not precision, dcg, rbp, err and judged).
+          A mean or diversity of a column is NaN under ``short="shrink"`` and "nan", and a share
+          `zero_division`.
         * "rows": users of the frame, with R = 0 if truth lacks them.
         * "all": all users.
 
@@ -260,7 +261,8 @@ def evaluate(
     -------
     DataFrame
         Index: the users, sorted, named as the user column. Columns: a MultiIndex (score, metric).
-        Values in [0, 1], except for `dcg` and means of columns; NaN where undefined.
+        Values in [0, 1], except for `dcg`, means of columns and diversity of
+        vectors, which reaches 2; NaN where undefined.
 
     Raises
     ------
@@ -293,7 +295,7 @@ def evaluate(
     which put relevant rows first and last here too. The name of the column is in single or
     double quotes, with those inside doubled, where it has brackets, commas, quotes, @ or =. Rows
     that are not there add 0; ``short="shrink"`` divides by the length of the list, and an empty
-    list has no mean. A user of truth without a row has 0, as in every metric. A null in the column
+    list has no mean. A null in the column
     is refused; ``missing="drop"`` removes its row, "unranked" allows it where no score ranks the
     row. Rows that ``duplicates="max"`` makes one must have one value.
 
@@ -303,9 +305,11 @@ def evaluate(
     that of `zero_division`. If lists are cut at k, every share is 1, and a note says so.
 
     ``diversity(COLUMN)@k`` is the share of pairs among the first k rows whose values differ, for
-    text, integers, booleans and other categories. For lists of numbers, all of one length, it is
-    1 - the mean cosine of pairs. k must be 2 or more. Pairs with a row that is not there add 0;
-    under ``short="shrink"`` only the pairs of the list count, and a user without a pair has no
+    text, integers, booleans and other categories, but no floats. For lists of numbers, all of one
+    length, it is 1 - the mean cosine of pairs, in [0, 2]. Text such as "A|B" is one category, and
+    "B|A" another: for several labels in a cell pass vectors of 0 and 1, one number for each label.
+    k must be 2 or more. Pairs with a row that is not there add 0; under ``short="shrink"`` only the
+    pairs of the list count, and a user without a pair has no
     value. Lists may be cells of pandas or Arrow's lists; Dask needs Arrow's.
 
     Examples

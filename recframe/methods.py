@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from operator import attrgetter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, Unpack, cast
 
 import pandas as pd
 
@@ -122,6 +122,8 @@ from recframe.public_calls import make_public, public
 Table = TypeVar("Table")
 Method = TypeVar("Method", bound=Callable[..., Any])
 Join = Callable[[Sequence[Any]], Any]
+# With other options a line of pandas would count other rows than recframe.
+SIMPLE = {"user", "item", "score", "relevant", "min_relevance", "truth", "short"}
 
 
 def documented(method: Method) -> Method:
@@ -336,15 +338,18 @@ class RankingMethods(ABC, Generic[Table]):
         """Return the metrics that labels name; `like` settles those such as "map@10"."""
         return parse_metrics(metrics, self._options.map_at_k, self._spell_roles)
 
-    def _spell_roles(self) -> dict[str, str]:
-        """Return the labels of columns in their roles and the options, as code for `recipes`."""
-        options, changed = self._options, list_changed(self._options)
-        roles = find_roles(self._sample, options, with_item=True)
-        spelled = {name: quote(one.found[0]) for name, one in roles.items() if len(one.found) == 1}
+    def _spell_roles(self) -> Mapping[str, str]:
+        """Return the columns and options as code, those with which a line of pandas is right."""
+        options, changed, frame = self._options, list_changed(self._options), self._frame
+        if not isinstance(frame, pd.DataFrame):
+            return {}
+        roles = find_roles(frame, options, with_item=True)
+        labels = {name: one.found[0] for name, one in roles.items() if len(one.found) == 1}
+        spelled = {name: quote(label) for name, label in labels.items() if label in frame}
         spelled["grade"] = quote(1 if options.min_relevance is None else options.min_relevance)
-        spelled["options"] = f"({', '.join(spell_arguments(changed))})" if changed else ""
-        judge = f"df = df.rec{spelled['options']}.judge()"  # Relevance of truth becomes a column.
-        return spelled | {"judge": judge} if options.has_truth else spelled
+        if changed.keys() <= SIMPLE:
+            spelled["options"] = f"({', '.join(spell_arguments(changed))})" if changed else ""
+        return spelled
 
     def _find_columns(
         self, *, with_item: bool = False, metrics: Sequence[Metric] = (), used: Sequence[Any] = ()
@@ -514,8 +519,8 @@ class RankingMethods(ABC, Generic[Table]):
         Notes
         -----
         ``mean(COLUMN)@k`` takes a column that a line of pandas makes. With `train`, the pairs of
-        users and items known before, ``counts = train["item"].value_counts()`` and
-        ``seen = df["item"].map(counts).fillna(0)``:
+        users and items known before, each pair once and with ids of the types in `df`,
+        ``counts = train["item"].value_counts()`` and ``seen = df["item"].map(counts).fillna(0)``:
 
         * popularity (ARP): ``seen``; its rank: ``df["item"].map(counts.rank(pct=True)).fillna(0)``
           (H. Abdollahpouri, R. Burke and B. Mobasher, "Managing popularity bias in recommender
@@ -806,6 +811,8 @@ class RankingMethods(ABC, Generic[Table]):
             rows (of all, if there are fewer). Ties can move precision only between its worst value
             (relevant rows of every tie last) and its best (first); "raise" divides both by k, as
             "pad" does.
+            A warning names sampled candidates if all users have equally many rows, 20 or more, with
+            one relevant row each, and fewer than half of the users share an item taken by its hash.
 
         Raises
         ------
@@ -844,11 +851,15 @@ class RankingMethods(ABC, Generic[Table]):
         - users with a tie across 1: 1 of 2 users; precision@1 is 0 in the worst order,
           0.5 in the best (option ties)
         """
-        k = check_k(k)
+        return self._describe_rows(check_k(k), trusted)
+
+    def _describe_rows(self, k: int, trusted: Any, metrics: Sequence[Metric] = ()) -> Table:
+        """Return the description; if all `metrics` read columns, relevance may be unknown."""
         options = self._options
         if options.population == "raise":  # the figures count the users of each side instead
             options = replace(options, population="all")
-        columns, people = self._find_columns(with_item=True), None
+        columns, people = self._find_columns(with_item=True, metrics=metrics), None
+        columns = columns._replace(features=())
         if trusted is not None:
             if is_per_user(trusted):
                 raise RecframeError(
@@ -939,7 +950,8 @@ class RankingMethods(ABC, Generic[Table]):
         √(n n') for lists of n and n' rows, "nan" leaves the user out. `population` "both" and
         "truth" leave out the rows of users whom `truth` lacks. Without `by`, `truth` does nothing
         else. The recall of a group adds up hits and relevant items of all users, those that no row
-        has included, and divides once; users without a list have no hits.
+        has included, and divides once; users without a list have no hits. Those whom "nan" leaves
+        out have no relevant items in it either.
 
         Dask holds a count for each item, and under ties for each of its probabilities; files do so
         within `memory`. No bit of the result depends on the order of rows or on partitions.
@@ -1061,9 +1073,9 @@ class RankingMethods(ABC, Generic[Table]):
         """
         options = catalogue_options(self._options)
         columns = catalogue_columns(self._sample, options, self._call)
+        label = check_overlap(columns.scores, k, rbo)
         with taking_notes() as facts:
             self._ask_others(columns)
-            label = check_overlap(columns.scores, k, rbo)
             measure = partial(measure_overlap, k=k, rbo=rbo, label=label)
             make_table = partial(overlap_table, label=label)
             table = self._mean(measure, columns, options, make_table)
@@ -1143,7 +1155,8 @@ class RankingMethods(ABC, Generic[Table]):
         DataFrame
             Index: (score, metric). Columns: low and high, means over users in the range of the
             metric, and judged, the mean share of judged rows among the first k ranked rows, in
-            [0, 1]: of all, for a metric without k and for users with fewer.
+            [0, 1]: of all, for a metric without k and for users with fewer. A user with an empty
+            list has the value 0 in low and high and is left out of judged.
             ``.plot()``, ``.to_latex()`` and ``.to_markdown()`` work as in `summary`, with the range
             from low to high.
 
@@ -1244,7 +1257,7 @@ class RankingMethods(ABC, Generic[Table]):
             value is NaN) if there are any. If all users have the same value, "Wilson score for
             equal values" covers what unseen users may have, from 0 to 1. The interval is NaN, and
             its name "none", for fewer than two users, and for equal values of a metric that can be
-            above 1. A narrow display prints all columns in blocks.
+            above 1, such as diversity. A narrow display prints all columns in blocks.
             With `trusted`, mean is that of people's labels over all users, by the regression
             estimator of two-phase sampling: people's mean, corrected by how much the judge's mean
             of all users differs from its mean of judged users. Further columns: n_trusted (users
@@ -1594,7 +1607,7 @@ class RankingMethods(ABC, Generic[Table]):
                 measured = self._by_segment(grouping, columns, metrics, make, table_of)
             per_user = self._collect(measured)
         means = self.mean([f"{family}@{k}" for family, k in points]) if points else None
-        described = Description(self._collect(self.describe(k or 1))).warn(self._options)
+        described = cast("Description", self._collect(self._describe_rows(k or 1, None, metrics)))
         roles = make_overview(self._call, self._size, self._sample, self._options)
         paths = list(getattr(self, "paths", []))
         companions = [one for one in (self._options.truth, self._options.exclude) if is_path(one)]
@@ -1607,7 +1620,7 @@ class RankingMethods(ABC, Generic[Table]):
         return Findings(
             per_user=per_user,
             facts=list_facts(self._size, paths, roles, described, len(per_user)),
-            worries=described.warnings,
+            worries=described.warn(self._options).warnings,
             notes=[one for one in list_notes(facts, self._options) if one.kind not in DESCRIBED],
             inputs=list(map(os.fspath, [*paths, *companions])),
             by_segment=None if by is None else by_segment,
@@ -1715,17 +1728,19 @@ class RankingMethods(ABC, Generic[Table]):
 
         def __getattr__(self, name: str) -> Callable[..., Table]:
             """Raise `AttributeError` and suggest the nearest method."""
-            near, k, recipe = [], "", ""
+            hint = ""
             if not name.startswith("_"):  # IPython looks for private names
-                public_names = [one for one in dir(type(self)) if not one.startswith("_")]
-                near = find_near_name(name, public_names)
+                names = [*(one for one in dir(self) if one[0] != "_"), *DEFINITIONS]
+                near, k = find_near_name(name, names), ""
                 if (meant := find_meant(name)) is not None:
                     near, takes_k = [meant.name], DEFINITIONS[meant.name].cut_off != "none"
                     k = f"k={meant.k}" if meant.k and takes_k else ""
-                recipe = find_recipe(name, self._spell_roles)
-            hint = f"; did you mean {near[0]}({k})?" if near else ""
-            hint = f"; did you mean {describe_map(at_k)}?" if (at_k := find_map_at(name)) else hint
-            hint = self._lacks.get(name, recipe.rstrip() or hint)
+                hint = f"; did you mean {near[0]}({k})?" if near else ""
+                if near and not hasattr(type(self), near[0]):
+                    hint = f"; it reads a column: evaluate('{near[0]}(COLUMN)@10')"
+                if at_k := find_map_at(name):
+                    hint = f"; did you mean {describe_map(at_k)}?"
+                hint = self._lacks.get(name, find_recipe(name, self._spell_roles).rstrip() or hint)
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 
 

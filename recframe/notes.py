@@ -208,8 +208,8 @@ KINDS: dict[str, tuple[str, str | Callable[[Facts, Any], str]]] = {
     "sampled": (
         "rows_of_samples users_of_samples",
         "each of {1:,} users has one relevant row among {0:,}, and their items differ: if these "
-        "are sampled candidates, metrics are not those of the full catalogue; only auc estimates "
-        "its own",
+        "are sampled candidates, only auc estimates its value over the full catalogue; most "
+        "others are too high",
     ),
     "segments": (
         "users_without_segment",

@@ -124,6 +124,7 @@ def test_it_shows_what_it_set():
         ("RecBole", "auc", r"GAUC of RecBole .* \(the mean counts a user R times\)"),
         ("ir_measures", "judged@2", "Judged@k of ir_measures is another metric"),
         ("scikit-learn", "average_precision", "a tie is one step"),
+        ("RecTools", "diversity(item)@2", r'`short="shrink"`\); pass this option next'),
     ],
 )
 def test_another_metric_of_the_name_is_refused(library, metric, message):

@@ -31,7 +31,7 @@ from recframe.kernel.threads import Array
 from recframe.metrics.names import MAX_K
 from recframe.metrics.other_names import FIGURES
 from recframe.notes import note
-from recframe.options import INFER, Options
+from recframe.options import INFER, Options, is_path
 from recframe.other_tables import frame_error, is_table, load_table, read_frame
 
 # Equal rows of these columns are counted together.
@@ -293,7 +293,8 @@ class Catalogue(NamedTuple):
 
     def find(self, shown: pd.Index[Any]) -> Array:
         """Return the position of each known item among those shown; raise if one is unknown."""
-        remedy = "pass the whole catalogue, or items=None for the items of the frame"
+        no_groups = self.group is None
+        remedy = "pass the whole catalogue" + ", or items=None for those of the frame" * no_groups
         if self.ids is None:
             if len(shown) > self.n_items:
                 raise RecframeError(
@@ -319,6 +320,8 @@ def read_catalogue(items: Any, columns: Columns, by: Any = None) -> Catalogue | 
     """
     if not isinstance(items, pd.DataFrame) and is_table("items", items):
         items = read_frame(load_table("items", REQUIRED, items))
+    if is_path(items):
+        raise frame_error("items", REQUIRED, items)
     if by is not None and not isinstance(items, pd.DataFrame):
         raise RecframeError(
             f"by={quote(by)} groups items, so items must be a frame with that column, found "

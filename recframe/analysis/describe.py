@@ -40,7 +40,7 @@ NO_RELEVANT, UNFOUND = "users without relevant rows", "truth items in nobody's l
 ONLY_ROWS, ONLY_TRUTH = "users only in the frame", "users only in truth"
 NULL_USERS, NULL_RELEVANCE, NULL_SCORES = "null users", "null relevance", "null scores"
 DUPLICATES = "duplicate pairs"
-SETS = "sets of items"
+SHARERS = "users of an item"
 LEAST_SAMPLED = 20  # shorter lists may be those of a recommender
 NEAR_PAIRS, EXCLUDED = "truth pairs written differently", "relevant pairs excluded"
 NOTED = {NEAR_PAIRS: "truth_pairs_written_differently", EXCLUDED: "relevant_pairs_excluded"}
@@ -188,7 +188,7 @@ def count_figures(
         interactions = judge.judge_absent(interactions)
     elif judge is not None and is_unique(options, interactions.n_repeated):
         interactions = judge.judge(interactions, is_all=columns.user is None)
-    sets = _find_sets(interactions)
+    sharers = _find_sharers(interactions)
     note_relevance(interactions)
     note(users=len(interactions.users.ids))
     if people is not None:
@@ -198,7 +198,7 @@ def count_figures(
         for score in columns.scores
     ]
     for each in figures:
-        each.histograms[SETS] = sets
+        each.histograms[SHARERS] = sharers
     if judge is not None and not judge.judgments.relevant.all():
         _add_judged(figures, interactions, k, options)
     return figures
@@ -301,8 +301,10 @@ def describe_blocks(
     names = [name for name in names if name in described[0]]
     # With dtype object, whole numbers and means keep their types in one column.
     description = Description(pd.DataFrame(described, labels, names, dtype=object).T)
-    sets, lengths = figures[0].histograms[SETS].index, {shown[one] for one in TOTALS}
-    if len(sets) > 1 and not sets.hasnans and len(lengths) == 1 and min(lengths) >= LEAST_SAMPLED:
+    sharers, lengths = figures[0].histograms[SHARERS], {shown[one] for one in TOTALS}
+    # Most users have the item if candidates are the same, or the catalogue without a few items.
+    is_shared = sharers.index.hasnans or 2 * sharers.iloc[-1:].sum() >= shown["users"]
+    if not is_shared and len(lengths) == 1 and min(lengths) >= LEAST_SAMPLED:
         note(rows_of_samples=int(min(lengths)), users_of_samples=int(shown["users"]))
     notes = list_notes(facts_noted(), options)
     description.noted = [one.text for one in notes if one.kind in UNSEEN]
@@ -357,10 +359,11 @@ def is_unique(options: Options, n_repeated: float) -> bool:
     return n_repeated == 0 or options.duplicates != "raise"
 
 
-def _find_sets(interactions: Interactions) -> pd.Series:
-    """Return numbers of two users' sets of items, as a histogram; a set has one in all blocks.
+def _find_sharers(interactions: Interactions) -> pd.Series:
+    """Return the number of users who have the item with the highest hash, as a histogram.
 
-    They are unknown unless each user has one relevant item, and it is a row.
+    Hashes depend on ids alone, so this is one item in all blocks. The number is unknown unless
+    each user has one relevant item, and it is a row.
     """
     groups, items = interactions.users.groups, interactions.items
     n_relevant = groups.count(interactions.relevant)
@@ -368,8 +371,9 @@ def _find_sets(interactions: Interactions) -> pd.Series:
         return UNKNOWN
     of_ids = [crc32(as_text(one).encode()) for one in items.ids]
     hashes = np.array([*of_ids, 0]).take(items.codes, mode="clip")  # 0 for nulls
-    # Floats add up such whole numbers exactly, in any order.
-    return pd.Series(1, np.unique(np.bincount(groups.codes, hashes))[:2])
+    highest = hashes.max(initial=0)
+    n_users = len(np.unique(groups.codes[hashes == highest]))
+    return pd.Series([n_users] * (n_users > 0), [highest] * (n_users > 0), dtype=int)
 
 
 def _count_ranking(

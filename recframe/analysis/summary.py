@@ -29,6 +29,7 @@ from recframe.metrics.names import (
     required_parameters,
 )
 from recframe.metrics.other_names import describe_map, find_meant
+from recframe.metrics.recipes import find_recipe
 from recframe.notes import is_noting, note
 from recframe.options import Options
 
@@ -52,11 +53,12 @@ def curve_metrics(name: object, k: object, map_at_k: str = "") -> list[Metric]:
         *others, last = shown.values()
         meant = find_meant(name) if isinstance(name, str) else None
         hint = f"; did you mean {shown[meant.name]}?" if meant and meant.name in shown else ""
-        hint = f"; did you mean {describe_map('k')}?" if is_map else hint
+        hint = f"; did you mean {describe_map('k')}?" if is_map else hint or find_recipe(str(name))
         listed = f"{', '.join(others)} or {last}"
         raise RecframeError(f"metric: a curve takes {listed}, found {quote(name)}{hint}")
     if k is None or isinstance(k, Integral):
-        k = range(DEFINITIONS[parse_name(name)].least_k, 1 + (LAST_K if k is None else check_k(k)))
+        end, least = LAST_K if k is None else check_k(k), DEFINITIONS[parse_name(name)].least_k
+        k = range(min(least, end), end + 1)
     cut_offs = list_values("k", "a number or several cut-offs, such as range(1, 51)", k)
     metrics = [parse_metric(f"{name}@{check_k(cut_off)}") for cut_off in cut_offs]
     if not metrics:
@@ -168,8 +170,8 @@ def measure_curve(
 ) -> pd.DataFrame:
     """Return a metric of every user at each cut-off, infinite beyond the user's last row.
 
-    There ``short="raise"`` would refuse. A curve is refused for a user without any row only. Means
-    are infinite at the cut-offs that some user's ranking does not reach.
+    There ``short="raise"`` would refuse. A curve is refused for a user with fewer rows than its
+    first cut-off. Means are infinite at the cut-offs that some user's ranking does not reach.
     """
     padded = replace(options, short="pad") if options.short == "raise" else options
     table = measure_noted(interactions, padded, metrics, is_whole=True)
@@ -179,7 +181,7 @@ def measure_curve(
     beyond = []
     for score in interactions.scores:
         n_ranked = interactions.rankings(score, options).n_ranked
-        check_lengths(n_ranked, interactions.users.ids, score, 1, options)
+        check_lengths(n_ranked, interactions.users.ids, score, int(cut_offs.min()), options)
         n_ranked = n_ranked[order, None]
         # A user of truth may have no row; an empty list is never too short.
         beyond.append((n_ranked < cut_offs) & (n_ranked > 0))

@@ -268,7 +268,8 @@ def check_views(arguments: argparse.Namespace) -> None:
     flags += ["unit"] if getattr(arguments, "unit", INFER) != INFER and not is_saved else []
     flags += [f"format {arguments.format}"] * (arguments.format in PAPERS and not has_bounds)
     if flags and not arguments.summary and not is_comparison:
-        raise RecframeError(f"--{flags[0]} is for intervals; add --summary or --baseline")
+        other = ", or --bounds" if flags[0].startswith("format") else ""
+        raise RecframeError(f"--{flags[0]} is for intervals; add --summary or --baseline{other}")
     differences = [name for name in flags if name in ("test", "correction")]
     if differences and arguments.summary:
         raise RecframeError(f"--{differences[0]} is for differences; add --baseline, not --summary")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns
 from recframe.frames.id_kinds import N_EXAMPLES
 from recframe.frames.id_matching import (
@@ -58,6 +58,7 @@ class BlockResult(NamedTuple):
     items: Items
     counts: UserCounts | None = None  # if truth is partitioned and must have the same users
     facts: Facts | None = None  # if they were noted elsewhere
+    lengths: Mapping[str, int] | None = None  # Each column of vectors has one.
 
 
 class Block(NamedTuple):
@@ -79,7 +80,9 @@ class Block(NamedTuple):
                 counts = judge.overlap.count_users()
         is_all = self.interactions.columns.user is None  # One block of all rows was checked.
         common = [] if is_all else [join_overlaps([one], N_USERS) for one in overlaps]
-        return BlockResult(made, self.users, common, items, counts)
+        features = self.interactions.features.items()
+        lengths = {name: one.shape[1] for (_, name), one in features if one.ndim > 1}
+        return BlockResult(made, self.users, common, items, counts, lengths=lengths)
 
 
 def read_companions(columns: Columns, options: Options, *, are_parted: bool = False) -> Companions:
@@ -155,6 +158,7 @@ class NotedBlocks:
         self._companions, self._columns, self._options = companions, columns, options
         self._common: list[Overlap] = []
         self._counts: list[UserCounts] = []
+        self._lengths = dict[str, int]()
         self.n_added = 0
         self.judge: Judge | None = None  # None if truth is partitioned
         if companions.judgments is not None and not companions.are_parted:
@@ -164,6 +168,10 @@ class NotedBlocks:
         """Add the result for a block."""
         self.n_added += 1
         note(**(result.facts or Facts()))
+        for name, length in (result.lengths or {}).items():
+            if (known := self._lengths.setdefault(name, length)) != length:
+                which = f"diversity column={quote(name)}: vectors must have one length"
+                raise RecframeError(f"{which}, found {known} and {length}; remove or correct some")
         sides = [self._common, result.common] if self._common else [result.common]
         self._common = [join_overlaps(of_side) for of_side in zip(*sides, strict=True)]
         if result.counts is not None:

@@ -17,6 +17,12 @@ from recframe.kernel.threads import Array
 from recframe.options import Options
 
 VECTORS = (list, tuple, np.ndarray)  # cells of objects that are vectors
+REMEDIES: dict[type, str] = {  # The key is the kind of the first wrong cell.
+    float: "pd.cut makes categories of floats, and {}.astype('Int64') of whole ones",
+    str: "{}.map(json.loads) makes lists of text; csv has no lists, and Dask only those of Arrow",
+    list: "{}.str.join('|').str.get_dummies().apply(list, axis=1) makes vectors of several labels",
+    object: "make them text, or lists of numbers",
+}
 
 
 def read_feature(column: pd.Series, metric: str, scores: Scores, options: Options) -> Array:
@@ -59,28 +65,29 @@ def _read_amounts(column: pd.Series, role: str) -> Array:
 
 def _read_feature(column: pd.Series, role: str) -> Array:
     """Return the codes of categories, or vectors of numbers; raise for other cells."""
-    cells, wrong = column.iloc[:N_CELLS_SEEN].tolist(), list[object]()
+    cells = column.iloc[:N_CELLS_SEEN].tolist()
+    wrong = [cell for cell in cells if isinstance(cell, float)]
     with suppress(pa.ArrowException, TypeError):  # Cells are not alike, or no keys of a dict.
         if cells and isinstance(cells[0], VECTORS):
             lists = join_chunks(pa.array(column.array))
             if pa.types.is_integer(kind := lists.type.value_type) or pa.types.is_floating(kind):
                 return _read_vectors(lists, role)
-        elif find_separator(cells) != "":
+        elif find_separator(cells) != "" and not wrong:
             codes = pd.factorize(column)[0] if cells else np.empty(0)
-            wrong += column[column % 1 != 0].tolist() if column.dtype.kind == "f" else []
-            if not wrong:
-                return codes.astype(np.float64)
+            return codes.astype(np.float64)
     wrong = wrong or [cell for cell in cells if not isinstance(cell, VECTORS)] or cells
+    remedy = next(text for kind, text in REMEDIES.items() if isinstance(wrong[0], kind))
     raise RecframeError(
-        f"{role} must be categories or vectors of numbers, found {quote(wrong[0])}; pd.cut makes "
-        "categories of numbers, and .map(json.loads) makes lists of text"
+        f"{role} must be categories or vectors of numbers, found {quote(wrong[0])}; "
+        f"{remedy.format(f'df[{quote(column.name)}]')}"
     )
 
 
 def _read_vectors(lists: pa.Array, role: str) -> Array:
     """Return vectors as the rows of a matrix; raise if one has another length or no direction."""
     lengths = pc.list_value_length(lists).to_numpy(zero_copy_only=False)
-    is_valid = (lengths == lengths[0]) & (lengths > 0)
+    length = np.bincount(lengths).argmax()  # Most vectors have this one.
+    is_valid = (lengths == length) & (lengths > 0)
     if is_valid.all():
         vectors: Array = lists.flatten().to_numpy(zero_copy_only=False).reshape(len(lists), -1)
         squares = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
@@ -89,7 +96,8 @@ def _read_vectors(lists: pa.Array, role: str) -> Array:
             return vectors
     row = int(is_valid.argmin())
     raise RecframeError(
-        f"{role} vectors must have one length, here {lengths[0]}, and finite numbers that are not "
-        f"all 0, found {np.count_nonzero(~is_valid)} of {len(lengths)} others (such as "
+        f"{role} vectors must have one length, here {length}, and numbers whose squares add up to "
+        f"more than 0 and less than {MAX_GAIN:.0e}, found "
+        f"{np.count_nonzero(~is_valid)} of {len(lengths)} others (such as "
         f"{quote(lists[row].as_py())} in row {row}); remove these rows, or correct them"
     )

@@ -289,9 +289,11 @@ def _models_error(label: Hashable, columns: Columns, values: Any) -> RecframeErr
         ("model", label) if columns.item is not None else ("user", [label, *columns.users])
     )
     one, other, *_ = values.tolist()
+    several = name == "model" and len(columns.scores) > 1  # A model has one score column.
     return RecframeError(
         f"each value of the column {quote(label)} has equally many rows of each user (such as "
         f"{quote(one)} and {quote(other)}), as the lists of models have: pass "
-        f"{name}={quote(answer)} to rank each by itself; else pass model=None",
-        {name: answer},
+        f"{'model=None if the score columns are the models; else score= one and ' * several}"
+        f"{name}={quote(answer)} to rank each by itself{'; else pass model=None' * (not several)}",
+        {name: None if several else answer},
     )

@@ -387,12 +387,13 @@ def share(statistics: RankStatistics, k: int, policy: Policy, *, column: str) ->
 
 def diversity(statistics: RankStatistics, k: int, policy: Policy, *, column: str) -> Array:
     """
-    Return diversity(COLUMN)@k for each user: the share of pairs of the first k rows that differ.
+    Return diversity(COLUMN)@k = share of pairs up to k that differ, or mean 1 - cosine of vectors.
 
-    A column of categories has pairs of equal or of different values. Two vectors of numbers differ
-    by 1 - their cosine. Pairs with a missing row add 0; under ``short="shrink"`` a user with n < k
-    ranked rows has the pairs of n rows. In [0, 1] for categories, [0, 2] for vectors; NaN (or
-    `zero_division`) for users without a pair. k is 2 or more.
+    A column of categories has pairs of equal or of different values. Vectors of numbers differ by
+    1 - their cosine. The value of a user is the mean over pairs. Pairs with a missing row add 0;
+    under ``short="shrink"`` a user with n < k ranked rows has the pairs of n rows. In [0, 1] for
+    categories, [0, 2] for vectors; NaN (or `zero_division`) for users without a pair. k is 2 or
+    more.
 
     See Also
     --------

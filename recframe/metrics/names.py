@@ -12,7 +12,7 @@ import numpy as np
 
 from recframe.errors import RecframeError, is_number, quote, shorten
 from recframe.metrics.definitions import DEFINITIONS
-from recframe.metrics.other_names import ALIASES, FIGURES, describe_map, find_meant, find_near_name
+from recframe.metrics.other_names import ALIASES, describe_map, find_meant, find_near_name
 from recframe.metrics.recipes import Roles, find_recipe
 
 Label = TypeVar("Label", bound=Hashable)
@@ -244,10 +244,11 @@ def _parse_parameters(label: str, name: str, brackets: str | None) -> dict[str, 
             return {"column": column}
         if len(column) > 2 and re.fullmatch(QUOTED, column):
             return {"column": column[1:-1].replace(2 * column[0], column[0])}
+        found = quote(column) if column else "none"
         raise RecframeError(
             f"{quote(label)}: {name} takes the name of a column, in quotes where that has "
             "brackets, commas, quotes, @ or =, as in "
-            f"{name}({_spell_column(column or example)})@10, found {quote(column or 'none')}"
+            f"{name}({_spell_column(column or example)})@10, found {found}"
         )
     parameters: dict[str, object] = {}
     for part in [] if brackets is None else brackets.split(","):
@@ -288,11 +289,6 @@ def _suggest(label: object, find_roles: Roles) -> str:
     name, typed, _, k = _split_label(label)
     if isinstance(label, str) and (recipe := find_recipe(label, find_roles)):
         return recipe
-    if isinstance(label, str) and (figure := find_meant(label, FIGURES)):
-        return (
-            f", which is not a metric of each user; call df.rec.catalogue(k={figure.k or 10}), "
-            f"whose column '{figure.name}@{figure.k or 10}' it is"
-        )
     if at_k := find_map_at(label):
         return f", did you mean {describe_map(at_k)}?"
     near = find_near_name(name.lower().replace("-", "_"), DEFINITIONS)

@@ -1,4 +1,4 @@
-"""Names of the field that are a line of pandas here, and the line with the caller's columns."""
+"""Names of the field that are a line of pandas here: the line, or where the guide has it."""
 
 import re
 import tomllib
@@ -7,13 +7,16 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from recframe.metrics.other_names import Meant, find_meant
+from recframe.metrics.other_names import FIGURES, Meant, find_meant
 
 Roles = Callable[[], Mapping[str, str]]
-# The columns and options in a line, unless a frame has others.
-DEFAULT_ROLES = {one: repr(one) for one in ("user", "item", "score", "relevant")}
-DEFAULT_ROLES |= {"options": "", "grade": "1", "judge": ""}
+GUIDE = "https://github.com/recframe/recframe/blob/main/examples/guide/beyond-accuracy.md"
 OF_USERS = re.compile("median|quantile|percentile")  # These come with the name of a metric.
+# The line for a column. The join raises if ids are text in one frame and integers in the other.
+COLUMN = """
+counts = train.drop_duplicates([{user}, {item}])[{item}].value_counts(); \
+seen = df[[{item}]].join(counts, on={item})["count"].fillna(0); df = df.assign(%s=%s)
+"""
 
 
 @cache
@@ -23,21 +26,31 @@ def read_recipes() -> dict[str, dict[str, Any]]:
 
 
 def find_recipe(label: str, find_roles: Roles = dict) -> str:
-    """Return the line of pandas that a label names, "" for no such name.
+    """Return the line of pandas that a label names, its address or a method; "" for other names.
 
-    `find_roles` returns the labels of columns and the options as code, and with truth the line
-    that makes its relevance a column.
+    `find_roles` returns, as code, the labels of columns and the options, but only those with which
+    a line is right for the caller's frame. A line that needs another one is not shown.
     """
-    recipes, metric = read_recipes(), OF_USERS.sub("", label.lower()).strip("_ ()-")
+    if figure := find_meant(label, FIGURES):
+        name, k = figure.name, figure.k or 10
+        return f", a figure of all lists together: catalogue(k={k}) has it as '{name}@{k}'"
+    recipes = read_recipes()
     meant = find_meant(label, {name: tuple(one["names"]) for name, one in recipes.items()})
     if meant is None and (found := OF_USERS.search(label.lower())):
         meant = Meant(found[0].replace("percentile", "quantile"), 0)
     if meant is None:
         return ""
-    line = recipes[meant.name]["line"].strip()
-    values = {**DEFAULT_ROLES, **find_roles(), "k": meant.k or 10, "metric": metric or "recall@10"}
-    if values["judge"] and "{relevant}" in line:
-        line = f"{values['judge']}; {line}"
-        values |= {"options": "(missing='unranked', short='pad')", "grade": "1"}
-    train = " (train: the pairs of users and items known before)" * ("train" in line)
-    return f", which is a line of pandas{train}:\n{line.format_map(values)}\n"
+    recipe, k = recipes[meant.name], meant.k or 10
+    if "says" in recipe:
+        return f", {recipe['says'].format(k=k)}"
+    says, line = "which is a line of pandas over all users", recipe.get("line", "{line}")
+    if "column" in recipe:
+        says = f"which is 'mean({meant.name})@{k}' after a line of pandas"
+        says += " (train: the pairs of users and items known before)"
+        line = COLUMN % (meant.name, recipe["column"])
+    elif meant.k and not recipe.get("takes_k", True):
+        says = f"which takes no cut-off; '{meant.name}' is a line of pandas over all users"
+    try:
+        return f", {says}:\n{line.format(**find_roles(), k=k).strip()}\n"
+    except KeyError:  # The line needs more than is known.
+        return f", {says}; adapt the one in {GUIDE}#{recipe['section']}"

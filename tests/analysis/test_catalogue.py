@@ -380,6 +380,7 @@ def test_groups_and_population():
         (None, "maker", "by='maker' groups items, so items must be a frame .* found None; mean"),
         (6, "maker", "by='maker' groups items, .* found 6"),
         (list("abc"), "maker", "by='maker' groups items, .* found"),
+        ("it.csv", "maker", r"items must be .* found 'it.csv'; pass pd.read_csv\(items\)"),
         (ITEMS, "nix", "items: by='nix': no such column"),
         (ITEMS, [], "items: by must name at least one column"),
         (ITEMS, ITEMS["maker"], "items: by=.*: no such column"),
@@ -387,7 +388,7 @@ def test_groups_and_population():
         (
             ITEMS[:2],
             "maker",
-            "must have every item that is recommended or relevant, found 1 of 3 missing",
+            "is recommended or relevant, found 1 of 3 missing .*; pass the whole catalogue$",
         ),
         (
             pd.concat([ITEMS, ITEMS.assign(maker="y")[:3]]),

@@ -84,6 +84,8 @@ def test_precision_curve(frame):
         ({"k": True}, "k must be an integer of 1 or more, found True"),
         ({"k": 10**6}, "k must hold at most 100,000, found more"),
         ({"k": ["1"]}, "k must be an integer of 1 or more, found '1'"),
+        ({"metric": "diversity(score)", "k": 1}, "k must be 2 or more, because 1 row has no pair"),
+        ({"metric": "novelty"}, r"found 'novelty', which is 'mean\(novelty\)@10' .* adapt the one"),
         ({"k": []}, "k must hold at least one cut-off, found none"),
         ({"k": [1, 0]}, "k must be an integer of 1 or more, found 0"),
         ({"k": [1, 2, 1]}, r"k must hold each cut-off once, found \[1, 2, 1\]"),
@@ -94,6 +96,13 @@ def test_curve_refuses(frame, arguments, message):
     """Metrics without a curve and invalid cut-offs are refused with the reason."""
     with pytest.raises(recframe.RecframeError, match=message):
         frame.rec.curve(**arguments)
+
+
+def test_users_with_fewer_rows_than_the_first_cut_off():
+    """A curve of pairs is refused if a user has one row, as it would have no point."""
+    frame = pd.DataFrame({"user": [1, 1, 2], "score": [2, 1, 1], "genre": ["x", "y", "x"]})
+    with pytest.raises(recframe.RecframeError, match=r"k=2 is more than .* of 1 of 2 users"):
+        frame.rec.curve("diversity(genre)")
 
 
 @given(strategies.many_rows(scores="ratings"), strategies.options(), st.sampled_from(CURVES))

@@ -471,7 +471,7 @@ def sample_candidates(n_users=12, n_rows=25):
 
 SAMPLED = (
     "each of 12 users has one relevant row among 25, and their items differ: if these are sampled "
-    "candidates, metrics are not those of the full catalogue; only auc estimates its own"
+    "candidates, only auc estimates its value over the full catalogue; most others are too high"
 )
 
 
@@ -509,12 +509,14 @@ def test_sampled_candidates(ids, with_truth, tmp_path):
         table = rec.describe(5)
         table = table.compute() if hasattr(table, "compute") else table
         assert [SAMPLED] == [one for one in table.warnings if "sampled" in one]
-        assert "sets of items" not in table.index
+        assert "users of an item" not in table.index
+        assert SAMPLED in rec.report("recall@5").html
 
 
 # Each case changes the frame so that nothing tells that candidates were sampled.
 NOT_SAMPLED = {
     "the same candidates": lambda df: df.assign(item=df.groupby("user").cumcount()),
+    "the catalogue without seen items": lambda df: sample_candidates(n_rows=290),
     "a list of another length": lambda df: df[1:],
     "two relevant rows": lambda df: df.assign(relevant=df["relevant"] | (df.index == 0)),
     "no relevant row": lambda df: df.assign(relevant=df["relevant"] & (df["user"] != 0)),
@@ -546,7 +548,7 @@ def test_an_item_of_truth_without_a_row():
 
 def test_means_do_not_look_for_samples(monkeypatch):
     """Only a description compares sets of items; a mean does not."""
-    monkeypatch.setattr("recframe.analysis.describe._find_sets", None)
+    monkeypatch.setattr("recframe.analysis.describe._find_sharers", None)
     frame = sample_candidates()
     assert len(frame.rec.mean("recall@5")) == 1
     with pytest.raises(TypeError):

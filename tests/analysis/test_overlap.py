@@ -203,6 +203,18 @@ def test_other_refusals():
             call(1)
 
 
+def test_a_column_that_could_be_models():
+    """With two score columns no column of models is asked for, and wrong arguments come first."""
+    frame = pd.DataFrame({"user": np.repeat([1, 2, 3], 8), "item": np.tile(range(8), 3)})
+    frame["a_score"] = frame["b_score"] = np.random.default_rng(4).random(24)
+    frame["lang"] = ["en", "de", "de", "en", "en", "de", "de", "en"] * 2 + ["de", "en"] * 4
+    with pytest.raises(recframe.RecframeError, match="k must be an integer of 1 or more, found 0"):
+        frame.rec.overlap(0)
+    with pytest.raises(recframe.RecframeError, match="pass model=None if the score"):
+        frame.rec.overlap(2)
+    assert [1.0] == np.unique(frame.rec(model=None).overlap(2)).tolist()
+
+
 def interactions():
     """Return 3,000 rows of 90 users in random order, with ties and nulls in three score columns."""
     rng = np.random.default_rng(6)

@@ -648,3 +648,13 @@ def test_names_run_no_script_in_a_browser(hostile, tmp_path):
     assert "still" == see(report.html, tmp_path, look)
     framed = f"<!doctype html><title>still</title>{report._repr_html_()}"
     assert "still" == see(framed, tmp_path, look)
+
+
+def test_metrics_of_columns_without_relevance():
+    """A report needs relevance only for metrics that read it."""
+    frame = pd.DataFrame({"user": [1, 1, 2, 2], "item": [1, 2, 1, 2], "score": [2, 1, 2, 1]})
+    frame["genre"] = ["x", "y", "x", "x"]
+    page = frame.rec.report("diversity(genre)@2").html
+    assert "0.5000" in page
+    with pytest.raises(recframe.RecframeError, match="relevant: no column found"):
+        frame.rec.report(["diversity(genre)@2", "recall@2"])

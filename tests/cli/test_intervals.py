@@ -86,6 +86,7 @@ def test_how_intervals_are_made(flags, words, capsys):
     ("words", "message"),
     [
         (["--seed", "1"], "--seed is for intervals; add --summary or --baseline"),
+        (["--format", "latex"], "add --summary or --baseline, or --bounds"),
         (["--summary", "--test", "ttest"], "--test is for differences; add --baseline, not --summ"),
         (["--baseline", "x", "--interval", "wilson"], "interval must be one of .*found 'wilson'"),
         (["--summary", "--interval", "tango"], "interval must be one of .*found 'tango'"),
