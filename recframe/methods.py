@@ -855,11 +855,10 @@ class RankingMethods(ABC, Generic[Table]):
 
     def _describe_rows(self, k: int, trusted: Any, metrics: Sequence[Metric] = ()) -> Table:
         """Return the description; if all `metrics` read columns, relevance may be unknown."""
-        options = self._options
+        options, people = self._options, None
         if options.population == "raise":  # the figures count the users of each side instead
             options = replace(options, population="all")
-        columns, people = self._find_columns(with_item=True, metrics=metrics), None
-        columns = columns._replace(features=())
+        columns = self._find_columns(with_item=True, metrics=metrics)._replace(features=())
         if trusted is not None:
             if is_per_user(trusted):
                 raise RecframeError(
@@ -1738,8 +1737,8 @@ class RankingMethods(ABC, Generic[Table]):
                 hint = f"; did you mean {near[0]}({k})?" if near else ""
                 if near and not hasattr(type(self), near[0]):
                     hint = f"; it reads a column: evaluate('{near[0]}(COLUMN)@10')"
-                if at_k := find_map_at(name):
-                    hint = f"; did you mean {describe_map(at_k)}?"
+                at_k = find_map_at(name)
+                hint = f"; did you mean {describe_map(at_k)}?" if at_k else hint
                 hint = self._lacks.get(name, find_recipe(name, self._spell_roles).rstrip() or hint)
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 

@@ -293,8 +293,7 @@ class Catalogue(NamedTuple):
 
     def find(self, shown: pd.Index[Any]) -> Array:
         """Return the position of each known item among those shown; raise if one is unknown."""
-        no_groups = self.group is None
-        remedy = "pass the whole catalogue" + ", or items=None for those of the frame" * no_groups
+        remedy = "pass the whole catalogue" + ", or items=None" * (self.group is None)
         if self.ids is None:
             if len(shown) > self.n_items:
                 raise RecframeError(

@@ -58,7 +58,7 @@ class BlockResult(NamedTuple):
     items: Items
     counts: UserCounts | None = None  # if truth is partitioned and must have the same users
     facts: Facts | None = None  # if they were noted elsewhere
-    lengths: Mapping[str, int] | None = None  # Each column of vectors has one.
+    lengths: Mapping[tuple[str, str], int] | None = None  # Each column of vectors has one.
 
 
 class Block(NamedTuple):
@@ -81,7 +81,7 @@ class Block(NamedTuple):
         is_all = self.interactions.columns.user is None  # One block of all rows was checked.
         common = [] if is_all else [join_overlaps([one], N_USERS) for one in overlaps]
         features = self.interactions.features.items()
-        lengths = {name: one.shape[1] for (_, name), one in features if one.ndim > 1}
+        lengths = {key: one.shape[1] for key, one in features if one.ndim > 1}
         return BlockResult(made, self.users, common, items, counts, lengths=lengths)
 
 
@@ -158,7 +158,7 @@ class NotedBlocks:
         self._companions, self._columns, self._options = companions, columns, options
         self._common: list[Overlap] = []
         self._counts: list[UserCounts] = []
-        self._lengths = dict[str, int]()
+        self._lengths = dict[tuple[str, str], int]()
         self.n_added = 0
         self.judge: Judge | None = None  # None if truth is partitioned
         if companions.judgments is not None and not companions.are_parted:
@@ -168,9 +168,9 @@ class NotedBlocks:
         """Add the result for a block."""
         self.n_added += 1
         note(**(result.facts or Facts()))
-        for name, length in (result.lengths or {}).items():
-            if (known := self._lengths.setdefault(name, length)) != length:
-                which = f"diversity column={quote(name)}: vectors must have one length"
+        for key, length in (result.lengths or {}).items():
+            if (known := self._lengths.setdefault(key, length)) != length:
+                which = f"{key[0]} column={quote(key[1])}: vectors must have one length"
                 raise RecframeError(f"{which}, found {known} and {length}; remove or correct some")
         sides = [self._common, result.common] if self._common else [result.common]
         self._common = [join_overlaps(of_side) for of_side in zip(*sides, strict=True)]

@@ -73,8 +73,7 @@ def _read_feature(column: pd.Series, role: str) -> Array:
             if pa.types.is_integer(kind := lists.type.value_type) or pa.types.is_floating(kind):
                 return _read_vectors(lists, role)
         elif find_separator(cells) != "" and not wrong:
-            codes = pd.factorize(column)[0] if cells else np.empty(0)
-            return codes.astype(np.float64)
+            return (pd.factorize(column)[0] if cells else np.empty(0)).astype(np.float64)
     wrong = wrong or [cell for cell in cells if not isinstance(cell, VECTORS)] or cells
     remedy = next(text for kind, text in REMEDIES.items() if isinstance(wrong[0], kind))
     raise RecframeError(

@@ -244,11 +244,10 @@ def _parse_parameters(label: str, name: str, brackets: str | None) -> dict[str, 
             return {"column": column}
         if len(column) > 2 and re.fullmatch(QUOTED, column):
             return {"column": column[1:-1].replace(2 * column[0], column[0])}
-        found = quote(column) if column else "none"
         raise RecframeError(
-            f"{quote(label)}: {name} takes the name of a column, in quotes where that has "
-            "brackets, commas, quotes, @ or =, as in "
-            f"{name}({_spell_column(column or example)})@10, found {found}"
+            f"{quote(label)}: {name} takes the name of a column, in quotes if that has brackets, "
+            f"commas, quotes, @ or =, as in {name}({_spell_column(column or example)})@10, "
+            f"found {quote(column) if column else 'none'}"
         )
     parameters: dict[str, object] = {}
     for part in [] if brackets is None else brackets.split(","):

@@ -13,10 +13,8 @@ Roles = Callable[[], Mapping[str, str]]
 GUIDE = "https://github.com/recframe/recframe/blob/main/examples/guide/beyond-accuracy.md"
 OF_USERS = re.compile("median|quantile|percentile")  # These come with the name of a metric.
 # The line for a column. The join raises if ids are text in one frame and integers in the other.
-COLUMN = """
-counts = train.drop_duplicates([{user}, {item}])[{item}].value_counts(); \
-seen = df[[{item}]].join(counts, on={item})["count"].fillna(0); df = df.assign(%s=%s)
-"""
+COLUMN = """counts = train.drop_duplicates([{user}, {item}])[{item}].value_counts(); \
+seen = df[[{item}]].join(counts, on={item})["count"].fillna(0); df = df.assign(%s=%s)"""
 
 
 @cache
@@ -41,16 +39,13 @@ def find_recipe(label: str, find_roles: Roles = dict) -> str:
     if meant is None:
         return ""
     recipe, k = recipes[meant.name], meant.k or 10
-    if "says" in recipe:
-        return f", {recipe['says'].format(k=k)}"
-    says, line = "which is a line of pandas over all users", recipe.get("line", "{line}")
+    says = recipe.get("says", "which is a line of pandas over all users").format(k=k)
+    line = recipe.get("line", "{line}")
     if "column" in recipe:
-        says = f"which is 'mean({meant.name})@{k}' after a line of pandas"
-        says += " (train: the pairs of users and items known before)"
+        says = f"which is 'mean({meant.name})@{k}' after a line of pandas (train: known pairs)"
         line = COLUMN % (meant.name, recipe["column"])
-    elif meant.k and not recipe.get("takes_k", True):
-        says = f"which takes no cut-off; '{meant.name}' is a line of pandas over all users"
     try:
         return f", {says}:\n{line.format(**find_roles(), k=k).strip()}\n"
     except KeyError:  # The line needs more than is known.
-        return f", {says}; adapt the one in {GUIDE}#{recipe['section']}"
+        has_line = f"; adapt the one in {GUIDE}#{recipe.get('section')}"
+        return f", {says}{has_line * ('section' in recipe)}"
