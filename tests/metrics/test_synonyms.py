@@ -148,8 +148,8 @@ def test_what_means_nothing_here(label):
 )
 def test_figures_of_the_catalogue(label, k, figure):
     """The message about a catalogue metric has the call of `catalogue`."""
-    message = f"unknown metric {label!r}, which is not .* of each user; call .*catalogue.k={k}., "
-    with pytest.raises(recframe.RecframeError, match=f"{message}.*'{figure}@{k}' it is; metrics"):
+    message = f"unknown metric {label!r}, a figure of all lists together: catalogue.k={k}. "
+    with pytest.raises(recframe.RecframeError, match=f"{message}has it as '{figure}@{k}'; metrics"):
         parse_metric(label)
 
 
