@@ -104,7 +104,7 @@ def test_one_ranking(frame):
     # The scores 0.9, 0.9 and 0.8 have one of the three relevant rows.
     assert [1 / 3] == table["score"].tolist()
     with pytest.raises(
-        recframe.RepeatedPairError, match=r"1\. .item. must not .* .user. tells them"
+        recframe.RepeatedPairError, match=r"1\. each .item. must occur once.* .user. tells them"
     ):
         frame.rec(user=None).recall(k=3)
 

@@ -58,8 +58,9 @@ def repeated_error(
     user_id = tuple(ids) if len(ids) > 1 else next(iter(ids), None)
     example = f"user {quote(user_id)}, item {quote(item)}" if ids else f"item {quote(item)}"
     found = (
-        f"each combination of {' and '.join(map(repr, labels))} must occur once, found "
-        f"{len(repeats.rows):,} of {len(rows):,} rows that repeat another (such as {example})"
+        f"each {'combination of ' * (len(labels) > 1)}{' and '.join(map(repr, labels))} must occur "
+        f"once, found {len(repeats.rows):,} of {len(rows):,} rows that repeat another (such as "
+        f"{example})"
     )
     telling = find_telling(frame, columns, np.append(repeated, first), np.append(first, first))
     if telling is None:  # A model may tell some pairs apart, and repeat others itself.

@@ -467,7 +467,7 @@ def test_options_are_those_of_pandas():
     rec = parts(interactions()).rec
     with pytest.raises(recframe.RecframeError, match="short must be one of"):
         rec(short="cut")
-    with pytest.raises(recframe.RecframeError, match="unknown option 'k', which a metric"):
+    with pytest.raises(recframe.RecframeError, match="unknown option 'k'; pass a cut-off"):
         rec(k=4)
 
 

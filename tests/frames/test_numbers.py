@@ -150,7 +150,7 @@ def test_thresholds_on_every_entry_point(dtype, tmp_path, capsys):
 def test_object_scores_are_not_rounded():
     """Whole numbers beyond 2**53 in a column with floats are refused if a float would round."""
     frame = make_frame(pd.Series([BIG, BIG + 1, 0.5], dtype=object))
-    message = rf"score='score': beside floats .* found 1 that would \(such as {BIG + 1}\); make"
+    message = rf"score='score': next to floats, .* found 1 that would \(such as {BIG + 1}\); make"
     with pytest.raises(RecframeError, match=message):
         frame.rec.rank()
     with pytest.raises(RecframeError, match=r"relevant='level': .* found 1 that would"):
