@@ -52,8 +52,9 @@ def curve_metrics(name: object, k: object, map_at_k: str = "") -> list[Metric]:
         shown = {known: repr(f"{known}{required_parameters(known)}") for known in names}
         *others, last = shown.values()
         meant = find_meant(name) if isinstance(name, str) else None
+        recipe = find_recipe(name) if isinstance(name, str) else ""
         hint = f"; did you mean {shown[meant.name]}?" if meant and meant.name in shown else ""
-        hint = f"; did you mean {describe_map('k')}?" if is_map else hint or find_recipe(str(name))
+        hint = f"; did you mean {describe_map('k')}?" if is_map else hint or recipe
         listed = f"{', '.join(others)} or {last}"
         raise RecframeError(f"metric: a curve takes {listed}, found {quote(name)}{hint}")
     if k is None or isinstance(k, Integral):

@@ -13,7 +13,7 @@ try:
 except ImportError:
     SparkSession = None
 if SparkSession is None or shutil.which("java") is None:
-    names = ("", "_lists", "_notes", "_segments", "_truth")
+    names = ("", "_lists", "_notes", "_segments", "_trusted", "_truth")
     collect_ignore = [f"test_spark{name}.py" for name in names]
 
 
