@@ -223,17 +223,22 @@ def join_figures(parts: Sequence[list[Figures]]) -> list[Figures]:
             name: TOTALS.get(name, sum)([part.numbers[name] for part in of_score])
             for name in of_score[0].numbers
         }
-        # groupby sorts the values, so sums have the same bits whatever the parts are.
         histograms = {
-            name: pd.concat([part.histograms[name] for part in of_score])
-            .groupby(level=0, dropna=False)
-            .sum()
+            name: _add_counts([part.histograms[name] for part in of_score])
             for name in of_score[0].histograms
         }
         flags = [part.is_found for part in of_score if part.is_found is not None]
         is_found = np.any(flags, axis=0) if flags else None
         joined.append(Figures(numbers, histograms, is_found))
     return joined
+
+
+def _add_counts(parts: list[pd.Series]) -> pd.Series:
+    """Return the counts of every value, added up over parts."""
+    # pandas warns of empty parts, whose dtype says nothing.
+    filled = [part for part in parts if len(part)] or parts[:1]
+    # groupby sorts the values, so sums have the same bits whatever the parts are.
+    return pd.concat(filled).groupby(level=0, dropna=False).sum()
 
 
 def count_block(

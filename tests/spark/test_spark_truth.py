@@ -212,7 +212,7 @@ def test_truth_is_checked(spark):
     with pytest.raises(recframe.RecframeError, match="truth: relevant: no column found"):
         recframe.spark.rec(sdf, truth=truth, **asked).evaluate()
     spark_truth = on_spark(spark, pd.concat([truth, truth]))
-    assert "truth: 'who' and 'what' must occur once" in refusal(
+    assert "truth: each combination of 'who' and 'what' must occur once" in refusal(
         recframe.spark.rec(sdf, truth=spark_truth, **{**OF_TRUTH, "relevant": "n"}).evaluate
     )
     spark_truth = on_spark(spark, truth)
