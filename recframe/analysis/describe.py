@@ -224,7 +224,7 @@ def join_figures(parts: Sequence[list[Figures]]) -> list[Figures]:
             for name in of_score[0].numbers
         }
         histograms = {
-            name: _add_counts([part.histograms[name] for part in of_score])
+            name: _join_histograms([part.histograms[name] for part in of_score])
             for name in of_score[0].histograms
         }
         flags = [part.is_found for part in of_score if part.is_found is not None]
@@ -233,7 +233,7 @@ def join_figures(parts: Sequence[list[Figures]]) -> list[Figures]:
     return joined
 
 
-def _add_counts(parts: list[pd.Series]) -> pd.Series:
+def _join_histograms(parts: list[pd.Series]) -> pd.Series:
     """Return the counts of every value, added up over parts."""
     # pandas warns of empty parts, whose dtype says nothing.
     filled = [part for part in parts if len(part)] or parts[:1]
