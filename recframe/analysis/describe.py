@@ -238,7 +238,8 @@ def _join_histograms(parts: list[pd.Series]) -> pd.Series:
     # pandas warns of empty parts, whose dtype says nothing.
     filled = [part for part in parts if len(part)] or parts[:1]
     # groupby sorts the values, so sums have the same bits whatever the parts are.
-    return pd.concat(filled).groupby(level=0, dropna=False).sum()
+    joined: pd.Series = pd.concat(filled).groupby(level=0, dropna=False).sum()
+    return joined
 
 
 def count_block(
