@@ -407,8 +407,11 @@ def inclusions(ranked, k, ties):
     return chances
 
 
-def column_mean(rows, k, *, ties, short, zero_division):
-    """Return one user's mean of a column over the first k of its (score, relevant, value) rows."""
+def column_ratio(rows, k, ties, short, zero_division, denominator):
+    """Return a column's expected sum over one user's first k rows, divided by `denominator(n)`.
+
+    n is the number of ranked rows.
+    """
     ranked = [row for row in rows if row[0] is not None]
     if len(ranked) < k and short == "raise":
         raise Refused("fewer ranked rows than k")
@@ -418,21 +421,20 @@ def column_mean(rows, k, *, ties, short, zero_division):
     total = sum(
         chance * Fraction(value) for chance, (*_, value) in zip(chances, ranked, strict=True)
     )
-    return divide(total, min(k, len(ranked)) if short == "shrink" else k, zero_division)
+    return divide(total, denominator(len(ranked)), zero_division)
+
+
+def column_mean(rows, k, *, ties, short, zero_division):
+    """Return one user's mean of a column over the first k of its (score, relevant, value) rows."""
+    return column_ratio(
+        rows, k, ties, short, zero_division, lambda n: min(k, n) if short == "shrink" else k
+    )
 
 
 def column_share(rows, k, *, ties, short, zero_division):
     """Return the share of a column's sum that one user's first k rows are expected to have."""
-    ranked = [row for row in rows if row[0] is not None]
-    if len(ranked) < k and short == "raise":
-        raise Refused("fewer ranked rows than k")
-    if len(ranked) < k and short == "nan":
-        return math.nan
-    chances = inclusions([row[:2] for row in ranked], k, ties)
-    total = sum(
-        chance * Fraction(value) for chance, (*_, value) in zip(chances, ranked, strict=True)
-    )
-    return divide(total, sum(Fraction(value) for *_, value in rows), zero_division)
+    total = sum(Fraction(value) for *_, value in rows)
+    return column_ratio(rows, k, ties, short, zero_division, lambda _: total)
 
 
 def orders(ranked, ties):
