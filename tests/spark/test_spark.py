@@ -86,7 +86,7 @@ def test_sampled_candidates(spark):
     users = np.repeat(range(8), 25)
     rows = {"user": users, "item": np.tile(range(25), 8), "score": np.arange(200) % 7}
     shared = pd.DataFrame({**rows, "relevant": rows["item"] == 3})
-    own = shared.assign(item=shared["item"] + 25 * (users % 2))
+    own = shared.assign(item=shared["item"] + 25 * (users % 4))
     for frame, expected in ((own, True), (shared, False)):
         warnings = recframe.spark.rec(spark.createDataFrame(frame)).describe(5).warnings
         assert frame.rec.describe(5).warnings == warnings
