@@ -15,7 +15,6 @@ import numpy as np
 from recframe.kernel.threads import ROWS_PER_THREAD, Array, in_slices, in_threads, n_processors
 
 SLICE = 1 << 17  # rows of whole users; the cache holds them while they are sorted
-SORTED = 1 << 10  # rows of whole users sorted by one call
 MOST_BITS = 63 - 2 * (SLICE - 1).bit_length()  # a key's room for items, next to users and places
 NONE = np.empty(0, np.int64)
 
@@ -113,16 +112,6 @@ def sort(keys: Array) -> Array:
         in_threads(lambda part: part.partition(len(part) // 2), [(part,) for part in parts])
         parts = [half for part in parts for half in np.split(part, [len(part) // 2])]
     in_threads(lambda part: part.sort(), [(part,) for part in parts])
-    return keys
-
-
-def sort_grouped(keys: Array, offsets: Array) -> Array:
-    """Sort keys in place that stand in order of their users, and return them.
-
-    A few users are sorted at a time: in short arrays a key takes half the time.
-    """
-    for first, stop in pairwise(cut_users(offsets, slice(0, len(offsets) - 1), SORTED)):
-        sort(keys[offsets[first] : offsets[stop]])
     return keys
 
 
@@ -322,7 +311,7 @@ class SortedPairs:
         if has_places:
             keys <<= n_bits
             keys |= np.arange(len(keys))
-        keys = sort_grouped(keys, offsets)
+        keys = sort(keys)
         if self._is_kept:
             self._kept[first, stop] = keys, n_bits
         return keys, n_bits

@@ -30,7 +30,6 @@ from recframe.kernel.grouping import (
     invert,
     number_members,
     sort,
-    sort_grouped,
 )
 from recframe.kernel.keys import LEAST, KeyKind, Layout, SortedKeys, drop_bits
 from recframe.kernel.scores import BATCH, find_bits, rank_densely, rankable
@@ -307,7 +306,7 @@ class Ranker:
         keys = self._join(layout, bits, rows, tie, numbered)
         users = np.arange(stop - first, dtype=layout.dtype) << layout.dtype(layout.user)
         keys |= np.repeat(users, np.diff(offsets))
-        return SortedKeys(sort_grouped(keys, offsets - offsets[0]), layout, numbered)
+        return SortedKeys(sort(keys), layout, numbered)
 
     def _lay_out(self, n_users: int, n_rows: int, kind: KeyKind) -> Layout:
         """Return the layout of keys of this kind, or of the next that has room for scores."""
