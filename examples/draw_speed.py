@@ -14,17 +14,20 @@ OWN, OTHER = "#0072b2", "#b8b8b8"  # which all readers tell apart
 
 
 def draw():
-    """Return the axes: a bar for each, with its seconds and how many times recframe's they are."""
-    times = pd.read_csv(HERE / "speed.csv", index_col="with")[::-1]
-    colors = [OWN if name == "recframe" else OTHER for name in times.index]
-    axes = times["seconds"].plot.barh(logx=True, color=colors, width=0.7, figsize=(7.2, 3.4))
-    labels = [f"{row.seconds:.2f} s   × {row.ratio:g}" for row in times.itertuples()]
-    axes.bar_label(axes.containers[0], labels, padding=4, fontsize=9)
-    axes.set(xlabel="seconds, logarithmic", ylabel="", xlim=(0.02, 200))
-    axes.set_title(
-        "Mean recall@10 of 1,000,000 rows, 10,000 users, text ids", loc="left", fontsize=11
-    )
-    axes.spines[["top", "right"]].set_visible(False)
+    """Return the axes: a dot for each, with its seconds and how many times recframe's they are."""
+    path = HERE / "speed.csv"
+    machine = path.read_text("utf-8").partition("\n")[0].removeprefix("# ")
+    times = pd.read_csv(path, index_col="with", comment="#")[::-1].reset_index()
+    colors = [OWN if name == "recframe" else OTHER for name in times["with"]]
+    axes = times.plot.scatter("seconds", "with", c=colors, s=70, logx=True, figsize=(7.2, 3.6))
+    for row in times.itertuples():
+        text = f"{row.seconds:.2f} s   × {row.ratio:g}"
+        axes.annotate(text, (row.seconds, row.Index), (8, -3), textcoords="offset points")
+    axes.set(xlabel="seconds (logarithmic)", ylabel="", xlim=(0.02, 20))
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.set_title("Mean recall@10 of 1,000,000 rows, 10,000 users, text ids", loc="left")
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.figure.text(0.01, -0.08, machine, fontsize=7)
     return axes
 
 

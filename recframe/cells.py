@@ -69,7 +69,7 @@ class Types:
     def note(self, name: str, shown: ColumnType) -> None:
         """Record the type of some cells of a column."""
         known = self._found.get(self._key(name), shown)
-        self._found[self._key(name)] = _join(known, shown)
+        self._found[self._key(name)] = _widen(known, shown)
 
     def complete(self, schema: pa.Schema) -> pa.Schema:
         """Return a schema with the types that rows have shown."""
@@ -101,7 +101,7 @@ class Types:
         )
 
 
-def _join(one: ColumnType, other: ColumnType) -> ColumnType:
+def _widen(one: ColumnType, other: ColumnType) -> ColumnType:
     """Return the type that holds the cells of two parts of a column; text always does."""
     low = min((end for end in (one.low, other.low) if end is not None), default=None)
     high = max((end for end in (one.high, other.high) if end is not None), default=None)

@@ -42,7 +42,7 @@ DOCUMENT = (
 TOO_LONG = "straddles two block boundaries"
 
 
-class Rows(Protocol):
+class RowSource(Protocol):
     """The rows of a source that no footer describes, read as often as asked, or once."""
 
     def read_schema(self, memory: int | None = None) -> pa.Schema:
@@ -264,7 +264,7 @@ def find_format(path: str) -> str:
     return last if last in (*DELIMITERS, *JSON, *ARROW_ENDINGS) else PARQUET
 
 
-def open_rows(path: str, open_file: Callable[[], Any]) -> Rows | None:
+def open_rows(path: str, open_file: Callable[[], Any]) -> RowSource | None:
     """Return the rows of a file; None for parquet, whose footer describes its rows."""
     ending = find_format(path)
     if ending == PARQUET:
@@ -286,7 +286,7 @@ def convert_all(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     return pa.record_batch(columns, schema=pa.schema(fields, schema.metadata))
 
 
-def read_whole(rows: Rows, is_id: Callable[[str], bool]) -> pa.Table:
+def read_whole(rows: RowSource, is_id: Callable[[str], bool]) -> pa.Table:
     """Return all rows and columns; `is_id` tells by its name whether a column holds ids."""
     schema = rows.read_schema()
     for name, n_columns in Counter(schema.names).items():

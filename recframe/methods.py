@@ -123,7 +123,7 @@ Table = TypeVar("Table")
 Method = TypeVar("Method", bound=Callable[..., Any])
 Join = Callable[[Sequence[Any]], Any]
 # With other options a line of pandas would count other rows than recframe.
-SIMPLE = {"user", "item", "score", "relevant", "min_relevance", "truth", "short"}
+SHOWN_OPTIONS = {"user", "item", "score", "relevant", "min_relevance", "truth", "short"}
 
 
 def documented(method: Method) -> Method:
@@ -347,7 +347,7 @@ class RankingMethods(ABC, Generic[Table]):
         labels = {name: one.found[0] for name, one in roles.items() if len(one.found) == 1}
         spelled = {name: quote(label) for name, label in labels.items() if label in frame}
         spelled["grade"] = quote(1 if options.min_relevance is None else options.min_relevance)
-        if changed.keys() <= SIMPLE:
+        if changed.keys() <= SHOWN_OPTIONS:
             spelled["options"] = f"({', '.join(spell_arguments(changed))})" if changed else ""
         return spelled
 

@@ -7,9 +7,9 @@ import pytest
 
 from elsewhere import CATALOGUE_ITEMS, LIBRARIES, LISTED, RUN, of_catalogue, ours
 from recframe.metrics.definitions import DEFINITIONS
-from recframe.metrics.other_names import FIGURES
+from recframe.metrics.other_names import CATALOGUE_METRICS
 
-CATALOGUE = tuple(FIGURES)
+CATALOGUE = tuple(CATALOGUE_METRICS)
 # `test_cwl_eval` and `test_recbole_means` test all but the second, which means something else.
 UNTESTED = {"RBP(p=0.8, rel=1)", "ExposureGini", "ShannonEntropy", "GiniIndex", "GAUC", "AUC"}
 UNTESTED |= {"IntraListDiversity"}  # `test_rectools_diversity` tests it.

@@ -21,7 +21,7 @@ from recframe.options import Options
 BOUNDS = ("low", "high", "judged")
 # A further relevant row may raise these metrics, and lowers none of them.
 RISING = ("precision", "dcg", "err", "rbp", "hit_rate", "reciprocal_rank")
-UNDEFINED = ("hit_rate", "reciprocal_rank")  # These need a relevant row.
+NEED_RELEVANT = ("hit_rate", "reciprocal_rank")  # These need a relevant row.
 
 
 class BoundsTable(ResultTable):
@@ -54,10 +54,10 @@ def check_bounds(metrics: Sequence[Metric], options: Options) -> None:
             "bounds of dcg with grades are not known, as its name has no highest grade; pass "
             "gain='binary', or name err(max=...) in place of it"
         )
-    if options.zero_division != 0 and not names.isdisjoint(UNDEFINED):
+    if options.zero_division != 0 and not names.isdisjoint(NEED_RELEVANT):
         raise RecframeError(
-            f"bounds of {' and '.join(UNDEFINED)} need a value for users without a relevant row, "
-            "as unjudged rows may be their only ones; pass zero_division=0.0",
+            f"bounds of {' and '.join(NEED_RELEVANT)} need a value for users without a relevant "
+            "row, as unjudged rows may be their only ones; pass zero_division=0.0",
             {"zero_division": 0.0},
         )
 

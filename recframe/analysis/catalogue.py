@@ -29,7 +29,7 @@ from recframe.kernel.counting import find_positions
 from recframe.kernel.grouping import combine
 from recframe.kernel.threads import Array
 from recframe.metrics.names import MAX_K
-from recframe.metrics.other_names import FIGURES
+from recframe.metrics.other_names import CATALOGUE_METRICS
 from recframe.notes import note
 from recframe.options import INFER, Options, is_path
 from recframe.other_tables import frame_error, is_table, load_table, read_frame
@@ -187,7 +187,7 @@ def catalogue_table(
         rows = join_shown(parts["cell"].tolist()).rows if len(parts) else none
         table = _group_table(rows, labels, k, catalogue).fillna(zero_division)
         return MeanTable(table if with_recall else table.iloc[:, :-1])
-    figures = [[math.nan] * len(FIGURES)] * len(scores)
+    figures = [[math.nan] * len(CATALOGUE_METRICS)] * len(scores)
     if len(parts):
         rows, n_lists, items, _, n_longer = join_shown(parts["cell"].tolist())
         n_items = catalogue.n_items if catalogue is not None else len(items)  # type: ignore[arg-type]  # one is there
@@ -198,7 +198,7 @@ def catalogue_table(
         if catalogue is None and n_longer == 0 and max(n_lists) > 1:
             figures = [[math.nan, math.nan, *others] for _, _, *others in figures]
             note(catalogues_of_lists=1)
-    names = pd.Index([f"{name}@{k}" for name in FIGURES], name="metric")
+    names = pd.Index([f"{name}@{k}" for name in CATALOGUE_METRICS], name="metric")
     return CatalogueTable(figures, labels, names, dtype=float)
 
 

@@ -20,7 +20,7 @@ from recframe.analysis.power import detectable, deviation_of
 from recframe.analysis.resampling import (
     OfDifferences,
     Resampling,
-    check_choice,
+    check_literal,
     make_resampling,
     max_t_test,
     sign_flip_test,
@@ -145,7 +145,7 @@ def make_comparison(
     unit: Any = INFER,
 ) -> Comparison:
     """Return these together; raise if one is invalid or contradicts another."""
-    check_choice("test", test, Test)
+    check_literal("test", test, Test)
     if test == "wilcoxon" and (weights is not None or not (unit is None or is_infer(unit))):
         other = "unit=None" if weights is None else "no weights"
         raise RecframeError(

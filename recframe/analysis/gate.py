@@ -32,14 +32,14 @@ Reasons = dict[str, dict[str, str]]  # by score and metric
 MIN_USERS = 0.95  # this share of the old table's users with a value needs one in the new table
 OTHERS = "others"  # stands for the metrics that limits do not name
 TOLD = ("disagreement", "judge")  # kinds of notes on differences
-FIGURES = ["old", "new", "difference", "low", "high", "n_users"]  # the columns of a verdict
+VERDICT_COLUMNS = ["old", "new", "difference", "low", "high", "n_users"]  # the columns of a verdict
 
 
 class LimitError(RecframeError):
     """A limit of a gate that no values could fail, or that names no metric compared."""
 
 
-class Limits(NamedTuple):
+class Thresholds(NamedTuple):
     """The losses that a gate allows.
 
     "max_drop" fails if the mean became worse by more than the limit and the interval excludes 0.
@@ -77,7 +77,7 @@ def make_limits(
     allow_missing: bool = False,
     lower_is_better: Sequence[str] = (),
     higher_is_better: Sequence[str] = (),
-) -> Limits:
+) -> Thresholds:
     """Return the limits of these metrics; raise if one is wrong, or two contradict each other."""
     if max_drop is not None and non_inferior is not None:
         raise LimitError("max_drop and non_inferior are two rules; pass one of them")
@@ -100,7 +100,7 @@ def make_limits(
                     f"at_least is the lowest mean that passes, but low values of {quote(metric)} "
                     "are better; name the metrics that it is for"
                 )
-    return Limits(rule, losses, low, floors, share, allow_missing)
+    return Thresholds(rule, losses, low, floors, share, allow_missing)
 
 
 def _as_names(names: str | Iterable[str] | None) -> list[str]:
@@ -131,7 +131,7 @@ def name_limits(
     return dict.fromkeys(metrics, named[OTHERS]) | own if OTHERS in named else own
 
 
-def _check_reachable(limits: Limits, matched: Matched, how: Comparison) -> None:
+def _check_reachable(limits: Thresholds, matched: Matched, how: Comparison) -> None:
     """Raise if no fall of a metric from its old mean could reach a limit."""
     means = find_means(matched, how).to_dict("records")
     for (old, _), of_score in zip(matched.scores, means, strict=False):  # the new ones come last
@@ -172,7 +172,9 @@ def find_low(metrics: list[str], low: list[str], high: list[str]) -> frozenset[s
     return frozenset(name for name in metrics if better[name] == "low")
 
 
-def find_failed(table: pd.DataFrame, gate: Limits, confidence: float) -> tuple[Reasons, Reasons]:
+def find_failed(
+    table: pd.DataFrame, gate: Thresholds, confidence: float
+) -> tuple[Reasons, Reasons]:
     """Return the reasons why metrics fail, and the metrics that too few users have.
 
     A metric in which no user differs does not fail. Any other metric of fewer than two users fails.
@@ -265,7 +267,7 @@ class Verdict(NamedTuple):
 
     segments: list[SegmentVerdict]
     segmented: Segmented
-    limits: Limits
+    limits: Thresholds
     missing: list[str]
     matched: Matched
     how: Comparison
@@ -291,7 +293,7 @@ class Verdict(NamedTuple):
         tables = []
         for one in self.segments:
             if one.changes is not None:
-                shown = pd.DataFrame(one.changes[FIGURES]).rename_axis(columns=None)
+                shown = pd.DataFrame(one.changes[VERDICT_COLUMNS]).rename_axis(columns=None)
                 reasons = [one.failed] if self.limits.allow_missing else [one.failed, one.lacking]
                 if self.limits.any:
                     shown["passed"] = [

@@ -10,7 +10,7 @@ import pandas as pd
 from recframe.analysis.compare import Comparison, ScorePairs, compare_pairs
 from recframe.analysis.intervals import weigh_users
 from recframe.analysis.summary import summary_table
-from recframe.analysis.trusted import UNJUDGED, check_users_known, read_people
+from recframe.analysis.trusted import NOT_JUDGED, check_users_known, read_people
 from recframe.errors import RecframeError, count_of, quote, show_path
 from recframe.frames.judgments import naming
 from recframe.frames.names import is_infer
@@ -200,7 +200,7 @@ def number_people(people: Sequence[pd.DataFrame], matched: Matched) -> pd.DataFr
         check_users_known(table, matched.shared.index)
         tables.append(read_people(table, make_columns(scores, metrics)))
     users = tables[0].index.union(tables[1].index)
-    both = [one.reindex(users, fill_value=UNJUDGED) for one in tables]
+    both = [one.reindex(users, fill_value=NOT_JUDGED) for one in tables]
     return pd.concat(both, axis=1).set_axis(matched.per_user.columns, axis=1)
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 from pandas.api.types import infer_dtype
 
 from recframe.analysis.bounds import share_judged
-from recframe.analysis.trusted import UNJUDGED
+from recframe.analysis.trusted import NOT_JUDGED
 from recframe.errors import RecframeError, as_text, count_of, quote
 from recframe.frames.columns import Columns, find_companion_columns
 from recframe.frames.interactions import Interactions
@@ -139,7 +139,7 @@ def measure_people(
             shares = dict(zip(shares, seen.T, strict=True))
         for score, of_score in shares.items():
             share = np.where(is_listed, of_score, 0.0)
-            state = np.where(share == 0, UNJUDGED, PARTLY_JUDGED)
+            state = np.where(share == 0, NOT_JUDGED, PARTLY_JUDGED)
             at: Any = score, metric.label
             table[at] = np.where(share > 1 - 1e-12, table[at], state)
     return table
@@ -164,7 +164,7 @@ def check_judged(people: pd.DataFrame) -> pd.DataFrame:
                 "out the labels of these users; precision, dcg and rbp at k read the first k rows, "
                 "most other metrics all rows"
             )
-    if (people == UNJUDGED).all(axis=None):
+    if (people == NOT_JUDGED).all(axis=None):
         raise RecframeError("trusted: people judged none of the users evaluated; pass their labels")
     return people
 

@@ -36,7 +36,7 @@ CONVENTIONS |= {"zero_division": [0.0, 1.0], "min_relevance": [], "unjudged": ["
 CAPPED = {"recall": "capped_recall", "average_precision": "capped_average_precision"}
 CAPPED |= {capped: plain for plain, capped in CAPPED.items()}
 OFFSETS = (0, 2)  # under the logarithm of nDCG and DCG, in place of 1
-COLUMNS = ["value", "difference", "matches", "n_calls", "libraries", "call"]
+CALL_COLUMNS = ["value", "difference", "matches", "n_calls", "libraries", "call"]
 DECIMALS = 12  # The order of a sum changes later ones.
 
 
@@ -246,7 +246,7 @@ def reconcile_table(
     n_numbers = max(n_means, round(width * 10**n_decimals) + 1)
     facts |= Facts(numbers_of_means=n_means, numbers_in_range=n_numbers)
     facts["means_alike"] = n_matches * (n_matches > 1)
-    return with_notes(CallTable(rows.set_index("convention")[COLUMNS]), list_notes(facts))
+    return with_notes(CallTable(rows.set_index("convention")[CALL_COLUMNS]), list_notes(facts))
 
 
 def robustness_table(conventions: Conventions, label: str) -> CallTable:

@@ -38,7 +38,7 @@ def make_resampling(
     confidence: Any, n_resamples: Any, seed: Any, interval: object, choices: object = Interval
 ) -> Resampling:
     """Return these together; raise if one is invalid."""
-    check_choice("interval", interval, choices)
+    check_literal("interval", interval, choices)
     if not (is_number(confidence) and 0 < confidence < 1):
         raise RecframeError(f"confidence must be between 0 and 1, found {quote(confidence)}")
     for name, number, least in (("n_resamples", n_resamples, 1), ("seed", seed, 0)):
@@ -56,7 +56,7 @@ def make_resampling(
     return Resampling(float(confidence), int(n_resamples), int(seed), str(interval))
 
 
-def check_choice(name: str, value: object, choices: object) -> None:
+def check_literal(name: str, value: object, choices: object) -> None:
     """Raise unless a value is one of the strings of a Literal."""
     if not isinstance(value, str) or value not in get_args(choices):
         listed = ", ".join(map(repr, get_args(choices)))

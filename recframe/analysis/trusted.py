@@ -31,7 +31,7 @@ from recframe.kernel.threads import Array
 from recframe.metrics.names import find_alike
 from recframe.notes import note
 
-UNJUDGED = math.inf  # people's value of a user whom they did not judge
+NOT_JUDGED = math.inf  # people's value of a user whom they did not judge
 LEAST_DIFFERENT = 20  # with fewer users on whom judge and people differ, the judge is left out
 MOST_ERRORS = 3  # standard errors between users who are judged and others
 LEAST_GAIN = 1.1  # a smaller factor of judged users is no help
@@ -85,7 +85,7 @@ def mean_by_both(people: Array, judge: Array, counted: Counted, row: str) -> Est
     estimated too, divided by D² after the same correction, + b² times the variance of mean(F).
     """
     weights = np.ones(len(judge)) if counted.weights is None else counted.weights
-    is_judged = people != UNJUDGED
+    is_judged = people != NOT_JUDGED
     of_judge = np.where(np.isnan(judge), 0.0, weights)
     judge_mean = _quotient((of_judge * np.nan_to_num(judge)).sum(), of_judge.sum())
     own = np.where(is_judged & ~np.isnan(people), weights, 0.0)
@@ -155,7 +155,7 @@ def interval_by_both(
     If the judge is left out, the interval is that of people's values alone.
     """
     estimate = mean_by_both(people, judge, counted, row)
-    known = np.where(people == UNJUDGED, np.nan, people)
+    known = np.where(people == NOT_JUDGED, np.nan, people)
     spread = spread_by(*counted.join(known))
     if estimate.freedom:
         low, high, name = *estimate.interval(resampling.confidence), "regression"
@@ -223,13 +223,13 @@ def check_users_known(trusted: pd.DataFrame, users: pd.Index[Any]) -> None:
 def align_people(trusted: pd.DataFrame, per_user: pd.DataFrame) -> Array:
     """Return people's values of the users of a per-user table, a row for each of its columns."""
     values = trusted[per_user.columns].to_numpy()
-    values = np.append(values, np.full((1, values.shape[1]), UNJUDGED), axis=0)
+    values = np.append(values, np.full((1, values.shape[1]), NOT_JUDGED), axis=0)
     people: Array = values[find_rows_of_users(trusted.index, per_user.index)].T
     return people
 
 
 def subtract_people(values: Array, base: Array) -> Array:
     """Return people's differences of users whom they judged by both scores."""
-    is_judged = (values != UNJUDGED) & (base != UNJUDGED)
+    is_judged = (values != NOT_JUDGED) & (base != NOT_JUDGED)
     known = (np.where(is_judged, one, 0.0) for one in (values, base))
-    return np.where(is_judged, np.subtract(*known), UNJUDGED)
+    return np.where(is_judged, np.subtract(*known), NOT_JUDGED)

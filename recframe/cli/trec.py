@@ -45,7 +45,7 @@ CONVENTIONS: dict[str, Any] = {
     "unjudged": "nonrelevant",
 }
 OPTIONS = (*CONVENTIONS, "gain", "exclude")
-COLUMNS = Columns("query", ["score"], None, "doc", [False])
+RUN_COLUMNS = Columns("query", ["score"], None, "doc", [False])
 
 
 def add_trec(command: argparse.ArgumentParser) -> None:
@@ -119,11 +119,13 @@ def run_trec(arguments: argparse.Namespace) -> tuple[int, str]:
             with naming("exclude"):
                 files["exclude"] = read_lines(arguments.exclude, QRELS_LINES)
         options = Options(**{**values, **files, "population": "truth", "like": "trec_eval"})
-        excluded = read_excluded(COLUMNS, options)
-        judgments = read_judgments(COLUMNS, options)
+        excluded = read_excluded(RUN_COLUMNS, options)
+        judgments = read_judgments(RUN_COLUMNS, options)
         is_complete, is_condensed = arguments.complete, options.is_condensed
         runs = [
-            read_run(path, name, metrics, judgments, excluded, options, is_complete=is_complete)
+            measure_run_file(
+                path, name, metrics, judgments, excluded, options, is_complete=is_complete
+            )
             for path, name in zip(arguments.paths, names, strict=True)
         ]
         per_query = pd.concat([run.per_query for run in runs], axis=1).sort_index()
@@ -164,7 +166,7 @@ def name_runs(paths: list[str]) -> list[str]:
     return names if len(set(names)) == len(names) else paths
 
 
-def read_run(
+def measure_run_file(
     path: str,
     name: str,
     metrics: list[Metric],
@@ -181,13 +183,13 @@ def read_run(
     is_ranked = queries.isin(rows["query"])
     judge = Judge(judgments, options)
     with naming(show_path(path)):
-        run = Candidates(COLUMNS, excluded, None).among(rows, is_all=True)
+        run = Candidates(RUN_COLUMNS, excluded, None).among(rows, is_all=True)
         if is_ranked.any():  # otherwise a later step refuses the run
             run = run[~run["query"].isin(unjudged)]
         n_rows = len(run)
         if options.is_condensed:
-            run = Candidates(COLUMNS, None, judgments.judged_pairs()).among(run, is_all=True)
-        judged = judge.judge(read_interactions(run, COLUMNS, options), is_all=True)
+            run = Candidates(RUN_COLUMNS, None, judgments.judged_pairs()).among(run, is_all=True)
+        judged = judge.judge(read_interactions(run, RUN_COLUMNS, options), is_all=True)
     table = measure_table(judged, options, metrics).rename(columns={"score": name}, level="score")
     if not is_complete:
         table = table[table.index.isin(queries[is_ranked])]

@@ -144,7 +144,7 @@ class DaskRecAccessor(RankingMethods[Any]):
         bound = super().__call__(**options)
         check_bound(partitioned)
         for name in ("min_relevance", "trusted_min_relevance", "min_score"):
-            check_named(name, getattr(bound._options, name))
+            check_token(name, getattr(bound._options, name))
         bound._partitioned = partitioned
         return bound
 
@@ -212,7 +212,7 @@ class DaskRecAccessor(RankingMethods[Any]):
         return one.map_partitions(describe, companions, **given, meta=meta)
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
-        check_named("user", user)
+        check_token("user", user)
         frame = self._select(columns.labels)
         is_own = frame.map_partitions(is_user, user, columns, meta=(None, bool))
         rows = frame[is_own].compute()
@@ -267,7 +267,7 @@ def make_member_rows(frame: Any) -> Any:
     return frame.map_partitions(make_partition_rows, columns, meta=meta)
 
 
-def check_named(name: str, value: object) -> None:
+def check_token(name: str, value: object) -> None:
     """Raise if Dask cannot name a task with this value."""
     try:
         tokenize(value, ensure_deterministic=True)

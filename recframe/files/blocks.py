@@ -193,7 +193,7 @@ def _sweep(files: Files, reads: Iterator[Read], memory: int) -> Iterator[list[pa
     n_held = n_carried = 0
     for row_group, batch in reads:
         # If no row group has a lower user, no user can come back after its block.
-        if _below(batch[user], row_group.low).true_count:
+        if _are_below(batch[user], row_group.low).true_count:
             raise RecframeError(
                 f"{show_path(row_group.found.path)}: the statistics of row group "
                 f"{row_group.number} say that no {quote(user)} is below {quote(row_group.low)}, "
@@ -221,7 +221,7 @@ def _split(held: list[Read], user: str, low: Any) -> tuple[list[Read], list[Read
     """Return the rows of users below a bound, and the others."""
     split: tuple[list[Read], list[Read]] = [], []
     for row_group, batch in held:
-        is_below = _below(batch[user], low)
+        is_below = _are_below(batch[user], low)
         n_below = is_below.true_count
         if is_below.slice(0, n_below).true_count == n_below:
             # They come first, as in a sorted file: slices need no copy.
@@ -234,11 +234,11 @@ def _split(held: list[Read], user: str, low: Any) -> tuple[list[Read], list[Read
     return split
 
 
-def _below(ids: pa.Array, low: Any) -> pa.Array:
+def _are_below(ids: pa.Array, low: Any) -> pa.Array:
     """Return which ids are below a bound; each value of a dictionary is compared once."""
     if not pa.types.is_dictionary(ids.type):
         return pc.less(ids, pa.scalar(low, ids.type))
-    is_below = _below(ids.dictionary, low)
+    is_below = _are_below(ids.dictionary, low)
     return is_below.take(ids.indices) if is_below.true_count else pa.repeat(False, len(ids))
 
 

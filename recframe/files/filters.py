@@ -46,7 +46,7 @@ def filter_files(found: list[Found], filters: Any, schema: pa.Schema) -> list[Fo
     if not isinstance(filters, pc.Expression):
         lists = _check_lists(filters)
         expression = pq.filters_to_expression(
-            [[_convert(term, schema) for term in terms] for terms in lists]
+            [[_type_value(term, schema) for term in terms] for terms in lists]
         )
     names = _find_names(expression, schema)
     left = _leave_out(found, expression, schema)
@@ -81,7 +81,7 @@ def _check_lists(filters: Any) -> list[list[Term]]:
     return lists
 
 
-def _convert(term: Term, schema: pa.Schema) -> Term:
+def _type_value(term: Term, schema: pa.Schema) -> Term:
     """Return a term with its value as an Arrow scalar or array."""
     name, sign, value = term
     if name not in schema.names:

@@ -290,7 +290,7 @@ def _check_as_said(file: File, name: str) -> None:
         wanted = text
     with naming_file(file.found.path):
         for index in file.indexes:
-            for batch in _read_column(file, index, name, wanted.as_py()):
+            for batch in _iter_column(file, index, name, wanted.as_py()):
                 values = batch[name].cast(wanted.type)
                 others = pc.invert(pc.is_in(values, pa.array([wanted])))
                 if others.true_count:
@@ -302,7 +302,7 @@ def _check_as_said(file: File, name: str) -> None:
                     )
 
 
-def _read_column(file: File, index: int, name: str, value: Any) -> Iterator[pa.RecordBatch]:
+def _iter_column(file: File, index: int, name: str, value: Any) -> Iterator[pa.RecordBatch]:
     """Yield a column of a row group, unless statistics show that all its values are this one."""
     if file.found.staged is not None:
         yield from file.found.staged.read(index, [name])

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from recframe.errors import MissingColumnError, RecframeError, quote, shorten, show_path
 from recframe.files.trec import find_trec
-from recframe.formats import PARQUET, Rows, convert_all, find_format
+from recframe.formats import PARQUET, RowSource, convert_all, find_format
 from recframe.frames.names import shown
 from recframe.other_tables import find_reader
 from recframe.stores.store import NOWHERE, Part, Place
@@ -55,7 +55,7 @@ class Found(NamedTuple):
     path: str
     partitions: PartitionValues  # from the names of its folders or the log of its table
     table_schema: pa.Schema | None = None  # schema of the Delta table or dataset that names it
-    rows: Rows | None = None  # rows without a footer, until they are staged
+    rows: RowSource | None = None  # rows without a footer, until they are staged
     staged: Staged | None = None
     fragment: Any = None  # part of the dataset that names it, perhaps only some row groups
     condition: Any = None  # an expression of Arrow; other rows are ignored

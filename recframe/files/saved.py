@@ -185,7 +185,7 @@ def _kinds(table: pd.DataFrame) -> list[str]:
     return ["text" if kind == "string" else f"{kind}s" for kind in kinds]
 
 
-def _find_users(columns: list[str]) -> list[str]:
+def _find_user_columns(columns: list[str]) -> list[str]:
     """Return the columns of users: those before weights and "score", or the first after "score"."""
     before = columns[: columns.index("score")] if "score" in columns else columns[:1]
     return before[: -1 if before[1:] and before[-1] == WEIGHTS else None] or columns[1:2]
@@ -206,7 +206,7 @@ def _read_table(path: str) -> Saved:
     if parts[0][0].endswith(".csv"):
         rows = _with_ids(rows)
     columns = rows.columns.tolist()
-    users = _find_users(columns)
+    users = _find_user_columns(columns)
     weights = [WEIGHTS] if [*users, WEIGHTS, "score"] == columns[: len(users) + 2] else []
     metrics = [label for label in columns if label not in (*users, *weights, "score")]
     if "score" not in columns or not metrics or not len(rows):
@@ -252,7 +252,7 @@ def _parse_file(path: str, data: bytes) -> pa.Table:
         return pq.ParquetFile(BytesIO(data), page_checksum_verification=True).read()
     if not data.endswith((b"\n", b"\r")):
         raise ValueError("its last line has no end, so it may be cut off; write it anew")
-    users = _find_users(pd.read_csv(BytesIO(data), nrows=0).columns.tolist())
+    users = _find_user_columns(pd.read_csv(BytesIO(data), nrows=0).columns.tolist())
     ids = dict.fromkeys((*users, "score"), pa.string())
     options = csv.ConvertOptions(column_types=ids, null_values=[""])
     table = csv.read_csv(pa.BufferReader(data), convert_options=options)
@@ -263,7 +263,7 @@ def _parse_file(path: str, data: bytes) -> pa.Table:
 
 def _with_ids(rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows of csv; users are integers if all of a column are."""
-    for number, user in enumerate(_find_users(rows.columns.tolist())):
+    for number, user in enumerate(_find_user_columns(rows.columns.tolist())):
         ids = rows[user] if number == 0 else rows[user].mask(rows[user] == "")  # no segment
         is_whole = ids.str.fullmatch("0|-?[1-9][0-9]{0,17}", na=False).all()
         rows[user] = ids.astype("int64") if is_whole else ids

@@ -131,7 +131,7 @@ def set_names(found: list[Found], names: Any) -> list[Found]:
 
 def _read_log(table: Listed, listings: Listings) -> list[Found]:
     """Return the live files of a Delta table, with their partition values."""
-    found = _list_files(
+    found = _list_dataset_files(
         open_delta(table.log),
         lambda path: listings.name(Place(table.place.store, join(table.place.key, path))),
         is_of_delta=True,
@@ -174,7 +174,7 @@ def _find_given(source: Any, argument: str, access: Access) -> list[Found]:
         return store.show(path), Place(store, path)
 
     try:
-        found = _list_files(dataset, locate, is_of_delta=bool(root))
+        found = _list_dataset_files(dataset, locate, is_of_delta=bool(root))
     except ValueError:  # Only its own reader applies the filter of a dataset.
         return rows
     return found or rows
@@ -202,7 +202,7 @@ def _typed(found: list[Found]) -> list[Found]:
     ]
 
 
-def _list_files(
+def _list_dataset_files(
     dataset: Any, locate: Callable[[str], Sequence[Any]], *, is_of_delta: bool
 ) -> list[Found]:
     """Return the files of a dataset of parquet files; `locate` finds the name and place of each."""

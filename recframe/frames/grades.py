@@ -14,7 +14,7 @@ from recframe.frames.columns import Columns
 from recframe.frames.names import find_role, get_column, list_labels, shown
 from recframe.frames.splits import find_parts
 from recframe.frames.words import is_time, means_ids
-from recframe.options import ROLES
+from recframe.options import ROLE_LABELS
 
 MAX_GRADES = 20  # distinct values: ten stars in halves are 20
 MIN_TIME = 1e6  # Times and dates as numbers are above this, grades below.
@@ -64,7 +64,7 @@ def check_no_grades(truth: pd.DataFrame, columns: Columns, of_rows: Columns) -> 
 
 def _is_order(truth: pd.DataFrame, label: Hashable) -> bool:
     """Return whether a column is the score that `from_lists` makes of the order of lists."""
-    if ROLES not in truth.attrs or find_role(label) != "score":
+    if ROLE_LABELS not in truth.attrs or find_role(label) != "score":
         return False
     column = get_column(truth, label)
     return column.dtype.kind == "i" and column.max() == -1

@@ -17,7 +17,7 @@ from recframe.frames.names import find_role, is_infer, is_same, plain_name, show
 from recframe.frames.words import less_is_better, may_be_score, means_ids
 from recframe.kernel.grouping import number_members
 from recframe.kernel.threads import Array
-from recframe.options import EMPTY, INFER, LIST, LISTS, ROLES
+from recframe.options import EMPTY, INFER, LIST, LISTS, ROLE_LABELS
 
 SCORE_FIELDS = ("rating", "similarity", "distance")  # names in Spark's ALS and vector stores
 SEPARATORS = (" ", ",", "|", ";")  # characters between ids in a text
@@ -85,7 +85,7 @@ class MemberColumns(NamedTuple):
     def flatten(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return a row for each member of the lists in a batch, with the columns that it has."""
         rows = make_list_rows({name: batch[name] for name in self.lists})
-        name = self.attrs[ROLES].get("item")
+        name = self.attrs[ROLE_LABELS].get("item")
         items = rows.fields.get(name, pa.nulls(0))
         if pa.types.is_integer(items.type) and pc.any(pc.equal(items, -1)).as_py():
             raise RecframeError(f"{quote(name)}: lists must not be padded, found -1; leave it out")
@@ -248,7 +248,9 @@ def find_member_columns(
     roles |= {"score": score} if (score := found.scores or order) else {}
     others = [name for name in schema.names if name not in lists]
     carried = dict(zip(name_carried(others, [*own, *order]), others, strict=True))
-    return MemberColumns(lists, carried, [*own], order, {ROLES: roles, EMPTY: True}, is_ranked)
+    return MemberColumns(
+        lists, carried, [*own], order, {ROLE_LABELS: roles, EMPTY: True}, is_ranked
+    )
 
 
 def find_list_columns(schema: pa.Schema, *, is_ranked: bool = True) -> MemberColumns:

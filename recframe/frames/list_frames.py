@@ -28,11 +28,11 @@ from recframe.frames.list_columns import (
     split_texts,
 )
 from recframe.frames.names import find_role, get_column, list_labels, remove_labels
-from recframe.options import EMPTY, LISTS, ROLES
+from recframe.options import EMPTY, LISTS, ROLE_LABELS
 from recframe.other_tables import read_column
 
 STRUCTS = (Mapping, list, tuple, np.ndarray)  # members that have fields
-N_FIRST = 100  # cells of a column that are looked at
+N_SAMPLED = 100  # cells of a column that are looked at
 FieldColumns = dict[Hashable, pd.Series]
 
 
@@ -56,7 +56,7 @@ def _find_type(column: pd.Series, with_tuples: bool) -> pa.DataType | None:
     if isinstance(column.dtype, pd.ArrowDtype):
         kind = column.dtype.pyarrow_dtype
         return kind.value_type if is_list_type(kind) else None
-    cells = [cell for cell in column.iloc[:N_FIRST] if is_list_like(cell)]
+    cells = [cell for cell in column.iloc[:N_SAMPLED] if is_list_like(cell)]
     if not cells or not (with_tuples or any(not isinstance(cell, Hashable) for cell in cells)):
         return None
     members = [one for cell in cells for one in (cell if hasattr(cell, "__len__") else ())]
@@ -76,7 +76,7 @@ def list_texts(
     for label in remove_labels(list_labels(frame), taken):
         column = get_column(frame, label)
         if column.dtype.kind in "OU":
-            separator = find_separator(column.iloc[:N_FIRST].dropna().tolist(), known)
+            separator = find_separator(column.iloc[:N_SAMPLED].dropna().tolist(), known)
             texts |= {} if separator is None else {label: separator}
     return texts
 
@@ -101,7 +101,7 @@ def advise_lists(lists: Mapping[Hashable, str], source: str = "df") -> tuple[str
 
 def check_no_texts(ids: pd.Index[Any], item: Hashable, source: str) -> None:
     """Raise if items are text that looks like lists of ids; each user of the source has one."""
-    separator = find_separator(ids[:N_FIRST].tolist()) if ids.dtype.kind in "OU" else None
+    separator = find_separator(ids[:N_SAMPLED].tolist()) if ids.dtype.kind in "OU" else None
     if separator is not None:
         how, answers = advise_lists({item: separator}, source)
         raise RecframeError(
@@ -131,7 +131,7 @@ def read_list_rows(
             lists[of] = join_chunks(pa.array(column.array))
             continue
         where, cells = name or f"items={quote(label)}", column.tolist()
-        is_text = not name and any(isinstance(cell, str) for cell in cells[:N_FIRST])
+        is_text = not name and any(isinstance(cell, str) for cell in cells[:N_SAMPLED])
         if sep is not None and not is_text and cells:
             raise RecframeError(
                 f"sep={quote(sep)} is for lists that are text, found {type(cells[0])} in "
@@ -263,7 +263,7 @@ def carry(
 def remember_lists(frame: pd.DataFrame, roles: Mapping[str, Any], rows: ListRows) -> pd.DataFrame:
     """Return a frame whose attributes say the labels of roles, and whether lists are empty."""
     if roles:
-        frame.attrs[ROLES] = dict(roles)
+        frame.attrs[ROLE_LABELS] = dict(roles)
     if rows.is_empty is not None:
         frame.attrs[EMPTY] = True
     return frame

@@ -26,7 +26,7 @@ from recframe.frames.names import (
     shown,
 )
 from recframe.frames.words import is_no_model, may_be_score
-from recframe.options import INFER, MODELS, ROLES, Models, Options
+from recframe.options import INFER, MODELS, ROLE_LABELS, Models, Options
 from recframe.other_tables import read_labels
 
 N_IDS_COMPARED = 1_000  # rows of a column whose ids are looked up in the other frame
@@ -75,7 +75,7 @@ def find_roles(
     if "score" not in roles and (models := _list_models(frame)):
         roles["score"] = Role("inferred", models)
     known = set[Hashable]()
-    for role, label in frame.attrs.get(ROLES, {}).items():  # Lists have made its rows.
+    for role, label in frame.attrs.get(ROLE_LABELS, {}).items():  # Lists have made its rows.
         if role not in roles and set(as_labels(label)) <= {*list_labels(frame)}:
             roles[role] = Role("inferred", as_labels(label))
             known.update(as_labels(label))
@@ -199,7 +199,7 @@ def find_companion_roles(
             roles[role] = _read_role(frame, role, label, of_rows)
         elif role in settled:
             roles[role] = settled[role]
-        elif missing and (known := as_labels(frame.attrs.get(ROLES, {}).get(name))):
+        elif missing and (known := as_labels(frame.attrs.get(ROLE_LABELS, {}).get(name))):
             roles[role] = Role("inferred", known)
         elif not missing:
             roles[role] = _read_role(frame, role, of_rows)

@@ -19,7 +19,7 @@ from recframe.frames.values import Gains
 from recframe.kernel.grouping import SortedPairs
 from recframe.kernel.threads import Array
 from recframe.notes import is_noting, note
-from recframe.options import ROLES, Options
+from recframe.options import ROLE_LABELS, Options
 
 
 class Judge:
@@ -205,7 +205,7 @@ def judge_frame(
     flags = judge_rows(interactions, judgments, matches).relevant[read]
     judged.append(pd.Series(np.append(flags, judgments.relevant[added]), name="relevant"))
     made = pd.concat(judged, axis=1)
-    made.attrs.update({name: frame.attrs[name] for name in (ROLES,) if name in frame.attrs})
+    made.attrs.update({name: frame.attrs[name] for name in (ROLE_LABELS,) if name in frame.attrs})
     if judgments.rows is None:
         return made, None
     pair = np.full(len(interactions.relevant), -1)

@@ -13,7 +13,7 @@ SCALES = tuple(10.0**n_decimals for n_decimals in range(7))
 N_SAMPLED = 1 << 12  # scores tried first
 MOST_DISTINCT = 512  # scores in the table of ranks
 SLOT_BITS = 17  # the table has 2**17 slots
-EMPTY = np.uint64(0x7FF8000000000000)  # NaN; no score is NaN
+NOT_A_SCORE = np.uint64(0x7FF8000000000000)  # NaN; no score is NaN
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio's bits, to spread integers (Knuth)
 
 
@@ -168,7 +168,7 @@ def _find_slots(distinct: Array) -> tuple[Array, Array] | None:
     for _ in range(64 if len(distinct) <= MOST_DISTINCT else 0):
         slot = _slot(bits, factor)
         if len(np.unique(slot)) == len(bits):
-            table = np.full(1 << SLOT_BITS, EMPTY)
+            table = np.full(1 << SLOT_BITS, NOT_A_SCORE)
             table[slot] = bits
             return table, factor
         factor = factor * GOLDEN

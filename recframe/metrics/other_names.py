@@ -52,7 +52,7 @@ MAP_AT_K = {
 # These are other metrics, whose names are only spelled like one here.
 NO_METRICS = ("lauc", "nrbp", "pauc")
 # Other names of the figures of `catalogue`, which describe all lists together, not a user.
-FIGURES = {
+CATALOGUE_METRICS = {
     "coverage": ("cataloguecoverage", "catalogcoverage", "itemcoverage"),
     "gini": ("giniindex", "ginicoefficient", "exposuregini"),
     "entropy": ("shannonentropy", "distributionalcoverage"),

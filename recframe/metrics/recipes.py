@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from recframe.metrics.other_names import FIGURES, Meant, find_meant
+from recframe.metrics.other_names import CATALOGUE_METRICS, Meant, find_meant
 
 Roles = Callable[[], Mapping[str, str]]
 # The address of a page, also in docstrings; at the release, that of the site.
@@ -31,7 +31,7 @@ def find_recipe(label: str, find_roles: Roles = dict) -> str:
     `find_roles` returns, as code, the labels of columns and the options, but only those with which
     a line is right for the caller's frame. A line that needs another one is not shown.
     """
-    if figure := find_meant(label, FIGURES):
+    if figure := find_meant(label, CATALOGUE_METRICS):
         name, k = figure.name, figure.k or 10
         return f", a figure of all lists together: catalogue(k={k}) has it as '{name}@{k}'"
     recipes = read_recipes()

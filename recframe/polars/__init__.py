@@ -185,7 +185,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         options = self._options if truth is None else replace(self._options, truth=truth)
         columns = find_columns(self._sample, options, call=self._call)
         rows = self._collect_rows()
-        frame = _as_frame(rows, columns)
+        frame = _to_pandas(rows, columns)
         frame[ROW] = np.arange(len(frame))
         judged = judge_frame(frame, options)[0]
         number = pl.from_pandas(judged[ROW].astype("Int64"))
@@ -255,8 +255,8 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
             frame = self._select(labels).head(MOST_SEEN).collect()
         with suppress(*DAMAGE):  # a later step refuses a type without ids, or that Arrow lacks
             user = columns.users[0]
-            rows = take_users(get_column(read_frame(_as_table(frame[[user]]), [user]), user))
-            return [read_frame(_as_table(frame[rows][labels]), labels)]
+            rows = take_users(get_column(read_frame(_to_arrow(frame[[user]]), [user]), user))
+            return [read_frame(_to_arrow(frame[rows][labels]), labels)]
         return []
 
     def _map(
@@ -265,7 +265,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         if not reads_all:
             return make(read_judged(self._read(columns.labels), columns, options), options)
         rows = self._collect_rows()
-        made = make(read_judged(_as_frame(rows, columns), columns, options), options)
+        made = make(read_judged(_to_pandas(rows, columns), columns, options), options)
         n_added = 1 if len(columns.scores) == 1 else 2
         added = made.iloc[:, -n_added:].reset_index(drop=True)
         return rows[made.index.to_numpy()].hstack(self._finish(added))
@@ -312,7 +312,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
 
     def _read(self, labels: list[Any]) -> pd.DataFrame:
         """Return these columns of the rows as a DataFrame of pandas."""
-        return read_frame(_as_table(self._collect_rows(labels)), labels)
+        return read_frame(_to_arrow(self._collect_rows(labels)), labels)
 
     def _collect_rows(self, labels: list[Any] | None = None) -> pl.DataFrame:
         """Return the rows with these columns; None: all."""
@@ -342,13 +342,13 @@ def _as_series(name: Any, column: Any) -> pl.Series:
     return made.rename(name)
 
 
-def _as_frame(rows: pl.DataFrame, columns: Columns) -> pd.DataFrame:
+def _to_pandas(rows: pl.DataFrame, columns: Columns) -> pd.DataFrame:
     """Return rows as a DataFrame of pandas, with the columns in a role."""
     labels: list[Any] = columns.labels
-    return read_frame(_as_table(rows[labels]), labels)
+    return read_frame(_to_arrow(rows[labels]), labels)
 
 
-def _as_table(rows: pl.DataFrame) -> pa.Table:
+def _to_arrow(rows: pl.DataFrame) -> pa.Table:
     """Return rows as an Arrow table; raise for a column whose type Arrow lacks."""
     columns, fields = [], []
     for column in rows.iter_columns():

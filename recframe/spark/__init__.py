@@ -155,7 +155,7 @@ class SparkRecAccessor(RankingMethods[Any]):
         for name, one in options.items():
             if isinstance(one, DataFrame):
                 given[name], attrs = rows.make_array_rows(one, is_ranked=False)
-                asked[name] = rows.make_sample(given[name], attrs)
+                asked[name] = rows.make_empty_frame(given[name], attrs)
         bound = super().__call__(**options)
         check_bound(partitioned)
         bound._partitioned, bound._given = partitioned, given
@@ -194,7 +194,7 @@ class SparkRecAccessor(RankingMethods[Any]):
 
     @property
     def _sample(self) -> pd.DataFrame:
-        return rows.make_sample(self._frame, self._attrs)
+        return rows.make_empty_frame(self._frame, self._attrs)
 
     def _per_user(self, metrics: list[Metric], *, is_single: bool = False) -> Any:
         return super()._per_user(metrics)  # One metric and several have the same form.
@@ -235,7 +235,7 @@ class SparkRecAccessor(RankingMethods[Any]):
             users = list(range(len(own)))
             added = [("score", text), *((metric, number) for metric in metrics)]
         is_checked = columns.user is not None and (self._partitioned or len(together.labels) > 1)
-        finish = results.rank_rows if reads_all else results.list_values
+        finish = results.rank_rows if reads_all else results.make_tidy_part
         check = partial(results.check_cells, work=work) if is_checked else None
         return results.make_results(together.rows, task, finish, own, added, users, check)
 

@@ -130,7 +130,7 @@ def put_on_spark(
     """
     plain, session = plain_with_undefined(table), frame.rows.sparkSession
     labels, types = list(map(str, plain)), list[Any]()
-    check_names(labels[: len(by)], labels[len(by) :], "by=")
+    check_free_names(labels[: len(by)], labels[len(by) :], "by=")
     for one in by:
         if one.series is not None:
             given = hand_over("by", {"c0": one.series}, session, "the label of a column")
@@ -148,7 +148,7 @@ def put_on_spark(
     return session.createDataFrame(made, as_schema(typed))
 
 
-def check_names(own: Iterable[str], added: Iterable[str], prefix: str) -> None:
+def check_free_names(own: Iterable[str], added: Iterable[str], prefix: str) -> None:
     """Raise if a column has the name of a column that results add; Spark ignores case."""
     names = {label.casefold() for label in added}
     for label in own:
@@ -172,7 +172,7 @@ def make_results(
 
     They are checked when computed, unless `check` is None; `users` are indexes of user columns.
     """
-    check_names([label for label, _ in own], [label for label, _ in added], "the column ")
+    check_free_names([label for label, _ in own], [label for label, _ in added], "the column ")
     labels = [label for label, _ in (*own, *added)]
     types = {f"r{at}": kind for at, (_, kind) in enumerate((*own, *added))}
     given: dict[str, Any] = {"task": task, "finish": finish, "types": types}
@@ -216,7 +216,7 @@ def drop_cells(table: pa.Table) -> pa.Table:
     return table.filter(table[CELL].is_null()).drop([CELL])
 
 
-def list_values(_: pa.Table, made: pd.DataFrame, types: dict[str, Any]) -> pa.Table:
+def make_tidy_part(_: pa.Table, made: pd.DataFrame, types: dict[str, Any]) -> pa.Table:
     """Return the per-user table of a partition in tidy form."""
     return as_table([column for _, column in tidy_table(made).items()], types)
 

@@ -96,7 +96,7 @@ def by_place(frame: Any, attrs: Any = None) -> SparkRows:
     return SparkRows(frame.toDF(*names), frame.columns, attrs)
 
 
-def make_sample(frame: Any, attrs: Any) -> pd.DataFrame:
+def make_empty_frame(frame: Any, attrs: Any) -> pd.DataFrame:
     """Return a DataFrame without rows that has the columns of a Spark DataFrame, and attributes."""
     types = [(field.name, SIMPLE.get(type(field.dataType), pa.null())) for field in frame.schema]
     return as_frame(pa.schema(types).empty_table(), frame.columns, attrs)

@@ -49,14 +49,14 @@ class Listed(NamedTuple):
 
 
 def _is_deep(steps: Steps) -> bool:
-    """Return whether steps match entries below any number of folders."""
+    """Return whether steps match_steps entries below any number of folders."""
     return not steps or (steps[0] == "**" and len(steps) > 1)
 
 
 def follow(states: frozenset[Steps], name: str) -> frozenset[Steps]:
     """Return the steps of a pattern that are left below a name; () if the whole pattern matched.
 
-    Below `**` there may be several such steps; there are none if the name does not match.
+    Below `**` there may be several such steps; there are none if the name does not match_steps.
     """
     left: set[Steps] = set()
     is_note = name.startswith(NOTES)
@@ -65,14 +65,14 @@ def follow(states: frozenset[Steps], name: str) -> frozenset[Steps]:
             if fnmatch(name, steps[0]) and (not is_note or steps[0].startswith(NOTES)):
                 left.add(steps[1:])
             continue
-        if steps:  # `**` may match no further folder.
+        if steps:  # `**` may match_steps no further folder.
             left |= follow(frozenset([steps[1:]]), name)
         if not is_note:
             left.add(steps)
     return frozenset(left)
 
 
-def match(names: Iterable[str], steps: Sequence[str]) -> tuple[int, bool]:
+def match_steps(names: Iterable[str], steps: Sequence[str]) -> tuple[int, bool]:
     """Return how many names a pattern matches, -1 for none, and whether it matches all of them."""
     states = frozenset([tuple(steps)])
     n_matched = 0 if () in states else -1
@@ -109,7 +109,7 @@ def split_pattern(store: Store, path: str) -> tuple[str, Steps]:
 
 
 def list_disk(folder: str, steps: Steps) -> Iterator[Entry]:
-    """Yield the entries below a folder of this machine that the steps of a pattern may match.
+    """Yield the entries below a folder of this machine that the steps of a pattern may match_steps.
 
     In a search at any depth, a link to a folder above is not followed.
     """
@@ -163,7 +163,7 @@ def list_store(store: Store, folder: str, steps: Steps) -> list[Entry]:
         names = below.split("/")
         names = tuple(map(unquote, names) if store.is_web else names)
         entries.append(Entry(names, _below(folder, below), info.type.name == "Directory"))
-    if not is_deep and any(one.is_folder and match(one.names, steps)[1] for one in entries):
+    if not is_deep and any(one.is_folder and match_steps(one.names, steps)[1] for one in entries):
         return list_store(store, folder, ())
     if is_deep:
         store.listed.append(folder)
@@ -242,7 +242,7 @@ class Listings:
         listed = list_disk(folder, steps) if store.is_here else list_store(store, folder, steps)
         matches: dict[str, list[str]] = {folder: []} if is_folder else {}
         for names, entry, is_inside in sorted(listed):
-            n_matched, is_meant = match(names, steps)
+            n_matched, is_meant = match_steps(names, steps)
             if n_matched >= 0:
                 parts = entry.rsplit(os.sep if store.is_here else "/", len(names) - n_matched)
                 files = matches.setdefault(folder if is_folder else parts[0], [])

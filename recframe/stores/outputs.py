@@ -17,7 +17,7 @@ from recframe.errors import RecframeError, show_path
 from recframe.other_tables import PathLike
 from recframe.stores import ENVIRONMENT, is_uri, show_uri, without_file
 from recframe.stores.disk import check_kind, identify
-from recframe.stores.listings import look_up, match, split_pattern
+from recframe.stores.listings import look_up, match_steps, split_pattern
 from recframe.stores.store import HERE, Store, find_place
 
 # Object stores: a file appears only when its upload completes.
@@ -134,7 +134,9 @@ def would_find(given: str, path: str) -> bool:
     if is_uri(path):
         names, steps = (show_uri(uri).rstrip("/").split("/") for uri in (path, given))
         n_plain = next((n for n, step in enumerate(steps) if n > 2 and has_magic(step)), len(steps))
-        return names[:n_plain] == steps[:n_plain] and match(names[n_plain:], steps[n_plain:])[1]
+        return (
+            names[:n_plain] == steps[:n_plain] and match_steps(names[n_plain:], steps[n_plain:])[1]
+        )
     folder, below = split_pattern(HERE, given) if look_up(HERE, given) is None else (given, ())
     root, target = (Path(os.path.realpath(end)) for end in (folder, path))
-    return target.is_relative_to(root) and match(target.parts[len(root.parts) :], below)[1]
+    return target.is_relative_to(root) and match_steps(target.parts[len(root.parts) :], below)[1]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import recframe
 import strategies
 
-FIGURES = [
+CATALOGUE_METRICS = [
     "rows",
     "users",
     "users without relevant rows",
@@ -37,7 +37,7 @@ def test_figures_by_hand(frame):
     """Every value for the small frame equals a hand count, in its order."""
     table = frame.rec.describe(k=2)
 
-    assert FIGURES == table.index.tolist()
+    assert CATALOGUE_METRICS == table.index.tolist()
     by_hand = [8, 3, 1, 0, 1, 0.5 / 3, 1 / 3, 2, 3, 2, 0, 0, 0, 0]
     assert by_hand == pytest.approx(table["score"].tolist())
     assert [int] * 5 + [float] * 2 + [int] * 7 == [type(value) for value in table["score"]]
@@ -130,7 +130,7 @@ def test_no_item_column(frame):
     """A frame without an item column has no row about duplicates."""
     table = frame.drop(columns="item").rec.describe(k=2)
 
-    assert [name for name in FIGURES if name != "duplicate pairs"] == table.index.tolist()
+    assert [name for name in CATALOGUE_METRICS if name != "duplicate pairs"] == table.index.tolist()
 
 
 def test_nothing_reported_is_refused():

@@ -16,7 +16,7 @@ import recframe.polars
 from judged_rows import N_JUDGED, N_USERS, SCORES, draw_rows, rec_of
 from recframe.analysis.intervals import Counted, student_tail
 from recframe.analysis.people import find_kappa
-from recframe.analysis.trusted import UNJUDGED, mean_by_both
+from recframe.analysis.trusted import NOT_JUDGED, mean_by_both
 from recframe.cli import main
 from recframe.errors import RecframeError
 
@@ -52,7 +52,7 @@ def draw_values(n=300, n_judged=80, seed=1):
     rng = np.random.default_rng(seed)
     people = rng.beta(1, 2, n)
     judge = np.clip(people + rng.normal(0.05, 0.1, n), 0, 1)
-    return np.where(np.arange(n) < n_judged, people, UNJUDGED), judge
+    return np.where(np.arange(n) < n_judged, people, NOT_JUDGED), judge
 
 
 def test_summary_is_the_regression_estimator(rows):
@@ -126,13 +126,13 @@ def test_nulls_of_people_leave_their_users_out():
     """Users without a value by people are left out, also those whom people did not judge."""
     people, judge = draw_values(n=20_000, n_judged=10_000)
     is_null = np.random.default_rng(3).random(len(judge)) < judge  # nulls depend on the value
-    truth = people[(people != UNJUDGED) & ~is_null].mean()
+    truth = people[(people != NOT_JUDGED) & ~is_null].mean()
 
-    estimate = estimate_of(np.where((people != UNJUDGED) & is_null, np.nan, people), judge)
+    estimate = estimate_of(np.where((people != NOT_JUDGED) & is_null, np.nan, people), judge)
 
     assert abs(estimate.mean - truth) < 4 * estimate.error
     assert estimate.error < 0.01
-    assert estimate.n_trusted == np.count_nonzero((people != UNJUDGED) & ~is_null)
+    assert estimate.n_trusted == np.count_nonzero((people != NOT_JUDGED) & ~is_null)
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 18, 98, 999, 1_000, 5_000])
@@ -199,7 +199,7 @@ def test_units_that_are_judged_in_part():
     people = np.clip(own + rng.normal(0, 0.1, n), 0, 1)
     judge = np.clip(people + rng.normal(0.05, 0.05, n), 0, 1)
     is_judged = rng.random(n) < 0.25
-    estimate = estimate_of(np.where(is_judged, people, UNJUDGED), judge, units=units)
+    estimate = estimate_of(np.where(is_judged, people, NOT_JUDGED), judge, units=units)
     sums = [np.bincount(units, is_judged), np.bincount(units, is_judged * people)]
     of_units = sums[1] - people[is_judged].mean() * sums[0]
     alone = np.sqrt((of_units**2).sum()) / is_judged.sum()

@@ -3,10 +3,16 @@
 python -m tests.benchmarks.libraries --rows 1000000 --repeat 3 --output examples/speed.csv
 
 Each library gets the frame, and the conversion that it needs is part of its time. A first call,
-which compiles and loads, is not. The environment needs the groups bench and others.
+which compiles and loads, is not. The environment needs the groups bench and others. The first line
+of the file names the machine, the versions and the day.
 """
 
 import argparse
+import datetime
+import os
+import platform
+from importlib.metadata import version
+from pathlib import Path
 
 import pandas as pd
 
@@ -36,9 +42,27 @@ def main():
     )
     table = table.rename_axis("with").reset_index()
     print(f"{options.rows:,} rows, {frame['user'].nunique():,} users; missing: {missing or 'none'}")
-    print(table.to_string(index=False))
+    print(table.to_string(index=False), describe_machine(), sep="\n")
     if options.output:
-        table.to_csv(options.output, index=False)
+        text = f"# {describe_machine()}\n{table.to_csv(index=False)}"
+        Path(options.output).write_text(text, encoding="utf-8")
+
+
+def describe_machine():
+    """Return the processor, the versions of Python and of the libraries of tables, and the day."""
+    processor = platform.processor() or platform.machine()
+    if (known := Path("/proc/cpuinfo")).exists():
+        names = [line for line in known.read_text().splitlines() if line.startswith("model name")]
+        processor = names[0].partition(":")[2].strip() if names else processor
+    packages = ("pandas", "numpy", "pyarrow", "polars", "duckdb")
+    return ", ".join(
+        [
+            f"{processor} with {os.cpu_count()} cores",
+            f"Python {platform.python_version()}",
+            *(f"{name} {version(name)}" for name in packages),
+            f"{datetime.date.today()}",
+        ]
+    )
 
 
 def arguments():

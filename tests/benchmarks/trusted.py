@@ -10,7 +10,7 @@ import numpy as np
 
 from recframe.analysis.intervals import Counted, has_limits, mean_interval
 from recframe.analysis.resampling import Resampling, sign_flip_test
-from recframe.analysis.trusted import UNJUDGED, interval_by_both
+from recframe.analysis.trusted import NOT_JUDGED, interval_by_both
 
 N_USERS = 2_000
 HOW = Resampling(0.95, 999, 0)
@@ -118,7 +118,7 @@ def measure(draw, n, repeat, kind="", *, are_differences=False):
         is_limited = has_limits("", np.abs(judge[~np.isnan(judge)]))
         how = {"is_limited": is_limited, "are_differences": are_differences}
         estimate, figures, known = interval_by_both(
-            np.where(is_judged, people, UNJUDGED), judge, counted, "", HOW, **how
+            np.where(is_judged, people, NOT_JUDGED), judge, counted, "", HOW, **how
         )
         intervals = [(figures["low"], figures["high"])]
         for values in (own, judge):

@@ -12,7 +12,7 @@ import pytest
 
 import recframe
 from command_lines import GOLDEN
-from recframe.analysis.gate import Limits, find_failed, find_low
+from recframe.analysis.gate import Thresholds, find_failed, find_low
 from recframe.cli import main
 from recframe.frames.tables import tidy_table
 from recframe.metrics.definitions import DEFINITIONS
@@ -153,7 +153,7 @@ def test_rules(rule, is_low, difference, interval, n, fails):
     row = {"difference": difference, "low": interval[0], "high": interval[1], "n_users": n}
     row |= {"n_old": n, "new_mean": 0.5}
     table = pd.DataFrame([row], pd.MultiIndex.from_tuples([("knn", "m")]))
-    gate = Limits(rule, {"m": 0.1}, frozenset(["m"] if is_low else []), {}, 0.95)
+    gate = Thresholds(rule, {"m": 0.1}, frozenset(["m"] if is_low else []), {}, 0.95)
     failed, _ = find_failed(table, gate, 0.95)
 
     assert fails == bool(failed)

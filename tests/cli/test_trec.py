@@ -402,7 +402,7 @@ def test_queries_without_candidates_count(tmp_path, capsys):
 
 
 def test_read_frames_give_what_the_command_gives(capsys):
-    """The note of `read_run` tells how the accessor gives the command's values."""
+    """The note of `measure_run_file` tells how the accessor gives the command's values."""
     qrels, run = recframe.read_qrels(QRELS), recframe.read_run(BM25).astype({"score": "float32"})
     options = {"ties": "item", "short": "pad", "zero_division": 0, "min_relevance": 1}
     means = run.rec(truth=qrels, population="rows", **options).mean(["ndcg@3", "average_precision"])

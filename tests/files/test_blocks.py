@@ -28,7 +28,7 @@ from opened import open_files
 from recframe.files import blocks
 from recframe.files.batches import batch_bytes, next_ahead, read_batches
 from recframe.files.blocks import (
-    _below,
+    _are_below,
     _in_order,
     _most_open,
     _split,
@@ -284,7 +284,7 @@ def test_rows_below_a_bound(ids, encode):
     below = [row for row, one in enumerate(ids) if one < 3]
     others = [row for row, one in enumerate(ids) if one >= 3]
 
-    assert [one < 3 for one in ids] == _below(array, 3).to_pylist()
+    assert [one < 3 for one in ids] == _are_below(array, 3).to_pylist()
     assert [below] * 2 * bool(below) == [part["row"].to_pylist() for _, part in done]
     assert [others] * 2 * bool(others) == [part["row"].to_pylist() for _, part in held]
 

@@ -14,7 +14,7 @@ import recframe.dask
 import recframe.polars
 from recframe.cli import main
 from recframe.metrics.definitions import DEFINITIONS
-from recframe.metrics.other_names import FIGURES, NO_NAMES, SYNONYMS, find_meant
+from recframe.metrics.other_names import CATALOGUE_METRICS, NO_NAMES, SYNONYMS, find_meant
 from recframe.metrics.recipes import GUIDE, read_recipes
 
 K = 3
@@ -263,7 +263,11 @@ def test_every_name_has_a_formula():
     assert FORMULAS.keys() == has_line
     names = [name.replace("_", "") for name in recipes]
     names += [name for one in recipes.values() for name in one["names"]]
-    others = [*DEFINITIONS, *FIGURES, *(one for known in SYNONYMS.values() for one in known)]
+    others = [
+        *DEFINITIONS,
+        *CATALOGUE_METRICS,
+        *(one for known in SYNONYMS.values() for one in known),
+    ]
     assert len({*names}) == len(names)
     assert not {*names} & {*others, *NO_NAMES}
     assert all(name.isalnum() and name.islower() for name in names)

@@ -11,7 +11,7 @@ from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import parse_metric
 from recframe.metrics.other_names import (
     ALIASES,
-    FIGURES,
+    CATALOGUE_METRICS,
     MAP_AT_K,
     NO_NAMES,
     SYNONYMS,
@@ -178,7 +178,7 @@ OTHERS_FIRST |= {("evidently", "FBetaTopK")}
 @pytest.mark.parametrize("metric", LIBRARIES)
 def test_names_of_libraries(metric):
     """A library's name for a metric means this metric, at any k."""
-    synonyms = FIGURES if metric in FIGURES else SYNONYMS
+    synonyms = CATALOGUE_METRICS if metric in CATALOGUE_METRICS else SYNONYMS
     for library, names in LIBRARIES[metric].items():
         for name in [one.name for one in names]:
             if metric == "capped_average_precision":  # the message asks which of the two is meant
