@@ -122,7 +122,7 @@ def lead_to_files(app, name, source) -> None:
     source[0] = LINK.sub(lead, source[0].replace(PICTURES, "/"))
 
 
-def describe(app, name, template, context, doctree) -> None:
+def add_description(app, name, template, context, doctree) -> None:
     """Give a page its first paragraph as its description."""
     for paragraph in list(doctree.findall(nodes.paragraph))[:1] if doctree else ():
         text = html.escape(" ".join(paragraph.astext().split()))
@@ -142,5 +142,5 @@ def setup(app) -> None:
     app.connect("autodoc-process-docstring", mark_options, priority=900)
     app.connect("doctree-read", unlink_metrics)
     app.connect("source-read", lead_to_files)
-    app.connect("html-page-context", describe)
+    app.connect("html-page-context", add_description)
     app.connect("build-finished", add_report)
