@@ -261,7 +261,7 @@ def test_metrics_of_trec(given, columns, tmp_path, capsys):
 def test_sets_of_trec(name, capsys):
     """Names of sets of metrics are refused with an example of metrics."""
     with pytest.raises(SystemExit, match="2"):
-        main(["trec", "-m", name, "qrels", "run"])
+        main(["trec", "-m", name, "qrels.txt", "bm25.run"])
     assert "as -m map P.5,10" in capsys.readouterr().err
 
 
