@@ -213,9 +213,12 @@ def read_trec_metrics(text: str) -> list[str]:
 
 def read_number(text: str) -> float:
     """Return the number in a text; integers stay exact."""
-    if re.fullmatch(r"[\d.]+%", text):
-        raise RecframeError(f"must be a number, found {text!r}; pass {float(text[:-1]) / 100:g}")
-    number = float(text)
+    try:
+        number = float(text.removesuffix("%"))
+    except ValueError:
+        raise RecframeError(f"must be a number, found {quote(text)}") from None
+    if text.endswith("%"):
+        raise RecframeError(f"must be a number, found {text!r}; pass {number / 100:g}")
     if math.isinf(number) and "inf" not in text.lower():
         raise RecframeError(f"must be a number that floats can hold, found {text!r}")
     try:

@@ -9,7 +9,7 @@ import pytest
 
 import recframe
 from command_lines import EXAMPLE, GOLDEN, OUT, TABLE
-from recframe.cli import main
+from recframe.cli import COMMANDS, main
 from recframe.cli.parser import Parser, spell_flags
 from recframe.errors import Choice
 from recframe.metrics.definitions import DEFINITIONS
@@ -41,7 +41,7 @@ def test_nothing_asked(capsys):
     assert re.search("examples:\n  recframe evaluate .*exit status:\n  0    done", text, re.DOTALL)
 
 
-@pytest.mark.parametrize("command", [[], ["evaluate"], ["describe"], ["compare"]])
+@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)], ids=str)
 def test_help_fits_a_terminal(command, capsys, monkeypatch):
     """The help fits 80 columns, and examples and exit statuses stand at its end."""
     monkeypatch.setenv("COLUMNS", "80")
@@ -165,7 +165,7 @@ USAGE = {
     "k of 0": (["--metric", "recall@0"], "needs a cut-off, an integer of 1 or more"),
     "unknown rule": (["--ties", "random"], "invalid choice: 'random'"),
     "zero division": (["--zero-division", "2"], "zero_division must be NaN, 0.0 or 1.0"),
-    "no number": (["--min-score", "high"], "could not convert string to float: 'high'"),
+    "no number": (["--min-score", "high"], "must be a number, found 'high'"),
     "no table": (["--per-user", "x.txt"], "must end in .parquet or .csv, found 'x.txt'"),
     "no memory": (["--memory", "lots"], "memory must be a number of bytes above 0 or a text"),
     "much memory": (["--memory", "9" * 400 + "B"], "argument --memory: "),
