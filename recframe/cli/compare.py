@@ -3,7 +3,7 @@
 import argparse
 import math
 from functools import partial
-from typing import Any, get_args
+from typing import Any
 
 from recframe import __version__
 from recframe.analysis.gate import (
@@ -22,11 +22,11 @@ from recframe.analysis.verdict import make_gate
 from recframe.cli.commands import open_outputs, tell_notes
 from recframe.cli.flags import (
     PAPERS,
-    STATISTICS,
     UNIT,
     add_flags,
     add_metrics,
     add_output,
+    add_statistics,
     read_comparison,
 )
 from recframe.cli.parser import as_flag, read_number
@@ -120,8 +120,7 @@ examples:
             "means of a column, a gate needs --lower-is-better or --higher-is-better",
         )
     group = command.add_argument_group("intervals")
-    of_differences = STATISTICS["--interval"] | {"choices": get_args(OfDifferences)}
-    add_flags(group, STATISTICS | {"--interval": of_differences})
+    add_statistics(group, OfDifferences)
     add_flags(group.add_mutually_exclusive_group(), UNIT)
     group.add_argument(
         "--trusted",

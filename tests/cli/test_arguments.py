@@ -3,12 +3,15 @@
 import re
 import shlex
 from pathlib import Path
+from typing import Literal, get_args
 
 import pandas as pd
 import pytest
 
 import recframe
 from command_lines import EXAMPLE, GOLDEN, OUT, TABLE
+from recframe.analysis.compare import METHODS, Correction, Test
+from recframe.analysis.resampling import Interval, OfDifferences
 from recframe.cli import COMMANDS, main
 from recframe.cli.parser import Parser, spell_flags
 from recframe.errors import Choice
@@ -52,6 +55,19 @@ def test_help_fits_a_terminal(command, capsys, monkeypatch):
     assert 0 == stopped.value.code
     assert all(len(line) < 80 for line in text.splitlines())
     assert re.search("examples:\n  recframe .*exit status:\n  0    done", text, re.DOTALL)
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare", "trec"])
+def test_help_of_statistics(command, capsys):
+    """The help gives each interval, test and correction its meaning, as it does for options."""
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    text = " ".join(capsys.readouterr().out.split())
+
+    intervals = OfDifferences if command == "compare" else Literal[Interval, OfDifferences]
+    names = [*get_args(intervals), *get_args(Test), *get_args(Correction), "none"]
+    assert [] == [name for name in names if f" {name}: {METHODS[name]} " not in text]
+    assert ("3 recframe compare: its gate fails" in text) is (command == "compare")
 
 
 def test_version(capsys):
