@@ -81,8 +81,11 @@ class Parser(argparse.ArgumentParser):
             for name, one in error.answers.items()
             if as_flag(name) in actions and one != Choice([])
         }
+        text = str(error)
+        if "as_text" in error.answers:
+            text += "\nNo flag converts ids. In Python, recframe.read_qrels reads ids as text."
         if not answers:
-            return str(error)
+            return text
         others, is_value = list[str](), False
         for word in words:
             flag, equals, _ = word.partition("=")
@@ -93,7 +96,7 @@ class Parser(argparse.ArgumentParser):
         command = shlex.join([*others, *spell_flags(answers)])
         choices = {name: one for name, one in answers.items() if isinstance(one, Choice)}
         comment = "; ".join(f"{as_flag(name)}: {one}" for name, one in choices.items())
-        return f"{error}\nAs flags: {command}{f'  # {comment}' if comment else ''}"
+        return f"{text}\nAs flags: {command}{f'  # {comment}' if comment else ''}"
 
     def error(self, message: str) -> NoReturn:
         """Write the usage and the error to standard error, and exit."""

@@ -296,6 +296,17 @@ def test_an_answer_replaces_a_flag(tmp_path, capsys):
         assert 0 == main(shlex.split(command))
 
 
+def test_ids_that_no_flag_converts(tmp_path, capsys):
+    """For ids of two kinds, the command line names the function that reads ids as text."""
+    runs, qrels = tmp_path / "run.jsonl", tmp_path / "qrels.tsv"
+    runs.write_text('{"user": "1", "item": "2", "score": 0.5}\n')
+    qrels.write_text("query-id\tcorpus-id\tscore\n1\t2\t1\n")
+    assert 1 == main(["evaluate", str(runs), "--truth", str(qrels), "-m", "recall@1"])
+    assert "No flag converts ids. In Python, recframe.read_qrels" in capsys.readouterr().err
+    truth = recframe.read_qrels(qrels)
+    assert [1.0] == recframe.scan(runs, truth=truth).recall(1)["score"].tolist()
+
+
 def test_an_answer_without_a_flag(tmp_path, capsys):
     """An answer is left out of the command to paste if it has no flag or no candidate."""
     path = str(tmp_path / "pairs.parquet")
