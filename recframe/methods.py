@@ -1467,8 +1467,8 @@ class RankingMethods(ABC, Generic[Table]):
         hit_rate@1 ties='first'        0.00       -0.25    False
         hit_rate@1 zero_division=1.0   0.75        0.50    False
         hit_rate@1 ties='last'         1.00        0.75    False
-        note: values that match, of 87 conventions tried: 1; by chance 5 of the 1,001
-          numbers with so many digits in the range of the values match one
+        note: values that match, of 87 conventions tried: 1; of the 1,001 numbers with
+          as many digits in this range, 5 would match some convention by chance
         >>> table["call"].iloc[0]
         "df.rec(zero_division=0.0).mean('hit_rate@1')"
         """

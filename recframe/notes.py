@@ -274,8 +274,8 @@ KINDS: dict[str, tuple[str, str | Callable[[Facts, Any], str]]] = {
     "alike": ("means_alike", "the number has too few digits to tell {:,} values apart that match"),
     "chance": (
         "calls_tried means_matching numbers_of_means numbers_in_range",
-        "values that match, of {:,} conventions tried: {:,}; by chance {:,} of the {:,} numbers "
-        "with so many digits in the range of the values match one",
+        "values that match, of {0:,} conventions tried: {1:,}; of the {3:,} numbers with as many "
+        "digits in this range, {2:,} would match some convention by chance",
     ),
     "order": (
         "best calls_reordered calls_ordered",
