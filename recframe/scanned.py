@@ -176,7 +176,8 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         access, sep = self._frame.access, self._frame.sep
         for name in ("truth", "exclude") if sep is not None else ():
             if (source := getattr(options, name)) is not None:
-                rows: Any = {name: make_companion_rows(load_frame(name, source), sep)}
+                frame = load_frame(name, source, options)
+                rows: Any = {name: make_companion_rows(name, frame, options, sep)}
                 options = replace(options, **rows)
         if access != ENVIRONMENT:
             truth, exclude = map(access.place, (options.truth, options.exclude))

@@ -68,13 +68,13 @@ class Judgments(NamedTuple):
         return Pairs(users, item._replace(codes=item.codes[judged]).used())
 
 
-def load_frame(name: str, source: Any) -> pd.DataFrame:
+def load_frame(name: str, source: Any, options: Options | None = None) -> pd.DataFrame:
     """Return truth or exclude as a frame, or raise if its file cannot be read."""
     if isinstance(source, pd.DataFrame):
         return source
     frame = _load_file(name, source)
     with naming(name):
-        return make_companion_rows(frame)
+        return make_companion_rows(name, frame, options)
 
 
 def _load_file(name: str, source: Any) -> pd.DataFrame:
@@ -171,7 +171,7 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
 
     Unless it `is_all` of truth, it may have no row.
     """
-    truth = load_frame("truth", options.truth)
+    truth = load_frame("truth", options.truth, options)
     with naming("truth"):
         of_rows, columns = columns, find_companion_columns("truth", truth, columns, options)
         check_splits(truth, list_labels(truth, columns.labels), columns, options, of_truth=True)

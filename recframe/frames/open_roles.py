@@ -21,7 +21,7 @@ from recframe.frames.names import (
 )
 from recframe.frames.roles import Roles, infer_role, list_named
 from recframe.frames.words import is_time, less_is_better
-from recframe.options import DEFAULTS, Options, list_changed, spell_arguments
+from recframe.options import DEFAULTS, LIST, Options, list_changed, spell_arguments
 
 # Columns of these names may hold a list of items, or of items with scores, in each cell.
 LIST_NAMES = ("recommendations", "recommended", "recommendation", "recs", "topk", "topn", "items")
@@ -149,7 +149,7 @@ def find_answers(frame: pd.DataFrame, roles: Roles, options: Options) -> dict[st
 
     Columns with another role, lists and times are no candidates.
     """
-    taken = {*find_lists(frame)}.union(*(role.found for role in roles.values()))
+    taken = {LIST, *find_lists(frame)}.union(*(role.found for role in roles.values()))
     fields = [field for field in list_fields(frame) if not is_time(field[0])]
     kinds = {label: dtype.kind for label, dtype in fields if label not in taken}
     answers = dict[str, Any]()

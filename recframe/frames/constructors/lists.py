@@ -59,6 +59,7 @@ from recframe.other_tables import (
     TABLE,
     TableLike,
     frame_error,
+    is_of_dicts,
     is_sparse,
     is_table,
     load_table,
@@ -259,7 +260,7 @@ def truth_from(
 
 def _read_list_table(lists: Any) -> pd.DataFrame:
     """Return a table with a row for each list as a frame; lists of Arrow stay as they are."""
-    if isinstance(lists, pd.DataFrame | pd.Series):
+    if isinstance(lists, pd.DataFrame | pd.Series) and not is_of_dicts(lists):
         return read_views(pd.DataFrame(lists))
     if not is_table("lists", lists):
         raise frame_error("lists", "a dict of items by user, or a frame with lists", lists)
