@@ -175,7 +175,9 @@ class Options:
     truth_user: Hashable | list[Hashable] = _define_option(
         INFER, "label or list of labels", "column of users in truth; as many as the frame has"
     )
-    truth_item: Hashable = _define_option(INFER, "label", "column of items in truth")
+    truth_item: Hashable = _define_option(
+        INFER, "label", "column of items in truth, or of lists of items"
+    )
     population: Population = _define_option(
         "raise",
         Population,

@@ -85,6 +85,7 @@ def _open_roles_error(
         answers = find_answers(frame, roles, options)
         python = ", ".join(spell_arguments(list_changed(options) | answers if call else answers))
         remedy = f"pass {f'{call}({python})' if call else python}{say_choices(answers)}"
+        remedy += _advise_matrix(frame, roles) if "score" in answers else ""
     without = {name for name, role in roles.items() if role.how == "none"}
     advice, of_lists = _advise_on_lists(frame, without, call, is_companion="score" not in roles)
     has_none = any(isinstance(one, Choice) and not str(one) for one in answers.values())
@@ -107,6 +108,15 @@ def _advise_header(frame: pd.DataFrame, roles: Roles) -> str:
         f"the first row looks like values ({shown(values)}), not like names: write a header "
         f"before it, or pass the names to {takers}, such as names={names!r}"
     )
+
+
+def _advise_matrix(frame: pd.DataFrame, roles: Roles) -> str:
+    """Return advice for a pivot whose columns are items, not models."""
+    if find_role(name := frame.columns.name) in ("model", "score") or name is None:
+        return ""
+    users = [label for label in roles["user"].found if label in frame.columns]
+    matrix = f"df.set_index({quote(users[0])})" if len(users) == 1 else "df"
+    return f"; where cells are scores of items, recframe.from_matrix({matrix}) makes rows of them"
 
 
 def _advise_on_lists(
