@@ -1,6 +1,7 @@
 """Pages of guides and of the API, made by Sphinx of `examples/` and of the docstrings."""
 
 import contextlib
+import html
 import io
 import os
 import re
@@ -17,13 +18,15 @@ from recframe.options import CHOICE_MEANINGS, DEFAULTS, MEANINGS
 
 REPOSITORY = "https://github.com/recframe/recframe/blob/main/"
 ROOT = Path(__file__).parents[1]
+PICTURES = "https://raw.githubusercontent.com/recframe/recframe/main/examples/"
 LINK = re.compile(r"\]\(([^()#\s]+)((?:#[^()\s]*)?)\)")
 
 project, author, version = "recframe", "recframe developers", recframe.__version__
 copyright = author
-extensions = ["sphinx.ext.autodoc", "numpydoc", "myst_parser"]
-include_patterns = ["index.md", "guides.md", "guide/*.md", "api/*.md"]
+extensions = ["sphinx.ext.autodoc", "numpydoc", "myst_nb"]
+include_patterns = ["index.md", "guides.md", "notebooks.md", "*.ipynb", "guide/*.md", "api/*.md"]
 myst_enable_extensions = ["substitution"]
+nb_execution_mode = "off"  # Notebooks have their outputs; tests run them.
 myst_heading_anchors = 3
 smartquotes = False  # quotes of options are those of Python
 default_role = "py:obj"  # `evaluate` in a docstring is a link where there is such a name
@@ -36,13 +39,15 @@ numpydoc_show_class_members = False
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"recframe {version}"
+html_baseurl = "https://recframe.github.io/recframe/"
 html_copy_source = html_show_sphinx = False
-html_extra_path = ["llms.txt", "../examples/report.html"]  # copied to the root of the site
+html_static_path = html_css_files = ["site.css"]
+html_extra_path = ["llms.txt"]  # copied to the root of the site
+html_context = {"default_mode": "auto"}
 html_sidebars = {"index": []}
 html_theme_options = {
     "github_url": "https://github.com/recframe/recframe",
     "secondary_sidebar_items": ["page-toc"],
-    "show_prev_next": False,
     "show_toc_level": 2,
 }
 
@@ -103,18 +108,32 @@ def unlink_metrics(app, page) -> None:
             link.replace_self(link.children)
 
 
-def lead_to_repository(app, name, source) -> None:
-    """Let links to files that are no pages, such as notebooks, lead to the repository."""
+def lead_to_files(app, name, source) -> None:
+    """Let links to files that are no pages lead to the repository, and pictures be of the site."""
     folder = Path(app.env.doc2path(name)).parent
 
     def lead(found: re.Match[str]) -> str:
         path = (folder / found[1]).resolve()
-        is_page = path.suffix == ".md" and path.is_relative_to(app.srcdir)
+        is_page = path.suffix in (".md", ".ipynb") and path.is_relative_to(app.srcdir)
         if is_page or path.suffix == ".png" or not path.exists():
             return found[0]
         return f"]({REPOSITORY}{path.relative_to(ROOT).as_posix()}{found[2]})"
 
-    source[0] = LINK.sub(lead, source[0])
+    source[0] = LINK.sub(lead, source[0].replace(PICTURES, "/"))
+
+
+def add_description(app, name, template, context, doctree) -> None:
+    """Give a page its first paragraph as its description."""
+    for paragraph in list(doctree.findall(nodes.paragraph))[:1] if doctree else ():
+        text = html.escape(" ".join(paragraph.astext().split()))
+        context["metatags"] += f'<meta name="description" content="{text}" />'
+
+
+def add_report(app, error) -> None:
+    """Add the report of the example, with a way back to the site."""
+    page = (ROOT / "examples" / "report.html").read_text("utf-8")
+    made = page.replace("<ul>", '<ul>\n<li><a href="index.html">recframe</a></li>', 1)
+    (Path(app.outdir) / "report.html").write_text(made, "utf-8")
 
 
 def setup(app) -> None:
@@ -122,4 +141,6 @@ def setup(app) -> None:
     app.connect("autodoc-process-signature", name_table, priority=900)  # after numpydoc
     app.connect("autodoc-process-docstring", mark_options, priority=900)
     app.connect("doctree-read", unlink_metrics)
-    app.connect("source-read", lead_to_repository)
+    app.connect("source-read", lead_to_files)
+    app.connect("html-page-context", add_description)
+    app.connect("build-finished", add_report)

@@ -1,7 +1,7 @@
 """recframe: ranking metrics of pandas DataFrames, as ``df.rec``.
 
 The guides show the calls for your data, explain options, metrics, intervals and tests, and say what
-other libraries call each metric: https://github.com/recframe/recframe/tree/main/examples/guide
+other libraries call each metric: https://github.com/recframe/recframe/blob/main/examples/guides.md
 """
 
 import pandas as pd

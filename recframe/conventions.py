@@ -38,7 +38,7 @@ REMAINING: dict[str, str] = {
     "RecTools": "RecTools reads ranks, so it has no ties",
     "RePlay": "RePlay ranks ties by item, in descending order (ties='item' by text)",
     "Recommenders": "Recommenders ranks ties by row order; its nDCG gives users without rows 0",
-    "LensKit": "LensKit keeps the order of ties",
+    "LensKit": "LensKit keeps the order of ties, and from 2026.4 leaves out lists without truth",
     "torchmetrics": "torchmetrics sees listed items only, and finds no hit at a score of 0 or less",
     "scikit-learn": "scikit-learn sees listed items only",
     "evidently": "evidently sees listed items only, and truncates mean positions of ties",

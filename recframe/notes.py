@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from recframe.errors import RecframeWarning, count_of
 
-MISTAKES = ("cut", "all_relevant", "written_differently")  # these kinds are warnings too
+MISTAKES = ("cut", "all_relevant", "written_differently", "ranks")  # these kinds are warnings too
 # Sentences compare other numbers with these.
 DENOMINATORS = {"rows_read", "rows_looked_up", "relevant_pairs", "users"}
 SEEN = {"ranked_rows_relevant", "ranked_rows_not_relevant"}  # a note follows if only one is above 0
@@ -147,6 +147,17 @@ def say_undefined(facts: Facts, options: Any) -> str:
     return f"of {count_of(facts['users'], 'user')}, means leave out {', '.join(shown)}{remedy}"
 
 
+def say_ranks(facts: Facts, _: Any) -> str:
+    """Return the sentence on scores that are 1 to n for nearly all users, "" if none are."""
+    found = [one for one, n in facts.find("ranks:") if n > 1 and 2 * n > facts["users"]]
+    if not found:
+        return ""
+    return (
+        f"for each user the scores by {join(found)} are 1, 2, 3 and so on, as ranks are, and the "
+        "highest counts as the best; pass ascending=True if the first is, else ascending=False"
+    )
+
+
 def join(names: list[str]) -> str:
     """Return the first names in words, with the number of the others."""
     shown = names[:MOST_NAMED] + [f"{len(names) - MOST_NAMED:,} more"] * (len(names) > MOST_NAMED)
@@ -169,6 +180,7 @@ KINDS: dict[str, tuple[str, str | Callable[[Facts, Any], str]]] = {
         "truth_pairs_written_differently",
         "{:,} of the pairs of truth would match the frame " + ALIKE,
     ),
+    "ranks": ("ranks users", say_ranks),
     "none_relevant": (
         "ranked_rows_not_relevant users",
         "no ranked row is relevant; check relevant, min_relevance, or the ids of truth",

@@ -14,6 +14,9 @@ Returned = TypeVar("Returned")
 Element = TypeVar("Element")
 Ask = Callable[[RecframeError, Callable[..., Any], Sequence[Any], Mapping[str, Any]], None]
 
+RUNS_AND_QRELS = (  # two dicts and metrics, as other libraries take them
+    "pass recframe.evaluate(recframe.from_runs(run), metrics, truth=recframe.truth_from(qrels))"
+)
 CUT_OFFS = ("k", "at", "n", "top", "top_k", "topk", "cutoff", "cut_off", "at_k", "K")
 
 
@@ -103,6 +106,8 @@ def _find_error(
     if "positional" in reason and by_name and taken != by_name:
         taken = [*(one for one in taken if one not in by_name), f"and by name {', '.join(by_name)}"]
     remedy = remedy or f"it takes {', '.join(taken) or nothing}"
+    if name == "evaluate" and args and isinstance(args[0], Mapping):
+        remedy = RUNS_AND_QRELS
     verb = "" if reason.startswith(("got", "missing")) else "got "
     return WrongTypeError(f"{shown}() {verb}{reason}; {remedy}")
 

@@ -245,7 +245,9 @@ def test_ranx():
     names = dict(zip(["precision@5", "recall@5", "r-precision"], LABELS, strict=True))
     ranx.evaluate(qrels, run, list(names), make_comparable=True)
     expected = {names[name]: dict(by_user) for name, by_user in run.scores.items()}
-    table = recframe.evaluate(with_truth(recs, truth), LABELS, truth=truth, min_relevance=1, **TREC)
+    table = recframe.evaluate(
+        with_truth(recs, truth), LABELS, population="all", truth=truth, min_relevance=1, **TREC
+    )
 
     assert_table(expected, table)
     names = {"f1@5": "f1@5", "hit_rate@5": "hit_rate@5", "mrr": "reciprocal_rank"}
@@ -255,7 +257,8 @@ def test_ranx():
         names |= {ndcg: "ndcg", f"{ndcg}@5": "ndcg@5"}
         ranx.evaluate(qrels, run, list(names), make_comparable=True)
         expected = {label: dict(run.scores[name]) for name, label in names.items()}
-        bound = with_truth(recs, truth).rec(truth=truth, min_relevance=1, gain=gain, **TREC)
+        options = {"truth": truth, "population": "all", "min_relevance": 1, **TREC}
+        bound = with_truth(recs, truth).rec(gain=gain, **options)
         assert_table(expected, bound.evaluate(list(expected)))
     # Ties of short lists stay in their order.
     rng = np.random.default_rng(4)
@@ -328,9 +331,10 @@ def test_rectools(frames):
     }
     known = with_truth(recs, truth)
 
-    assert_table(expected, recframe.evaluate(known, LABELS[:2], truth=truth, short="pad"))
+    options = {"truth": truth, "population": "all", "short": "pad"}
+    assert_table(expected, recframe.evaluate(known, LABELS[:2], **options))
     theirs = metrics.Precision(k=5, r_precision=True).calc_per_user(ranked, true)
-    ours = known.rec(truth=truth).r_precision()["score"]
+    ours = known.rec(truth=truth, population="all").r_precision()["score"]
     assert not np.allclose(ours, theirs.loc[ours.index])  # They divide hits@5 by min(5, R).
 
 
@@ -346,11 +350,12 @@ def test_replay(frames):
         (expected[label],) = metric([5], mode=metrics.PerUser())(lists, true).values()
     known = with_truth(recs, truth)
 
-    assert_table(expected, recframe.evaluate(known, LABELS[:2], truth=truth, short="pad"))
+    options = {"truth": truth, "population": "all", "short": "pad"}
+    assert_table(expected, recframe.evaluate(known, LABELS[:2], **options))
     tied = known.assign(score=1.0).sort_values("item", ascending=False, ignore_index=True)
     lists = tied.sample(frac=1, random_state=0).set_axis(lists.columns, axis=1)
     (theirs,) = metrics.NDCG([5], mode=metrics.PerUser())(lists, true).values()
-    mine = tied.rec(truth=truth, short="pad", ties="first").ndcg(k=5)["score"]
+    mine = tied.rec(ties="first", **options).ndcg(k=5)["score"]
     assert theirs == pytest.approx(mine.to_dict())  # RePlay orders ties by item, last first.
 
 

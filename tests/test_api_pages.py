@@ -8,6 +8,7 @@ import sys
 from functools import reduce
 from importlib import import_module
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
@@ -34,7 +35,7 @@ PUBLIC = {
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Make the pages without a warning and away from the checkout, and return their folder."""
-    for module in ("sphinx", "numpydoc", "myst_parser", "pydata_sphinx_theme", "dask", "polars"):
+    for module in ("sphinx", "numpydoc", "myst_nb", "pydata_sphinx_theme", "dask", "polars"):
         pytest.importorskip(module, reason=f"{module} is not installed")
     made = tmp_path_factory.mktemp("pages") / "site"
     options = COMMAND.split()[1:-1]
@@ -105,6 +106,33 @@ def test_table_of_options_leads_to_each(folder):
     assert [] == [target for target, _ in links if f'id="{target}"' not in page]
 
 
+def test_links_lead_to_pages_of_the_site(folder):
+    """Links and pictures of each page lead to a file, and fragments to an anchor."""
+    pages = {path: path.read_text("utf-8") for path in folder.rglob("*.html")}
+    pages = {path: text for path, text in pages.items() if "_static" not in path.parts}
+    dead = []
+    for path, text in pages.items():
+        for link in re.findall(r' (?:href|src)="([^"]*)"', text):
+            if not re.match(r"\w+:", link):
+                target, _, fragment = unquote(html.unescape(link)).partition("#")
+                found = (path.parent / target.partition("?")[0]).resolve() if target else path
+                named = f' id="{fragment}"' in pages.get(found, f' id="{fragment}"')
+                dead += [(path.name, link)] * (not found.exists() or bool(fragment and not named))
+
+    assert [] == dead
+    assert len(pages) > 30
+
+
+def test_pages_hold_the_notebooks(folder):
+    """Each notebook has a page with its pictures, and the list of notebooks links to it."""
+    listed = (folder / "notebooks.html").read_text("utf-8")
+    for path in (ROOT / "examples").glob("*.ipynb"):
+        page = (folder / f"{path.stem}.html").read_text("utf-8")
+
+        assert f'href="{path.stem}.html"' in listed
+        assert path.read_text("utf-8").count('"image/png"') == page.count('src="_images/')
+
+
 def test_pages_hold_the_guides(folder):
     """Each guide has a page, and the list of guides links to it."""
     listed = (folder / "guides.html").read_text("utf-8")
@@ -121,7 +149,7 @@ def test_site_has_a_page_for_language_models(folder):
     code = text.partition("```python\n")[2].partition("```")[0]
     exec(code, {})
 
-    assert (folder / "report.html").exists()
+    assert '<a href="index.html">' in (folder / "report.html").read_text("utf-8")
     assert len(text.splitlines()) <= 40
     pages = re.findall(r"\(https://recframe\.github\.io/recframe/([^)]+)\)", text)
     assert [] == [page for page in pages if not (folder / page).exists()]

@@ -251,3 +251,11 @@ def test_json_without_names(tmp_path, capsys):
 
     assert "flat" not in document
     assert ["Random scores", "KNN scores", "KNN_scores"] == list(document["scores"])
+
+
+@pytest.mark.parametrize("metrics", [["recall@1"], ["recall@1", "mrr"]])
+def test_values_of_users_have_no_names(metrics):
+    """A table of users' values is refused with the call that makes means of it."""
+    frame = pd.DataFrame({"user": [1, 1], "score": [2, 1], "relevant": [0, 1]})
+    with pytest.raises(recframe.RecframeError, match=r"pass recframe\.summary\(table\)"):
+        recframe.flat(frame.rec.evaluate(metrics))

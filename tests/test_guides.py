@@ -14,7 +14,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pandas as pd
@@ -24,6 +23,7 @@ from recframe import RecframeError
 from recframe.cli import main
 from recframe.conventions import read_library_names
 from recframe.metrics.definitions import DEFINITIONS
+from recframe.metrics.recipes import PAGE
 from recframe.options import DEFAULTS
 
 ROOT = Path(__file__).parents[1]
@@ -162,19 +162,23 @@ def test_links_lead_somewhere():
     for text in GUIDES.values():
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
             assert (ROOT / "examples/guide" / target).resolve().exists(), target
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    base = f"{project['urls']['Source']}/blob/main/examples/guide/"
+
+
+def test_addresses_are_those_of_one_constant():
+    """The addresses of guides in messages and docstrings are PAGE with the name of a page."""
     code = "".join(path.read_text("utf-8") for path in (ROOT / "recframe").rglob("*.py"))
-    addresses = re.findall(r"https://\S+/examples/guide/[\w-]+\.md", code)
-    assert addresses
-    for address in addresses:
-        assert address.removeprefix(base).removesuffix(".md") in NAMES, address
+    pages = [PAGE.format(name) for name in ("guides", *(f"guide/{name}" for name in NAMES))]
+    addresses = re.findall(r"https://[\w.]*(?:github\.com|github\.io)/[\w./{}#-]*[\w}]", code)
+    assert len(addresses) > 5
+    assert [] == [one for one in addresses if one not in (*pages, PAGE)]
 
 
 def test_site_has_the_guides_in_order():
-    """The page of guides lists each guide once: start, use, migrate, reference."""
+    """The page of guides has each guide once, described: start, use, migrate, reference."""
     page = (ROOT / "examples" / "guides.md").read_text("utf-8")
+    described = re.findall(r"^\* \[(.*)\]\(guide/([\w-]+)\.md\): .+\.$", page, re.MULTILINE)
     assert list(NAMES) == re.findall(r"^guide/([\w-]+)$", page, re.MULTILINE)
+    assert [(GUIDES[name].partition("\n")[0].strip("# "), name) for name in NAMES] == described
     captions = re.findall("^:caption: (.*)$", page, re.MULTILINE)
     assert ["Start", "Use", "Migrate", "Reference"] == captions
 

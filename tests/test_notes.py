@@ -411,3 +411,45 @@ def test_users_written_differently():
     """A refusal of users tells how some of them are written differently."""
     with pytest.raises(recframe.RecframeError, match=r"they differ in case \('Bob' in the frame"):
         WRITTEN.rec(truth=ALIKE).mean("recall@1")
+
+
+def ranks(**changes):
+    """Return the ranks of 30 users' rows from 1, under a name that does not say so."""
+    frame = pd.DataFrame({"user": np.repeat(range(30), 4), "item": list("abcd") * 30})
+    return frame.assign(score=[1, 2, 3, 4] * 30, relevant=frame["item"] == "a").assign(**changes)
+
+
+RANKS = {
+    "from 1": lambda: ranks(),
+    "from 0": lambda: ranks(score=[0, 1, 2, 3] * 30),
+    "shuffled floats": lambda: ranks().astype({"score": float}).sample(frac=1, random_state=1),
+    "lists of several lengths": lambda: ranks()[:-3],
+}
+NO_RANKS = {
+    "the highest is the best": lambda: ranks().rec(ascending=False),
+    "the lowest is the best": lambda: ranks().rec(ascending=True),
+    "ratings": lambda: ranks(score=[1, 2, 2, 4] * 30).rec,
+    "one other user": lambda: ranks(score=[1, 2, 3, 4] * 29 + [1, 1, 3, 4]).rec,
+    "negative ranks": lambda: ranks(score=[-1, -2, -3, -4] * 30).rec,
+    "few rows": lambda: ranks()[:96].rec,
+}
+
+
+@pytest.mark.parametrize("case", RANKS)
+def test_scores_that_are_ranks(case, tmp_path):
+    """Scores from 1 to n for each user are noted, and warned of, on engines and in files."""
+    frame, path = RANKS[case](), tmp_path / "ranks.parquet"
+    frame.to_parquet(path, row_group_size=30)
+    for rec in (frame.rec, pl.from_pandas(frame).rec, recframe.scan(path)):
+        with pytest.warns(recframe.RecframeWarning, match="as ranks are.* ascending=True"):
+            rec.mean("precision@1")
+    with pytest.warns(recframe.RecframeWarning, match="scores by score are 1, 2, 3"):
+        assert ["ranks"] == [one.kind for one in frame.rec.mean("precision@1").notes]
+    with pytest.warns(recframe.RecframeWarning, match="scores by score are 1, 2, 3"):
+        frame.rec.precision(k=1)
+
+
+@pytest.mark.parametrize("case", NO_RANKS)
+def test_scores_that_are_no_ranks(case):
+    """Nothing is said if a direction is passed, or if scores are not ranks of every user."""
+    assert [] == NO_RANKS[case]().mean("precision@1").notes

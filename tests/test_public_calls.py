@@ -159,3 +159,17 @@ def test_signatures_are_as_written():
     assert ["self", "k", "trusted"] == list(inspect.signature(RankingMethods.describe).parameters)
     assert "evaluate" == recframe.evaluate.__name__
     assert recframe.evaluate.__doc__ is None or "Return" in recframe.evaluate.__doc__
+
+
+def test_two_dicts_and_metrics():
+    """Qrels, a run and metrics in a row are answered with the call for dicts."""
+    qrels, run = {"q": {"d": 1, "e": 0}}, {"q": {"d": 0.3, "e": 0.4}}
+    with pytest.raises(recframe.WrongTypeError) as refused:
+        recframe.evaluate(qrels, run, ["mrr"])
+    call = str(refused.value).partition("; pass ")[2]
+    assert (
+        0.5
+        == eval(call, {"recframe": recframe, "run": run, "qrels": qrels, "metrics": ["mrr"]}).iloc[
+            0, 0
+        ]
+    )

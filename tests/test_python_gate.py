@@ -167,3 +167,11 @@ def test_names_are_escaped():
     """Names with signs of Markdown appear as they are."""
     night = make_night(score="a|b*<i>")
     assert r"a\|b\*\<i\>" in recframe.gate(night, night, max_drop=0.1).to_markdown()
+
+
+@pytest.mark.parametrize(("max_drop", "passes"), [(0.01, False), (0.4, True)])
+def test_truth_of_a_verdict(max_drop, passes):
+    """A verdict is true if nothing failed, so that `assert` may hold it."""
+    old = pd.DataFrame({"als": [0.25, 0.5, 0.75, 1.0] * 10}).rename_axis(columns="recall@10")
+    verdict = recframe.gate(old, 0.5 * old, max_drop=max_drop)
+    assert passes == bool(verdict) == verdict.passed

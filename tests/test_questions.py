@@ -123,7 +123,7 @@ def test_roles_are_asked_too():
     starts = ["3 questions", "1. user", "2. relevant", "3. 8 of 8 users"]
     assert all(map(str.startswith, asked.split("\n"), starts))
     said, code = code.split("\n", 1)
-    assert ", with your choice in place of ... and without what depends on it:" == said
+    assert ", with your choice in place of ..., and what depends on it is asked next:" == said
     assert code.startswith("# df: as your call has them\n")
     assert "score='distance',\n    ascending=True,  # or False" in code
     assert "user=...,  # 'client' or None for one ranking" in code
@@ -320,3 +320,55 @@ def test_truth_made_rows_of_lists_stands_in_the_call():
     code = str(refused.value).partition("This answers all:\n")[2]
     found = eval(f"({code})", {"recframe": recframe, "df": rows, "truth": truth})
     assert [0.5, 1.0] == found["score"].tolist()
+
+
+SESSIONS = pd.DataFrame(
+    {
+        "customer": ["a"] * 4,
+        "session": ["s1", "s1", "s2", "s2"],
+        "sku": [1, 2, 1, 2],
+        "score": [3, 2, 1, 4],
+        "bought": [1, 0, 0, 1],
+    }
+)
+WORDS = pd.DataFrame(
+    {
+        "who": ["a", "a", "b", "b"],
+        "what": ["p", "q", "p", "q"],
+        "yes": [0, 1, 1, 0],
+        "s1": [0.1, 0.2, 0.3, 0.4],
+    }
+)
+
+
+def test_rankings_of_sessions_are_a_candidate():
+    """Several columns of users that rank together are the first candidate of the choice."""
+    with pytest.raises(RecframeError) as refused:
+        SESSIONS.rec.mean("mrr")
+    code = str(refused.value).partition("This answers all")[2]
+    assert "    user=...,  # ['session', 'customer'], 'customer', 'session'\n" in code
+    both = eval(code.partition("\n")[2].replace("...", "['session', 'customer']"), {"df": SESSIONS})
+    assert 1.0 == both.iloc[0, 0]
+
+
+@pytest.mark.parametrize("options", [{}, {"truth": pd.DataFrame({"person": ["a"], "x": ["q"]})}])
+def test_tried_candidates_ask_nothing(options):
+    """Candidates that are tried for two roles are two columns, and no question names them."""
+    with pytest.raises(RecframeError) as refused:
+        WORDS.rec(**options).mean("mrr")
+    assert "same column" not in str(refused.value)
+    assert "='what'" not in str(refused.value)
+
+
+def test_labels_are_no_scores():
+    """A label is no candidate for scores; rows in order need a new column."""
+    frame, truth = SESSIONS[["customer", "sku", "bought"]], pd.DataFrame({"user": ["a"], "sku": 1})
+    with pytest.raises(RecframeError) as refused:
+        frame.rec(truth=truth).mean("mrr")
+    assert "score='bought'" not in str(refused.value)
+    (call,) = re.findall(r"df\.assign\(.*\)(?= has a score)", str(refused.value))
+    ranked = eval(call, {"df": frame.drop_duplicates("sku")})
+    assert 1.0 == ranked.rec(truth=truth).mean("mrr").iloc[0, 0]
+    with pytest.raises(RecframeError, match=r"where score is 'als', 'knn'\n2") as refused:
+        frame.assign(als=0.5, knn=0.5).rec(truth=truth).mean("mrr")
+    assert "user=['bought'" not in str(refused.value)

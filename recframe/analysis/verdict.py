@@ -24,7 +24,8 @@ class Gate:
     Parameters
     ----------
     passed : bool
-        Whether nothing failed; True without limits.
+        Whether nothing failed; True without limits. It is also the truth of the verdict, as in
+        ``if recframe.gate(old, new, max_drop=0.01):``.
     reasons : list of str
         A line for each failure, those of missing users, scores and metrics first.
     table : DataFrame
@@ -55,6 +56,10 @@ class Gate:
     table: pd.DataFrame
     notes: list[str]
     conventions: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def __bool__(self) -> bool:
+        """Return whether nothing failed."""
+        return self.passed
 
     def __repr__(self) -> str:
         """Return the verdict, the reasons, the table and the notes as text."""

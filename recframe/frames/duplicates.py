@@ -99,7 +99,8 @@ def find_telling(
     telling: dict[Hashable, list[Any]] = {}
     for label in other_labels(frame, columns):
         column = get_column(frame, label, rows)
-        if is_of_row(label) or is_float_dtype(column.dtype):  # Measures name no rankings.
+        is_label = find_role(label) == "relevant"
+        if is_label or is_of_row(label) or is_float_dtype(column.dtype):  # They name no rankings.
             continue
         with suppress(TypeError):  # Cells such as lists cannot be compared.
             codes, values = pd.factorize(column, use_na_sentinel=False)

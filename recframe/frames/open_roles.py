@@ -90,6 +90,9 @@ def _open_roles_error(
     advice, of_lists = _advise_on_lists(frame, without, call, is_companion="score" not in roles)
     has_none = any(isinstance(one, Choice) and not str(one) for one in answers.values())
     parts += [*([] if advice and (has_none or of_lists) else [remedy]), *advice]
+    if answers.get("score") == Choice([]) and call == "df.rec" and not advice:
+        ranked = "df.assign(score=range(len(df), 0, -1))"
+        parts.append(f"if the best rows of each user stand first, {ranked} has a score")
     error = MissingColumnError if without else RecframeError
     return error("; ".join(parts), of_lists or answers)
 
@@ -182,7 +185,10 @@ def _find_answer(
     In a pivot of models every column of floats is a score.
     """
     meaning, labels = get_meaning(name), roles[name].labels
-    candidates = labels or [label for label, kind in kinds.items() if kind in meaning.kinds]
+    free = [label for label, kind in kinds.items() if kind in meaning.kinds]
+    if name == "score":  # A label such as "bought" ranks no rows.
+        free = [label for label in free if find_role(label) != "relevant"]
+    candidates = labels or free
     alone = [label for label in candidates if kinds.get(label, " ") in meaning.alone] or candidates
     if alone and (len(alone) == 1 or is_pivot) and meaning.alone and not labels:
         answer: dict[str, Any] = {name: alone if len(alone) > 1 else alone[0]}
@@ -194,5 +200,5 @@ def _find_answer(
         if not candidates:
             return {"truth": Choice([], pairs)}
         return {name: Choice(candidates, f"truth= {pairs}")}
-    is_one = name == "user" and not labels and "score" in roles
-    return {name: Choice(candidates, "None for one ranking" if is_one else "")}
+    others = "None for one ranking" if name == "user" and not labels and "score" in roles else ""
+    return {name: Choice(candidates, others)}

@@ -49,7 +49,7 @@ def ask_all(
             choice = ", with your choice in place of ..." if choices else ""
             lines.append(
                 f"This answers all{' but the last' * questions.is_done}{choice}"
-                f"{' and without what depends on it' * bool(left)}:"
+                f"{', and what depends on it is asked next' * bool(left)}:"
             )
             lines.append(questions.spell_call(error.answers))
         error.args = ("\n".join(lines),)
@@ -94,10 +94,15 @@ class Questions:
                 return
             if not all(one.candidates for one in choices.values()):
                 return  # A choice without candidates cannot be tried.
-            tried = {name: one.candidates[0] for name, one in choices.items()}
+            tried = dict[str, Any]()
+            for name, one in choices.items():  # No column has two roles.
+                free = [label for label in one.candidates if label not in tried.values()]
+                tried[name] = (free or one.candidates)[0]
             error = self._try(self.answers | tried)
             if not isinstance(error, RecframeError):
                 return  # The call shown raises any other error again.
+            if any(f"{name}={quote(label)}" in str(error) for name, label in tried.items()):
+                return  # The caller may choose another column.
             self._add(error, choices)
 
     def _try(self, answers: Mapping[str, Any]) -> Exception | None:
@@ -122,9 +127,12 @@ class Questions:
         self.is_done = is_answered or not error.answers.keys() <= self.takes
         if not self.is_done:
             is_other = bool(choices) and choices.keys() != {"relevant"}
-            depends = error.answers.keys() if is_other else OF_RELEVANCE if choices else ()
-            self.left.update(name for name in error.answers if name in depends)
+            depends = {*(error.answers if is_other else OF_RELEVANCE if choices else ())}
+            self.left.update(error.answers.keys() & depends - choices.keys())
             self.answers |= error.answers
+            for name in error.answers.keys() & choices.keys():  # This is a better candidate.
+                one = choices[name]
+                self.answers[name] = one._replace(candidates=[error.answers[name], *one.candidates])
         others = [one for one in self.messages if one != str(error)]
         self.messages = [*others, str(error)]
 

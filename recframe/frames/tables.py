@@ -230,9 +230,10 @@ def as_columns(table: Any) -> pd.DataFrame:
     """Return a table of all users as plain columns; tables of some engines have no others."""
     is_frame = isinstance(table, pd.DataFrame)
     rows = table if is_frame else read_frame(load_table("table", RESULTS, table))
-    if rows.columns.nlevels == 1 and {"score", "k"} & {*rows.index.names}:
+    has_metrics = rows.columns.nlevels == 1  # Values of users have the levels score and metric.
+    if has_metrics and {"score", "k"} & {*rows.index.names}:
         return plain_table(rows)
-    if "score" not in rows or pd.api.types.is_numeric_dtype(rows["score"]):
+    if not has_metrics or "score" not in rows or pd.api.types.is_numeric_dtype(rows["score"]):
         raise RecframeError(
             f"table must be {RESULTS}, with scores in its index, found the levels "
             f"{quote(list(rows.index.names))}; for values of users pass recframe.summary(table)"

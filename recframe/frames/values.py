@@ -17,9 +17,10 @@ import pandas as pd
 import pyarrow as pa
 from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_object_dtype
 
-from recframe.errors import RecframeError, quote
+from recframe.errors import Choice, RecframeError, as_text, quote
 from recframe.kernel.grouping import Groups
 from recframe.kernel.threads import Array, in_slices
+from recframe.notes import note
 from recframe.options import Options
 
 MAX_GAIN = 2.0**900  # Sums of a user's gains or values stay far from overflow.
@@ -28,6 +29,8 @@ MAX_GAIN = 2.0**900  # Sums of a user's gains or values stay far from overflow.
 MIN_MASK, FAR, MIN_SPAN = -100, 1_000, 0.5
 # The kinds of objects, as `infer_dtype` names them, that are numbers.
 NUMBER_OBJECTS = ("integer", "floating", "mixed-integer-float", "decimal", "empty")
+LEAST_RANKS = 100  # scores that may be ranks: in fewer rows 3, 2, 1 may well be scores
+YES = {"yes", "y", "true", "t", "relevant", "positive", "1"}  # words for a relevant row
 REMOVE_ROWS = "remove those rows or pass missing='drop'"
 
 # The values of each score, the highest the best, and the rows that are ranked; None: all rows.
@@ -135,6 +138,8 @@ def read_scores(
         low = worst if missing is None else values.min(initial=0)
         if low < MIN_MASK:
             _check_masks(score.name, values, is_ranked, low, groups)
+        if low in (0, 1) and options.ascending is None and len(values) >= LEAST_RANKS:
+            _note_ranks(score.name, values, int(low), groups)
     if is_low_best:
         # The negative of the lowest integer overflows, the complement never does.
         values = ~values if values.dtype.kind in "iu" else -values
@@ -160,6 +165,16 @@ def _check_masks(
             "by missing='unranked', or min_score=-inf to rank them last",
             {"min_score": answer},
         )
+
+
+def _note_ranks(label: Hashable, values: Array, first: int, groups: Groups) -> None:
+    """Note the users whose scores are `first`, `first` + 1 and so on, as ranks are."""
+    sizes = np.diff(groups.offsets)
+    if len(values) < groups.n_rows or values.max() - first + 1 != sizes.max():
+        return
+    sums = np.bincount(groups.codes, values, groups.n_groups)
+    if (sums == sizes * (sizes - 1 + 2 * first) / 2).all():
+        note(**{f"ranks:{as_text(label)}": int(np.count_nonzero(sizes))})
 
 
 def _scatter(values: Array, has_value: Array) -> Array:
@@ -204,7 +219,7 @@ def _numbers_error(column: pd.Series, role: str, *, is_bool: bool) -> RecframeEr
         if isinstance(example, str) and not _means_number(example):
             call = f"pd.to_numeric({label}, errors='coerce'), which makes nulls of such text"
             if role == "relevant":
-                call = f"{label} == {quote(example)}"
+                call = _compare_words(label, column)
             elif _means_number(example.rstrip("% ")):
                 call = f"pd.to_numeric({label}.str.rstrip('% '))"
             elif re.fullmatch(r"\D?\d{1,3}(,\d{3})+(\.\d+)?", example):
@@ -213,6 +228,15 @@ def _numbers_error(column: pd.Series, role: str, *, is_bool: bool) -> RecframeEr
                 call = f"pd.to_numeric({label}.str.replace(',', '.'))"
             remedy = f"; make numbers of it, for example {call}"
     return RecframeError(f"{role}={quote(column.name)}: must be {required}, found {found}{remedy}")
+
+
+def _compare_words(label: str, column: pd.Series) -> str:
+    """Return code that is true for the word of a column that means relevant, if one is known."""
+    words = list(dict.fromkeys(column))
+    for word in words:
+        if str(word).strip().casefold() in YES:
+            return f"{label} == {quote(word)}"
+    return f"{label} == ..., where ... is the word that means relevant: {Choice(words)}"
 
 
 def _has_numbers(dtype: Any) -> bool:

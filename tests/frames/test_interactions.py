@@ -417,7 +417,7 @@ def test_either_byte_order(kind):
 @pytest.mark.parametrize(
     ("column", "values", "message"),
     [
-        ("relevant", ["yes", "no"], r"make numbers of it, for example df\['relevant'\] == 'yes'"),
+        ("relevant", ["no", "yes"], r"make numbers of it, for example df\['relevant'\] == 'yes'"),
         ("score", [0.9, "NULL"], r"\(such as .NULL.\); .*pd.to_numeric\(.*, errors=.coerce.\)"),
         (
             "relevant",

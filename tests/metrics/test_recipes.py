@@ -223,7 +223,7 @@ def test_lines_that_would_be_wrong(label, case):
 
 def test_sections_exist():
     """Every section that messages name is in the guide."""
-    text = (Path(__file__).parents[2] / "examples/guide" / GUIDE.rpartition("/")[2]).read_text()
+    text = (Path(__file__).parents[2] / "examples/guide/beyond-accuracy.md").read_text()
     titles = [title.lower() for title in re.findall("^## (.*)$", text, re.MULTILINE)]
     anchors = {re.sub("[^a-z -]", "", title).replace(" ", "-") for title in titles}
     recipes = read_recipes().values()
