@@ -111,7 +111,8 @@ def make_list_rows(lists: Mapping[str, pa.Array]) -> ListRows:
             raise RecframeError(
                 f"{quote(first)} and {quote(name)} must have equally long lists in each row, found "
                 f"{len(differ):,} rows where they differ (such as {counts[at]} and {others[at]} "
-                "members); name the columns of one list only"
+                "members); name the columns of one list only, as items= of recframe.from_lists or "
+                "lists= of recframe.scan"
             )
     row, position = number_members(np.maximum(counts, 1))
     is_empty = (counts == 0)[row] if (counts == 0).any() else None
@@ -296,9 +297,9 @@ def find_list_columns(schema: pa.Schema, companion: str = "", item: Any = None) 
     attributes say which columns the caller is asked about. A companion's `item` may be passed.
     """
     nested = {one.name: one.type.value_type for one in schema if is_list_type(one.type)}
-    relevant = {one for one in nested if find_role(one) == "relevant" and one != item}
-    flags = {one: pa.bool_() for one in relevant if pa.types.is_integer(nested[one])}
     if item in nested:
+        relevant = [one for one in nested if find_role(one) == "relevant" and one != item]
+        flags = [one for one in relevant if pa.types.is_primitive(nested[one])]
         return find_member_columns(schema, [item, *flags], is_ranked=False)
     flat = [name for name in schema.names if name not in nested]
     roles = {"score" if may_be_score(name) else find_role(name) for name in flat}
@@ -307,7 +308,7 @@ def find_list_columns(schema: pa.Schema, companion: str = "", item: Any = None) 
         return MemberColumns([], {}, [], [], {})
     if not all(map(pa.types.is_floating, nested.values())):  # Lists of floats may be vectors.
         with suppress(RecframeError):  # Several columns may hold the items.
-            labels = choose_lists(nested | flags, companion)
+            labels = choose_lists(nested, companion)
             return find_member_columns(schema, labels, is_ranked=not companion)
     return MemberColumns([], {}, [], [], {LISTS: dict.fromkeys(nested, "")})
 

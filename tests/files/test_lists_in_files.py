@@ -313,10 +313,11 @@ def test_a_field_named_like_a_user_is_none(tmp_path):
 
 
 @pytest.mark.parametrize("ending", ["parquet", "jsonl"])
-def test_a_log_of_ranked_and_relevant_lists(tmp_path, capsys, ending):
+@pytest.mark.parametrize("ids", [["p1", "x", "y", "z", "p2", "p5"], [1, 2, 3, 4, 5, 6]])
+def test_a_log_of_ranked_and_relevant_lists(tmp_path, capsys, ids, ending):
     """A file with two lists is asked about as rows and as truth, and each answer leads on."""
-    log = {"question": ["a", "b"], "contexts": [["p1", "x"], ["y", "z"]]}
-    log["ground_truth"] = [["x", "p2"], ["p5"]]
+    log = {"question": ["a", "b"], "contexts": [ids[:2], ids[2:4]]}
+    log["ground_truth"] = [[ids[1], ids[4]], ids[5:]]
     path = str(write(pd.DataFrame(log), tmp_path / f"log.{ending}"))
     words = ["evaluate", path, "-m", "recall@2", "-q", "--format", "csv"]
     for asked, answer in {

@@ -101,7 +101,7 @@ def from_lists(
     items : label or list of labels, default "infer"
         The column of lists, or several whose lists are equally long in each row, such as ids and
         scores. "infer" takes the only column of lists, or of several the one of ids and one
-        of scores.
+        of scores; if several may hold ids, such as the relevant ones, it asks.
     item : label, default "infer"
         The field of structs that holds the item, if several could.
     model : label, default None
