@@ -138,9 +138,16 @@ class Delimited:
             first = file.read(FIRST_BLOCK)
         if first[:2] in UTF_16:
             raise pa.ArrowInvalid("it is UTF-16 text; convert it to UTF-8")
+        if first.startswith(b"PAR1"):
+            raise pa.ArrowInvalid("it looks like parquet; rename it to end in .parquet")
         # The first cells are read as text: Arrow takes seconds to guess the type of a long cell.
         line = first.partition(b"\n")[0].decode(errors="replace").strip("\r\ufeff")
         texts = self.names or line.replace('"', "").split(self.delimiter)
+        if len(texts) == 1 and ";" in texts[0]:
+            raise pa.ArrowInvalid(
+                "its columns are separated by semicolons, but recframe reads commas and tabs only; "
+                "in Python, pass pd.read_csv(path, sep=';')"
+            )
         types = Types(memory=memory)
         types.check_columns(len(texts))
         with self._opened(types, texts=texts) as reader:

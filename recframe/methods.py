@@ -89,7 +89,7 @@ from recframe.frames.ids import ALL_USERS
 from recframe.frames.judgments import naming
 from recframe.frames.list_frames import make_companion_rows
 from recframe.frames.names import as_labels, check_label, find_role, is_infer, remove_labels
-from recframe.frames.questions import ask_all
+from recframe.frames.questions import Asked, ask_all
 from recframe.frames.roles import find_roles
 from recframe.frames.tables import Make, MakeTable, as_columns, make_columns, mean_table
 from recframe.frames.unused_columns import (
@@ -152,6 +152,13 @@ def _add_sections(formula: str, parameters: list[str]) -> str:
     return f"\n{textwrap.indent(docstring, ' ' * 8)}\n{' ' * 8}"
 
 
+def ask_accessor(
+    error: RecframeError, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> None:
+    """Add all open questions to the refusal of a method's call."""
+    ask_all(error, function, args, kwargs, args[0]._as_asked())
+
+
 class RankingMethods(ABC, Generic[Table]):
     """
     Ranking metrics of interactions that an engine holds, with a method for each table.
@@ -180,7 +187,7 @@ class RankingMethods(ABC, Generic[Table]):
 
     def __init_subclass__(cls) -> None:
         """Make the methods of an engine public."""
-        make_public(cls, DEFAULTS, ask_all)
+        make_public(cls, DEFAULTS, ask_accessor)
 
     def __init__(self, frame: Any) -> None:
         # pandas makes an accessor at every access and for tab completion: no work here.
@@ -263,6 +270,19 @@ class RankingMethods(ABC, Generic[Table]):
     def _answer(self, answers: Mapping[str, Any]) -> Self:
         """Return an accessor with its options and those that answer a refusal."""
         return self._bind(replace(self._options, **answers))
+
+    def _as_asked(self) -> Asked:
+        """Return this accessor as questions see it."""
+        return Asked(
+            accessor=self,
+            options=self._options,
+            takes=self._takes,
+            can_repeat=lambda: self._asks_all,
+            answer=lambda answers: self._answer(answers)._as_asked(),
+            call=self._call,
+            code=self._written or self._call,
+            made=self._made,
+        )
 
     @property
     def _size(self) -> str:
@@ -1743,4 +1763,4 @@ class RankingMethods(ABC, Generic[Table]):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 
 
-make_public(RankingMethods, DEFAULTS, ask_all)
+make_public(RankingMethods, DEFAULTS, ask_accessor)

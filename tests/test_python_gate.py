@@ -112,7 +112,7 @@ def test_the_command_is_the_function(tmp_path, monkeypatch, capsys):
 def test_missing_users_and_segments():
     """Users and segments that the new table lacks fail, unless they may be missing."""
     gate = recframe.gate(OLD, NEW[:100], max_drop=0.1)
-    assert "recall@10 of 'als' is known in both files of 100 of 200 old users" in gate.reasons[0]
+    assert "recall@10 of 'als' has new values for only 100 of 200 old users" in gate.reasons[0]
     allowed = recframe.gate(OLD, NEW[:100], max_drop=0.1, allow_missing=True)
     assert allowed.passed
     assert any("100 of 200 old users" in one for one in allowed.notes)

@@ -72,7 +72,7 @@ def test_the_answer_pools_no_days(days):
 
 
 def test_a_day_that_truth_lacks_is_asked_by_a_command(days, tmp_path, capsys):
-    """The command line suggests to evaluate one at a time for a day that truth lacks."""
+    """The command line suggests to evaluate a day that truth lacks as a model."""
     days.drop(columns="relevant").to_parquet(tmp_path / "runs.parquet")
     truth = days[days["relevant"]][["user", "item"]].drop_duplicates()
     truth.to_parquet(tmp_path / "truth.parquet")
@@ -80,8 +80,9 @@ def test_a_day_that_truth_lacks_is_asked_by_a_command(days, tmp_path, capsys):
     assert 1 == main([*words, "--metric", "recall@2"])
     assert "for example user=['day', 'user'], to" in capsys.readouterr().err
     assert 1 == main([*words, "--metric", "recall@2", "--user", "day", "--user", "user"])
-    one = "or evaluate the rows of one 'day' at a time, with one user="
-    assert one in capsys.readouterr().err
+    assert "or model='day' with one user= and one score, to" in capsys.readouterr().err
+    model = ["--model", "day", "--population", "both"]
+    assert 0 == main([*words, "--metric", "recall@2", *model])
 
 
 def test_with_truth_the_remedy_does_not_delete_a_model(days):

@@ -344,6 +344,19 @@ def test_a_run_of_trec(ending, tmp_path, capsys):
         recframe.scan(path).recall(1)
 
 
+def test_qrels_of_trec(frame, tmp_path, capsys):
+    """TREC qrels are refused with the function and the command that read them."""
+    path, other = tmp_path / "qrels.txt", tmp_path / "u.txt"
+    path.write_text("q1 0 d1 1\nq1 0 d2 0\n")
+    other.write_text("196\t242\t3\t881250949\n")
+    frame.to_parquet(tmp_path / "run.parquet")
+    assert 1 == main(["evaluate", str(tmp_path / "run.parquet"), "--truth", str(path)])
+    call = f"run recframe trec {path} RUN, or pass truth=recframe.read_qrels({str(path)!r})"
+    assert f"these are TREC qrels; {call} in Python" in capsys.readouterr().err
+    with pytest.raises(recframe.RecframeError, match="not a parquet file; pass pd"):
+        recframe.scan(other).recall(1)
+
+
 def test_pairs_of_nobody_are_refused_by_a_description(frame, tmp_path):
     """`describe` refuses `exclude` and truth that share no user with files, as with frames."""
     frame.to_parquet(tmp_path / "0.parquet")

@@ -261,7 +261,7 @@ def test_metrics_of_trec(given, columns, tmp_path, capsys):
 def test_sets_of_trec(name, capsys):
     """Names of sets of metrics are refused with an example of metrics."""
     with pytest.raises(SystemExit, match="2"):
-        main(["trec", "-m", name, "qrels", "run"])
+        main(["trec", "-m", name, "qrels.txt", "bm25.run"])
     assert "as -m map P.5,10" in capsys.readouterr().err
 
 
@@ -277,11 +277,16 @@ def test_files_of_three_columns(header, tmp_path, capsys):
     assert "must be of query, doc and rank (1, 2, … in each query, in this order)" in message
 
 
-def test_a_limit_in_percent(tmp_path, capsys):
-    """A limit in percent is refused with the number that it means."""
-    with pytest.raises(SystemExit, match="2"):
-        main(["compare", "old.parquet", "new.parquet", "--max-drop", "1%"])
-    assert "must be a number, found '1%'; pass 0.01" in capsys.readouterr().err
+def test_a_limit_in_percent(capsys):
+    """A share in percent is refused with its number, and a drop as it is no share of a mean."""
+    for limit, said in {
+        "--min-users=90%": "must be a number, found '90%'; pass 0.9",
+        "--max-drop=1%": "a difference of means, found '1%'; 1% of a mean of 0.30 is 0.003",
+        "--max-drop=recall@10=": "must be a number, found ''",
+    }.items():
+        with pytest.raises(SystemExit, match="2"):
+            main(["compare", "old.parquet", "new.parquet", limit])
+        assert said in capsys.readouterr().err
 
 
 TRUTH = ROWS.loc[ROWS["relevant"] == 1, ["user", "item"]]

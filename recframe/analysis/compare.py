@@ -40,6 +40,23 @@ from recframe.options import INFER
 
 Test = Literal["permutation", "ttest", "wilcoxon"]
 Correction = Literal["holm", "bonferroni", "fdr_bh", "max_t"]
+# The meanings of intervals, tests and corrections.
+METHODS = {
+    "auto": "wilson or tango if they apply, else skewed",
+    "wilson": "Wilson score, for values of 0 and 1",
+    "tango": "Tango score, for differences of -1, 0 and 1",
+    "skewed": "Student t, corrected for skewness",
+    "t": "Student t; too narrow for few users",
+    "bootstrap": "percentile; too narrow for few users",
+    "permutation": "flip the signs of users' differences",
+    "ttest": "paired t-test",
+    "wilcoxon": "Wilcoxon signed-rank test",
+    "holm": "Holm, for any rows",
+    "bonferroni": "Bonferroni; never finds more than holm",
+    "fdr_bh": "Benjamini-Hochberg: the false discovery rate",
+    "max_t": "max-T, for correlated metrics",
+    "none": "no correction",
+}
 UNDEFINED = ["n_undefined_score", "n_undefined_baseline", "n_undefined_both"]
 
 

@@ -187,8 +187,8 @@ def find_failed(
         n_known = row["n_known"] = int(row.get("n_trusted", n))
         if round(gate.min_users * n_old - n, 6) > 0:  # rounded: the last digits of floats vary
             missing.setdefault(score, {})[metric] = (
-                f"is known in both files of {n:,} of {n_old:,} old users, less than "
-                f"{gate.min_users * 100:g}%"
+                f"has new values for only {n:,} of {n_old:,} old users; "
+                f"{gate.min_users * 100:g}% are needed"
             )
         floor = gate.floors.get(metric)
         if floor is not None and not round(floor - mean, 12) <= 0:

@@ -10,7 +10,7 @@ from pathlib import Path
 from recframe import __version__
 from recframe.cli.commands import add_describe, add_evaluate
 from recframe.cli.compare import add_compare
-from recframe.cli.flags import HELP_END
+from recframe.cli.flags import GATE_FAILS, HELP_END
 from recframe.cli.lists import add_catalogue, add_overlap, add_reconcile
 from recframe.cli.parser import Parser, expand_words
 from recframe.cli.report import add_report
@@ -97,7 +97,8 @@ def run(words: Sequence[str]) -> int:
         if name in words:  # building the arguments of the other commands would take time
             add(command)
             command.set_defaults(parser=command)
-            command.epilog = f"{command.epilog}\n\n{HELP_END}"
+            end = HELP_END if name == "compare" else HELP_END.replace(GATE_FAILS, "")
+            command.epilog = f"{command.epilog}\n\n{end}"
     if not words:
         parser.print_help()
         parser.exit(USAGE)

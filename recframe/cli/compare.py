@@ -3,7 +3,7 @@
 import argparse
 import math
 from functools import partial
-from typing import Any, get_args
+from typing import Any
 
 from recframe import __version__
 from recframe.analysis.gate import (
@@ -22,18 +22,19 @@ from recframe.analysis.verdict import make_gate
 from recframe.cli.commands import open_outputs, tell_notes
 from recframe.cli.flags import (
     PAPERS,
-    STATISTICS,
     UNIT,
     add_flags,
     add_metrics,
     add_output,
+    add_statistics,
     read_comparison,
 )
 from recframe.cli.parser import as_flag, read_number
 from recframe.cli.results import Result, join_results, make_pairs_result, write_result
 from recframe.console import DONE, FAILED, USAGE, shows_bar, tell
-from recframe.errors import RecframeError, show_path
+from recframe.errors import RecframeError, quote, show_path
 from recframe.files.saved import join_weights, read_joined, read_saved
+from recframe.frames.names import shown
 from recframe.notes import list_notes, taking_notes
 from recframe.stores import is_uri, show_uri, without_file
 from recframe.stores.disk import check_named, identify
@@ -66,9 +67,9 @@ lacks something that OLD has, and a line on standard error gives the reason."""
   fails, even if nothing has changed.
   D is a difference of means, such as 0.01 for a mean of 0.30. Each metric and
   score is judged by its own interval; fewer than two users fail. For fall_out,
-  lower is better. If a metric lies between 0 and 1, so must D and MEAN.
-  D must be below the old mean, since no loss could be larger. Files made with
-  other options are refused; csv does not record them.
+  lower is better. If a metric lies between 0 and 1, D and the limit of
+  --at-least must too. D must be below the old mean, since no loss could be
+  larger. Files made with other options are refused; csv does not record them.
   The gate also fails if NEW lacks something that OLD has. A single score under
   another name counts as missing. A segment that only NEW has is not judged.
 
@@ -109,18 +110,17 @@ examples:
         action="store_true",
         help="allow users, segments, scores and metrics to be missing in NEW",
     )
-    for which, other in (("lower", "fall"), ("higher", "rise")):
+    for which, loss in (("lower", "rise"), ("higher", "fall")):
         group.add_argument(
             f"--{which}-is-better",
             action="append",
             default=[],
             metavar="METRIC",
-            help=f"a {other} of this metric is no loss; for judged and means of a column, a "
-            "gate needs --lower-is-better or --higher-is-better",
+            help=f"{which} is better for this metric, so a {loss} is the loss; for judged and "
+            "means of a column, a gate needs --lower-is-better or --higher-is-better",
         )
     group = command.add_argument_group("intervals")
-    of_differences = STATISTICS["--interval"] | {"choices": get_args(OfDifferences)}
-    add_flags(group, STATISTICS | {"--interval": of_differences})
+    add_statistics(group, OfDifferences)
     add_flags(group.add_mutually_exclusive_group(), UNIT)
     group.add_argument(
         "--trusted",
@@ -141,11 +141,20 @@ def check_gate(arguments: argparse.Namespace) -> None:
         raise RecframeError(
             f"{flags[0]} belongs to a gate; add --max-drop, --non-inferior or --at-least"
         )
+    for name in (*RULES, "at_least"):
+        named = [metric for metric, _ in getattr(arguments, name)]
+        for metric in {one for one in named if named.count(one) > 1}:
+            whose = "without a metric" if metric == OTHERS else f"for {metric}"
+            raise RecframeError(f"{as_flag(name)} {whose} may be given once")
 
 
 def _read_limit(rule: str, text: str) -> tuple[str, float]:
     """Return the metric and the limit in a text such as ndcg@10=0.2; 0.2 is for others."""
     metric, _, number = text.rpartition("=")
+    if rule in RULES and number.endswith("%"):
+        raise RecframeError(
+            f"must be a difference of means, found {number!r}; 1% of a mean of 0.30 is 0.003"
+        )
     most = 1 if rule == "at_least" and (not metric or is_share(metric)) else math.inf
     return metric or OTHERS, check_limit(read_number(number), most)
 
@@ -154,16 +163,18 @@ def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
     """Print the differences and write them if asked; return the exit status and a summary."""
     names = _name_files(arguments)
     read = [*names, *(arguments.trusted or ())]
-    for name in (*RULES, "at_least"):
-        named = [metric for metric, _ in getattr(arguments, name)]
-        for metric in {one for one in named if named.count(one) > 1}:
-            of_metric = "a limit for other metrics" if metric == OTHERS else metric
-            raise RecframeError(f"{as_flag(name)} must name {of_metric} once")
     limits = {name: getattr(arguments, name) for name in OF_GATE}
     limits |= {name: dict(getattr(arguments, name)) or None for name in (*RULES, "at_least")}
     with open_outputs(arguments, read) as (output, _), taking_notes() as facts:
         saved = read_saved(names)
         tables, made = [one.table for one in saved], [one.made for one in saved]
+        known = [one for one in tables[0].index.names if one in tables[1].index.names]
+        for name in arguments.by or ():
+            if name not in known:
+                raise RecframeError(
+                    f"--by must be a column before the score in both files, {shown(known)}, found "
+                    f"{quote(name)}; recframe evaluate --by --per-user writes others"
+                )
         sides = Sides(tables, names, made, join_weights(saved, names))
         asked: dict[str, Any] = {"metrics": arguments.metrics, "by": arguments.by}
         asked["trusted"] = [read_joined([path]) for path in arguments.trusted or ()]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Literal, get_args
 
-from recframe.analysis.compare import Comparison, Correction, Test, make_comparison
+from recframe.analysis.compare import METHODS, Comparison, Correction, Test, make_comparison
 from recframe.analysis.resampling import Interval, OfDifferences
 from recframe.cli.parser import (
     METRIC_FLAGS,
@@ -28,14 +28,14 @@ from recframe.methods import RankingMethods
 from recframe.metrics.names import check_k
 from recframe.options import CHOICE_MEANINGS, CHOICES, INFER, MEANINGS, SEVERAL, Options
 
+GATE_FAILS = f"  {FAILED}    recframe compare: its gate fails\n"
 HELP_END = f"""Messages name options in Python's words: short='pad' is --short pad.
 
 exit status:
   {DONE}    done
   {REFUSED}    the data are refused, or the system failed
   {USAGE}    wrong usage, or no arguments
-  {FAILED}    recframe compare: its gate fails
-  {INTERRUPTED}  interrupted, for example by Ctrl-C
+{GATE_FAILS}  {INTERRUPTED}  interrupted, for example by Ctrl-C
   {TERMINATED}  ended by SIGTERM (129 by SIGHUP)"""
 GROUPS = {
     "columns": ("user", "item", "score", "ascending", "relevant", "model"),
@@ -61,7 +61,6 @@ OUTPUT_ENDINGS = (".csv", ".json", ".parquet")
 STATISTICS_NAMES = ("interval", "confidence", "n_resamples", "seed", "test", "correction")
 COMPARE = inspect.signature(RankingMethods.compare).parameters
 STATISTICS_DEFAULTS = {name: COMPARE[name].default for name in STATISTICS_NAMES}
-CORRECTIONS = (*get_args(Correction), "none")
 check_statistics = partial(make_comparison, **STATISTICS_DEFAULTS)
 Flags = dict[str, dict[str, Any]]  # flag -> arguments of `add_argument`
 
@@ -104,21 +103,6 @@ FILES: Flags = {
 }
 # The arguments of -k.
 CUT_OFF: Any = {"type": lambda number: check_k(read_integer(number)), "default": 10, "metavar": "K"}
-STATISTICS: Flags = {
-    f"--{name}": {
-        "help": f"{what} (default: {STATISTICS_DEFAULTS[name]})",
-        "choices": choices,
-        "metavar": None if choices else "NUMBER",
-        "type": None if choices else partial(read_checked, check_statistics, name),
-    }
-    for name, what, choices in (
-        ("interval", "how intervals are made", get_args(Literal[Interval, OfDifferences])),
-        ("confidence", "confidence level of the intervals, between 0 and 1", None),
-        ("seed", "seed of the random numbers", None),
-        ("test", "test that gives p-values of differences", get_args(Test)),
-        ("correction", "how p-values are corrected for multiple tests", CORRECTIONS),
-    )
-}
 # The unit matters if there are several user columns.
 UNIT: Flags = {
     "--unit": {
@@ -168,6 +152,22 @@ def add_flags(group: argparse._ActionsContainer, flags: Flags) -> None:
     """Add flags to a group or a command."""
     for spellings, settings in flags.items():
         group.add_argument(*spellings.split(), **settings)
+
+
+def add_statistics(group: argparse._ActionsContainer, intervals: Any) -> None:
+    """Add the flags of intervals and tests; `intervals` is a Literal of the choices."""
+    for name, what, choices in (
+        ("interval", "how intervals are made", get_args(intervals)),
+        ("confidence", "confidence level of the intervals, between 0 and 1", ()),
+        ("seed", "seed of the random numbers", ()),
+        ("test", "test that gives p-values of differences", get_args(Test)),
+        ("correction", "how p-values are corrected", (*get_args(Correction), "none")),
+    ):
+        lines = [f"{what} (default: {STATISTICS_DEFAULTS[name]})"]
+        lines += [f"{one}: {METHODS[one]}" for one in choices]
+        read = partial(read_checked, check_statistics, name)
+        settings: Any = {"choices": choices} if choices else {"metavar": "NUMBER", "type": read}
+        group.add_argument(f"--{name}", help="\n".join(lines), **settings)
 
 
 def add_metrics(
@@ -249,7 +249,7 @@ def add_views(command: argparse.ArgumentParser, what: str, whose: str) -> None:
         help=f"print how every other {what} differs from this one, with intervals and p-values "
         f"over {whose}",
     )
-    add_flags(group, STATISTICS)
+    add_statistics(group, Literal[Interval, OfDifferences])
     if whose == "users":
         add_flags(either, {"--bounds": {"action": "store_true", "help": BOUNDS_HELP}})
         add_flags(group.add_mutually_exclusive_group(), UNIT)

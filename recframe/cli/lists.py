@@ -17,6 +17,7 @@ from recframe.cli.commands import (
     tell_notes,
 )
 from recframe.cli.flags import CUT_OFF, FILES, ITEMS, LIMITS, add_flags, add_options, add_output
+from recframe.cli.parser import read_number
 from recframe.cli.results import Result, make_figures_result, write_result
 from recframe.console import DONE
 from recframe.errors import RecframeError, RecframeWarning, quote
@@ -31,7 +32,7 @@ UNUSED_BY_CATALOGUE = ("gain", "trusted_min_relevance")  # these change nothing 
 def add_catalogue(command: argparse.ArgumentParser) -> None:
     """Add the arguments of ``recframe catalogue``."""
     command.set_defaults(run=run_catalogue)
-    command.usage = "%(prog)s [--k K] [--items FILE|NUMBER] [OPTION ...] PATH [PATH ...]"
+    command.usage = "%(prog)s [--k K] [OPTION ...] PATH [PATH ...]"
     command.description = (
         "Print which items the first k rows of all users show, for each score column:\n"
         "coverage, Gini index and entropy (in bits) of shares, personalization."
@@ -60,8 +61,9 @@ def add_overlap(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=run_overlap)
     command.usage = "%(prog)s (--k K | --rbo P) [OPTION ...] PATH [PATH ...]"
     command.description = (
-        "Print how alike the rankings of each two score columns are, as means over users:\n"
-        "the share of items that both have among the first k, or rank-biased overlap."
+        "Print how alike the rankings of each two score columns are, as means over\n"
+        "users: the share of items that both have among the first k, or rank-biased\n"
+        "overlap."
     )
     command.epilog = """examples:
   recframe overlap run.parquet --k 10
@@ -70,7 +72,7 @@ def add_overlap(command: argparse.ArgumentParser) -> None:
     measure = command.add_mutually_exclusive_group(required=True)
     measure.add_argument("-k", "--k", help="the length of the lists", **CUT_OFF | {"default": None})
     probability = "rank-biased overlap: the probability of going on to the next rank, in [0, 1)"
-    measure.add_argument("--rbo", type=float, metavar="P", help=probability)
+    measure.add_argument("--rbo", type=read_number, metavar="P", help=probability)
     add_options(command, {one: DEFAULTS[one] for one in DEFAULTS if one not in UNUSED_BY_CATALOGUE})
     add_output(command, "the values")
     add_flags(command.add_argument_group("limits"), LIMITS)
@@ -79,7 +81,7 @@ def add_overlap(command: argparse.ArgumentParser) -> None:
 def add_reconcile(command: argparse.ArgumentParser) -> None:
     """Add the arguments of ``recframe reconcile``."""
     command.set_defaults(run=run_reconcile)
-    command.usage = "%(prog)s --metric NAME [--value NUMBER] [OPTION ...] PATH [PATH ...]"
+    command.usage = "%(prog)s -m NAME [--value NUMBER] [OPTION ...] PATH [PATH ...]"
     command.description = (
         "Print the conventions that give a reported number, the nearest first; without\n"
         "--value, the lowest and highest mean of each score column under any convention.\n"
@@ -87,7 +89,7 @@ def add_reconcile(command: argparse.ArgumentParser) -> None:
     )
     command.epilog = """examples:
   recframe reconcile run.parquet --metric ndcg@10 --value 0.3120
-  recframe reconcile run.parquet --truth test.parquet --score als --metric map@10 --value 0.21
+  recframe reconcile run.parquet --truth test.parquet -m map@10 --value 0.21
   recframe reconcile runs/ --metric recall@10"""
     add_flags(command, FILES)
     command.add_argument(
@@ -98,7 +100,9 @@ def add_reconcile(command: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="one metric, such as ndcg@10",
     )
-    command.add_argument("--value", metavar="NUMBER", help="the number, with zeros at its end")
+    command.add_argument(
+        "--value", metavar="NUMBER", help="the number as reported; keep its final zeros"
+    )
     add_options(command, DEFAULTS)
     add_output(command, "the conventions")
     add_flags(command.add_argument_group("limits"), LIMITS)

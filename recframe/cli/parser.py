@@ -16,14 +16,13 @@ from recframe.conventions import read_library_names
 from recframe.errors import Choice, RecframeError, as_text, find_near, quote
 from recframe.files.filters import Quoted, Written
 from recframe.metrics.names import QUOTED, find_map_at, parse_metric, settle_map
-from recframe.metrics.other_names import find_meant
 from recframe.other_tables import Term
 from recframe.stores import find_ending, is_uri, without_file
 
 METRIC_FLAGS = ("-m", "--metric", "--metrics")
 TREC_SETS = ("all_trec", "official", "set", "all_prefs", "qrels_jg", "prefs")
 BRACKETS = rf"""\((?:{QUOTED}|[^()"'])*\)"""
-LIKE_METRIC = re.compile(rf"\w+({BRACKETS})?@\w+")
+LIKE_METRIC = re.compile(rf"\w+({BRACKETS})?(@\w+|\.\d+)?")
 NAME = re.compile(rf"((?:{BRACKETS}|[^,])*)(?:,|$)", re.DOTALL)  # up to a comma not in brackets
 FILTER_VALUE = rf"""(?:{QUOTED}|[^\s()"',=!<>][^\s()"',]*)"""
 TERM = re.compile(
@@ -82,8 +81,11 @@ class Parser(argparse.ArgumentParser):
             for name, one in error.answers.items()
             if as_flag(name) in actions and one != Choice([])
         }
+        text = str(error)
+        if "as_text" in error.answers:
+            text += "\nNo flag converts ids. In Python, recframe.read_qrels reads ids as text."
         if not answers:
-            return str(error)
+            return text
         others, is_value = list[str](), False
         for word in words:
             flag, equals, _ = word.partition("=")
@@ -94,7 +96,7 @@ class Parser(argparse.ArgumentParser):
         command = shlex.join([*others, *spell_flags(answers)])
         choices = {name: one for name, one in answers.items() if isinstance(one, Choice)}
         comment = "; ".join(f"{as_flag(name)}: {one}" for name, one in choices.items())
-        return f"{error}\nAs flags: {command}{f'  # {comment}' if comment else ''}"
+        return f"{text}\nAs flags: {command}{f'  # {comment}' if comment else ''}"
 
     def error(self, message: str) -> NoReturn:
         """Write the usage and the error to standard error, and exit."""
@@ -161,14 +163,13 @@ def expand_words(words: Sequence[str]) -> list[str]:
 
 
 def _names_metric(word: str, read: Callable[[str], list[str]]) -> bool:
-    """Return whether a word after a metric is another metric, and not a path."""
+    """Return whether a word after a metric is another metric; raise if it is no path either."""
     try:
         read(word)
-    except RecframeError:
-        # A misspelt metric or a library's name, such as P_5, is refused as a metric.
-        near = find_meant(word) if re.fullmatch(r"[\w.]+", word) else None
-        is_like = LIKE_METRIC.fullmatch(word) or (near is not None and near.k)
-        return bool(is_like) and not Path(word).exists()
+    except RecframeError as error:
+        if LIKE_METRIC.fullmatch(word) and not Path(word).exists():
+            raise RecframeError(f"{word} is no file; {error}") from error
+        return False
     return True
 
 
@@ -205,7 +206,7 @@ def read_trec_metrics(text: str) -> list[str]:
         base, ks = match.groups() if match else (name, None)
         if base in TREC_SETS:
             raise RecframeError(
-                f"{base} is a set of trec_eval's; name each metric, as -m map P.5,10"
+                f"{base} is a group of trec_eval's metrics; name each one, as -m map P.5,10"
             )
         label = trec.get(f"{base}_k" if ks else base, "").removesuffix("@k")
         labels += [f"{label}@{k}" for k in ks.split("\0")] if label and ks else [label]
@@ -215,9 +216,12 @@ def read_trec_metrics(text: str) -> list[str]:
 
 def read_number(text: str) -> float:
     """Return the number in a text; integers stay exact."""
-    if re.fullmatch(r"[\d.]+%", text):
-        raise RecframeError(f"must be a number, found {text!r}; pass {float(text[:-1]) / 100:g}")
-    number = float(text)
+    try:
+        number = float(text.removesuffix("%"))
+    except ValueError:
+        raise RecframeError(f"must be a number, found {quote(text)}") from None
+    if text.endswith("%"):
+        raise RecframeError(f"must be a number, found {text!r}; pass {number / 100:g}")
     if math.isinf(number) and "inf" not in text.lower():
         raise RecframeError(f"must be a number that floats can hold, found {text!r}")
     try:

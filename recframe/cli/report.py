@@ -46,7 +46,7 @@ PATH may also name files that recframe evaluate --per-user wrote, such as those
 of two nights, which the page compares."""
     command.epilog = """examples:
   recframe report run.parquet -o report.html
-  recframe report runs/ --metric ndcg@10 recall@10 --baseline knn --by country \\
+  recframe report runs/ -m ndcg@10 recall@10 --baseline knn --by country \\
     --title "Candidates of November" -o report.html
   recframe report monday.parquet tuesday.parquet -o nights.html"""
     add_flags(command, FILES)

@@ -23,10 +23,11 @@ from recframe.cli.results import (
 )
 from recframe.console import DONE, tell
 from recframe.conventions import TREC
-from recframe.errors import RecframeError, shorten, show_path
+from recframe.errors import RecframeError, quote, shorten, show_path
 from recframe.files.saved import describe_made, write_each
 from recframe.files.trec import QRELS_LINES, RUN_LINES, read_lines
 from recframe.frames.columns import Columns
+from recframe.frames.id_kinds import find_difference
 from recframe.frames.id_matching import Pairs
 from recframe.frames.interactions import read_interactions
 from recframe.frames.judgments import Candidates, Judgments, naming, read_excluded, read_judgments
@@ -55,11 +56,12 @@ def add_trec(command: argparse.ArgumentParser) -> None:
     command.description = """\
 Print the mean over queries of ranking metrics, a row for each TREC run, as
 trec_eval does. Scores are rounded to float32; equal scores are ordered by
-document, the last first. Queries count if both run and qrels have them. A run has lines
-of query, Q0, document, rank, score and tag, or of query, document and rank;
-qrels, and the pairs of --exclude, of query, iteration, document and relevance,
-of which the iteration, or both numbers, may be missing. All may be compressed
-by gzip."""
+document, the last first. Queries count if both run and qrels have them. A run
+has lines of query, Q0, document, rank, score and tag, or of query, document
+and rank; qrels, and the pairs of --exclude, of query, iteration, document and
+relevance, of which the iteration, or both numbers, may be missing. All may be
+compressed by gzip. In the options below, a user is a query, an item is a
+document, the frame is the run, and truth is the qrels."""
     command.epilog = """\
 The flags -c, -l, -q, -J and -m of trec_eval work, as do its names of metrics:
 P.5,10 is precision@5 and precision@10, ndcg_cut_10 is ndcg@10, map is
@@ -82,7 +84,11 @@ examples:
     defaults = {name: CONVENTIONS.get(name, DEFAULTS[name]) for name in OPTIONS}
     add_options(command, defaults, min_relevance=["-l"])
     command.add_argument(
-        "-J", dest="unjudged", action="store_const", const="drop", help="--unjudged drop"
+        "-J",
+        dest="unjudged",
+        action="store_const",
+        const="drop",
+        help="leave out documents that are not judged (same as --unjudged drop)",
     )
     add_views(command, "run", "queries")
     # -q is the flag of trec_eval here.
@@ -184,8 +190,13 @@ def measure_run_file(
     judge = Judge(judgments, options)
     with naming(show_path(path)):
         run = Candidates(RUN_COLUMNS, excluded, None).among(rows, is_all=True)
-        if is_ranked.any():  # otherwise a later step refuses the run
-            run = run[~run["query"].isin(unjudged)]
+        if not is_ranked.any():
+            of_run = pd.Index(unjudged)
+            raise RecframeError(
+                f"no query is in both the run and the qrels; the run has {quote(of_run[0])}, the "
+                f"qrels have {quote(queries[0])}{find_difference(of_run, queries, 'the qrels')}"
+            )
+        run = run[~run["query"].isin(unjudged)]
         n_rows = len(run)
         if options.is_condensed:
             run = Candidates(RUN_COLUMNS, None, judgments.judged_pairs()).among(run, is_all=True)

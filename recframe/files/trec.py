@@ -281,7 +281,7 @@ def _parse(data: bytes, layout: LineLayout, number: pa.DataType) -> pa.Table | N
 
 
 def find_trec(path: str) -> str:
-    """Return advice on a file whose first line is one of a TREC run, else ""."""
+    """Return advice on a file whose first line is one of a TREC run or of qrels, else ""."""
     try:
         with Path(path).open("rb") as file:
             head = file.read(PARSED_BYTES)
@@ -290,10 +290,16 @@ def find_trec(path: str) -> str:
     except (OSError, zlib.error):
         return ""
     line = _regular(head[: head.find(b"\n") + 1])
-    if not line.strip() or any(_find_faults(line, RUN_LINES)):
+    if not line.strip():
         return ""
-    call = f"recframe.read_run({quote(path)}) to recframe.rec"
-    return f"it is a TREC run; pass {call}, or run recframe trec QRELS {shlex.quote(path)}"
+    if not any(_find_faults(line, RUN_LINES)):
+        call = f"recframe.read_run({quote(path)}) to recframe.rec"
+        return f"it is a TREC run; pass {call}, or run recframe trec QRELS {shlex.quote(path)}"
+    # Other tables of four fields, such as MovieLens, have an item in place of the iteration.
+    if any(_find_faults(line, QRELS_LINES)) or line.split()[1] not in (b"0", b"Q0"):
+        return ""
+    call = f"truth=recframe.read_qrels({quote(path)}) in Python"
+    return f"these are TREC qrels; run recframe trec {shlex.quote(path)} RUN, or pass {call}"
 
 
 def _find_faults(data: bytes, layout: LineLayout) -> Iterator[tuple[int, str]]:

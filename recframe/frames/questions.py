@@ -4,14 +4,14 @@ import inspect
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
 
 from recframe.errors import Choice, RecframeError, quote
-from recframe.options import CHOICES, DEFAULTS, list_changed, spell_arguments
+from recframe.options import CHOICES, DEFAULTS, Options, list_changed, spell_arguments
 from recframe.public_calls import raise_of_handler
 
 MOST_ASKED = 10
@@ -21,31 +21,51 @@ OF_RELEVANCE = ("min_relevance", "null_relevance", "missing")  # depend on the c
 GRADE = "another grade: the lowest that is relevant"
 
 
+class Asked(NamedTuple):
+    """The accessor of a refused call, as questions see it.
+
+    `takes` are the options that it takes as answers, and `answer` returns it with some. `call` is
+    its name in messages, "" for none, `code` its code in the call to paste, and `made` the code of
+    options that are tables.
+    """
+
+    accessor: Any
+    options: Options
+    takes: Set[str]
+    can_repeat: Callable[[], bool]
+    answer: Callable[[Mapping[str, Any]], Any]
+    call: str
+    code: str
+    made: Mapping[str, str]
+
+
 def ask_all(
     error: RecframeError,
     function: Callable[..., Any],
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
+    asked: Asked | None = None,
 ) -> None:
     """Add to the refusal of a call all other open questions, and the call that answers them.
 
     The call is repeated with an answer to each question until it asks no more, so the call shown
-    has been tried. A question that no option answers comes last. The command line names no accessor
-    (`_call` is ""), and no call is shown.
+    has been tried. A question that no option answers comes last. A method's call has its accessor
+    as `asked`. If that has no name, as on the command line, no call is shown.
     """
-    questions = Questions(error, function, args, kwargs)
+    questions = Questions(error, function, args, kwargs, asked)
     if not questions.can_be_tried(error):
         return
     questions.find_more()
     messages, choices, left = questions.messages, questions.choices, questions.left
     error.answers = {name: one for name, one in questions.answers.items() if name not in left}
     # Only the call says that truth has lists of text too.
-    makes_rows = "sep" in error.answers and bool(getattr(questions.bound, "_made", {}))
+    bound = questions.bound
+    makes_rows = "sep" in error.answers and bound is not None and bool(bound.made)
     if len(messages) > 1 or makes_rows:
         numbered = [f"{number}. {one}" for number, one in enumerate(messages, 1)]
         lines = [f"{len(messages)} questions are open:", *numbered]
         lines = lines if len(messages) > 1 else messages
-        if questions.accessor is None or (questions.bound is not None and questions.bound._call):
+        if asked is None or (bound is not None and bound.call):
             choice = ", with your choice in place of ..." if choices else ""
             lines.append(
                 f"This answers all{' but the last' * questions.is_done}{choice}"
@@ -58,22 +78,23 @@ def ask_all(
 class Questions:
     """The questions that a call leaves open, and an option that answers each.
 
-    `accessor` is the accessor of a method's call, None for a function; `bound` is the accessor
-    with the answers, None if it cannot be shown. `left` are the names of answers that depend on a
+    `asked` is the accessor of a method's call, None for a function; `bound` is the accessor with
+    the answers, None if it cannot be shown. `left` are the names of answers that depend on a
     choice of the caller. The search `is_done` after a question that no new option answers.
     """
 
-    def __init__(self, error: RecframeError, function: Any, args: Any, kwargs: Any) -> None:
+    def __init__(
+        self, error: RecframeError, function: Any, args: Any, kwargs: Any, asked: Asked | None
+    ) -> None:
         self.function, self.args, self.kwargs = function, args, kwargs
-        self.accessor = self.bound = args[0] if args and hasattr(args[0], "_bind") else None
-        self.takes = DEFAULTS.keys() if self.accessor is None else self.accessor._takes
+        self.asked = self.bound = asked
+        self.takes = DEFAULTS.keys() if asked is None else asked.takes
         self.messages, self.answers = [str(error)], dict(error.answers)
         self.left, self.is_done = set[str](), False
 
     def can_be_tried(self, error: RecframeError) -> bool:
         """Return whether the call can be repeated with the answers of its refusal."""
-        accessor = self.accessor
-        if accessor is not None and not accessor._asks_all:
+        if self.asked is not None and not self.asked.can_repeat():
             return False  # Some rows cannot be read twice.
         if any(isinstance(one, ONCE) for one in (*self.args, *self.kwargs.values())):
             return False
@@ -110,12 +131,12 @@ class Questions:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                if self.accessor is None:
+                if self.asked is None:
                     self.function(*self.args, **{**self.kwargs, **answers})
                 else:
                     self.bound = None  # It stays None if lists cannot be made rows.
-                    self.bound = self.accessor._answer(answers)
-                    self.function(self.bound, *self.args[1:], **self.kwargs)
+                    self.bound = self.asked.answer(answers)
+                    self.function(self.bound.accessor, *self.args[1:], **self.kwargs)
         except Exception as error:
             raise_of_handler(error)
             return error
@@ -138,25 +159,25 @@ class Questions:
 
     def spell_call(self, answers: Mapping[str, Any]) -> str:
         """Return a call with answers, with the other choices as comments."""
-        accessor, parameters = self.bound, inspect.signature(self.function).parameters
+        bound, parameters = self.bound, inspect.signature(self.function).parameters
         others = {
             name: _say_others(name, answer)
             for name, answer in answers.items()
             if name in DEFAULTS and (isinstance(answer, Choice) or name not in parameters)
         }
         options = self._list_options(answers)
-        lines = _list_lines(options, others, {} if accessor is None else accessor._made)
+        lines = _list_lines(options, others, {} if bound is None else bound.made)
         texts = [write(*one) for one in zip(parameters, self.args, strict=False)]
-        texts = texts[accessor is not None :]
+        texts = texts[bound is not None :]
         named = [one for one in self.kwargs.items() if one[0] not in DEFAULTS]
         texts += [f"{name}={write(name, value)}" for name, value in named]
         name, written = self.function.__name__, ", ".join(texts)
-        if accessor is None:
+        if bound is None:
             lines = [f"recframe.{name}(", *([f"    {written},"] if written else []), *lines, ")"]
         else:
             tail = "" if name == "__call__" else f".{name}({written})"
-            head = accessor._written or accessor._call
-            lines = [f"{head}(", *lines, f"){tail}"] if lines else [f"{head}{tail}"]
+            code = bound.code
+            lines = [f"{code}(", *lines, f"){tail}"] if lines else [f"{code}{tail}"]
         frames = [name for name, one in options.items() if isinstance(one, pd.DataFrame)]
         frames = [*(["df"] if re.search(r"\bdf\b", lines[0]) else []), *frames]
         lines = [f"# {' and '.join(frames)}: as your call has them"] * bool(frames) + lines
@@ -164,7 +185,7 @@ class Questions:
 
     def _list_options(self, answers: Mapping[str, Any]) -> dict[str, Any]:
         """Return the options of the call with answers; `bound` has all but the choices."""
-        passed = self.kwargs if self.bound is None else list_changed(self.bound._options)
+        passed = self.kwargs if self.bound is None else list_changed(self.bound.options)
         new = answers if self.bound is None else self.choices
         options = {name: passed[name] for name in passed if name not in self.left}
         options |= {name: answers[name] for name in new if name in answers}

@@ -212,7 +212,8 @@ def find_companion_roles(
                 f"user={quote(of_rows)} needs each of these columns here too, found no "
                 f"{shown(missing)}; the frame has {shown(labels)}; if it holds for all of them, "
                 f"pass {other}={other}.merge(df[{quote(missing)}].drop_duplicates(), how='cross'), "
-                f"or evaluate the rows of one {shown(missing[:1])} at a time, with one user={also}"
+                f"or model={quote(missing[0])} with one user= and one score, to take each value "
+                f"by itself{also}"
             )
             roles[role] = Role("refused", [], error=error)
     taken = {label for role in roles.values() for label in role.labels}

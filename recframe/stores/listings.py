@@ -126,6 +126,10 @@ def list_disk(folder: str, steps: Steps) -> Iterator[Entry]:
             with os.scandir(searched.path) as scanned:  # Arrow skips broken links.
                 inside = [(one, follow(states, one.name)) for one in scanned]
         except OSError as error:
+            if isinstance(error, FileNotFoundError) and searched.path == folder:
+                pattern = show_path(Path(folder, *steps))
+                message = f"no folder {quote(folder)} for the pattern {pattern}"
+                raise RecframeError(message) from error
             raise RecframeError(
                 f"cannot read {show_path(searched.path)}: {reason(error)}; its rows would be "
                 "missing"

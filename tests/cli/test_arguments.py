@@ -3,13 +3,16 @@
 import re
 import shlex
 from pathlib import Path
+from typing import Literal, get_args
 
 import pandas as pd
 import pytest
 
 import recframe
 from command_lines import EXAMPLE, GOLDEN, OUT, TABLE
-from recframe.cli import main
+from recframe.analysis.compare import METHODS, Correction, Test
+from recframe.analysis.resampling import Interval, OfDifferences
+from recframe.cli import COMMANDS, main
 from recframe.cli.parser import Parser, spell_flags
 from recframe.errors import Choice
 from recframe.metrics.definitions import DEFINITIONS
@@ -41,7 +44,7 @@ def test_nothing_asked(capsys):
     assert re.search("examples:\n  recframe evaluate .*exit status:\n  0    done", text, re.DOTALL)
 
 
-@pytest.mark.parametrize("command", [[], ["evaluate"], ["describe"], ["compare"]])
+@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)], ids=str)
 def test_help_fits_a_terminal(command, capsys, monkeypatch):
     """The help fits 80 columns, and examples and exit statuses stand at its end."""
     monkeypatch.setenv("COLUMNS", "80")
@@ -52,6 +55,19 @@ def test_help_fits_a_terminal(command, capsys, monkeypatch):
     assert 0 == stopped.value.code
     assert all(len(line) < 80 for line in text.splitlines())
     assert re.search("examples:\n  recframe .*exit status:\n  0    done", text, re.DOTALL)
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare", "trec"])
+def test_help_of_statistics(command, capsys):
+    """The help gives each interval, test and correction its meaning, as it does for options."""
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    text = " ".join(capsys.readouterr().out.split())
+
+    intervals = OfDifferences if command == "compare" else Literal[Interval, OfDifferences]
+    names = [*get_args(intervals), *get_args(Test), *get_args(Correction), "none"]
+    assert [] == [name for name in names if f" {name}: {METHODS[name]} " not in text]
+    assert ("3 recframe compare: its gate fails" in text) is (command == "compare")
 
 
 def test_version(capsys):
@@ -165,7 +181,7 @@ USAGE = {
     "k of 0": (["--metric", "recall@0"], "needs a cut-off, an integer of 1 or more"),
     "unknown rule": (["--ties", "random"], "invalid choice: 'random'"),
     "zero division": (["--zero-division", "2"], "zero_division must be NaN, 0.0 or 1.0"),
-    "no number": (["--min-score", "high"], "could not convert string to float: 'high'"),
+    "no number": (["--min-score", "high"], "must be a number, found 'high'"),
     "no table": (["--per-user", "x.txt"], "must end in .parquet or .csv, found 'x.txt'"),
     "no memory": (["--memory", "lots"], "memory must be a number of bytes above 0 or a text"),
     "much memory": (["--memory", "9" * 400 + "B"], "argument --memory: "),
@@ -280,6 +296,17 @@ def test_an_answer_replaces_a_flag(tmp_path, capsys):
         assert 0 == main(shlex.split(command))
 
 
+def test_ids_that_no_flag_converts(tmp_path, capsys):
+    """For ids of two kinds, the command line names the function that reads ids as text."""
+    runs, qrels = tmp_path / "run.jsonl", tmp_path / "qrels.tsv"
+    runs.write_text('{"user": "1", "item": "2", "score": 0.5}\n')
+    qrels.write_text("query-id\tcorpus-id\tscore\n1\t2\t1\n")
+    assert 1 == main(["evaluate", str(runs), "--truth", str(qrels), "-m", "recall@1"])
+    assert "No flag converts ids. In Python, recframe.read_qrels" in capsys.readouterr().err
+    truth = recframe.read_qrels(qrels)
+    assert [1.0] == recframe.scan(runs, truth=truth).recall(1)["score"].tolist()
+
+
 def test_an_answer_without_a_flag(tmp_path, capsys):
     """An answer is left out of the command to paste if it has no flag or no candidate."""
     path = str(tmp_path / "pairs.parquet")
@@ -307,6 +334,9 @@ def test_an_answer_without_a_flag(tmp_path, capsys):
         ),
         (["describe", "x", "--qqqq"], "unrecognized arguments: --qqqq"),
         (["evaluate", "x", "--metric", "recall@4", "P_5"], "'P_5', did you mean 'precision@5'?"),
+        (["evaluate", "x", "-m", "recall@4", "AP"], "AP is no file; unknown metric"),
+        (["trec", "-m", "map", "gm_map", "qrels", "run"], "gm_map is no file; unknown metric"),
+        (["trec", "-m", "map", "all_trec", "x", "y"], "all_trec is a group of trec_eval's metrics"),
         (["evaluate", "x", "-k", "5"], "the cut-off is a part of the metric: --metric recall@5"),
     ],
 )

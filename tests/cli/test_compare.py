@@ -291,6 +291,8 @@ def test_what_has_nothing_in_common_is_refused(save, nights, capsys):
     ("words", "message"),
     [
         (["--max-drop", "-1"], "argument --max-drop: must be a number of 0 or more, found -1"),
+        (["--max-drop", "1", "--max-drop", "2"], "--max-drop without a metric may be given once"),
+        (["--at-least", "auc=1", "--at-least", "auc=0"], "--at-least for auc may be given once"),
         (["--non-inferior", "nan"], "must be a number of 0 or more, found nan"),
         (["--max-drop", "1", "--non-inferior", "1"], "not allowed with argument --max-drop"),
         (
@@ -382,7 +384,7 @@ def test_segments_of_saved_tables(segmented):
 def test_what_is_no_segment_of_saved_tables(segmented, capsys):
     """A column that was not saved as a segment is refused, and the message names the saved ones."""
     assert 1 == main(["compare", "old.parquet", "new.parquet", "--by", "nix"])
-    said = "by must be a Series indexed by user or a level of its index, ['user', 'country'], found"
+    said = "--by must be a column before the score in both files, 'user', 'country', found 'nix'"
     assert said in capsys.readouterr().err
 
 
@@ -399,12 +401,12 @@ LOST = {
     "users": (
         make_night(200),
         make_night(200)[150:],
-        "recall@4 of 'knn' is known in both files of 50 of 200 old users, less than 95%",
+        "recall@4 of 'knn' has new values for only 50 of 200 old users; 95% are needed",
     ),
     "values": (
         make_night(1000),
         make_night(1000, undefined=980),
-        "recall@4 of 'knn' is known in both files of 20 of 1,000 old users, less than 95%",
+        "recall@4 of 'knn' has new values for only 20 of 1,000 old users; 95% are needed",
     ),
     "model": (
         make_night(20, ["knn", "als"]),
@@ -501,8 +503,8 @@ def test_users_missing_in_one_segment(segmented, capsys):
     assert 0 == main(words)
     assert 3 == main([*words, "--by", "country"])
     assert (
-        "recframe: failed: precision@2 of 'score' where country is 'NL' is known in both files of "
-        "16 of 19 old users, less than 95%\n"
+        "recframe: failed: precision@2 of 'score' where country is 'NL' has new values for only "
+        "16 of 19 old users; 95% are needed\n"
     ) == capsys.readouterr().err
 
 

@@ -226,7 +226,7 @@ def test_units_are_counted_as_units(rule, capsys):
 
     assert 0 == main(["compare", old, same, "--unit", "kunde", *rule, "-q"])
     assert 3 == main(["compare", old, half, "--unit", "kunde", *rule, "-q"])
-    assert "in both files of 100 of 200 old users" in capsys.readouterr().err
+    assert "has new values for only 100 of 200 old users" in capsys.readouterr().err
 
 
 def test_the_unit_is_saved(capsys):

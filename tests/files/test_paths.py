@@ -185,6 +185,12 @@ def test_a_folder_linked_to_twice(tmp_path):
         recframe.evaluate(tmp_path / "runs")
 
 
+def test_a_pattern_in_no_folder(tmp_path):
+    """A pattern below a folder that does not exist is refused with the folder's name."""
+    with pytest.raises(recframe.RecframeError, match=r"no folder '.*' for the pattern .*\*.x"):
+        recframe.evaluate(tmp_path / "nosuch" / "*.x")
+
+
 @pytest.mark.parametrize("where", ["", "*", "**/*.parquet", "*.parquet"])
 def test_a_link_that_leads_nowhere(tmp_path, where):
     """A broken link is refused, not skipped."""

@@ -74,6 +74,8 @@ DAMAGED = {
     ("x.csv", b"a" + b",b" * (1 << 17) + b"\n1"): "at most 131,072 columns, found 131,073 or more",
     ("x.csv", b"a,\xff\n1,2\n"): "its first row is not UTF-8 text",
     ("x.csv", "a,b\n1,2\n".encode("utf-16")): "it is UTF-16 text; convert it to UTF-8",
+    ("x.csv", b"PAR1\x15\x04,\n1"): "it looks like parquet; rename it to end in .parquet",
+    ("x.csv", b"a;b\n1;2\n"): r"semicolons, .* commas and tabs only; .*read_csv\(path, sep=';'\)",
     ("x.csv.gz", gzip.compress(b"a,b\n1,2\n" * 99)[:-9]): "Truncated compressed stream",
     ("x.jsonl", b" \n"): "it is empty",
     ("x.jsonl", b'{"a": 1}\n{"a": \n'): "JSON parse error: .*, in line 2",
