@@ -38,7 +38,7 @@ def check_no_grades(truth: pd.DataFrame, columns: Columns, of_rows: Columns) -> 
     Columns that the rows have too do not.
     """
     grades = dict[Hashable, list[str]]()
-    for label in _list_others(truth, columns):
+    for label in _list_without_role(truth, columns):
         with suppress(TypeError, NotImplementedError):  # Cells such as lists are unhashable.
             values, least = _find_grades(get_column(truth, label))
             if values and find_parts(get_column(truth, label)):
@@ -60,7 +60,7 @@ def check_no_grades(truth: pd.DataFrame, columns: Columns, of_rows: Columns) -> 
         )
 
 
-def _list_others(truth: pd.DataFrame, columns: Columns) -> list[Hashable]:
+def _list_without_role(truth: pd.DataFrame, columns: Columns) -> list[Hashable]:
     """Return the columns that have no role and are not named as ids or times."""
     others = list_labels(truth, columns.labels)
     others = [one for one in others if find_role(one) not in ("user", "item") and not is_time(one)]
@@ -69,7 +69,7 @@ def _list_others(truth: pd.DataFrame, columns: Columns) -> list[Hashable]:
 
 def list_numbers(truth: pd.DataFrame, columns: Columns) -> list[Hashable]:
     """Return the columns without a role that hold numbers, so that they may be relevance."""
-    others = _list_others(truth, columns)
+    others = _list_without_role(truth, columns)
     return [one for one in others if is_numeric_dtype(get_column(truth, one).dtype)]
 
 
