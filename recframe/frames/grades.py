@@ -38,7 +38,9 @@ def check_no_grades(truth: pd.DataFrame, columns: Columns, of_rows: Columns) -> 
     Columns that the rows have too do not.
     """
     grades = dict[Hashable, list[str]]()
-    for label in _list_without_role(truth, columns):
+    for label in list_labels(truth, columns.labels):
+        if _is_other(truth, label):
+            continue
         with suppress(TypeError, NotImplementedError):  # Cells such as lists are unhashable.
             values, least = _find_grades(get_column(truth, label))
             if values and find_parts(get_column(truth, label)):
@@ -60,23 +62,17 @@ def check_no_grades(truth: pd.DataFrame, columns: Columns, of_rows: Columns) -> 
         )
 
 
-def _list_without_role(truth: pd.DataFrame, columns: Columns) -> list[Hashable]:
-    """Return the columns that have no role and are not named as ids or times."""
-    others = list_labels(truth, columns.labels)
-    others = [one for one in others if find_role(one) not in ("user", "item") and not is_time(one)]
-    return [one for one in others if not _is_order(truth, one)]
-
-
 def list_numbers(truth: pd.DataFrame, columns: Columns) -> list[Hashable]:
     """Return the columns without a role that hold numbers, so that they may be relevance."""
-    others = _list_without_role(truth, columns)
+    others = [one for one in list_labels(truth, columns.labels) if not _is_other(truth, one)]
     return [one for one in others if is_numeric_dtype(get_column(truth, one).dtype)]
 
 
-def _is_order(truth: pd.DataFrame, label: Hashable) -> bool:
-    """Return whether a column is the score that `from_lists` makes of the order of lists."""
-    if ROLE_LABELS not in truth.attrs or find_role(label) != "score":
-        return False
+def _is_other(truth: pd.DataFrame, label: Hashable) -> bool:
+    """Return whether a column has ids, times, or the score that the order of lists gives."""
+    role = find_role(label)
+    if role != "score" or ROLE_LABELS not in truth.attrs:
+        return role in ("user", "item") or is_time(label)
     column = get_column(truth, label)
     return column.dtype.kind == "i" and column.max() == -1
 
