@@ -147,8 +147,8 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
             bound._written = f"recframe.from_lists(df{arguments}).rec"
         for name in ("truth", "exclude") if sep is not None else ():
             if (source := getattr(options, name)) is not None:
-                frame = load_frame(name, source)
-                if (rows := make_companion_rows(frame, sep)) is not frame:
+                frame = load_frame(name, source, options)
+                if (rows := make_companion_rows(name, frame, options, sep)) is not frame:
                     read = find_reader(source, quote(source)) if is_path(source) else name
                     codes[name] = f"recframe.from_lists({read}, sep={sep!r})"
                     changed: dict[str, Any] = {name: rows}

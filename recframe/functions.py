@@ -218,7 +218,8 @@ def evaluate(
         otherwise looks for the names above. If the frame has several user columns, truth must have
         each, or you list as many. Ids are compared by value, whatever their dtypes. If rows and
         truth both have a column of days, and a user of truth has several days, truth is refused
-        until you set `truth_user`.
+        until you set `truth_user`. Of several columns of lists in truth that may hold ids,
+        `truth_item` names the one of relevant items.
     population : {"raise", "both", "truth", "rows", "all"}, default "raise"
         With `truth`: which users the table has if the users of frame and truth differ:
 

@@ -237,7 +237,7 @@ class RankingMethods(ABC, Generic[Table]):
         for name in ("truth", "exclude"):
             if isinstance(frame := getattr(options, name), pd.DataFrame):
                 with naming(name):
-                    rows: dict[str, Any] = {name: make_companion_rows(frame)}
+                    rows: dict[str, Any] = {name: make_companion_rows(name, frame, options)}
                 if rows[name] is not frame:
                     options = replace(options, **rows)
         bound._options = options

@@ -20,7 +20,14 @@ from recframe.errors import (
     quote,
 )
 from recframe.kernel.ranking import TIE_RULES, TieRule
-from recframe.other_tables import TABLE_OR, TruthLike, load_table, read_frame, read_views
+from recframe.other_tables import (
+    TABLE_OR,
+    TruthLike,
+    is_of_dicts,
+    load_table,
+    read_frame,
+    read_views,
+)
 from recframe.public_calls import CUT_OFFS
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -168,7 +175,9 @@ class Options:
     truth_user: Hashable | list[Hashable] = _define_option(
         INFER, "label or list of labels", "column of users in truth; as many as the frame has"
     )
-    truth_item: Hashable = _define_option(INFER, "label", "column of items in truth")
+    truth_item: Hashable = _define_option(
+        INFER, "label", "column of items in truth, or of lists of items"
+    )
     population: Population = _define_option(
         "raise",
         Population,
@@ -376,7 +385,8 @@ def load_companion(name: str, value: Any) -> Any:
         return read_views(value)
     if value is None or is_path(value):
         return value
-    if isinstance(value, pd.Series) and is_list_like(next(iter(value), None)):
+    is_series = isinstance(value, pd.Series) and not is_of_dicts(value)
+    if is_series and is_list_like(next(iter(value), None)):
         frame = value.to_frame("item" if value.name is None else value.name)
         return frame.rename_axis("user") if frame.index.names == [None] else frame
     # A query runs only once, and a reader has its rows only once.

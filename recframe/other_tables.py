@@ -91,6 +91,11 @@ def is_table(name: str, value: object) -> bool:
     return hasattr(type(value), "__arrow_c_stream__") and not has_call
 
 
+def is_of_dicts(value: object) -> bool:
+    """Return whether an object is a Series of dicts, such as scores of items by user."""
+    return isinstance(value, pd.Series) and isinstance(next(iter(value), None), Mapping)
+
+
 def is_source(value: object) -> bool:
     """Return whether an object is a source of rows that `scan` reads block by block."""
     return isinstance(value, pa.RecordBatchReader) or any(
@@ -114,6 +119,9 @@ def _name_type(value: object) -> str:
 def find_table(name: str, value: object) -> tuple[str, str]:
     """Return the type of a table in words, and a call that makes a DataFrame; ("", "") if none."""
     kind, known = type(value), _name_type(value)
+    if is_of_dicts(value):
+        maker = "truth_from" if name in ("truth", "exclude") else "from_runs"
+        return "a pandas Series of dicts", f"recframe.{maker}({name}.to_dict())"
     method = next((one for one in TO_PANDAS if hasattr(kind, one)), None)
     call = CALLS.get(known, f"{{}}.{method}()" if method else "")
     if name != "frame":  # an accessor of another engine is no remedy for truth and exclude

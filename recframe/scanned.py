@@ -23,7 +23,7 @@ from recframe.files.parts import iter_parts, make_each, read_places
 from recframe.files.sources import ScannedFiles, find_files, open_beside, set_names, stage
 from recframe.frames.columns import Columns
 from recframe.frames.companions import BlockResult, read_companions
-from recframe.frames.judgments import load_frame
+from recframe.frames.judgments import load_frame, naming
 from recframe.frames.list_frames import make_companion_rows
 from recframe.frames.names import get_column, is_infer
 from recframe.frames.tables import Make, MakeTable, in_cells, join_tables, mean_of_parts
@@ -176,7 +176,9 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         access, sep = self._frame.access, self._frame.sep
         for name in ("truth", "exclude") if sep is not None else ():
             if (source := getattr(options, name)) is not None:
-                rows: Any = {name: make_companion_rows(load_frame(name, source), sep)}
+                frame = load_frame(name, source, options)
+                with naming(name):
+                    rows: Any = {name: make_companion_rows(name, frame, options, sep)}
                 options = replace(options, **rows)
         if access != ENVIRONMENT:
             truth, exclude = map(access.place, (options.truth, options.exclude))

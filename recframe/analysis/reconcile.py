@@ -81,7 +81,7 @@ class Conventions(NamedTuple):
         """Return the column of relevance, None if every pair of truth is relevant."""
         columns, read = self.columns, self.read_values
         if self.options.has_truth:
-            truth = load_frame("truth", self.options.truth)
+            truth = load_frame("truth", self.options.truth, self.options)
             columns = find_companion_columns("truth", truth, columns, self.options)
             read = partial(get_column, truth)
         return None if columns.relevant is None else read(columns.relevant)

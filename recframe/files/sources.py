@@ -360,7 +360,7 @@ def _open(
         if any(one.rows is not None for one in found):
             return None
         given = pd.concat([read_head(one) for one in (found[0], found[-1])])
-        if make_companion_rows(given) is not given:  # Lists become rows in memory.
+        if make_companion_rows(name, given, options) is not given:  # Lists become rows in memory.
             return None
         own = find_parted_columns(name, given, columns, options)
     if name == "truth":

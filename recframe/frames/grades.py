@@ -39,7 +39,7 @@ def check_no_grades(truth: pd.DataFrame, columns: Columns, of_rows: Columns) -> 
     """
     grades = dict[Hashable, list[str]]()
     for label in list_labels(truth, columns.labels):
-        if find_role(label) in ("user", "item") or is_time(label) or _is_order(truth, label):
+        if _is_other(truth, label):
             continue
         with suppress(TypeError, NotImplementedError):  # Cells such as lists are unhashable.
             values, least = _find_grades(get_column(truth, label))
@@ -62,10 +62,17 @@ def check_no_grades(truth: pd.DataFrame, columns: Columns, of_rows: Columns) -> 
         )
 
 
-def _is_order(truth: pd.DataFrame, label: Hashable) -> bool:
-    """Return whether a column is the score that `from_lists` makes of the order of lists."""
-    if ROLE_LABELS not in truth.attrs or find_role(label) != "score":
-        return False
+def list_numbers(truth: pd.DataFrame, columns: Columns) -> list[Hashable]:
+    """Return the columns without a role that hold numbers, so that they may be relevance."""
+    others = [one for one in list_labels(truth, columns.labels) if not _is_other(truth, one)]
+    return [one for one in others if is_numeric_dtype(get_column(truth, one).dtype)]
+
+
+def _is_other(truth: pd.DataFrame, label: Hashable) -> bool:
+    """Return whether a column has ids, times, or the score that the order of lists gives."""
+    role = find_role(label)
+    if role != "score" or ROLE_LABELS not in truth.attrs:
+        return role in ("user", "item") or is_time(label)
     column = get_column(truth, label)
     return column.dtype.kind == "i" and column.max() == -1
 

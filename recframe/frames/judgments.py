@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from recframe.errors import (
     DAMAGE,
+    Choice,
     RecframeError,
     RepeatedPairError,
     count_of,
@@ -24,12 +25,12 @@ from recframe.errors import (
     show_path,
 )
 from recframe.frames.columns import Columns, find_companion_columns
-from recframe.frames.grades import FIRST_ROWS, check_no_grades
+from recframe.frames.grades import FIRST_ROWS, check_no_grades, list_numbers
 from recframe.frames.id_matching import Overlap, Pairs
 from recframe.frames.ids import encode, find_users
 from recframe.frames.interactions import Interactions, complete_rows, read_interactions
 from recframe.frames.list_frames import make_companion_rows
-from recframe.frames.names import find_role, get_column, is_infer, list_labels
+from recframe.frames.names import find_role, get_column, is_infer, list_labels, shown
 from recframe.frames.splits import OF_FILES, check_splits, split_files
 from recframe.frames.words import is_of_row, is_time
 from recframe.kernel.grouping import SortedPairs
@@ -68,13 +69,13 @@ class Judgments(NamedTuple):
         return Pairs(users, item._replace(codes=item.codes[judged]).used())
 
 
-def load_frame(name: str, source: Any) -> pd.DataFrame:
+def load_frame(name: str, source: Any, options: Options | None = None) -> pd.DataFrame:
     """Return truth or exclude as a frame, or raise if its file cannot be read."""
     if isinstance(source, pd.DataFrame):
         return source
     frame = _load_file(name, source)
     with naming(name):
-        return make_companion_rows(frame)
+        return make_companion_rows(name, frame, options)
 
 
 def _load_file(name: str, source: Any) -> pd.DataFrame:
@@ -171,16 +172,20 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
 
     Unless it `is_all` of truth, it may have no row.
     """
-    truth = load_frame("truth", options.truth)
+    truth = load_frame("truth", options.truth, options)
     with naming("truth"):
         of_rows, columns = columns, find_companion_columns("truth", truth, columns, options)
         check_splits(truth, list_labels(truth, columns.labels), columns, options, of_truth=True)
         for label in find_times(truth, columns, of_rows, options):
             check_time(label, truth, columns, of_rows)
         if columns.relevant is None and options.min_relevance is not None:
+            labels = list_numbers(truth, columns) if is_infer(options.relevant) else []
+            label = f"relevant={quote(labels[0])}" if len(labels) == 1 else "relevant= its label"
+            one_of = f" ({shown(labels)})" if len(labels) > 1 else ""
             raise RecframeError(
-                "min_relevance needs a column of relevance, found none; pass relevant= its label, "
-                "or leave it out where all are relevant"
+                f"min_relevance needs a column of relevance, found none; pass {label}{one_of}, or "
+                "leave it out where all are relevant",
+                {"relevant": labels[0] if len(labels) == 1 else Choice(labels)} if labels else {},
             )
         if columns.relevant is None and is_infer(options.relevant):
             check_no_grades(truth, columns, of_rows)

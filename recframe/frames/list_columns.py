@@ -111,7 +111,8 @@ def make_list_rows(lists: Mapping[str, pa.Array]) -> ListRows:
             raise RecframeError(
                 f"{quote(first)} and {quote(name)} must have equally long lists in each row, found "
                 f"{len(differ):,} rows where they differ (such as {counts[at]} and {others[at]} "
-                "members); name the columns of one list only"
+                "members); name the columns of one list only, as items= of recframe.from_lists or "
+                "lists= of recframe.scan"
             )
     row, position = number_members(np.maximum(counts, 1))
     is_empty = (counts == 0)[row] if (counts == 0).any() else None
@@ -138,30 +139,66 @@ def is_list_type(kind: pa.DataType) -> bool:
     return any(is_kind(kind) for is_kind in are_lists)
 
 
-def choose_lists(types: Mapping[Any, pa.DataType]) -> list[Any]:
-    """Return the columns whose lists hold the ranked items, by the types of members.
+def choose_lists(types: Mapping[Any, pa.DataType], companion: str = "") -> list[Any]:
+    """Return the columns whose lists hold the items, by the types of members.
 
-    It is the only column, or the only one of structs. Else it is the only one of ids, together with
-    a column of scores, by its name or as the only one of floats, and one of relevance.
+    It is the only column, or the only one of structs. Else it is the only one that may hold ids,
+    together with a column of scores, by its name or as the only one of floats, and one of
+    relevance. A `companion`, such as truth, may have the ranked lists too, so structs are asked
+    about there.
     """
     structs = [label for label, kind in types.items() if pa.types.is_struct(kind)]
-    if len(types) == 1 or len(structs) == 1:
+    if len(types) == 1 or (len(structs) == 1 and not companion):
         return structs or list(types)
+    ids = find_id_lists(types, is_ranked=not companion)
     floats = [label for label, kind in types.items() if pa.types.is_floating(kind)]
-    scores = [label for label in types if _is_score(label)]
+    scores = [label for label in types if _is_score(label) and label not in ids] or floats
+    if len(ids) != 1 or len(scores) > 1:
+        raise open_lists_error(list(types), ids or list(types), companion)
     relevant = [label for label in types if find_role(label) == "relevant"]
-    ids = [label for label in types if label not in (*scores, *floats, *relevant)]
-    named = _find_items([label for label in types if label not in (*scores, *floats)])
-    items = named if len(named) == 1 else ids
-    scores = scores or floats
-    if len(items) != 1 or len(scores) > 1:
-        raise RecframeError(
-            f"{len(types)} columns hold lists, {shown(list(types))}; name the one of items, or "
-            "several whose lists belong together, that of items first",
-            {"lists": Choice(ids or list(types))},
-        )
     are_flags = [one for one in relevant if pa.types.is_primitive(types[one])]
-    return [*items, *scores, *(one for one in are_flags if one not in items)]
+    return [*ids, *scores, *(one for one in are_flags if one not in ids)]
+
+
+def find_id_lists(types: Mapping[Any, pa.DataType], *, is_ranked: bool = True) -> list[Any]:
+    """Return the columns whose lists may hold the ids of items, by names and types of members.
+
+    Text may be ids under any name. A name of items decides if lists are ranked, but not against
+    text named as relevance. Next to text or a name of items, integers named as scores or relevance
+    are none; alone, those named as predictions or relevance may be ids.
+    """
+    empty = {label for label, kind in types.items() if pa.types.is_null(kind)}
+    texts = [one for one in types if one not in empty and not pa.types.is_primitive(types[one])]
+    integers = [one for one in types if one in empty or pa.types.is_integer(types[one])]
+    numbers = [one for one in types if one not in texts and not pa.types.is_floating(types[one])]
+    named = _find_items([*texts, *(label for label in numbers if not _is_score(label))])
+    if is_ranked and len(named) == 1:
+        return named + [one for one in texts if find_role(one) == "relevant" and one not in named]
+    if not texts:
+        vague = [one for one in integers if not may_be_score(one) and one not in SCORE_FIELDS]
+        return named or vague
+    plain = [one for one in integers if not _is_score(one) and find_role(one) != "relevant"]
+    return texts + (plain if is_ranked else [])
+
+
+def open_lists_error(lists: list[Any], ids: list[Any], companion: str = "") -> RecframeError:
+    """Return the question which list holds the items; a `companion` has them in one list."""
+    found = f"{len(lists)} columns hold lists, {shown(lists)}"
+    if companion == "truth":
+        answers = {"truth_item": Choice(ids)}
+        return RecframeError(f"{found}; pass truth_item= the one of relevant items", answers)
+    if companion:
+        return RecframeError(f"{found}; drop all but the one of items")
+    gold = [label for label in ids if find_role(label) == "relevant"]
+    others = [label for label in ids if label not in gold]
+    are_named = len(gold) == len(others) == 1
+    item, of_truth = map(quote, (*others, *gold)) if are_named else ("...", "...")
+    call = f"recframe.from_lists(lists, items={item}).rec(truth=lists, truth_item={of_truth})"
+    return RecframeError(
+        f"{found}; pass items= the one of items, or several whose lists belong together, that of "
+        f"items first; where another has the relevant items, pass {call}",
+        {"items": Choice(ids)},
+    )
 
 
 def find_fields(
@@ -253,13 +290,17 @@ def find_member_columns(
     )
 
 
-def find_list_columns(schema: pa.Schema, *, is_ranked: bool = True) -> MemberColumns:
+def find_list_columns(schema: pa.Schema, companion: str = "", item: Any = None) -> MemberColumns:
     """Return the columns of the rows that lists make, without lists if none become rows.
 
     Lists become rows if no other column is named as an item or a score. If they are unclear,
-    attributes say which columns the caller is asked about.
+    attributes say which columns the caller is asked about. A companion's `item` may be passed.
     """
     nested = {one.name: one.type.value_type for one in schema if is_list_type(one.type)}
+    if item in nested:
+        relevant = [one for one in nested if find_role(one) == "relevant" and one != item]
+        flags = [one for one in relevant if pa.types.is_primitive(nested[one])]
+        return find_member_columns(schema, [item, *flags], is_ranked=False)
     flat = [name for name in schema.names if name not in nested]
     roles = {"score" if may_be_score(name) else find_role(name) for name in flat}
     are_users = "user" in map(find_role, nested)
@@ -267,7 +308,8 @@ def find_list_columns(schema: pa.Schema, *, is_ranked: bool = True) -> MemberCol
         return MemberColumns([], {}, [], [], {})
     if not all(map(pa.types.is_floating, nested.values())):  # Lists of floats may be vectors.
         with suppress(RecframeError):  # Several columns may hold the items.
-            return find_member_columns(schema, choose_lists(nested), is_ranked=is_ranked)
+            labels = choose_lists(nested, companion)
+            return find_member_columns(schema, labels, is_ranked=not companion)
     return MemberColumns([], {}, [], [], {LISTS: dict.fromkeys(nested, "")})
 
 

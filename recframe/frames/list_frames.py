@@ -19,16 +19,25 @@ from recframe.frames.list_columns import (
     ListRows,
     choose_lists,
     find_fields,
+    find_id_lists,
     find_separator,
     is_list_type,
     make_list_rows,
     name_carried,
     name_field,
+    open_lists_error,
     relist,
     split_texts,
 )
-from recframe.frames.names import find_role, get_column, list_labels, remove_labels
-from recframe.options import EMPTY, LISTS, ROLE_LABELS
+from recframe.frames.names import (
+    find_role,
+    get_column,
+    is_infer,
+    is_same,
+    list_labels,
+    remove_labels,
+)
+from recframe.options import EMPTY, INFER, LISTS, ROLE_LABELS, Options
 from recframe.other_tables import read_column
 
 STRUCTS = (Mapping, list, tuple, np.ndarray)  # members that have fields
@@ -52,20 +61,27 @@ def list_types(
 
 
 def _find_type(column: pd.Series, with_tuples: bool) -> pa.DataType | None:
-    """Return the type of the members of a column of lists, None for another column."""
-    if isinstance(column.dtype, pd.ArrowDtype):
-        kind = column.dtype.pyarrow_dtype
-        return kind.value_type if is_list_type(kind) else None
-    cells = [cell for cell in column.iloc[:N_SAMPLED] if is_list_like(cell)]
-    if not cells or not (with_tuples or any(not isinstance(cell, Hashable) for cell in cells)):
+    """Return the type of the members of a column of lists, None for another column.
+
+    Integers that are all 0 or 1 are flags, so their type is that of booleans.
+    """
+    kind = column.dtype.pyarrow_dtype if isinstance(column.dtype, pd.ArrowDtype) else None
+    if kind is not None and not is_list_type(kind):
         return None
+    cells = [cell for cell in column.iloc[:N_SAMPLED] if is_list_like(cell)]
     members = [one for cell in cells for one in (cell if hasattr(cell, "__len__") else ())]
-    if members and isinstance(members[0], STRUCTS):
+    if kind is not None:
+        kind = kind.value_type
+    elif not cells or not (with_tuples or any(not isinstance(cell, Hashable) for cell in cells)):
+        return None
+    elif members and isinstance(members[0], STRUCTS):
         return pa.struct([])
-    try:
-        return pa.array(members, from_pandas=True).type
-    except (pa.ArrowException, *DAMAGE):
-        return pa.string()  # ids of several kinds
+    else:
+        try:
+            kind = pa.array(members, from_pandas=True).type
+        except (pa.ArrowException, *DAMAGE):
+            return pa.string()  # ids of several kinds
+    return pa.bool_() if pa.types.is_integer(kind) and {*members} <= {0, 1} else kind
 
 
 def list_texts(
@@ -226,30 +242,52 @@ def kind_of(column: pd.Series) -> pa.DataType:
     return pa.int64() if is_numeric_dtype(column.dtype) else pa.string()
 
 
-def make_companion_rows(frame: pd.DataFrame, sep: str | None = None) -> pd.DataFrame:
+def make_companion_rows(
+    name: str, frame: pd.DataFrame, options: Options | None = None, sep: str | None = None
+) -> pd.DataFrame:
     """Return truth or exclude with a row for each member of its lists, if it has lists.
 
-    Lists are not looked for if another column is named as an item; those of text only with `sep`.
-    A user with an empty list keeps a row.
+    Options may name the list of items. Lists are not looked for if another column is named as an
+    item; those of text only with `sep`. A user with an empty list keeps a row.
     """
+    item = getattr(options, f"{name}_item", INFER)
     types = list_types(frame, with_tuples=False)
     if sep is not None and not types:
         texts = list_texts(frame, known=sep)
         types = dict.fromkeys(texts, pa.string())
     flat = remove_labels(list_labels(frame), types)
-    if not types or any(find_role(label) == "item" for label in flat):
+    is_named = not is_infer(item) and item in types
+    is_flat = any(find_role(label) == "item" or is_same(label, item) for label in flat)
+    if not types or (is_flat and not is_named):
         return frame
-    labels = choose_lists(types)
+    label = item if is_named else choose_lists(types, name)[0]
+    ids = find_id_lists(types, is_ranked=False) if is_named else []
     # Other lists of numbers may say which items are relevant.
-    labels += [one for one in types if one not in labels and pa.types.is_primitive(types[one])]
+    others = remove_labels(types, [label, *ids])
+    numbers = [one for one in others if pa.types.is_primitive(types[one])]
+    integers = [one for one in numbers if pa.types.is_integer(types[one])]
+    sizes = {one: _list_sizes(frame, one) for one in (label, *integers)} if integers else {}
+    others = [one for one in integers if sizes[one] != sizes[label]]
+    if others and not is_named:
+        raise open_lists_error(list(types), [label, *others], name)
+    labels = [label, *remove_labels(numbers, others)]
     rows, fields = read_list_rows(frame, labels, pd.RangeIndex(len(frame)), sep)
-    found = find_fields({label: kind_of(column) for label, column in fields.items()}, labels)
+    kinds = {one: kind_of(column) for one, column in fields.items()}
+    found = find_fields(kinds, labels, item if item in fields else INFER)
+    if is_named and item not in fields and len(found.items) == 1:  # Its members are structs.
+        fields = {item if one == found.items[0] else one: fields[one] for one in fields}
+        found = found._replace(items=[item])
     for label in found.items:
         if is_numeric_dtype(fields[label].dtype) and (fields[label] == -1).any():
             raise RecframeError(f"{quote(label)}: lists must not be padded, found -1; leave it out")
     made = pd.DataFrame({**carry(frame, flat, rows, list(fields)), **fields}, copy=False)
     made.attrs = dict(frame.attrs)
     return remember_lists(made, {"item": found.items[0]} if len(found.items) == 1 else {}, rows)
+
+
+def _list_sizes(frame: pd.DataFrame, label: Hashable) -> list[int]:
+    """Return the length of each list, 0 for null."""
+    return [len(one) if hasattr(one, "__len__") else 0 for one in get_column(frame, label)]
 
 
 def carry(

@@ -21,7 +21,7 @@ from recframe.frames.names import (
 )
 from recframe.frames.roles import Roles, infer_role, list_named
 from recframe.frames.words import is_time, less_is_better
-from recframe.options import DEFAULTS, Options, list_changed, spell_arguments
+from recframe.options import DEFAULTS, LIST, Options, list_changed, spell_arguments
 
 # Columns of these names may hold a list of items, or of items with scores, in each cell.
 LIST_NAMES = ("recommendations", "recommended", "recommendation", "recs", "topk", "topn", "items")
@@ -85,6 +85,7 @@ def _open_roles_error(
         answers = find_answers(frame, roles, options)
         python = ", ".join(spell_arguments(list_changed(options) | answers if call else answers))
         remedy = f"pass {f'{call}({python})' if call else python}{say_choices(answers)}"
+        remedy += _advise_matrix(frame, roles) if "score" in answers else ""
     without = {name for name, role in roles.items() if role.how == "none"}
     advice, of_lists = _advise_on_lists(frame, without, call, is_companion="score" not in roles)
     has_none = any(isinstance(one, Choice) and not str(one) for one in answers.values())
@@ -110,6 +111,15 @@ def _advise_header(frame: pd.DataFrame, roles: Roles) -> str:
         f"the first row looks like values ({shown(values)}), not like names: write a header "
         f"before it, or pass the names to {takers}, such as names={names!r}"
     )
+
+
+def _advise_matrix(frame: pd.DataFrame, roles: Roles) -> str:
+    """Return advice for a pivot whose columns are items, not models."""
+    if find_role(name := frame.columns.name) in ("model", "score") or name is None:
+        return ""
+    users = [label for label in roles["user"].found if label in frame.columns]
+    matrix = f"df.set_index({quote(users[0])})" if len(users) == 1 else "df"
+    return f"; where cells are scores of items, recframe.from_matrix({matrix}) makes rows of them"
 
 
 def _advise_on_lists(
@@ -152,7 +162,7 @@ def find_answers(frame: pd.DataFrame, roles: Roles, options: Options) -> dict[st
 
     Columns with another role, lists and times are no candidates.
     """
-    taken = {*find_lists(frame)}.union(*(role.found for role in roles.values()))
+    taken = {LIST, *find_lists(frame)}.union(*(role.found for role in roles.values()))
     fields = [field for field in list_fields(frame) if not is_time(field[0])]
     kinds = {label: dtype.kind for label, dtype in fields if label not in taken}
     answers = dict[str, Any]()

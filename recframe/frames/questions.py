@@ -122,7 +122,8 @@ class Questions:
             error = self._try(self.answers | tried)
             if not isinstance(error, RecframeError):
                 return  # The call shown raises any other error again.
-            if any(f"{name}={quote(label)}" in str(error) for name, label in tried.items()):
+            of_tried = [f"{name}={quote(label)}" for name, label in tried.items()]
+            if not error.answers and any(one in str(error) for one in of_tried):
                 return  # The caller may choose another column.
             self._add(error, choices)
 

@@ -9,7 +9,7 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from recframe.errors import MissingColumnError, RecframeError, quote
-from recframe.frames.list_frames import find_lists
+from recframe.frames.list_frames import find_lists, list_types
 from recframe.frames.names import (
     NAMES,
     ROLE_MEANINGS,
@@ -26,7 +26,7 @@ from recframe.frames.names import (
     shown,
 )
 from recframe.frames.words import is_no_model, may_be_score
-from recframe.options import INFER, MODELS, ROLE_LABELS, Models, Options
+from recframe.options import INFER, LISTS, MODELS, ROLE_LABELS, Models, Options
 from recframe.other_tables import read_labels
 
 N_IDS_COMPARED = 1_000  # rows of a column whose ids are looked up in the other frame
@@ -261,6 +261,9 @@ def list_named(frame: pd.DataFrame) -> dict[str, list[Hashable]]:
             named[role].append(label)
     if not not_numbers.isdisjoint(named["score"]):
         named["score"] = remove_labels(named["score"], find_lists(frame))
+    if not not_numbers.isdisjoint(named["relevant"]):
+        lists = frame.attrs.get(LISTS) or list_types(frame, with_tuples=False)
+        named["relevant"] = remove_labels(named["relevant"], lists)
     return named
 
 

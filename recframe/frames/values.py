@@ -170,7 +170,8 @@ def _check_masks(
 def _note_ranks(label: Hashable, values: Array, first: int, groups: Groups) -> None:
     """Note the users whose scores are `first`, `first` + 1 and so on, as ranks are."""
     sizes = np.diff(groups.offsets)
-    if len(values) < groups.n_rows or values.max() - first + 1 != sizes.max():
+    longest = sizes.max()
+    if len(values) < groups.n_rows or longest < 3 or values.max() - first + 1 != longest:
         return
     sums = np.bincount(groups.codes, values, groups.n_groups)
     if (sums == sizes * (sizes - 1 + 2 * first) / 2).all():

@@ -49,5 +49,6 @@ def find_recipe(label: str, find_roles: Roles = dict) -> str:
     try:
         return f", {says}:\n{line.format(**find_roles(), k=k).strip()}\n"
     except KeyError:  # The line needs more than is known.
-        has_line = f"; adapt the one in {GUIDE}#{recipe.get('section')}"
+        # An address with an anchor would lose it, as messages hide all that may be a secret.
+        has_line = f"; adapt the one in {GUIDE}, section {recipe.get('section')!r}"
         return f", {says}{has_line * ('section' in recipe)}"

@@ -154,7 +154,7 @@ class SparkRecAccessor(RankingMethods[Any]):
         given, asked = dict[str, Any](), cast("dict[str, Any]", options)
         for name, one in options.items():
             if isinstance(one, DataFrame):
-                given[name], attrs = rows.make_array_rows(one, is_ranked=False)
+                given[name], attrs = rows.make_array_rows(one, name, options.get(f"{name}_item"))
                 asked[name] = rows.make_empty_frame(given[name], attrs)
         bound = super().__call__(**options)
         check_bound(partitioned)

@@ -102,13 +102,15 @@ def make_empty_frame(frame: Any, attrs: Any) -> pd.DataFrame:
     return as_frame(pa.schema(types).empty_table(), frame.columns, attrs)
 
 
-def make_array_rows(frame: Any, *, is_ranked: bool = True) -> tuple[Any, dict[str, Any]]:
+def make_array_rows(
+    frame: Any, companion: str = "", item: Hashable = None
+) -> tuple[Any, dict[str, Any]]:
     """Return a Spark DataFrame whose columns of lists became rows, and attributes of its sample."""
     has_lists = any(isinstance(field.dataType, kinds.ArrayType) for field in frame.schema)
     if not has_lists or frame.isStreaming or len({*frame.columns}) < len(frame.columns):
         return frame, {}
     schema = frame.limit(0).toArrow().schema
-    columns = find_list_columns(schema, is_ranked=is_ranked)
+    columns = find_list_columns(schema, companion, item)
     if columns.lists:
         types = from_arrow_schema(columns.flatten(pa.RecordBatch.from_pylist([], schema)).schema)
         frame = frame.mapInArrow(lambda rows: public_each(map(columns.flatten, rows)), types)
@@ -189,7 +191,7 @@ def open_companions(
     for name, read in (("truth", read_judgments), ("exclude", read_excluded)):
         if getattr(options, name) is None:
             continue
-        own: dict[str, Any] = {name: load_frame(name, getattr(options, name))}
+        own: dict[str, Any] = {name: load_frame(name, getattr(options, name), options)}
         options = replace(options, **own)
         with naming(name):
             roles = find_parted_columns(name, own[name], columns, options)

@@ -310,3 +310,23 @@ def test_a_field_named_like_a_user_is_none(tmp_path):
     found = recframe.scan(write(frame, tmp_path / "a.jsonl"), truth=truth).recall(k=1)
     assert [0.5, 0.0] == found["score"].tolist()
     assert [0.5, 0.0] == recframe.from_lists(frame).rec(truth=truth).recall(k=1)["score"].tolist()
+
+
+@pytest.mark.parametrize("ending", ["parquet", "jsonl"])
+@pytest.mark.parametrize("ids", [["p1", "x", "y", "z", "p2", "p5"], [1, 2, 3, 4, 5, 6]])
+def test_a_log_of_ranked_and_relevant_lists(tmp_path, capsys, ids, ending):
+    """A file with two lists is asked about as rows and as truth, and each answer leads on."""
+    log = {"question": ["a", "b"], "contexts": [ids[:2], ids[2:4]]}
+    log["ground_truth"] = [[ids[1], ids[4]], ids[5:]]
+    path = str(write(pd.DataFrame(log), tmp_path / f"log.{ending}"))
+    words = ["evaluate", path, "-m", "recall@2", "-q", "--format", "csv"]
+    for asked, answer in {
+        "--lists COLUMN  # --lists: 'contexts', 'ground_truth'": ["--lists", "contexts"],
+        "--truth FILE  # --truth: the frame of relevant pairs": ["--truth", path],
+        "--truth-item COLUMN  # --truth-item: 'contexts', ": ["--truth-item", "ground_truth"],
+    }.items():
+        assert 1 == main(words)
+        assert asked in capsys.readouterr().err
+        words += answer
+    assert 0 == main(words)
+    assert "score,0.25" in capsys.readouterr().out

@@ -223,6 +223,20 @@ def test_a_threshold_needs_a_column(recs, truth):
             recall(recs, truth, min_relevance=2, **options)
 
 
+@pytest.mark.parametrize("scores", [[1, 1, 1, 1], [0, 1, 2, 1]])
+def test_a_threshold_names_the_column(recs, truth, scores):
+    """min_relevance proposes the columns of numbers, such as the score of BEIR's qrels."""
+    graded = truth.assign(score=scores, note="x")
+    with pytest.raises(recframe.RecframeError, match="found none; pass relevant='score', or leave"):
+        recall(recs, graded, min_relevance=1, like="ir_measures")
+    with pytest.raises(
+        recframe.RecframeError, match=r"its label \('score', 'votes'\), or"
+    ) as asked:
+        recall(recs, graded.assign(votes=7), min_relevance=1)
+    assert ["score", "votes"] == asked.value.answers["relevant"].candidates
+    assert recall(recs, graded, min_relevance=1, relevant="score")
+
+
 @pytest.mark.parametrize("values", [["dislike", "like"], ["True", "False"], ["Yes", None, "no"]])
 def test_texts_that_are_verdicts_are_refused(values):
     """Text that may tell which pairs are relevant is refused."""

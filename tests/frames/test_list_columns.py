@@ -168,7 +168,7 @@ def test_as_lists_in_a_dict():
         ),
         (
             make([[7]]).assign(seen=[[3]]),
-            "lists: 2 columns hold lists, 'recommendations', 'seen'; name the one of items, or",
+            "lists: 2 columns hold lists, 'recommendations', 'seen'; pass items= the one of items",
         ),
         (
             make([[7, 3]]).assign(scores=[[0.5]]),
@@ -434,3 +434,91 @@ def test_describe_counts_no_row_for_an_empty_list():
     found = recs.rec(truth=pd.DataFrame({"user": [1, 2, 3], "item": [10, 7, 5]})).describe(k=1)
     numbers = found["score"][["rows", "users", "null scores", "shortest ranking"]].tolist()
     assert [3, 3, 0, 0] == numbers
+
+
+LOG = {"question": ["a", "b"], "contexts": [["p1", "x"], ["y", "z"]], "truth": [["p2"], ["p5"]]}
+RANKED = {"question": ["a", "b"], "doc": [["p1", "p2"], ["p4", "p5"]]}
+NAMES = [
+    ("contexts", "ground_truth"),
+    ("contexts", "label"),
+    ("items", "truth"),
+    ("passages", "relevant"),
+    ("retrieved", "gold"),
+]
+
+
+@pytest.mark.parametrize("names", NAMES)
+@pytest.mark.parametrize("as_arrow", [False, True])
+def test_truth_with_two_lists_of_ids(names, as_arrow):
+    """Truth with two lists of ids is asked about whatever their names, and truth_item= answers."""
+    recs = recframe.from_lists(pd.DataFrame(RANKED))
+    log = pd.DataFrame(LOG).set_axis(["question", *names], axis=1)
+    log = pa.Table.from_pandas(log) if as_arrow else log
+    with pytest.raises(RecframeError, match=f"'{names[1]}'; pass truth_item= the one of") as asked:
+        recs.rec(truth=log).mean("recall@2")
+
+    assert list(names) == asked.value.answers["truth_item"].candidates
+    found = [recs.rec(truth=log, truth_item=name).mean("recall@2").iloc[0, 0] for name in names]
+    assert [0.25, 1.0] == found
+
+
+def test_truth_item_among_other_lists():
+    """truth_item= names a list of structs too, next to integers, or a column without lists."""
+    recs = recframe.from_lists({"a": [1, 2], "b": [4, 5]})
+    hits = [[{"id": 1, "score": 0.9}], [{"id": 4, "score": 0.5}]]
+    truth = pd.DataFrame({"user": ["a", "b"], "hits": hits, "items": [[7, 8, 9], [4]]})
+    truth["target"] = [[2, 1], [4]]
+    truth["sold"] = [1, 5]
+
+    asked = {
+        name: recs.rec(truth=truth, truth_item=name, relevant=None)
+        for name in ("hits", "target", "sold")
+    }
+    means = {name: rec.mean("recall@2").iloc[0, 0] for name, rec in asked.items()}
+    assert dict.fromkeys(asked, 1.0) == means
+    for dropped in ("hits", "items"):
+        with pytest.raises(RecframeError, match="'target'; pass truth_item= the one of relevant"):
+            recs.rec(truth=truth.drop(columns=["sold", dropped])).mean("recall@2")
+    with pytest.raises(RecframeError, match=r"exclude: 3 columns hold lists, .*; drop all but the"):
+        recs.rec(exclude=truth, truth=truth, truth_item="sold").mean("recall@2")
+
+
+@pytest.mark.parametrize(
+    ("names", "call"),
+    [
+        (("contexts", "ground_truth"), "items='contexts').rec(truth=lists, truth_item='ground_"),
+        (("recommended", "actual"), "items=...).rec(truth=lists, truth_item=...)"),
+        (("predictions", "actual"), "items=...).rec(truth=lists, truth_item=...)"),
+    ],
+)
+@pytest.mark.parametrize("as_numbers", [False, True])
+def test_a_table_of_ranked_and_relevant_lists(names, call, as_numbers):
+    """Two lists of ids in a table are asked about, with the call that compares them."""
+    log = pd.DataFrame(LOG).set_axis(["question", *names], axis=1)
+    if as_numbers:
+        log = log.assign(**{names[0]: [[1, 2, 3], [4, 5, 6]], names[1]: [[9, 7, 1], [9, 6, 4]]})
+    with pytest.raises(RecframeError, match="pass items= the one of items") as asked:
+        recframe.from_lists(log)
+
+    assert call in str(asked.value)
+    assert list(names) == asked.value.answers["items"].candidates
+    rec = recframe.from_lists(log, items=names[0]).rec(truth=log, truth_item=names[1])
+    assert 2 == len(rec.recall(k=2))
+
+
+def test_flags_next_to_ids_are_relevance():
+    """Integers that are all 0 or 1 are relevance by their name, next to integers under any name."""
+    log = pd.DataFrame({"user": [1], "recommended": [[5, 6]], "clicked": [[0, 1]]})
+    assert 0.5 == recframe.from_lists(log).rec.mean("mrr").iloc[0, 0]
+
+
+def test_a_series_of_dicts():
+    """The calls that a Series of dicts is refused with run."""
+    dicts = pd.Series({"a": {1: 0.9, 2: 0.3}, "b": {3: 0.5}})
+    for read in (recframe.from_lists, recframe.from_runs):
+        with pytest.raises(RecframeError, match=r"pass recframe.from_runs\(\w+.to_dict\(\)\)$"):
+            read(dicts)
+    with pytest.raises(RecframeError, match=r"pass recframe.truth_from\(truth.to_dict\(\)\)$"):
+        recframe.from_runs(dicts.to_dict()).rec(truth=dicts)
+    with pytest.raises(RecframeError, match=r"recframe.from_runs takes a dict of them by user"):
+        recframe.from_lists(dicts.rename_axis("user").reset_index())

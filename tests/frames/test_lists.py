@@ -199,9 +199,8 @@ def test_scores_in_place_of_lists():
     lists = {"ann": {1: 0.5, 2: 0.5}, "bob": {2: 0.25}}
     with pytest.raises(recframe.RecframeError) as refusal:
         recframe.from_lists(lists)
-    call = "recframe.from_runs(lists)"
-    assert str(refusal.value).endswith(f"where these are scores, {call} keeps them, and ties")
-    frame = eval(call, {"recframe": recframe, "lists": lists})
+    assert str(refusal.value).endswith("scores, recframe.from_runs takes a dict of them by user")
+    frame = recframe.from_runs(lists)
 
     expected = {"user": ["ann", "ann", "bob"], "item": [1, 2, 2], "score": [0.5, 0.5, 0.25]}
     assert expected == frame.to_dict("list")

@@ -1,5 +1,7 @@
 """from_matrix makes frames from dense matrices of scores."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -191,3 +193,20 @@ def test_a_sparse_matrix_by_the_line_shown():
     frame = pd.DataFrame({"user": coo.row, "item": coo.col, "score": coo.data})
 
     assert [(0, 1, 0.5), (1, 0, 0.25)] == rows(frame)
+
+
+@pytest.mark.parametrize("in_index", [True, False])
+def test_a_pivot_of_items(in_index):
+    """A matrix of scores as a frame is refused with the call that makes rows of it."""
+    rows = {"customer": ["a", "a", "b", "b"], "sku": [1, 2, 1, 2], "stars": [0.1, 0.2, 0.3, 0.4]}
+    df = pd.DataFrame(rows).pivot_table("stars", "customer", "sku")
+    df = df if in_index else df.reset_index()
+    truth = pd.DataFrame({"customer": ["a", "b"], "sku": [2, 1]})
+    with pytest.raises(recframe.RecframeError, match="where cells are scores of items") as asked:
+        df.rec(truth=truth).recall(k=1)
+    call = re.search(r"recframe\.from_matrix\(.*\)(?= makes rows)", str(asked.value))[0]
+    rec = eval(call, {"recframe": recframe, "df": df}).rec(truth=truth)
+    assert [1.0, 0.0] == rec.recall(k=1)["score"].tolist()
+    models = df.rename_axis("model", axis=1)
+    with pytest.raises(recframe.RecframeError, match=r"score=\[1, 2\], truth=truth\), where item"):
+        models.rec(truth=truth).recall(k=1)

@@ -218,16 +218,14 @@ def test_lines_that_would_be_wrong(label, case):
     frame, options = case
     message = find_refusal(lambda: frame.rec(**options).mean(label))
     assert "\n" not in message
-    assert f"adapt the one in {GUIDE}#" in message
+    assert re.search(f"adapt the one in {re.escape(GUIDE)}, section '[A-Z][^']*'; metrics", message)
 
 
 def test_sections_exist():
     """Every section that messages name is in the guide."""
     text = (Path(__file__).parents[2] / "examples/guide/beyond-accuracy.md").read_text()
-    titles = [title.lower() for title in re.findall("^## (.*)$", text, re.MULTILINE)]
-    anchors = {re.sub("[^a-z -]", "", title).replace(" ", "-") for title in titles}
-    recipes = read_recipes().values()
-    assert {one["section"] for one in recipes if "section" in one} <= anchors
+    titles, recipes = re.findall("^## (.*)$", text, re.MULTILINE), read_recipes().values()
+    assert {one["section"] for one in recipes if "section" in one} <= {*titles}
     assert all("section" in one or "says" in one for one in recipes)
 
 

@@ -127,3 +127,17 @@ def test_arrays_of_different_lengths_are_refused(recs):
     message = refusal(lambda: recframe.spark.rec(both.coalesce(1)).top(1))
 
     assert re.search("'items' and 'scores' must have equally long lists in each row", message)
+
+
+def test_truth_item_chooses_an_array(spark, recs):
+    """Of two arrays in truth, truth_item= names the one of relevant items."""
+    lists = TRUTH.groupby("userId")["movieId"].agg(list).reset_index(name="actual")
+    lists = lists.assign(recommended=[[0]] * len(lists))
+    truth = spark.createDataFrame(lists, "userId int, actual array<int>, recommended array<int>")
+    with pytest.raises(recframe.RecframeError, match="truth_item"):
+        recframe.spark.rec(recs, truth=truth, short="pad").mean("recall@2")
+    means = recframe.spark.rec(recs, truth=truth, truth_item="actual", short="pad").mean("recall@2")
+
+    expected = recframe.from_lists(pd.DataFrame({"userId": USERS, "recommendations": LISTS}))
+    mean = expected.rec(truth=TRUTH, short="pad").mean("recall@2")
+    assert mean.iloc[0, 0] == means.toPandas()["recall@2"][0]

@@ -59,6 +59,7 @@ from recframe.other_tables import (
     TABLE,
     TableLike,
     frame_error,
+    is_of_dicts,
     is_sparse,
     is_table,
     load_table,
@@ -100,7 +101,7 @@ def from_lists(
     items : label or list of labels, default "infer"
         The column of lists, or several whose lists are equally long in each row, such as ids and
         scores. "infer" takes the only column of lists, or of several the one of ids and one
-        of scores.
+        of scores; if several may hold ids, such as the relevant ones, it asks.
     item : label, default "infer"
         The field of structs that holds the item, if several could.
     model : label, default None
@@ -259,7 +260,7 @@ def truth_from(
 
 def _read_list_table(lists: Any) -> pd.DataFrame:
     """Return a table with a row for each list as a frame; lists of Arrow stay as they are."""
-    if isinstance(lists, pd.DataFrame | pd.Series):
+    if isinstance(lists, pd.DataFrame | pd.Series) and not is_of_dicts(lists):
         return read_views(pd.DataFrame(lists))
     if not is_table("lists", lists):
         raise frame_error("lists", "a dict of items by user, or a frame with lists", lists)

@@ -122,7 +122,7 @@ def read_lists(name: str, users: Iterable[Any], cells: Iterable[Any]) -> tuple[l
                     "; where these are the relevant items, recframe.truth_from takes a dict of them"
                 )
             elif isinstance(items, Mapping):
-                remedy = "; where these are scores, recframe.from_runs(lists) keeps them, and ties"
+                remedy = "; where these are scores, recframe.from_runs takes a dict of them by user"
             raise RecframeError(
                 f"{name}: the items of a user must be {required}, found {type(items)} "
                 f"(user {quote(user)}){remedy}"
