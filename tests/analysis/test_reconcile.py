@@ -361,7 +361,7 @@ def test_the_command_line(tmp_path):
 
     assert 0 == status
     assert expected.index[0] in printed
-    assert "so many digits" in errors
+    assert "as many digits" in errors
     assert expected["value"].tolist() == [one["value"] for one in document["conventions"]]
     assert value == document["value"]
     assert {"chance"} <= {note["kind"] for note in document["notes"]}
