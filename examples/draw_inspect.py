@@ -59,7 +59,7 @@ def find_chromium(given: list[str]) -> str:
     """Return the path of Chromium, as given or as found; end where there is none."""
     names = ("chromium", "chromium-browser", "google-chrome")
     chromium = next(filter(None, [*given, *map(shutil.which, names)]), None)
-    return chromium or sys.exit("no Chromium on the PATH; pass its path as the argument")
+    return chromium or sys.exit("no Chromium on the PATH. Pass its path as the argument")
 
 
 if __name__ == "__main__":

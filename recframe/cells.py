@@ -87,8 +87,8 @@ class Types:
         most = most * COLUMN_BYTES // (COLUMN_BYTES + CELL_BYTES * n_rows)
         if n_columns > most:
             raise pa.ArrowInvalid(
-                f"it must have at most {most:,} columns, found {n_columns:,} or more; write the "
-                "columns that you need as parquet"
+                f"it must have at most {most:,} columns, but has {n_columns:,} or more. Write the "
+                "columns that you need as parquet."
             )
 
     def refuse(self, n_bytes: int) -> pa.ArrowInvalid:
@@ -266,8 +266,8 @@ def _check_depth(text: bytes, number: int) -> None:
         steps = np.isin(signs, list(b"[{")).astype(np.int64) - np.isin(signs, list(b"]}"))
         if steps.cumsum().max(initial=0) > MOST_NESTED:
             raise pa.ArrowInvalid(
-                f"line {number + line} is nested more than {MOST_NESTED:,} deep; write values of "
-                "one type in each member"
+                f"line {number + line} is nested more than {MOST_NESTED:,} deep. Write values of "
+                "one type in each member."
             )
 
 
@@ -280,6 +280,6 @@ def check_type(name: str, found: pa.DataType, number: int, types: Types) -> None
     if len(kinds) > 1 and kinds != {pa.int64(), pa.float64()}:
         raise pa.ArrowInvalid(
             f"{name!r} is {known} in lines before and {found} in some of those from line "
-            f"{number} on; write values of one type"
+            f"{number} on. Write values of one type."
         )
     types.note(name, ColumnType(found))

@@ -88,7 +88,7 @@ def find_options(library: object) -> dict[str, Any]:
     near = find_near(as_text(library).lower(), known, MISSPELT)
     hint = f"; did you mean {known[near[0]]!r}?" if near else ""
     raise RecframeError(
-        f"like must be one of {', '.join(map(repr, LIKE))}, found {quote(library)}{hint}"
+        f"like must be one of {', '.join(map(repr, LIKE))}, but is {quote(library)}{hint}"
     )
 
 
@@ -113,15 +113,15 @@ def check_like(metrics: Iterable[Any], options: Mapping[str, Any]) -> None:
         ]
         if not theirs or any(_is_alike(one, base, options) for one in theirs):
             continue
-        here = "no metric here has its figure; leave like out for the one here"
+        here = "No metric here has its value; leave like out for the one here."
         if equal := theirs[0].equals:
             cut_off = "@k" if metric.k is None else f"@{metric.k}"
-            here = f"pass {equal.replace('@k', cut_off)!r}"
+            here = f"Pass {equal.replace('@k', cut_off)!r}."
         elif theirs[0].option and not theirs[0].differs:
-            here = "pass this option next to like"
+            here = "Pass this option next to like."
         raise RecframeError(
             f"{metric.label} with like={library!r}: {theirs[0].name} of {library} is another "
-            f"metric ({theirs[0].difference}); {here}"
+            f"metric ({theirs[0].difference}). {here}"
         )
 
 

@@ -136,7 +136,7 @@ class RecframeError(ValueError):
     >>> import pandas as pd, recframe
     >>> pd.DataFrame({"user": [1], "score": [0.5], "relevant": [1]}).rec.recall(k=0)
     Traceback (most recent call last):
-    recframe.errors.RecframeError: k must be an integer of 1 or more, found 0
+    recframe.errors.RecframeError: k must be an integer of 1 or more, but is 0
     """
 
     def __init__(self, message: str = "", answers: Mapping[str, Any] | None = None) -> None:
@@ -153,7 +153,7 @@ class RecframeError(ValueError):
 
 class RecframeWarning(UserWarning):
     """
-    Warns that the data almost surely have a mistake.
+    Warns that the data very likely have a mistake.
 
     There are three mistakes: lists are cut at k without truth; every ranked row is relevant; ids of
     truth match except for case, spaces or zeros. Each call warns once about each. Lazy tables of
@@ -232,11 +232,11 @@ class RepeatedPairError(RecframeError):
     >>> rows = {"item": ["a", "a"], "score": [0.9, 0.5], "relevant": [1, 1], "model": ["x", "y"]}
     >>> pd.DataFrame({"user": 1, **rows}).rec.recall(k=1)
     Traceback (most recent call last):
-    recframe.errors.RepeatedPairError: each combination of 'user' and 'item' must occur once, found
-    1 of 2 rows that repeat another (such as user 1, item 'a'); the column 'model' tells them apart
-    (such as 'y' and 'x'): pass model='model' to evaluate each of its values as a model; else pass
-    duplicates='max', model=None for the best of each pair, or duplicates='keep', model=None to
-    count every row
+    recframe.errors.RepeatedPairError: each combination of 'user' and 'item' must occur once, but
+    1 of 2 rows repeat another (such as user 1, item 'a'). The column 'model' tells them apart
+    (such as 'y' and 'x'): pass model='model' to evaluate each of its values as a model. Otherwise
+    pass duplicates='max', model=None for the best of each pair, or duplicates='keep', model=None
+    to count every row.
     """
 
     def __init__(
@@ -273,7 +273,7 @@ class WrongTypeError(RecframeError, TypeError):
     >>> from recframe.metrics import recall
     >>> recall("ab", ["a"])
     Traceback (most recent call last):
-    recframe.errors.WrongTypeError: recommended must be a list or an array, found 'ab'
+    recframe.errors.WrongTypeError: recommended must be a list or an array, but is 'ab'
     """
 
 

@@ -137,9 +137,9 @@ class Delimited:
         with self.open_file() as file:
             first = file.read(FIRST_BLOCK)
         if first[:2] in UTF_16:
-            raise pa.ArrowInvalid("it is UTF-16 text; convert it to UTF-8")
+            raise pa.ArrowInvalid("it is UTF-16 text. Convert it to UTF-8.")
         if first.startswith(b"PAR1"):
-            raise pa.ArrowInvalid("it looks like parquet; rename it to end in .parquet")
+            raise pa.ArrowInvalid("it looks like parquet. Rename it to end in .parquet.")
         # The first cells are read as text: Arrow takes seconds to guess the type of a long cell.
         line = first.partition(b"\n")[0].decode(errors="replace").strip("\r\ufeff")
         texts = self.names or line.replace('"', "").split(self.delimiter)
@@ -195,7 +195,9 @@ class Delimited:
                 )
                 yield reader
         except UnicodeDecodeError as error:
-            raise pa.ArrowInvalid("its first row is not UTF-8 text; convert it to UTF-8") from error
+            raise pa.ArrowInvalid(
+                "its first row is not UTF-8 text. Convert it to UTF-8."
+            ) from error
         except pa.ArrowInvalid as error:
             if TOO_LONG in str(error):
                 raise types.refuse(types.n_bytes) from error
@@ -237,7 +239,7 @@ class JsonLines:
                 if late := [name for name in table.schema.names if name not in schema.names]:
                     raise pa.ArrowInvalid(
                         f"{late[0]!r} first appears in line {number} or later, after the first "
-                        f"{FIRST_BLOCK >> 20} MiB; write it in the first line too, as null"
+                        f"{FIRST_BLOCK >> 20} MiB. Write it in the first line too, as null."
                     ) from None
             columns = {}
             for name in names:
@@ -299,7 +301,7 @@ def read_whole(rows: RowSource, is_id: Callable[[str], bool]) -> pa.Table:
     for name, n_columns in Counter(schema.names).items():
         if n_columns > 1:
             raise pa.ArrowInvalid(
-                f"{n_columns} columns are named {quote(name)}; write a header with different names"
+                f"{n_columns} columns are named {quote(name)}. Write a header with different names."
             )
     types = Types(ids=list(filter(is_id, schema.names)))
     batches = list(rows.iter_batches(schema.names, types))

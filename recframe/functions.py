@@ -161,7 +161,7 @@ def evaluate(
           judged, and means and diversity of a column.
         * "nan": NaN for that user and metric.
     missing : {"raise", "unranked", "drop"}, default "raise"
-        A null score, or one of -inf that masks its row (inf if the lowest is best):
+        A row whose score is null or -inf, a mask (inf if the lowest is best):
 
         * "raise": refuse.
         * "unranked": leave the row out of the ranking, but count it in R.
@@ -175,13 +175,24 @@ def evaluate(
         * "first": take the first row.
         * "keep": count every row.
     zero_division : {nan, 0.0, 1.0}, default nan
-        The value if a denominator is 0:
+        The value if the denominator of a metric is 0. precision, dcg, rbp and err never have
+        one that depends on R: they are 0 if R = 0.
 
-        * R = 0, in every metric but these: precision, dcg, rbp and err are then 0, and fall_out,
-          judged and metrics of a column do not use R.
-        * n = 0, in precision, judged and means of a column under ``short="shrink"``.
-        * AUC: all or none of the ranked rows are relevant. fall_out: all are.
-        * nDCG: all gains are 0.
+        ===============================  ============================  =======================
+        metric                           denominator                   when it is 0
+        ===============================  ============================  =======================
+        ndcg                             the ideal DCG                 no gain above 0
+        precision, judged, mean(COLUMN)  min(k, n), under              no ranked row
+                                         ``short="shrink"``
+        fall_out                         rows that are not relevant    all rows relevant
+        auc                              pairs of a relevant row and   all or no rows relevant
+                                         another
+        share(COLUMN)                    the sum of the column         all values are 0
+        diversity(COLUMN)                pairs of min(k, n) rows,      fewer than two rows
+                                         under ``short="shrink"``
+        all others                       R, or a number that is 0      no relevant item
+                                         with R
+        ===============================  ============================  =======================
     min_relevance : float, default None
         Rows at or above it are relevant. Here and below a column of floats is compared with the
         nearest float of its own precision: 0.7 means float32's 0.7 for a float32 column. Integers
@@ -286,7 +297,7 @@ def evaluate(
 
     Notes
     -----
-    The definitions are trec_eval's. Hits are counted in integers and divided once. Under
+    Definitions follow trec_eval. Hits are counted in integers and divided once. Under
     ``ties="expected"`` every metric is its expectation over the orders of tied rows (F. McSherry
     and M. Najork, "Computing information retrieval performance measures efficiently in the
     presence of tied scores", ECIR 2008); "best" and "worst" also put higher gains first and last.
@@ -343,7 +354,7 @@ def evaluate(
         has_limits = tmp is not None or progress is not False
         if has_limits or not isinstance(memory, str) or memory != MEMORY:
             shown = "a DataFrame" if is_frame else "a table"
-            raise RecframeError(f"memory, tmp and progress are for files, found {shown}")
+            raise RecframeError(f"memory, tmp and progress are for files, not {shown}")
         accessor = RecAccessor(frame)  # type: ignore[arg-type]  # the tests above leave only tables
         accessor._call = ""  # messages of a function name no accessor
         return evaluate_rows(accessor._bind(checked), metrics)
@@ -527,7 +538,7 @@ def scan(
     """
     _check_paths("source", "the path of files", source)
     if not isinstance(union_by_name, bool):
-        raise RecframeError(f"union_by_name must be True or False, found {quote(union_by_name)}")
+        raise RecframeError(f"union_by_name must be True or False, but is {quote(union_by_name)}")
     from recframe.scanned import scan_source
     from recframe.stores import check_access
 
@@ -561,8 +572,8 @@ def _check_paths(name: str, required: str, value: Any) -> None:
         return
     if isinstance(value, pd.DataFrame) or is_table(name, value):
         raise RecframeError(
-            f"{name} must be {required}, found a table in memory; pass it to recframe.rec, "
-            "which gives it the same methods"
+            f"{name} must be {required}, but is a table in memory. Pass it to recframe.rec, "
+            "which gives it the same methods."
         )
     raise frame_error(name, required, value)
 
@@ -911,12 +922,11 @@ def gate(
         Tables with a row for each user, as `summary` takes them; or files, as `read_per_user` reads
         them, which also tell the options that made them: tables of other options are refused.
     max_drop : float or dict, default None
-        A metric fails if its mean fell by more and the interval of the difference excludes 0: was
-        something surely lost? A dict has a limit for each metric, "others" for those it does not
-        name: ``{"recall@10": 0.005, "others": 0.01}``.
+        A metric fails if its mean fell by more and the interval of the difference excludes 0, which
+        is clear evidence of a loss. A dict has a limit for each metric, "others" for those it does
+        not name: ``{"recall@10": 0.005, "others": 0.01}``.
     non_inferior : float or dict, default None
-        A metric fails unless the interval excludes all falls of so much or more: is it sure that
-        nothing was lost? Not with `max_drop`.
+        A metric fails unless the interval rules out a fall of so much or more. Not with `max_drop`.
     at_least : float or dict, default None
         A metric fails if the mean of all new users with a value is below.
     metrics : list of str, default None

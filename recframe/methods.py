@@ -179,7 +179,7 @@ class RankingMethods(ABC, Generic[Table]):
     _takes: Set[str] = DEFAULTS.keys()  # answers with which a refused call can be repeated
     # Methods that an engine lacks, each with the end of its message.
     _lacks: Mapping[str, str] = MappingProxyType(
-        {"judge": "; pass truth= to the call that it should judge"}
+        {"judge": ". Pass truth= to the call that it should judge."}
     )
     _by: tuple[UserValues, ...] = ()  # the segments, or groups of items, in a call with `by`
     _shows_bar = False  # whether a bar shows the segments that are done
@@ -882,7 +882,7 @@ class RankingMethods(ABC, Generic[Table]):
         if trusted is not None:
             if is_per_user(trusted):
                 raise RecframeError(
-                    "trusted must be labels of rows in describe, found a table of users' values"
+                    "trusted must be labels of rows in describe, but is a table of users' values"
                 )
             people = self._find_people(trusted, columns)
             of_column = () if people.has_truth else (people.relevant,)
@@ -1255,7 +1255,7 @@ class RankingMethods(ABC, Generic[Table]):
             The column of independent users, if these have several rankings: one of several `user`
             columns, such as "user" of ["date", "user"], or another column with one value for each
             ranking, such as "user_id" if `user` is "session_id". Each unit counts as the mean of
-            its rankings, weighted by their number, so the mean is that of all rankings. n_users
+            its rankings, weighted by their number, so the overall mean does not change. n_users
             counts units, n_undefined rankings. None: each ranking counts by itself. It is required
             if a unit has several rankings within a table or segment: not if `by` is the date.
         trusted : label, DataFrame or path, default None

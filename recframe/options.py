@@ -125,7 +125,7 @@ class Options:
     missing: Missing = _define_option(
         "raise",
         Missing,
-        "a null score, or one of -inf that masks its row (inf if the lowest is best)",
+        "a row whose score is null or -inf, a mask (inf if the lowest is best)",
         "refuse",
         "leave the row out of the ranking, but count its relevance",
         "remove rows with a null in any column used",
@@ -140,7 +140,9 @@ class Options:
         "count every row",
     )
     zero_division: float = _define_option(
-        math.nan, "{nan, 0.0, 1.0}", "value where a denominator is 0, such as R (relevant items)"
+        math.nan,
+        "{nan, 0.0, 1.0}",
+        "the value if a denominator is 0, such as R (relevant items); means leave out NaN",
     )
     min_relevance: float | None = _define_option(None, "float", "rows at or above it are relevant")
     trusted_min_relevance: float | None = _define_option(
@@ -169,7 +171,7 @@ class Options:
     truth: TruthLike | None = _define_option(
         None,
         "DataFrame, Arrow table or path",
-        "the relevant items of every user, listed or not; `relevant` and `min_relevance` then "
+        "the relevant items of each user, listed or not; `relevant` and `min_relevance` then "
         "apply to its column",
     )
     truth_user: Hashable | list[Hashable] = _define_option(
@@ -222,7 +224,7 @@ class Options:
         directions = self.ascending if isinstance(self.ascending, list) else [self.ascending]
         if self.ascending is not None and not all(isinstance(one, bool) for one in directions):
             raise RecframeError(
-                f"ascending must be True, False or a list of these, found {quote(self.ascending)}"
+                f"ascending must be True, False or a list of these, but is {quote(self.ascending)}"
             )
         if any(directions) and self.min_score is not None:
             raise RecframeError(
@@ -235,23 +237,23 @@ class Options:
         """Raise if an option that takes a number has another value."""
         number: Any = self.zero_division
         if not is_number(number) or (number not in (0, 1) and number == number):
-            raise RecframeError(f"zero_division must be NaN, 0.0 or 1.0, found {quote(number)}")
+            raise RecframeError(f"zero_division must be NaN, 0.0 or 1.0, but is {quote(number)}")
         for name in ("min_relevance", "trusted_min_relevance", "min_score"):
             number = getattr(self, name)
             if number is not None and not (is_number(number) and number == number):  # not NaN
-                raise RecframeError(f"{name} must be a number or None, found {quote(number)}")
+                raise RecframeError(f"{name} must be a number or None, but is {quote(number)}")
 
     def _check_pairs(self) -> None:
         """Raise if two options contradict each other, or one lacks the other."""
         if self.tie_rule.by_item and self.duplicates == "keep":
             raise RecframeError(
                 "ties='item' with duplicates='keep' gives rows of one user, item and score no "
-                "order; pass duplicates='max' to make them one row"
+                "order. Pass duplicates='max' to make them one row."
             )
         if self.unjudged == "drop" and self.truth is None:
             raise RecframeError(
-                "unjudged='drop' leaves out the rows that truth does not hold, found no truth; "
-                "pass truth="
+                "unjudged='drop' leaves out the rows that truth does not hold, but truth is not "
+                "passed. Pass truth="
             )
 
     def __repr__(self) -> str:
@@ -286,13 +288,13 @@ class Options:
 
     def check_unordered(self, engine: str) -> None:
         """Raise if an option depends on the order of rows; the engine does not keep it."""
-        lost = f"reads the order of rows, which {engine} does not keep; pass"
+        lost = f"reads the order of rows, which {engine} does not keep. Pass"
         if self.tie_rule.row_order:
             raise RecframeError(
-                f"ties={self.ties!r} {lost} ties='expected', 'best', 'worst' or 'item'"
+                f"ties={self.ties!r} {lost} ties='expected', 'best', 'worst' or 'item'."
             )
         if self.duplicates == "first":
-            raise RecframeError(f"duplicates='first' {lost} duplicates='max' or 'keep'")
+            raise RecframeError(f"duplicates='first' {lost} duplicates='max' or 'keep'.")
 
 
 class OptionArguments(TypedDict, total=False):
@@ -326,9 +328,9 @@ class OptionArguments(TypedDict, total=False):
 # Arguments of methods and metrics that callers pass as options by mistake.
 NO_OPTIONS = {
     **dict.fromkeys(
-        CUT_OFFS, "; pass a cut-off to the metric: df.rec.recall(k=4), or 'recall@4' by its name"
+        CUT_OFFS, ". Pass a cut-off to the metric: df.rec.recall(k=4), or 'recall@4' by its name."
     ),
-    "metrics": "; pass metrics to a method: df.rec.evaluate(['recall@4', 'ndcg@4'])",
+    "metrics": ". Pass metrics to a method: df.rec.evaluate(['recall@4', 'ndcg@4']).",
 }
 DEFAULTS = {option.name: option.default for option in fields(Options)}
 MEANINGS: dict[str, str] = {option.name: option.metadata["meaning"] for option in fields(Options)}
@@ -363,7 +365,7 @@ def _check_choice(name: str, value: object, choices: Collection[str]) -> None:
     """Raise unless the value of an option is one of its choices."""
     if not isinstance(value, str) or value not in choices:
         listed = ", ".join(map(repr, choices))
-        raise RecframeError(f"{name} must be one of {listed}, found {quote(value)}")
+        raise RecframeError(f"{name} must be one of {listed}, but is {quote(value)}")
 
 
 def _check_labels(name: str, value: object) -> None:
@@ -376,7 +378,7 @@ def _check_labels(name: str, value: object) -> None:
     else:
         is_valid = is_key(value) and (value is not None or name in MAY_BE_NONE)
     if not is_valid:
-        raise RecframeError(f"{name} must be a column label{several}, found {quote(value)}")
+        raise RecframeError(f"{name} must be a column label{several}, but is {quote(value)}")
 
 
 def load_companion(name: str, value: Any) -> Any:

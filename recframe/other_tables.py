@@ -192,8 +192,8 @@ def frame_error(name: str, required: str, value: object) -> RecframeError:
     """Return the error for an object that is no frame, with a call that makes one."""
     table, call = find_table(name, value)
     call = call or find_call(name, value)
-    remedy = f"; pass {call}" if call else ""
-    return RecframeError(f"{name} must be {required}, found {table or quote(value)}{remedy}")
+    remedy = f". Pass {call}." if call else ""
+    return RecframeError(f"{name} must be {required}, but is {table or quote(value)}{remedy}")
 
 
 def load_table(name: str, required: str, value: Any) -> pa.Table:

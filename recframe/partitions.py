@@ -76,16 +76,16 @@ def check_promise(results: Sequence[BlockResult]) -> None:
     users = join_ids([result.users for result in results])
     if len(again := users[users.duplicated()].unique()):
         raise RecframeError(
-            f"partitioned=True: all rows of a user must be in one partition, found {len(again)} of "
-            f"{users.nunique()} users in several (such as {quote(again.tolist()[0])}); leave "
-            "partitioned=True out, and a shuffle brings them together"
+            f"partitioned=True: all rows of a user must be in one partition, but {len(again)} of "
+            f"{users.nunique()} users are in several (such as {quote(again.tolist()[0])}). Leave "
+            "partitioned=True out, and a shuffle brings them together."
         )
 
 
 def check_bound(partitioned: object) -> None:
     """Raise if `partitioned` is no flag."""
     if not isinstance(partitioned, bool):
-        raise RecframeError(f"partitioned must be True or False, found {quote(partitioned)}")
+        raise RecframeError(f"partitioned must be True or False, but is {quote(partitioned)}")
 
 
 def make_by_sums(make: Make, make_table: MakeTable) -> tuple[Make, MakeTable]:

@@ -44,8 +44,8 @@ LACKED = {
     for name in ROW_SIZED
 }
 LACKED["rec"] = (
-    ": it has the methods of df.rec itself, such as mean('recall@10'); pass options as "
-    "scan(ties='worst')"
+    ": it has the methods of df.rec itself, such as mean('recall@10'). Pass options as "
+    "scan(ties='worst')."
 )
 HELD_COPIES = 9  # copies of the counts that joining holds, in three quarters of the memory
 MOST_ROWS_ASKED = 10**8  # Each open question reads all rows again.

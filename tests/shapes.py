@@ -99,7 +99,7 @@ def vector_store(measure="distance"):
 
 
 def gold_pairs():
-    """Return the relevant documents for the queries of `vector_store`, found and not found."""
+    """Return the relevant documents for the queries of `vector_store`: they have and not found."""
     found = vector_store().groupby("query_id").nth([0, 3])[["query_id", "doc_id"]]
     never = pd.DataFrame({"query_id": ["q0", "q3"], "doc_id": ["doc-998", "doc-999"]})
     return pd.concat([found, never], ignore_index=True)

@@ -20,11 +20,11 @@ from recframe.errors import Choice
 from recframe.options import DEFAULTS
 
 # Options with values, which belong together if commas alone part them: short='pad', model=None.
-VALUE = r"\w+=(?:'[^']*'|\[[^\]]*\]|\.\.\.|-?[\w.]+)"
+VALUE = r"\w+=(?:'[^']*'|\[[^\]]*\]|\.\.\.|-?[\w.]*\w)"
 # One suggestion: options with values, one whose value the user knows, another value of the option
 # before, or an argument to leave out.
 SUGGESTED = re.compile(
-    rf"(?P<values>{VALUE}(?:, {VALUE})*)|(?P<open>\w+)=(?=[ ,;]|$)"
+    rf"(?P<values>{VALUE}(?:, {VALUE})*)|(?P<open>\w+)=(?=[ ,;.]|$)"
     r"|(?:, |or )(?P<value>'\w+')|or no (?P<without>\w+)"
 )
 FRAME = pd.DataFrame(
@@ -252,7 +252,7 @@ NUMBERS = {name: [PLAIN] for name in CASES} | {
 def read_choices(error, case):
     """Return the arguments that a refusal suggests, one choice after the other."""
     text = re.sub(r"^\d+ questions are open:\n1\. |\n.*|, where \w+ is .*", "", str(error))
-    text = text.partition("pass " if "pass " in text else "; ")[2]
+    text = re.split("[Pp]ass " if re.search("[Pp]ass ", text) else r"; |\. ", text, maxsplit=1)[-1]
     name, choices, known = "", [], {"inf": np.inf, "truth": case.options.get("truth")}
     for found in SUGGESTED.finditer(text):
         if found["open"]:

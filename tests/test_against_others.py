@@ -206,7 +206,7 @@ def test_ir_measures_keeps_the_last_of_repeated_pairs():
     recs, truth = one_user(["m", "a", "m"], [0.9, 0.5, 0.1])
 
     assert {"precision@1": {"u": 0.0}} == trec(recs, truth, ["precision@1"])
-    with pytest.raises(recframe.RecframeError, match="found 1 of 3 rows that repeat"):
+    with pytest.raises(recframe.RecframeError, match="but 1 of 3 rows repeat"):
         recs.rec(truth=truth).precision(k=1)
 
 

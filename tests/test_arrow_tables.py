@@ -235,7 +235,7 @@ def test_views_in_all_roles():
     ]
 
     assert [means[0].iloc[0, 0]] * 4 == [mean.iloc[0, 0] for mean in means]
-    with pytest.raises(RecframeError, match=r"score='item': must be numbers, found dtype"):
+    with pytest.raises(RecframeError, match=r"score='item': must be numbers, but has dtype"):
         views.assign(relevant=1).rec(score="item").mean("recall@1")
     assert before.dtypes.equals(views.dtypes)
 

@@ -167,7 +167,9 @@ def test_a_flag_of_one_score_of_several(frame, tmp_path, capsys):
     flags = ["--score", "knn_score", "--score", "other_score", "--ascending"]
 
     assert 1 == main(["evaluate", str(path), *flags])
-    assert "ascending must have an entry for each score column, found 1" in capsys.readouterr().err
+    assert (
+        "ascending must have an entry for each score column, but has 1" in capsys.readouterr().err
+    )
 
 
 LESS = [
@@ -194,7 +196,7 @@ def test_names_that_mean_less_is_better(name, ranked):
     frame = ranked.set_axis(pd.Index(labels, tupleize_cols=False), axis=1)
     with pytest.raises(
         recframe.RecframeError,
-        match="the name suggests that lower is better; pass ascending=True to rank the lowest "
+        match=r"the name suggests that lower is better\. Pass ascending=True to rank the lowest "
         "first, or ascending=False if the highest is the best",
     ):
         frame.rec(score=name).recall(k=1)
@@ -245,7 +247,7 @@ def test_files_and_the_command_line_refuse_them(ranked, tmp_path, capsys):
 
 def test_of_several_scores_the_remedy_is_a_list(ranked):
     """The message shows the list to pass if another score ranks the highest first."""
-    with pytest.raises(recframe.RecframeError, match=r"pass ascending=\[False, True\] to rank"):
+    with pytest.raises(recframe.RecframeError, match=r"Pass ascending=\[False, True\] to rank"):
         ranked.assign(model=1).rec(score=["model", "rank"]).recall(k=1)
 
 
@@ -258,16 +260,19 @@ def test_a_rank_that_may_be_the_score_is_named(ranked):
 
 
 REFUSED = {
-    "text": ({"ascending": "yes"}, "ascending must be True, False or a list of these, found 'yes'"),
-    "number": ({"ascending": 1}, "ascending must be True, False or a list of these, found 1"),
-    "none in a list": ({"ascending": [None]}, r"or a list of these, found \[None\]"),
+    "text": (
+        {"ascending": "yes"},
+        "ascending must be True, False or a list of these, but is 'yes'",
+    ),
+    "number": ({"ascending": 1}, "ascending must be True, False or a list of these, but is 1"),
+    "none in a list": ({"ascending": [None]}, r"or a list of these, but is \[None\]"),
     "too few": (
         {"ascending": [True]},
-        "must have an entry for each score column, found 1 for 'knn_score', 'other_score'; pass",
+        "must have an entry for each score column, but has 1 for 'knn_score', 'other_score'. Pass",
     ),
     "too many": (
         {"ascending": [True, False], "score": "knn_score"},
-        "found 2 for 'knn_score'; pass as many, or True or False for all",
+        "but has 2 for 'knn_score'. Pass as many, or True or False for all",
     ),
     "min_score": (
         {"ascending": True, "min_score": 0.5},
@@ -300,6 +305,6 @@ def test_top_of_a_score_of_which_nothing_is_said(frame):
     """A list of directions does not apply to a score outside the option `score`."""
     with pytest.raises(
         recframe.RecframeError,
-        match=r"ascending=\[True, False\] is for the score columns .* found score='user'",
+        match=r"ascending=\[True, False\] is for the score columns .* not score='user'",
     ):
         frame.rec(**MIXED).top(2, "user")

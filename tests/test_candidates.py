@@ -215,7 +215,9 @@ def test_a_user_of_whom_nothing_is_left(recs, test):
 def test_null_ids_are_left_to_missing(recs, seen):
     """A row with a null id is excluded by no pair, and option `missing` decides about it."""
     frame = recs.assign(relevant=1, user=recs["user"].mask(recs["user"] == "eve"))
-    with pytest.raises(RecframeError, match="user='user': ids must not be null, found 1 null of 3"):
+    with pytest.raises(
+        RecframeError, match="user='user': ids must not be null, but 1 of 3 rows are null"
+    ):
         frame.rec(short="pad", exclude=seen).recall(2)
     left = anti_join(frame, seen).rec(short="pad", missing="drop").evaluate()
     nowhere = pd.DataFrame({"user": [None, "bob"], "item": [1, None]})
@@ -261,11 +263,11 @@ def test_the_frames_labels_come_first(recs, seen):
          r"they differ in case \('ann' in the frame is 'ANN' in exclude\)"),
         (lambda x: x.assign(item=99), RecframeError, "no item is in both the frame and exclude"),
         (lambda x: x.assign(item=x["item"].mask(x["user"] == "zoe")), RecframeError,
-         "exclude: item='item': ids must not be null, found 1 null of 4"),
+         "exclude: item='item': ids must not be null, but 1 of 4 are null"),
         (lambda x: "nowhere.parquet", RecframeError, "exclude: cannot read nowhere.parquet: no"),
         (lambda x: "seen.csv", RecframeError, "exclude: cannot read seen.csv: no such file"),
         (lambda x: {"ann": [7]}, RecframeError,
-         r"exclude must be a pandas DataFrame, an Arrow .*; pass recframe.truth_from\(exclude\)"),
+         r"exclude must be a pandas DataFrame, an Arrow .*. Pass recframe.truth_from\(exclude\)"),
     ],
 )  # fmt: skip
 def test_refusals(change, error, message, recs, seen):
@@ -405,11 +407,13 @@ def test_unjudged_and_excluded_rows(recs, test, seen):
 
 def test_unjudged_needs_truth(frame, tmp_path, capsys):
     """unjudged="drop" without truth is refused, on the command line too."""
-    with pytest.raises(RecframeError, match=r"unjudged='drop' .*, found no truth; pass truth="):
+    with pytest.raises(
+        RecframeError, match=r"unjudged='drop' .*, but truth is not passed. Pass truth="
+    ):
         frame.rec(unjudged="drop")
     frame.to_parquet(tmp_path / "run.parquet")
     assert 1 == main(["evaluate", str(tmp_path / "run.parquet"), "--unjudged", "drop"])
-    assert "found no truth" in capsys.readouterr().err
+    assert "truth is not passed" in capsys.readouterr().err
 
 
 def test_unjudged_on_the_command_line(recs, test, tmp_path, capsys):

@@ -299,7 +299,7 @@ def test_every_kind_of_item(items):
     twice = twice.assign(score=0.5, relevant=1)
 
     assert 2 == len(frame.rec.recall(k=1))
-    with pytest.raises(RepeatedPairError, match="found 1 of 5 rows"):
+    with pytest.raises(RepeatedPairError, match="but 1 of 5 rows"):
         twice.rec.recall(k=1)
     assert [1.5] * 5 == twice.rec(duplicates="max").rank()["score"].tolist()
 
@@ -308,7 +308,7 @@ def test_items_that_cannot_be_compared():
     """Items of two kinds, huge floats and lists are refused unless duplicates="keep"."""
     frame = pd.DataFrame({"user": [1, 1], "score": 0.5, "relevant": 1})
     refused = {
-        "ids must be of one kind, found numbers .* and text": pd.Series([1, "1"], dtype=object),
+        "ids must be of one kind, but are numbers .* and text": pd.Series([1, "1"], dtype=object),
         "ids of float32 must be below 16777216": pd.Series([2.0**24, 1], dtype="float32"),
         "ids must be hashable": pd.Series([[1], [2]]),
     }

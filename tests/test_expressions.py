@@ -69,11 +69,11 @@ CASES = {
                 pd.ArrowDtype(pa.struct([("a", pa.int64())]))
             )
         )
-    )(r"convert it with (\.astype\(str\))", "df = df.assign(item=df['item']{})"),
+    )(r"[Cc]onvert it with (\.astype\(str\))", "df = df.assign(item=df['item']{})"),
     "truth of another kind": Case(
         "df.rec(truth=truth).recall(k=1)",
         {"df": ROWS, "truth": TRUTH.astype(str)},
-        r"convert both with ids(\.astype\(str\))",
+        r"Convert both with ids(\.astype\(str\))",
         "df, truth = df.assign(user=df['user']{0}, item=df['item']{0}), truth{0}",
     ),
     "fractions of other precision": Case(
@@ -88,19 +88,19 @@ CASES = {
     "truth that repeats pairs": Case(
         "df.rec(truth=truth, min_relevance=1).recall(k=1)",
         {"df": ROWS, "truth": TRUTH_TWICE},
-        r"keep one row of each, as (truth\.sort_values.*keep='last'\))",
+        r"Keep one row of each, as (truth\.sort_values.*keep='last'\))",
         "truth = {}",
     ),
     "truth without the day": Case(
         "df.rec(user=['day', 'user'], truth=truth).recall(k=1)",
         {"df": ROWS.assign(day=1), "truth": TRUTH},
-        r"pass truth=(truth\.merge.*how='cross'\)), or",
+        r"Pass truth=(truth\.merge.*how='cross'\)), or",
         "truth = {}",
     ),
     "levels that say nothing": Case(
         "recframe.summary(per_user)",
         {"per_user": PER_USER.set_axis(pd.MultiIndex.from_tuples([("a", "b")]), axis=1)},
-        r"pass (per_user\.rename_axis\(columns=\['score', 'metric'\]\)) or",
+        r"Pass (per_user\.rename_axis\(columns=\['score', 'metric'\]\)) or",
         "per_user = {}",
     ),
     "users in a column": Case(
@@ -112,7 +112,7 @@ CASES = {
     "metrics without a score": Case(
         "recframe.summary(per_user)",
         {"per_user": pd.DataFrame({"recall@2": [0.5, 0.25]}, [1, 2])},
-        r"pass (pd\.concat\(\{'model': per_user\}, axis=1\))",
+        r"Pass (pd\.concat\(\{'model': per_user\}, axis=1\))",
         "per_user = {}",
     ),
     "segments by an index without a name": Case(
@@ -124,14 +124,14 @@ CASES = {
     "pairs in a dict": Case(
         "recframe.from_lists(lists)",
         {"lists": {1: [(3, 0.5), (1, 0.25)], 2: [(2, 0.5)]}},
-        r"pass (recframe\.from_lists\(pd\.Series\(lists\)\.rename_axis\('user'\)\))",
+        r"[Pp]ass (recframe\.from_lists\(pd\.Series\(lists\)\.rename_axis\('user'\)\))",
         "found = {}",
         "found",
     ),
     "lists as text": Case(
         "recframe.from_lists(frame)",
         {"frame": pd.DataFrame({"user": [1, 2], "items": ["3 1", "2"]})},
-        r"pass (items='items', sep=' ')",
+        r"[Pp]ass (items='items', sep=' ')",
         "made = recframe.from_lists(frame, {})",
         "made",
     ),
@@ -145,7 +145,7 @@ CASES = {
     "best items with an index": Case(
         "recframe.from_topk(items, users=users)",
         {"items": pd.DataFrame(list(LISTS.values()), list("ab")), "users": None},
-        r"pass users=(items\.index) if it does",
+        r"Pass users=(items\.index) if it does",
         "users = {}",
     ),
     "best items without their index": Case(
@@ -163,7 +163,7 @@ CASES = {
     "a matrix with NaN": Case(
         "recframe.from_matrix(scores)",
         {"scores": np.array([[0.5, np.nan], [0.25, 1]])},
-        r"pass (np\.where\(np\.isnan\(scores\), -np\.inf, scores\))",
+        r"Pass (np\.where\(np\.isnan\(scores\), -np\.inf, scores\))",
         "scores = {}",
     ),
     "a frame of scores with NaN": Case(
@@ -175,25 +175,25 @@ CASES = {
     "scores in a column": Case(
         "recframe.from_groups(score, label, sizes=[2])",
         {"score": np.array([[0.5], [0.25]]), "label": np.array([1, 0])},
-        r"pass (np\.ravel\(score\))",
+        r"Pass (np\.ravel\(score\))",
         "score = {}",
     ),
     "arrays of other indexes": Case(
         "[recframe.metrics.recall_at_k(relevant, score, k=1)]",
         {"relevant": pd.Series([1, 0]), "score": pd.Series([0.5, 1.0], [5, 6])},
-        r"pass their (to_numpy\(\)) where",
+        r"[Pp]ass their (to_numpy\(\)) where",
         "relevant, score = relevant.{0}, score.{0}",
     ),
     "a LazyFrame": Case(
         "recframe.rec(frame).recall(k=1)",
         {"frame": pl.from_pandas(FRAME).lazy()},
-        r"pass (frame\.collect\(\)\.to_pandas\(\))",
+        r"Pass (frame\.collect\(\)\.to_pandas\(\))",
         "frame = {}",
     ),
     "a Series": Case(
         "recframe.rec(frame).recall(k=1)",
         {"frame": FRAME.set_index(["user", "item", "relevant"])["score"]},
-        r"pass (frame\.reset_index\(\)), in",
+        r"Pass (frame\.reset_index\(\)), in",
         "frame = {}",
     ),
 }

@@ -132,7 +132,7 @@ def test_labels_that_become_one_name_are_refused():
     """A name for two labels is refused with both; the JSON of the command leaves names out."""
     table = pd.DataFrame({"a b": [1.0], "a_b": [0.5]}, [0]).rename_axis("user")
     means = recframe.summary(table)
-    both = r"\('a b', 'value'\) and \('a_b', 'value'\) both become 'a_b.value'; rename one"
+    both = r"\('a b', 'value'\) and \('a_b', 'value'\) both become 'a_b.value'. Rename one"
     with pytest.raises(recframe.RecframeError, match=both):
         recframe.flat(means)
     with pytest.raises(recframe.RecframeError, match=r"both become 'a_x\.a\.value'"):
@@ -180,7 +180,9 @@ def test_tables_of_files_and_of_dask(rec):
     dask = pytest.importorskip("dask.dataframe", reason="dask is not installed")
     pytest.importorskip("recframe.dask", reason="dask is not installed")
     table = dask.from_pandas(pd.read_parquet(EXAMPLE), npartitions=2).rec.mean(METRICS)
-    with pytest.raises(recframe.RecframeError, match=r"a dask DataFrame; pass table\.compute\(\)$"):
+    with pytest.raises(
+        recframe.RecframeError, match=r"a dask DataFrame. Pass table\.compute\(\)\.$"
+    ):
         recframe.flat(table)
     assert pytest.approx(expected) == recframe.flat(table.compute())
 
@@ -188,11 +190,11 @@ def test_tables_of_files_and_of_dask(rec):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda rec: rec.evaluate(METRICS), "found the levels .'object'.; for values of users"),
+        (lambda rec: rec.evaluate(METRICS), "has the levels .'object'.; for values of users"),
         (lambda rec: rec.recall(k=4), "for values of users pass recframe.summary"),
         (lambda rec: rec(score="KNN scores").recall(k=4).set_axis(["score"], axis=1), "the levels"),
-        (lambda rec: rec.describe(4), "found the levels .None.; for values"),
-        (lambda rec: rec.mean(METRICS)["recall@4"], "a pandas Series; pass table.reset_index"),
+        (lambda rec: rec.describe(4), "has the levels .None.; for values"),
+        (lambda rec: rec.mean(METRICS)["recall@4"], "a pandas Series. Pass table.reset_index"),
         (lambda rec: {"recall": 1}, "table must be the result of mean, summary, compare, curve or"),
     ],
 )

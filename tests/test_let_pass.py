@@ -74,7 +74,7 @@ def test_flags_and_numbers_in_one_column(rows, order, tmp_path):
     lines = [f"{n},{n},1,{cells[n >= rows]}" for n in range(2 * rows)]
     path = tmp_path / "a.csv"
     path.write_text("user,item,score,relevant\n" + "\n".join(lines) + "\n")
-    with pytest.raises(RecframeError, match="must be boolean, 0/1 or numbers, found dtype"):
+    with pytest.raises(RecframeError, match="must be boolean, 0/1 or numbers, but has dtype"):
         recframe.evaluate(path, METRIC, short="pad")
 
 
@@ -85,7 +85,7 @@ def test_truth_of_a_whole_split_is_refused(entry, tmp_path):
     with pytest.raises(RecframeError) as refused:
         ENTRY_POINTS[entry](RECS, METRIC, {"truth": truth, **OPTIONS}, tmp_path)
     message = " ".join(str(refused.value).split())
-    assert "'split' tells parts of a split apart ('test', 'train'); pass the rows of one" in message
+    assert "'split' tells parts of a split apart ('test', 'train'). Pass the rows of one" in message
     assert "truth[truth['split'] == 'test'], or " in message
     found = ENTRY_POINTS[entry](
         RECS, METRIC, {"truth": truth[truth["split"] == "test"], **OPTIONS}, tmp_path

@@ -89,14 +89,14 @@ def test_what_stands_beside_it_wins():
     rec = FRAME.rec(truth=TRUTH, like="RecTools", population="both", short="raise")
     with pytest.raises(RecframeError, match="fewer than k="):
         rec.recall(k=2)
-    with pytest.raises(RecframeError, match=r"like must be one of .* found 'rectools'; did you"):
+    with pytest.raises(RecframeError, match=r"like must be one of .* but is 'rectools'; did you"):
         FRAME.rec(like="rectools")
     with pytest.raises(RecframeError, match="like must be one of"):
         FRAME.rec(like=["ranx"])
     for typed, library in (("ml_metrics", "Kaggle"), ("recbole", "RecBole"), ("pyspark", "Spark")):
-        with pytest.raises(RecframeError, match=f"found '{typed}'; did you mean '{library}'"):
+        with pytest.raises(RecframeError, match=f"but is '{typed}'; did you mean '{library}'"):
             FRAME.rec(like=typed)
-    with pytest.raises(RecframeError, match=r"found 'Cornac'$"):
+    with pytest.raises(RecframeError, match=r"but is 'Cornac'$"):
         FRAME.rec(like="Cornac")
 
 
@@ -118,13 +118,13 @@ def test_it_shows_what_it_set():
         ("RecTools", "r_precision", "pass 'capped_recall@k'"),
         ("RePlay", "average_precision@2", "pass 'capped_average_precision@2'"),
         ("RecBole", "average_precision", "pass 'capped_average_precision@k'"),
-        ("LensKit", "map@2", r"min\(R, k, n\)\); no metric here has its figure"),
-        ("LensKit", "average_precision@2", r"min\(R, k, n\)\); no metric here has its figure"),
+        ("LensKit", "map@2", r"min\(R, k, n\)\)\. No metric here has its value"),
+        ("LensKit", "average_precision@2", r"min\(R, k, n\)\)\. No metric here has its value"),
         ("implicit", "precision@2", r"sum of min\(R, k\) over users\); no metric here has its"),
         ("RecBole", "auc", r"GAUC of RecBole .* \(the mean counts a user R times\)"),
         ("ir_measures", "judged@2", "Judged@k of ir_measures is another metric"),
         ("scikit-learn", "average_precision", "a tie is one step"),
-        ("RecTools", "diversity(item)@2", r'`short="shrink"`\); pass this option next'),
+        ("RecTools", "diversity(item)@2", r'`short="shrink"`\). Pass this option next'),
     ],
 )
 def test_another_metric_of_the_name_is_refused(library, metric, message):

@@ -149,13 +149,13 @@ FRAME = pd.DataFrame(
 @pytest.mark.parametrize(
     ("frame", "options", "message"),
     [
-        (FRAME.assign(relevant=[1, 0, 0, 0]), {}, "one relevance in the rows of all models, found"),
-        (FRAME.assign(item=[1, 1, 1, 2]), {}, "'retriever' must occur once, foun"),
+        (FRAME.assign(relevant=[1, 0, 0, 0]), {}, "one relevance in the rows of all models, but"),
+        (FRAME.assign(item=[1, 1, 1, 2]), {}, "'retriever' must occur once, but "),
         (FRAME.assign(retriever=["a", None, "b", "b"]), {}, "model='retriever': must not be null"),
-        (FRAME.assign(b_score=1.0), {}, "one score column, found score 'score', 'b_score'"),
+        (FRAME.assign(b_score=1.0), {}, "one score column, but has score 'score', 'b_score'"),
         (FRAME, {"duplicates": "keep"}, "one row of a user, item and model counts"),
         (FRAME.drop(columns="item"), {}, "which model='retriever' needs"),
-        (FRAME.assign(retriever=None), {"missing": "unranked"}, "must hold one model or more, fou"),
+        (FRAME.assign(retriever=None), {"missing": "unranked"}, "must hold one model or more, but"),
         (FRAME, {"ties": "first"}, "ties='first' reads the order of rows"),
         (FRAME, {"model": "x"}, "model='x': no such column"),
         (FRAME, {"model": "score"}, "model='score' needs a column without another role"),
@@ -191,7 +191,7 @@ def test_too_many_models():
     """A column of more than 1,000 values is no column of models."""
     many = pd.DataFrame({"user": 1, "item": range(1001), "score": 1.0, "relevant": 1})
     many["run"] = many["item"]
-    with pytest.raises(RecframeError, match="at most 1,000 models, found 1,001 values"):
+    with pytest.raises(RecframeError, match="at most 1,000 models, but holds 1,001 values"):
         many.rec(model="run").recall(k=1)
 
 

@@ -31,8 +31,8 @@ def test_masks_are_refused(entry, tmp_path):
         ENTRY_POINTS[entry](ROWS, METRIC, {}, tmp_path)
     message = " ".join(str(refused.value).split())
 
-    assert "score='score': must not be -inf, found " in message
-    assert "-inf of " in message
+    assert "score='score': must not be -inf, but " in message
+    assert "rows are -inf " in message
     assert "min_score=-inf" in message
 
 
@@ -60,7 +60,9 @@ def test_min_score_says_what_they_are(entry, tmp_path):
 def test_in_whatever_holds_them(dtype):
     """Scores of -inf are found in every dtype that can hold them."""
     frame = ROWS.astype({"score": dtype})
-    with pytest.raises(RecframeError, match=r"must not be -inf, found 2 -inf of 5 .* in row 1\)"):
+    with pytest.raises(
+        RecframeError, match=r"must not be -inf, but 2 of 5 rows are -inf .* in row 1\)"
+    ):
         frame.rec.recall(k=1)
     assert [1.0, math.nan, 2.0] == pytest.approx(
         frame.rec(missing="unranked").rank()["score"].tolist()[:3], nan_ok=True
@@ -70,7 +72,7 @@ def test_in_whatever_holds_them(dtype):
 def test_where_the_lowest_is_best_inf_masks():
     """Scores of inf mask their rows if the lowest score is best, and -inf is then the best."""
     frame = ROWS.assign(score=-ROWS["score"])
-    with pytest.raises(RecframeError, match="must not be inf, found 2 inf of 5 rows") as refused:
+    with pytest.raises(RecframeError, match="must not be inf, but 2 of 5 rows are inf") as refused:
         frame.rec(ascending=True).recall(k=1)
     assert "min_score" not in str(refused.value)
     rec = ROWS.rec(ascending=True)
@@ -93,7 +95,7 @@ def test_finite_masks_are_asked_about(entry, low, tmp_path):
         ENTRY_POINTS[entry](masked(low), METRIC, {"short": "pad"}, tmp_path)
     message = " ".join(str(refused.value).split())
     assert "score='score': -" in message
-    assert "looks like a mask, found it in " in message
+    assert "looks like a mask, and is in " in message
     assert "min_score=-400" in message
 
     nulls = masked(math.nan).rec(missing="unranked", short="pad").evaluate([METRIC])
@@ -115,7 +117,7 @@ def test_finite_masks_of_every_dtype(dtype):
 def test_finite_masks_beside_nulls():
     """Nulls and -inf are left out before the lowest score is compared with the others."""
     frame = masked(-1e9, score=[0.9, -1e9, math.nan, -math.inf, 0.3, -1e9, 0.6, -1e9])
-    with pytest.raises(RecframeError, match=r"-1e\+09 looks like a mask, found it in 3 of 8 rows"):
+    with pytest.raises(RecframeError, match=r"-1e\+09 looks like a mask, and is in 3 of 8 rows"):
         frame.rec(missing="unranked").recall(k=1)
 
 
@@ -143,7 +145,7 @@ def test_from_topk_refuses_scores_that_are_not_known():
     """from_topk refuses a NaN score of an item, and ignores one of no item."""
     items, scores = [[1, 2], [3, -1]], [[0.9, 0.5], [0.4, math.nan]]
     assert [1, 2, 3] == recframe.from_topk(items, scores=scores)["item"].tolist()
-    with pytest.raises(RecframeError, match=r"scores must not be NaN, found 1; pass np\.where"):
+    with pytest.raises(RecframeError, match=r"scores must not be NaN, but 1 are. Pass np\.where"):
         recframe.from_topk([[1, 2], [3, 4]], scores=scores)
 
 

@@ -73,11 +73,11 @@ def test_each_is_what_it_means():
         "P": "unknown metric 'P', did you mean 'precision@k'? Metrics are",
         "hr": "unknown metric 'hr', did you mean 'hit_rate@k'? Metrics are",
         "Rprec@5": "unknown metric 'Rprec@5', did you mean 'r_precision'? Metrics are",
-        "P@0": "'P@0': precision needs a cut-off, an integer of 1 or more as in 'P@10', found '0'",
-        "F1": "'F1': f1 needs a cut-off, an integer of 1 or more as in 'F1@10', found none",
-        "AUC@5": "'AUC@5': auc takes no cut-off, pass 'AUC'",
-        "mrr(p=1)": "reciprocal_rank[@k] takes no parameters, found 'p'",
-        "AUC(3)5": "'AUC(3)5': write it as auc, found '5' after 'AUC'",
+        "P@0": "'P@0': precision needs a cut-off, an integer of 1 or more as in 'P@10', but has",
+        "F1": "'F1': f1 needs a cut-off, an integer of 1 or more as in 'F1@10', but has none",
+        "AUC@5": "'AUC@5': auc takes no cut-off. Pass 'AUC'",
+        "mrr(p=1)": "reciprocal_rank[@k] takes no parameters, not 'p'",
+        "AUC(3)5": "'AUC(3)5': write it as auc, not '5' after 'AUC'",
     }.items(),
 )
 def test_others_are_refused(label, message):
@@ -108,7 +108,7 @@ def test_every_table_settles_map_at_k():
     for table in (rec.summary("map_at_2"), rec.compare("ap@2")):
         assert [name] == table.index.unique("metric").tolist()
     assert rec.curve("capped_average_precision", 2).equals(rec.curve("map", 2))
-    with pytest.raises(recframe.RecframeError, match=f"found '{name}' more than once"):
+    with pytest.raises(recframe.RecframeError, match=f"but have '{name}' more than once"):
         rec.mean(["map@2", name])
 
 
@@ -127,7 +127,7 @@ def test_repeats_go_by_the_meaning(labels, second):
     with pytest.raises(recframe.RecframeError) as refused:
         ONE.rec.evaluate(labels)
 
-    assert f"metrics must differ, found {second} more than once" == str(refused.value)
+    assert f"metrics must differ, but have {second} more than once" == str(refused.value)
     assert ["P@1", "P@2"] == ONE.rec.mean(["P@1", "P@2"]).columns.tolist()
 
 
@@ -141,7 +141,7 @@ def test_curves():
     )
     assert "P@k" == ONE.rec.curve("P", k=[1]).columns.name
     for name in ("map", "AUC", "Rprec"):
-        with pytest.raises(recframe.RecframeError, match=f"a curve takes .*, found '{name}'"):
+        with pytest.raises(recframe.RecframeError, match=f"a curve takes .*, not '{name}'"):
             ONE.rec.curve(name)
 
 
@@ -172,7 +172,7 @@ def test_tables_of_two_labels_are_joined():
 
     pd.testing.assert_frame_equal(expected, found)
     twice = pd.concat({"a": tables[0].assign(**{"RR@2": 1.0})}, axis=1)
-    message = r"each column once, found column \('a', 'RR@2'\), which is 'mrr@2', more than once"
+    message = r"each column once, but has column \('a', 'RR@2'\), which is 'mrr@2', more than once"
     with pytest.raises(recframe.RecframeError, match=message):
         recframe.summary(twice)
 
@@ -262,5 +262,5 @@ def test_the_command_line(tmp_path, monkeypatch, capsys):
     assert 0 == main([*words, "NDCG@2", "P@1,mrr", "MAP", "rows.csv"])
     assert "score,NDCG@2,P@1,mrr,MAP" == capsys.readouterr().out.splitlines()[0]
     assert 1 == main([*words, "NDCG@2", "ndcg@2", "rows.csv"])
-    message = "metrics must differ, found 'ndcg@2', which is 'NDCG@2', more than once"
+    message = "metrics must differ, but have 'ndcg@2', which is 'NDCG@2', more than once"
     assert message in capsys.readouterr().err

@@ -83,10 +83,10 @@ def test_tables_that_are_refused(kind):
     table = make()
     entry_points = [entry for entry in ENTRY_POINTS if (kind, entry) != ("dataset", "evaluate")]
     for entry in map(ENTRY_POINTS.get, entry_points):
-        assert f"found {name}; pass frame{call}" in refusal(lambda entry=entry: entry(table))
+        assert f"but is {name}. Pass frame{call}" in refusal(lambda entry=entry: entry(table))
     told = refusal(lambda: ROWS.rec(truth=table))
 
-    assert told.endswith(f"found {name}; pass truth{call}")
+    assert told.endswith(f"but is {name}. Pass truth{call}.")
     # A Series has only one column.
     if kind != "Series":
         assert is_taken(eval(f"table{call}"))
@@ -115,7 +115,7 @@ def test_readers_are_read_beside_the_frame():
     reader = pa.Table.from_pandas(ROWS).to_reader()
     told = refusal(lambda: recframe.RecAccessor(reader))
 
-    assert told.endswith("found a pyarrow RecordBatchReader; pass frame.read_pandas()")
+    assert told.endswith("but is a pyarrow RecordBatchReader. Pass frame.read_pandas().")
     assert is_taken(reader.read_pandas())
 
 
@@ -147,7 +147,7 @@ def test_tables_that_cannot_be_read(table, reason):
 
 def test_tables_are_no_files():
     """Arguments for reading files are refused for a table."""
-    with pytest.raises(RecframeError, match="are for files, found a table"):
+    with pytest.raises(RecframeError, match="are for files, not a table"):
         recframe.evaluate(pa.Table.from_pandas(ROWS), "recall@1", memory="1MiB")
 
 
@@ -161,13 +161,13 @@ def like(module, name, method):
     [
         (
             like("pyspark.sql.classic.dataframe", "DataFrame", "toPandas"),
-            "a pyspark DataFrame; pass frame.toPandas(), or recframe.spark.rec(frame) after",
+            "a pyspark DataFrame. Pass frame.toPandas(), or recframe.spark.rec(frame) after",
         ),
-        (like("ibis.expr.types.relations", "Table", "to_pandas"), "an ibis Table; pass frame.to_p"),
-        (like("cudf.core.dataframe", "DataFrame", "to_pandas"), "a cudf DataFrame; pass frame.to_"),
+        (like("ibis.expr.types.relations", "Table", "to_pandas"), "an ibis Table. Pass frame.to_p"),
+        (like("cudf.core.dataframe", "DataFrame", "to_pandas"), "a cudf DataFrame. Pass frame.to_"),
         (
             like("xarray.core.dataset", "Dataset", "to_dataframe"),
-            "an xarray Dataset; pass frame.to",
+            "an xarray Dataset. Pass frame.to",
         ),
     ],
     ids=["Spark", "Ibis", "cuDF", "xarray"],
@@ -177,7 +177,7 @@ def test_libraries_are_known_by_their_types(table, expected):
     for entry in ENTRY_POINTS.values():
         assert expected in refusal(lambda entry=entry: entry(table))
     method = expected.partition("frame")[2]
-    assert refusal(lambda: ROWS.rec(truth=table)).partition("truth.")[2].endswith("()"), method
+    assert refusal(lambda: ROWS.rec(truth=table)).partition("truth.")[2].endswith("()."), method
 
 
 @pytest.mark.parametrize(
@@ -185,45 +185,45 @@ def test_libraries_are_known_by_their_types(table, expected):
     [
         (
             ROWS.set_index(["user", "item"])["score"],
-            "a pandas Series; pass frame.reset_index(), in which the index is columns",
-            "a pandas Series; pass truth.reset_index(), in which",
+            "a pandas Series. Pass frame.reset_index(), in which the index is columns",
+            "a pandas Series. Pass truth.reset_index(), in which",
         ),
         (
             {"ann": [1, 2]},
-            "pass recframe.from_lists(frame) where its keys are users, or pd.DataFrame(frame) where"
+            "Pass recframe.from_lists(frame) where its keys are users, or pd.DataFrame(frame) where"
             " its keys are columns",
-            "pass recframe.truth_from(truth) where its keys are users, or pd.DataFrame(truth)",
+            "Pass recframe.truth_from(truth) where its keys are users, or pd.DataFrame(truth)",
         ),
         (
             {"q1": {"d1": 0.5}},
-            "pass recframe.from_runs(frame) where it holds scores of items by user",
-            "pass recframe.truth_from(truth) where its keys are users",
+            "Pass recframe.from_runs(frame) where it holds scores of items by user",
+            "Pass recframe.truth_from(truth) where its keys are users",
         ),
-        ([{"user": 1}], "; pass pd.DataFrame(frame)", "; pass pd.DataFrame(truth)"),
+        ([{"user": 1}], ". Pass pd.DataFrame(frame)", ". Pass pd.DataFrame(truth)"),
         (
             [(1, 2)],
-            "; pass pd.DataFrame(frame, columns=['user', 'item', 'score']) where its members are",
-            "; pass pd.DataFrame(truth, columns=['user', 'item']) where its members are these",
+            ". Pass pd.DataFrame(frame, columns=['user', 'item', 'score']) where its members are",
+            ". Pass pd.DataFrame(truth, columns=['user', 'item']) where its members are these",
         ),
         ({(1, 2)}, "pd.DataFrame(list(frame), columns=['user", "pd.DataFrame(list(truth), co"),
         (
             [[7, 3], [5]],
-            "pass recframe.from_lists(dict(zip(users, frame))) where each member has the items of",
-            "pass recframe.truth_from(dict(zip(users, truth))) where",
+            "Pass recframe.from_lists(dict(zip(users, frame))) where each member has the items of",
+            "Pass recframe.truth_from(dict(zip(users, truth))) where",
         ),
         (
             np.eye(2),
-            "pass recframe.from_matrix(frame) where its cells are scores, recframe.from_topk(frame)"
+            "Pass recframe.from_matrix(frame) where its cells are scores, recframe.from_topk(frame)"
             " where they are items, or pd.DataFrame(frame, columns=['user', 'item', 'score']) wh",
-            "pass recframe.truth_from(scipy.sparse.csr_array(truth)) where its cells are relevance,"
+            "Pass recframe.truth_from(scipy.sparse.csr_array(truth)) where its cells are relevance,"
             " or pd.DataFrame(truth, columns=['user', 'item']) where its columns are these",
         ),
         (
             scipy.sparse.csr_array(np.eye(2)),
-            "pass recframe.from_matrix(frame.toarray()) where its cells are scores",
-            "pass recframe.truth_from(truth)",
+            "Pass recframe.from_matrix(frame.toarray()) where its cells are scores",
+            "Pass recframe.truth_from(truth)",
         ),
-        (5, "found 5", "found 5"),
+        (5, "but is 5", "but is 5"),
     ],
     ids=["Series", "dict", "run", "records", "tuples", "set", "lists", "array", "csr", "number"],
 )
@@ -235,7 +235,7 @@ def test_values_that_could_be_a_frame(value, of_frame, of_truth):
         assert of_frame in told
     told = refusal(lambda: ROWS.rec(truth=value))
     assert told.startswith("truth must be a pandas DataFrame, an Arrow table (such as one of Po")
-    assert "or the path of a file, found" in told
+    assert "or the path of a file, but is" in told
     assert of_truth in told
 
 
@@ -253,9 +253,9 @@ def test_paths_of_other_formats(name, call, tmp_path):
     path.write_text("user,item,score,relevant\n1,1,0.5,1\n")
     told = refusal(lambda: recframe.evaluate(str(path), "recall@1"))
 
-    assert f"pass {call.format(repr(str(path)))}, or write it as parquet" in told
+    assert f"Pass {call.format(repr(str(path)))}, or write it as parquet" in told
     told = refusal(lambda: recframe.evaluate(ROWS, "recall@1", truth=path))
-    assert told.endswith(f"; pass truth={call.format(repr(str(path)))}, or write it as parquet")
+    assert told.endswith(f". Pass truth={call.format(repr(str(path)))}, or write it as parquet.")
 
 
 @pytest.mark.parametrize(
@@ -273,8 +273,8 @@ def test_paths_in_place_of_a_frame(name, call, tmp_path):
     path = tmp_path / name
     path.write_text("")
 
-    assert f"pass {call}" in refusal(lambda: recframe.RecAccessor(path))
-    assert "pass pd" not in refusal(lambda: recframe.evaluate(str(path), "recall@1"))
+    assert f"Pass {call}" in refusal(lambda: recframe.RecAccessor(path))
+    assert "Pass pd" not in refusal(lambda: recframe.evaluate(str(path), "recall@1"))
     told = refusal(lambda: recframe.evaluate(ROWS, "recall@1", truth=path))
     assert told.startswith("truth: cannot read")
     assert "pass" not in told
@@ -284,10 +284,10 @@ def test_paths_that_say_nothing():
     """A path of unknown ending, or of no file, is refused for that reason."""
     assert refusal(lambda: recframe.evaluate("nowhere.csv", "auc")).endswith("no such file")
     assert "pass" not in refusal(lambda: recframe.evaluate(str(Path(__file__)), "auc"))
-    assert refusal(lambda: recframe.RecAccessor("x.parquet")).endswith("pd.read_parquet(frame)")
+    assert refusal(lambda: recframe.RecAccessor("x.parquet")).endswith("pd.read_parquet(frame).")
 
 
 def test_dask_is_told_what_to_do_with_a_dataframe():
     """A pandas DataFrame passed to Dask's accessor is refused with the call to make."""
     told = refusal(lambda: recframe.dask.DaskRecAccessor(ROWS))
-    assert told.endswith("; pass dd.from_pandas(frame), or use frame.rec")
+    assert told.endswith(". Pass dd.from_pandas(frame), or use frame.rec.")

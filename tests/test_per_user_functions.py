@@ -107,9 +107,9 @@ def test_levels_that_do_not_say_what_they_are_are_refused(labels):
     """Column levels that cannot be told apart are refused, and each suggested call runs."""
     columns = pd.MultiIndex.from_product(labels)
     per_user = pd.DataFrame([[0.0, 1.0, 0.5, 0.5]] * 3, columns=columns)
-    with pytest.raises(recframe.RecframeError, match="say which is which; pass") as refused:
+    with pytest.raises(recframe.RecframeError, match=r"say which is which\. Pass") as refused:
         recframe.compare(per_user)
-    calls = str(refused.value).partition("; pass ")[2].split(" or ")
+    calls = str(refused.value).partition(". Pass ")[2].removesuffix(".").split(" or ")
 
     tables = [recframe.compare(eval(call, {"per_user": per_user})) for call in calls]
     assert [{labels[0][1]}, {labels[1][1]}] == [set(table.index.unique(0)) for table in tables]
@@ -120,17 +120,17 @@ def test_levels_that_do_not_say_what_they_are_are_refused(labels):
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        (TWO["old"], "per_user must be a DataFrame .*found a pandas Series"),
-        (pd.DataFrame(), "per_user must have a column for each score, found none"),
-        (TWO.set_index([[1, 1, 2]]), "each user once, found user 1 more than once"),
-        (TWO[["old", "old"]], "each column once, found column 'old'"),
-        (TWO.assign(old="x"), r"must hold numbers, found .* in column \('old', 'value'\)"),
-        (TWO / 0, r"must hold finite numbers, found inf in \('old', 'value'\)"),
-        (TWO.assign(item=1), "found the column 'item'; pass df.rec.evaluate"),
-        (TWO.set_axis(METRICS, axis=1), r"found the metrics \['precision@2', 'recall@1'\] without"),
+        (TWO["old"], "per_user must be a DataFrame .*but is a pandas Series"),
+        (pd.DataFrame(), "per_user must have a column for each score, but has none"),
+        (TWO.set_index([[1, 1, 2]]), "each user once, but has user 1 more than once"),
+        (TWO[["old", "old"]], "each column once, but has column 'old'"),
+        (TWO.assign(old="x"), r"must hold numbers, but holds .* in column \('old', 'value'\)"),
+        (TWO / 0, r"must hold finite numbers, but holds inf in \('old', 'value'\)"),
+        (TWO.assign(item=1), "but has the column 'item'. Pass df.rec.evaluate"),
+        (TWO.set_axis(METRICS, axis=1), r"the metrics \['precision@2', 'recall@1'\] without"),
         (TWO.rename_axis(columns="metric"), r"found the metrics \['old', 'new'\] without a score"),
         (pd.concat({1: pd.concat({2: TWO}, axis=1)}, axis=1), "found two levels of which neither"),
-        (TWO[["old"]], r"per_user must have 2 scores or more to compare, found \['old'\]"),
+        (TWO[["old"]], r"per_user must have 2 scores or more to compare, but has \['old'\]"),
     ],
 )
 def test_what_is_no_table_of_users_is_refused(table, message):
@@ -170,11 +170,11 @@ def test_users_needed_of_scores_that_do_not_differ():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"difference": 0}, "difference must be a number above 0, found 0"),
-        ({"difference": 1e-12}, "difference must be one that some users could show, found 1e-12"),
-        ({"power": 0.5}, "power must be between 0.5 and 1, found 0.5"),
-        ({"alpha": 0.5}, "alpha must be between 0 and 0.5, found 0.5"),
-        ({"baseline": "x"}, "baseline must be a score column, .*found 'x'"),
+        ({"difference": 0}, "difference must be a number above 0, but is 0"),
+        ({"difference": 1e-12}, "difference must be one that some users could show, but is 1e-12"),
+        ({"power": 0.5}, "power must be between 0.5 and 1, but is 0.5"),
+        ({"alpha": 0.5}, "alpha must be between 0 and 0.5, but is 0.5"),
+        ({"baseline": "x"}, "baseline must be a score column, .*but is 'x'"),
     ],
 )
 def test_users_needed_refuses(arguments, message):
@@ -190,7 +190,7 @@ def test_differences_that_shares_cannot_have(difference):
         TWO.set_axis(pd.MultiIndex.from_product([["old", "new"], [metric]]), axis=1)
         for metric in ("recall@2", "dcg@2")
     ]
-    with pytest.raises(recframe.RecframeError, match=f"between 0 and 1, found {difference}"):
+    with pytest.raises(recframe.RecframeError, match=f"between 0 and 1, but is {difference}"):
         recframe.users_needed(named[0], difference)
     assert 2 <= recframe.users_needed(named[1], difference)["n_needed"].item()
 
@@ -282,7 +282,7 @@ def test_files_that_cannot_be_joined_are_refused(bound, save, tmp_path):
         (tmp_path / name).write_text("x")
     for given, message in {
         (path, path): "path must name each file once",
-        (path, other): "other.csv has no user of .*users.csv, found '1' and 'ann'",
+        (path, other): "other.csv has no user of .*users.csv: they begin with '1' and 'ann'",
         (tmp_path / "bad.parquet",): "path: cannot read .*bad.parquet",
         (tmp_path / "no.csv",): "path: cannot read .*no.csv: no such file",
         (tmp_path / "users.txt",): "path: .*users.txt must end in .parquet or .csv",

@@ -320,12 +320,12 @@ def test_names_are_literal():
         (
             lambda rec: rec(**OPTIONS).mean("recall@1", by=pl.Series(["x"])),
             RecframeError,
-            r"by must be a column of the frame or a Series indexed by user \(of pandas\), found",
+            r"by must be a column of the frame or a Series indexed by user \(of pandas\), but is",
         ),
         (
             lambda rec: rec(**OPTIONS).summary("recall@1", by=SEGMENT.rename("low")),
             RecframeError,
-            "by='low' has a name that results use; rename it",
+            "by='low' has a name that results use. Rename it",
         ),
     ],
 )
@@ -339,13 +339,13 @@ def test_refusals(make_call, kind, match):
 def test_nulls_and_repeated_pairs():
     """Null ids and repeated pairs are refused in the words of pandas."""
     frame, own = make(user=["b", "b", "b", None, "", "", ""])
-    message = r"user='user': ids must not be null, found 1 null of 7 rows \(the first in row 3\)"
+    message = r"user='user': ids must not be null, but 1 of 7 rows are null \(the first in row 3\)"
     for one in (frame, own):
         with pytest.raises(RecframeError, match=message):
             one.rec(score="price").recall(1)
     objects = pl.Series([object()] * 7, dtype=pl.Object)
     frame, own = make(user=["b"] * 7, model=[1, 1, 1, 2, 2, 1, 3])
-    match = "the column 'model' tells them apart"
+    match = "The column 'model' tells them apart"
     with pytest.raises(RecframeError, match=match) as expected:
         own.drop(columns=["price", "part"]).rec(score="a_score").recall(1)
     frame = frame.drop("price", "part").with_columns(made=objects)
@@ -361,15 +361,15 @@ def test_columns_that_arrow_does_not_have():
     given = frame.rec(score="a_score")
     assert expected.recall(1).equals(given.recall(1))
     assert expected.rank().equals(given.rank().drop("made"))
-    with pytest.raises(RecframeError, match="'made' must be of a type that Arrow has, found Obj"):
+    with pytest.raises(RecframeError, match="'made' must be of a type that Arrow has, but is Obj"):
         frame.rec(user="made", score="a_score").recall(1)
 
 
 def test_what_is_no_frame_of_polars():
     """A pandas frame passed to Polars' accessor is refused with a call, and other objects too."""
-    with pytest.raises(RecframeError, match=r"found one of pandas; pass pl\.from_pandas\(frame\)"):
+    with pytest.raises(RecframeError, match=r"but is one of pandas. Pass pl\.from_pandas\(frame\)"):
         PolarsRecAccessor(pd.DataFrame())
-    with pytest.raises(RecframeError, match="must be a Polars DataFrame or LazyFrame, found 5"):
+    with pytest.raises(RecframeError, match="must be a Polars DataFrame or LazyFrame, but is 5"):
         PolarsRecAccessor(5)
 
 
@@ -454,7 +454,7 @@ def test_a_lazy_frame_has_no_order(given):
     """Options that read the order of rows are refused for a LazyFrame, not for a DataFrame."""
     frame, own = make()
     message = f"{next(iter(given))}='{next(iter(given.values()))}' reads the order of rows, which a"
-    with pytest.raises(RecframeError, match=f"{message} LazyFrame does not keep; pass "):
+    with pytest.raises(RecframeError, match=f"{message} LazyFrame does not keep. Pass "):
         frame.lazy().rec(**given)
     expected = rows_of_users(own.rec(score="a_score", **given).evaluate(["recall@1"]))
     assert expected == rows_of(frame.rec(score="a_score", **given).recall(k=1))

@@ -37,7 +37,7 @@ def test_users_of_each_choice(entry, tmp_path_factory, frames, population):
     options = {"truth": truth, **OPTIONS}
     folder = tmp_path_factory.mktemp("entry")
     if population == "raise" and rows != true:
-        with pytest.raises(RecframeError, match=f"found {len(rows & true)} in both"):
+        with pytest.raises(RecframeError, match=f": {len(rows & true)} in both"):
             ENTRY_POINTS[entry](frame, METRIC, options, folder)
         return
     every = frame.rec(**options, population="all").recall(k=2)["score"]
@@ -66,9 +66,9 @@ def test_the_refusal(entry, tmp_path):
 
 def test_one_side_alone():
     """The refusal names only the side that has users of its own."""
-    with pytest.raises(RecframeError, match=r"found 1 in both, 2 only in the frame \(such as 2\);"):
+    with pytest.raises(RecframeError, match=r"1 in both, 2 only in the frame \(such as 2\)."):
         RECS.rec(truth=TEST[:2]).recall(k=1)
-    with pytest.raises(RecframeError, match=r"found 1 in both, 2 only in truth \(such as 5\);"):
+    with pytest.raises(RecframeError, match=r"1 in both, 2 only in truth \(such as 5\)."):
         RECS[:2].rec(truth=TEST).recall(k=1)
 
 

@@ -73,10 +73,10 @@ def test_limits_by_metric():
         ({"max_drop": 0.6}, "max_drop=0.6 must be below 0.5072"),
         ({"non_inferior": 0.6}, "non_inferior=0.6 must be below 0.5072"),
         ({"max_drop": {"recall@5": 0.1}}, "max_drop must name metrics that are compared"),
-        ({"max_drop": -1}, "max_drop must be a number of 0 or more, found -1"),
-        ({"max_drop": "1%"}, "max_drop must be a number of 0 or more, found '1%'"),
-        ({"at_least": {"recall@10": 1.5}}, "at_least must be a number from 0 to 1, found 1.5"),
-        ({"at_least": 1.5}, "at_least must be a number from 0 to 1, found 1.5"),
+        ({"max_drop": -1}, "max_drop must be a number of 0 or more, but is -1"),
+        ({"max_drop": "1%"}, "max_drop must be a number of 0 or more, but is '1%'"),
+        ({"at_least": {"recall@10": 1.5}}, "at_least must be a number from 0 to 1, but is 1.5"),
+        ({"at_least": 1.5}, "at_least must be a number from 0 to 1, but is 1.5"),
         ({"maxdrop": 0.1}, "unexpected keyword argument 'maxdrop'; did you mean 'max_drop'?"),
         ({"max_drop": 0.1, "non_inferior": 0.1}, "max_drop and non_inferior are two rules"),
         ({"max_drop": 0.1, "min_users": 95}, "min_users must be a number from 0 to 1"),
@@ -143,7 +143,7 @@ def test_labels_of_people():
 
 def test_nothing_in_common(tmp_path):
     """Tables without a common user are refused; people's values may be files."""
-    with pytest.raises(RecframeError, match="new has no user of old, found users such as"):
+    with pytest.raises(RecframeError, match="new has no user of old, only users such as"):
         recframe.gate(OLD, OLD.set_axis(OLD.index.astype(str)), max_drop=0.1)
     paths = [tmp_path / f"{name}.parquet" for name in ("old", "new")]
     for path, night in zip(paths, (OLD[:120], NEW[:120]), strict=True):

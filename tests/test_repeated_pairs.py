@@ -24,12 +24,14 @@ def days():
     return pd.concat(both, ignore_index=True)
 
 
-FOUND = r"each combination of 'user' and 'item' must occur once, found 120 of 240 rows that "
-FOUND += r"repeat another \(such as user \d+, item '[abcd]'\); "
-TOLD = r"the column 'day' tells them apart \(such as '2026-01-0\d' and '2026-01-0\d'\): pass user="
-MAYBE = r"if the column 'day' tells them apart, pass it, for example user=\['day', "
-MAYBE += r"'user'\], to evaluate each of its values by itself, or make .*; else pass duplicates="
-REMEDY = r"pass duplicates='max' for the best of each pair, or 'keep' to count every row$"
+FOUND = r"each combination of 'user' and 'item' must occur once, but 120 of 240 rows "
+FOUND += r"repeat another \(such as user \d+, item '[abcd]'\)\. "
+TOLD = r"The column 'day' tells them apart \(such as '2026-01-0\d' and '2026-01-0\d'\): pass user="
+MAYBE = r"If the column 'day' tells them apart, pass it, for example user=\['day', "
+MAYBE += (
+    r"'user'\], to evaluate each of its values by itself, or make .*\. Otherwise pass duplicates="
+)
+REMEDY = r"[Pp]ass duplicates='max' for the best of each pair, or 'keep' to count every row\.$"
 
 
 @pytest.mark.parametrize(
@@ -44,7 +46,7 @@ REMEDY = r"pass duplicates='max' for the best of each pair, or 'keep' to count e
 )
 def test_frames_name_the_column_that_tells_rows_apart(days, ask):
     """The refusal counts the rows, shows a pair, and names the column that differs."""
-    with pytest.raises(RepeatedPairError, match=f"^{FOUND}{TOLD}.*; else {REMEDY}"):
+    with pytest.raises(RepeatedPairError, match=f"^{FOUND}{TOLD}.*Otherwise {REMEDY}"):
         ask(days.rec)
 
 
@@ -91,7 +93,7 @@ def test_with_truth_the_remedy_does_not_delete_a_model(days):
     with pytest.raises(RepeatedPairError, match=FOUND + TOLD):
         days.rec(truth=truth).recall(k=2)
     twice = pd.concat([truth, truth]).assign(relevant=1)
-    message = r"truth: .* 'user' and 'item' .* keep one row of each, as truth.sort_values\('rel"
+    message = r"truth: .* 'user' and 'item' .* Keep one row of each, as truth.sort_values\('rel"
     with pytest.raises(RecframeError, match=message):
         days[:120].rec(truth=twice).recall(k=2)
 
@@ -153,7 +155,7 @@ def test_dask_names_the_columns_that_may_tell_rows_apart(days):
     lazy = dd.from_pandas(days, npartitions=3).rec.recall(k=2)
     with pytest.raises(RepeatedPairError, match=MAYBE):
         lazy.compute(scheduler="sync")
-    with pytest.raises(RepeatedPairError, match=r"rows that repeat another .*\); pass duplicates="):
+    with pytest.raises(RepeatedPairError, match=r"rows repeat another .*\). Pass duplicates="):
         dd.from_pandas(days.drop(columns="day")).rec.recall(k=2).compute(scheduler="sync")
 
 
@@ -205,7 +207,7 @@ def test_null_items(days):
     """A null item is refused or dropped, and ignored under duplicates="keep"."""
     days = days[:120].astype({"item": object})
     days.loc[[3, 5], "item"] = None
-    with pytest.raises(RecframeError, match=r"item='item': ids must not be null, found 2 null of"):
+    with pytest.raises(RecframeError, match=r"item='item': ids must not be null, but 2 of"):
         days.rec.recall(k=2)
     expected = days.dropna().rec.recall(k=2)
     pd.testing.assert_frame_equal(expected, days.rec(missing="drop").recall(k=2))
@@ -218,7 +220,7 @@ def test_users_and_items_in_folders(tmp_path):
     folder.mkdir(parents=True)
     rows = {"score": [0.5, 0.4], "relevant": [1, 0], "day": ["mon", "tue"]}
     pd.DataFrame(rows).to_parquet(folder / "0.parquet")
-    with pytest.raises(RepeatedPairError, match=r"item 'a'\); if the column 'day' tells"):
+    with pytest.raises(RepeatedPairError, match=r"item 'a'\). If the column 'day' tells"):
         recframe.evaluate(tmp_path, ["recall@1"])
 
 

@@ -144,12 +144,12 @@ def change(per_user, **columns):
 
 REFUSED = {
     "ending": (lambda table, path: (table, path.with_suffix(".txt")), "must end in .parquet or"),
-    "no path": (lambda table, path: (table, 3), "path must end in .parquet or .csv, found 3"),
+    "no path": (lambda table, path: (table, 3), "path must end in .parquet or .csv, but is 3"),
     "no table": (lambda table, path: (table.iloc[:, 0], path), "per_user must be a DataFrame"),
     "means": (lambda table, path: (table.astype(str), path), "per_user must hold numbers"),
-    "number": (lambda table, path: (change(table, knn=3), path), "text as scores, found .* 3"),
+    "number": (lambda table, path: (change(table, knn=3), path), "text as scores, but has .* 3"),
     "tuple": (lambda table, path: (change(table, knn=(1, 2)), path), "must have text as scores"),
-    "null": (lambda table, path: (table.set_axis([None, *range(9)]), path), "found null; drop"),
+    "null": (lambda table, path: (table.set_axis([None, *range(9)]), path), "null. Drop"),
     "kinds": (lambda table, path: (table.set_axis(["a", *range(9)]), path), "cannot be saved: "),
     "twice": (lambda table, path: (table.set_axis([0] * 10), path), "each user once"),
     "levels": (
@@ -225,7 +225,7 @@ def test_tables_of_polars_are_refused_with_calls(tmp_path):
     rows = polars.read_parquet(EXAMPLE).rename({"object": "user"})
     per_user, path = rows.rec.evaluate(METRICS), tmp_path / "users.parquet"
     for _ in range(2):
-        with pytest.raises(recframe.RecframeError, match=r"; pass .*per_user") as refused:
+        with pytest.raises(recframe.RecframeError, match=r". Pass .*per_user") as refused:
             recframe.save_per_user(per_user, path)
         call = str(refused.value).rpartition("pass ")[2].rpartition(" or ")[2]
         per_user = eval(call, {"per_user": per_user})

@@ -273,7 +273,9 @@ def test_scanned_files_show_themselves(frame, tmp_path):
 
     assert "recframe.scan(path): 600 rows in 3 files, 9 row groups" == shown[0]
     assert "  score     inferred   'knn_score', 'other_score'" == shown[3]
-    assert "  read      spill      in any order, parted by users in a temporary file" == shown[5]
+    assert (
+        "  read      spill      in any order, partitioned by user in a temporary file" == shown[5]
+    )
     frame[:0].to_parquet(tmp_path / "empty.parquet")
     assert "read " not in repr(recframe.scan(tmp_path / "empty.parquet"))
     (tmp_path / "empty.parquet").unlink()
@@ -297,7 +299,7 @@ def test_messages_spell_the_call(frame, tmp_path):
         recframe.scan(tmp_path / "none")
     for table in (frame, pa.table(frame)):
         for read in (recframe.scan, recframe.iter_evaluate):
-            with pytest.raises(recframe.RecframeError, match="table in memory; pass it to rec"):
+            with pytest.raises(recframe.RecframeError, match=r"table in memory\. Pass it to rec"):
                 read(table)
 
 
@@ -321,7 +323,7 @@ def test_a_scan_is_an_accessor(frame, tmp_path):
     with pytest.raises(AttributeError, match=r"no attribute 'rec': it has the methods of df.rec"):
         scanned.rec  # noqa: B018 - the attribute is only looked up
     for call in (recframe.rec, recframe.evaluate, recframe.scan):
-        with pytest.raises(recframe.RecframeError, match=r"Accessor; pass options as \w+\(ties"):
+        with pytest.raises(recframe.RecframeError, match=r"Accessor. Pass options as \w+\(ties"):
             call(scanned)
 
 
@@ -333,7 +335,7 @@ def test_a_run_of_trec(ending, tmp_path, capsys):
     path.write_bytes(gzip.compress(text) if ending == "gz" else text)
     with pytest.raises(recframe.RecframeError) as refusal:
         recframe.scan(path).recall(1)
-    call = f"it is a TREC run; pass recframe.read_run({str(path)!r}) to recframe.rec"
+    call = f"it is a TREC run. Pass recframe.read_run({str(path)!r}) to recframe.rec"
     message = f"{call}, or run recframe trec QRELS {path}"
     assert str(refusal.value).endswith(message)
     assert 2 == len(recframe.read_run(str(path)))

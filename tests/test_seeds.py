@@ -96,9 +96,9 @@ def test_s1_s2_array_functions(function):
 @pytest.mark.parametrize("function", [recall_at_k, precision_at_k])
 def test_s1_s2_array_functions_refuse(function):
     """S1, S2: unequal lengths and a k beyond the observations raise ValueError."""
-    with pytest.raises(ValueError, match=r"of one length, found shapes \(4,\) and \(5,\)"):
+    with pytest.raises(ValueError, match=r"of one length, but have shapes \(4,\) and \(5,\)"):
         function(RELEVANT[:4], SCORE, k=3)
-    with pytest.raises(ValueError, match="k must be at most the 5 observations, found 6"):
+    with pytest.raises(ValueError, match="k must be at most the 5 observations, but is 6"):
         function(RELEVANT, SCORE, k=6)
 
 
@@ -112,16 +112,20 @@ def test_array_r_precision():
     ("relevant", "score", "message"),
     [
         ([1, 2], [0.1, 0.2], "relevant must be boolean or 0/1"),
-        ([1, 0], [0.1, np.nan], "score must not be NaN, found 1"),
-        ([1, 0], ["a", "b"], "score must be numbers, found dtype <U1"),
+        ([1, 0], [0.1, np.nan], "score must not be NaN, but has 1"),
+        ([1, 0], ["a", "b"], "score must be numbers, but has dtype <U1"),
         ([[1, 0]], [[0.1, 0.2]], "one-dimensional"),
-        (np.ma.masked_array([1, 0], [0, 1]), [0.1, 0.2], "relevant must .* found 1 masked of 2"),
+        (np.ma.masked_array([1, 0], [0, 1]), [0.1, 0.2], "relevant must .* but has 1 masked of 2"),
         (
             [1, 0],
             np.ma.masked_array([0.1, 0.2], [1, 1]),
-            "score must not be masked, found 2 .*of 2",
+            "score must not be masked, but has 2 .*of 2",
         ),
-        ([1, 0], pd.array([0.1, None]), "score must not be masked, found 1 masked of 2; leave the"),
+        (
+            [1, 0],
+            pd.array([0.1, None]),
+            "score must not be masked, but has 1 masked of 2. Leave the",
+        ),
         (pd.Series([1, 0]), pd.Series([0.1, 0.2], [1, 0]), "Series with different indexes; align"),
     ],
 )
@@ -150,7 +154,7 @@ def test_what_is_not_masked_counts():
 
     assert 0.0 == precision_at_k(relevant, score, 1)
     assert 1.0 == precision_at_k(pd.Series([0, 1], [5, 4]), score, 1)
-    with pytest.raises(ValueError, match="target must not be masked, found 1 masked of 2"):
+    with pytest.raises(ValueError, match="target must not be masked, but has 1 masked of 2"):
         recall([1], np.ma.masked_array([1, 2], [0, 1]))
 
 
@@ -159,7 +163,7 @@ def test_s3_recall_without_targets():
     assert 0.0 == recall(SHOWN, [])
     assert 0.0 == recall([], TARGETS)
     for recommended, target in ((tuple(SHOWN), TARGETS), (SHOWN, set(TARGETS)), ("abc", TARGETS)):
-        with pytest.raises(TypeError, match="must be a list or an array, found"):
+        with pytest.raises(TypeError, match="must be a list or an array, but is"):
             recall(recommended, target)
 
 
@@ -228,7 +232,7 @@ def test_s4_refuses():
     """S4: a k of 0 or less and a missing column raise ValueError."""
     frame = pd.DataFrame({"y_actual": [1.0], "y_recommended": [1.0]})
     bound = frame.rec(user=None, score="y_recommended", relevant="y_actual", min_relevance=2.0)
-    with pytest.raises(ValueError, match="k must be an integer of 1 or more, found 0"):
+    with pytest.raises(ValueError, match="k must be an integer of 1 or more, but is 0"):
         bound.precision(k=0)
     with pytest.raises(ValueError, match="score='y_predicted': no such column"):
         frame.rec(user=None, score="y_predicted", relevant="y_actual").precision(k=1)

@@ -61,7 +61,7 @@ def test_ratings_need_a_grade(name):
     """A rating next to a prediction is relevance, and its threshold is asked for."""
     message = refuse(getattr(shapes, name)())
 
-    assert re.search("relevant='r(ating|_ui)': .* from 1.0 to 5.0; pass min_relevance=", message)
+    assert re.search("relevant='r(ating|_ui)': .* from 1.0 to 5.0. Pass min_relevance=", message)
 
 
 @pytest.mark.parametrize("with_truth", [True, False])

@@ -175,7 +175,7 @@ def test_files_of_truth_have_a_path(tmp_path):
     ROWS[3:6].to_parquet(tmp_path / "test.parquet")
     rows = ROWS[ROWS["user"] == "a"].drop(columns="relevant")
     with pytest.raises(
-        RecframeError, match="pass the rows of one, as truth= the path of its files"
+        RecframeError, match="Pass the rows of one, as truth= the path of its files"
     ):
         rows.rec(truth=tmp_path).mean(METRIC)
     assert 1.0 == rows.rec(truth=tmp_path, model=None).mean(METRIC).loc["score", METRIC]

@@ -228,7 +228,8 @@ def test_ids_of_one_text_have_no_order():
         lambda: frame.rec(ties="item").rank(),
     ):
         with pytest.raises(
-            RecframeError, match="item='item': ties='item' needs ids that differ as text, found"
+            RecframeError,
+            match="item='item': ties='item' needs ids that differ as text, but two are",
         ):
             show()
 

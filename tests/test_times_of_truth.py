@@ -23,7 +23,7 @@ def test_it_is_asked(entry, tmp_path):
     """Truth of two days for rows of one day is asked about, and each reading has options."""
     one = ROWS[ROWS["day"] == DAYS[0]]
     with pytest.raises(
-        RecframeError, match=r"the rows have 'day' too, and it parts the pairs of 2"
+        RecframeError, match=r"the rows have 'day' too, and it divides the pairs of 2"
     ):
         ENTRY_POINTS[entry](one, "recall@1", {"truth": TRUTH}, tmp_path)
 
@@ -82,7 +82,7 @@ def test_days_by_their_values(kind, name):
         frame.assign(day=MAKE[kind](frame["day"])).rename(columns={"day": name})
         for frame in (ROWS[:6], TRUTH)
     )
-    with pytest.raises(RecframeError, match=f"the rows have '{name}' too, and it parts"):
+    with pytest.raises(RecframeError, match=f"the rows have '{name}' too, and it divides"):
         one.rec(truth=truth).recall(k=1)
     assert [0.5, 0.5] == one.rec(truth=truth, truth_user="user").recall(k=1)["score"].tolist()
     apart = one.rec(truth=truth, user=[name, "user"], population="both")
@@ -102,7 +102,7 @@ def test_other_names_of_users():
     truth = TRUTH.rename(columns={"user": "customer_id"})
     with pytest.raises(RecframeError, match="the rows have 'day' too") as asked:
         ROWS[:6].rec(truth=truth).recall(k=1)
-    said = "pass user=['day', 'user'], truth_user=['day', 'customer_id'] if a pair belongs to the "
+    said = "Pass user=['day', 'user'], truth_user=['day', 'customer_id'] if a pair belongs to the "
     assert said in str(asked.value)
     days = {"user": ["day", "user"], "truth_user": ["day", "customer_id"], "population": "both"}
     assert [1.0, 0.0] == ROWS[:6].rec(truth=truth, **days).recall(k=1)["score"].tolist()

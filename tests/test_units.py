@@ -75,9 +75,9 @@ def test_a_unit_is_one_value(entry, asked, tmp_path):
 def test_units_that_come_again_are_asked_for(entry, asked, tmp_path):
     """A user in several rankings makes `unit` necessary, and each suggested choice runs."""
     accessor = ACCESSORS[entry](ROWS, tmp_path)(**OPTIONS)
-    with pytest.raises(RecframeError, match=r"found 15 rankings by \['date', 'user'\] of 3 'user'"):
+    with pytest.raises(RecframeError, match=r"15 rankings by \['date', 'user'\] of 3 'user'"):
         ask(accessor, asked)
-    with pytest.raises(RecframeError, match=r"pass unit='user' to .*, or unit=None to"):
+    with pytest.raises(RecframeError, match=r"Pass unit='user' to .*, or unit=None to"):
         ask(accessor, asked, by="user")
     with pytest.raises(RecframeError, match="unit='item' must hold one value for each user"):
         ask(accessor, asked, unit="item")
@@ -114,7 +114,7 @@ def test_means_weigh_by_the_number_of_rankings():
     assert [2, 0, 1, 3] == difference[["n_won", "n_tied", "n_lost", "n_users"]].tolist()
     weighted = recframe.summary(per_user, unit="user", weights=pd.Series(2.0, users))
     pd.testing.assert_frame_equal(recframe.summary(per_user, unit="user"), weighted, rtol=1e-12)
-    with pytest.raises(RecframeError, match="pass test='permutation', or unit=None"):
+    with pytest.raises(RecframeError, match="Pass test='permutation', or unit=None"):
         recframe.compare(per_user, unit="user", test="wilcoxon")
 
 
@@ -141,7 +141,7 @@ def test_users_needed_are_units():
     compared = recframe.compare(per_user, unit="user").loc[("b", "value")]
     assert detectable(12) == pytest.approx(row["detectable"]) == compared["detectable"]
     assert len(users) == recframe.users_needed(per_user, 0.1, unit=None)["n_users"].item()
-    with pytest.raises(RecframeError, match=f"found {len(users)} rankings by .* of 12 'user'"):
+    with pytest.raises(RecframeError, match=f": {len(users)} rankings by .* of 12 'user'"):
         recframe.users_needed(per_user, 0.1)
 
 
@@ -172,7 +172,7 @@ def test_which_column_has_the_units(names, asked):
     if "session" in names:
         index = pd.MultiIndex.from_tuples([(1, 3), (1, 4), (2, 5)], names=names)
     per_user = pd.DataFrame({"a": 0.5}, index)
-    with pytest.raises(RecframeError, match=f"pass unit='{asked}' to"):
+    with pytest.raises(RecframeError, match=f"Pass unit='{asked}' to"):
         recframe.summary(per_user)
 
 
@@ -196,7 +196,7 @@ def test_the_command_line(tmp_path, capsys):
     ]
     with pytest.raises(SystemExit):
         main([*words, "--unit=user"])
-    assert "--unit is for intervals; add --summary or --baseline" in capsys.readouterr().err
+    assert "--unit is for intervals. Add --summary or --baseline" in capsys.readouterr().err
 
 
 SESSIONS = pd.DataFrame(

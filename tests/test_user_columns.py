@@ -337,21 +337,24 @@ def test_segments_and_weights(frame, truth):
 
 
 REFUSED = {
-    "an empty list": ({"user": []}, "user must name at least one column, found an empty list"),
-    "repeated": ({"user": ["user", "user"]}, "user must name different columns, found 'user' twi"),
+    "an empty list": ({"user": []}, "user must name at least one column, but is an empty list"),
+    "repeated": (
+        {"user": ["user", "user"]},
+        "user must name different columns, but names 'user' twi",
+    ),
     "not there": ({"user": ["dat", "user"]}, "user='dat': no such column; .*mean 'date'"),
-    "null": ({"user": ["date", None]}, r"user must be a column label or a list of labels, found "),
+    "null": ({"user": ["date", None]}, r"user must be a column label or a list of labels, but is "),
     "a list in it": ({"user": [["date"]]}, r"user must be a column label or a list of labels, "),
     "a score too": ({"user": ["b_score", "user"], "score": "b_score"}, "are the same column"),
     "as many": (
         {"user": BOTH, "truth": None, "truth_user": "user"},
-        r"truth: truth_user must be as many columns as user=\['date', 'user'\], found 'user'",
+        r"truth: truth_user must be as many columns as user=\['date', 'user'\], but is 'user'",
     ),
     "one": (
         {"user": "user", "truth": None, "truth_user": BOTH},
-        r"truth_user must be as many columns as user=\['user'\], found \['date', 'user'\]",
+        r"truth_user must be as many columns as user=\['user'\], but is \['date', 'user'\]",
     ),
-    "k": ({"user": BOTH, "short": "raise"}, r"user \(Timestamp\('2026.*'\), '...'\) has \d+\); "),
+    "k": ({"user": BOTH, "short": "raise"}, r"user \(Timestamp\('2026.*'\), '...'\) has \d+\)\. "),
 }
 
 
@@ -370,7 +373,7 @@ def test_nulls_are_of_a_column(frame, tmp_path, label):
     """A null in any user column is refused by the column's name, or dropped."""
     frame.loc[7, label] = None
     for entry in [frame.rec(**PADDED), *other_entry_points(tmp_path, frame, **PADDED)]:
-        with pytest.raises(RecframeError, match=f"user='{label}': ids must not be null, found 1 "):
+        with pytest.raises(RecframeError, match=f"user='{label}': ids must not be null, but 1 of "):
             computed(entry.evaluate("auc"))
     expected = frame.drop(index=7).rec(**PADDED).evaluate("auc")
     options = {**PADDED, "missing": "drop"}
@@ -384,8 +387,8 @@ def test_frames_beside_need_every_column(frame, truth, other):
     """Truth and `exclude` need every user column, and the message shows a cross merge."""
     beside = truth[["user", "item"]].drop_duplicates()
     match = (
-        rf"^{other}: user=\['date', 'user'\] needs each of these columns here too, found no 'date'"
-        r"; .*; if it holds for all of them, pass "
+        rf"^{other}: user=\['date', 'user'\] needs each of these columns here too, but has no "
+        f"'date'; .*; if it holds for all of them, pass "
         rf"{other}={other}.merge\(df\[\['date'\]\].drop_duplicates\(\), how='cross'\)"
     )
     with pytest.raises(MissingColumnError, match=match):
@@ -398,7 +401,7 @@ def test_ids_are_compared_column_by_column(frame, truth):
     """Ids of other kinds, and a column with no common id, are refused by the column's name."""
     truth = truth[truth["date"] == DAYS[0]]
     for date, match in {
-        "2026-01-01": "user='date': ids of different kinds .*; convert both with pd.to_datetime",
+        "2026-01-01": "user='date': ids of different kinds .*. Convert both with pd.to_datetime",
         pd.Timestamp(0): "user='date': no 'date' is in both the frame and truth; the frame has dat",
     }.items():
         with pytest.raises(RecframeError, match=match):
@@ -408,7 +411,7 @@ def test_ids_are_compared_column_by_column(frame, truth):
     with pytest.raises(RecframeError, match=r"^user: no user is in both .* \(such as \(Timesta"):
         frame.rec(truth=apart, **PADDED).recall(k=2)
     mixed = frame.assign(user=frame["user"].astype(object).where(frame["item"] > 3, 5))
-    with pytest.raises(RecframeError, match="user='user': ids must be of one kind, found "):
+    with pytest.raises(RecframeError, match="user='user': ids must be of one kind, but are "):
         mixed.rec(**PADDED).recall(k=2)
 
 
@@ -419,7 +422,7 @@ def test_rows_that_repeat_a_pair(frame):
     with pytest.raises(recframe.RepeatedPairError, match=match) as refused:
         alike.rec(**PADDED).recall(k=2)
     assert (frame.loc[0, "date"], frame.loc[0, "user"]) == refused.value.user
-    match = r"the column 'date' tells them apart .*: pass user=\['date', 'user'\] to evaluate each"
+    match = r"The column 'date' tells them apart .*: pass user=\['date', 'user'\] to evaluate each"
     with pytest.raises(recframe.RepeatedPairError, match=match):
         frame.rec(user="user").recall(k=2)
 
@@ -434,9 +437,9 @@ def test_what_varies_within_users_is_refused_with_the_remedy(frame):
 @pytest.mark.parametrize(
     ("user", "match"),
     [
-        ("ann", r"user must be a tuple of an id of each of \['date', 'user'\], found 'ann'"),
-        ((1, 2, 3), r"user must be a tuple of an id of each of \['date', 'user'\], found \(1"),
-        (DAYS[:1], r"user must be one id of the column \['date', 'user'\], found "),
+        ("ann", r"user must be a tuple of an id of each of \['date', 'user'\], but is 'ann'"),
+        ((1, 2, 3), r"user must be a tuple of an id of each of \['date', 'user'\], but is \(1"),
+        (DAYS[:1], r"user must be one id of the column \['date', 'user'\], but is "),
         ((DAYS[0], "zoe"), r"no row has that id; ids of the columns \['date', 'user'\] are such "),
     ],
 )
@@ -456,7 +459,7 @@ def test_a_promise_of_partitions(frame):
         by_day = dd.concat(parts).rec(partitioned=True, **PADDED)
         pd.testing.assert_frame_equal(frame.rec(**PADDED).recall(k=2), computed(by_day.recall(k=2)))
         in_any = dd.from_pandas(frame, npartitions=2).rec(partitioned=True, **PADDED)
-        with pytest.raises(RecframeError, match=r"partitioned=True: .* of 12 users in several"):
+        with pytest.raises(RecframeError, match=r"partitioned=True: .* of 12 users are in several"):
             computed(in_any.recall(k=2))
 
 
@@ -485,6 +488,8 @@ def test_saved_tables_are_joined(tmp_path):
     assert ["date", "user"] == joined.index.names
     assert [0.5, 1.0] == joined["als", "auc"].tolist() == joined["knn", "auc"].tolist()
     assert [0.5, 1.0] == recframe.summary(joined, by="date")["mean"].xs("knn", level=1).tolist()
-    match = r"c.csv must have as many user columns as .*a.csv, found \['user'\] and \['date'"
+    match = (
+        r"c.csv must have as many user columns as .*a.csv, but they have \['user'\] and \['date'"
+    )
     with pytest.raises(RecframeError, match=match):
         recframe.read_per_user([tmp_path / "a.csv", tmp_path / "c.csv"])

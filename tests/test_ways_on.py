@@ -97,14 +97,14 @@ def test_truth_without_a_header(tmp_path):
     path.write_text("1,1,1\n1,2,0\n")
     message = refuse(lambda: recframe.evaluate(frame, [METRIC], truth=path))
     assert message.endswith(
-        "truth.csv: 3 columns are named '1'; write a header with different names"
+        "truth.csv: 3 columns are named '1'. Write a header with different names"
     )
 
 
 @pytest.mark.parametrize(
     ("names", "message"),
     {
-        "user,item,score": "names must be a list of different texts, found 'user,item,score'",
+        "user,item,score": "names must be a list of different texts, but is 'user,item,score'",
         ("user", "item", "item", "score"): "names must be a list of different texts",
         (): "names must be a list of different texts",
         (0, 1, 2, 3): "names must be a list of different texts",
@@ -122,7 +122,7 @@ def test_names_that_do_not_fit(names, message, tmp_path):
 def test_names_of_other_formats(tmp_path):
     """Files that have names for their columns take no others."""
     ROWS.to_parquet(tmp_path / "rows.parquet")
-    with pytest.raises(RecframeError, match="names are for csv and tsv without a header, found"):
+    with pytest.raises(RecframeError, match="names are for csv and tsv without a header, not"):
         recframe.scan(tmp_path / "rows.parquet", names=["user", "item", "score", "relevant"])
 
 
@@ -179,7 +179,7 @@ def test_zeros_at_the_front():
     """Ids padded with zeros on one side are refused with a conversion to integers."""
     truth = pd.DataFrame({"user": ["001", "002"], "item": ["001", "002"]})
     rows = ROWS.drop(columns="relevant")
-    assert "convert both with ids.astype('Int64')" in refuse(lambda: mean(rows, truth=truth))
+    assert "Convert both with ids.astype('Int64')" in refuse(lambda: mean(rows, truth=truth))
     assert 0.5 == mean(rows, truth=truth.astype(int))
 
 
@@ -211,9 +211,9 @@ def test_tables_of_other_users():
     assert {2} == set(compared["n_users"])
     assert "other_users" in [note.kind for note in compared.notes]
     message = refuse(lambda: recframe.compare(OLD, NEW.rename(index=str)))
-    assert "must be tables with users in common, found none" in message
+    assert "must be tables with users in common, but have none" in message
     message = refuse(lambda: recframe.compare(OLD.iloc[:0], NEW))
-    assert "must be tables with users in common, found none" in message
+    assert "must be tables with users in common, but have none" in message
     both = pd.concat({"a": OLD["score"], "b": OLD["score"]}, axis=1)
     table = recframe.summary({"x": both, "y": NEW})
     assert ["x: a", "x: b", "y"] == table.index.unique("score").tolist()
@@ -280,9 +280,9 @@ def test_files_of_three_columns(header, tmp_path, capsys):
 def test_a_limit_in_percent(capsys):
     """A share in percent is refused with its number, and a drop as it is no share of a mean."""
     for limit, said in {
-        "--min-users=90%": "must be a number, found '90%'; pass 0.9",
-        "--max-drop=1%": "a difference of means, found '1%'; 1% of a mean of 0.30 is 0.003",
-        "--max-drop=recall@10=": "must be a number, found ''",
+        "--min-users=90%": "must be a number, but is '90%'. Pass 0.9",
+        "--max-drop=1%": "a difference of means, but is '1%'; 1% of a mean of 0.30 is 0.003",
+        "--max-drop=recall@10=": "must be a number, but is ''",
     }.items():
         with pytest.raises(SystemExit, match="2"):
             main(["compare", "old.parquet", "new.parquet", limit])

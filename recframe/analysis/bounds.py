@@ -45,19 +45,19 @@ def check_bounds(metrics: Sequence[Metric], options: Options) -> None:
     names = {one.name for one in metrics}
     if others := [one.label for one in metrics if one.name not in RISING]:
         raise RecframeError(
-            f"bounds takes {', '.join(map(show_name, RISING))}, found {quote(others)}; a further "
+            f"bounds takes {', '.join(map(show_name, RISING))}, not {quote(others)}; a further "
             "relevant row may raise or lower a metric that divides by the number of relevant or "
             "other items, and changes no other"
         )
     if "dcg" in names and options.min_relevance is not None and options.gain != "binary":
         raise RecframeError(
-            "bounds of dcg with grades are not known, as its name has no highest grade; pass "
-            "gain='binary', or name err(max=...) in place of it"
+            "bounds of dcg with grades are not known, as its name has no highest grade. Pass "
+            "gain='binary', or name err(max=...) in place of it."
         )
     if options.zero_division != 0 and not names.isdisjoint(NEED_RELEVANT):
         raise RecframeError(
             f"bounds of {' and '.join(NEED_RELEVANT)} need a value for users without a relevant "
-            "row, as unjudged rows may be their only ones; pass zero_division=0.0",
+            "row, as unjudged rows may be their only ones. Pass zero_division=0.0.",
             {"zero_division": 0.0},
         )
 

@@ -76,8 +76,8 @@ def catalogue_columns(frame: pd.DataFrame, options: Options, call: str, by: Any 
     """
     if options.duplicates == "keep":
         raise RecframeError(
-            "duplicates='keep': an item of a list counts once; pass duplicates='max' or 'first', "
-            "which make one row of those of a pair",
+            "duplicates='keep': an item of a list counts once. Pass duplicates='max' or 'first', "
+            "which make one row of those of a pair.",
             {"duplicates": "max"},
         )
     with_relevant = options.tie_rule.reads_relevance
@@ -168,7 +168,7 @@ class CatalogueTable(MeanTable):
 
     def _say_numbers(self) -> str:
         """Return the words for the numbers."""
-        return "figures of the lists of all users"
+        return "values over the lists of all users"
 
 
 def catalogue_table(
@@ -293,12 +293,12 @@ class Catalogue(NamedTuple):
 
     def find(self, shown: pd.Index[Any]) -> Array:
         """Return the position of each known item among those shown; raise if one is unknown."""
-        remedy = "pass the whole catalogue" + ", or items=None" * (self.group is None)
+        remedy = f"Pass the whole catalogue{', or items=None' * (self.group is None)}."
         if self.ids is None:
             if len(shown) > self.n_items:
                 raise RecframeError(
-                    f"items must be the number of all items, found {self.n_items:,} although "
-                    f"{len(shown):,} are recommended; {remedy}"
+                    f"items must be the number of all items, but is {self.n_items:,} although "
+                    f"{len(shown):,} are recommended. {remedy}"
                 )
             return np.empty(0, np.int64)
         place = match(self.ids, shown, "item", "items")
@@ -306,8 +306,8 @@ class Catalogue(NamedTuple):
         if len(unknown):
             what = "recommended" if self.group is None else "recommended or relevant"
             raise RecframeError(
-                f"items must have every item that is {what}, found {len(unknown):,} of "
-                f"{len(shown):,} missing (such as {quote(unknown.tolist()[0])}); {remedy}"
+                f"items must have every item that is {what}, but {len(unknown):,} of "
+                f"{len(shown):,} are missing (such as {quote(unknown.tolist()[0])}). {remedy}"
             )
         return place
 
@@ -323,7 +323,7 @@ def read_catalogue(items: Any, columns: Columns, by: Any = None) -> Catalogue | 
         raise frame_error("items", REQUIRED, items)
     if by is not None and not isinstance(items, pd.DataFrame):
         raise RecframeError(
-            f"by={quote(by)} groups items, so items must be a frame with that column, found "
+            f"by={quote(by)} groups items, so items must be a frame with that column, but is "
             f"{quote(items)}; mean(by=...) has segments of users"
         )
     if items is None:
@@ -331,15 +331,15 @@ def read_catalogue(items: Any, columns: Columns, by: Any = None) -> Catalogue | 
     if isinstance(items, bool) or is_number(items, Integral):
         number = int(items)
         if number < 1 or items is True:
-            raise RecframeError(f"items must be {REQUIRED}, 1 or more, found {quote(items)}")
+            raise RecframeError(f"items must be {REQUIRED}, 1 or more, but is {quote(items)}")
         if number > MAX_K:
-            raise RecframeError(f"items must be at most 2**53 in number, found {quote(items)}")
+            raise RecframeError(f"items must be at most 2**53 in number, but is {quote(items)}")
         return Catalogue(number)
     ids = _read_item_ids(items, columns)
     if n_null := np.count_nonzero(ids.isna()):
-        raise RecframeError(f"items must not be null, found {n_null} null of {len(ids)}")
+        raise RecframeError(f"items must not be null, but have {n_null} null of {len(ids)}")
     if len(ids) == 0:
-        raise RecframeError("items must hold at least one item, found none")
+        raise RecframeError("items must hold at least one item, but holds none")
     ids = unwrap_ids(ids)
     distinct = ids.unique()
     grouped = () if by is None else _find_groups(items, ids, by)
@@ -355,15 +355,18 @@ def _find_groups(items: pd.DataFrame, ids: pd.Index[Any], by: Any) -> tuple[Arra
     try:
         group = keys.groupby(labels, dropna=False, observed=True).ngroup().to_numpy()
     except TypeError as error:
-        message = f"items: by={quote(by)} must hold values that can be compared, found {error}"
+        message = (
+            f"items: by={quote(by)} must hold values that can be compared, but comparison fails: "
+            f"{error}"
+        )
         raise RecframeError(message) from error
     is_first = ~ids.duplicated()
     several = np.flatnonzero(group != group[is_first][pd.factorize(ids)[0]])
     if len(several):
         raise RecframeError(
-            f"items must have one group by {quote(by)} for each item, found {len(several)} rows "
-            f"with another (such as that of {quote(ids[several[:1]].tolist()[0])}); keep one row "
-            "of each item"
+            f"items must have one group by {quote(by)} for each item, but have {len(several)} rows "
+            f"with another (such as that of {quote(ids[several[:1]].tolist()[0])}). Keep one row "
+            "of each item."
         )
     _, first = np.unique(group, return_index=True)
     return group[is_first], keys.iloc[first]

@@ -125,20 +125,20 @@ def find_pairs(per_user: pd.DataFrame, baseline: Any) -> ScorePairs:
     scores = list[Hashable](per_user.columns.unique("score"))
     if len(scores) < 2:
         raise RecframeError(
-            f"compare needs two score columns or more, found {quote(scores)}; pass score= a list "
-            "of them"
+            f"compare needs two score columns or more, but has {quote(scores)}. Pass score= a list "
+            "of them."
         )
     is_all = isinstance(baseline, str) and baseline == "all" and baseline not in scores
     named = scores if is_all else baseline if isinstance(baseline, list) else [baseline]
     if not named:
-        raise RecframeError("baseline must name a score column at least, found []")
+        raise RecframeError("baseline must name a score column at least, but is []")
     bases = list[int]()
     for one in named:
         numbers = [n for n, score in enumerate(scores) if one is None or is_same(score, one)]
         if not numbers:
             raise RecframeError(
                 f"baseline must be a score column, one of {quote(scores)}, a list of them or "
-                f"'all', found {quote(one)}"
+                f"'all', but is {quote(one)}"
             )
         bases.append(numbers[0])
     pairs: list[tuple[int, int]] = []
@@ -166,19 +166,19 @@ def make_comparison(
     if test == "wilcoxon" and (weights is not None or not (unit is None or is_infer(unit))):
         other = "unit=None" if weights is None else "no weights"
         raise RecframeError(
-            "test='wilcoxon' ranks users, who cannot weigh differently; pass test='permutation', "
-            f"or {other}"
+            "test='wilcoxon' ranks users, who cannot weigh differently. Pass test='permutation', "
+            f"or {other}."
         )
     is_correction = isinstance(correction, str) and correction in get_args(Correction)
     if correction is not None and not is_correction:
         raise RecframeError(
             f"correction must be None or one of {', '.join(map(repr, get_args(Correction)))}, "
-            f"found {quote(correction)}"
+            f"but is {quote(correction)}"
         )
     if correction == "max_t" and test != "permutation":
         raise RecframeError(
-            f"correction='max_t' flips signs, as test='permutation' does, found test={quote(test)};"
-            " pass correction='holm'"
+            f"correction='max_t' flips signs, as test='permutation' does, not test={quote(test)}."
+            " Pass correction='holm'."
         )
     resampling = make_resampling(confidence, n_resamples, seed, interval, intervals)
     return Comparison(test, correction, resampling, unit)

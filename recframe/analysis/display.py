@@ -182,8 +182,8 @@ def import_extra(module: str, extra: str, purpose: str) -> ModuleType:
         return importlib.import_module(module)
     except ImportError as error:
         raise ImportError(
-            f"{purpose} needs {module.partition('.')[0]}, which could not be imported ({error}); "
-            f"install it with pip install 'recframe[{extra}]'"
+            f"{purpose} needs {module.partition('.')[0]}, which could not be imported ({error}). "
+            f"Install it with pip install 'recframe[{extra}]'."
         ) from error
 
 
@@ -220,7 +220,7 @@ class Inspection:
     def __repr__(self) -> str:
         """Return the rankings as text, side by side where the display is wide enough."""
         width, views = pd.get_option("display.width") or TEXT_WIDTH, list(self._views())
-        room = (width + 4) // len(views) - 4  # blanks between lists
+        room = (width + 4) // len(views) - 4  # spaces between lists
         blocks = [_text_block(view, room) for view in views]
         widths = [max(map(len, block)) for block in blocks]
         rows = zip_longest(*blocks, fillvalue="")

@@ -63,7 +63,7 @@ def check_limit(limit: float, most: float = math.inf) -> float:
     """Return a limit; raise unless it is from 0 to the most."""
     if not (0 <= limit <= most and limit < math.inf):
         range_of = "of 0 or more" if most == math.inf else f"from 0 to {most}"
-        raise RecframeError(f"must be a number {range_of}, found {quote(limit)}")
+        raise RecframeError(f"must be a number {range_of}, but is {quote(limit)}")
     return limit
 
 
@@ -80,7 +80,7 @@ def make_limits(
 ) -> Thresholds:
     """Return the limits of these metrics; raise if one is wrong, or two contradict each other."""
     if max_drop is not None and non_inferior is not None:
-        raise LimitError("max_drop and non_inferior are two rules; pass one of them")
+        raise LimitError("max_drop and non_inferior are two rules. Pass one of them.")
     rule: Rule | None = None
     if max_drop is not None or non_inferior is not None:
         rule = "max_drop" if non_inferior is None else "non_inferior"
@@ -88,7 +88,7 @@ def make_limits(
     floors = name_limits("at_least", at_least, metrics)
     share = MIN_USERS if min_users is None else min_users
     if not (is_number(share) and 0 <= share <= 1):
-        raise LimitError(f"min_users must be a number from 0 to 1, found {quote(share)}")
+        raise LimitError(f"min_users must be a number from 0 to 1, but is {quote(share)}")
     low = frozenset[str]()
     if losses or floors:
         judged = [one for one in metrics if one in losses]
@@ -98,7 +98,7 @@ def make_limits(
             if find_sign(metric) == -1 and metric not in higher:
                 raise LimitError(
                     f"at_least is the lowest mean that passes, but low values of {quote(metric)} "
-                    "are better; name the metrics that it is for"
+                    "are better. Name the metrics that it is for."
                 )
     return Thresholds(rule, losses, low, floors, share, allow_missing)
 
@@ -119,14 +119,14 @@ def name_limits(
     for metric, limit in named.items():
         if metric != OTHERS and alike[metric] not in metrics:
             raise LimitError(
-                f"{name} must name metrics that are compared, {quote(list(metrics))}, found "
+                f"{name} must name metrics that are compared, {quote(list(metrics))}, but names "
                 f"{quote(metric)}"
             )
         is_of = [metric] if metric != OTHERS else [one for one in metrics if one not in named]
         is_limited = name == "at_least" and any(map(is_share, is_of))
         if not (is_number(limit) and 0 <= limit <= (1 if is_limited else limit) < math.inf):
             range_of = "from 0 to 1" if is_limited else "of 0 or more"
-            raise LimitError(f"{name} must be a number {range_of}, found {quote(limit)}")
+            raise LimitError(f"{name} must be a number {range_of}, but is {quote(limit)}")
     own = {alike[metric]: limit for metric, limit in named.items() if metric != OTHERS}
     return dict.fromkeys(metrics, named[OTHERS]) | own if OTHERS in named else own
 
@@ -140,8 +140,8 @@ def _check_reachable(limits: Thresholds, matched: Matched, how: Comparison) -> N
             if is_share(metric) and 0 < most <= limit + 1e-12:  # their last digits may differ
                 raise LimitError(
                     f"{limits.rule}={limit:g} must be below {most:.4g} for {shorten(metric)}, as "
-                    f"its old mean by {quote(old)} is {of_score[metric]:.4g}; pass a difference of "
-                    f"means such as {most / 20:.2g}"
+                    f"its old mean by {quote(old)} is {of_score[metric]:.4g}. Pass a difference of "
+                    f"means such as {most / 20:.2g}."
                 )
 
 
@@ -158,7 +158,7 @@ def find_low(metrics: list[str], low: list[str], high: list[str]) -> frozenset[s
             once = "once " if name in metrics else ""
             raise RecframeError(
                 f"lower_is_better and higher_is_better must name {once}metrics that are compared, "
-                f"{quote(metrics)}, found {quote(name)}"
+                f"{quote(metrics)}, but names {quote(name)}"
             )
     known = {name: one.better for name in metrics if (one := DEFINITIONS.get(find_name(name)))}
     better = {**known, **dict.fromkeys(low, "low"), **dict.fromkeys(high, "high")}
@@ -166,8 +166,8 @@ def find_low(metrics: list[str], low: list[str], high: list[str]) -> frozenset[s
         if better.get(name, "unknown") == "unknown":
             raise RecframeError(
                 f"whether high or low values of {quote(name)} are better is not known, which a "
-                "gate must know; pass higher_is_better or lower_is_better with its name, or "
-                "metrics without it"
+                "gate must know. Pass higher_is_better or lower_is_better with its name, or "
+                "metrics without it."
             )
     return frozenset(name for name in metrics if better[name] == "low")
 

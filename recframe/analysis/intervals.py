@@ -106,8 +106,8 @@ def mean_interval(
     others = values[~np.isin(values, whole)].tolist()
     if choice == of_shares and others:
         raise RecframeError(
-            f"interval={quote(choice)} is for {words}, found {quote(others[0])}; pass "
-            "interval='auto'"
+            f"interval={quote(choice)} is for {words}, not {quote(others[0])}. Pass "
+            "interval='auto'."
         )
     if choice == "auto":  # without limits, the least and the largest value must be in the data
         are_known = is_limited or (values[0] == whole[0] and values[-1] == whole[-1])

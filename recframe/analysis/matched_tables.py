@@ -79,8 +79,8 @@ def match_tables(
     if not has_user.all(axis=0).any():
         users = " and ".join(quote(table.index[:1].tolist()) for table in read)
         raise RecframeError(
-            f"{show_path(names[1])} has no user of {show_path(names[0])}, found users such as "
-            f"{users}; give ids of one kind"
+            f"{show_path(names[1])} has no user of {show_path(names[0])}, only users such as "
+            f"{users}. Give ids of one kind."
         )
     only = [
         {
@@ -121,7 +121,7 @@ def _check_shared(level: str, shared: list[Any], labels: list[list[str]], names:
     """Raise if two tables share no metric or score."""
     if not shared:
         raise RecframeError(
-            f"{show_path(names[1])} has no {level} of {show_path(names[0])}, found "
+            f"{show_path(names[1])} has no {level} of {show_path(names[0])}: they have "
             f"{quote(labels[1])} and {quote(labels[0])}"
         )
 
@@ -192,7 +192,7 @@ def number_people(people: Sequence[pd.DataFrame], matched: Matched) -> pd.DataFr
     if len(people) > 2 or (len(people) == 1 and not are_apart):
         raise RecframeError(
             "trusted must be two tables, people's values for the old and for the new table, or one "
-            f"if all scores have other names in both, found {count_of(len(people), 'table')}"
+            f"if all scores have other names in both, but is {count_of(len(people), 'table')}"
         )
     metrics, sides = matched.per_user.columns.unique("metric"), zip(*matched.scores, strict=True)
     tables = []
@@ -244,5 +244,5 @@ def check_same_options(
     if others and old and new:
         lines.append(f"{' and '.join(texts)} were made with other options")
         if has_limits:
-            raise RecframeError(f"{lines[0]}; evaluate both with the same")
+            raise RecframeError(f"{lines[0]}. Evaluate both with the same.")
     return lines

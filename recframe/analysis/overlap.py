@@ -36,8 +36,8 @@ def check_overlap(scores: list[Hashable], k: Any, rbo: Any) -> str:
     """Return the label of the measure that `overlap` is asked for; raise unless it is one."""
     if (k is None) == (rbo is None):
         raise RecframeError(
-            f"overlap takes either k or rbo, found k={quote(k)} and rbo={quote(rbo)}; pass k=10 "
-            "for the items among the first k, or rbo=0.9 for rank-biased overlap"
+            f"overlap takes either k or rbo, not k={quote(k)} and rbo={quote(rbo)}. Pass k=10 "
+            "for the items among the first k, or rbo=0.9 for rank-biased overlap."
         )
     if rbo is None:
         label = f"overlap@{check_k(k)}"
@@ -45,13 +45,13 @@ def check_overlap(scores: list[Hashable], k: Any, rbo: Any) -> str:
         label = f"rbo(p={repr(float(rbo)).removesuffix('.0')})"
     else:
         raise RecframeError(
-            "rbo must be the probability of going on to the next rank, a number in [0, 1), found "
-            f"{quote(rbo)}; pass rbo=0.9"
+            "rbo must be the probability of going on to the next rank, a number in [0, 1), but is "
+            f"{quote(rbo)}. Pass rbo=0.9."
         )
     if len(scores) < 2:
         raise RecframeError(
-            f"overlap needs two score columns or more, found {quote(scores)}; pass score= a list "
-            "of them, or model= the column that says which model a row is of"
+            f"overlap needs two score columns or more, but has {quote(scores)}. Pass score= a list "
+            "of them, or model= the column that says which model a row is of."
         )
     return label
 

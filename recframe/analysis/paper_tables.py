@@ -36,7 +36,7 @@ def join_words(values: Iterable[object]) -> str:
 def check_decimals(digits: Any) -> None:
     """Raise unless numbers can be written with so many digits after the point."""
     if not is_number(digits, int) or not 0 <= digits <= MAX_DIGITS:
-        raise RecframeError(f"digits must be from 0 to {MAX_DIGITS}, found {quote(digits)}")
+        raise RecframeError(f"digits must be from 0 to {MAX_DIGITS}, but is {quote(digits)}")
 
 
 class MeanTable(NotedTable):
@@ -153,7 +153,7 @@ class MeanTable(NotedTable):
         """Return the caption, not escaped yet, the titles, the rows, and the number of names."""
         check_decimals(digits)
         if spread not in SPREADS:
-            raise RecframeError(f"spread must be one of {SPREADS}, found {quote(spread)}")
+            raise RecframeError(f"spread must be one of {SPREADS}, but is {quote(spread)}")
         lines, sign = self._lines(), "+" if self._is_difference else ""
         metrics = list(dict.fromkeys(chain(*lines.values())))
         rows, above = list[list[str]](), None
@@ -270,8 +270,8 @@ class ResultTable(MeanTable):
         """
         if (backend := backend or pd.get_option("plotting.backend")) != "matplotlib":
             raise RecframeError(
-                f"plot draws intervals by Matplotlib only, found backend={quote(backend)}; pass "
-                "backend='matplotlib'"
+                f"plot draws intervals by Matplotlib only, not backend={quote(backend)}. Pass "
+                "backend='matplotlib'."
             )
         lines, caption = self._lines(), f"{self._say_numbers()}, {self._say_interval()}"
         if self._is_difference:
@@ -289,7 +289,8 @@ class ResultTable(MeanTable):
         if lacking or self.empty:
             raise RecframeError(
                 "plot, to_latex and to_markdown take rows with all columns of their method, "
-                f"found no {quote(sorted(lacking) or 'row')}; pd.DataFrame(table) has pandas' own"
+                f"but these have no {quote(sorted(lacking) or 'row')}; pd.DataFrame(table) has "
+                "pandas' own"
             )
         metrics = self.index.get_level_values("metric")
         gains = (self[shown[0]] * [find_sign(metric) for metric in metrics]).round(12)

@@ -54,13 +54,13 @@ def find_people(
     """
     if options.is_condensed:
         raise RecframeError(
-            "trusted needs the same rows by judge and people, found unjudged='drop'; pass "
-            "unjudged='nonrelevant'"
+            "trusted needs the same rows by judge and people, but unjudged='drop' removes "
+            "some. Pass unjudged='nonrelevant'."
         )
     if isinstance(trusted, pd.Series):
         raise RecframeError(
-            "trusted must be the label of a column, pairs, or a table of users' values, found a "
-            "Series; add it to the frame, and pass its label"
+            "trusted must be the label of a column, pairs, or a table of users' values, but is a "
+            "Series. Add it to the frame, and pass its label."
         )
     least = options.trusted_min_relevance
     shared: dict[str, Any] = {"min_relevance": least, "null_relevance": "nonrelevant"}
@@ -80,8 +80,8 @@ def find_people(
     if len(others) != 1:
         raise RecframeError(
             f"trusted must have a column of labels next to the ids {quote(ids)}, also 0 for what "
-            f"is not relevant, found {quote(others)}; pass trusted[{quote([*ids, 'LABEL'])}], or "
-            "the table of users' values that evaluate makes"
+            f"is not relevant, but has {quote(others)}. Pass trusted[{quote([*ids, 'LABEL'])}], or "
+            "the table of users' values that evaluate makes."
         )
     _check_grades(get_column(pairs, others[0]), least)
     return replace(options, **{**shared, "relevant": others[0]})
@@ -92,19 +92,19 @@ def _check_grades(labels: pd.Series, least: float | None) -> None:
     grades, name = labels.dropna(), quote(labels.name)
     if infer_dtype(grades) in ("string", "mixed"):
         raise RecframeError(
-            f"trusted must hold booleans or grades, found {quote(grades.iloc[0])} in {name}; pass "
-            "numbers, null where people did not judge, such as .map({'yes': 1, 'no': 0})"
+            f"trusted must hold booleans or grades, but holds {quote(grades.iloc[0])} in {name}. "
+            "Pass numbers, null where people did not judge, such as .map({'yes': 1, 'no': 0})."
         )
     if least is None and not grades.isin([0, 1]).all():
         raise RecframeError(
             "trusted_min_relevance must be the lowest grade that is relevant to people, whose "
-            f"grades {name} go from {grades.min()} to {grades.max()}; pass a number"
+            f"grades {name} go from {grades.min()} to {grades.max()}. Pass a number."
         )
     if (grades >= (1 if least is None else least)).all():
         raise RecframeError(
-            f"trusted must also say which rows are not relevant, found relevant ones only in "
-            f"{name}; add the other rows that people judged, with 0, or pass the table of users' "
-            "values that evaluate makes, with the users whom people judged"
+            f"trusted must also say which rows are not relevant, but has relevant ones only in "
+            f"{name}. Add the other rows that people judged, with 0, or pass the table of users' "
+            "values that evaluate makes, with the users whom people judged."
         )
 
 
@@ -114,7 +114,7 @@ def check_trustable(metrics: list[Metric]) -> None:
         if DEFINITIONS[metric.name].of_column or metric.name == "judged":
             raise RecframeError(
                 f"trusted corrects metrics of relevance, but {metric.label} does not depend on "
-                "labels; leave it out"
+                "labels. Leave it out."
             )
 
 
@@ -165,7 +165,9 @@ def check_judged(people: pd.DataFrame) -> pd.DataFrame:
                 "most other metrics all rows"
             )
     if (people == NOT_JUDGED).all(axis=None):
-        raise RecframeError("trusted: people judged none of the users evaluated; pass their labels")
+        raise RecframeError(
+            "trusted: people judged none of the users evaluated. Pass their labels."
+        )
     return people
 
 

@@ -67,7 +67,7 @@ def open_panels(names: Sequence[object], ax: Any, figsize: Any, size: tuple[floa
         ax = ax[: len(names)]
     axes = np.array(ax, dtype=object).reshape(-1)
     if len(axes) != len(names):
-        raise RecframeError(f"ax must be one for each of {quote(list(names))}, found {len(axes)}")
+        raise RecframeError(f"ax must be one for each of {quote(list(names))}, but has {len(axes)}")
     return axes
 
 

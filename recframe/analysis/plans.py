@@ -40,7 +40,7 @@ def plan_table(
     ):
         if not (is_number(number) and low < number < high):
             to = f"between {low} and {high}" if high <= 1 else "a number above 0"
-            raise RecframeError(f"{name} must be {to}, found {quote(number)}")
+            raise RecframeError(f"{name} must be {to}, but is {quote(number)}")
     target = float(difference), float(power), float(alpha)
     per_user, counted = weigh_users(per_user, None, unit)
     pairs = find_pairs(per_user, baseline)
@@ -72,7 +72,7 @@ def _plan(
         needed = counts[first] if first < len(counts) else None
         if needed is None and most == MOST_USERS_NEEDED:
             raise RecframeError(
-                f"difference must be one that some users could show, found {quote(difference)}, "
+                f"difference must be one that some users could show, but is {quote(difference)}, "
                 f"where users' differences deviate by {deviation:g}"
             )
     at_hand = {"n_users": n_users, "deviation": deviation, "detectable": smallest(n_users)}

@@ -76,7 +76,7 @@ def top_columns(
             if not of_score:
                 raise RecframeError(
                     f"ascending={quote(ascending)} is for the score columns {quote(scores)}, "
-                    f"found score={quote(score)}; pass ascending=True or False"
+                    f"not score={quote(score)}. Pass ascending=True or False."
                 )
             ascending = of_score[0]
         options = replace(options, score=score, ascending=ascending)
@@ -84,7 +84,7 @@ def top_columns(
     for name in TOP_COLUMNS if len(columns.scores) > 1 else TOP_COLUMNS[1:]:
         if name in frame.columns:
             raise RecframeError(
-                f"top adds a column {name!r}, which the frame has; rename that column"
+                f"top adds a column {name!r}, which the frame has. Rename that column."
             )
     return columns
 
@@ -150,7 +150,7 @@ def check_shown(frame: pd.DataFrame, label: Any) -> list[Hashable]:
     for one in labels:
         if as_text(one) in SHOWN_COLUMNS:
             raise RecframeError(
-                f"label={quote(one)}: the rows have a column of that name; rename it"
+                f"label={quote(one)}: the rows have a column of that name. Rename it."
             )
     return labels
 
@@ -226,13 +226,13 @@ def split_user(user: Hashable, columns: Columns) -> dict[Hashable, Hashable]:
         )
     if not is_key(user):
         raise RecframeError(
-            f"user must be one id of the column {quote(columns.user)}, found {quote(user)}"
+            f"user must be one id of the column {quote(columns.user)}, but is {quote(user)}"
         )
     if len(labels) < 2:
         return dict.fromkeys(labels, user)
     if not isinstance(user, tuple) or len(user) != len(labels):
         raise RecframeError(
-            f"user must be a tuple of an id of each of {quote(labels)}, found {quote(user)}"
+            f"user must be a tuple of an id of each of {quote(labels)}, but is {quote(user)}"
         )
     return dict(zip(labels, user, strict=True))
 

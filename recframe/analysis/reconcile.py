@@ -210,8 +210,8 @@ def read_reported(value: object, digits: int | None, metric: Metric) -> tuple[fl
     except (ArithmeticError, TypeError, ValueError):
         raise RecframeError(
             f"value must be a number that {metric.label} can have, or its text, such as '0.3120' "
-            f"(not per cent), and digits None or the number of its decimals, found {quote(value)} "
-            f"and {quote(digits)}"
+            "(not per cent), and digits None or the number of its decimals, but they are "
+            f"{quote(value)} and {quote(digits)}"
         ) from None
 
 
@@ -224,8 +224,8 @@ def reconcile_table(
     score = scores[0] if score is None and len(scores) == 1 else score
     if score not in scores:
         raise RecframeError(
-            f"score must be one of {quote(scores)}, found {quote(score)}; pass score=, the one "
-            "whose mean the value is"
+            f"score must be one of {quote(scores)}, but is {quote(score)}. Pass score=, the one "
+            "whose mean the value is."
         )
     if len(scores) > 1 and conventions.columns.model is None:  # the calls give one mean
         conventions = conventions._replace(options=replace(conventions.options, score=score))

@@ -95,7 +95,7 @@ class Report:
         check_apart(path, self._inputs, [])
         if find_ending(name).lower() not in PAGE_ENDINGS:
             raise RecframeError(
-                f"path must end in {' or '.join(PAGE_ENDINGS)}, found {show_path(name)}; the page "
+                f"path must end in {' or '.join(PAGE_ENDINGS)}, but is {show_path(name)}; the page "
                 "is HTML, which a browser prints to other formats"
             )
         with whole_file(path) as file:
@@ -149,7 +149,7 @@ def check_title(title: Any) -> str:
     """Return the title of a page; raise if it is no text, or if jinja2 is missing."""
     import_extra("jinja2", "notebook", "a report")
     if not isinstance(title, str | None):
-        raise RecframeError(f"title must be a text, found {quote(title)}")
+        raise RecframeError(f"title must be a text, but is {quote(title)}")
     return title or TITLE
 
 

@@ -40,18 +40,18 @@ def make_resampling(
     """Return these together; raise if one is invalid."""
     check_literal("interval", interval, choices)
     if not (is_number(confidence) and 0 < confidence < 1):
-        raise RecframeError(f"confidence must be between 0 and 1, found {quote(confidence)}")
+        raise RecframeError(f"confidence must be between 0 and 1, but is {quote(confidence)}")
     for name, number, least in (("n_resamples", n_resamples, 1), ("seed", seed, 0)):
         if not is_number(number, Integral) or number < least:
             raise RecframeError(
-                f"{name} must be an integer of {least} or more, found {quote(number)}"
+                f"{name} must be an integer of {least} or more, but is {quote(number)}"
             )
     if seed >= MAX_SEED:
-        raise RecframeError(f"seed must be below 2**1024, found {quote(seed)}")
+        raise RecframeError(f"seed must be below 2**1024, but is {quote(seed)}")
     if n_resamples > MAX_RESAMPLES:
         raise RecframeError(
             f"n_resamples must be at most {MAX_RESAMPLES:,}, with which a p-value of 0.05 is known "
-            f"to 0.0005, found {quote(n_resamples)}"
+            f"to 0.0005, but is {quote(n_resamples)}"
         )
     return Resampling(float(confidence), int(n_resamples), int(seed), str(interval))
 
@@ -60,7 +60,7 @@ def check_literal(name: str, value: object, choices: object) -> None:
     """Raise unless a value is one of the strings of a Literal."""
     if not isinstance(value, str) or value not in get_args(choices):
         listed = ", ".join(map(repr, get_args(choices)))
-        raise RecframeError(f"{name} must be one of {listed}, found {quote(value)}")
+        raise RecframeError(f"{name} must be one of {listed}, but is {quote(value)}")
 
 
 def draw_in_batches(

@@ -95,17 +95,19 @@ def find_grouping(
     A unit that is a user column is in the index of users and is not read.
     """
     if isinstance(by, list) and not by:
-        raise RecframeError("by must name at least one column, found none; leave it out for one")
+        raise RecframeError(
+            "by must name at least one column, but names none. Leave it out for one."
+        )
     segments = tuple(_find_values(frame, "by", one, users) for one in as_labels(by))
     names = [one.label for one in segments]
     taken = [name for name in names if name in RESULT_LEVELS]
     if taken:
         raise RecframeError(
-            f"by={quote(taken[0])} has the name of an index level of the results, {RESULT_LEVELS}; "
-            "rename it"
+            f"by={quote(taken[0])} has the name of an index level of the results, {RESULT_LEVELS}. "
+            "Rename it."
         )
     if len(set(names)) < len(names):
-        raise RecframeError(f"by must name each column once, found {quote(by)}")
+        raise RecframeError(f"by must name each column once, but is {quote(by)}")
     weighting = None if weights is None else _find_values(frame, "weights", weights, users)
     is_known = unit is None or is_infer(unit) or any(is_same(unit, one) for one in users)
     units = None if is_known else _find_values(frame, "unit", unit, users)
@@ -122,7 +124,7 @@ def _find_values(
         if is_other or not isinstance(values, Hashable):
             raise RecframeError(
                 f"{argument} must be a column of the frame or a Series indexed by user (of "
-                f"pandas), found {quote(values)}"
+                f"pandas), but is {quote(values)}"
             )
         check_label(frame, argument, values)
         return UserValues(argument, values, values)
@@ -150,8 +152,8 @@ def _find_values(
     if not index.is_unique:
         user = index[index.duplicated()][0]
         raise RecframeError(
-            f"{argument} must have one value for each user, found several for user {quote(user)}; "
-            "index it by user, each once"
+            f"{argument} must have one value for each user, but has several for user "
+            f"{quote(user)}. Index it by user, each once."
         )
     return UserValues(argument, label, None, values)
 
@@ -177,7 +179,7 @@ def tidy_cell(part: pd.DataFrame, grouping: Grouping) -> pd.DataFrame:
     """Return the per-user table of a cell as plain columns: users, segments and weights first."""
     per_user, values = part["cell"].iloc[0]
     if WEIGHTS in [one.label for one in grouping.by]:
-        raise RecframeError(f"by={quote(WEIGHTS)} has a name that saved tables use; rename it")
+        raise RecframeError(f"by={quote(WEIGHTS)} has a name that saved tables use. Rename it.")
     labels = [WEIGHTS if one is grouping.weights else one.label for one in grouping.all]
     levels = [
         pd.Index(values[number].array, name=label)
@@ -253,7 +255,7 @@ def segment_table(per_user: pd.DataFrame, by: Any, weights: Any) -> Segmented:
             names = [name for name in per_user.index.names if name is not None]
             levels = f" or a level of its index, {quote(names)}" if argument == "by" else ""
             raise RecframeError(
-                f"{argument} must be a Series indexed by user{levels}, found {quote(values)}; a "
+                f"{argument} must be a Series indexed by user{levels}, but is {quote(values)}; a "
                 "table of users' values has no other columns"
             )
     grouping = find_grouping(per_user, several or by, weights, per_user.index.names)
@@ -336,13 +338,13 @@ def _check_weights(values: pd.Series, users: pd.Index[Any], source: UserValues) 
     """Return the weights of users as floats; raise unless each is a number of 0 or more."""
     named = f"weights={quote(source.label)}"
     if not is_numeric_dtype(values.dtype) or is_bool_dtype(values.dtype):
-        raise RecframeError(f"{named} must hold numbers, found {values.dtype}")
+        raise RecframeError(f"{named} must hold numbers, but holds {values.dtype}")
     weights = values.set_axis(users).astype(float)
     wrong = np.flatnonzero(~(np.isfinite(weights.to_numpy()) & (weights.to_numpy() >= 0)))
     if len(wrong):
         user, weight = users[[wrong[0]]].tolist()[0], weights.iloc[wrong[0]]
         raise RecframeError(
-            f"{named} must be a finite number of 0 or more for each user, found "
+            f"{named} must be a finite number of 0 or more for each user, but has "
             f"{len(wrong)} others (user {quote(user)} has {weight}); a Series indexed by user "
             "can weigh users without rows too"
         )

@@ -56,16 +56,16 @@ def curve_metrics(name: object, k: object, map_at_k: str = "") -> list[Metric]:
         hint = f"; did you mean {shown[meant.name]}?" if meant and meant.name in shown else ""
         hint = f"; did you mean {describe_map('k')}?" if is_map else hint or recipe
         listed = f"{', '.join(others)} or {last}"
-        raise RecframeError(f"metric: a curve takes {listed}, found {quote(name)}{hint}")
+        raise RecframeError(f"metric: a curve takes {listed}, not {quote(name)}{hint}")
     if k is None or isinstance(k, Integral):
         end, least = LAST_K if k is None else check_k(k), DEFINITIONS[parse_name(name)].least_k
         k = range(min(least, end), end + 1)
     cut_offs = list_values("k", "a number or several cut-offs, such as range(1, 51)", k)
     metrics = [parse_metric(f"{name}@{check_k(cut_off)}") for cut_off in cut_offs]
     if not metrics:
-        raise RecframeError("k must hold at least one cut-off, found none")
+        raise RecframeError("k must hold at least one cut-off, but holds none")
     if len(set(metrics)) < len(metrics):
-        raise RecframeError(f"k must hold each cut-off once, found {quote(cut_offs)}")
+        raise RecframeError(f"k must hold each cut-off once, but is {quote(cut_offs)}")
     return metrics
 
 

@@ -188,8 +188,8 @@ def check_regression(**arguments: Any) -> None:
         default = {"test": "permutation", "interval": "auto", "correction": "holm"}[name]
         if value == "max_t" if name == "correction" else value != default:
             raise RecframeError(
-                f"trusted has a test and an interval of its own, found {name}={quote(value)}; pass "
-                f"{name}={default!r}, the default"
+                f"trusted has a test and an interval of its own, not {name}={quote(value)}. Pass "
+                f"{name}={default!r}, the default."
             )
 
 
@@ -216,7 +216,7 @@ def check_users_known(trusted: pd.DataFrame, users: pd.Index[Any]) -> None:
         raise RecframeError(
             f"trusted must have users of the judge in its index, but none of its "
             f"{count_of(len(trusted), 'user')} (such as {quote(trusted.index[:1].tolist())}) is "
-            f"among the {len(users):,} (such as {quote(users[:1].tolist())}); give ids of one kind"
+            f"among the {len(users):,} (such as {quote(users[:1].tolist())}). Give ids of one kind."
         )
 
 

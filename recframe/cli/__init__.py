@@ -68,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         text = describe(error)
         if isinstance(error, MemoryError) or "thread" in text:
-            tell(f"the system gave no more memory or threads ({text}); pass a smaller --memory")
+            tell(f"the system gave no more memory or threads ({text}). Pass a smaller --memory.")
         else:
             tell(f"unexpected {text}; python -X dev -m recframe shows where")
     finally:

@@ -139,7 +139,7 @@ def check_gate(arguments: argparse.Namespace) -> None:
     flags = [as_flag(name) for name in OF_GATE if getattr(arguments, name)]
     if flags and not (arguments.max_drop or arguments.non_inferior or arguments.at_least):
         raise RecframeError(
-            f"{flags[0]} belongs to a gate; add --max-drop, --non-inferior or --at-least"
+            f"{flags[0]} belongs to a gate. Add --max-drop, --non-inferior or --at-least."
         )
     for name in (*RULES, "at_least"):
         named = [metric for metric, _ in getattr(arguments, name)]
@@ -153,7 +153,7 @@ def _read_limit(rule: str, text: str) -> tuple[str, float]:
     metric, _, number = text.rpartition("=")
     if rule in RULES and number.endswith("%"):
         raise RecframeError(
-            f"must be a difference of means, found {number!r}; 1% of a mean of 0.30 is 0.003"
+            f"must be a difference of means, but is {number!r}; 1% of a mean of 0.30 is 0.003"
         )
     most = 1 if rule == "at_least" and (not metric or is_share(metric)) else math.inf
     return metric or OTHERS, check_limit(read_number(number), most)
@@ -172,7 +172,7 @@ def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
         for name in arguments.by or ():
             if name not in known:
                 raise RecframeError(
-                    f"--by must be a column before the score in both files, {shown(known)}, found "
+                    f"--by must be a column before the score in both files, {shown(known)}, but is "
                     f"{quote(name)}; recframe evaluate --by --per-user writes others"
                 )
         sides = Sides(tables, names, made, join_weights(saved, names))
@@ -211,7 +211,7 @@ def _name_files(arguments: argparse.Namespace) -> list[str]:
     for role, name in zip(("OLD", "NEW"), names, strict=True):
         check_named(role, name)
     if len({show_uri(name) if is_uri(name) else identify(name) for name in names}) == 1:
-        raise RecframeError(f"{' and '.join(map(show_path, names))} are one file; name two")
+        raise RecframeError(f"{' and '.join(map(show_path, names))} are one file. Name two.")
     return names
 
 

@@ -108,8 +108,8 @@ UNIT: Flags = {
     "--unit": {
         "default": INFER,
         "metavar": "COLUMN",
-        "help": "the column of independent users, where these have several rankings: intervals and "
-        "tests take all rankings of a user together; required if a user comes again in a table",
+        "help": "the column that identifies independent users: their rankings are averaged before "
+        "intervals and tests. Required if a user has several rankings in a table",
     },
     "--no-unit": {"dest": "unit", "action": "store_const", "help": "rankings are independent"},
 }
@@ -261,7 +261,7 @@ def check_views(arguments: argparse.Namespace) -> None:
     is_comparison, has_bounds = arguments.baseline is not None, getattr(arguments, "bounds", False)
     for name in ("by", "weights", "per_user") if has_bounds else ():
         if getattr(arguments, name) is not None:
-            raise RecframeError(f"{as_flag(name)} takes no --bounds; leave one of the two out")
+            raise RecframeError(f"{as_flag(name)} takes no --bounds. Leave one of the two out.")
     flags = [name for name in STATISTICS_DEFAULTS if getattr(arguments, name, None) is not None]
     is_saved = getattr(arguments, "per_user", None) is not None  # the file has the unit
     flags += ["trusted"] if getattr(arguments, "trusted", None) else []
@@ -269,16 +269,18 @@ def check_views(arguments: argparse.Namespace) -> None:
     flags += [f"format {arguments.format}"] * (arguments.format in PAPERS and not has_bounds)
     if flags and not arguments.summary and not is_comparison:
         other = ", or --bounds" if flags[0].startswith("format") else ""
-        raise RecframeError(f"--{flags[0]} is for intervals; add --summary or --baseline{other}")
+        raise RecframeError(f"--{flags[0]} is for intervals. Add --summary or --baseline{other}.")
     differences = [name for name in flags if name in ("test", "correction")]
     if differences and arguments.summary:
-        raise RecframeError(f"--{differences[0]} is for differences; add --baseline, not --summary")
+        raise RecframeError(
+            f"--{differences[0]} is for differences. Add --baseline, not --summary."
+        )
     if arguments.summary or is_comparison:
         arguments.how = read_comparison(arguments, OfDifferences if is_comparison else Interval)
     if arguments.summary and getattr(arguments, "per_query", False):
         raise RecframeError(
-            "argument --per-query: --summary is for all queries; choose one of the two, and write "
-            "the values of every query with --per-user FILE"
+            "argument --per-query: --summary is for all queries. Choose one of the two, and write "
+            "the values of every query with --per-user FILE."
         )
 
 

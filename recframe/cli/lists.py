@@ -148,7 +148,7 @@ def run_reconcile(arguments: Namespace) -> tuple[int, str]:
     """Print the conventions that give a number, or their range; write them if asked."""
     options, value, (metric, *others) = read_options(arguments), arguments.value, arguments.metrics
     if others:
-        raise RecframeError(f"--metric must be one metric, found {quote(arguments.metrics)}")
+        raise RecframeError(f"--metric must be one metric, but is {quote(arguments.metrics)}")
     rec, opened = scan_files(arguments, options)
     with open_outputs(arguments, rec.paths) as (output, _):
         table: Any = rec.robustness(metric) if value is None else rec.reconcile(metric, value)

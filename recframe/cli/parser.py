@@ -67,7 +67,7 @@ class Parser(argparse.ArgumentParser):
         if flag and (near := find_near(flag.lstrip("-"), flags)):
             self.error(f"unrecognized arguments: {flag}; did you mean {flags[near[0]]}?")
         if rest and not rest[0].startswith("-"):
-            self.error(f"unrecognized arguments: {' '.join(rest)}; repeat a flag for each value")
+            self.error(f"unrecognized arguments: {' '.join(rest)}. Repeat a flag for each value.")
         return known, rest
 
     def spell_refusal(self, words: Sequence[str], error: RecframeError) -> str:
@@ -112,7 +112,7 @@ class _Files(argparse.ArgumentParser):
     def convert_arg_line_to_args(self, arg_line: str) -> list[str]:
         """Return the words of a line, quoted as in a shell."""
         if "\0" in arg_line:
-            raise ValueError("found a null character")
+            raise ValueError("it has a null character")
         return shlex.split(arg_line, comments=True)
 
     def error(self, message: str) -> NoReturn:
@@ -206,7 +206,7 @@ def read_trec_metrics(text: str) -> list[str]:
         base, ks = match.groups() if match else (name, None)
         if base in TREC_SETS:
             raise RecframeError(
-                f"{base} is a group of trec_eval's metrics; name each one, as -m map P.5,10"
+                f"{base} is a group of trec_eval's metrics. Name each one, as -m map P.5,10."
             )
         label = trec.get(f"{base}_k" if ks else base, "").removesuffix("@k")
         labels += [f"{label}@{k}" for k in ks.split("\0")] if label and ks else [label]
@@ -219,11 +219,11 @@ def read_number(text: str) -> float:
     try:
         number = float(text.removesuffix("%"))
     except ValueError:
-        raise RecframeError(f"must be a number, found {quote(text)}") from None
+        raise RecframeError(f"must be a number, but is {quote(text)}") from None
     if text.endswith("%"):
-        raise RecframeError(f"must be a number, found {text!r}; pass {number / 100:g}")
+        raise RecframeError(f"must be a number, but is {text!r}. Pass {number / 100:g}.")
     if math.isinf(number) and "inf" not in text.lower():
-        raise RecframeError(f"must be a number that floats can hold, found {text!r}")
+        raise RecframeError(f"must be a number that floats can hold, but is {text!r}")
     try:
         return int(text)
     except ValueError:
@@ -252,7 +252,7 @@ def read_target(endings: Sequence[str], text: str) -> str:
     local = without_file(text)
     path = local if is_uri(local) else os.fspath(Path(local))
     if find_ending(path) not in endings:
-        raise RecframeError(f"must end in {' or '.join(endings)}, found {quote(text)}")
+        raise RecframeError(f"must end in {' or '.join(endings)}, but is {quote(text)}")
     return path
 
 
@@ -262,7 +262,7 @@ def read_term(text: str) -> Term:
     if match is None:
         raise RecframeError(
             "must be COLUMN OPERATOR VALUE, such as 'day >= 2026-11-01' or 'country in (NL, BE)', "
-            "with one of = != < <= > >= in, not in, and quotes around spaces, found "
+            "with one of = != < <= > >= in, not in, and quotes around spaces, but is "
             f"{quote(text)}"
         )
     operator, operand = " ".join(match[2].split()), match[3]

@@ -67,8 +67,8 @@ of two nights, which the page compares."""
         "--label",
         action="append",
         metavar="COLUMN",
-        help="shown next to items, such as a title, or next to users if each has one value, as the "
-        "text of a query has; for several repeat it",
+        help="shown next to items, such as a title, or next to users if each has one value, such "
+        "as the text of a query; repeat it for several columns",
     )
     add_flags(group, {**ITEMS, **TRUSTED})
     group = command.add_argument_group("output")

@@ -68,12 +68,12 @@ def find_baseline(name: str | None, scores: Mapping[str, Hashable], what: str) -
     distinct = list(dict.fromkeys(scores.values()))
     if name not in scores:
         raise RecframeError(
-            f"--baseline must be one of the {what} evaluated, {quote(distinct)}, found "
+            f"--baseline must be one of the {what} evaluated, {quote(distinct)}, but is "
             f"{quote(name)}"
         )
     if len(distinct) < 2:
         raise RecframeError(
-            f"--baseline compares with others, found only {quote(name)}; name two {what} or more"
+            f"--baseline compares with others, but has only {quote(name)}. Name two {what} or more."
         )
     return scores[name]
 

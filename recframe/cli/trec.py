@@ -56,8 +56,8 @@ def add_trec(command: argparse.ArgumentParser) -> None:
     command.description = """\
 Print the mean over queries of ranking metrics, a row for each TREC run, as
 trec_eval does. Scores are rounded to float32; equal scores are ordered by
-document, the last first. Queries count if both run and qrels have them. A run
-has lines of query, Q0, document, rank, score and tag, or of query, document
+document, in descending order. Queries count if both run and qrels have them.
+A run has lines of query, Q0, document, rank, score and tag, or of query, document
 and rank; qrels, and the pairs of --exclude, of query, iteration, document and
 relevance, of which the iteration, or both numbers, may be missing. All may be
 compressed by gzip. In the options below, a user is a query, an item is a
@@ -166,7 +166,7 @@ def name_runs(paths: list[str]) -> list[str]:
         file = identify(path)
         if file in by_file:
             also = "" if by_file[file] == path else f", also as {show_path(by_file[file])}"
-            raise RecframeError(f"{show_path(path)} is named twice{also}; name each run once")
+            raise RecframeError(f"{show_path(path)} is named twice{also}. Name each run once.")
         by_file[file] = path
     names = [Path(path).name for path in paths]
     return names if len(set(names)) == len(names) else paths

@@ -92,8 +92,8 @@ class DaskRecAccessor(RankingMethods[Any]):
     def __init__(self, frame: Any) -> None:
         if not isinstance(frame, dd.DataFrame):
             is_pandas = isinstance(frame, pd.DataFrame)
-            remedy = "; pass dd.from_pandas(frame), or use frame.rec" if is_pandas else ""
-            raise RecframeError(f"frame must be a Dask DataFrame, found {quote(frame)}{remedy}")
+            remedy = ". Pass dd.from_pandas(frame), or use frame.rec." if is_pandas else ""
+            raise RecframeError(f"frame must be a Dask DataFrame, but is {quote(frame)}{remedy}")
         super().__init__(make_member_rows(frame))
 
     @spell_options
@@ -242,7 +242,7 @@ class DaskRecAccessor(RankingMethods[Any]):
         elif any(isinstance(label, tuple) for label in columns.users):
             raise RecframeError(
                 f"user={quote(columns.user)}: Dask does not shuffle by a column whose label is a "
-                "tuple; rename it"
+                "tuple. Rename it."
             )
         elif not self._partitioned:
             # Known divisions are not enough: a user may be on both sides of one.
@@ -273,7 +273,7 @@ def check_token(name: str, value: object) -> None:
         tokenize(value, ensure_deterministic=True)
     except (RuntimeError, TypeError, ValueError) as error:
         raise RecframeError(
-            f"{name} must be a value that Dask can tokenize (a number, text), found {quote(value)}"
+            f"{name} must be a value that Dask can tokenize (a number, text), but is {quote(value)}"
         ) from error
 
 

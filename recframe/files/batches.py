@@ -124,7 +124,7 @@ def read_batches(
             if n_left:  # Arrow does not raise if rows are missing.
                 raise OSError(
                     f"row group {row_group.number} must have the {row_group.n_rows} rows that the "
-                    f"footer counts, found {row_group.n_rows - n_left}; write the file anew"
+                    f"footer counts, but has {row_group.n_rows - n_left}. Write the file anew."
                 )
     check_unchanged([*found_at.values()], [found.version for found in found_at.values()])
 
@@ -142,8 +142,8 @@ def _conform_all(
         except pa.ArrowInvalid as error:  # The type of the other files lacks such a number.
             found = shorten(f"{array.type}, and some values do not fit {wanted} ({error})")
             raise RecframeError(
-                f"{quote(name)} in {show_path(row_group.found.path)} has type {found}; "
-                "write the files with one type"
+                f"{quote(name)} in {show_path(row_group.found.path)} has type {found}. "
+                "Write the files with one type."
             ) from error
     rows = pa.record_batch(columns)
     rows.validate(full=True)  # Arrow reads text without a check that it is UTF-8.
@@ -176,8 +176,8 @@ def _without_nulls(batch: pa.RecordBatch, files: Files, path: str) -> pa.RecordB
             continue
         if not files.drop_nulls:
             raise RecframeError(
-                f"user={quote(user)}: ids must not be null, found {nulls.true_count} null of "
-                f"{len(nulls)} rows read from {show_path(path)}; {REMOVE_ROWS}",
+                f"user={quote(user)}: ids must not be null, but {nulls.true_count} of "
+                f"{len(nulls)} rows are null in {show_path(path)}. {REMOVE_ROWS}",
                 {"missing": "drop"},
             )
         batch = batch.filter(pc.invert(nulls))

@@ -40,7 +40,7 @@ Part = tuple[int, int, int, pa.Buffer]  # bucket, n_rows, bytes in memory, the r
 ROUTES: dict[Route, str] = {
     "sweep": "in order of users, block by block",
     "whole": "in one piece",
-    "spill": "in any order, parted by users in a temporary file",
+    "spill": "in any order, partitioned by user in a temporary file",
 }
 BUCKET_ROWS = 3 << 17  # The cache does not hold a larger bucket.
 SWEPT_SHARE = 4  # A block of a sweep takes 1/4 of the memory.
@@ -197,7 +197,7 @@ def _sweep(files: Files, reads: Iterator[Read], memory: int) -> Iterator[list[pa
             raise RecframeError(
                 f"{show_path(row_group.found.path)}: the statistics of row group "
                 f"{row_group.number} say that no {quote(user)} is below {quote(row_group.low)}, "
-                "but one is; write the file anew"
+                "but one is. Write the file anew."
             )
         enough = max(min(MOST_ROWS * row_bytes, memory // SWEPT_SHARE), 2 * n_carried)
         is_full = n_held >= enough or n_held + row_group.n_bytes > memory

@@ -40,11 +40,11 @@ def check_limits(memory: int | str, tmp: PathLike | None, progress: bool | Repor
     """Return the limits, or raise `RecframeError` if one is not valid."""
     if not isinstance(progress, bool) and not callable(progress):
         raise RecframeError(
-            f"progress must be True, False or a function of (done, total), found {quote(progress)}"
+            f"progress must be True, False or a function of (done, total), but is {quote(progress)}"
         )
     # Unlike Path.is_dir, isdir does not raise if a name is too long.
     if tmp is not None and not (is_path(tmp) and os.path.isdir(tmp)):  # noqa: PTH112 - see above
-        raise RecframeError(f"tmp must be an existing folder, found {quote(tmp)}")
+        raise RecframeError(f"tmp must be an existing folder, but is {quote(tmp)}")
     return Limits(check_memory(memory), None if tmp is None else os.fspath(tmp), progress)
 
 
@@ -59,15 +59,15 @@ def check_memory(memory: object) -> int:
         return int(n_bytes)
     raise RecframeError(
         "memory must be a number of bytes above 0 or a text such as '512MiB', "
-        f"found {quote(memory)}"
+        f"but is {quote(memory)}"
     )
 
 
 def room_error(what: str, n_bytes: int, memory: int) -> RecframeError:
     """Return the refusal of data that must be in memory together and do not fit."""
     return RecframeError(
-        f"memory must hold {what}, which take about {n_bytes:,} bytes, found {memory:,}; pass "
-        f"memory='{-(-n_bytes // 10**6)}MB' or more"
+        f"memory must hold {what}, which take about {n_bytes:,} bytes, but is {memory:,}. Pass "
+        f"memory='{-(-n_bytes // 10**6)}MB' or more."
     )
 
 
@@ -79,7 +79,7 @@ def writing_to(folder: str | None) -> Iterator[None]:
     except OSError as error:
         raise RecframeError(
             f"cannot write temporary files to {tempfile.gettempdir() if folder is None else folder}"
-            f": {error.strerror or error}; pass tmp= a folder with more room"
+            f": {error.strerror or error}. Pass tmp= a folder with more room."
         ) from error
 
 

@@ -59,25 +59,23 @@ def filter_files(found: list[Found], filters: Any, schema: pa.Schema) -> list[Fo
 def _check_lists(filters: Any) -> list[list[Term]]:
     """Return filters as lists of terms, or raise; a row matches if all terms of one list hold."""
     if not isinstance(filters, list | tuple) or not filters:
-        raise RecframeError(f"{FILTERS_REQUIREMENT}, found {quote(filters)}")
+        raise RecframeError(f"{FILTERS_REQUIREMENT}, but is {quote(filters)}")
     lists = list(filters) if all(isinstance(one, list) for one in filters) else [list(filters)]
     if not all(lists):
-        raise RecframeError(f"{FILTERS_REQUIREMENT}, found an empty list")
+        raise RecframeError(f"{FILTERS_REQUIREMENT}, but is an empty list")
     for term in (term for terms in lists for term in terms):
         if not isinstance(term, tuple) or len(term) != 3 or not isinstance(term[0], str):
-            raise RecframeError(f"{FILTERS_REQUIREMENT}, found {quote(term)}")
+            raise RecframeError(f"{FILTERS_REQUIREMENT}, but is {quote(term)}")
         name, sign, value = term
         if sign not in OPERATORS:
             raise RecframeError(
                 f"filters: the operator of {quote(name)} must be one of {', '.join(OPERATORS)}, "
-                f"found {quote(sign)}"
+                f"but is {quote(sign)}"
             )
         is_one = sign in COMPARISONS
         if value is None or is_one == isinstance(value, (*LIST_TYPES, dict)[: 4 + is_one]):
             needed = "one value" if is_one else "a list of values"
-            raise RecframeError(
-                f"filters: {quote(name)} {sign} takes {needed}, found {quote(value)}"
-            )
+            raise RecframeError(f"filters: {quote(name)} {sign} takes {needed}, not {quote(value)}")
     return lists
 
 
@@ -95,8 +93,8 @@ def _type_value(term: Term, schema: pa.Schema) -> Term:
         is_number = type(value) is Written and re.fullmatch(r"[-+]?[\d.]+(e[-+]?\d+)?", value)
         if is_number and sign.strip("=!") and pa.types.is_string(kind):
             raise RecframeError(
-                f"filters: {quote(name)} {sign} compares text, in which '10' is below '9', found "
-                f"the number {value}; write numbers in the files, or {value!r} in quotes"
+                f"filters: {quote(name)} {sign} compares text, in which '10' is below '9', not "
+                f"the number {value}. Write numbers in the files, or {value!r} in quotes."
             )
         return name, sign, _scalar(name, value, kind)
     values = [_scalar(name, one, kind, exact=True).as_py() for one in value]
@@ -113,7 +111,7 @@ def _scalar(name: str, value: Any, kind: pa.DataType, *, exact: bool = False) ->
         return pa.scalar(value, kind if exact or is_float else None)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise RecframeError(
-            f"filters: a value for {quote(name)} must be of its type {kind}, found {quote(value)}"
+            f"filters: a value for {quote(name)} must be of its type {kind}, but is {quote(value)}"
         ) from error
 
 

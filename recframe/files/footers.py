@@ -160,9 +160,9 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
     for name, found_type in plain.items():
         if pa.types.is_nested(found_type) and name not in map(str, dict(columns.features).values()):
             raise RecframeError(
-                f"{quote(name)} must have one value in a cell, found type "
-                f"{shorten(str(found_type))}; write one value, such as one field; for lists in a "
-                "frame, recframe.from_lists makes the rows"
+                f"{quote(name)} must have one value in a cell, but is of type "
+                f"{shorten(str(found_type))}. Write one value, such as one field; for lists in a "
+                "frame, recframe.from_lists makes the rows."
             )
     return Files(
         columns,
@@ -243,8 +243,8 @@ def _read_end(found: Found, memory: int) -> tuple[int, bytes]:
     if least > memory:
         raise RecframeError(
             f"memory: the footer of {show_path(found.path)} has {n_bytes:,} bytes, and reading "
-            f"takes about {FOOTER_COPIES} times as many, found memory of {memory:,}; pass "
-            f"memory='{-(-least // 10**6)}MB' or more, or write the file with larger row groups"
+            f"takes about {FOOTER_COPIES} times as many, but memory is {memory:,}. Pass "
+            f"memory='{-(-least // 10**6)}MB' or more, or write the file with larger row groups."
         )
     if n_bytes + 8 > len(end):
         end = bytes(file.read_at(n_bytes + 8, size - n_bytes - 8))
@@ -267,8 +267,8 @@ def make_sample(schema: pa.Schema, path: str) -> pd.DataFrame:
         # Pandas cannot read some dtypes that it writes; or its metadata are damaged.
         raise RecframeError(
             f"cannot read {show_path(path)}: its pandas metadata is damaged or unknown "
-            f"({type(error).__name__}: {shorten(str(error))}); write the file anew, without the "
-            "index and dtypes of pandas, for example with pyarrow"
+            f"({type(error).__name__}: {shorten(str(error))}). Write the file anew, without the "
+            "index and dtypes of pandas, for example with pyarrow."
         ) from error
 
 
@@ -297,8 +297,8 @@ def _check_as_said(file: File, name: str) -> None:
                     other = values.filter(others)[0].as_py()
                     raise RecframeError(
                         f"{quote(name)} is {quote(other)} in {show_path(file.found.path)}, but "
-                        f"{quote(said.as_py())} by the name of its folder; correct the one that "
-                        "is wrong"
+                        f"{quote(said.as_py())} by the name of its folder. Correct the one that "
+                        "is wrong."
                     )
 
 
@@ -333,6 +333,7 @@ def _common_type(name: str, types: dict[str, pa.DataType]) -> pa.DataType:
         except pa.ArrowTypeError as error:
             raise RecframeError(
                 f"{quote(name)} has type {shorten(str(types[path]))} in {show_path(path)} but "
-                f"{shorten(str(types[first]))} in {show_path(first)}; write the files with one type"
+                f"{shorten(str(types[first]))} in {show_path(first)}. Write the files with one "
+                "type."
             ) from error
     return common

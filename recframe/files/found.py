@@ -142,7 +142,7 @@ def check_columns(metadata: pq.FileMetaData, size: int, names: Sequence[str]) ->
             raise
     for row_group in map(metadata.row_group, groups):
         if any(row_group.column(at).physical_type != kind for at, kind in types.items()):
-            raise OSError("its footer gives one column two types; write it anew")
+            raise OSError("its footer gives one column two types. Write it anew.")
 
 
 @contextmanager
@@ -157,7 +157,7 @@ def naming_file(path: str) -> Iterator[None]:
         is_odd = isinstance(error, pa.ArrowInvalid) and find_format(path) == PARQUET
         call = find_reader(path, quote(path)) if is_odd else ""
         if call and not call.startswith("pd.read_parquet"):
-            message += f"; pass {call}, or write it as parquet"
+            message += f". Pass {call}, or write it as parquet."
         raise RecframeError(f"cannot read {show_path(path)}: {message}") from error
 
 

@@ -145,7 +145,7 @@ def _check_list_labels(names: list[Any], schema: pa.Schema, sep: str | None) -> 
         kind = plain_type(schema.field(name).type) if name in schema.names else None
         is_text = kind is not None and (sep is not None or pa.types.is_string(kind))
         if kind is None or not (is_list_type(kind) or is_text):
-            how = "no such column" if kind is None else f"must hold lists, found type {kind}"
+            how = "no such column" if kind is None else f"must hold lists, but is of type {kind}"
             raise RecframeError(f"lists={quote(name)}: {how}; the files have {shown(schema.names)}")
     return names
 

@@ -65,18 +65,18 @@ def list_row_groups(
                 raise RecframeError(
                     f"memory: row group {index} of {show_path(file.found.path)} has about "
                     f"{n_distinct:,} bytes of distinct {quote(name)}, and reading takes up to "
-                    f"{DICTIONARY_COPIES} times as many, found memory of {memory:,}; "
-                    f"pass memory='{-(-least // 10**6)}MB' or more, or write the file with shorter "
-                    "ids or smaller row groups"
+                    f"{DICTIONARY_COPIES} times as many, but memory is {memory:,}. "
+                    f"Pass memory='{-(-least // 10**6)}MB' or more, or write the file with shorter "
+                    "ids or smaller row groups."
                 )
             text_bytes += max((len(str(end).encode()) for end in ends), default=UNKNOWN_TEXT)
         n_held = sum(LEAST_BUFFER + 3 * min(MOST_PAGE, size) // 2 for size in sizes.values())
         if (least := 2 * (n_held - FREE // 3)) > memory:
             raise RecframeError(
                 f"memory: row group {index} of {show_path(file.found.path)} has {len(sizes):,} "
-                f"columns to read at once, whose pages take about {n_held:,} bytes, found memory "
-                f"of {memory:,}; pass memory='{-(-least // 10**6)}MB' or more, or write the file "
-                "with smaller row groups"
+                f"columns to read at once, whose pages take about {n_held:,} bytes, but memory "
+                f"is {memory:,}. Pass memory='{-(-least // 10**6)}MB' or more, or write the file "
+                "with smaller row groups."
             )
         bounds = [end for one in users[:1] if one in columns for end in _read_ends(columns[one])]
         codable = [name for name in texts if NOT_CODED.isdisjoint(columns[name].encodings)]

@@ -88,11 +88,13 @@ def save_table(
     `weights` is the name of the weights. Without options, the file records the unit alone.
     """
     if not is_path(path) or (ending := find_ending(os.fspath(path))) not in FILE_ENDINGS:
-        raise RecframeError(f"path must end in {' or '.join(FILE_ENDINGS)}, found {quote(path)}")
+        raise RecframeError(f"path must end in {' or '.join(FILE_ENDINGS)}, but is {quote(path)}")
     if table.index.get_level_values(0).hasnans:
-        raise RecframeError("per_user must have a user in each row, found null; drop these rows")
+        raise RecframeError(
+            "per_user must have a user in each row, but some is null. Drop these rows."
+        )
     if (scores := table.columns.unique("score")).inferred_type != "string":
-        raise RecframeError(f"per_user must have text as scores, found {quote(scores.tolist())}")
+        raise RecframeError(f"per_user must have text as scores, but has {quote(scores.tolist())}")
     known = make_options(options or {})
     companions: Any = filter(is_path, (known.truth, known.exclude))
     inputs = [os.fspath(one) for one in companions]
@@ -124,7 +126,7 @@ def read_joined(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
     joined = joined.rename(columns=find_alike(joined.columns.unique("metric")), level="metric")
     if joined.columns.has_duplicates:
         again = joined.columns[joined.columns.duplicated()].tolist()[0]
-        raise RecframeError(f"path: two columns are score and metric {quote(again)}; rename one")
+        raise RecframeError(f"path: two columns are score and metric {quote(again)}. Rename one.")
     scores, metrics = (joined.columns.unique(level) for level in LEVELS)
     columns: Any = pd.MultiIndex.from_product([scores, metrics], names=LEVELS)
     return sort_table(joined.reindex(columns=columns))
@@ -139,7 +141,7 @@ def join_weights(saved: list[Saved], paths: list[str]) -> pd.Series | None:
     if len(which) > 1:
         raise RecframeError(
             f"{show_path(which[True])} has weights of users and {show_path(which[False])} has "
-            "none; evaluate both with --weights, or both without"
+            "none. Evaluate both with --weights, or both without."
         )
     if False in which:
         return None
@@ -157,7 +159,7 @@ def read_saved(paths: list[str]) -> list[Saved]:
         if len(users[0]) != len(users[1]):
             raise RecframeError(
                 f"{show_path(path)} must have as many user columns as {show_path(paths[0])}, "
-                f"found {quote(users[0])} and {quote(users[1])}"
+                f"but they have {quote(users[0])} and {quote(users[1])}"
             )
     for number in range(tables[0].index.nlevels):
         are_text = [_kinds(table)[number] == "text" for table in tables]
@@ -171,9 +173,9 @@ def read_saved(paths: list[str]) -> list[Saved]:
         if not table.index.isin(tables[0].index).any():
             kinds = [" and ".join(_kinds(one)) for one in (table, tables[0])]
             found = " and ".join(quote(one.index.tolist()[0]) for one in (table, tables[0]))
-            both = f", which are {kinds[0]} and {kinds[1]}; write them alike"
+            both = f", which are {kinds[0]} and {kinds[1]}. Write them alike."
             raise RecframeError(
-                f"{show_path(path)} has no user of {show_path(paths[0])}, found {found}"
+                f"{show_path(path)} has no user of {show_path(paths[0])}: they begin with {found}"
                 f"{both if kinds[0] != kinds[1] else ''}"
             )
     return saved
@@ -212,19 +214,20 @@ def _read_table(path: str) -> Saved:
     if "score" not in columns or not metrics or not len(rows):
         raise RecframeError(
             f"{show_path(path)} must have rows with a user column, score and metrics, such as "
-            f"recframe evaluate --per-user writes, found {len(rows)} rows of {quote(columns)}"
+            f"recframe evaluate --per-user writes, but has {len(rows)} rows of {quote(columns)}"
         )
     for label in [*weights, *metrics]:
         if not pd.api.types.is_numeric_dtype(rows[label]):
             raise RecframeError(
-                f"{show_path(path)} must hold numbers in {quote(label)}, found {rows[label].dtype}"
+                f"{show_path(path)} must hold numbers in {quote(label)}, but holds "
+                f"{rows[label].dtype}"
             )
     ids, given = [*users, "score"], [users[0], "score"]  # Segments may be null.
     repeated = rows.duplicated(ids)
     if repeated.any() or rows[given].isna().any(axis=None):
         odd = rows[repeated | rows[given].isna().any(axis=1)]
         raise RecframeError(
-            f"{show_path(path)} must have each user and score once, none null, found {len(odd)} "
+            f"{show_path(path)} must have each user and score once, none null, but has {len(odd)} "
             f"faulty rows (such as {', '.join(quote(odd[one].tolist()[0]) for one in ids)})"
         )
     by_score = rows.groupby("score", sort=False, observed=True)
@@ -251,7 +254,7 @@ def _parse_file(path: str, data: bytes) -> pa.Table:
     if find_ending(path) == ".parquet":
         return pq.ParquetFile(BytesIO(data), page_checksum_verification=True).read()
     if not data.endswith((b"\n", b"\r")):
-        raise ValueError("its last line has no end, so it may be cut off; write it anew")
+        raise ValueError("its last line has no end, so it may be cut off. Write it anew.")
     users = _find_user_columns(pd.read_csv(BytesIO(data), nrows=0).columns.tolist())
     ids = dict.fromkeys((*users, "score"), pa.string())
     options = csv.ConvertOptions(column_types=ids, null_values=[""])
@@ -278,7 +281,7 @@ def _name_apart(tables: list[pd.DataFrame], paths: list[str]) -> list[pd.DataFra
     if len(set(names)) < len(names):
         names = [show_uri(path).removesuffix(find_ending(path)) for path in paths]
     if len(set(names)) < len(names):
-        raise RecframeError(f"path must name each file once, found {quote(paths)}")
+        raise RecframeError(f"path must name each file once, but is {quote(paths)}")
     named = []
     for table, scores, name in zip(tables, own, names, strict=True):
         apart = {

@@ -96,8 +96,8 @@ def find_files(source: Any, argument: str = "", access: Access = ENVIRONMENT) ->
             check_named("path", path)
         if access.storage_options is not None and not any(map(access.leads_away, given)):
             raise RecframeError(
-                "storage_options are for paths with a scheme, such as s3://bucket/folder, found "
-                f"{quote(given)}; leave them out"
+                "storage_options are for paths with a scheme, such as s3://bucket/folder, not "
+                f"{quote(given)}. Leave them out."
             )
         for path in given:
             for one in listings.find(path):
@@ -108,7 +108,7 @@ def find_files(source: Any, argument: str = "", access: Access = ENVIRONMENT) ->
                     found.append(Found(one.path, {}, rows=rows, place=one.place))
                     is_named = is_named or one.is_given
         if not found:
-            raise RecframeError("must name at least one file, found an empty list")
+            raise RecframeError("must name at least one file, but is an empty list")
         listings.check()
         _check_one_format(found)
     parts = [] if is_named else split_files([file.path for file in found])
@@ -123,9 +123,9 @@ def set_names(found: list[Found], names: Any) -> list[Found]:
     """Return files of csv or tsv without a header, whose columns have these names."""
     is_list = isinstance(names, list | tuple) and all(isinstance(one, str) for one in names)
     if not is_list or not 0 < len(names) == len(set(names)):
-        raise RecframeError(f"names must be a list of different texts, found {quote(names)}")
+        raise RecframeError(f"names must be a list of different texts, but is {quote(names)}")
     for path in (one.path for one in found if not isinstance(one.rows, Delimited)):
-        raise RecframeError(f"names are for csv and tsv without a header, found {show_path(path)}")
+        raise RecframeError(f"names are for csv and tsv without a header, not {show_path(path)}")
     return [one._replace(rows=replace(one.rows, names=tuple(names))) for one in found]  # type: ignore[type-var]
 
 
@@ -147,8 +147,8 @@ def _find_given(source: Any, argument: str, access: Access) -> list[Found]:
 
     if access != ENVIRONMENT:
         raise RecframeError(
-            f"storage_options and filesystem are for paths, found {argument} of type "
-            f"{type(source).__name__}, which has its own; leave them out"
+            f"storage_options and filesystem are for paths, not {argument} of type "
+            f"{type(source).__name__}, which has its own. Leave them out."
         )
     name, dataset, root = "the dataset", source, ""
     if isinstance(source, pa.RecordBatchReader):
@@ -234,8 +234,8 @@ def _check_one_format(found: list[Found]) -> None:
     if len(first) > 1:
         (one, path), (other, also), *_ = first.items()
         raise RecframeError(
-            f"cannot read {show_path(path)} ({one}) and {show_path(also)} ({other}) as one table; "
-            f"name the files of one format, for example by a pattern such as '*.{one}'"
+            f"cannot read {show_path(path)} ({one}) and {show_path(also)} ({other}) as one table. "
+            f"Name the files of one format, for example by a pattern such as '*.{one}'."
         )
 
 

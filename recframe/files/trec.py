@@ -198,7 +198,7 @@ def read_lines(path: str, layout: LineLayout) -> pd.DataFrame:
         table = _parse(data, layout, pa.string())  # Python accepts numbers that Arrow does not.
     if table is None or table.num_rows == 0:
         raise RecframeError(
-            f"{show_path(path)}: must have lines of {layout.kind} ({layout.fields}), found none"
+            f"{show_path(path)}: must have lines of {layout.kind} ({layout.fields}), but has none"
         )
     # Columns in one piece are faster to read.
     table = table.combine_chunks()
@@ -213,8 +213,8 @@ def read_lines(path: str, layout: LineLayout) -> pd.DataFrame:
         for query, _, rank in wrong.head(1).itertuples(index=False):
             raise RecframeError(
                 f"{show_path(path)}: lines of three fields must be of query, doc and rank (1, 2, … "
-                f"in each query, in this order), found {rank} in query {quote(query)}; with "
-                f"scores, write lines of {RUN_LINES.fields}"
+                f"in each query, in this order), but the rank is {rank} in query {quote(query)}; "
+                f"with scores, write lines of {RUN_LINES.fields}"
             )
         frame["score"] = -frame.pop("rank").astype(float)
     return frame
@@ -294,12 +294,12 @@ def find_trec(path: str) -> str:
         return ""
     if not any(_find_faults(line, RUN_LINES)):
         call = f"recframe.read_run({quote(path)}) to recframe.rec"
-        return f"it is a TREC run; pass {call}, or run recframe trec QRELS {shlex.quote(path)}"
+        return f"it is a TREC run. Pass {call}, or run recframe trec QRELS {shlex.quote(path)}"
     # Other tables of four fields, such as MovieLens, have an item in place of the iteration.
     if any(_find_faults(line, QRELS_LINES)) or line.split()[1] not in (b"0", b"Q0"):
         return ""
     call = f"truth=recframe.read_qrels({quote(path)}) in Python"
-    return f"these are TREC qrels; run recframe trec {shlex.quote(path)} RUN, or pass {call}"
+    return f"these are TREC qrels. Run recframe trec {shlex.quote(path)} RUN, or pass {call}"
 
 
 def _find_faults(data: bytes, layout: LineLayout) -> Iterator[tuple[int, str]]:
@@ -311,15 +311,15 @@ def _find_faults(data: bytes, layout: LineLayout) -> Iterator[tuple[int, str]]:
         try:
             texts = line.decode().rstrip("\n").split(" ")
         except UnicodeDecodeError:
-            yield number, f"must be UTF-8 text, found {quote(line)}; convert it, such as by iconv"
+            yield number, f"must be UTF-8 text, but is {quote(line)}. Convert it, such as by iconv."
             continue
         if len(texts) != len(fields):
             n_fields = f"{len(fields)} fields ({layout.fields})"
-            yield number, f"must have {n_fields}, found {len(texts)}: {quote(' '.join(texts))}"
+            yield number, f"must have {n_fields}, but has {len(texts)}: {quote(' '.join(texts))}"
             continue
         value = texts[fields.index(layout.number)]
         if not re.fullmatch(layout.pattern, value, re.IGNORECASE):
-            yield number, f"{layout.number} must be {layout.required}, found {quote(value)}"
+            yield number, f"{layout.number} must be {layout.required}, but is {quote(value)}"
 
 
 def _check_tag(path: str, data: bytes, n_rows: int) -> None:
@@ -330,8 +330,8 @@ def _check_tag(path: str, data: bytes, n_rows: int) -> None:
         tags = dict.fromkeys(line.rpartition(b" ")[2] for line in lines if line)
         one, other, *_ = (quote(tag.decode(errors="replace")) for tag in tags)
         raise RecframeError(
-            f"{show_path(path)}: a run must have one tag in all lines, found {len(tags)} (such as "
-            f"{one} and {other}); several runs need a file each"
+            f"{show_path(path)}: a run must have one tag in all lines, but has {len(tags)} (such "
+            f"as {one} and {other}); several runs need a file each"
         )
 
 
@@ -347,5 +347,5 @@ def _check_repeats(path: str, data: bytes, frame: pd.DataFrame) -> None:
     before, line = (number for row, number in enumerate(written) if row in (first[at], rows[at]))
     raise RecframeError(
         f"{show_path(path)}, line {line}: query {quote(query)} has the document {quote(doc)} in "
-        f"line {before} already ({len(rows):,} of {len(frame):,} lines repeat another); keep one"
+        f"line {before} already ({len(rows):,} of {len(frame):,} lines repeat another). Keep one."
     )

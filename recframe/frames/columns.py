@@ -136,7 +136,7 @@ def find_columns(
     role = "score" if columns.model is None else "model"
     for score in columns.scores:
         if isinstance(score, str) and LONE_SURROGATE.search(score):
-            raise RecframeError(f"{role}={quote(score)}: a name must be text of UTF-8; rename it")
+            raise RecframeError(f"{role}={quote(score)}: a name must be text of UTF-8. Rename it.")
     if EMPTY in frame.attrs and LIST in frame:
         columns = columns._replace(list_number=LIST)
     others = remove_labels(other_labels(frame, columns), [options.item])
@@ -177,8 +177,8 @@ def _make_models_scores(columns: Columns, models: Models) -> Columns:
     if len(columns.scores) > 1 or models.label in columns.labels:
         raise RecframeError(
             f"model={quote(models.label)} needs a column without another role, and one score "
-            f"column, found score {shown(columns.scores)}; pass score= it, or, where each has its "
-            "own, model=None, duplicates='max', missing='unranked'"
+            f"column, but has score {shown(columns.scores)}. Pass score= it, or, where each has "
+            "its own, model=None, duplicates='max', missing='unranked'."
         )
     ascending = [columns.ascending[0]] * len(models.names)
     return columns._replace(
@@ -216,8 +216,8 @@ def _find_directions(scores: list[Hashable], ascending: bool | list[bool] | None
     if isinstance(ascending, list):
         if len(ascending) != len(scores):
             raise RecframeError(
-                f"ascending must have an entry for each score column, found {len(ascending)} for "
-                f"{shown(scores)}; pass as many, or True or False for all"
+                f"ascending must have an entry for each score column, but has {len(ascending)} for "
+                f"{shown(scores)}. Pass as many, or True or False for all."
             )
         return ascending
     is_low = [less_is_better(label) for label in scores]
@@ -225,9 +225,9 @@ def _find_directions(scores: list[Hashable], ascending: bool | list[bool] | None
         label, several = scores[is_low.index(True)], len(scores) > 1
         rule, other = (is_low, [False] * len(scores)) if several else (True, False)
         raise RecframeError(
-            f"score={quote(label)}: the name suggests that lower is better; pass "
+            f"score={quote(label)}: the name suggests that lower is better. Pass "
             f"ascending={quote(rule)} to rank the lowest first, or ascending={quote(other)} if the "
-            "highest is the best",
+            "highest is the best.",
             {"ascending": rule},
         )
     return [bool(ascending)] * len(scores)

@@ -171,7 +171,9 @@ class NotedBlocks:
         for key, length in (result.lengths or {}).items():
             if (known := self._lengths.setdefault(key, length)) != length:
                 which = f"{key[0]} column={quote(key[1])}: vectors must have one length"
-                raise RecframeError(f"{which}, found {known} and {length}; remove or correct some")
+                raise RecframeError(
+                    f"{which}, but they have {known} and {length}. Remove or correct some."
+                )
         sides = [self._common, result.common] if self._common else [result.common]
         self._common = [join_overlaps(of_side) for of_side in zip(*sides, strict=True)]
         if result.counts is not None:

@@ -28,10 +28,10 @@ MAX_MODELS = 1_000  # A column with more values rather holds ids.
 N_REPEATED = 1_000  # repeated rows that are compared to find a column that tells them apart
 MOST_REPEATED = 0.6  # the largest share of repeated values in a column that may hold items
 APART = "evaluate each of its values by itself, or make score columns of models by a pivot"
-REMEDY = "pass duplicates='max' for the best of each pair, or 'keep' to count every row"
+REMEDY = "Pass duplicates='max' for the best of each pair, or 'keep' to count every row."
 OF_MODELS = (
-    "pass duplicates='max', model=None for the best of each pair, or duplicates='keep', model=None "
-    "to count every row"
+    "Pass duplicates='max', model=None for the best of each pair, or duplicates='keep', model=None "
+    "to count every row."
 )
 
 
@@ -59,7 +59,7 @@ def repeated_error(
     example = f"user {quote(user_id)}, item {quote(item)}" if ids else f"item {quote(item)}"
     found = (
         f"each {'combination of ' * (len(labels) > 1)}{' and '.join(map(repr, labels))} must occur "
-        f"once, found {len(repeats.rows):,} of {len(rows):,} rows that repeat another (such as "
+        f"once, but {len(repeats.rows):,} of {len(rows):,} rows repeat another (such as "
         f"{example})"
     )
     telling = find_telling(frame, columns, np.append(repeated, first), np.append(first, first))
@@ -80,13 +80,13 @@ def repeated_error(
         of_item = f"item={quote(label)} if that is ranked"
         apart = of_item if is_item else f"user={quote(users)}, to {APART}"
         remedy = (
-            f"if {named} {shown(unread)} tells them apart, pass it, for example {apart}; "
-            f"else {REMEDY}"
+            f"If {named} {shown(unread)} tells them apart, pass it, for example {apart}. "
+            f"Otherwise {_lower(REMEDY)}"
         )
         answers: dict[str, Any] = {"duplicates": "max"} if is_item and len(unread) == 1 else {}
     else:
         remedy, answers = say_remedy(telling, columns)
-    return RepeatedPairError(f"{found}; {remedy}", found, user_id, item, answers)
+    return RepeatedPairError(f"{found}. {remedy}", found, user_id, item, answers)
 
 
 def find_telling(
@@ -137,7 +137,7 @@ def say_remedy(
 ) -> tuple[str, dict[str, Any]]:
     """Return a remedy and options for repeated rows; `telling` is the result of `find_telling`."""
     if telling is None:
-        of_models = "pass duplicates='max' for the best of each pair"
+        of_models = "Pass duplicates='max' for the best of each pair."
         return REMEDY if columns.model is None else of_models, {"duplicates": "max"}
     label, (one, other, *_) = telling
     users = [label, *columns.users] if columns.users else label
@@ -151,9 +151,15 @@ def say_remedy(
     examples = f"such as {quote(one)} and {quote(other)}"
     remedy = OF_MODELS if label in columns.doubtful else REMEDY
     return (
-        f"the column {quote(label)} tells them apart ({examples}): {apart}; else {remedy}",
+        f"The column {quote(label)} tells them apart ({examples}): {apart}. Otherwise "
+        f"{_lower(remedy)}",
         answers,
     )
+
+
+def _lower(sentence: str) -> str:
+    """Return a sentence that goes on after another word."""
+    return sentence[0].lower() + sentence[1:]
 
 
 def rank_apart(label: Hashable, columns: Columns) -> str:
@@ -172,8 +178,8 @@ def check_same_relevance(relevance: pd.Series, repeats: Repeats) -> None:
         both = f"{quote(first[differs[0]])} and {quote(again[differs[0]])}"
         raise RecframeError(
             f"relevant={quote(relevance.name)}: a user and item must have one relevance in the "
-            f"rows of all models, found {len(differs):,} rows with another (such as {both}); pass "
-            "duplicates='max' for the highest, or the relevant pairs as truth",
+            f"rows of all models, but {len(differs):,} rows have another (such as {both}). Pass "
+            "duplicates='max' for the highest, or the relevant pairs as truth.",
             {"duplicates": "max"},
         )
 
@@ -184,24 +190,24 @@ def find_models(label: Hashable, column: pd.Series, options: Options) -> Models:
     if options.duplicates == "keep":
         raise RecframeError(
             f"duplicates='keep' with model={quote(label)}: one row of a user, item and model "
-            "counts; pass duplicates='max' for the best"
+            "counts. Pass duplicates='max' for the best."
         )
     found = pd.Index(column.drop_duplicates(), tupleize_cols=False)
     present = unwrap_ids(found.dropna())
     if len(present) < len(found) and options.missing == "raise":
         raise RecframeError(
-            f"model={quote(label)}: must not be null, found null in some rows; pass "
+            f"model={quote(label)}: must not be null, but is null in some rows. Pass "
             "missing='unranked' to rank these by no model but count their relevance, "
-            "or missing='drop' to remove them",
+            "or missing='drop' to remove them.",
             {"missing": "unranked"},
         )
     if len(present) == 0:
         raise RecframeError(
-            f"model={quote(label)}: must hold one model or more, found none in any row"
+            f"model={quote(label)}: must hold one model or more, but holds none in any row"
         )
     if len(present) > MAX_MODELS:
         raise RecframeError(
-            f"model={quote(label)}: must hold at most {MAX_MODELS:,} models, found "
+            f"model={quote(label)}: must hold at most {MAX_MODELS:,} models, but holds "
             f"{len(present):,} values (such as {quote(present.tolist()[0])})"
         )
     return Models(label, present.take(sort_ids(present)).tolist())
@@ -236,6 +242,7 @@ def check_one_list(interactions: Interactions, models: Array | None) -> None:
         others = [one for one in columns.others if one != columns.list_number]
         both = quote([*others[:1], *columns.users]) if others else "several columns"
         raise RecframeError(
-            f"user={quote(columns.user)} must have one list, found {several.nunique():,} users "
-            f"with several; pass user={both} to rank each list by itself, or join them in the files"
+            f"user={quote(columns.user)} must have one list, but {several.nunique():,} users "
+            f"have several. Pass user={both} to rank each list by itself, or join them in the "
+            "files."
         )

@@ -38,7 +38,7 @@ def read_feature(column: pd.Series, metric: str, scores: Scores, options: Option
         or metric == "share"
         or any(is_ranked is None or (nulls & is_ranked).any() for _, is_ranked in scores.values())
     ):
-        remedy = "fill them in; missing='drop' removes these rows, for every score"
+        remedy = "Fill them in; missing='drop' removes these rows, for every score."
         raise null_error(role, nulls, remedy)
     read = _read_feature if metric == "diversity" else _read_amounts
     values = read(column if nulls is None else column[~nulls], role)
@@ -56,9 +56,9 @@ def _read_amounts(column: pd.Series, role: str) -> Array:
     beyond = np.flatnonzero(~((numbers >= least) & (numbers <= MAX_GAIN)))
     if len(beyond):
         raise RecframeError(
-            f"{role} must be {required}at most {MAX_GAIN:.3g} in size, found {len(beyond)} beyond "
-            f"(such as {numbers[beyond[0]]:g}); clip them, for example with "
-            f"df[{quote(column.name)}].clip({max(least, -1e9):g}, 1e9)"
+            f"{role} must be {required}at most {MAX_GAIN:.3g} in size, but has {len(beyond)} "
+            f"beyond (such as {numbers[beyond[0]]:g}). Clip them, for example with "
+            f"df[{quote(column.name)}].clip({max(least, -1e9):g}, 1e9)."
         )
     return numbers
 
@@ -77,7 +77,7 @@ def _read_feature(column: pd.Series, role: str) -> Array:
     wrong = wrong or [cell for cell in cells if not isinstance(cell, VECTORS)] or cells
     remedy = next(text for kind, text in REMEDIES.items() if isinstance(wrong[0], kind))
     raise RecframeError(
-        f"{role} must be categories or vectors of numbers, found {quote(wrong[0])}; "
+        f"{role} must be categories or vectors of numbers, but has {quote(wrong[0])}; "
         f"{remedy.format(f'df[{quote(column.name)}]')}"
     )
 
@@ -96,7 +96,7 @@ def _read_vectors(lists: pa.Array, role: str) -> Array:
     row = int(is_valid.argmin())
     raise RecframeError(
         f"{role} vectors must have one length, here {length}, and numbers whose squares add up to "
-        f"more than 0 and less than {MAX_GAIN:.0e}, found "
+        f"more than 0 and less than {MAX_GAIN:.0e}, but have "
         f"{np.count_nonzero(~is_valid)} of {len(lengths)} others (such as "
-        f"{quote(lists[row].as_py())} in row {row}); remove these rows, or correct them"
+        f"{quote(lists[row].as_py())} in row {row}). Remove these rows, or correct them."
     )

@@ -56,8 +56,8 @@ def check_no_grades(truth: pd.DataFrame, columns: Columns, of_rows: Columns) -> 
         which = f"the rows that count, as truth[truth[{quote(label)}] == ...]" if is_text else which
         raise RecframeError(
             f"relevant: no column found by its name, but {quote(label)} holds {few} distinct "
-            f"values ({', '.join(values)}), as relevance does{others}; pass {which}, or "
-            "relevant=None where all are",
+            f"values ({', '.join(values)}), as relevance does{others}. Pass {which}, or "
+            "relevant=None where all are.",
             {"relevant": Choice([*([] if is_text else grades), None])},
         )
 

@@ -67,18 +67,18 @@ def check_dtype(column: pd.Series | pd.Index[Any], role: str) -> None:
     problem = ""
     if pa.types.is_nested(of_arrow):
         problem = (
-            f"must be one value in a cell, found {shorten(str(dtype))}; take one field of it, or "
-            "convert it with .astype(str)"
+            f"must be one value in a cell, but is {shorten(str(dtype))}. Take one field of it, or "
+            "convert it with .astype(str)."
         )
     elif dtype == np.longdouble and np.dtype(np.longdouble).itemsize > 8:
         problem = (
-            f"must not be {dtype}: pandas has no index for it; convert them, for example with "
-            ".astype('int64')"
+            f"must not be {dtype}: pandas has no index for it. Convert them, for example with "
+            ".astype('int64')."
         )
     elif dtype == np.float16 or pa.types.is_float16(of_arrow):
         problem = (
-            "must not be float16, which has whole numbers to 2048 only; read them as integers in "
-            "the first place"
+            "must not be float16, which has whole numbers to 2048 only. Read them as integers in "
+            "the first place."
         )
     if problem:
         raise RecframeError(f"{role}={quote(column.name)}: ids {problem}")
@@ -106,9 +106,9 @@ def check_ids(ids: pd.Index[Any], column: pd.Series, role: str) -> None:
         compare(ids)
     except ID_ERRORS as error:
         raise RecframeError(
-            f"{named} must be comparable, found {quote(ids[0])}, which raises "
-            f"{type(error).__name__}; convert them, for example with "
-            f"df[{quote(column.name)}].map(str)"
+            f"{named} must be comparable, but include {quote(ids[0])}, which raises "
+            f"{type(error).__name__}. Convert them, for example with "
+            f"df[{quote(column.name)}].map(str)."
         ) from error
     if len(kinds) > 1:
         n_ids = sum(map(len, kinds.values()))
@@ -116,8 +116,8 @@ def check_ids(ids: pd.Index[Any], column: pd.Series, role: str) -> None:
             f"{kind} ({len(of)} of {n_ids}, such as {quote(of[0])})" for kind, of in kinds.items()
         ]
         raise RecframeError(
-            f"{named} must be of one kind, found {' and '.join(found)}; make them one, with "
-            f"{_unify(kinds, f'df[{quote(column.name)}]')}"
+            f"{named} must be of one kind, but are {' and '.join(found)}. Make them one, with "
+            f"{_unify(kinds, f'df[{quote(column.name)}]')}."
         )
     check_digits(_select_floats(ids), named)
 
@@ -132,15 +132,15 @@ def check_comparable(ids: pd.Index[Any], among: pd.Index[Any], role: str, other:
         )
         how = "ids.astype('Int64')" if has_zeros else _unify(both, "ids")
         raise RecframeError(
-            f"{role}: ids of different kinds are never equal; {show_sides(among, ids, other)}; "
-            f"convert both with {how}",
+            f"{role}: ids of different kinds are never equal; {show_sides(among, ids, other)}. "
+            f"Convert both with {how}.",
             {"as_text": True} if how == AS_TEXT and other in ("truth", "exclude") else None,
         )
     sides = _select_floats(among), _select_floats(ids)
     if len({side.dtype for side in sides if (side != np.floor(side)).any()}) > 1:
         raise RecframeError(
             f"{role}: fractions of different precision are rarely equal; "
-            f"{show_sides(among, ids, other)}; convert both, for example with .astype('float32')"
+            f"{show_sides(among, ids, other)}. Convert both, for example with .astype('float32')."
         )
 
 
@@ -246,8 +246,8 @@ def rank_as_text(ids: pd.Index[Any], label: Hashable) -> Array:
         for text, n_ids in Counter(written).most_common(1):
             if n_ids > 1:
                 raise RecframeError(
-                    f"item={quote(label)}: ties='item' needs ids that differ as text, found two "
-                    f"written {quote(text)}; convert them to text that differs"
+                    f"item={quote(label)}: ties='item' needs ids that differ as text, but two "
+                    f"are written {quote(text)}. Convert them to text that differs."
                 )
         # Arrow's text has no surrogates; as bytes they keep their order.
         texts = pa.array([text.encode("utf-8", "surrogatepass") for text in written], pa.binary())

@@ -53,10 +53,11 @@ class UserCounts(NamedTuple):
         ]
         if only:
             raise RecframeError(
-                f"population: users differ between the frame and truth, found {n_both:,} in both, "
-                f"{' and '.join(only)}{self.difference}; pass population='both' to "
+                f"population: users differ between the frame and truth: {n_both:,} in both, "
+                f"{' and '.join(only)}{self.difference}. Pass population='both' to "
                 "count users of both, population='truth' those of truth (an empty list if they "
-                "have no row), population='rows' those of the frame, or population='all' all users",
+                "have no row), population='rows' those of the frame, or population='all' all "
+                "users.",
                 {"population": self.answer},
             )
 
@@ -131,9 +132,9 @@ class Overlap:
             if beyond and (positions.get_indexer(unwrap_ids(ids)) >= 0).all():
                 raise RecframeError(
                     f"{role}: ids of the frame are positions in a matrix, from 0 to {n - 1:,}, and "
-                    f"those of {self.other} go beyond (such as {quote(beyond[0])}); pass {role}s= "
+                    f"those of {self.other} go beyond (such as {quote(beyond[0])}). Pass {role}s= "
                     "with the ids of all positions where the frame is made, such as "
-                    f"recframe.from_matrix(scores, {role}s=ids)"
+                    f"recframe.from_matrix(scores, {role}s=ids)."
                 )
 
     def note(

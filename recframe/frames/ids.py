@@ -197,9 +197,9 @@ def _encode(column: pd.Series | pd.Index[Any], role: str, n_rows: int = 0) -> Id
     except ID_ERRORS as error:
         find_nulls(pd.Series(column))  # This refuses a signaling NaN.
         raise RecframeError(
-            f"{role}={quote(column.name)}: ids must be hashable, found "
-            f"{shorten(str(error))}; make a row of each id with df.explode({quote(column.name)}), "
-            f"or one id of all in a cell with df[{quote(column.name)}].map(tuple)"
+            f"{role}={quote(column.name)}: ids must be hashable, but are not: "
+            f"{shorten(str(error))}. Make a row of each id with df.explode({quote(column.name)}), "
+            f"or one id of all in a cell with df[{quote(column.name)}].map(tuple)."
         ) from error
     return Ids(codes, pd.Index(distinct, dtype=distinct.dtype), dtype, is_sorted=False)
 
@@ -325,6 +325,6 @@ def sort_ids(ids: pd.Index[Any]) -> Array:
     except ID_ERRORS as error:
         raise RecframeError(
             f"user={quote(ids.name)}: ids must be sortable, because the tables sort "
-            f"users, found {quote(ids[[0]].tolist()[0])} ({shorten(str(error))}); "
-            f"convert them, for example with df[{quote(ids.name)}].map(str)"
+            f"users, but include {quote(ids[[0]].tolist()[0])} ({shorten(str(error))}). "
+            f"Convert them, for example with df[{quote(ids.name)}].map(str)."
         ) from error

@@ -410,8 +410,8 @@ def _fold_values(values: Array, repeats: Repeats, column: pd.Series) -> Array:
         one, other, *_ = sorted({*map(quote, cells)})
         raise RecframeError(
             f"{quote(column.name)}: a user and item that duplicates='max' makes one row must have "
-            f"one value, found {len(differs)} that have several (such as {one} and {other}); pass "
-            "duplicates='first', or give each pair one value"
+            f"one value, but {len(differs)} have several (such as {one} and {other}). Pass "
+            "duplicates='first', or give each pair one value."
         )
     return highest
 

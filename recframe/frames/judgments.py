@@ -128,7 +128,7 @@ def _read_local(name: str, path: str, rows: Any) -> pd.DataFrame:
     except (pa.ArrowException, *DAMAGE) as error:
         is_missing = isinstance(error, FileNotFoundError)  # Arrow takes a pattern as a name.
         call = "" if rows or is_missing else find_reader(path, quote(path))
-        remedy = f"; pass {name}={call}, or write it as parquet" if call else ""
+        remedy = f". Pass {name}={call}, or write it as parquet." if call else ""
         reason = "no such file" if is_missing else str(error).partition("\n")[0].rstrip(".")
         if not isinstance(error, OSError | ValueError):  # The text alone says little.
             reason = f"{type(error).__name__}: {reason}"
@@ -183,8 +183,8 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
             label = f"relevant={quote(labels[0])}" if len(labels) == 1 else "relevant= its label"
             one_of = f" ({shown(labels)})" if len(labels) > 1 else ""
             raise RecframeError(
-                f"min_relevance needs a column of relevance, found none; pass {label}{one_of}, or "
-                "leave it out where all are relevant",
+                f"min_relevance needs a column of relevance, but has none. Pass {label}{one_of}, "
+                "or leave it out where all are relevant.",
                 {"relevant": labels[0] if len(labels) == 1 else Choice(labels)} if labels else {},
             )
         if columns.relevant is None and is_infer(options.relevant):
@@ -196,8 +196,8 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
         except RepeatedPairError as error:
             labels = columns._replace(relevant=None).labels
             raise RecframeError(
-                f"{error.found}; keep one row of each, as truth.sort_values("
-                f"{quote(columns.relevant)}).drop_duplicates({quote(labels)}, keep='last')"
+                f"{error.found}. Keep one row of each, as truth.sort_values("
+                f"{quote(columns.relevant)}).drop_duplicates({quote(labels)}, keep='last')."
             ) from None
         if is_all and len(rows.relevant) == 0:
             raise RecframeError(NO_ROWS)
@@ -325,8 +325,8 @@ def check_time(label: Hashable, truth: pd.DataFrame, of_truth: Columns, columns:
             is_renamed = of_truth.users != columns.users
             also = f", truth_user={quote([label, *of_truth.users])}" if is_renamed else ""
             raise RecframeError(  # It has no answers: only the caller knows.
-                f"the rows have {quote(label)} too, and it parts the pairs of "
-                f"{count_of(len(several), 'user')} (such as {quote(several[:1].tolist()[0])}); "
-                f"pass user={quote([label, *columns.users])}{also} if a pair belongs to the rows "
-                f"of one {label}, or truth_user={quote(of_truth.user)} if it belongs to all"
+                f"the rows have {quote(label)} too, and it divides the pairs of "
+                f"{count_of(len(several), 'user')} (such as {quote(several[:1].tolist()[0])}). "
+                f"Pass user={quote([label, *columns.users])}{also} if a pair belongs to the rows "
+                f"of one {label}, or truth_user={quote(of_truth.user)} if it belongs to all."
             )

@@ -88,7 +88,9 @@ class MemberColumns(NamedTuple):
         name = self.attrs[ROLE_LABELS].get("item")
         items = rows.fields.get(name, pa.nulls(0))
         if pa.types.is_integer(items.type) and pc.any(pc.equal(items, -1)).as_py():
-            raise RecframeError(f"{quote(name)}: lists must not be padded, found -1; leave it out")
+            raise RecframeError(
+                f"{quote(name)}: lists must not be padded, but hold -1. Leave it out."
+            )
         at, none = pa.array(rows.row), pa.nulls(len(rows.row))
         others = {to: name for to, name in self.carried.items() if name in batch.schema.names}
         columns = {to: batch[name].take(at) for to, name in others.items()}
@@ -109,10 +111,10 @@ def make_list_rows(lists: Mapping[str, pa.Array]) -> ListRows:
         if len(differ := np.flatnonzero(others != counts)):
             at = int(differ[0])
             raise RecframeError(
-                f"{quote(first)} and {quote(name)} must have equally long lists in each row, found "
-                f"{len(differ):,} rows where they differ (such as {counts[at]} and {others[at]} "
-                "members); name the columns of one list only, as items= of recframe.from_lists or "
-                "lists= of recframe.scan"
+                f"{quote(first)} and {quote(name)} must have equally long lists in each row, but "
+                f"{len(differ):,} rows differ (such as {counts[at]} and {others[at]} members). "
+                "Name the columns of one list only, as items= of recframe.from_lists or lists= of "
+                "recframe.scan."
             )
     row, position = number_members(np.maximum(counts, 1))
     is_empty = (counts == 0)[row] if (counts == 0).any() else None
@@ -186,17 +188,17 @@ def open_lists_error(lists: list[Any], ids: list[Any], companion: str = "") -> R
     found = f"{len(lists)} columns hold lists, {shown(lists)}"
     if companion == "truth":
         answers = {"truth_item": Choice(ids)}
-        return RecframeError(f"{found}; pass truth_item= the one of relevant items", answers)
+        return RecframeError(f"{found}. Pass truth_item= the one of relevant items.", answers)
     if companion:
-        return RecframeError(f"{found}; drop all but the one of items")
+        return RecframeError(f"{found}. Drop all but the one of items.")
     gold = [label for label in ids if find_role(label) == "relevant"]
     others = [label for label in ids if label not in gold]
     are_named = len(gold) == len(others) == 1
     item, of_truth = map(quote, (*others, *gold)) if are_named else ("...", "...")
     call = f"recframe.from_lists(lists, items={item}).rec(truth=lists, truth_item={of_truth})"
     return RecframeError(
-        f"{found}; pass items= the one of items, or several whose lists belong together, that of "
-        f"items first; where another has the relevant items, pass {call}",
+        f"{found}. Pass items= the one of items, or several whose lists belong together, that of "
+        f"items first. Where another has the relevant items, pass {call}.",
         {"items": Choice(ids)},
     )
 
@@ -355,8 +357,8 @@ def split_texts(name: str, cells: pa.Array, separator: str | None) -> list[Any] 
     are_lists = isinstance(lists, list) and all(isinstance(one, list) for one in lists)
     if not are_lists or len(lists) != len(texts):
         raise RecframeError(
-            f"{name}: text must hold lists as JSON or Python writes them, such as [1, 2], found "
-            f"{quote(texts[0])}; where ids stand without brackets, pass sep= their separator"
+            f"{name}: text must hold lists as JSON or Python writes them, such as [1, 2], but "
+            f"holds {quote(texts[0])}; where ids stand without brackets, pass sep= their separator"
         )
     return lists
 

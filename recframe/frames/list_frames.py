@@ -121,7 +121,7 @@ def check_no_texts(ids: pd.Index[Any], item: Hashable, source: str) -> None:
     if separator is not None:
         how, answers = advise_lists({item: separator}, source)
         raise RecframeError(
-            f"item={quote(item)} must be one id in a cell, found text that looks like a list of "
+            f"item={quote(item)} must be one id in a cell, but is text that looks like a list of "
             f"ids, such as {quote(ids[0])}; {how}",
             {name: one for name, one in answers.items() if name == "sep" or source == "df"},
         )
@@ -150,8 +150,8 @@ def read_list_rows(
         is_text = not name and any(isinstance(cell, str) for cell in cells[:N_SAMPLED])
         if sep is not None and not is_text and cells:
             raise RecframeError(
-                f"sep={quote(sep)} is for lists that are text, found {type(cells[0])} in "
-                f"{quote(label)}; leave it out"
+                f"sep={quote(sep)} is for lists that are text, not {type(cells[0])} in "
+                f"{quote(label)}. Leave it out."
             )
         if is_text:
             cells = split_texts(where, pa.array(column, pa.large_string(), from_pandas=True), sep)
@@ -218,12 +218,12 @@ def _read_structs(name: str, structs: list[Any]) -> FieldColumns:
     if not are_alike or table.shape[1] != len(first):
         raise RecframeError(
             f"{name}: lists must hold items, structs of the same fields, or pairs of an item and "
-            f"its score, found {quote(first)} and {quote(list(kinds.values())[-1])}"
+            f"its score, but hold {quote(first)} and {quote(list(kinds.values())[-1])}"
         )
     if list(table) == [0, 1]:
         table = table.set_axis(["item", "score"], axis=1)
         if is_float_dtype(table["item"]) and not is_float_dtype(table["score"]):
-            raise RecframeError(f"{name}: pairs must be (item, score), found {quote(first)}")
+            raise RecframeError(f"{name}: pairs must be (item, score), but are {quote(first)}")
     return {name_field(label): table[label] for label in table}
 
 
@@ -279,7 +279,9 @@ def make_companion_rows(
         found = found._replace(items=[item])
     for label in found.items:
         if is_numeric_dtype(fields[label].dtype) and (fields[label] == -1).any():
-            raise RecframeError(f"{quote(label)}: lists must not be padded, found -1; leave it out")
+            raise RecframeError(
+                f"{quote(label)}: lists must not be padded, but hold -1. Leave it out."
+            )
     made = pd.DataFrame({**carry(frame, flat, rows, list(fields)), **fields}, copy=False)
     made.attrs = dict(frame.attrs)
     return remember_lists(made, {"item": found.items[0]} if len(found.items) == 1 else {}, rows)

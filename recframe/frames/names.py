@@ -129,7 +129,7 @@ def list_labels(frame: pd.DataFrame, taken: Iterable[Hashable] = ()) -> list[Has
 def check_label(frame: pd.DataFrame, role: str, *labels: Hashable) -> None:
     """Raise unless each label names one column, and no label comes twice."""
     if not labels:
-        raise RecframeError(f"{role} must name at least one column, found an empty list")
+        raise RecframeError(f"{role} must name at least one column, but is an empty list")
     listed = list_labels(frame)
     n_columns, seen = Counter(listed), set()
     for label in labels:
@@ -148,10 +148,12 @@ def check_label(frame: pd.DataFrame, role: str, *labels: Hashable) -> None:
         if n_columns[label] > 1:
             raise RecframeError(
                 f"{role}={quote(label)}: {n_columns[label]} columns (or index levels) have that "
-                "name; rename them"
+                "name. Rename them."
             )
         if label in seen:
-            raise RecframeError(f"{role} must name different columns, found {quote(label)} twice")
+            raise RecframeError(
+                f"{role} must name different columns, but names {quote(label)} twice"
+            )
         seen.add(label)
 
 

@@ -64,8 +64,8 @@ def check_roles(
         other = role_of.setdefault(label, name)
         if other != name:
             raise RecframeError(
-                f"{other} and {name} are the same column, {quote(label)}; pass {other}= and "
-                f"{name}= as different columns"
+                f"{other} and {name} are the same column, {quote(label)}. Pass {other}= and "
+                f"{name}= as different columns."
             )
 
 

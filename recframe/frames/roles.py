@@ -209,7 +209,7 @@ def find_companion_roles(
             other = "truth" if options else "exclude"
             also = ", or truth_user= others" if options else ""
             error = MissingColumnError(
-                f"user={quote(of_rows)} needs each of these columns here too, found no "
+                f"user={quote(of_rows)} needs each of these columns here too, but has no "
                 f"{shown(missing)}; the frame has {shown(labels)}; if it holds for all of them, "
                 f"pass {other}={other}.merge(df[{quote(missing)}].drop_duplicates(), how='cross'), "
                 f"or model={quote(missing[0])} with one user= and one score, to take each value "
@@ -235,14 +235,14 @@ def _read_role(frame: pd.DataFrame, role: str, passed: Any, like: Sequence[Hasha
     try:
         if passed is None and role == "relevant":
             raise RecframeError(
-                "relevant=None makes every pair of truth relevant, found no truth; pass "
-                "truth=, or relevant= the column of relevance"
+                "relevant=None makes every pair of truth relevant, but truth is not passed. Pass "
+                "truth=, or relevant= the column of relevance."
             )
         if passed is not None:
             check_label(frame, role, *labels)
         if like and len(labels) != len(like):
             raise RecframeError(
-                f"{role} must be as many columns as user={quote(like)}, found {quote(passed)}"
+                f"{role} must be as many columns as user={quote(like)}, but is {quote(passed)}"
             )
     except RecframeError as error:
         return Role("refused", [None] if passed is None else labels, error=error)

@@ -86,8 +86,8 @@ def _split_error(label: Hashable, parts: dict[object, str], *, of_truth: bool) -
     if not of_truth:
         one += f" (of files filters=[({quote(label)}, '==', {quote(first)})])"
     return RecframeError(
-        f"{quote(label)} tells parts of a split apart ({', '.join(sorted(map(quote, parts)))}); "
-        f"pass the rows of one, as {one}, or model=None where {both} count"
+        f"{quote(label)} tells parts of a split apart ({', '.join(sorted(map(quote, parts)))}). "
+        f"Pass the rows of one, as {one}, or model=None where {both} count."
     )
 
 

@@ -147,9 +147,9 @@ def check_lengths(
         found = f"user {quote(users[[user]].tolist()[0])} has {n_ranked[user]}"
         n_short = f"{len(short)} of {len(users)} users"
         raise RecframeError(
-            f"{n_short} have fewer than k={k} ranked rows by {quote(score)} ({found}); pass "
+            f"{n_short} have fewer than k={k} ranked rows by {quote(score)} ({found}). Pass "
             "short='pad' to divide by k anyway, short='shrink' to divide by the length of the "
-            "list, or short='nan' for NaN",
+            "list, or short='nan' for NaN.",
             {"short": "pad"},
         )
 
@@ -178,7 +178,7 @@ def tidy_columns(per_user: pd.DataFrame) -> dict[Hashable, Any]:
     taken = [one for one in names if one in ("score", *metrics) or names.count(one) > 1]
     if taken:
         raise RecframeError(
-            f"the user column {quote(taken[0])} has a name that results use; rename it"
+            f"the user column {quote(taken[0])} has a name that results use. Rename it."
         )
     users = per_user.index if len(scores) == 1 else per_user.index.repeat(len(scores))
     columns = {name: users.get_level_values(level) for level, name in enumerate(names)}
@@ -192,7 +192,7 @@ def plain_table(table: pd.DataFrame) -> pd.DataFrame:
     levels = list(table.index.names)
     taken = [level for level in levels if level in table.columns]
     if taken:
-        raise RecframeError(f"by={quote(taken[0])} has a name that results use; rename it")
+        raise RecframeError(f"by={quote(taken[0])} has a name that results use. Rename it.")
     if "score" not in levels:  # The columns of a curve are the scores.
         rows, scores = np.arange(len(table)), list(table.columns)
         keys = table.index.to_frame(index=False).iloc[np.repeat(rows, len(scores))]
@@ -221,7 +221,7 @@ def name_figures(table: Any) -> dict[str, float]:
                 label, name = (*head, *own), ".".join(map(_name_part, [*head, *own]))
                 if name in labels:
                     both = f"{quote(labels[name])} and {quote(label)}"
-                    raise RecframeError(f"table: {both} both become {quote(name)}; rename one")
+                    raise RecframeError(f"table: {both} both become {quote(name)}. Rename one.")
                 labels[name], figures[name] = label, float(number)
     return figures
 
@@ -235,7 +235,7 @@ def as_columns(table: Any) -> pd.DataFrame:
         return plain_table(rows)
     if not has_metrics or "score" not in rows or pd.api.types.is_numeric_dtype(rows["score"]):
         raise RecframeError(
-            f"table must be {RESULTS}, with scores in its index, found the levels "
+            f"table must be {RESULTS}, with scores in its index, but has the levels "
             f"{quote(list(rows.index.names))}; for values of users pass recframe.summary(table)"
         )
     return rows

@@ -168,7 +168,7 @@ def judge_frame(
     user of truth.
     """
     if not options.has_truth:
-        raise RecframeError("truth: judge needs it; pass the frame of relevant items")
+        raise RecframeError("truth: judge needs it. Pass the frame of relevant items.")
     if options.population == "raise":
         options = replace(options, population="all")
     columns = find_columns(frame, options, call="df.rec")

@@ -136,8 +136,8 @@ def check_classes(
     if len(shares) == 1:
         raise RecframeError(
             f"score: {quote(score)} holds 0 and 1 alone, as classes do, and {quote(shares[0])} "
-            f"numbers between them, as probabilities; pass score={quote(shares[0])} to rank by "
-            f"it, or score={quote(score)}",
+            f"numbers between them, as probabilities. Pass score={quote(shares[0])} to rank by "
+            f"it, or score={quote(score)}.",
             {"score": Choice([shares[0], score])},
         )
 
@@ -169,9 +169,9 @@ def check_unit(places: Sequence[pd.DataFrame], label: Hashable, columns: Columns
     if len(rows) and _is_decided(codes, [user]) and n_again > 1 and are_few:
         raise RecframeError(
             f"unit: rankings of one {quote(label)} are not independent, and {n_again:,} of "
-            f"{len(values):,} that were looked at have several; pass unit={quote(label)} to "
+            f"{len(values):,} that were looked at have several. Pass unit={quote(label)} to "
             "count the mean of each one's rankings as one value, or unit=None to "
-            "count each ranking by itself"
+            "count each ranking by itself."
         )
 
 

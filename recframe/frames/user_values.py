@@ -44,7 +44,8 @@ def read_user_column(interactions: Interactions, name: str, label: Hashable, at:
         codes, _ = pd.factorize(column, use_na_sentinel=False)
     except TypeError as error:
         raise RecframeError(
-            f"{name}={quote(label)} must hold values that can be compared, found {error}"
+            f"{name}={quote(label)} must hold values that can be compared, but comparison fails: "
+            f"{error}"
         ) from error
     n_rows = np.diff(offsets)
     differs = np.flatnonzero(codes != codes[np.repeat(offsets[:-1], n_rows)])
@@ -55,10 +56,10 @@ def read_user_column(interactions: Interactions, name: str, label: Hashable, at:
         may_rank = name == "by" and labels and is_same(label, at) and not is_of_row(label)
         apart = both if may_rank else ""
         raise RecframeError(
-            f"{name}={quote(label)} must hold one value for each user, found several for "
+            f"{name}={quote(label)} must hold one value for each user, but holds several for "
             f"{len(np.unique(of_user))} of {len(users)} (user "
-            f"{quote(users[of_user[:1]].tolist()[0])} has {quote(two[0])} and {quote(two[1])}); "
-            f"pass a column that does not vary within users, or a Series indexed by user{apart}"
+            f"{quote(users[of_user[:1]].tolist()[0])} has {quote(two[0])} and {quote(two[1])}). "
+            f"Pass a column that does not vary within users, or a Series indexed by user{apart}."
         )
     first = np.where(n_rows > 0, offsets[:-1], -1)
     values = column.reset_index(drop=True).reindex(first).set_axis(users)
@@ -99,7 +100,7 @@ def find_units(rankings: pd.Index[Any], unit: Any) -> Array | None:
         return None
     asked = [name for name in names if is_same(name, unit)]
     if not is_infer(unit) and not asked:
-        raise RecframeError(f"unit must be one of the columns {quote(names)}, found {quote(unit)}")
+        raise RecframeError(f"unit must be one of the columns {quote(names)}, but is {quote(unit)}")
     if is_infer(unit):
         named = [name for name in names if find_role(name) == "user"]
         asked = named or ([name for name in names if not is_time(name)] or names)[-1:]
@@ -112,9 +113,9 @@ def find_units(rankings: pd.Index[Any], unit: Any) -> Array | None:
         if units.has_duplicates:
             again = f"{len(units)} rankings by {quote(names)} of {units.nunique()} {quote(name)}"
             raise RecframeError(
-                f"unit: rankings of one {name} are not independent, found {again}; pass "
+                f"unit: rankings of one {name} are not independent: {again}. Pass "
                 f"unit={quote(name)} to count the mean of each one's rankings as one value, or "
-                "unit=None to count each ranking by itself"
+                "unit=None to count each ranking by itself."
             )
     return None
 
@@ -129,7 +130,7 @@ def align_to_users(argument: str, values: pd.Series, users: pd.Index[Any]) -> pd
     position = find_rows_of_users(values.index, users)
     if len(users) and (position < 0).all():
         raise RecframeError(
-            f"{argument}: the index of the Series must hold users, found none of {len(users)} "
+            f"{argument}: the index of the Series must hold users, but holds none of {len(users)} "
             f"(user {quote(users[[0]].tolist()[0])}, index {quote(values.index[:1].tolist())})"
         )
     return values.reset_index(drop=True).reindex(position)
@@ -162,12 +163,12 @@ def check_per_user(per_user: Any, n_scores: int = 1) -> pd.DataFrame:
     if not isinstance(per_user, pd.DataFrame):
         raise frame_error("per_user", PER_USER, per_user)
     if per_user.shape[1] == 0:
-        raise RecframeError("per_user must have a column for each score, found none")
+        raise RecframeError("per_user must have a column for each score, but has none")
     for kind, labels in (("column", per_user.columns), ("user", per_user.index)):
         if (is_repeated := labels.duplicated()).any():
             found = quote(labels[is_repeated].tolist()[0])
             raise RecframeError(
-                f"per_user must have each {kind} once, found {kind} {found} more than once"
+                f"per_user must have each {kind} once, but has {kind} {found} more than once"
             )
     columns = _find_scores_and_metrics(per_user)
     alike = find_alike(columns.unique("metric"))
@@ -177,15 +178,15 @@ def check_per_user(per_user: Any, n_scores: int = 1) -> pd.DataFrame:
         columns = pd.MultiIndex.from_arrays([scores, metrics], names=LEVELS)
         for again in np.flatnonzero(columns.duplicated()).tolist():
             raise RecframeError(
-                f"per_user must have each column once, found column {quote(labels[again])}, which "
-                f"is {quote(columns[again][1])}, more than once"
+                f"per_user must have each column once, but has column {quote(labels[again])}, "
+                f"which is {quote(columns[again][1])}, more than once"
             )
     cells = [_read_floats(label, per_user.iloc[:, i]) for i, label in enumerate(columns)]
     table = pd.DataFrame(np.transpose(cells), per_user.index, columns)
     scores, metrics = (columns.unique(level) for level in LEVELS)
     if len(scores) < n_scores:
         raise RecframeError(
-            f"per_user must have {n_scores} scores or more to compare, found "
+            f"per_user must have {n_scores} scores or more to compare, but has "
             f"{quote(scores.tolist())}"
         )
     return table.reindex(columns=make_columns(scores, metrics))
@@ -210,8 +211,8 @@ def _combine_tables(tables: Mapping[Any, pd.DataFrame], *, is_named: bool) -> pd
     if len(parts) > 1 and len(joined) == sum(map(len, parts)) > 0:
         examples = " and ".join(quote(one.index[:1].tolist()) for one in parts[:2])
         raise RecframeError(
-            "per_user must be tables with users in common, found none (users such as "
-            f"{examples}); give ids of one kind"
+            "per_user must be tables with users in common, but have none (users such as "
+            f"{examples}). Give ids of one kind."
         )
     return joined
 
@@ -222,7 +223,7 @@ def _find_scores_and_metrics(per_user: pd.DataFrame) -> pd.MultiIndex:
     if isinstance(columns, pd.MultiIndex):
         if columns.nlevels != 2:
             raise RecframeError(
-                f"per_user must have columns (score, metric), found {columns.nlevels} levels"
+                f"per_user must have columns (score, metric), but has {columns.nlevels} levels"
             )
         names = columns.names
         orders = {name == one for name, one in zip(names, LEVELS, strict=True) if name in LEVELS}
@@ -232,9 +233,9 @@ def _find_scores_and_metrics(per_user: pd.DataFrame) -> pd.MultiIndex:
         if len(orders) != 1:
             calls = [f"per_user.rename_axis(columns={order})" for order in (LEVELS, LEVELS[::-1])]
             raise RecframeError(
-                "per_user must have columns (score, metric), found two levels of which neither "
+                "per_user must have columns (score, metric), but has two levels of which neither "
                 f"the names {quote(list(names))} nor the labels, such as "
-                f"{quote(columns.tolist()[0])}, say which is which; pass {' or '.join(calls)}"
+                f"{quote(columns.tolist()[0])}, say which is which. Pass {' or '.join(calls)}."
             )
         return (columns if orders == {True} else columns.swaplevel()).set_names(LEVELS)
     for label in columns:
@@ -242,15 +243,15 @@ def _find_scores_and_metrics(per_user: pd.DataFrame) -> pd.MultiIndex:
             is_long = "score" in columns and not pd.api.types.is_numeric_dtype(per_user["score"])
             call = f"pivot(index={quote(label)}, columns='score')"  # the rows of other engines
             raise RecframeError(
-                "per_user must have users in its index and values in its columns, found the "
-                f"column {quote(label)}; pass df.rec.evaluate() of rows of users and items, or "
-                f"per_user.{call if is_long else f'set_index({quote(label)})'}"
+                "per_user must have users in its index and values in its columns, but has the "
+                f"column {quote(label)}. Pass df.rec.evaluate() of rows of users and items, or "
+                f"per_user.{call if is_long else f'set_index({quote(label)})'}."
             )
     if columns.name == "metric" or any(map(is_metric, columns)):
         raise RecframeError(
-            "per_user must have columns (score, metric), or be of one metric; found the metrics "
-            f"{quote(columns.tolist())} without a score; pass pd.concat({{'model': per_user}}, "
-            "axis=1)"
+            "per_user must have columns (score, metric), or be of one metric, but has the metrics "
+            f"{quote(columns.tolist())} without a score. Pass pd.concat({{'model': per_user}}, "
+            "axis=1)."
         )
     metric = "value" if columns.name in (None, "score") else columns.name
     return make_columns(columns, [metric])
@@ -260,10 +261,10 @@ def _read_floats(label: object, column: pd.Series) -> Any:
     """Return the values of a column as floats, nulls as NaN."""
     if not (pd.api.types.is_numeric_dtype(column) and not np.iscomplexobj(column)):
         raise RecframeError(
-            f"per_user must hold numbers, found {column.dtype} in column {quote(label)}; user ids "
-            "belong in the index: per_user.set_index(...)"
+            f"per_user must hold numbers, but holds {column.dtype} in column {quote(label)}; user "
+            "ids belong in the index: per_user.set_index(...)"
         )
     values = column.to_numpy(float, na_value=np.nan)
     if np.isinf(values).any():
-        raise RecframeError(f"per_user must hold finite numbers, found inf in {quote(label)}")
+        raise RecframeError(f"per_user must hold finite numbers, but holds inf in {quote(label)}")
     return values

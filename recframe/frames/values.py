@@ -31,7 +31,7 @@ MIN_MASK, FAR, MIN_SPAN = -100, 1_000, 0.5
 NUMBER_OBJECTS = ("integer", "floating", "mixed-integer-float", "decimal", "empty")
 LEAST_RANKS = 100  # scores that may be ranks: in fewer rows 3, 2, 1 may well be scores
 YES = {"yes", "y", "true", "t", "relevant", "positive", "1"}  # words for a relevant row
-REMOVE_ROWS = "remove those rows or pass missing='drop'"
+REMOVE_ROWS = "Remove those rows, or pass missing='drop'."
 
 # The values of each score, the highest the best, and the rows that are ranked; None: all rows.
 Scores: TypeAlias = dict[Hashable, tuple[Array, Array | None]]
@@ -55,10 +55,10 @@ def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array
         nulls, answer = find_nulls(relevance), {"null_relevance": "nonrelevant"}
         if options.null_relevance == "raise":
             remedy = (
-                "pass the judgments as truth=, which counts relevant items that are in no list too "
-                "(a merge with the lists has lost them); where null means not relevant, as not "
+                "Pass the judgments as truth=, which counts relevant items that are in no list too "
+                "(a merge with the lists has lost them). Where null means not relevant, as not "
                 "rated, null_relevance='nonrelevant'; missing='drop' takes those rows out of the "
-                "rankings"
+                "rankings."
             )
             raise null_error(f"relevant={quote(label)}:", nulls, remedy, answers=answer)
         flags, grades = read_relevance(relevance[~nulls], options)
@@ -76,8 +76,8 @@ def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array
         above = values[values > (0 if low <= 0 else (low + high) / 2)]
         proposed = low if low > 1 else above.min(initial=values.max()).item()
         raise RecframeError(
-            f"relevant={quote(label)}: must be boolean or 0/1, found values from {values.min()} to "
-            f"{values.max()}; pass min_relevance= the lowest value that is relevant",
+            f"relevant={quote(label)}: must be boolean or 0/1, but has values from {values.min()} "
+            f"to {values.max()}. Pass min_relevance= the lowest value that is relevant.",
             {"min_relevance": proposed},
         )
     return values.view(bool) if values.itemsize == 1 else values.astype(bool), None
@@ -91,10 +91,10 @@ def read_gains(grades: Array, label: Hashable, gain: str) -> Array:
         grades = grades.astype(np.float64)
     limit = MAX_GAIN if gain == "linear" else math.log2(MAX_GAIN)
     if (high := grades.max(initial=0)) > limit:
-        remedy = "; pass gain='linear'" if gain == "exponential" else ""
+        remedy = ". Pass gain='linear'." if gain == "exponential" else ""
         raise RecframeError(
             f"relevant={quote(label)}: metrics of grades need relevance of at most {limit:.3g} "
-            f"under gain={gain!r}, found {high:g}{remedy}"
+            f"under gain={gain!r}, but it is {high:g}{remedy}"
         )
     if grades.min(initial=0) < 0:
         grades = np.maximum(grades, 0)
@@ -119,11 +119,11 @@ def read_scores(
             if not nulls.any():
                 nulls, what = missing, "inf" if is_low_best else "-inf"
             remedy = (
-                "pass missing='unranked' to leave them out of this ranking only (as where lists of "
-                "models differ), or missing='drop' to remove these rows, for every score"
+                "Pass missing='unranked' to leave them out of this ranking only (as where lists of "
+                "models differ), or missing='drop' to remove these rows, for every score."
             )
             if what == "-inf":
-                remedy += "; min_score=-inf ranks them last"
+                remedy += " min_score=-inf ranks them last."
             raise null_error(
                 f"score={quote(score.name)}:", nulls, remedy, what, {"missing": "unranked"}
             )
@@ -159,10 +159,10 @@ def _check_masks(
     if first - float(low) > FAR * span:
         answer = math.floor(first - FAR / 2 * span)
         raise RecframeError(
-            f"score={quote(label)}: {low:g} looks like a mask, found it in {is_low.sum():,} of "
-            f"{len(values):,} rows, next to scores from {first:g} to {last:g}; pass "
+            f"score={quote(label)}: {low:g} looks like a mask, and is in {is_low.sum():,} of "
+            f"{len(values):,} rows, next to scores from {first:g} to {last:g}. Pass "
             f"min_score={quote(answer)} to leave these rows out of the ranking, as nulls are "
-            "by missing='unranked', or min_score=-inf to rank them last",
+            "by missing='unranked', or min_score=-inf to rank them last.",
             {"min_score": answer},
         )
 
@@ -216,7 +216,7 @@ def _numbers_error(column: pd.Series, role: str, *, is_bool: bool) -> RecframeEr
         found += f" (such as {quote(example)})"
         label = f"df[{quote(column.name)}]"
         if not is_bool:
-            remedy = f"; convert it, for example with pd.to_numeric({label})"
+            remedy = f". Convert it, for example with pd.to_numeric({label})."
         if isinstance(example, str) and not _means_number(example):
             call = f"pd.to_numeric({label}, errors='coerce'), which makes nulls of such text"
             if role == "relevant":
@@ -227,8 +227,10 @@ def _numbers_error(column: pd.Series, role: str, *, is_bool: bool) -> RecframeEr
                 call = f"pd.to_numeric({label}.str.replace(',', '')), or '.' if that is its point"
             elif _means_number(example.replace(",", ".")):
                 call = f"pd.to_numeric({label}.str.replace(',', '.'))"
-            remedy = f"; make numbers of it, for example {call}"
-    return RecframeError(f"{role}={quote(column.name)}: must be {required}, found {found}{remedy}")
+            remedy = f". Make numbers of it, for example {call}."
+    return RecframeError(
+        f"{role}={quote(column.name)}: must be {required}, but has {found}{remedy}"
+    )
 
 
 def _compare_words(label: str, column: pd.Series) -> str:
@@ -272,8 +274,8 @@ def find_nulls(column: pd.Series) -> Array:
         nulls = column.isna().to_numpy(bool)
     except ArithmeticError as error:
         raise RecframeError(
-            f"the column {quote(column.name)} must hold comparable values, found a "
-            "signaling NaN of decimal; set such cells to null"
+            f"the column {quote(column.name)} must hold comparable values, but holds a "
+            "signaling NaN of decimal. Set such cells to null."
         ) from error
     if not isinstance(column.dtype, np.dtype) and column.dtype.kind == "f" and not nulls.all():
         nulls = nulls.copy()
@@ -317,8 +319,8 @@ def null_error(
 ) -> RecframeError:
     """Return the refusal of nulls in a column, or of values that count as null."""
     return RecframeError(
-        f"{what} must not be {found}, found {int(nulls.sum())} {found} of {len(nulls)} rows "
-        f"(the first in row {int(nulls.argmax())}); {remedy}",
+        f"{what} must not be {found}, but {int(nulls.sum())} of {len(nulls)} rows are {found} "
+        f"(the first in row {int(nulls.argmax())}). {remedy}",
         answers,
     )
 
@@ -338,8 +340,8 @@ def read_objects(column: pd.Series, role: str) -> pd.Series:
         if rounded := [value for value, number in pairs if value != Decimal(f"{number:.15g}")]:
             raise RecframeError(
                 f"{role}={quote(column.name)}: decimals must have at most 15 digits, or be whole "
-                f"and of 64 bits, found {len(rounded)} beyond (such as {quote(rounded[0])}); round "
-                f"them, for example with df[{quote(column.name)}].astype('float64')"
+                f"and of 64 bits, but have {len(rounded)} beyond (such as {quote(rounded[0])}). "
+                f"Round them, for example with df[{quote(column.name)}].astype('float64')."
             )
         return floats
     try:
@@ -352,8 +354,8 @@ def read_objects(column: pd.Series, role: str) -> pd.Series:
         if rounded:
             raise RecframeError(
                 f"{role}={quote(column.name)}: next to floats, whole numbers beyond 2**53 lose "
-                f"digits, found {len(rounded)} that would (such as {quote(rounded[0])}); make all "
-                "whole with astype('int64'), round them with astype('float64'), or divide them"
+                f"digits, and {len(rounded)} would (such as {quote(rounded[0])}). Make all "
+                "whole with astype('int64'), round them with astype('float64'), or divide them."
             )
     return numbers
 
@@ -369,8 +371,8 @@ def check_digits(floats: Array, what: str) -> None:
     if len(large):  # NaN is not large.
         raise RecframeError(
             f"{what} of {floats.dtype} must be below {limit:.0f}, from where on neighbouring whole "
-            f"numbers are one float, found {len(large)} (such as {large[0]:.0f}); read them as "
-            "integers in the first place, with nulls as 'Int64'"
+            f"numbers are one float, but {len(large)} are not (such as {large[0]:.0f}). Read them "
+            "as integers in the first place, with nulls as 'Int64'."
         )
 
 

@@ -117,8 +117,8 @@ def _count_processors() -> int:
         return min(n_usable, math.ceil(find_quota() or n_usable))
     if not (asked.isascii() and asked.isdigit() and 0 < len(asked) < 10 and int(asked)):
         raise RecframeError(
-            f"the environment variable {VARIABLE} must be a whole number of 1 or more, found "
-            f"{quote(asked)}; unset it to use the processors there are"
+            f"the environment variable {VARIABLE} must be a whole number of 1 or more, but is "
+            f"{quote(asked)}. Unset it to use the processors there are."
         )
     return int(asked)
 

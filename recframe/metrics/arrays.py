@@ -206,17 +206,17 @@ def recall(recommended: list[Any] | Array, target: list[Any] | Array) -> float:
     for name, items in given.items():
         is_taken = isinstance(items, list) or (isinstance(items, np.ndarray) and items.ndim == 1)
         if not is_taken:
-            raise WrongTypeError(f"{name} must be a list or an array, found {quote(items)}")
+            raise WrongTypeError(f"{name} must be a list or an array, but is {quote(items)}")
         refuse_masked(name, items)
         try:
             sets.append(set(items))
         except TypeError as error:
-            raise WrongTypeError(f"{name} must hold hashable items, found {error}") from error
+            raise WrongTypeError(f"{name} must hold hashable items, but do not: {error}") from error
         are_flags = len(items) > len(sets[-1]) or any(isinstance(one, FLAGS) for one in items)
         if are_flags and sets[-1] <= {0, 1}:
             raise RecframeError(
-                f"{name} must hold items, found flags of 0 and 1: {quote(items)}; pass the items, "
-                "or relevant and score to recall_at_k"
+                f"{name} must hold items, but holds flags of 0 and 1: {quote(items)}. Pass the "
+                "items, or relevant and score to recall_at_k."
             )
     listed, targets = sets
     return len(targets & listed) / len(targets) if targets else 0.0

@@ -91,20 +91,20 @@ def measure_ranking(relevant: ArrayLike, score: ArrayLike, metric: Metric) -> fl
     if relevant.ndim != 1 or score.ndim != 1 or len(relevant) != len(score):
         raise RecframeError(
             "relevant and score must be one-dimensional and of one length, "
-            f"found shapes {relevant.shape} and {score.shape}"
+            f"but have shapes {relevant.shape} and {score.shape}"
         )
     if len(score) and score.dtype.kind not in "iuf":
-        raise RecframeError(f"score must be numbers, found dtype {score.dtype}")
+        raise RecframeError(f"score must be numbers, but has dtype {score.dtype}")
     if score.dtype.kind == "f" and np.isnan(score).any():
-        raise RecframeError(f"score must not be NaN, found {int(np.isnan(score).sum())}")
+        raise RecframeError(f"score must not be NaN, but has {int(np.isnan(score).sum())}")
     are_numbers = relevant.dtype.kind in "biuf" or all(
         is_number(value) or isinstance(value, bool | np.bool_) for value in relevant
     )
     if not are_numbers or not np.isin(relevant, (0, 1)).all():
         grades = "; grades are counted in a frame: df.rec(min_relevance=...)" * are_numbers
-        raise RecframeError(f"relevant must be boolean or 0/1, found {quote(relevant)}{grades}")
+        raise RecframeError(f"relevant must be boolean or 0/1, but is {quote(relevant)}{grades}")
     if metric.k is not None and metric.k > len(score):
-        raise RecframeError(f"k must be at most the {len(score)} observations, found {metric.k}")
+        raise RecframeError(f"k must be at most the {len(score)} observations, but is {metric.k}")
     groups, rule = Groups(1, offsets=np.array([0, len(score)])), TIE_RULES["expected"]
     ranker = Ranker(Rankings(groups, score, (relevant == 1).view(np.uint8)), rule)
     counts = count(ranker, slice(0, 1), rule, np.zeros(1, np.int64), make_plan([metric]).depth)
@@ -118,7 +118,7 @@ def _make_array(name: str, values: ArrayLike) -> Array:
         return np.asarray(values)
     except Exception as error:  # lists of different lengths, or an error of an object
         raise RecframeError(
-            f"{name} must be one-dimensional numbers, found {quote(values)}"
+            f"{name} must be one-dimensional numbers, but is {quote(values)}"
         ) from error
 
 
@@ -126,6 +126,6 @@ def refuse_masked(name: str, values: ArrayLike) -> None:
     """Raise if an array masks values, because NumPy would drop the mask."""
     if n_masked := np.count_nonzero(np.ma.getmask(values)):
         raise RecframeError(
-            f"{name} must not be masked, found {n_masked} masked of {np.size(values)}; leave the "
-            "masked values out of every array"
+            f"{name} must not be masked, but has {n_masked} masked of {np.size(values)}. Leave the "
+            "masked values out of every array."
         )

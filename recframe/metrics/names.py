@@ -58,9 +58,9 @@ class Metric(NamedTuple):
 def check_k(k: object) -> int:
     """Return the cut-off as an int; raise unless it is an integer from 1 to 2**53."""
     if not is_number(k, Integral) or k < 1:
-        raise RecframeError(f"k must be an integer of 1 or more, found {quote(k)}")
+        raise RecframeError(f"k must be an integer of 1 or more, but is {quote(k)}")
     if int(k) > MAX_K:
-        raise RecframeError(f"k must be at most 2**53, as no ranking is longer, found {quote(k)}")
+        raise RecframeError(f"k must be at most 2**53, as no ranking is longer, but is {quote(k)}")
     return int(k)
 
 
@@ -77,7 +77,7 @@ def make_metric(name: str, k: object = None, **parameters: object) -> Metric:
         return Metric(label, name, checked, None)
     if isinstance(k, Sequence | np.ndarray) and not isinstance(k, NO_LISTS):
         several = shorten(f"evaluate(['{label}@5', '{label}@10'])")
-        one = f"k must be an integer of 1 or more, found {quote(k)}"
+        one = f"k must be an integer of 1 or more, but is {quote(k)}"
         raise RecframeError(f"{one}; several are asked for by {several}")
     k = check_k(k)
     if k < DEFINITIONS[name].least_k:
@@ -102,18 +102,18 @@ def _parse_text(label: str) -> Metric:
         raise _unknown_metrics([label])
     if k and not at:
         raise RecframeError(
-            f"{quote(label)}: write it as {show_name(name)}, found {quote(k)} after {typed!r}"
+            f"{quote(label)}: write it as {show_name(name)}, not {quote(k)} after {typed!r}"
         )
     parameters = _parse_parameters(label, name, brackets)
     written = typed if brackets is None else shorten(f"{typed}({brackets})")
     cut_off = DEFINITIONS[name].cut_off
     if at and cut_off == "none":
-        raise RecframeError(f"{quote(label)}: {name} takes no cut-off, pass {written!r}")
+        raise RecframeError(f"{quote(label)}: {name} takes no cut-off. Pass {written!r}.")
     if not at and cut_off != "needed":
         metric = make_metric(name, **parameters)
         return metric._replace(label=typed + metric.label.removeprefix(name))
     if not re.fullmatch(r"[1-9][0-9]*", k):
-        found = f"found {quote(k)}" if at else "found none"
+        found = f"but has {quote(k)}" if at else "but has none"
         needs = "needs a cut-off" if cut_off == "needed" else "takes a cut-off after its @"
         raise RecframeError(
             f"{quote(label)}: {name} {needs}, an integer of 1 or more as in '{written}@10', {found}"
@@ -212,7 +212,9 @@ def parse_metrics(
     for label, meaning in [(metric.label, metric.meaning) for metric in metrics]:
         if meaning in first:
             same = "" if first[meaning] == label else f", which is {quote(first[meaning])},"
-            raise RecframeError(f"metrics must differ, found {quote(label)}{same} more than once")
+            raise RecframeError(
+                f"metrics must differ, but have {quote(label)}{same} more than once"
+            )
         first[meaning] = label
     return metrics
 
@@ -224,9 +226,11 @@ def list_values(name: str, required: str, values: Any) -> list[Any]:
     except TypeError:
         listed = None
     if listed is None:
-        raise RecframeError(f"{name} must be {required}, found {quote(values)}")
+        raise RecframeError(f"{name} must be {required}, but is {quote(values)}")
     if len(listed) > MAX_METRICS:
-        raise RecframeError(f"{name} must hold at most {MAX_METRICS:,}, found more; pass fewer")
+        raise RecframeError(
+            f"{name} must hold at most {MAX_METRICS:,}, but holds more. Pass fewer."
+        )
     return listed
 
 
@@ -247,14 +251,14 @@ def _parse_parameters(label: str, name: str, brackets: str | None) -> dict[str, 
         raise RecframeError(
             f"{quote(label)}: {name} takes the name of a column, in quotes if that has brackets, "
             f"commas, quotes, @ or =, as in {name}({_spell_column(column or example)})@10, "
-            f"found {quote(column) if column else 'none'}"
+            f"{f'not {quote(column)}' if column else 'but has none'}"
         )
     parameters: dict[str, object] = {}
     for part in [] if brackets is None else brackets.split(","):
         key, _, text = map(str.strip, part.partition("="))
         if key in parameters:
             raise RecframeError(
-                f"{quote(label)}: {key} must be given once, found {quote(brackets)}"
+                f"{quote(label)}: {key} must be given once, but is {quote(brackets)}"
             )
         try:
             parameters[key] = float(text)
@@ -271,15 +275,15 @@ def _check_parameters(name: str, parameters: Mapping[str, object]) -> tuple[tupl
     ranges = {key: f"{key}, a number in [{low:g}, {high:g})" for key, low, high, *_ in known}
     for key in sorted(parameters.keys() - ranges):
         taken = " and ".join(ranges.values()) or "no parameters"
-        raise RecframeError(f"{show_name(name)} takes {taken}, found {quote(key)}")
+        raise RecframeError(f"{show_name(name)} takes {taken}, not {quote(key)}")
     checked = []
     for key, low, high, _, default in known:
         value: Any = parameters.get(key)
         if is_number(value) and low <= value < high:
             checked.append((key, float(value)))
         elif value is not None or default is None:
-            found = "none" if value is None else f"{key}={quote(value)}"
-            raise RecframeError(f"{show_name(name)} takes {ranges[key]}, found {found}")
+            found = "but has none" if value is None else f"not {key}={quote(value)}"
+            raise RecframeError(f"{show_name(name)} takes {ranges[key]}, {found}")
     return tuple(checked)
 
 

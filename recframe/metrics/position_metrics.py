@@ -154,7 +154,7 @@ def err(statistics: RankStatistics, k: int | None, policy: Policy, *, max: float
     -----
     As in gdeval and ir_measures (``ERR@k``), which have max = 4 and five digits. Under
     ``gain="exponential"`` grades are the same here. In a tie, the mean over all orders of its rows
-    is found by adding one row after the other, before or behind each position with its probability.
+    is found by adding one row after the other, before or after each position with its probability.
 
     Examples
     --------
@@ -177,7 +177,7 @@ def err(statistics: RankStatistics, k: int | None, policy: Policy, *, max: float
             if highest > max * (1 + 1e-12):
                 raise RecframeError(
                     f"err(max={max:g}): max must be the highest grade that there can be, "
-                    f"found grade {highest:g}; pass max={highest:g} or more"
+                    f"but a grade is {highest:g}. Pass max={highest:g} or more."
                 )
             gain = grades.gain if is_exponential else np.exp2(grades.gain) - 1
             satisfaction = gain / 2.0**max

@@ -33,7 +33,9 @@ def find_recipe(label: str, find_roles: Roles = dict) -> str:
     """
     if figure := find_meant(label, CATALOGUE_METRICS):
         name, k = figure.name, figure.k or 10
-        return f", a figure of all lists together: catalogue(k={k}) has it as '{name}@{k}'"
+        return (
+            f", one value of all lists together. Call catalogue(k={k}), which returns '{name}@{k}'"
+        )
     recipes = read_recipes()
     meant = find_meant(label, {name: tuple(one["names"]) for name, one in recipes.items()})
     if meant is None and (found := OF_USERS.search(label.lower())):

@@ -103,8 +103,8 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
     def __init__(self, frame: Any) -> None:
         if not isinstance(frame, pl.DataFrame | pl.LazyFrame):
             is_pandas = isinstance(frame, pd.DataFrame)
-            shown = "one of pandas; pass pl.from_pandas(frame)" if is_pandas else quote(frame)
-            raise RecframeError(f"frame must be a Polars DataFrame or LazyFrame, found {shown}")
+            shown = "one of pandas. Pass pl.from_pandas(frame)." if is_pandas else quote(frame)
+            raise RecframeError(f"frame must be a Polars DataFrame or LazyFrame, but is {shown}")
         super().__init__(frame)
 
     def _bind(self, options: Options) -> Self:
@@ -355,8 +355,8 @@ def _to_arrow(rows: pl.DataFrame) -> pa.Table:
         name, dtype = column.name, column.dtype
         if _lacks_arrow_type(dtype):
             raise RecframeError(
-                f"the column {quote(name)} must be of a type that Arrow has, found {dtype}; "
-                f"convert it, for example with pl.col({quote(name)}).cast(pl.Int64)"
+                f"the column {quote(name)} must be of a type that Arrow has, but is {dtype}. "
+                f"Convert it, for example with pl.col({quote(name)}).cast(pl.Int64)."
             )
         if dtype == pl.String or dtype.is_integer() or dtype.is_float():
             # The chunks stay as they are; `column.to_frame()` would copy them to one.

@@ -110,8 +110,8 @@ class SparkRecAccessor(RankingMethods[Any]):
     def __init__(self, frame: Any) -> None:
         if isinstance(frame, pd.DataFrame):
             raise RecframeError(
-                "frame must be a Spark DataFrame, found one of pandas; pass "
-                "spark.createDataFrame(frame), or use frame.rec"
+                "frame must be a Spark DataFrame, but is one of pandas. Pass "
+                "spark.createDataFrame(frame), or use frame.rec."
             )
         if not isinstance(frame, DataFrame):
             raise frame_error("frame", "a Spark DataFrame", frame)

@@ -153,7 +153,7 @@ def check_free_names(own: Iterable[str], added: Iterable[str], prefix: str) -> N
     names = {label.casefold() for label in added}
     for label in own:
         if label.casefold() in names:
-            raise RecframeError(f"{prefix}{quote(label)} has a name that results use; rename it")
+            raise RecframeError(f"{prefix}{quote(label)} has a name that results use. Rename it.")
 
 
 # Tables with a row for each user or row, computed lazily.

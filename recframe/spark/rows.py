@@ -121,8 +121,8 @@ def check_whole(name: str, frame: Any) -> None:
     """Raise for a stream."""
     if frame.isStreaming:
         raise RecframeError(
-            f"{name} must have all its rows, found a stream; pass each of its batches, with "
-            "writeStream.foreachBatch"
+            f"{name} must have all its rows, but is a stream. Pass each of its batches, with "
+            "writeStream.foreachBatch."
         )
 
 
@@ -133,9 +133,9 @@ def check_kinds(rows: SparkRows, labels: Sequence[Hashable], vectors: Features =
         if type(kind) in SIMPLE or label in dict(vectors).values():
             continue
         raise RecframeError(
-            f"the column {quote(label)} must have one value in a cell, found Spark's "
-            f"{shorten(kind.simpleString())}; take one field of it, or make a row of each member "
-            "with F.explode or F.inline"
+            f"the column {quote(label)} must have one value in a cell, but is Spark's "
+            f"{shorten(kind.simpleString())}. Take one field of it, or make a row of each member "
+            "with F.explode or F.inline."
         )
 
 
@@ -163,8 +163,8 @@ def hand_over(name: str, given: Mapping[str, pd.Series], session: Any, instead: 
         return session.createDataFrame(pa.table(arrays))
     except (TypeError, ValueError, pa.ArrowException) as error:  # Spark raises subclasses of these.
         raise RecframeError(
-            f"{name}: Spark cannot hold its columns ({shorten(str(error))}); convert them, or "
-            f"pass {instead}"
+            f"{name}: Spark cannot hold its columns ({shorten(str(error))}). Convert them, or "
+            f"pass {instead}."
         ) from error
 
 
@@ -226,7 +226,8 @@ def _check_alike(
             raise RecframeError(
                 f"{name}: {role}: ids of different kinds are never equal; {quote(own)} of the "
                 f"frame is {both[0].simpleString()}, {quote(label)} of {name} is "
-                f"{both[1].simpleString()}; convert one, for example with F.col(...).cast('string')"
+                f"{both[1].simpleString()}. Convert one, for example with "
+                "F.col(...).cast('string')."
             )
 
 
@@ -239,9 +240,9 @@ def _check_relevance(truth: SparkRows, roles: Columns, options: Options) -> None
         is_verdict = isinstance(truth.kind(label), RELEVANCE_TYPES)
         if is_verdict and not is_id and label not in roles.labels:
             raise RecframeError(
-                f"truth: relevant: no column found by its name, but {quote(label)} may be it; pass "
+                f"truth: relevant: no column found by its name, but {quote(label)} may be it. Pass "
                 f"relevant={quote(label)} if it marks the relevant pairs, or relevant=None if all "
-                "pairs are relevant"
+                "pairs are relevant."
             )
 
 

@@ -93,7 +93,7 @@ def check_access(storage_options: Any, filesystem: Any) -> Access:
     ):
         found = type(storage_options).__name__
         raise RecframeError(
-            f"storage_options must be a dict of names and values, found an object of type {found}"
+            f"storage_options must be a dict of names and values, but is an object of type {found}"
         )
     return Access(storage_options, None if filesystem is None else as_arrow(filesystem))
 
@@ -112,5 +112,5 @@ def as_arrow(filesystem: Any) -> Any:
         return PyFileSystem(Handler(filesystem))
     raise RecframeError(
         "filesystem must be a filesystem of pyarrow or fsspec, such as pyarrow.fs.S3FileSystem(…), "
-        f"found an object of type {type(filesystem).__name__}"
+        f"but is an object of type {type(filesystem).__name__}"
     )

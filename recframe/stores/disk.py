@@ -23,7 +23,7 @@ def identify(path: str) -> object:
         raise RecframeError(f"cannot read {show_path(path)}: {reason(error)}") from error
     except ValueError as error:  # a byte that is not UTF-8, or a null character
         raise RecframeError(
-            f"cannot read {show_path(path)}: its name is not UTF-8 text; rename it"
+            f"cannot read {show_path(path)}: its name is not UTF-8 text. Rename it."
         ) from error
     check_kind(path, found)
     return (found.st_dev, found.st_ino) if found.st_ino else Path(path).resolve()
@@ -40,7 +40,7 @@ def check_named(role: str, path: str) -> None:
     """Raise if a path is empty: some calls take it for the current folder."""
     if not path:
         raise RecframeError(
-            f"{role} must name a file or folder, found '' (an unset variable?); "
+            f"{role} must name a file or folder, but is '' (an unset variable?); "
             "the current folder is '.'"
         )
 

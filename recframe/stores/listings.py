@@ -152,7 +152,7 @@ def _check_link(entry: os.DirEntry[str]) -> None:
             target = f" to {show_path(Path(entry.path).readlink())}"
         raise RecframeError(
             f"cannot read {show_path(entry.path)}: it is a symbolic link{target}, "
-            + ("which does not exist; remove it" if gone else f"{reason(error)}")
+            + ("which does not exist. Remove it." if gone else f"{reason(error)}")
         ) from error
 
 
@@ -282,7 +282,7 @@ class Listings:
         if (first := self._shown.get(identity)) is not None:
             also = f", first as {show_path(first)}" if store.is_here and first != shown else ""
             raise RecframeError(
-                f"path: {show_path(shown)} is named twice{also}; name it once, or it counts twice"
+                f"path: {show_path(shown)} is named twice{also}. Name it once, or it counts twice."
             )
         if shown in self._names:  # Addresses may differ in hidden parts.
             shown = next(f"{shown} ({n})" for n in count(2) if f"{shown} ({n})" not in self._names)
@@ -315,8 +315,8 @@ class Listings:
         if self._access != ENVIRONMENT or len(hosts) > 1:
             raise RecframeError(
                 f"cannot read {show_path(path)}: it is a Delta table, and deltalake reads its log "
-                "with credentials of its own; pass deltalake.DeltaTable("
-                f"{quote(uri)}, storage_options=…)"
+                "with credentials of its own. Pass deltalake.DeltaTable("
+                f"{quote(uri)}, storage_options=…)."
             )
         return uri
 

@@ -65,7 +65,7 @@ def _uploaded(uri: str) -> Iterator[IO[bytes]]:
     with store.reaching(key, "write"):
         if store.is_web:
             raise OSError(
-                "a web server accepts no files; write to this machine, or to a store such as s3://"
+                "a web server accepts no files. Write to this machine, or to a store such as s3://."
             )
         asked = [key, *([store.root] if store.handler is None and store.root.strip("/") else [])]
         kinds = [info.type.name for info in store.filesystem.get_file_info(asked)]
@@ -117,12 +117,12 @@ def check_apart(path: PathLike, read: Iterable[str], given: Iterable[str]) -> No
     if same is not None:
         also = "" if same == where else f", named {show_path(same)}"
         raise RecframeError(
-            f"cannot write {show_path(path)}: it is an input{also}; write to another file"
+            f"cannot write {show_path(path)}: it is an input{also}. Write to another file."
         )
     if (folder := next((one for one in given if would_find(one, where)), None)) is not None:
         raise RecframeError(
             f"cannot write {show_path(path)}: the next call would read it, because "
-            f"{show_path(folder)} names it too; write it elsewhere"
+            f"{show_path(folder)} names it too. Write it elsewhere."
         )
 
 

@@ -250,7 +250,7 @@ def check_unchanged(files: Sequence[Any], versions: Sequence[object]) -> None:
         store, key = file.place
         now = listed[store].get(key) if store in listed else find_version(file.place)
         if version not in (None, now):
-            message = "it changed while it was read; pass its path again once it is written"
+            message = "it changed while it was read. Pass its path again once it is written."
             raise RecframeError(f"cannot read {show_path(file.path)}: {message}")
 
 
@@ -337,8 +337,8 @@ def _open_filesystem(uri: str, storage_options: Mapping[str, Any] | None) -> tup
         if "rotocol not known" not in str(error):
             raise
         raise OSError(
-            f"neither pyarrow nor fsspec (the extra cloud) knows the scheme {quote(scheme)}; use "
-            "one that they know, such as s3, gs, abfs or https"
+            f"neither pyarrow nor fsspec (the extra cloud) knows the scheme {quote(scheme)}. Use "
+            "one that they know, such as s3, gs, abfs or https."
         ) from None
     return as_arrow(filesystem), str(root)
 

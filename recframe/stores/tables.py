@@ -36,7 +36,7 @@ def open_delta(root: str) -> Any:
     except ImportError as error:
         raise RecframeError(
             f"cannot read {show_path(root)}: deltalake, which reads Delta tables, could "
-            f"not be imported ({error}); install it with pip install 'recframe[delta]'"
+            f"not be imported ({error}). Install it with pip install 'recframe[delta]'."
         ) from error
     dataset = as_dataset(root, deltalake.DeltaTable)
     for fragment in dataset.get_fragments():

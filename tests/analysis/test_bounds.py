@@ -148,11 +148,11 @@ def test_nothing_unjudged():
 @pytest.mark.parametrize(
     ("options", "metrics", "message"),
     [
-        ({}, ["recall@3", "precision@3"], r"bounds takes precision@k, .*found \['recall@3'\]"),
-        ({"zero_division": np.nan}, "hit_rate@3", "pass zero_division=0.0$"),
-        ({"zero_division": 1.0}, ["precision@3", "mrr"], "pass zero_division=0.0$"),
-        ({}, "dcg@3", "dcg with grades are not known, .* pass gain='binary', or name err"),
-        ({}, ["err(max=1)", "err(max=4)"], "max must be the highest grade .* found grade 2"),
+        ({}, ["recall@3", "precision@3"], r"bounds takes precision@k, .*not \['recall@3'\]"),
+        ({"zero_division": np.nan}, "hit_rate@3", r"Pass zero_division=0.0\.$"),
+        ({"zero_division": 1.0}, ["precision@3", "mrr"], r"Pass zero_division=0.0\.$"),
+        ({}, "dcg@3", "dcg with grades are not known, .* Pass gain='binary', or name err"),
+        ({}, ["err(max=1)", "err(max=4)"], "max must be the highest grade .* but a grade is 2"),
         ({}, ["err(max=2)", "err(max=4)"], "max must be the highest grade .* found grade 4"),
     ],
 )
@@ -247,9 +247,9 @@ def test_formats_of_the_command_line(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--bounds", "--by", "user"], "--by takes no --bounds; leave one of the two out"),
+        (["--bounds", "--by", "user"], "--by takes no --bounds. Leave one of the two out"),
         (["--bounds", "--per-user", "x.csv"], "--per-user takes no --bounds"),
-        (["--bounds", "--seed", "1"], "--seed is for intervals; add --summary or --baseline"),
+        (["--bounds", "--seed", "1"], "--seed is for intervals. Add --summary or --baseline"),
         (["--bounds", "--summary"], "not allowed with argument"),
     ],
 )

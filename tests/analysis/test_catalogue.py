@@ -177,7 +177,7 @@ def test_repeated_pairs():
     frame = pd.DataFrame({"user": 1, "item": list("aab"), "score": [3, 2, 1]})
 
     assert 1.0 == frame.rec(duplicates="max").catalogue(k=2).loc["score", "coverage@2"]
-    with pytest.raises(recframe.RepeatedPairError, match="found 1 of 3 rows that repeat"):
+    with pytest.raises(recframe.RepeatedPairError, match="but 1 of 3 rows repeat"):
         frame.rec.catalogue(k=2)
     with pytest.raises(recframe.RecframeError, match="'keep': an item of a list counts once"):
         frame.rec(duplicates="keep").catalogue(k=2)
@@ -186,22 +186,22 @@ def test_repeated_pairs():
 @pytest.mark.parametrize(
     ("items", "message"),
     [
-        (1, "items must be the number of all items, found 1 although 2 are recommended"),
+        (1, "items must be the number of all items, but is 1 although 2 are recommended"),
         (
             ["a"],
-            r"must have every item that is recommended, found 1 of 2 missing \(such as 'b'\)",
+            r"must have every item that is recommended, but 1 of 2 are missing \(such as 'b'\)",
         ),
         (
             [1, 2],
-            r"item: ids of different kinds .* 'a'\), items has int64 \(such as 1\); convert both",
+            r"item: ids of different kinds .* 'a'\), items has int64 \(such as 1\). Convert both",
         ),
-        ([], "items must hold at least one item, found none"),
-        (["a", None], "items must not be null, found 1 null of 2"),
-        (0, "items must be a list or Series of ids, .*, 1 or more, found 0"),
-        (True, "1 or more, found True"),
-        (2**53 + 1, r"items must be at most 2\*\*53 in number, found 9007199254740993"),
-        (2.5, "items must be a list or Series of ids, .* or their number, found 2.5"),
-        ("items.csv", r"found 'items.csv'; pass pd.read_csv\(items\)"),
+        ([], "items must hold at least one item, but holds none"),
+        (["a", None], "items must not be null, but 1 of 2 are null"),
+        (0, "items must be a list or Series of ids, .*, 1 or more, but is 0"),
+        (True, "1 or more, but is True"),
+        (2**53 + 1, r"items must be at most 2\*\*53 in number, but is 9007199254740993"),
+        (2.5, "items must be a list or Series of ids, .* or their number, but is 2.5"),
+        ("items.csv", r"but is 'items.csv'. Pass pd.read_csv\(items\)"),
         ([["a"], ["b"]], "items must be a list or Series of ids"),
         (pd.DataFrame({"x": [1]}), "items: item: no column found"),
     ],
@@ -229,8 +229,8 @@ def test_other_refusals():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--items", "5"], "found 5 although 60 are recommended"),
-        (["--items", "0"], "1 or more, found 0"),
+        (["--items", "5"], "but is 5 although 60 are recommended"),
+        (["--items", "0"], "1 or more, but is 0"),
         (["--items", "nix.parquet"], "items: cannot read nix.parquet: no such file"),
         (["--duplicates", "keep"], "an item of a list counts once"),
         (["--item", "nix"], "item='nix': no such column"),
@@ -377,10 +377,10 @@ def test_groups_and_population():
 @pytest.mark.parametrize(
     ("items", "by", "message"),
     [
-        (None, "maker", "by='maker' groups items, so items must be a frame .* found None; mean"),
-        (6, "maker", "by='maker' groups items, .* found 6"),
-        (list("abc"), "maker", "by='maker' groups items, .* found"),
-        ("it.csv", "maker", r"items must be .* found 'it.csv'; pass pd.read_csv\(items\)"),
+        (None, "maker", "by='maker' groups items, so items must be a frame .* but is None; mean"),
+        (6, "maker", "by='maker' groups items, .* 6"),
+        (list("abc"), "maker", "by='maker' groups items, .* but is"),
+        ("it.csv", "maker", r"items must be .* but is 'it.csv'. Pass pd.read_csv\(items\)"),
         (ITEMS, "nix", "items: by='nix': no such column"),
         (ITEMS, [], "items: by must name at least one column"),
         (ITEMS, ITEMS["maker"], "items: by=.*: no such column"),
@@ -388,12 +388,12 @@ def test_groups_and_population():
         (
             ITEMS[:2],
             "maker",
-            "is recommended or relevant, found 1 of 3 missing .*; pass the whole catalogue$",
+            "is recommended or relevant, but 1 of 3 are missing .*. Pass the whole catalogue$",
         ),
         (
             pd.concat([ITEMS, ITEMS.assign(maker="y")[:3]]),
             "maker",
-            r"items must have one group by 'maker' for each item, found 2 rows .* of 'a'\)",
+            r"items must have one group by 'maker' for each item, but have 2 rows .* of 'a'\)",
         ),
         (ITEMS.assign(maker=[["x"]] * 6), "maker", "must hold values that can be compared"),
     ],
@@ -407,7 +407,7 @@ def test_groups_that_are_refused(items, by, message):
 def test_a_relevant_item_outside_the_catalogue():
     """A relevant item that items lacks is refused, and so is one without a row."""
     truth = pd.DataFrame({"user": [1, 2], "item": ["a", "z"]})
-    with pytest.raises(recframe.RecframeError, match=r"recommended or relevant, found 1 .* 'z'"):
+    with pytest.raises(recframe.RecframeError, match=r"recommended or relevant, but 1 .* 'z'"):
         LISTS.rec(truth=truth).catalogue(2, ITEMS, by="maker")
 
 

@@ -74,21 +74,24 @@ def test_precision_curve(frame):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"metric": "r_precision"}, "a curve takes 'precision', .* or '.*', found 'r_precision'"),
-        ({"metric": "recall@5"}, "a curve takes 'precision', .* or '.*', found 'recall@5'"),
-        ({"metric": "recall@"}, "a curve takes 'precision', .* or '.*', found 'recall@'"),
+        ({"metric": "r_precision"}, "a curve takes 'precision', .* or '.*', not 'r_precision'"),
+        ({"metric": "recall@5"}, "a curve takes 'precision', .* or '.*', not 'recall@5'"),
+        ({"metric": "recall@"}, "a curve takes 'precision', .* or '.*', not 'recall@'"),
         ({"k": 5}, "3 of 3 users have fewer than k=5 ranked rows by 'score'"),
-        ({"k": "12"}, r"k must be a number or several cut-offs, such as .*, found '12'"),
-        ({"k": 2.5}, r"k must be a number or several cut-offs, such as .*, found 2.5"),
-        ({"k": 0}, "k must be an integer of 1 or more, found 0"),
-        ({"k": True}, "k must be an integer of 1 or more, found True"),
-        ({"k": 10**6}, "k must hold at most 100,000, found more"),
-        ({"k": ["1"]}, "k must be an integer of 1 or more, found '1'"),
+        ({"k": "12"}, r"k must be a number or several cut-offs, such as .*, but is '12'"),
+        ({"k": 2.5}, r"k must be a number or several cut-offs, such as .*, but is 2.5"),
+        ({"k": 0}, "k must be an integer of 1 or more, but is 0"),
+        ({"k": True}, "k must be an integer of 1 or more, but is True"),
+        ({"k": 10**6}, "k must hold at most 100,000, but holds more"),
+        ({"k": ["1"]}, "k must be an integer of 1 or more, but is '1'"),
         ({"metric": "diversity(score)", "k": 1}, "k must be 2 or more, because 1 row has no pair"),
-        ({"metric": "novelty"}, r"found 'novelty', which is 'mean\(novelty\)@10' .* adapt the one"),
-        ({"k": []}, "k must hold at least one cut-off, found none"),
-        ({"k": [1, 0]}, "k must be an integer of 1 or more, found 0"),
-        ({"k": [1, 2, 1]}, r"k must hold each cut-off once, found \[1, 2, 1\]"),
+        (
+            {"metric": "novelty"},
+            r"not 'novelty', which is 'mean\(novelty\)@10' .* adapt the one",
+        ),
+        ({"k": []}, "k must hold at least one cut-off, but holds none"),
+        ({"k": [1, 0]}, "k must be an integer of 1 or more, but is 0"),
+        ({"k": [1, 2, 1]}, r"k must hold each cut-off once, but is \[1, 2, 1\]"),
         ({"k": range(1, 51)}, "3 of 3 users have fewer than k=50 ranked rows by 'score'"),
     ],
 )
@@ -177,7 +180,9 @@ def test_where_curves_are_drawn(frame):
     (axes,) = curve.plot(figsize=(7, 3), title="a curve", legend=False)
     assert [7.0, 3.0] == axes.figure.get_size_inches().tolist()
     assert ("a curve", None) == (axes.get_title(), axes.get_legend())
-    with pytest.raises(recframe.RecframeError, match=r"ax must be one for each of \[''\], found 2"):
+    with pytest.raises(
+        recframe.RecframeError, match=r"ax must be one for each of \[''\], but has 2"
+    ):
         curve.plot(ax=[own, own])
     pyplot.close("all")
 

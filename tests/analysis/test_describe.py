@@ -250,7 +250,7 @@ def test_what_is_no_figure_is_refused(frame):
         frame.drop(columns="relevant").rec.describe()
     with pytest.raises(recframe.RecframeError, match="score='score': must be numbers"):
         frame.astype({"score": str}).rec.describe()
-    with pytest.raises(recframe.RecframeError, match="k must be an integer of 1 or more, found 0"):
+    with pytest.raises(recframe.RecframeError, match="k must be an integer of 1 or more, but is 0"):
         frame.rec.describe(k=0)
 
 

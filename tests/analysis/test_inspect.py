@@ -416,7 +416,7 @@ def test_one_ranking(frame):
             "all",
             "user must be given, because one is shown; ids of the column .user. are such as",
         ),
-        (["ann"], r"user must be one id of the column 'user', found \['ann'\]"),
+        (["ann"], r"user must be one id of the column 'user', but is \['ann'\]"),
     ],
 )
 def test_unknown_user(frame, user, message):
@@ -443,7 +443,7 @@ def test_refused_as_elsewhere(frame):
     """The user's rows are refused as by `evaluate`, and other users' rows are not checked."""
     frame.loc[0, "score"] = None
     assert "precision@2: 0.00%" in str(frame.rec.inspect("bob", k=2))
-    with pytest.raises(recframe.RecframeError, match="score='score': must not be null, found 1"):
+    with pytest.raises(recframe.RecframeError, match="score='score': must not be null, but 1"):
         frame.rec.inspect("ann", k=2)
     with pytest.raises(recframe.RecframeError, match="fewer than k=3 ranked rows"):
         frame.rec.inspect("cat", k=3)

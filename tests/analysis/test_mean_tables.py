@@ -96,7 +96,7 @@ def test_catalogue(rec):
     """The figures of a catalogue are no means over users, and none is the best."""
     text = rec.catalogue(2, items=3).to_markdown()
 
-    assert text.startswith("Figures of the lists of all users.\n\n| model | coverage@2 |")
+    assert text.startswith("Values over the lists of all users.\n\n| model | coverage@2 |")
     assert "**" not in text
 
 
@@ -126,8 +126,8 @@ def test_selected_and_sorted_tables(rec):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda table: table[:0], "found no 'row'"),
-        (lambda table: table.rename_axis("model"), "found no .'score'.; pd.DataFrame"),
+        (lambda table: table[:0], "but these have no 'row'"),
+        (lambda table: table.rename_axis("model"), "no .'score'.; pd.DataFrame"),
     ],
 )
 def test_tables_without_names_or_rows_are_refused(rec, make, message):

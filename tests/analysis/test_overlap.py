@@ -172,15 +172,15 @@ def test_models_in_rows():
     [
         (
             {},
-            "overlap takes either k or rbo, found k=None and rbo=None; pass k=10",
+            "overlap takes either k or rbo, not k=None and rbo=None. Pass k=10",
         ),
-        ({"k": 2, "rbo": 0.9}, "overlap takes either k or rbo, found k=2 and rbo=0.9"),
-        ({"k": 0}, "k must be an integer of 1 or more, found 0"),
-        ({"rbo": 1}, r"rbo must be .* a number in \[0, 1\), found 1; pass rbo=0.9"),
-        ({"rbo": -0.1}, r"rbo must be .* found -0.1"),
-        ({"rbo": math.nan}, r"rbo must be .* found nan"),
-        ({"rbo": "0.9"}, r"rbo must be .* found '0.9'"),
-        ({"rbo": True}, r"rbo must be .* found True"),
+        ({"k": 2, "rbo": 0.9}, "overlap takes either k or rbo, not k=2 and rbo=0.9"),
+        ({"k": 0}, "k must be an integer of 1 or more, but is 0"),
+        ({"rbo": 1}, r"rbo must be .* a number in \[0, 1\), but is 1. Pass rbo=0.9"),
+        ({"rbo": -0.1}, r"rbo must be .* but is -0.1"),
+        ({"rbo": math.nan}, r"rbo must be .* but is nan"),
+        ({"rbo": "0.9"}, r"rbo must be .* but is '0.9'"),
+        ({"rbo": True}, r"rbo must be .* but is True"),
     ],
 )
 def test_wrong_arguments(arguments, message):
@@ -194,10 +194,10 @@ def test_other_refusals():
     one = THREE[["user", "item", "a_score"]]
     two = THREE.drop(columns="c_score")
     for call, message in (
-        (one.rec.overlap, r"needs two score columns or more, found \['a_score'\]; pass score="),
+        (one.rec.overlap, r"needs two score columns or more, but has \['a_score'\]. Pass score="),
         (two.drop(columns="item").rec.overlap, "item: no column found"),
         (two.rec(duplicates="keep").overlap, "'keep': an item of a list counts once"),
-        (two.assign(item="a").rec.overlap, "found 4 of 6 rows that repeat"),
+        (two.assign(item="a").rec.overlap, "but 4 of 6 rows repeat"),
     ):
         with pytest.raises(recframe.RecframeError, match=message):
             call(1)
@@ -208,7 +208,7 @@ def test_a_column_that_could_be_models():
     frame = pd.DataFrame({"user": np.repeat([1, 2, 3], 8), "item": np.tile(range(8), 3)})
     frame["a_score"] = frame["b_score"] = np.random.default_rng(4).random(24)
     frame["lang"] = ["en", "de", "de", "en", "en", "de", "de", "en"] * 2 + ["de", "en"] * 4
-    with pytest.raises(recframe.RecframeError, match="k must be an integer of 1 or more, found 0"):
+    with pytest.raises(recframe.RecframeError, match="k must be an integer of 1 or more, but is 0"):
         frame.rec.overlap(0)
     with pytest.raises(recframe.RecframeError, match="pass model=None if the score"):
         frame.rec.overlap(2)

@@ -62,7 +62,7 @@ def test_what_is_refused():
 
     assert "  user      refused    'query_di'" == shown[1]
     assert shown[-1].endswith("did you mean 'query_id'?")
-    assert "Refused: score='distance': the name suggests that lower is better;" in repr(
+    assert "Refused: score='distance': the name suggests that lower is better." in repr(
         frame.rec(score="distance", relevant="doc_id")
     )
 

@@ -115,14 +115,14 @@ def test_columns_of_several_levels():
 def test_refusals(two):
     """A score needs a known direction, and the added columns need free names."""
     for frame, options, score, message in (
-        (two.assign(ranked_by=1), {}, None, "a column 'ranked_by', which the frame has; rename"),
+        (two.assign(ranked_by=1), {}, None, "a column 'ranked_by', which the frame has. Rename"),
         (two.assign(rank=1), {"score": ["model_score", "far_score"]}, None, "a column 'rank', wh"),
         (two.assign(rank=1), {}, "far_score", "a column 'rank', which the frame has"),
         (
             two.assign(x=1),
             {"ascending": [False, True]},
             "x",
-            r"ascending=\[False, True\] is for the score columns .*, found score=",
+            r"ascending=\[False, True\] is for the score columns .*, not score=",
         ),
     ):
         with pytest.raises(RecframeError, match=message):

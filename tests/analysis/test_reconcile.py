@@ -255,10 +255,10 @@ def test_other_questions_are_asked():
         with pytest.raises(RecframeError, match="user: no column found"):
             call(ROWS.rename(columns={"user": "x"}).rec)
     with pytest.raises(
-        RecframeError, match=r"score must be one of \['a_score', 'b_score'\], found None"
+        RecframeError, match=r"score must be one of \['a_score', 'b_score'\], but is None"
     ):
         LISTS.rec(truth=PAIRS).reconcile("recall@2", 0.5)
-    with pytest.raises(RecframeError, match=r"score must be one of .*, found 'c'; pass score="):
+    with pytest.raises(RecframeError, match=r"score must be one of .*, but is 'c'. Pass score="):
         LISTS.rec(truth=PAIRS).reconcile("recall@2", 0.5, score="c")
     with pytest.raises(RecframeError, match="did you mean 'recall@2'"):
         ROWS.rec.reconcile("recal@2", 0.5)
@@ -371,4 +371,4 @@ def test_the_command_line(tmp_path):
     assert "order the models" in errors
     _, errors, status = run(*words, "--value", "0.5")
     assert 1 == status
-    assert "pass score=" in errors
+    assert "Pass score=" in errors

@@ -458,7 +458,7 @@ def test_one_model_and_no_item():
     [
         ({"baseline": "none"}, "baseline must be a score column"),
         ({"by": "none"}, "none"),
-        ({"title": 3}, "title must be a text, found 3"),
+        ({"title": 3}, "title must be a text, but is 3"),
         ({"label": "none"}, "label='none'"),
         ({"label": "score"}, "label='score'"),
         ({"items": 0}, "items must be"),
@@ -545,7 +545,7 @@ def test_save(report, example, tmp_path):
     with pytest.raises(recframe.RecframeError, match="cannot write"):
         report.save(tmp_path / "none" / "page.html")
     for name in ("page.pdf", "page", "page.html.gz"):
-        with pytest.raises(recframe.RecframeError, match=r"path must end in .html or .htm, found"):
+        with pytest.raises(recframe.RecframeError, match=r"path must end in .html or .htm, but is"):
             report.save(tmp_path / name)
     pd.testing.assert_frame_equal(example, pd.read_parquet(path))
     assert {path, page} == set(tmp_path.iterdir())

@@ -157,11 +157,11 @@ def test_names_are_drawn_as_they_are(per_user):
 def test_other_backends_are_refused(per_user, monkeypatch):
     """Other plotting backends, and a missing Matplotlib, are refused with a way to continue."""
     table = recframe.summary(per_user)
-    with pytest.raises(recframe.RecframeError, match="found backend='plotly'; pass backend='matp"):
+    with pytest.raises(recframe.RecframeError, match=r"not backend='plotly'\. Pass backend='matp"):
         table.plot(backend="plotly")
     with monkeypatch.context() as patched:
         patched.setattr(pd, "get_option", lambda name: "hvplot")
-        with pytest.raises(recframe.RecframeError, match="found backend='hvplot'"):
+        with pytest.raises(recframe.RecframeError, match="backend='hvplot'"):
             table.plot()
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"plot needs matplotlib.*pip install 'recframe\[plot\]'"):
@@ -334,9 +334,11 @@ def test_parts_of_a_table_are_refused(per_user):
     """Pictures and papers' tables are refused for a part of a table that lacks needed columns."""
     table = recframe.summary(per_user)
     for call in (table[["mean"]].plot, table[["mean"]].to_latex, table[["mean"]].to_markdown):
-        with pytest.raises(recframe.RecframeError, match=r"found no \['high', 'interval', 'low', "):
+        with pytest.raises(
+            recframe.RecframeError, match=r"but these have no \['high', 'interval', 'low', "
+        ):
             call()
-    with pytest.raises(recframe.RecframeError, match="found no 'row'"):
+    with pytest.raises(recframe.RecframeError, match="no 'row'"):
         table.iloc[:0].plot()
 
 
@@ -357,4 +359,4 @@ def test_command_line(asked, tmp_path, capsys):
         with pytest.raises(SystemExit) as ended:
             main([*words, "--format", name])
         assert 2 == ended.value.code
-        assert "add --summary or --baseline" in capsys.readouterr().err
+        assert "Add --summary or --baseline" in capsys.readouterr().err

@@ -307,7 +307,7 @@ def test_values_that_are_there(method):
     actual = getattr(recframe, method)(bound.evaluate(METRICS), **asked, **own)
 
     pd.testing.assert_frame_equal(getattr(bound, method)(**ASKED[method], **own), actual)
-    with pytest.raises(recframe.RecframeError, match=r"by must be a Series .* found 'country'"):
+    with pytest.raises(recframe.RecframeError, match=r"by must be a Series .* but is 'country'"):
         getattr(recframe, method)(bound.evaluate(METRICS), by="country")
 
 
@@ -350,7 +350,7 @@ def test_users_without_rows():
     assert ["NL", True] == [table.index[0][0], pd.isna(table.index[1][0])]
     assert {"FR": 0.0, "NL": 1.0} == by_user["recall@1"].droplevel("score").to_dict()
     with pytest.raises(
-        recframe.RecframeError, match=r"found 1 others \(user 3 has nan\); a Series"
+        recframe.RecframeError, match=r"but has 1 others \(user 3 has nan\); a Series"
     ):
         recs.assign(w=1).rec(population="all", truth=truth, short="pad").mean(
             "recall@1", weights="w"
@@ -363,7 +363,10 @@ U00 = pd.Index(["u00"], name="user")
 @pytest.mark.parametrize(
     ("arguments", "message"),
     {
-        "varies": ({"by": "item"}, "by='item' must hold one value for each user, found several "),
+        "varies": (
+            {"by": "item"},
+            "by='item' must hold one value for each user, but holds several ",
+        ),
         "unknown": ({"by": "nope"}, "by='nope': no such column"),
         "none": ({"by": []}, "by must name at least one column"),
         "twice": ({"by": ["country", "country"]}, "by must name each column once"),
@@ -375,12 +378,12 @@ U00 = pd.Index(["u00"], name="user")
         ),
         "repeated": (
             {"by": pd.Series([1, 2], U00.append(U00))},
-            "found several for user 'u00",
+            "but has several for user 'u00",
         ),
-        "text": ({"weights": "country"}, "weights='country' must hold numbers, found"),
+        "text": ({"weights": "country"}, "weights='country' must hold numbers, but holds"),
         "negative": (
             {"weights": interactions()[1]["clicks"] - 10},
-            "found 25 others",
+            "but has 25 others",
         ),
         "unweighed": ({"weights": pd.Series(1.0, U00)}, r"24 others \(user 'u01' has nan"),
     }.values(),
@@ -444,7 +447,7 @@ def test_who_varies_is_said():
             "country": [*"xxx", *"yyzx", *"xy", "x"],
         }
     )
-    message = r"found several for 2 of 4 \(user 'bob' has 'y' and 'z'\)"
+    message = r"but holds several for 2 of 4 \(user 'bob' has 'y' and 'z'\)"
     for rows in (frame, frame.sort_values("item", key=lambda item: item % 3, kind="stable")):
         with pytest.raises(recframe.RecframeError, match=message if rows is frame else "for 2 of"):
             rows.rec(short="pad").mean("precision@1", by="country")

@@ -238,13 +238,13 @@ def test_no_user_with_a_value(frame):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"confidence": 95}, "confidence must be between 0 and 1, found 95"),
-        ({"confidence": 1.0}, "confidence must be between 0 and 1, found 1.0"),
-        ({"confidence": "0.9"}, "confidence must be between 0 and 1, found '0.9'"),
-        ({"n_resamples": 0}, "n_resamples must be an integer of 1 or more, found 0"),
-        ({"n_resamples": 1e4}, "n_resamples must be an integer of 1 or more, found 10000.0"),
-        ({"seed": None}, "seed must be an integer of 0 or more, found None"),
-        ({"interval": "bca"}, r"interval must be one of 'auto', 'wilson', .*found 'bca'"),
+        ({"confidence": 95}, "confidence must be between 0 and 1, but is 95"),
+        ({"confidence": 1.0}, "confidence must be between 0 and 1, but is 1.0"),
+        ({"confidence": "0.9"}, "confidence must be between 0 and 1, but is '0.9'"),
+        ({"n_resamples": 0}, "n_resamples must be an integer of 1 or more, but is 0"),
+        ({"n_resamples": 1e4}, "n_resamples must be an integer of 1 or more, but is 10000.0"),
+        ({"seed": None}, "seed must be an integer of 0 or more, but is None"),
+        ({"interval": "bca"}, r"interval must be one of 'auto', 'wilson', .*'bca'"),
         ({"metrics": "recall"}, "'recall': recall needs a cut-off"),
     ],
 )

@@ -175,9 +175,13 @@ def test_labels_that_tell_too_little(rows):
         (
             rows,
             judged,
-            r"trusted must have a column of labels .* found \['a', 'b', 'llm', 'human'\]",
+            r"trusted must have a column of labels .* but has \['a', 'b', 'llm', 'human'\]",
         ),
-        (rows.assign(human=words), "human", r"trusted must hold booleans or grades, found 'no'"),
+        (
+            rows.assign(human=words),
+            "human",
+            r"trusted must hold booleans or grades, but holds 'no'",
+        ),
         (rows, rows["human"], "trusted must be the label of a column"),
     ):
         with pytest.raises(RecframeError, match=message):
@@ -423,7 +427,7 @@ def test_gate(rows, tmp_path, monkeypatch):
     ("change", "words"),
     [
         ({"trusted": "humna"}, "trusted='humna': no such column"),
-        ({"trusted": "human", "interval": "t"}, "found interval='t'; pass interval='auto'"),
+        ({"trusted": "human", "interval": "t"}, "interval='t'. Pass interval='auto'"),
         ({"trusted": "human", "metrics": "judged@3"}, "judged@3 does not depend on labels"),
         (
             {"trusted": pd.DataFrame({"user": [10**6] * 2, "item": [1, 2], "y": [0, 1]})},

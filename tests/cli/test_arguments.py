@@ -165,7 +165,7 @@ def test_a_wrong_cut_off(k, capsys):
     with pytest.raises(SystemExit) as stopped:
         main(["describe", str(EXAMPLE), f"--k={k}"])
     assert 2 == stopped.value.code
-    assert "--k: k must be an integer of 1 or more, found " in capsys.readouterr().err
+    assert "--k: k must be an integer of 1 or more, but is " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("flag", ["--metric", "--ties", "--per-user"])
@@ -181,14 +181,14 @@ USAGE = {
     "k of 0": (["--metric", "recall@0"], "needs a cut-off, an integer of 1 or more"),
     "unknown rule": (["--ties", "random"], "invalid choice: 'random'"),
     "zero division": (["--zero-division", "2"], "zero_division must be NaN, 0.0 or 1.0"),
-    "no number": (["--min-score", "high"], "must be a number, found 'high'"),
-    "no table": (["--per-user", "x.txt"], "must end in .parquet or .csv, found 'x.txt'"),
+    "no number": (["--min-score", "high"], "must be a number, but is 'high'"),
+    "no table": (["--per-user", "x.txt"], "must end in .parquet or .csv, but is 'x.txt'"),
     "no memory": (["--memory", "lots"], "memory must be a number of bytes above 0 or a text"),
     "much memory": (["--memory", "9" * 400 + "B"], "argument --memory: "),
     "much memory in bytes": (["--memory", "9" * 5000], "memory must be a number of bytes above 0"),
     "long k": (["--metric", "recall@" + "9" * 20], "k must be at most 2**53"),
     "longer k": (["--metric", "recall@" + "9" * 10_000], "k must be at most 2**53"),
-    "high score": (["--min-score", "1e400"], "must be a number that floats can hold, found '1e4"),
+    "high score": (["--min-score", "1e400"], "must be a number that floats can hold, but is '1e4"),
     "higher": (["--min-relevance", "1" + "0" * 9000], "must be a number that floats can hold"),
     "user or none": (["--no-user", "--user", "x"], "--user: not allowed with argument --no-user"),
     "relevant or none": (["--relevant", "x", "--no-relevant"], "not allowed with argument --rel"),
@@ -214,7 +214,7 @@ REFUSED = {
     "missing column": (["--user", "usr"], "user='usr': no such column"),
     "long k": (["--metric", "recall@31"], "fewer than k=31 ranked rows"),
     "text": (["--score", "object", "--user", "item", "--relevant", "KNN scores"], "0/1"),
-    "no tmp": (["--tmp", "no/folder"], "tmp must be an existing folder, found 'no/folder'"),
+    "no tmp": (["--tmp", "no/folder"], "tmp must be an existing folder, but is 'no/folder'"),
     "no folder": (["--per-user", "no/folder/x.csv"], "cannot write no/folder/x.csv: No such file"),
 }
 
@@ -278,7 +278,7 @@ def test_remedy_of_a_refusal(tmp_path, capsys):
 
     assert 1 == main(["evaluate", path])
     message, flags = capsys.readouterr().err.splitlines()
-    assert "pass short='pad' to divide by k anyway, short='shrink'" in message
+    assert "Pass short='pad' to divide by k anyway, short='shrink'" in message
     assert f"As flags: recframe evaluate '{path}' --short pad" == flags
     assert 0 == main([*shlex.split(flags)[3:]])
 
@@ -330,7 +330,7 @@ def test_an_answer_without_a_flag(tmp_path, capsys):
         (["evaluate", "x", "--min_relevance=4"], "--min_relevance; did you mean --min-relevance?"),
         (
             ["evaluate", "x", "--score", "a", "b"],
-            "unrecognized arguments: b; repeat a flag for each",
+            "unrecognized arguments: b. Repeat a flag for each",
         ),
         (["describe", "x", "--qqqq"], "unrecognized arguments: --qqqq"),
         (["evaluate", "x", "--metric", "recall@4", "P_5"], "'P_5', did you mean 'precision@5'?"),

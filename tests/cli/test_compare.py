@@ -186,10 +186,10 @@ def test_low_values_are_better_where_it_is_said():
 @pytest.mark.parametrize(
     ("low", "high", "message"),
     [
-        ([], ["own"], r"low values of 'mean\(price\)@4' are better is not known, .*pass higher_"),
+        ([], ["own"], r"low values of 'mean\(price\)@4' are better is not known, .*Pass higher_"),
         (["mean(price)@4"], [], "low values of 'own' are better is not known"),
-        (["x"], [], "must name metrics that are compared, .*found 'x'"),
-        (["own"], ["own"], "must name once metrics that are compared, .*found 'own'"),
+        (["x"], [], "must name metrics that are compared, .*but names 'x'"),
+        (["own"], ["own"], "must name once metrics that are compared, .*but names 'own'"),
     ],
 )
 def test_directions_that_are_refused(low, high, message):
@@ -242,8 +242,8 @@ def test_users_as_text_and_as_numbers(save, capsys):
     assert 0 == main(["compare", text, paths[0]])
     assert 1 == main(["compare", paths[1], text])
     assert (
-        "recframe: text.parquet has no user of whole.parquet, found '0' and 0, which are text and "
-        "integers; write them alike\n"
+        "recframe: text.parquet has no user of whole.parquet: they begin with '0' and 0, "
+        "which are text and integers. Write them alike\n"
     ) == capsys.readouterr().err.partition("\n")[2].partition("\n")[2]
 
 
@@ -274,13 +274,13 @@ def test_what_has_nothing_in_common_is_refused(save, nights, capsys):
     Path("empty.parquet").touch()
     for words, message in {
         "old.parquet metrics.parquet": "metrics.parquet has no metric of old.parquet, found ['rec",
-        "old.parquet scores.parquet": "scores.parquet has no score of old.parquet, found ['knn0'",
+        "old.parquet scores.parquet": "scores.parquet has no score of old.parquet, not ['knn0'",
         "old.parquet new.parquet --metric auc": "'auc' must be in both files; old.parquet has [",
-        "old.parquet link.parquet": "old.parquet and link.parquet are one file; name two",
-        "'' new.parquet": "OLD must name a file or folder, found '' (an unset variable?)",
+        "old.parquet link.parquet": "old.parquet and link.parquet are one file. Name two",
+        "'' new.parquet": "OLD must name a file or folder, but is '' (an unset variable?)",
         "no.parquet new.parquet": "cannot read no.parquet: no such file",
         "old.parquet empty.parquet": "cannot read empty.parquet: ",
-        "old.parquet inf.csv": "inf.csv: per_user must hold finite numbers, found inf in",
+        "old.parquet inf.csv": "inf.csv: per_user must hold finite numbers, but holds inf in",
         "old.parquet new.parquet -o old.parquet": "cannot write old.parquet: it is an input",
     }.items():
         assert 1 == main(["compare", *shlex.split(words)])
@@ -297,24 +297,24 @@ def test_what_has_nothing_in_common_is_refused(save, nights, capsys):
         (["--max-drop", "1", "--non-inferior", "1"], "not allowed with argument --max-drop"),
         (
             ["--lower-is-better", "x"],
-            "--lower-is-better belongs to a gate; add --max-drop, --non-inf",
+            "--lower-is-better belongs to a gate. Add --max-drop, --non-inf",
         ),
         (
             ["--allow-missing"],
-            "--allow-missing belongs to a gate; add --max-drop, --non-inferior or --",
+            "--allow-missing belongs to a gate. Add --max-drop, --non-inferior or --",
         ),
         (
             ["--min-users", "0.9"],
-            "--min-users belongs to a gate; add --max-drop, --non-inferior or --",
+            "--min-users belongs to a gate. Add --max-drop, --non-inferior or --",
         ),
-        (["--at-least", "2"], "--at-least: must be a number from 0 to 1, found 2"),
-        (["--at-least", "ndcg@10=-1"], "--at-least: must be a number from 0 to 1, found -1"),
-        (["--at-least", "ndcg@10=1.5"], "--at-least: must be a number from 0 to 1, found 1.5"),
-        (["--at-least", "rbp(p=0.8)=2"], "--at-least: must be a number from 0 to 1, found 2"),
-        (["--at-least", "dcg@10=-1"], "--at-least: must be a number of 0 or more, found -1"),
-        (["--min-users", "95"], "--min-users: must be a number from 0 to 1, found 95"),
+        (["--at-least", "2"], "--at-least: must be a number from 0 to 1, but is 2"),
+        (["--at-least", "ndcg@10=-1"], "--at-least: must be a number from 0 to 1, but is -1"),
+        (["--at-least", "ndcg@10=1.5"], "--at-least: must be a number from 0 to 1, but is 1.5"),
+        (["--at-least", "rbp(p=0.8)=2"], "--at-least: must be a number from 0 to 1, but is 2"),
+        (["--at-least", "dcg@10=-1"], "--at-least: must be a number of 0 or more, but is -1"),
+        (["--min-users", "95"], "--min-users: must be a number from 0 to 1, but is 95"),
         (["--interval", "wilson"], "argument --interval: invalid choice: 'wilson'"),
-        (["--correction", "max_t", "--test", "ttest"], "; pass correction='holm'"),
+        (["--correction", "max_t", "--test", "ttest"], ". Pass correction='holm'"),
     ],
 )
 def test_wrong_usage(words, message, capsys):
@@ -384,7 +384,7 @@ def test_segments_of_saved_tables(segmented):
 def test_what_is_no_segment_of_saved_tables(segmented, capsys):
     """A column that was not saved as a segment is refused, and the message names the saved ones."""
     assert 1 == main(["compare", "old.parquet", "new.parquet", "--by", "nix"])
-    said = "--by must be a column before the score in both files, 'user', 'country', found 'nix'"
+    said = "--by must be a column before the score in both files, 'user', 'country', but is 'nix'"
     assert said in capsys.readouterr().err
 
 
@@ -532,7 +532,7 @@ def test_a_limit_that_nothing_exceeds(rule, save, capsys):
         main(["compare", *paths, rule, "5", "-q", "--output", "out.json"])
     assert (
         f"recframe: {rule[2:].replace('-', '_')}=5 must be below 0.5007 for recall@4, as its old "
-        "mean by 'knn' is 0.5007; pass a difference of means such as 0.025\n"
+        "mean by 'knn' is 0.5007. Pass a difference of means such as 0.025\n"
     ) == capsys.readouterr().err
     assert not Path("out.json").exists()
 

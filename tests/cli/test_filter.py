@@ -97,8 +97,8 @@ def test_what_is_told_of_filters(path, capsys):
     ("text", "message"),
     {
         "dy > 1": "filters: 'dy': no such column; .* did you mean 'day'",
-        "day > x": "filters: a value for 'day' must be of its type timestamp.*, found 'x'",
-        "item in (x)": "filters: a value for 'item' must be of its type int64, found 'x'",
+        "day > x": "filters: a value for 'day' must be of its type timestamp.*, but is 'x'",
+        "item in (x)": "filters: a value for 'item' must be of its type int64, but is 'x'",
     }.items(),
 )
 def test_filters_that_do_not_fit(path, text, message, capsys):
@@ -116,8 +116,8 @@ def test_numbers_that_text_is_compared_with(frame, tmp_path, sign, capsys):
 
     assert 1 == main([*words, f"kunde {sign} 50"])
     assert (
-        f"recframe: filters: 'kunde' {sign} compares text, in which '10' is below '9', found the "
-        "number 50; write numbers in the files, or '50' in quotes\n"
+        f"recframe: filters: 'kunde' {sign} compares text, in which '10' is below '9', not the "
+        "number 50. Write numbers in the files, or '50' in quotes.\n"
     ) == capsys.readouterr().err
     with pytest.raises(recframe.RecframeError, match=r"filters: .*cannot be evaluated"):
         recframe.scan(path, filters=[("kunde", sign, 50)])

@@ -88,7 +88,7 @@ def test_weights_of_one_file(capsys):
 
     assert 1 == main(["compare", "plain.parquet", "heavy.parquet"])
     assert (
-        "recframe: heavy.parquet has weights of users and plain.parquet has none; evaluate both "
+        "recframe: heavy.parquet has weights of users and plain.parquet has none. Evaluate both "
         "with --weights, or both without\n"
     ) == capsys.readouterr().err
     with pytest.raises(recframe.RecframeError, match=r"heavy\.parquet has weights of users and"):
@@ -128,7 +128,7 @@ def test_a_segment_called_weights(capsys):
 
     assert 0 == main(words)
     assert 1 == main([*words, "--per-user", "users.csv"])
-    assert "by='weights' has a name that saved tables use; rename it" in capsys.readouterr().err
+    assert "by='weights' has a name that saved tables use. Rename it" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_a_limit_that_no_loss_can_reach(metric, limit, most, capsys):
         main([*words, str(limit)])
     assert (
         f"recframe: max_drop={limit} must be below {most} for {metric}, as its old mean by 'als' "
-        f"is 0.25; pass a difference of means such as {most / 20:.2g}\n"
+        f"is 0.25. Pass a difference of means such as {most / 20:.2g}\n"
     ) == capsys.readouterr().err
     assert 3 == main([*words, str(most - 0.01)])
 
@@ -181,7 +181,7 @@ def test_files_made_with_other_options(options, capsys):
     ]
     text = f"{' and '.join(made)} were made with other options"
     assert f"recframe: note: {text}" == said.splitlines()[0]
-    assert f"recframe: {text}; evaluate both with the same\n" == refused
+    assert f"recframe: {text}. Evaluate both with the same\n" == refused
 
 
 def test_options_that_changed_nothing(capsys):
@@ -243,4 +243,4 @@ def test_the_unit_is_saved(capsys):
     found = pd.read_csv(io.StringIO(capsys.readouterr().out))
     assert {60} >= set(found["n_users"])
     assert 1 == main(["compare", "old.parquet", "other.parquet"])
-    assert "found 120 rankings by ['tag', 'kunde'] of 60 'kunde'" in capsys.readouterr().err
+    assert ": 120 rankings by ['tag', 'kunde'] of 60 'kunde'" in capsys.readouterr().err

@@ -85,16 +85,16 @@ def test_how_intervals_are_made(flags, words, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--seed", "1"], "--seed is for intervals; add --summary or --baseline"),
+        (["--seed", "1"], "--seed is for intervals. Add --summary or --baseline"),
         (["--format", "latex"], "add --summary or --baseline, or --bounds"),
-        (["--summary", "--test", "ttest"], "--test is for differences; add --baseline, not --summ"),
-        (["--baseline", "x", "--interval", "wilson"], "interval must be one of .*found 'wilson'"),
-        (["--summary", "--interval", "tango"], "interval must be one of .*found 'tango'"),
-        (["--summary", "--confidence", "95"], "confidence must be between 0 and 1, found 95"),
-        (["--summary", "--seed", "0.5"], "seed must be an integer of 0 or more, found 0.5"),
+        (["--summary", "--test", "ttest"], "--test is for differences. Add --baseline, not --summ"),
+        (["--baseline", "x", "--interval", "wilson"], "interval must be one of .*but is 'wilson'"),
+        (["--summary", "--interval", "tango"], "interval must be one of .*but is 'tango'"),
+        (["--summary", "--confidence", "95"], "confidence must be between 0 and 1, but is 95"),
+        (["--summary", "--seed", "0.5"], "seed must be an integer of 0 or more, but is 0.5"),
         (
             ["--baseline", "x", "--test", "ttest", "--correction", "max_t"],
-            "found test='ttest'; pass correction='holm'",
+            "found test='ttest'. Pass correction='holm'",
         ),
     ],
 )
@@ -109,14 +109,14 @@ def test_an_interval_that_does_not_fit_the_values(capsys):
     """A refused interval names the value to pass."""
     words = ["--metric", "recall@4", "--summary", "--interval", "wilson"]
     assert 1 == main(["evaluate", str(EXAMPLE), *words])
-    assert "; pass interval='auto'\n" in capsys.readouterr().err
+    assert ". Pass interval='auto'.\n" in capsys.readouterr().err
 
 
 def test_a_missing_extra_is_named(monkeypatch, capsys):
     """A missing extra is named with the command that installs it."""
     monkeypatch.setitem(sys.modules, "scipy.stats", None)
     assert 1 == main(["evaluate", str(EXAMPLE), "--baseline", "KNN scores", "--test", "ttest"])
-    assert "install it with pip install 'recframe[stats]'" in capsys.readouterr().err
+    assert "Install it with pip install 'recframe[stats]'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -125,11 +125,11 @@ def test_a_missing_extra_is_named(monkeypatch, capsys):
         (
             ["--baseline", "knn"],
             "--baseline must be one of the score columns evaluated, ['Random scores', "
-            "'KNN scores'], found 'knn'",
+            "'KNN scores'], but is 'knn'",
         ),
         (
             ["--baseline", "KNN scores", "--score", "KNN scores"],
-            "--baseline compares with others, found only 'KNN scores'; name two score columns or "
+            "--baseline compares with others, but has only 'KNN scores'. Name two score columns or "
             "more",
         ),
     ],

@@ -55,12 +55,12 @@ def test_a_folder_is_not_overwritten(tmp_path, capsys):
 
 
 READ = {
-    "itself": (["run.parquet"], "run.parquet", "it is an input; write to another file"),
+    "itself": (["run.parquet"], "run.parquet", "it is an input. Write to another file"),
     "spelled otherwise": (["run.parquet"], "other/../run.parquet", "an input, named run.parquet"),
     "symbolic link": (["runs/a.parquet"], "soft.parquet", "it is an input, named runs/a.parquet"),
     "hard link": (["runs/a.parquet"], "hard.parquet", "it is an input, named runs/a.parquet"),
     "through a link": (["soft.parquet"], "runs/a.parquet", "it is an input, named soft.parquet"),
-    "in a folder": (["runs"], "runs/b.parquet", "it is an input; write"),
+    "in a folder": (["runs"], "runs/b.parquet", "it is an input. Write"),
     "in a folder by a link": (["folder"], "hard.parquet", "it is an input, named folder/a.parquet"),
     "in a pattern": (["r*/*.parquet"], "runs/b.parquet", "an input, named ./runs/b.parquet;"),
     "second of a list": (["run.parquet", "runs/b.parquet"], "folder/b.parquet", "an input, named"),

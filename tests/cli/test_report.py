@@ -79,7 +79,7 @@ def test_two_nights(nights, tmp_path, capsys):
     assert 'id="segments"' in page
     assert "Nothing in the data" not in page
     assert "Differences between models" in page
-    assert 2 == page.count("No user has another value")
+    assert 2 == page.count("have the same value by both models")
 
 
 def test_a_night_that_pandas_wrote(nights, tmp_path):

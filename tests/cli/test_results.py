@@ -190,7 +190,7 @@ def test_users_left_out_are_noted(large, capsys):
 
 
 ROUTES = {
-    "1MiB": "in any order, parted by users in a temporary file, within 1,048,576 bytes",
+    "1MiB": "in any order, partitioned by user in a temporary file, within 1,048,576 bytes",
     "1GB": "in one piece, within 1,000,000,000 bytes",
 }
 

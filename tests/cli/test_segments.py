@@ -157,9 +157,12 @@ def test_weighted_means(frame, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--by", "item"], r"by='item' must hold one value for each user, found several for 10 of"),
+        (
+            ["--by", "item"],
+            r"by='item' must hold one value for each user, but holds several for 10 of",
+        ),
         (["--by", "none"], r"by='none'.*no such column"),
-        (["--weights", "country"], r"weights='country' must hold numbers, found str|object"),
+        (["--weights", "country"], r"weights='country' must hold numbers, but holds str|object"),
         (["--by", "day", "--by", "day"], r"by must name each column once"),
     ],
 )

@@ -158,10 +158,10 @@ def test_runs_are_named_by_their_files(tmp_path, capsys):
 
     assert paths == list(scores_of(capsys, qrels, *paths))
     assert 1 == main(["trec", qrels, paths[0], paths[0]])
-    assert "x.run is named twice; name each run once" in capsys.readouterr().err
+    assert "x.run is named twice. Name each run once" in capsys.readouterr().err
     (tmp_path / "c.run").hardlink_to(paths[0])
     assert 1 == main(["trec", qrels, paths[0], str(tmp_path / "c.run")])
-    assert re.search(r"c.run is named twice, also as .*x.run; name", capsys.readouterr().err)
+    assert re.search(r"c.run is named twice, also as .*x.run. Name", capsys.readouterr().err)
 
 
 LINES = """\
@@ -217,11 +217,11 @@ REFUSED = {
     "no run": ([QRELS, "none.run"], "cannot read none.run: no such file"),
     "no such baseline": (
         [QRELS, BM25, DENSE, "--baseline", "bm25"],
-        r"--baseline must be one of the runs evaluated, \['bm25.run', 'dense.run'\], found 'bm25'",
+        r"--baseline must be one of the runs evaluated, \['bm25.run', 'dense.run'\], but is 'bm25'",
     ),
     "nothing to compare": (
         [QRELS, BM25, "--baseline", BM25],
-        "--baseline compares with others, found only 'examples/bm25.run'; name two runs or more",
+        "--baseline compares with others, but has only 'examples/bm25.run'. Name two runs or more",
     ),
     "bad pairs": ([QRELS, BM25, "--exclude", BM25], "exclude: examples/bm25.run, line 1: must"),
     "written over": ([QRELS, BM25, "--per-user", "{}"], "cannot write .*: it is an input"),

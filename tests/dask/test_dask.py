@@ -109,7 +109,7 @@ def test_null_users_are_refused(make, threads):
     """The shuffle keeps rows without an id, which are refused as in pandas."""
     frame = interactions("nullable")
     frame.loc[7, "user"] = pd.NA
-    with pytest.raises(recframe.RecframeError, match="ids must not be null, found 1 null"):
+    with pytest.raises(recframe.RecframeError, match=r"ids must not be null, but 1 .*null"):
         make(parts(frame).rec(short="pad")).compute()
 
 
@@ -171,7 +171,9 @@ def test_a_metric_that_is_undefined(threads):
 def test_a_promise_that_does_not_hold(ids, make, threads):
     """Users in several partitions are refused in every table."""
     lazy = make(parts(interactions(ids)).rec(partitioned=True, short="pad"))
-    with pytest.raises(recframe.RecframeError, match=r"partitioned=True: .* 49 users in several"):
+    with pytest.raises(
+        recframe.RecframeError, match=r"partitioned=True: .* 49 of .* users are in several"
+    ):
         lazy.compute()
 
 
@@ -467,7 +469,7 @@ def test_options_are_those_of_pandas():
     rec = parts(interactions()).rec
     with pytest.raises(recframe.RecframeError, match="short must be one of"):
         rec(short="cut")
-    with pytest.raises(recframe.RecframeError, match="unknown option 'k'; pass a cut-off"):
+    with pytest.raises(recframe.RecframeError, match=r"unknown option 'k'\. Pass a cut-off"):
         rec(k=4)
 
 

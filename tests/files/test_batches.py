@@ -25,7 +25,7 @@ def test_null_users_are_refused_or_dropped(large, tmp_path, layout, ids):
     evaluate_as_in_memory(tmp_path, short="pad", missing="drop", memory=SMALL)
 
     with pytest.raises(
-        recframe.RecframeError, match=r"ids must not be null, found 1 null of .*0.pa"
+        recframe.RecframeError, match=r"ids must not be null, but 1 of .* are null in .*0.pa"
     ):
         recframe.evaluate(tmp_path, FEW, short="pad", memory=SMALL)
 
@@ -178,7 +178,7 @@ def test_fewer_rows_than_the_footer_says(large, tmp_path):
     files = files._replace(row_groups=[files.row_groups[0], wrong])
     with pytest.raises(
         recframe.RecframeError,
-        match=r"cannot read .*0.parquet: row group 1 must have the 103 rows .*, found 100;",
+        match=r"cannot read .*0.parquet: row group 1 must have the 103 rows .*, but has 100.",
     ):
         read(tmp_path, 10_000, files=files)
 

@@ -75,7 +75,7 @@ def test_nulls_dropped_are_told(large, tmp_path):
 
     pd.testing.assert_frame_equal(expected, actual, check_exact=True)
     assert (len(large), len(large)) == done[-1]
-    with pytest.raises(recframe.RecframeError, match="user='user': ids must not be null, found"):
+    with pytest.raises(recframe.RecframeError, match="user='user': ids must not be null, but"):
         recframe.evaluate(tmp_path, FEW, short="pad", memory="1GiB")
 
 

@@ -46,9 +46,9 @@ def test_no_memory(memory):
 
 
 OTHERS = {
-    "memory": ({"memory": "lots"}, "memory must be .* such as '512MiB', found 'lots'"),
-    "tmp": ({"tmp": "no/such/folder"}, "tmp must be an existing folder, found 'no/such/folder"),
-    "progress": ({"progress": 1}, r"progress must be True, False or a function .*, found 1"),
+    "memory": ({"memory": "lots"}, "memory must be .* such as '512MiB', but is 'lots'"),
+    "tmp": ({"tmp": "no/such/folder"}, "tmp must be an existing folder, but is 'no/such/folder"),
+    "progress": ({"progress": 1}, r"progress must be True, False or a function .*, but is 1"),
 }
 
 
@@ -168,5 +168,5 @@ def test_a_folder_of_temporary_files(tmp_path):
         assert (5, str(tmp_path), False) == check_limits(5, tmp, False)
     assert (1 << 30, None, print) == check_limits("1GiB", None, print)
     (tmp_path / "file").touch()
-    with pytest.raises(recframe.RecframeError, match="tmp must be an existing folder, found"):
+    with pytest.raises(recframe.RecframeError, match="tmp must be an existing folder, but is"):
         check_limits(5, tmp_path / "file", False)

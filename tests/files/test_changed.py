@@ -12,7 +12,7 @@ import pytest
 
 import recframe
 
-CHANGED = r"cannot read {}: it changed while it was read; pass its path again once it is written"
+CHANGED = r"cannot read {}: it changed while it was read. Pass its path again once it is written"
 OPTIONS = {"short": "pad", "population": "both"}
 METHODS = {
     "evaluate": lambda scan: scan.evaluate("recall@2"),

@@ -170,7 +170,7 @@ def test_types_of_two_kinds_are_refused(tmp_path, case):
     first, first_type, second, second_type, message = TWO_TYPES[case]
     save_user(tmp_path / "0.parquet", first, first_type)
     save_user(tmp_path / "1.parquet", second, second_type)
-    with pytest.raises(recframe.RecframeError, match=message + ".* write the files with one type"):
+    with pytest.raises(recframe.RecframeError, match=message + ".* Write the files with one type"):
         recframe.evaluate(tmp_path, ["recall@1"])
 
 
@@ -244,7 +244,8 @@ def test_cells_of_several_values(tmp_path, kind):
     table = pa.table({"user": [value] * 2, "score": [1, 2], "relevant": [1, 0]})
     pq.write_table(table, tmp_path / "0.parquet")
     with pytest.raises(
-        recframe.RecframeError, match=f"'user' must have one value in a cell, found type {kind}<"
+        recframe.RecframeError,
+        match=f"'user' must have one value in a cell, but is of type {kind}<",
     ):
         recframe.evaluate(tmp_path, ["recall@1"])
 

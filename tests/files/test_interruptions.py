@@ -178,7 +178,7 @@ FULL = {
     # The spill reaches the limit first, unless all rows fit in memory.
     "temporary": (
         [],
-        "cannot write temporary files to {tmp}: File too large; pass tmp= a folder",
+        "cannot write temporary files to {tmp}: File too large. Pass tmp= a folder",
     ),
     "csv": (["--memory", "1GiB"], "cannot write {out}/u.csv: "),
     "parquet": (["--memory", "1GiB"], "cannot write {out}/u.parquet: "),
@@ -222,7 +222,7 @@ def small_disk(folder):
 
 
 DISKS = {
-    ("tmp", "csv"): "cannot write temporary files to {tmp}: No space left on device; pass tmp=",
+    ("tmp", "csv"): "cannot write temporary files to {tmp}: No space left on device. Pass tmp=",
     ("out", "csv"): "cannot write {out}/u.csv: No space left on device\n",
     ("out", "parquet"): "cannot write {out}/u.parquet: ",
 }
@@ -375,7 +375,9 @@ def test_rows_that_are_not_there(checked, tmp_path):
     start = pq.read_metadata(checked[0]).row_group(2).column(3).data_page_offset
     data[start + 1] = 2  # the type of the page, in Thrift's compact form
     path.write_bytes(data)
-    with pytest.raises(recframe.RecframeError, match=r"group 2 must have the 50 rows .*, found 0"):
+    with pytest.raises(
+        recframe.RecframeError, match=r"group 2 must have the 50 rows .*, but has 0"
+    ):
         recframe.evaluate(path, ["recall@2"], short="pad", memory=SMALL)
 
 

@@ -277,7 +277,7 @@ def test_single_numbers_are_lists_too(tmp_path):
 def test_padded_lists_are_refused(tmp_path):
     """The item -1 fills up short lists, so it is no item."""
     frame = pd.DataFrame({"user": [1, 2], "items": [[7, -1], [3, 5]]})
-    with pytest.raises(RecframeError, match="'items': lists must not be padded, found -1"):
+    with pytest.raises(RecframeError, match="'items': lists must not be padded, but hold -1"):
         recframe.scan(write(frame, tmp_path / "a.parquet"), truth=TRUTH).recall(k=1)
 
 
@@ -286,7 +286,7 @@ def test_lists_in_several_rows_of_a_user(tmp_path):
     frame = pd.DataFrame({"date": ["a", "b"], "user": [1, 1], "recs": [[11, 12], [10, 13]]})
     truth = pd.DataFrame({"date": ["b"], "user": [1], "item": [10]})
     path = write(frame, tmp_path / "a.parquet")
-    with pytest.raises(RecframeError, match=r"found 1 users with several; pass user=\['date', 'us"):
+    with pytest.raises(RecframeError, match=r"but 1 users have several. Pass user=\['date', 'us"):
         recframe.scan(path, truth=truth[["user", "item"]]).mean("recall@2")
     asked = {"user": ["date", "user"], "truth": truth, "population": "truth"}
     assert 1.0 == recframe.scan(path, **asked).mean("recall@2").iloc[0, 0]

@@ -198,9 +198,9 @@ def test_an_output_that_is_read(tmp_path):
     os.link(one, link)
     check_apart(other, [str(one)], [])
     check_apart(tmp_path / "new.csv", [str(one)], [str(one)])
-    with pytest.raises(recframe.RecframeError, match=r"one.csv: it is an input; write to"):
+    with pytest.raises(recframe.RecframeError, match=r"one.csv: it is an input. Write to"):
         check_apart(one, [str(other), str(one)], [])
-    with pytest.raises(recframe.RecframeError, match=r"an input, named .*link.csv;"):
+    with pytest.raises(recframe.RecframeError, match=r"an input, named .*link.csv."):
         check_apart(one, [str(link)], [])
 
 

@@ -153,7 +153,7 @@ def test_refusals(rows, truth, tmp_path):
     path, options = write(rows, tmp_path / "rows"), {"min_relevance": 2}
     texts = truth.assign(user=truth["user"].astype("str"))
     changes = {
-        "population: users differ .*, found 258 in both, 42 only in the frame": truth,
+        "population: users differ .*: 258 in both, 42 only in the frame": truth,
         "user: no user is in both the frame and truth": truth.assign(user=truth["user"] + 10**6),
         "user: ids of different kinds are never equal": texts,
         "truth: .*must occur once": pd.concat([truth, truth]),

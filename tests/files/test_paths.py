@@ -51,7 +51,7 @@ def test_a_null_user_named_by_a_folder(tmp_path):
     save_user(tmp_path / "user=1" / "0.parquet", None)
     save_user(tmp_path / "user=__HIVE_DEFAULT_PARTITION__" / "0.parquet", None)
     with pytest.raises(
-        recframe.RecframeError, match=r"ids must not be null, found 2 null of 2 rows"
+        recframe.RecframeError, match=r"ids must not be null, but 2 of 2 rows are null"
     ):
         recframe.evaluate(tmp_path, ["recall@1"])
 
@@ -123,7 +123,7 @@ def test_several_files_are_one_frame(frame, tmp_path, named):
 
 def test_no_files():
     """An empty list of files is refused."""
-    with pytest.raises(recframe.RecframeError, match="frame: must name at least one file, found"):
+    with pytest.raises(recframe.RecframeError, match="frame: must name at least one file, but is"):
         recframe.evaluate([])
 
 
@@ -143,7 +143,7 @@ def test_a_file_named_twice_in_two_spellings(frame, tmp_path, monkeypatch):
     (tmp_path / "other").symlink_to(path.parent)
     monkeypatch.chdir(path.parent)
     for other in ("run.parquet", "link.parquet", "hard.parquet", "../other/run.parquet"):
-        expected = re.escape(f"path: {other} is named twice, first as {path}; name it once")
+        expected = re.escape(f"path: {other} is named twice, first as {path}. Name it once")
         with pytest.raises(recframe.RecframeError, match=expected):
             recframe.evaluate([path, other], ["recall@1"])
     with pytest.raises(recframe.RecframeError, match=r"hard.parquet is named twice|link.parquet"):
@@ -270,7 +270,7 @@ def test_keys_of_folders_in_a_list(tmp_path):
 @pytest.mark.parametrize("path", [3, None, pd.DataFrame()])
 def test_what_is_no_path(path):
     """Values that are no paths are refused without iterating over them."""
-    with pytest.raises(recframe.RecframeError, match="path must be that of files, found"):
+    with pytest.raises(recframe.RecframeError, match="path must be that of files, but is"):
         recframe.iter_evaluate(path)
 
 
@@ -315,7 +315,7 @@ def test_an_empty_path(frame, tmp_path, monkeypatch):
     path = save_frame(frame, tmp_path / "run.parquet")
     monkeypatch.chdir(tmp_path)
     for where in ("", [path, ""]):
-        with pytest.raises(recframe.RecframeError, match=r"path must .*found ''"):
+        with pytest.raises(recframe.RecframeError, match=r"path must .*but is ''"):
             find_files(where)
 
 
@@ -325,7 +325,7 @@ def test_names_that_are_not_text(frame, tmp_path):
     path = tmp_path / os.fsdecode(b"run \xff.parquet")
     save_frame(frame, tmp_path / "run.parquet").rename(path)
     for where in (path, tmp_path, tmp_path / "run*", tmp_path / "\0"):
-        with pytest.raises(recframe.RecframeError, match="its name is not UTF-8 text; rename it"):
+        with pytest.raises(recframe.RecframeError, match=r"its name is not UTF-8 text\. Rename it"):
             find_files(where)
 
 

@@ -47,7 +47,7 @@ def test_the_least_memory_of_a_footer(tmp_path, monkeypatch, end):
     read_end(path, 4000)
     with pytest.raises(
         recframe.RecframeError,
-        match=r"has 300 bytes, and .* 10 times .*found memory of 3,999; pass memory='1MB'",
+        match=r"has 300 bytes, and .* 10 times .*but memory is 3,999. Pass memory='1MB'",
     ):
         read_end(path, 3999)
 
@@ -100,8 +100,8 @@ def test_a_footer_larger_than_the_memory(tmp_path, monkeypatch):
     )
     with pytest.raises(
         recframe.RecframeError,
-        match=r"memory: the footer of .*0.parquet has [0-9,]+ bytes, and .* 10 times .*; "
-        "pass memory='1MB' or more, or write the file with larger row groups",
+        match=r"memory: the footer of .*0.parquet has [0-9,]+ bytes, and .* 10 times .*. "
+        "Pass memory='1MB' or more, or write the file with larger row groups",
     ):
         recframe.evaluate(path, FEW, memory=100_000)
 

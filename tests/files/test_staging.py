@@ -115,7 +115,8 @@ def test_what_is_known_without_reading(frame, tmp_path):
 REFUSED = {
     "user,item,score,relevant\nann,1,0.5\n": "cannot read .*x.csv: .*Row #2: Expected 4 columns",
     "user,item,score,relevant\nann,1,a,1\n": "'score'",
-    "user,item,score,relevant\n,1,0.5,1\n": "ids must not be null, found 1 null of 1 rows .*x.csv",
+    "user,item,score,relevant\n,1,0.5,1\n": "ids must not be null, but 1 of 1 rows are null "
+    ".*x.csv",
     "user,item,score\nann,1,0.5\n": "relevant",
     "user,user,item,score,relevant\nann,bob,1,0.5,1\n": "'user'",
     "": "cannot read .*x.csv: Empty CSV file$",

@@ -111,19 +111,23 @@ def test_quotes_are_letters(tmp_path):
 
 REFUSED = {
     "too few fields": ("run", "a Q0 b 1 0.5 t\n\na Q0 c 2 0.4\n", r"run.txt, line 3: must have 6 "),
-    "too many fields": ("run", "a Q0 b 1 0.5 t u\n", r"found 7: 'a Q0 b 1 0.5 t u'"),
-    "one blank too many": ("run", "a Q0  1 0.5 t\n", "must have 6 fields .*, found 5"),
-    "no number": ("run", "#\na Q0 b 1 x t\n", "line 2: score must be a number, found 'x'"),
-    "NaN": ("run", "a Q0 b 1 NaN t\n", "line 1: score must be a number, found 'NaN'"),
-    "a comma": ("run", "a Q0 b 1 0,5 t\n", "line 1: score must be a number, found '0,5'"),
+    "too many fields": ("run", "a Q0 b 1 0.5 t u\n", r"but has 7: 'a Q0 b 1 0.5 t u'"),
+    "one blank too many": ("run", "a Q0  1 0.5 t\n", "must have 6 fields .*, but has 5"),
+    "no number": ("run", "#\na Q0 b 1 x t\n", "line 2: score must be a number, but is 'x'"),
+    "NaN": ("run", "a Q0 b 1 NaN t\n", "line 1: score must be a number, but is 'NaN'"),
+    "a comma": ("run", "a Q0 b 1 0,5 t\n", "line 1: score must be a number, but is '0,5'"),
     "NaN beside +1": ("run", "a Q0 b 1 +1 t\na Q0 c 1 nan t", "line 2: score must be a number"),
     "no UTF-8": (
         "run",
         b"a Q0 b 1 1 t\na Q0 \xe9 1 1 t",
         "line 2: must be UTF-8 text, .* by iconv",
     ),
-    "nothing": ("run", "", r"run.txt: must have lines of a run \(query Q0 doc rank score tag\), f"),
-    "comments only": ("run", "# a\n\n", "found none"),
+    "nothing": (
+        "run",
+        "",
+        r"run.txt: must have lines of a run \(query Q0 doc rank score tag\), but ",
+    ),
+    "comments only": ("run", "# a\n\n", "but has none"),
     "twice": (
         "run",
         "#\na Q0 b 1 1 t\n\nb Q0 b 1 1 t\na Q0 b 2 0 t\nb Q0 b 2 0 t\n",
@@ -142,7 +146,7 @@ REFUSED = {
     "a header": (
         "qrels",
         "query-id corpus-id score\n",
-        r"must have lines of qrels \(query iteration doc relevance\), found none",
+        r"must have lines of qrels \(query iteration doc relevance\), but has none",
     ),
     "scores in three columns": (
         "run",
@@ -152,10 +156,15 @@ REFUSED = {
     "whole scores in three columns": (
         "run",
         "a b 2\na c 1\n",
-        r"of query, doc and rank \(1, 2, … in each query, in this order\), found 2 in query 'a'; ",
+        r"of query, doc and rank \(1, 2, … in each query, in this order\), but the rank is 2 in "
+        "query 'a'; ",
     ),
-    "a gap in ranks": ("run", "a b 1\nb b 1\na c 3\n", "found 3 in query 'a'; with scores, writ"),
-    "too many fields for pairs": ("qrels", "a b\na b 1\n", r"must have 2 fields \(query doc\), f"),
+    "a gap in ranks": ("run", "a b 1\nb b 1\na c 3\n", "3 in query 'a'; with scores, writ"),
+    "too many fields for pairs": (
+        "qrels",
+        "a b\na b 1\n",
+        r"must have 2 fields \(query doc\), but ",
+    ),
     "a pair twice": ("qrels", "a b\na b\n", "line 2: query 'a' has the document 'b' in line 1"),
     "no whole number": ("qrels", "a 0 b 1.0", "line 1: relevance must be a whole number .*'1.0'"),
     "a huge number": ("qrels", f"a 0 b {10**20}", "line 1: relevance must be a whole number of at"),
@@ -182,11 +191,11 @@ def test_bad_paths_are_refused(tmp_path):
         tmp_path: "Is a directory",
         tmp_path / "none": "no such file",
         tmp_path / "pipe": "it is a pipe, not a file",
-        "": "path: it must name a file or folder, found ''",
+        "": "path: it must name a file or folder, but is ''",
     }.items():
         with pytest.raises(RecframeError, match=message):
             recframe.read_run(path)
-    with pytest.raises(RecframeError, match="path must be the path of a file with qrels, found 5"):
+    with pytest.raises(RecframeError, match="path must be the path of a file with qrels, but is 5"):
         recframe.read_qrels(5)
 
 
@@ -205,5 +214,5 @@ def test_two_tags_in_a_run(tmp_path, end):
     assert 3 == len(read(tmp_path, "\n".join(lines) + end))
     for other in ("dense", "xbm25", "bm25x"):
         text = "\n".join([*lines, f"b Q0 c 1 1 {other}"]) + end
-        with pytest.raises(RecframeError, match=rf"found 2 \(such as 'bm25' and '{other}'\); s"):
+        with pytest.raises(RecframeError, match=rf"but has 2 \(such as 'bm25' and '{other}'\); s"):
             read(tmp_path, text)

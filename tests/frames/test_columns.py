@@ -183,7 +183,7 @@ REFUSED = {
         ["id", "score", "relevant"],
         {},
         r"user: no column found \(looked for user, query, .* each with or without id\); score is "
-        r"'score', relevant is 'relevant'; the frame has 'id', 'score', 'relevant'; pass "
+        r"'score', relevant is 'relevant'; the frame has 'id', 'score', 'relevant'. Pass "
         r"df.rec\(user=...\), where user is 'id' or None for one ranking$",
     ),
     "two users": (
@@ -207,7 +207,8 @@ REFUSED = {
     "every row relevant": (
         ["user", "score", "relevant"],
         {"relevant": None},
-        "relevant=None makes every pair of truth relevant, found no truth; pass truth=, or",
+        "relevant=None makes every pair of truth relevant, but truth is not passed. Pass truth=, "
+        "or",
     ),
     "no model among scores": (
         ["user", "relevant", "score", "bank_credit_score", "z_scores"],
@@ -241,7 +242,7 @@ REFUSED = {
     "score twice": (
         ["user", "score", "relevant"],
         {"score": ["score", "score"]},
-        "found 'score' twice",
+        "but names 'score' twice",
     ),
     "duplicate user": (
         ["user", "user", "score", "relevant"],
@@ -261,7 +262,7 @@ REFUSED = {
     "label that is no label": (
         ["user", "score", "relevant"],
         {"item": ["user"]},
-        r"item must be a column label, found \['user'\]",
+        r"item must be a column label, but is \['user'\]",
     ),
 }
 
@@ -327,7 +328,7 @@ def test_a_direction_for_each_score(ascending):
     """A list of directions must be as long as the list of scores."""
     frame = pd.DataFrame({"user": [1], "a_score": [1], "b_score": [2], "relevant": [1]})
 
-    message = f"an entry for each score column, found {len(ascending)} for"
+    message = f"an entry for each score column, but has {len(ascending)} for"
     with pytest.raises(recframe.RecframeError, match=message):
         frame.rec(ascending=ascending).precision(k=1)
 
@@ -338,9 +339,9 @@ def test_names_by_which_less_is_better():
     two = one.assign(a_score=[1, 2])
     options = {"score": ["a_score", "distance"]}
 
-    with pytest.raises(recframe.RecframeError, match="pass ascending=True to rank the lowest"):
+    with pytest.raises(recframe.RecframeError, match="Pass ascending=True to rank the lowest"):
         one.rec(score="distance").precision(k=1)
-    with pytest.raises(recframe.RecframeError, match=r"pass ascending=\[False, True\] to rank"):
+    with pytest.raises(recframe.RecframeError, match=r"Pass ascending=\[False, True\] to rank"):
         two.rec(**options).precision(k=1)
     assert [0, 1] == two.rec(**options, ascending=[False, True]).precision(k=1).iloc[0].tolist()
     assert [0] == one.rec(score="distance", ascending=False).precision(k=1).iloc[0].tolist()
@@ -357,6 +358,6 @@ def test_a_name_that_is_not_utf_8(role):
         given = odd[0]
         names = [given if name == "score" else name for name in frame]
         frame.columns = pd.Index(names, dtype=object)
-    message = rf"{role}='\\ud800': a name must be text of UTF-8; rename it"
+    message = rf"{role}='\\ud800': a name must be text of UTF-8. Rename it"
     with pytest.raises(recframe.RecframeError, match=message):
         frame.rec(**{role: given}).mean("recall@1")

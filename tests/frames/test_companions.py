@@ -81,6 +81,6 @@ def test_nothing_in_common_anywhere(message):
 def test_users_who_differ_are_counted():
     """Users who differ are counted in the blocks that count them."""
     counts = [UserCounts((1, 2, 0), ([7], []), ""), None, UserCounts((1, 0, 3), ([], [8]), "")]
-    found = r"found 2 in both, 2 only in the frame \(such as 7\) and 3 only in truth \(such as 8\)"
+    found = r"2 in both, 2 only in the frame \(such as 7\) and 3 only in truth \(such as 8\)"
     with pytest.raises(recframe.RecframeError, match=found):
         check(counts=counts)

@@ -62,7 +62,7 @@ def test_nulls(kind):
     is_there = FRAME["score"] != 0.8
     given = KINDS[kind](FRAME["score"])
     frame = FRAME.assign(score=given.where(is_there, None))
-    with pytest.raises(recframe.RecframeError, match="score='score': must not be null, found 1"):
+    with pytest.raises(recframe.RecframeError, match="score='score': must not be null, but 1"):
         frame.rec(min_relevance=1).recall(k=1)
     options = {"min_relevance": 1, "short": "pad", "missing": "unranked"}
     pd.testing.assert_frame_equal(
@@ -77,7 +77,7 @@ def test_masks():
         pd.Series([0.9, -np.inf] * 3).astype("category"),
         pd.Series([Decimal("0.9"), Decimal("-Infinity")] * 3),
     ):
-        with pytest.raises(recframe.RecframeError, match="must not be -inf, found 3"):
+        with pytest.raises(recframe.RecframeError, match="must not be -inf, but 3"):
             FRAME.assign(score=scores).rec(min_relevance=1).recall(k=1)
 
 
@@ -100,9 +100,11 @@ def test_decimals_that_floats_round(value):
     """Decimals with more digits than a float has are refused, and the suggested call runs."""
     for column in ("score", "relevant", "price"):
         frame = FRAME.assign(**{column: as_objects([value, 0, 0, 0, 0, "0.5"])})
-        with pytest.raises(recframe.RecframeError, match=r"at most 15 digits.* found 1 ") as error:
+        with pytest.raises(
+            recframe.RecframeError, match=r"at most 15 digits.* but have 1 "
+        ) as error:
             frame.rec(min_relevance=1, short="pad").evaluate(["recall@1", "mean(price)@1"])
-        call = str(error.value).rpartition("for example with ")[2]
+        call = str(error.value).rpartition("for example with ")[2].removesuffix(".")
         assert "float64" == eval(call, {"df": frame}).dtype
 
 

@@ -43,7 +43,9 @@ def test_relevance_by_every_name(name, recs, truth):
 def test_ratings_still_need_a_threshold(recs, truth):
     """Ratings need a threshold to tell relevant items."""
     rated = truth.assign(rating=[5, 3, 2, 1])
-    with pytest.raises(recframe.RecframeError, match="found values from 1 to 5; pass min_relevan"):
+    with pytest.raises(
+        recframe.RecframeError, match=r"but has values from 1 to 5\. Pass min_relevan"
+    ):
         recall(recs, rated)
 
     assert FIRST == recall(recs, rated, min_relevance=4)
@@ -87,7 +89,7 @@ def test_what_looks_like_grades_is_refused(kind, recs, truth):
     with pytest.raises(
         recframe.RecframeError,
         match=r"truth: relevant: no column found by its name, but 'stars' holds few distinct "
-        r"values \(.*1.*\), as relevance does; pass relevant='stars' if it says which pairs are "
+        r"values \(.*1.*\), as relevance does. Pass relevant='stars' if it says which pairs are "
         "relevant, or relevant=None where all are",
     ):
         recall(recs, graded)
@@ -119,7 +121,7 @@ def test_what_is_found_is_shown(recs, truth):
     with pytest.raises(
         recframe.RecframeError,
         match=r"but 'stars' holds few distinct values \(1, 2.5, null\), as relevance does "
-        r"\(likewise 'score'\); pass",
+        r"\(likewise 'score'\). Pass",
     ):
         recall(recs, graded)
 

@@ -28,29 +28,29 @@ def objects(*ids):
 MIXED = {
     "numbers and text": (
         objects(1, "1", 2),
-        r"found numbers \(2 of 3, such as 1\) and text \(1 of 3, such as '1'\); "
-        r"make them one, with df\['{}'\].astype\(str\)$",
+        r"but are numbers \(2 of 3, such as 1\) and text \(1 of 3, such as '1'\). "
+        r"Make them one, with df\['{}'\].astype\(str\)\.$",
     ),
     "whole floats and text": (
         objects("1", 1.0, 2.0),
-        r"found text .* and numbers \(2 of 3, such as 1.0\).*str\).str.removesuffix\('.0'\)",
+        r"but are text .* and numbers \(2 of 3, such as 1.0\).*str\).str.removesuffix\('.0'\)",
     ),
-    "categories": (objects(1, "1", 2).astype("category"), "found numbers .* and text"),
+    "categories": (objects(1, "1", 2).astype("category"), "but are numbers .* and text"),
     "decimals and text": (objects(Decimal(1), "1"), r"such as Decimal\('1'\)\) and text"),
-    "text and bytes": (objects("a", b"a"), r"found text .* and bytes .*id.decode\(\) if isinst"),
-    "booleans and text": (objects(True, "True"), r"found booleans \(1 of 2, such as True\) and"),
+    "text and bytes": (objects("a", b"a"), r"but are text .* and bytes .*id.decode\(\) if isinst"),
+    "booleans and text": (objects(True, "True"), r"but are booleans \(1 of 2, such as True\) and"),
     "1 and True": (objects(1, True, 2), r"numbers \(2 of 3, such as 1\) and booleans \(1 of 3"),
-    "True and 1": (objects(True, 1), "found booleans .* and numbers"),
+    "True and 1": (objects(True, 1), "but are booleans .* and numbers"),
     "dates and times": (
         objects(date(2026, 1, 1), datetime(2026, 1, 1)),
-        r"found dates .* and times without a zone .*with pd.to_datetime\(df\['{}'\]\)",
+        r"dates .* and times without a zone .*with pd.to_datetime\(df\['{}'\]\)",
     ),
     "zones and none": (
         objects(UTC, UTC.tz_localize(None)),
         r"times with a zone .* and times without .*pd.to_datetime\(df\['{}'\], utc=True\)",
     ),
-    "uuids and text": (objects(ID, str(ID)), r"found UUID .* and text .*astype\(str\)"),
-    "tuples and text": (objects((1, 2), "x"), "found tuple .* and text"),
+    "uuids and text": (objects(ID, str(ID)), r"UUID .* and text .*astype\(str\)"),
+    "tuples and text": (objects((1, 2), "x"), "tuple .* and text"),
 }
 
 
@@ -110,7 +110,7 @@ def test_one_kind_is_taken(ids):
 def test_ids_that_cannot_be_compared():
     """Lists as ids are refused with a remedy."""
     frame = pd.DataFrame({"user": 1, "item": objects([1], [2]), "score": 1.0})
-    message = r"item='item': ids must be hashable, found unhashable type: 'list'"
+    message = r"item='item': ids must be hashable, but are not: unhashable type: 'list'"
     with pytest.raises(RecframeError, match=message + r".*df\['item'\].map\(tuple\)"):
         frame.rec(truth=pd.DataFrame({"user": [1], "item": [1]})).recall(k=1)
     with pytest.raises(RecframeError, match=r"^user='user': .*unhashable"):
@@ -157,9 +157,8 @@ def test_rounded_ids_are_refused(role, dtype):
     frame = pd.DataFrame({"user": [1.0, 2.0], "item": [1.0, 2.0], "score": 1.0})
     large = frame.assign(**{role: as_floats([1.0, value], dtype)})
     fine = frame.assign(**{role: as_floats([1.0, 2.0], dtype)})
-    message = (
-        rf"{role}='{role}': ids of .* must be below {limit}, .* found 1 \(such as {value:.0f}\)"
-    )
+    message = rf"{role}='{role}': ids of .* must be below {limit}, .* but 1 are not "
+    message += rf"\(such as {value:.0f}\)"
     with pytest.raises(RecframeError, match=f"^{message}.*'Int64'"):
         large.rec(truth=frame[["user", "item"]]).recall(k=1)
     with pytest.raises(RecframeError, match=f"^truth: {message}"):
@@ -197,19 +196,19 @@ TEXTS, WHOLE = objects("1", "2"), pd.Series([1.0, 2.0])
 DAYS = [date(2026, 1, 1), date(2026, 1, 2)]
 TIMES = pd.Series(pd.to_datetime(DAYS))
 UNEQUAL = {
-    "integers and text": (pd.Series([1, 2]), TEXTS, r"ids.astype\(str\)$"),
-    "text and integers": (TEXTS, pd.Series([1, 2]), r"ids.astype\(str\)$"),
-    "whole floats": (WHOLE, TEXTS, r"ids.astype\(str\).str.removesuffix\('.0'\)$"),
+    "integers and text": (pd.Series([1, 2]), TEXTS, r"ids.astype\(str\)\.$"),
+    "text and integers": (TEXTS, pd.Series([1, 2]), r"ids.astype\(str\)\.$"),
+    "whole floats": (WHOLE, TEXTS, r"ids.astype\(str\).str.removesuffix\('.0'\)\.$"),
     "nullable floats": (WHOLE.astype("Float64"), TEXTS, r"ids.astype\(str\).str.removesuffix"),
-    "booleans": (pd.Series([True, False]), pd.Series([1, 0]), r"ids.astype\(float\)$"),
+    "booleans": (pd.Series([True, False]), pd.Series([1, 0]), r"ids.astype\(float\)\.$"),
     "bytes": (objects("a"), objects(b"a"), r"ids.map\(lambda id: id.decode\(\) if isinst"),
-    "dates and times": (objects(*DAYS), TIMES, r"pd.to_datetime\(ids\)$"),
-    "dates and text": (objects(*DAYS), TIMES.astype(str), r"pd.to_datetime\(ids\)$"),
-    "times and text": (TIMES, TIMES.astype(str), r"pd.to_datetime\(ids\)$"),
-    "zone and none": (TIMES.dt.tz_localize("UTC"), TIMES, r"pd.to_datetime\(ids, utc=True\)$"),
-    "uuids": (objects(ID), objects(str(ID)), r"ids.astype\(str\)$"),
-    "periods and dates": (TIMES.dt.to_period("D"), objects(*DAYS), r"ids.astype\(str\)$"),
-    "intervals": (pd.Series(pd.interval_range(0, 2)), objects("(0, 1]"), r"ids.astype\(str\)$"),
+    "dates and times": (objects(*DAYS), TIMES, r"pd.to_datetime\(ids\)\.$"),
+    "dates and text": (objects(*DAYS), TIMES.astype(str), r"pd.to_datetime\(ids\)\.$"),
+    "times and text": (TIMES, TIMES.astype(str), r"pd.to_datetime\(ids\)\.$"),
+    "zone and none": (TIMES.dt.tz_localize("UTC"), TIMES, r"pd.to_datetime\(ids, utc=True\)\.$"),
+    "uuids": (objects(ID), objects(str(ID)), r"ids.astype\(str\)\.$"),
+    "periods and dates": (TIMES.dt.to_period("D"), objects(*DAYS), r"ids.astype\(str\)\.$"),
+    "intervals": (pd.Series(pd.interval_range(0, 2)), objects("(0, 1]"), r"ids.astype\(str\)\.$"),
 }
 
 
@@ -222,11 +221,11 @@ def test_kinds_that_are_never_equal(role, case):
     truth = pd.DataFrame({"user": 1, "item": range(1, len(others) + 1)}).assign(**{role: others})
     truth = truth.drop_duplicates()
     message = (
-        f"^{role}: ids of different kinds are never equal; the frame has .*; convert both with "
+        f"^{role}: ids of different kinds are never equal; the frame has .*. Convert both with "
     )
     with pytest.raises(RecframeError, match=message + remedy) as refused:
         frame.rec(population="all", truth=truth).recall(k=1)
-    call = str(refused.value).rpartition("convert both with ")[2]
+    call = str(refused.value).rpartition("Convert both with ")[2].removesuffix(".")
     frame, truth = (
         side.assign(**{role: eval(call, {"pd": pd, "ids": side[role]})}) for side in (frame, truth)
     )

@@ -180,7 +180,7 @@ def test_nan_inside_a_nullable_column_is_null(dtype):
     frame = pd.DataFrame({"user": 1, "score": zero / zero, "relevant": [1, 0]})
 
     assert 1 == frame.rec(missing="unranked").rank()["score"].count()
-    with pytest.raises(recframe.RecframeError, match="found 1 null of 2 rows"):
+    with pytest.raises(recframe.RecframeError, match="but 1 of 2 rows are null"):
         frame.rec.recall(k=1)
 
 
@@ -265,20 +265,24 @@ REFUSED = {
     "null user": (
         {"user": [1, None, 2]},
         {},
-        r"user='user': ids must not be null, found 1 null of 3 rows \(the first in row 1\)",
+        r"user='user': ids must not be null, but 1 of 3 rows are null \(the first in row 1\)",
     ),
-    "null category": ({"user": pd.Categorical(["a", None, "a"])}, {}, "found 1 null of 3 rows"),
-    "null text": ({"user": ["a", "b", None]}, {}, r"found 1 null of 3 rows \(the first in row 2\)"),
+    "null category": ({"user": pd.Categorical(["a", None, "a"])}, {}, "but 1 of 3 rows are null"),
+    "null text": (
+        {"user": ["a", "b", None]},
+        {},
+        r"but 1 of 3 rows are null \(the first in row 2\)",
+    ),
     "null score": (
         {"score": [0.1, math.nan, math.nan]},
         {},
-        r"score='score': must not be null, found 2 null of 3 rows \(the first in row 1\); "
-        "pass missing='unranked'",
+        r"score='score': must not be null, but 2 of 3 rows are null \(the first in row 1\). "
+        "Pass missing='unranked'",
     ),
     "null relevance": (
         {"relevant": [1, 0, None]},
         {},
-        r"relevant='relevant': must not be null, found 1 null of 3 rows \(the first in row 2\)",
+        r"relevant='relevant': must not be null, but 1 of 3 rows are null \(the first in row 2\)",
     ),
     "null relevance, unranked": (
         {"relevant": [1, 0, None]},
@@ -288,44 +292,44 @@ REFUSED = {
     "text scores": (
         {"score": ["0.1", "0.2", "0.3"]},
         {},
-        r"score='score': must be numbers, found dtype .* \(such as '0.1'\); .*pd.to_numeric",
+        r"score='score': must be numbers, but has dtype .* \(such as '0.1'\). .*pd.to_numeric",
     ),
     "object scores": (
         {"score": pd.Series(["a", 1, 2], dtype=object)},
         {},
-        r"must be numbers, found dtype object \(such as 'a'\)",
+        r"must be numbers, but has dtype object \(such as 'a'\)",
     ),
     "decimals beside floats": (
         {"score": pd.Series([Decimal(1), 0.5, 0.5], dtype=object)},
         {},
-        "must be numbers, found dtype object",
+        "must be numbers, but has dtype object",
     ),
-    "boolean scores": ({"score": [True, False, True]}, {}, "must be numbers, found dtype bool"),
-    "complex scores": ({"score": [1j, 2j, 3j]}, {}, "must be numbers, found dtype complex128"),
-    "category scores": ({"score": pd.Categorical(["1", "2", "3"])}, {}, "found dtype category"),
-    "datetime scores": ({"score": pd.to_datetime(["2026"] * 3)}, {}, "found dtype datetime64"),
+    "boolean scores": ({"score": [True, False, True]}, {}, "must be numbers, but has dtype bool"),
+    "complex scores": ({"score": [1j, 2j, 3j]}, {}, "must be numbers, but has dtype complex128"),
+    "category scores": ({"score": pd.Categorical(["1", "2", "3"])}, {}, "dtype category"),
+    "datetime scores": ({"score": pd.to_datetime(["2026"] * 3)}, {}, "dtype datetime64"),
     "graded relevance": (
         {"relevant": [0.0, 2.5, 4.0]},
         {},
-        "relevant='relevant': must be boolean or 0/1, found values from 0.0 to 4.0; "
-        "pass min_relevance=",
+        "relevant='relevant': must be boolean or 0/1, but has values from 0.0 to 4.0. "
+        "Pass min_relevance=",
     ),
-    "fractional relevance": ({"relevant": [0.0, 0.5, 1.0]}, {}, "found values from 0.0 to 1.0"),
-    "negative relevance": ({"relevant": [-1, 0, 1]}, {}, "found values from -1 to 1"),
+    "fractional relevance": ({"relevant": [0.0, 0.5, 1.0]}, {}, "values from 0.0 to 1.0"),
+    "negative relevance": ({"relevant": [-1, 0, 1]}, {}, "values from -1 to 1"),
     "text relevance": ({"relevant": ["yes", "no", "no"]}, {}, "must be boolean, 0/1 or numbers"),
     "short lists": (
         {},
         {},
-        r"1 of 2 users have fewer than k=2 ranked rows by 'score' \(user 2 has 1\); "
-        "pass short='pad'",
+        r"1 of 2 users have fewer than k=2 ranked rows by 'score' \(user 2 has 1\). "
+        "Pass short='pad'",
     ),
     "unknown tie rule": ({}, {"ties": "random"}, "ties must be one of 'expected', .* 'random'"),
-    "unknown short": ({}, {"short": None}, "short must be one of 'raise', .* found None"),
+    "unknown short": ({}, {"short": None}, "short must be one of 'raise', .* None"),
     "unknown missing": ({}, {"missing": "skip"}, "missing must be one of 'raise', .* 'skip'"),
     "zero_division": ({}, {"zero_division": 0.5}, "zero_division must be NaN, 0.0 or 1.0"),
-    "zero_division text": ({}, {"zero_division": "nan"}, "found 'nan'"),
+    "zero_division text": ({}, {"zero_division": "nan"}, "'nan'"),
     "min_relevance": ({}, {"min_relevance": "2"}, "min_relevance must be a number or None"),
-    "min_score": ({}, {"min_score": math.nan}, "min_score must be a number or None, found nan"),
+    "min_score": ({}, {"min_score": math.nan}, "min_score must be a number or None, but is nan"),
 }
 
 
@@ -345,7 +349,7 @@ BAD_K = [0, -1, True, np.True_, 4.0, 4.5, "4", None, math.nan]
 @pytest.mark.parametrize("method", ["precision", "recall", "top"])
 def test_refused_k(frame, method, k):
     """A value of k that is no integer of 1 or more is refused."""
-    with pytest.raises(recframe.RecframeError, match="k must be an integer of 1 or more, found"):
+    with pytest.raises(recframe.RecframeError, match="k must be an integer of 1 or more, but is"):
         getattr(frame.rec, method)(k=k)
 
 
@@ -359,12 +363,12 @@ BAD_METRICS = {
     "R-Precision": "unknown metric 'R-Precision', did you mean 'r_precision'",
     "xyz": "unknown metric 'xyz'; metrics are precision@k, recall@k, r_precision",
     "": "unknown metric ''",
-    "recall": "'recall': recall needs a cut-off, .* 'recall@10', found none",
-    "recall@": "needs a cut-off, .* found ''",
-    "recall@0": "needs a cut-off, .* found '0'",
-    "recall@-1": "needs a cut-off, .* found '-1'",
-    "recall@04": "needs a cut-off, .* found '04'",
-    "recall@4.0": "needs a cut-off, .* found '4.0'",
+    "recall": "'recall': recall needs a cut-off, .* 'recall@10', but has none",
+    "recall@": "needs a cut-off, .* ''",
+    "recall@0": "needs a cut-off, .* '0'",
+    "recall@-1": "needs a cut-off, .* '-1'",
+    "recall@04": "needs a cut-off, .* '04'",
+    "recall@4.0": "needs a cut-off, .* '4.0'",
     "recall@٤": "needs a cut-off",
     "r_precision@3": "'r_precision@3': r_precision takes no cut-off",
 }
@@ -381,8 +385,8 @@ def test_refused_metrics(frame, label):
     ("metrics", "message"),
     [
         ([], "metrics must name at least one metric"),
-        (["recall@1", "recall@1"], "metrics must differ, found 'recall@1' more than once"),
-        (4, "metrics must be a name such as 'recall@4' or a list of names, found 4"),
+        (["recall@1", "recall@1"], "metrics must differ, but have 'recall@1' more than once"),
+        (4, "metrics must be a name such as 'recall@4' or a list of names, but is 4"),
         ([4], "unknown metric 4"),
     ],
 )

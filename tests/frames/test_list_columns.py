@@ -168,15 +168,15 @@ def test_as_lists_in_a_dict():
         ),
         (
             make([[7]]).assign(seen=[[3]]),
-            "lists: 2 columns hold lists, 'recommendations', 'seen'; pass items= the one of items",
+            "lists: 2 columns hold lists, 'recommendations', 'seen'. Pass items= the one of items",
         ),
         (
             make([[7, 3]]).assign(scores=[[0.5]]),
-            r"must have equally long lists in each row, found 1 rows .*\(such as 2 and 1 members\)",
+            r"must have equally long lists in each row, but 1 rows .*\(such as 2 and 1 members\)",
         ),
         (
             make([7]),
-            "items: one column must hold lists, found 0; the frame has 'userId', "
+            "items: one column must hold lists, but none does; the frame has 'userId', "
             "'recommendations'; a frame with a row for each item is evaluated as it is",
         ),
         (
@@ -185,38 +185,38 @@ def test_as_lists_in_a_dict():
         ),
         (
             make(["[x, y]"]),
-            "text must hold lists as JSON or Python writes them, .* found '.x, y",
+            "text must hold lists as JSON or Python writes them, .* but holds '.x, y",
         ),
         (make([{7}]), "items='recommendations': the items of a user must be a sequence, best firs"),
         (
             make([[7], 5]),
-            r"sequence, best first, found <class 'int'> \(user 'bob'\); pass \[item\]",
+            r"sequence, best first, but are <class 'int'> \(user 'bob'\). Pass \[item\]",
         ),
         (
             make([[7], np.ma.masked_array([5], [1])]),
-            "items='recommendations': items of user 'bob' must not be masked, found 1 masked",
+            "items='recommendations': items of user 'bob' must not be masked, but has 1 masked",
         ),
         (
             pd.DataFrame({"user": [1, 1], "items": [[7], [5]]}),
-            r"lists: user='user' must differ, found 1 repeated \(such as 1\)",
+            r"lists: user='user' must differ, but has 1 repeated \(such as 1\)",
         ),
         (pd.DataFrame({"user": [None], "items": [[7]]}), "user='user' must not have a null user"),
-        (make([[7, None]]), "must not be padded, found 1 null or -1"),
-        (make([[{"item": None, "score": 1}]]), "must not be padded, found 1 null or -1"),
-        (make([[7, 7]]), r"an item must be in a list once, found 1 .*user 'ann', item 7"),
+        (make([[7, None]]), "must not be padded, but has 1 null or -1"),
+        (make([[{"item": None, "score": 1}]]), "must not be padded, but has 1 null or -1"),
+        (make([[7, 7]]), r"an item must be in a list once, but 1 .*user 'ann', item 7"),
         (
             make([[(7, 0.5), (3, 0.9)]]),
-            "scores must not rise along a row, as items come best first; found 1 rows where they do"
+            "scores must not rise along a row, as items come best first, but rise in 1 rows"
             ".*pass lists sorted by their scores",
         ),
         (make([[{"doc": 7, "distance": 0.9}, {"doc": 3, "distance": 0.5}]]), "must not rise"),
         (
             make([[{"sku_code": 7, "s": 0.9, "x": 1}]]),
-            "found fields 'sku_code', 's', 'x'; make pairs of them, with frame.'recommendations'",
+            "found fields 'sku_code', 's', 'x'. Make pairs of them, with frame.'recommendations'",
         ),
-        (make([[{"doc": 7, "s": 0.9, "price": 1}]]), "say which is which, found .*'price'"),
-        (make([[{"doc": 7, "s": 0.9}]]), "say which is which, found fields 'doc', 's'; make"),
-        (make([[{"doc": 7, "score": "x"}]]), r"score must be numbers, found .* \(such as 'x'\)"),
+        (make([[{"doc": 7, "s": 0.9, "price": 1}]]), "say which is which, but have .*'price'"),
+        (make([[{"doc": 7, "s": 0.9}]]), "say which is which, but have fields 'doc', 's'. Make"),
+        (make([[{"doc": 7, "score": "x"}]]), r"score must be numbers, but is .* \(such as 'x'\)"),
         (
             make([[{"doc": 7, "document": 7, "score": 1}]]),
             "2 fields could be the item, 'doc', 'doc",
@@ -225,15 +225,18 @@ def test_as_lists_in_a_dict():
             make([[{"doc": 7}, {"item": 7}]]),
             "of the same fields.*'doc': 7} and {'item': 7}",
         ),
-        (make([[{"doc": 7}, None]]), "structs of the same fields.* found {'doc': 7} and None"),
-        (make([[Row(doc=7, s=1), Row(s=1, doc=7)]]), "structs of the same fields.*found"),
-        (make([[(7, 0.5), (3,)]]), r"pairs of an item and its score, found \(7, 0.5\) and \(3,\)"),
+        (make([[{"doc": 7}, None]]), "structs of the same fields.* but hold {'doc': 7} and None"),
+        (make([[Row(doc=7, s=1), Row(s=1, doc=7)]]), "structs of the same fields.*but hold"),
+        (
+            make([[(7, 0.5), (3,)]]),
+            r"pairs of an item and its score, but hold \(7, 0.5\) and \(3,\)",
+        ),
         (
             make([[(7, 0.5, 1)]]),
-            "pairs of an item and its score, .*found fields 0, 1, 2; make pair",
+            "pairs of an item and its score, .*found fields 0, 1, 2. Make pair",
         ),
-        (make([[[7], [5]]]), "pairs of an item and its score, .*found fields 0; make pairs"),
-        (make([[7, {"doc": 7}]]), "items='recommendations' must be hashable ids, found"),
+        (make([[[7], [5]]]), "pairs of an item and its score, .*found fields 0. Make pairs"),
+        (make([[7, {"doc": 7}]]), "items='recommendations' must be hashable ids, but are not:"),
     ],
 )
 def test_refused_frames(frame, message):
@@ -252,7 +255,7 @@ def test_refused_frames(frame, message):
 def test_pairs_in_a_dict(lists):
     """Items with scores in a dict are refused as ids, and the suggested call reads them."""
     with pytest.raises(
-        RecframeError, match=r"are ids, found .*7.*; where .*pass recframe.from_lists\("
+        RecframeError, match=r"are ids, not .*7.*; where .*pass recframe.from_lists\("
     ):
         recframe.from_lists(lists)
     frame = recframe.from_lists(pd.Series(lists).rename_axis("user"))
@@ -320,7 +323,7 @@ def test_empty_lists_in_text():
 
 def test_pairs_in_the_other_order():
     """Pairs of a score and an item are refused."""
-    with pytest.raises(RecframeError, match=r"pairs must be \(item, score\), found \(0.9, 7\)"):
+    with pytest.raises(RecframeError, match=r"pairs must be \(item, score\), but are \(0.9, 7\)"):
         recframe.from_lists(make([[(0.9, 7), (0.5, 3)]]))
 
 
@@ -418,7 +421,7 @@ def test_labels_beside_the_items_of_truth():
 def test_padding_in_truth():
     """Truth with -1 in its lists is refused, as rows are."""
     recs = recframe.from_lists({1: [10, 20]})
-    with pytest.raises(RecframeError, match="'rel': lists must not be padded, found -1"):
+    with pytest.raises(RecframeError, match="'rel': lists must not be padded, but hold -1"):
         recs.rec(truth=pd.DataFrame({"user": [1], "rel": [[10, -1]]})).recall(k=2)
 
 

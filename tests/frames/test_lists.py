@@ -111,39 +111,39 @@ def test_anything_numpy_can_view():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"items": [7, 3]}, r"with a row for each user \(from_lists .*\), found shape \(2,\)"),
-        ({"items": [[[7]]]}, r"found shape \(1, 1, 1\)"),
+        ({"items": [7, 3]}, r"with a row for each user \(from_lists .*\), but has shape \(2,\)"),
+        ({"items": [[[7]]]}, r"but has shape \(1, 1, 1\)"),
         ({"items": [[7, 3], [5]]}, "from_lists takes lists of different lengths"),
-        ({"items": [[7.5, 3]]}, "items must be whole numbers .* 7.5; pass recframe.from_matrix"),
-        ({"items": [[1e300, 3]]}, r"whole numbers or text, found 1e\+300"),
-        ({"items": [["x", "nan"], ["y", "nan"]]}, r"stands for no item, found 2 \(such as 'nan'\)"),
-        ({"items": [["x", ""]]}, r"found 1 .*np.where\(np.asarray\(items\) == '', None, items\)"),
+        ({"items": [[7.5, 3]]}, "items must be whole numbers .* 7.5. Pass recframe.from_matrix"),
+        ({"items": [[1e300, 3]]}, r"whole numbers or text, but are 1e\+300"),
+        ({"items": [["x", "nan"], ["y", "nan"]]}, r"stands for no item, but 2 \(such as 'nan'\)"),
+        ({"items": [["x", ""]]}, r"but 1 are .*np.where\(np.asarray\(items\) == '', None, items\)"),
         ({"items": np.array([["x", "-1"]])}, "items must not be text .*'-1'.*from_lists takes"),
-        ({"items": np.array([["x", None]]).astype(str)}, r"found 1 \(such as 'None'\)"),
-        ({"items": [[b"x", b"-1"]]}, r"found 1 \(such as b'-1'\)"),
+        ({"items": np.array([["x", None]]).astype(str)}, r"but 1 are \(such as 'None'\)"),
+        ({"items": [[b"x", b"-1"]]}, r"but 1 are \(such as b'-1'\)"),
         ({"items": np.array([[7, 2**64 - 1]], "uint64")}, f"not be {2**64 - 1}, which is -1 made"),
-        ({"items": np.array([[7, -1]]).astype("uint32")}, "which is -1 made uint32; .*signed"),
+        ({"items": np.array([[7, -1]]).astype("uint32")}, "which is -1 made uint32. .*signed"),
         ({"items": np.array([[7, 2**24 + 1]], "float32")}, r"float32 must .*such as 16777216\)"),
         ({"items": np.array([[7, 2.0**53]])}, "of float64 must be below 9007199254740992, from"),
-        ({"items": np.array([[True, False]])}, "items must be ids, found booleans"),
+        ({"items": np.array([[True, False]])}, "items must be ids, but are booleans"),
         (
             {"items": [[7, 5]], "scores": np.ma.masked_array([[2.0, 1.0]], [[0, 1]])},
-            "scores must not be masked, found 1",
+            "scores must not be masked, but has 1",
         ),
         (
             {"items": [[7], [5]], "users": np.ma.masked_array([1, 2], [0, 1])},
-            "users must not be masked, found 1",
+            "users must not be masked, but has 1",
         ),
         (
             {"items": [[7, 7, 7], [7, 8, -1]]},
-            r"2 repeated \(such as user 0, item 7\); pass list\(dict.fromkeys\(items\)\)",
+            r"2 repeated \(such as user 0, item 7\). Pass list\(dict.fromkeys\(items\)\)",
         ),
-        ({"items": [[7], [5]], "users": [1]}, "found 1 for 2 rows"),
-        ({"items": [[7], [5]], "users": [1, 1]}, r"users must differ, found 1 .*such as 1\)"),
-        ({"items": [[7, 5]], "scores": [2, 1]}, r"found \(2,\) for \(1, 2\)"),
+        ({"items": [[7], [5]], "users": [1]}, "but are 1 for 2 rows"),
+        ({"items": [[7], [5]], "users": [1, 1]}, r"users must differ, but have 1 .*such as 1\)"),
+        ({"items": [[7, 5]], "scores": [2, 1]}, r"but have \(2,\) for \(1, 2\)"),
         (
             {"items": [[7, 5], [7, 5]], "scores": [[1, 1], [1, 2]]},
-            "found 1 rows .*is row 1.*-scores",
+            "but rise in 1 rows .*is row 1.*-scores",
         ),
     ],
 )
@@ -211,22 +211,22 @@ def test_scores_in_place_of_lists():
     [
         (
             [[1, 2]],
-            r"lists must be a dict of items by user, or a frame .*found \[\[1, 2\]\]; pa",
+            r"lists must be a dict of items by user, or a frame .*but is \[\[1, 2\]\]. Pa",
         ),
-        ({"ann": "abc"}, r"must be a sequence, best first, found <class 'str'> \(user 'ann'\)"),
-        ({"ann": {1, 2}}, r"found <class 'set'> .*relevant items, recframe.truth_from takes"),
-        ({"ann": {1: 2}}, "found <class 'dict'> .* recframe.from_runs"),
-        ({"ann": 3}, "found <class 'int'>"),
+        ({"ann": "abc"}, r"must be a sequence, best first, but are <class 'str'> \(user 'ann'\)"),
+        ({"ann": {1, 2}}, r"<class 'set'> .*relevant items, recframe.truth_from takes"),
+        ({"ann": {1: 2}}, "but are <class 'dict'> .* recframe.from_runs"),
+        ({"ann": 3}, "but are <class 'int'>"),
         (
             {"bob": [1], "ann": ["x", None]},
-            r"padded, found 1 .*\(such as user 'ann', item None\)",
+            r"padded, but has 1 .*\(such as user 'ann', item None\)",
         ),
         (
             {"ann": [1, -1], "bob": [2, -1]},
-            r"found 2 null or -1 \(such as user 'ann', item -1\); leave",
+            r"but has 2 null or -1 \(such as user 'ann', item -1\). Leave",
         ),
         ({"ann": np.ma.masked_array([1, 2], [0, 1])}, "items of user 'ann' must not be masked"),
-        ({"ann": [1, 2, 1], "bob": [1]}, r"1 repeated \(such as user 'ann', item 1\)"),
+        ({"ann": [1, 2, 1], "bob": [1]}, r"1 are repeated \(such as user 'ann', item 1\)"),
     ],
 )
 def test_refused_lists(lists, message):
@@ -286,7 +286,7 @@ def test_frames_that_say_whose_rows_they_are():
     assert [5, 5, 6, 6] == recframe.from_topk(items, users=items.index)["user"].tolist()
     assert [0, 0, 1, 1] == recframe.from_topk(items.to_numpy())["user"].tolist()
     with pytest.raises(
-        recframe.RecframeError, match="items only, found a column 'user_id'; pass u"
+        recframe.RecframeError, match=r"items only, but holds a column 'user_id'\. Pass u"
     ):
         recframe.from_topk(pd.DataFrame({"user_id": [101], "first": [7]}))
 

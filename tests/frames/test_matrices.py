@@ -142,35 +142,38 @@ def test_no_cell_at_all(shape):
     ("arguments", "message"),
     [
         ({"scores": [0.5]}, r"scores must be a matrix with a row for each user .* shape \(1,\)"),
-        ({"scores": [["x"]]}, r"scores must be numbers, found <U1 \(such as 'x'\)"),
+        ({"scores": [["x"]]}, r"scores must be numbers, but is <U1 \(such as 'x'\)"),
         (
             {"scores": np.ma.masked_array([[np.nan, np.nan]], [[0, 1]])},
-            "scores must not be NaN, found 1",
+            "scores must not be NaN, but 1 are",
         ),
-        ({"scores": [[True]]}, r"scores must be numbers, found bool \(such as True\)"),
+        ({"scores": [[True]]}, r"scores must be numbers, but is bool \(such as True\)"),
         (
             {"scores": [[0.5, np.nan]]},
-            r"scores must not be NaN, found 1; pass np.where\(np.isnan\(scores\), -np.inf, sco",
+            r"scores must not be NaN, but 1 are. Pass np.where\(np.isnan\(scores\), -np.inf, sco",
         ),
         (
             {"scores": pd.DataFrame([[0.5, None]])},
-            r"scores must not be NaN, found 1; .*scores.fillna\(-np.inf\) of a frame, where that",
+            r"scores must not be NaN, but 1 are; .*scores.fillna\(-np.inf\) of a frame, where that",
         ),
-        ({"scores": pd.DataFrame([[5, None]], dtype="Int64")}, "scores must not be NaN, found 1"),
+        ({"scores": pd.DataFrame([[5, None]], dtype="Int64")}, "scores must not be NaN, but 1 are"),
         (
             {"scores": pd.DataFrame({"user_id": [1], "x": [0.5]})},
-            r"found a column 'user_id'; pass users= that column, and scores.drop\(columns='user_i",
+            r"found a column 'user_id'. Pass users= that column, and scores.drop\(columns='user_i",
         ),
         (
             {"scores": csr_array([[0, 1]])},
-            r"scores must be dense, found .*; pass scores.toarray\(\) if .* coo.data}\)",
+            r"scores must be dense, but is .*. Pass scores.toarray\(\) if .* coo.data}\)",
         ),
         ({"scores": Gradient()}, r"scores must be a matrix .*requires grad. Use detach\(\)"),
-        ({"scores": [[1]], "users": [1, 2]}, "as many as the rows of scores, found 2 for 1 rows"),
-        ({"scores": [[1]], "items": [1, 2]}, "as many as the columns of scores, found 2 for 1 col"),
-        ({"scores": [[1, 2]], "items": [1, 1]}, r"items must differ, found 1 .*such as 1\)"),
-        ({"scores": [[1, 2]], "items": [1, None]}, "items must not have a null item, found 1"),
-        ({"scores": [[1]], "k": 0}, "k must be an integer of 1 or more, found 0"),
+        ({"scores": [[1]], "users": [1, 2]}, "as many as the rows of scores, but are 2 for 1 rows"),
+        (
+            {"scores": [[1]], "items": [1, 2]},
+            "as many as the columns of scores, but are 2 for 1 col",
+        ),
+        ({"scores": [[1, 2]], "items": [1, 1]}, r"items must differ, but are 1 .*such as 1\)"),
+        ({"scores": [[1, 2]], "items": [1, None]}, "items must not have a null item, but has 1"),
+        ({"scores": [[1]], "k": 0}, "k must be an integer of 1 or more, but is 0"),
     ],
 )
 def test_refused_matrices(arguments, message):
@@ -183,7 +186,7 @@ def test_frames_of_other_libraries():
     """A table of Polars is no matrix, because a column may hold users."""
     table = pytest.importorskip("polars").DataFrame({"user": [1], "x": [0.5]})
     for function, name in ((recframe.from_matrix, "scores"), (recframe.from_topk, "items")):
-        with pytest.raises(RecframeError, match=rf"a polars DataFrame; pass {name}.to_pandas\(\)"):
+        with pytest.raises(RecframeError, match=rf"a polars DataFrame. Pass {name}.to_pandas\(\)"):
             function(table)
 
 

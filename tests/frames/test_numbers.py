@@ -150,12 +150,12 @@ def test_thresholds_on_every_entry_point(dtype, tmp_path, capsys):
 def test_object_scores_are_not_rounded():
     """Whole numbers beyond 2**53 in a column with floats are refused if a float would round."""
     frame = make_frame(pd.Series([BIG, BIG + 1, 0.5], dtype=object))
-    message = rf"score='score': next to floats, .* found 1 that would \(such as {BIG + 1}\); make"
+    message = rf"score='score': next to floats, .* and 1 would \(such as {BIG + 1}\). Make"
     with pytest.raises(RecframeError, match=message):
         frame.rec.rank()
-    with pytest.raises(RecframeError, match=r"relevant='level': .* found 1 that would"):
+    with pytest.raises(RecframeError, match=r"relevant='level': .* and 1 would"):
         frame.assign(score=1).rec(relevant="level", min_relevance=1).recall(k=1)
-    with pytest.raises(RecframeError, match="found 1 that would"):
+    with pytest.raises(RecframeError, match="and 1 would"):
         make_frame(pd.Series([10**400, 0.5], dtype=object)).rec.rank()
     held = make_frame(pd.Series([BIG, BIG + 2, 0.5], dtype=object))
     assert [2.0, 1.0, 3.0] == held.rec.rank()["score"].tolist()

@@ -124,23 +124,23 @@ def test_odd_columns_end_in_a_table_or_a_refusal(name, role):
 @pytest.mark.parametrize(
     ("name", "role", "message"),
     [
-        ("lists", "user", "user='user': ids must be hashable, found unhash"),
-        ("lists", "item", "item='item': ids must be hashable, found unhash"),
+        ("lists", "user", "user='user': ids must be hashable, but are not: unhash"),
+        ("lists", "item", "item='item': ids must be hashable, but are not: unhash"),
         ("tuples of lists", "user", "user='user': ids must be hashable"),
         ("plain objects", "user", r"user='user': ids must be sortable, .* <Mute inst"),
         ("complex objects", "user", "user='user': ids must be sortable"),
         ("unequal", "user", "user='user': ids must be comparable, .* ZeroDivisionErr"),
-        ("arrow list", "user", r"user='user': ids must be one value in a cell, found list<"),
-        ("arrow struct", "item", r"item='item': ids must be one value in a cell, found struct<"),
+        ("arrow list", "user", r"user='user': ids must be one value in a cell, but is list<"),
+        ("arrow struct", "item", r"item='item': ids must be one value in a cell, but is struct<"),
         ("longdouble", "user", "user='user': ids must not be .*: pandas has no index for it"),
         ("arrow half", "item", "item='item': ids must not be float16"),
         (
             "signaling NaN",
             "a_score",
-            "'a_score' must hold comparable values, found a signaling NaN",
+            "'a_score' must hold comparable values, but holds a signaling NaN",
         ),
-        ("ints beyond floats", "a_score", "score='a_score': .* lose digits, found"),
-        ("ints beyond floats", "relevant", "relevant='relevant': .* lose digits, found"),
+        ("ints beyond floats", "a_score", "score='a_score': .* lose digits, and"),
+        ("ints beyond floats", "relevant", "relevant='relevant': .* lose digits, and"),
     ],
 )
 def test_odd_columns_are_refused(name, role, message):
@@ -189,7 +189,7 @@ def test_nested_columns_of_files_are_refused(name, role, tmp_path):
     table = table.set_column(table.schema.get_field_index(role), role, column)
     pa.parquet.write_table(table.replace_schema_metadata(None), tmp_path / "rows.parquet")
 
-    with pytest.raises(recframe.RecframeError, match=f"'{role}' must .* found type {name}<"):
+    with pytest.raises(recframe.RecframeError, match=f"'{role}' must .* type {name}<"):
         recframe.evaluate(tmp_path / "rows.parquet", "recall@1", score="a_score", memory=1)
 
 

@@ -47,7 +47,7 @@ MAKERS = {
         (recframe.truth_from(csr_array(np.eye(3))), r"user: .*truth go beyond"),
         (
             recframe.truth_from(csr_array([[0, 1, 0, 0], [1, 0, 0, 0]])),
-            r"item: .*truth go beyond \(such as 3\); pass items=",
+            r"item: .*truth go beyond \(such as 3\). Pass items=",
         ),
     ],
 )
@@ -67,7 +67,7 @@ def test_truth_beyond_positions_is_refused(make, truth, found):
 )
 def test_positions_of_users_alone(frame):
     """Functions that number users but not items refuse truth for its users only."""
-    with pytest.raises(RecframeError, match=r"user: .*truth go beyond .*pass users= "):
+    with pytest.raises(RecframeError, match=r"user: .*truth go beyond .*Pass users= "):
         mean(frame, truth_of([0, 5], [8, 8]), relevant="infer")
 
     assert 1.0 == mean(frame, truth_of([0, 1], [8, 9]))
@@ -75,7 +75,7 @@ def test_positions_of_users_alone(frame):
 
 def test_excluded_pairs_beyond_positions():
     """Pairs of `exclude` beyond a matrix without ids are refused, like pairs of truth."""
-    with pytest.raises(RecframeError, match=r"item: .*exclude go beyond .*pass items="):
+    with pytest.raises(RecframeError, match=r"item: .*exclude go beyond .*Pass items="):
         mean(recframe.from_matrix(SCORES), truth_of([0], [0]), exclude=truth_of([0, 1], [3, 1]))
 
 

@@ -49,5 +49,7 @@ def test_ranks_are_those_of_text(case):
 def test_ids_that_are_written_alike():
     """Different ids with the same text have no order, and are refused."""
     ids = pd.Index([(1, 2), 1, "(1, 2)"], dtype=object)
-    with pytest.raises(RecframeError, match=r"item='x': .* as text, found two written '\(1, 2\)'"):
+    with pytest.raises(
+        RecframeError, match=r"item='x': .* as text, but two are written '\(1, 2\)'"
+    ):
         rank_as_text(ids, "x")

@@ -243,9 +243,12 @@ def test_index_levels(recs, test):
         (lambda t: t.assign(user=range(5)), r"user: ids of different kinds .*'\w+'\).*\d\)"),
         (lambda t: t.assign(user=t["user"] + "!"), r"no user is in both.*'bob'\).*'ann!'\)"),
         (lambda t: t.iloc[:0], "truth: there are no rows"),
-        (lambda t: pd.concat([t, t]).assign(rel=1), r"truth: .*5 of 10 rows that repeat .*, item"),
-        (lambda t: t.assign(item=[1, None, 2, 3, None]), "truth: item='item'.*2 null of 5 rows"),
-        (lambda t: t.assign(user=None), "truth: user='user'.*5 null of 5"),
+        (lambda t: pd.concat([t, t]).assign(rel=1), r"truth: .*5 of 10 rows repeat .*, item"),
+        (
+            lambda t: t.assign(item=[1, None, 2, 3, None]),
+            "truth: item='item'.*2 of 5 rows are null",
+        ),
+        (lambda t: t.assign(user=None), "truth: user='user'.*5 of 5 rows are null"),
         (lambda t: t.assign(relevant=3), "truth: relevant='relevant'.*pass min_relevance="),
         (lambda t: t.assign(relevant=1, label=1), "truth: relevant: 2 columns could be it"),
         (lambda t: t.drop(columns="item"), "truth: truth_item: no column found.*pass truth_item="),
@@ -300,7 +303,7 @@ def test_refused_frames(recs, test):
     twice = pd.concat([recs, recs.iloc[[3, 4]].assign(score=[0.1, None])])
     with pytest.raises(RecframeError, match=r"2 of 7 rows .*\(such as user '\w+', item 2\)"):
         twice.rec(truth=test, missing="unranked").recall(k=1)
-    with pytest.raises(RecframeError, match=r"item='item': .*1 null of 5 rows \(.*in row 2\)"):
+    with pytest.raises(RecframeError, match=r"item='item': .*1 of 5 rows are null \(.*in row 2\)"):
         recs.assign(item=[1, 2, None, 4, 5]).rec(truth=test).recall(k=1)
     with pytest.raises(recframe.MissingColumnError, match="item: no column found"):
         recs.drop(columns="item").rec(truth=test).recall(k=1)

@@ -72,32 +72,38 @@ def test_what_is_stored():
     [
         (
             {"truth": {"ann": "abc"}},
-            r"must be a set or list, found <class 'str'> \(user 'ann'\); pass \[item\] where a us",
+            r"must be a set or list, found <class 'str'> \(user 'ann'\). Pass \[item\] where a us",
         ),
-        ({"truth": {"ann": 3}}, r"found <class 'int'> .*; pass \[item\] where a user has one"),
-        ({"truth": {"ann": {3}, "bob": {5: 1}}}, "grades for all users or none, found 1 of 2 with"),
-        ({"truth": {"ann": {3: "x"}}}, r"grades of truth must be numbers, found .*such as 'x'\)"),
-        ({"truth": {"ann": [3, 3]}}, r"1 repeated \(such as user 'ann', item 3\); pass list\(dict"),
-        ({"truth": {"ann": [3, None]}}, "truth must not be padded, found 1 null or -1"),
-        ({"truth": {None: [3]}}, "truth must not have a null user, found 1"),
-        ({"truth": {"ann": [3]}, "users": [1]}, "users and items are for a matrix, found d"),
+        ({"truth": {"ann": 3}}, r"found <class 'int'> .*. Pass \[item\] where a user has one"),
+        (
+            {"truth": {"ann": {3}, "bob": {5: 1}}},
+            "grades for all users or none, but has 1 of 2 with",
+        ),
+        ({"truth": {"ann": {3: "x"}}}, r"grades of truth must be numbers, but is .*such as 'x'\)"),
+        ({"truth": {"ann": [3, 3]}}, r"1 repeated \(such as user 'ann', item 3\). Pass list\(dict"),
+        ({"truth": {"ann": [3, None]}}, "truth must not be padded, but has 1 null or -1"),
+        ({"truth": {None: [3]}}, "truth must not have a null user, but has 1"),
+        ({"truth": {"ann": [3]}, "users": [1]}, "users and items are for a matrix, not d"),
         (
             {"truth": pd.DataFrame()},
             r"truth= takes that as it is: pass truth=frame, or frame.explode\(",
         ),
         ({"truth": [{3}]}, r"pass recframe.truth_from\(dict\(zip\(users, truth\)\)\) where each m"),
         ({"truth": np.eye(2)}, r"pass recframe.truth_from\(scipy.sparse.csr_array\(truth\)\) wher"),
-        ({"truth": scipy.sparse.csr_array([[-1]])}, r"0 or more, found 1 .*-1\); pass truth > 0"),
-        ({"truth": scipy.sparse.csr_array([[np.nan]])}, r"0 or more, found 1 others \(such as na"),
-        ({"truth": scipy.sparse.csr_array([[1j]])}, "truth must be numbers, found complex128"),
-        ({"truth": scipy.sparse.coo_array([1, 0])}, "found 1 dimension; pass truth.reshape"),
+        ({"truth": scipy.sparse.csr_array([[-1]])}, r"0 or more, but has 1 .*-1\). Pass truth > 0"),
+        (
+            {"truth": scipy.sparse.csr_array([[np.nan]])},
+            r"0 or more, but has 1 others \(such as na",
+        ),
+        ({"truth": scipy.sparse.csr_array([[1j]])}, "truth must be numbers, but is complex128"),
+        ({"truth": scipy.sparse.coo_array([1, 0])}, "but has 1 dimension. Pass truth.reshape"),
         (
             {"truth": scipy.sparse.csr_array([[1]]), "users": [1, 2]},
-            "users must be as many as the rows of truth, found 2 for 1 rows",
+            "users must be as many as the rows of truth, but are 2 for 1 rows",
         ),
         (
             {"truth": scipy.sparse.csr_array([[1]]), "items": [1, 2]},
-            "items must be as many as the columns of truth, found 2 for 1 columns",
+            "items must be as many as the columns of truth, but are 2 for 1 columns",
         ),
     ],
 )
@@ -111,7 +117,7 @@ def test_truth_of_another_form_is_told_of():
     """A dict or sparse matrix passed as truth is refused with the call of truth_from."""
     recs = recframe.from_lists({"ann": [3]})
     for truth in ({"ann": {3}}, scipy.sparse.csr_array([[1]])):
-        with pytest.raises(RecframeError, match=r"pass recframe.truth_from\(truth\)"):
+        with pytest.raises(RecframeError, match=r"Pass recframe.truth_from\(truth\)"):
             recs.rec(truth=truth)
 
 

@@ -25,7 +25,7 @@ def test_the_largest_grade(gain, most, too_much):
         return frame.rec(min_relevance=1, gain=gain).ndcg().iloc[0, 0]
 
     assert 0 < evaluate(most) < 1
-    with pytest.raises(RecframeError, match=r"relevance of at most .* under gain=.*, found"):
+    with pytest.raises(RecframeError, match=r"relevance of at most .* under gain=.*, but it is"):
         evaluate(too_much)
     assert 1 > evaluate(3.0, relevance=-5.0) > 0
 
@@ -36,7 +36,7 @@ def test_the_largest_value_of_a_column(sign):
     frame = pd.DataFrame({"user": 1, "score": [1], "relevant": 1, "price": sign * 2.0**900})
 
     assert sign * 2.0**900 == frame.rec.evaluate("mean(price)@1").iloc[0, 0]
-    with pytest.raises(RecframeError, match=r"must be at most .* in size, found 1 beyond"):
+    with pytest.raises(RecframeError, match=r"must be at most .* in size, but has 1 beyond"):
         frame.assign(price=sign * 2.0**900 * (1 + 2.0**-52)).rec.evaluate("mean(price)@1")
 
 
@@ -113,9 +113,9 @@ def test_numbers_in_the_other_order_of_bytes(dtype):
 @pytest.mark.parametrize(
     ("values", "found"),
     [
-        (["0.5", "1"], r"'0\.5'\); convert it, for example with pd\.to_numeric\(df\['score'\]\)$"),
-        (["0.5", "x"], r"'x'\); make numbers of it, for example pd\.to_numeric"),
-        (pd.to_datetime(["2020", "2021"]), r"Timestamp.*\); convert it, for example"),
+        (["0.5", "1"], r"'0\.5'\). Convert it, for example with pd\.to_numeric\(df\['score'\]\)$"),
+        (["0.5", "x"], r"'x'\). Make numbers of it, for example pd\.to_numeric"),
+        (pd.to_datetime(["2020", "2021"]), r"Timestamp.*\). Convert it, for example"),
         ([True, False], r"True_?\)$"),
     ],
 )
@@ -123,7 +123,7 @@ def test_scores_that_are_no_numbers(values, found):
     """Scores that are no numbers are refused with an example and a conversion."""
     frame = pd.DataFrame({"user": 1, "score": values, "relevant": 1})
 
-    with pytest.raises(RecframeError, match=rf"found dtype .* \(such as .*{found}"):
+    with pytest.raises(RecframeError, match=rf"but has dtype .* \(such as .*{found}"):
         frame.rec(score="score").precision(k=1)
 
 
@@ -145,9 +145,7 @@ def test_whole_numbers_beside_floats():
 
     assert [2, 3, 1] == rank(3, 0.5, np.inf)
     assert [1, 3, 2] == rank(2**53, 0.5, 2.0**52)
-    with pytest.raises(
-        RecframeError, match=r"lose digits, found 1 that would \(such as 90071992547"
-    ):
+    with pytest.raises(RecframeError, match=r"lose digits, and 1 would \(such as 90071992547"):
         rank(2**53 + 1, 0.5, 1)
 
 
@@ -190,14 +188,14 @@ def test_both_zeros_are_one_item():
     frame = pd.DataFrame({"user": 1, "item": [0.0, 1e-17, -1e-17], "score": 1.0, "relevant": 1})
 
     assert 1 == frame.rec.precision(k=3).iloc[0, 0]
-    with pytest.raises(RecframeError, match="found 1 of 3 rows that repeat"):
+    with pytest.raises(RecframeError, match="but 1 of 3 rows repeat"):
         frame.assign(item=[0.0, 1e-17, -0.0]).rec.precision(k=3)
 
 
 def test_null_relevance_names_truth_first():
     """A null relevance is refused with truth= as the first remedy."""
     frame = pd.DataFrame({"user": [1, 1], "score": [2, 1], "relevant": [1, None]})
-    message = r"pass the judgments as truth=, which .* lost them\); where null means not relevant"
+    message = r"Pass the judgments as truth=, which .* lost them\). Where null means not relevant"
     with pytest.raises(RecframeError, match=message + ", .* null_relevance='nonrelevant'"):
         frame.rec.recall(k=1)
     expected = frame.fillna(0).rec.recall(k=1)

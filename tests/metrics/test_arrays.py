@@ -96,21 +96,27 @@ def test_signatures(name):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: metrics.ndcg([1], SCORE), r"of one length, found shapes \(1,\) and \(3,\)"),
+        (lambda: metrics.ndcg([1], SCORE), r"of one length, but have shapes \(1,\) and \(3,\)"),
         (lambda: metrics.ndcg([[1, 0, 1]], [SCORE]), r"one-dimensional and of one length"),
-        (lambda: metrics.hit_rate(RELEVANT, [1, math.nan, 2], 1), "score must not be NaN, found 1"),
+        (
+            lambda: metrics.hit_rate(RELEVANT, [1, math.nan, 2], 1),
+            "score must not be NaN, but has 1",
+        ),
         (
             lambda: metrics.hit_rate(RELEVANT, [1, None, 2], 1),
-            "score must be numbers, found dtype o",
+            "score must be numbers, but has dtype o",
         ),
         (
             lambda: metrics.ndcg([3, 0, 1], SCORE),
             r"must be boolean or 0/1, found array\(\[3, 0, 1\]\); grades are counted in a frame",
         ),
-        (lambda: metrics.auc([None, 0, 1], SCORE), "relevant must be boolean or 0/1, found"),
-        (lambda: metrics.ndcg(RELEVANT, SCORE, 4), "k must be at most the 3 observations, found 4"),
-        (lambda: metrics.f1(RELEVANT, SCORE, 0), "k must be an integer of 1 or more, found 0"),
-        (lambda: metrics.rbp(RELEVANT, SCORE, p=1), r"rbp.* takes p, a number in \[0, 1\), found"),
+        (lambda: metrics.auc([None, 0, 1], SCORE), "relevant must be boolean or 0/1, but is"),
+        (
+            lambda: metrics.ndcg(RELEVANT, SCORE, 4),
+            "k must be at most the 3 observations, but is 4",
+        ),
+        (lambda: metrics.f1(RELEVANT, SCORE, 0), "k must be an integer of 1 or more, but is 0"),
+        (lambda: metrics.rbp(RELEVANT, SCORE, p=1), r"rbp.* takes p, a number in \[0, 1\), not"),
         (lambda: metrics.rbp(RELEVANT, SCORE), "rbp.. missing a required .*argument: 'p'"),
         (lambda: metrics.auc(RELEVANT, SCORE, k=3), "auc.. got an unexpected keyword argument 'k'"),
         (lambda: metrics.ndcg(RELEVANT, SCORE, at=3), r"its cut-off is k: ndcg\(k=3\)"),

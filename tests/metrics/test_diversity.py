@@ -251,26 +251,38 @@ def test_nulls():
 
 REFUSED = {
     "diversity(genre)@1": (["x", "y"], r"diversity\(genre\)@1: k must be 2 or more, because 1 row"),
-    "diversity(score)@2": (["x", "y"], r"found 2.5; pd.cut makes"),
-    "whole floats": ([10.0, 20.0], r"found 10.0; pd.cut .*df\['genre'\].astype\('Int64'\)"),
-    "floats of objects": (["x", 2.0], "found 2.0; pd.cut makes"),
+    "diversity(score)@2": (["x", "y"], r"but has 2.5; pd.cut makes"),
+    "whole floats": ([10.0, 20.0], r"but has 10.0; pd.cut .*df\['genre'\].astype\('Int64'\)"),
+    "floats of objects": (["x", 2.0], "but has 2.0; pd.cut makes"),
     "diversity(nix)@2": (["x", "y"], "diversity column='nix': no such column"),
-    "share(genre)@1": (["x", "y"], "share column='genre': must be numbers, found"),
+    "share(genre)@1": (["x", "y"], "share column='genre': must be numbers, but has"),
     "share(below)@1": (
         ["x", "y"],
-        r"must be 0 or more .* found 1 beyond \(such as -2\); .*clip\(0",
+        r"must be 0 or more .* 1 beyond \(such as -2\). .*clip\(0",
     ),
-    "lengths": ([[1, 2], [1, 2, 3]], r"one length, here 2, .*found 1 of 2 .*\[1, 2, 3\] in row 1"),
-    "too long": ([[1, 2], [1e200, 0]], r"squares add up to .* less than 8e\+270, found 1 of 2 "),
-    "zeros": ([[1, 2], [0, 0]], r"more than 0 .*found 1 of 2 others \(such as \[0, 0\] in row 1\)"),
+    "lengths": (
+        [[1, 2], [1, 2, 3]],
+        r"one length, here 2, .*but have 1 of 2 .*\[1, 2, 3\] in row 1",
+    ),
+    "too long": ([[1, 2], [1e200, 0]], r"squares add up to .* less than 8e\+270, but have 1 of 2 "),
+    "zeros": (
+        [[1, 2], [0, 0]],
+        r"more than 0 .*but have 1 of 2 others \(such as \[0, 0\] in row 1\)",
+    ),
     "NaN": ([[1, 2], [math.nan, 0]], r"squares add up .*such as \[nan, 0.0\] in row 1"),
     "null": ([[1, 2], [None, 1]], r"squares add up .*such as \[None, 1\] in row 1"),
     "infinite": ([[1, 2], [math.inf, 1]], r"squares add up .*such as \[inf, 1.0\] in row 1"),
-    "empty": ([np.array([]), np.array([])], r"one length, here 0, .*found 2 of 2 others"),
-    "text in lists": ([["x"], ["y", "z"]], r"vectors of numbers, found \['x'\]; .*str.get_dummies"),
-    "mixed": ([[1, 2], "x"], r"must be categories or vectors of numbers, found 'x'; "),
-    "text of lists": (["[1, 2]", "[3, 4]"], r"found '\[1, 2\]'; .*map\(json.loads\)"),
-    "dicts": ([{"x": 1}, {"x": 2}], r"must be categories or vectors of numbers, found \{'x': 1\}"),
+    "empty": ([np.array([]), np.array([])], r"one length, here 0, .*but have 2 of 2 others"),
+    "text in lists": (
+        [["x"], ["y", "z"]],
+        r"vectors of numbers, but has \['x'\]; .*str.get_dummies",
+    ),
+    "mixed": ([[1, 2], "x"], r"must be categories or vectors of numbers, but has 'x'; "),
+    "text of lists": (["[1, 2]", "[3, 4]"], r"but has '\[1, 2\]'; .*map\(json.loads\)"),
+    "dicts": (
+        [{"x": 1}, {"x": 2}],
+        r"must be categories or vectors of numbers, but has \{'x': 1\}",
+    ),
 }
 
 
@@ -286,7 +298,7 @@ def test_columns_that_are_refused(name):
 def test_the_length_of_most_vectors():
     """The refusal of vectors of other lengths names those that differ from most."""
     frame = pd.DataFrame({"user": 1, "score": [3, 2, 1], "vector": [[1], [1, 2], [2, 1]]})
-    with pytest.raises(recframe.RecframeError, match=r"here 2, .*found 1 of 3 .*\[1\] in row 0"):
+    with pytest.raises(recframe.RecframeError, match=r"here 2, .*but have 1 of 3 .*\[1\] in row 0"):
         frame.rec.mean("diversity(vector)@2")
 
 
@@ -347,7 +359,7 @@ def test_repeated_pairs():
     frame["genre"], frame["vector"] = ["x", "z", "y"], [[1, 2], [1, 3], [2, 1]]
     for label, found in zip(labels, ("'x' and 'z'", r"\[1, 2\] and \[1, 3\]"), strict=True):
         for rows in (frame, frame.iloc[::-1]):
-            with pytest.raises(recframe.RecframeError, match=f"found 1 that .*such as {found}"):
+            with pytest.raises(recframe.RecframeError, match=f"but 1 have .*such as {found}"):
                 rows.rec(duplicates="max").mean(label)
 
 

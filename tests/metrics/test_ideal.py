@@ -158,11 +158,15 @@ def test_nothing_to_gain():
         (
             [math.inf, 2],
             "linear",
-            r"relevance of at most 8.45e\+270 under gain='linear', found inf",
+            r"relevance of at most 8.45e\+270 under gain='linear', but it is inf",
         ),
-        ([1e280, 2], "linear", r"under gain='linear', found 1e\+280$"),
-        ([1000, 2], "exponential", "at most 900 under gain='exponential', found 1000; pass gain="),
-        ([math.inf, 2], "exponential", "found inf; pass gain='linear'"),
+        ([1e280, 2], "linear", r"under gain='linear', but it is 1e\+280$"),
+        (
+            [1000, 2],
+            "exponential",
+            "at most 900 under gain='exponential', but it is 1000. Pass gain=",
+        ),
+        ([math.inf, 2], "exponential", "found inf. Pass gain='linear'"),
     ],
 )
 def test_gains_that_are_refused(relevant, gain, message):

@@ -42,16 +42,16 @@ def test_labels():
     assert ("ndcg", "ndcg", (), None) == parse_metric("ndcg")
     assert ("ndcg@5", "ndcg", (), 5) == parse_metric("ndcg@5")
     for label, message in {
-        "auc@5": "'auc@5': auc takes no cut-off, pass 'auc'",
+        "auc@5": "'auc@5': auc takes no cut-off. Pass 'auc'.",
         "ndcg@": "'ndcg@': ndcg takes a cut-off after its @, an integer of 1 or more",
-        "f1": "'f1': f1 needs a cut-off, an integer of 1 or more as in 'f1@10', found none",
+        "f1": "'f1': f1 needs a cut-off, an integer of 1 or more as in 'f1@10', but has none",
         "nDCGG@5": "did you mean 'ndcg@5'",
         "nDCGG@x": r"did you mean 'ndcg'\?",
         "precsion@x": r"did you mean 'precision@k'\?",
         "AUCC@5": r"did you mean 'auc'\?",
         "map@5": r"Metrics are precision@k, recall@k, r_precision, .*ndcg\[@k\], .*auc",
-        "f1(p=1)@5": "f1@k takes no parameters, found 'p'",
-        "f1()@5": "f1@k takes no parameters, found ''",
+        "f1(p=1)@5": "f1@k takes no parameters, not 'p'",
+        "f1()@5": "f1@k takes no parameters, not ''",
         "": "unknown metric ''; metrics are",
     }.items():
         with pytest.raises(recframe.RecframeError, match=message):
@@ -61,7 +61,7 @@ def test_labels():
 @pytest.mark.parametrize("k", [None, 0, -1, True, np.True_, 2.0, "3"])
 def test_cut_offs_are_whole_numbers_from_1(k):
     """A cut-off that is no integer of 1 or more is refused, and so is a missing one."""
-    with pytest.raises(recframe.RecframeError, match=f"k must be an integer of 1.*found {k!r}"):
+    with pytest.raises(recframe.RecframeError, match=f"k must be an integer of 1.*but is {k!r}"):
         make_metric("precision", k)
     assert [("precision@1", 1), ("precision@9007199254740992", 2**53)] == [
         make_metric("precision", k)[::3] for k in (np.int8(1), 2**53)
@@ -71,7 +71,7 @@ def test_cut_offs_are_whole_numbers_from_1(k):
 @pytest.mark.parametrize("k", [[5, 10], (5,), np.array([5, 10]), range(1, 3)])
 def test_several_cut_offs_go_through_evaluate(k):
     """The message about several cut-offs names the metrics to ask for."""
-    message = r"k must be an integer of 1 or more, found .*; .*evaluate\(\['rbp\(p=0.8\)@5', 'rbp"
+    message = r"k must be an integer of 1 or more, but is .*; .*evaluate\(\['rbp\(p=0.8\)@5', 'rbp"
     with pytest.raises(recframe.RecframeError, match=message):
         make_metric("rbp", k, p=0.8)
 
@@ -91,7 +91,7 @@ def test_metrics_are_asked_for():
     """At least one metric must be asked for, by a name or a list of names."""
     with pytest.raises(recframe.RecframeError, match=r"at least one metric: precision@k, .*auc"):
         parse_metrics([])
-    with pytest.raises(recframe.RecframeError, match="or a list of names, found 5"):
+    with pytest.raises(recframe.RecframeError, match="or a list of names, but is 5"):
         parse_metrics(5)
 
 
@@ -129,22 +129,22 @@ def test_parameters(written, label, parameters, k):
 @pytest.mark.parametrize(
     ("label", "message"),
     {
-        "rbp": r"rbp\(p=…\)\[@k\] takes p, a number in \[0, 1\), found none",
-        "rbp@10": r"takes p, a number in \[0, 1\), found none",
-        "rbp(top=2)": r"takes p, a number in \[0, 1\), found none",
-        "rbp(p=1)": r"takes p, a number in \[0, 1\), found p=1\.0",
-        "rbp(p=-0.1)": r"takes p, a number in \[0, 1\), found p=-0\.1",
-        "rbp(p=nan)": r"takes p, a number in \[0, 1\), found p=nan",
-        "rbp(p=half)": r"takes p, a number in \[0, 1\), found p='half'",
-        "rbp(p=0.5, top=0.5)": r"takes top, a number in \[1, inf\), found top=0\.5",
-        "rbp(q=0.5)": r"p, a number in \[0, 1\) and top, a number in \[1, inf\), found 'q'",
-        "rbp(p=0.5, p=0.6)": r"p must be given once, found 'p=0\.5, p=0\.6'",
-        "rbp(0.5)": r"rbp\(p=…\)\[@k\] takes p, a number in .*, found '0\.5'",
-        "rbp(p=)": r"rbp\(p=…\)\[@k\] takes p, a number in \[0, 1\), found p=''",
-        "rbp()": r"rbp\(p=…\)\[@k\] takes p, .*, found ''",
-        "rbp(p=0.5@10": r"write it as rbp\(p=…\)\[@k\], found '\(p=0\.5@10' after 'rbp'",
-        "rbp(p=0.5)10": r"write it as rbp\(p=…\)\[@k\], found '10' after 'rbp'",
-        "rbp(p=0.5)@0": r"as in 'rbp\(p=0\.5\)@10', found '0'",
+        "rbp": r"rbp\(p=…\)\[@k\] takes p, a number in \[0, 1\), but has none",
+        "rbp@10": r"takes p, a number in \[0, 1\), but has none",
+        "rbp(top=2)": r"takes p, a number in \[0, 1\), but has none",
+        "rbp(p=1)": r"takes p, a number in \[0, 1\), not p=1\.0",
+        "rbp(p=-0.1)": r"takes p, a number in \[0, 1\), not p=-0\.1",
+        "rbp(p=nan)": r"takes p, a number in \[0, 1\), not p=nan",
+        "rbp(p=half)": r"takes p, a number in \[0, 1\), not p='half'",
+        "rbp(p=0.5, top=0.5)": r"takes top, a number in \[1, inf\), not top=0\.5",
+        "rbp(q=0.5)": r"p, a number in \[0, 1\) and top, a number in \[1, inf\), not 'q'",
+        "rbp(p=0.5, p=0.6)": r"p must be given once, but is 'p=0\.5, p=0\.6'",
+        "rbp(0.5)": r"rbp\(p=…\)\[@k\] takes p, a number in .*, not '0\.5'",
+        "rbp(p=)": r"rbp\(p=…\)\[@k\] takes p, a number in \[0, 1\), not p=''",
+        "rbp()": r"rbp\(p=…\)\[@k\] takes p, .*, not ''",
+        "rbp(p=0.5@10": r"write it as rbp\(p=…\)\[@k\], not '\(p=0\.5@10' after 'rbp'",
+        "rbp(p=0.5)10": r"write it as rbp\(p=…\)\[@k\], not '10' after 'rbp'",
+        "rbp(p=0.5)@0": r"as in 'rbp\(p=0\.5\)@10', but has '0'",
         "rpb(p=0.8)@10": r"did you mean 'rbp\(p=0\.8\)@10'\?",
         "rpb@10": r"did you mean 'rbp\(p=…\)@10'\?",
     }.items(),
@@ -165,7 +165,7 @@ def test_ranges_of_parameters(name, low, high, frame):
 
     assert [name.format(low)] == ours.evaluate([name.format(low)])["score"].columns.tolist()
     for value in (low - 0.01, high):
-        with pytest.raises(recframe.RecframeError, match=rf"in \[{low}, {high}\), found"):
+        with pytest.raises(recframe.RecframeError, match=rf"in \[{low}, {high}\), not"):
             ours.evaluate(name.format(value))
 
 
@@ -173,7 +173,7 @@ def test_ranges_of_parameters(name, low, high, frame):
 @pytest.mark.parametrize("value", [True, "0.5", None, np.float64(1.5)])
 def test_a_parameter_is_a_number(value):
     """A parameter passed as a value must be a number in its range."""
-    with pytest.raises(recframe.RecframeError, match=r"takes p, a number in \[0, 1\), found"):
+    with pytest.raises(recframe.RecframeError, match=r"takes p, a number in \[0, 1\), not"):
         make_metric("rbp", p=value)
 
 
@@ -186,7 +186,7 @@ def test_a_metric_with_parameters_is_evaluated():
 
     assert labels == table.columns.tolist()
     assert [0.5 * (1 + 0.375), 0.5, 2 * 0.75 * (1 + 0.15625), 0.5] == table.loc["u"].tolist()
-    with pytest.raises(recframe.RecframeError, match=r"must differ, found 'rbp\(p=0\.5\)' more"):
+    with pytest.raises(recframe.RecframeError, match=r"must differ, but have 'rbp\(p=0\.5\)' more"):
         recframe.evaluate(frame, ["rbp(p=0.5)", "rbp(p=0.50)"])
 
 

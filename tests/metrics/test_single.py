@@ -37,18 +37,18 @@ def test_edges():
 @pytest.mark.parametrize(
     ("relevant", "score", "k", "message"),
     [
-        ([1, 0], [2, 1], 3, "k must be at most the 2 observations, found 3"),
-        ([1, 0], [2, 1], 0, "k must be an integer of 1 or more, found 0"),
-        ([1], [2, 1], 1, r"of one length, found shapes \(1,\) and \(2,\)"),
-        ([[1]], [2], 1, r"one-dimensional and of one length, found shapes \(1, 1\) and \(1,\)"),
-        ([1], [[2]], 1, r"one-dimensional and of one length, found shapes \(1,\) and \(1, 1\)"),
-        ([1, 0], ["a", "b"], 1, "score must be numbers, found dtype <U1"),
-        ([1, 0], [True, False], 1, "score must be numbers, found dtype bool"),
-        ([1, 0, 0], [math.nan, 1, math.nan], 1, "score must not be NaN, found 2"),
+        ([1, 0], [2, 1], 3, "k must be at most the 2 observations, but is 3"),
+        ([1, 0], [2, 1], 0, "k must be an integer of 1 or more, but is 0"),
+        ([1], [2, 1], 1, r"of one length, but have shapes \(1,\) and \(2,\)"),
+        ([[1]], [2], 1, r"one-dimensional and of one length, but have shapes \(1, 1\) and \(1,\)"),
+        ([1], [[2]], 1, r"one-dimensional and of one length, but have shapes \(1,\) and \(1, 1\)"),
+        ([1, 0], ["a", "b"], 1, "score must be numbers, but has dtype <U1"),
+        ([1, 0], [True, False], 1, "score must be numbers, but has dtype bool"),
+        ([1, 0, 0], [math.nan, 1, math.nan], 1, "score must not be NaN, but has 2"),
         ([1, 2], [2, 1], 1, "relevant must be boolean or 0/1"),
         ([1, -1], [2, 1], 1, "relevant must be boolean or 0/1"),
-        (np.ma.array([1, 0], mask=[0, 1]), [2, 1], 1, "relevant must not be masked, found 1 mas"),
-        ([1, 0], np.ma.array([2, 1], mask=[1, 1]), 1, "score must not be masked, found 2 masked"),
+        (np.ma.array([1, 0], mask=[0, 1]), [2, 1], 1, "relevant must not be masked, but has 1 mas"),
+        ([1, 0], np.ma.array([2, 1], mask=[1, 1]), 1, "score must not be masked, but has 2 masked"),
         (pd.Series([1, 0]), pd.Series([2, 1], index=[1, 0]), 1, "Series with different indexes"),
     ],
 )
@@ -64,18 +64,18 @@ def test_recall_of_a_set():
     assert recall(np.array([3, 3, 9]), [3, 3, 4]) == 1 / 2
     assert recall([1], []) == 0
     for arguments, name in (("ab", [1]), "recommended"), (([1], {1}), "target"):
-        with pytest.raises(TypeError, match=f"{name} must be a list or an array, found"):
+        with pytest.raises(TypeError, match=f"{name} must be a list or an array, but is"):
             recall(*arguments)
-    with pytest.raises(RecframeError, match="target must not be masked, found 1 masked of 2"):
+    with pytest.raises(RecframeError, match="target must not be masked, but has 1 masked of 2"):
         recall([1], np.ma.array([1, 2], mask=[0, 1]))
 
 
 @pytest.mark.parametrize("flags", [[1, 0, 1], [True, False], np.array([0, 0, 1]), np.array([True])])
 def test_flags_are_no_sets_of_items(flags):
     """Recall of sets refuses flags of relevance, because they would collapse to one set."""
-    with pytest.raises(RecframeError, match="must hold items, found flags of 0 and 1"):
+    with pytest.raises(RecframeError, match="must hold items, but holds flags of 0 and 1"):
         recall(flags, [1, 2])
-    with pytest.raises(RecframeError, match="target must hold items, found flags of 0 and 1"):
+    with pytest.raises(RecframeError, match="target must hold items, but holds flags of 0 and 1"):
         recall([1, 2], flags)
 
 

@@ -121,7 +121,7 @@ def test_without_grades_a_relevant_row_has_grade_1():
 def test_a_grade_above_the_highest(gain, tmp_path):
     """A grade above the highest is refused, listed or not, under every `min_relevance`."""
     frame = make([(2, 3), (1, 1)]).assign(item=[1, 2])
-    message = r"err\(max=2\): max must be the highest grade .* found grade 3; pass max=3 or more"
+    message = r"err\(max=2\): max must be the highest grade .* but a grade is 3. Pass max=3 or more"
     with pytest.raises(recframe.RecframeError, match=message):
         frame.rec(min_relevance=1, gain=gain).err(max=2)
     with pytest.raises(recframe.RecframeError, match=message):

@@ -148,14 +148,14 @@ def test_what_means_nothing_here(label):
 )
 def test_figures_of_the_catalogue(label, k, figure):
     """The message about a catalogue metric has the call of `catalogue`."""
-    message = f"unknown metric {label!r}, a figure of all lists together: catalogue.k={k}. "
-    with pytest.raises(recframe.RecframeError, match=f"{message}has it as '{figure}@{k}'; metrics"):
+    message = f"unknown metric {label!r}, one value of all lists together. Call catalogue.k={k}., "
+    with pytest.raises(recframe.RecframeError, match=f"{message}which returns '{figure}@{k}'"):
         parse_metric(label)
 
 
 def test_curves_know_the_names_too():
     """A curve of a metric by another name is refused with the name in recframe."""
-    with pytest.raises(recframe.RecframeError, match="found 'map'; did you mean 'average_precisio"):
+    with pytest.raises(recframe.RecframeError, match="not 'map'; did you mean 'average_precisio"):
         ROWS.rec.curve("map")
 
 

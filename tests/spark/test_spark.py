@@ -100,7 +100,7 @@ def test_names_and_saved_values(spark, tmp_path):
     table, per_user = rec.mean("recall@2"), rec.evaluate("recall@2")
     path = tmp_path / "users.parquet"
     with pytest.raises(
-        recframe.RecframeError, match=r"a pyspark DataFrame; pass table\.toPandas\("
+        recframe.RecframeError, match=r"a pyspark DataFrame. Pass table\.toPandas\("
     ):
         recframe.flat(table)
     with pytest.raises(recframe.RecframeError, match=r"pass per_user\.toPandas\(\)$"):
@@ -167,7 +167,7 @@ def test_units(spark, method):
     assert expected["low"].tolist() == found["low"].tolist()
     with pytest.raises(recframe.RecframeError, match=r"unit=.x.: no such column"):
         getattr(ours, method)(**asked, unit="x")
-    with pytest.raises(Exception, match="are not independent, found"):
+    with pytest.raises(Exception, match="are not independent:"):
         getattr(ours, method)(**asked).toPandas()
 
 
@@ -232,7 +232,7 @@ def test_nulls_are_refused(spark):
 
     message = refusal(recframe.spark.rec(sdf, **ROLES).evaluate)
     assert message.startswith("recframe.errors.RecframeError: in a partition of ")
-    assert " rows: score='knn_score': must not be null, found " in message
+    assert " rows: score='knn_score': must not be null, but " in message
 
 
 def test_catalogue(spark):
@@ -305,7 +305,7 @@ def test_pairs_and_shares(spark):
     expected = frame.rec(**ROLES).mean(metrics).loc["knn_score"].tolist()
     assert expected == pytest.approx(mean.toPandas()[metrics].iloc[0].tolist())
     texts = sdf.withColumn("vector", F.array(F.lit("a")))
-    assert "must be categories or vectors of numbers, found ['a']" in refusal(
+    assert "must be categories or vectors of numbers, but has ['a']" in refusal(
         lambda: recframe.spark.rec(texts, **ROLES).mean("diversity(vector)@3")
     )
     assert "must have one value in a cell" in refusal(
@@ -362,7 +362,9 @@ def test_a_broken_promise_is_refused(spark):
     frame, _ = make()
     rec = recframe.spark.rec(on_spark(spark, frame), partitioned=True, **ROLES)
 
-    found = r"partitioned=True: .* found \d+ of \d+ users in several .*; leave partitioned=True out"
+    found = (
+        r"partitioned=True: .* but \d+ of \d+ users are in several .*. Leave partitioned=True out"
+    )
     for make_table in (rec.evaluate, rec.top):
         with pytest.raises(PythonException, match=found):
             make_table().toPandas()
@@ -464,7 +466,7 @@ def test_partitions_that_spark_joins(spark):
         for find in (lambda table: table.toPandas(), lambda table: table.count()):
             assert "fewer than k=50 ranked rows" in refusal(lambda: refused.recall(50), find)
         promised = recframe.spark.rec(sdf, partitioned=True, **ROLES)
-        assert "one partition, found 25 of 29 users in several" in refusal(promised.evaluate)
+        assert "one partition, but 25 of 29 users in several" in refusal(promised.evaluate)
     finally:
         spark.conf.set("spark.sql.adaptive.enabled", False)
 
@@ -506,7 +508,7 @@ def test_what_is_refused_at_once(spark):
         "user='qid': no such column": lambda: rec(
             sdf, **{**ROLES, "user": ["User.Id", "qid"]}
         ).recall(),
-        r"user must be a tuple of an id of each of \['knn_score', 'User.Id'\], found 5": lambda: (
+        r"user must be a tuple of an id of each of \['knn_score', 'User.Id'\], but is 5": lambda: (
             rec(sdf, **{**ROLES, "user": ["knn_score", "User.Id"], "score": "other.score"}).inspect(
                 5
             )
@@ -528,10 +530,10 @@ def test_what_is_refused_at_once(spark):
         "compare needs two score columns": lambda: rec(
             sdf, **{**ROLES, "score": "knn_score"}
         ).compare(),
-        "'doc' must have one value in a cell, found Spark's array<string>; take one": lambda: rec(
+        "'doc' must have one value in a cell, but is Spark's array<string>. Take one": lambda: rec(
             lists, **ROLES
         ).evaluate(),
-        "'doc' must have one value in a cell, found Spark's struct<.*>; take one field": lambda: (
+        "'doc' must have one value in a cell, but is Spark's struct<.*>. Take one field": lambda: (
             rec(sdf.withColumn("doc", F.struct("doc")), **ROLES).evaluate()
         ),
         "exclude: .* null": lambda: rec(
@@ -540,7 +542,7 @@ def test_what_is_refused_at_once(spark):
         "the column 'doc' must have one value in a cell": lambda: rec(
             sdf, **ROLES, exclude=lists
         ).evaluate(),
-        "truth: relevant='grade': must be boolean, 0/1 or numbers, found dtype": lambda: rec(
+        "truth: relevant='grade': must be boolean, 0/1 or numbers, but has dtype": lambda: rec(
             sdf, **OF_TRUTH, truth=on_spark(spark, truth).withColumn("grade", F.lit("x"))
         ).evaluate(),
         "truth: Spark cannot hold its columns .* lose data": lambda: rec(
@@ -555,8 +557,8 @@ def test_what_is_refused_at_once(spark):
         "'Score' has a name that results use": lambda: rec(
             sdf.withColumnRenamed("User.Id", "Score"), **{**ROLES, "user": "Score"}
         ).evaluate(),
-        "found a stream; pass each of its batches": lambda: rec(stream),
-        "truth must have all its rows, found a stream": lambda: rec(
+        "found a stream. Pass each of its batches": lambda: rec(stream),
+        "truth must have all its rows, but is a stream": lambda: rec(
             sdf, **ROLES, truth=stream, truth_user="value", truth_item="timestamp"
         ).evaluate(),
         "truth: user: ids of different kinds .* is bigint, 'who' of truth is string": lambda: rec(

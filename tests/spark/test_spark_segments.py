@@ -182,13 +182,13 @@ def test_what_is_refused(spark):
         "by: Spark cannot hold its columns .* pass the label of a column": lambda: rec.mean(
             by=pd.Series(pd.interval_range(0, 20), pd.RangeIndex(20, name=USER))
         ),
-        "the column 'segment' must have one value in a cell, found Spark's interval": lambda: (
+        "the column 'segment' must have one value in a cell, but is Spark's interval": lambda: (
             rec.mean(by=pd.Series(pd.Timedelta(1, "D"), pd.RangeIndex(20, name=USER)))
         ),
         "by='score' has the name of an index level": lambda: recframe.spark.rec(
             sdf.withColumn("score", F.lit(1)), **ROLES
         ).compare(by="score"),
-        "by='N_Users' has a name that results use; rename it": lambda: others.summary(by="N_Users"),
+        "by='N_Users' has a name that results use. Rename it": lambda: others.summary(by="N_Users"),
         "'level' must have one value in a cell": lambda: others.mean(by="level"),
         "weights='Home.Country' must hold numbers": lambda: rec.mean(weights="Home.Country"),
     }
@@ -197,7 +197,7 @@ def test_what_is_refused(spark):
             ask()
     message = refusal(lambda: rec.mean(by="doc"))
     assert "in a partition of " in message
-    assert "by='doc' must hold one value for each user, found several for " in message
+    assert "by='doc' must hold one value for each user, but holds several for " in message
 
 
 def test_engines_page(spark):

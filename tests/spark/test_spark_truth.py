@@ -182,7 +182,9 @@ def test_days_of_truth(spark):
     other_days = truth["day"].to_numpy()[::-1]  # No item has its own day, in any partition.
     options = {"truth": spark.createDataFrame(pd.concat([truth, truth.assign(day=other_days)]))}
     table = recframe.spark.rec(spark.createDataFrame(rows), **options).recall(k=1)
-    with pytest.raises(PythonException, match="the rows have 'day' too, and it parts the pairs of"):
+    with pytest.raises(
+        PythonException, match="the rows have 'day' too, and it divides the pairs of"
+    ):
         table.collect()
 
     options["truth_user"] = "user"
@@ -216,7 +218,7 @@ def test_truth_is_checked(spark):
         recframe.spark.rec(sdf, truth=spark_truth, **{**OF_TRUTH, "relevant": "n"}).evaluate
     )
     spark_truth = on_spark(spark, truth)
-    with pytest.raises(recframe.RecframeError, match=r"truth: relevant: .* 'n' may be it; pass"):
+    with pytest.raises(recframe.RecframeError, match=r"truth: relevant: .* 'n' may be it. Pass"):
         recframe.spark.rec(sdf, truth=spark_truth, **asked).evaluate()
 
 
@@ -295,7 +297,7 @@ def test_promises_about_users_of_several_columns(spark):
     assert str(theirs.describe(2)) == str(held.describe(2))
     assert_catalogue(theirs.catalogue(2), held.catalogue(2))
     broken = recframe.spark.rec(sdf, partitioned=True, **asked)
-    found = r"partitioned=True: .* in several \(such as \(datetime.date\(.*, \d+\)\); leave"
+    found = r"partitioned=True: .* in several \(such as \(datetime.date\(.*, \d+\)\). Leave"
     with pytest.raises(PythonException, match=found):
         broken.rank().toPandas()
     with pytest.raises(recframe.RecframeError, match=r"partitioned=True: .* \d+ of \d+ users"):

@@ -44,7 +44,7 @@ def test_results_go_to_file_uris(folder, tmp_path):
 
 REFUSED = {
     "memory://bucket/runs/each.csv": "the next call would read it, because memory://bucket/runs",
-    "memory://bucket/runs/day=1/0 é.parquet": "it is an input; write to another file",
+    "memory://bucket/runs/day=1/0 é.parquet": "it is an input. Write to another file",
     "memory://bucket/runs": None,
     "http://127.0.0.1:9/x.csv": "a web server accepts no files",
     "nope://x/y.csv": "cannot write nope://x/y.csv: neither pyarrow nor fsspec",

@@ -224,7 +224,7 @@ def test_a_delta_table_in_s3(s3, rows, folder, monkeypatch):
 
     pd.testing.assert_frame_equal(rows.rec(truth=rows, **options).evaluate(METRICS), there)
     with pytest.raises(
-        recframe.RecframeError, match=r"pass deltalake.DeltaTable\('s3://bucket/del"
+        recframe.RecframeError, match=r"Pass deltalake.DeltaTable\('s3://bucket/del"
     ):
         recframe.scan(f"s3://key:{SECRET}@bucket/delta?{s3}")
     with pytest.raises(
@@ -276,7 +276,7 @@ def test_requests(uri, server):
     assert 4 + 16 >= len(gets)
 
 
-CHANGED = "cannot read {}: it changed while it was read; pass its path again once it is written"
+CHANGED = "cannot read {}: it changed while it was read. Pass its path again once it is written"
 
 
 @pytest.mark.parametrize("below", ["", "/*.parquet", "/0.parquet"])

@@ -225,7 +225,7 @@ def test_a_library_that_says_a_secret(kept, monkeypatch):
 def test_files_named_twice(keys, uri, kept):
     """A file named twice is refused, because it would count twice."""
     for place in (uri, lambda key: f"memory://bucket/{key}"):
-        with pytest.raises(recframe.RecframeError, match="is named twice; name it once"):
+        with pytest.raises(recframe.RecframeError, match=r"is named twice\. Name it once"):
             recframe.evaluate([place(key) for key in keys])
 
 

@@ -82,7 +82,7 @@ def from_lists(
     sep: str | None = None,
 ) -> pd.DataFrame:
     """
-    Return a DataFrame of lists of recommended or retrieved items: a row for each item.
+    Return a DataFrame of recommended or retrieved items, made from lists: a row for each item.
 
     A user with an empty list has one row too, without an item.
 
@@ -153,15 +153,15 @@ def from_lists(
     1  ann     3    4.5      NL
     """
     if type(duplicates) is not str or duplicates not in ("raise", "max"):
-        raise RecframeError(f"duplicates must be 'raise' or 'max', found {quote(duplicates)}")
+        raise RecframeError(f"duplicates must be 'raise' or 'max', but is {quote(duplicates)}")
     if sep is not None and not (type(sep) is str and sep):
-        raise RecframeError(f"sep must be a text such as ' ', found {quote(sep)}")
+        raise RecframeError(f"sep must be a text such as ' ', but is {quote(sep)}")
     if isinstance(lists, Mapping):
         others = model is not None or sep is not None
         if others or not all(map(is_infer, (user, items, item))):
             raise RecframeError(
-                f"user, items, item, model and sep are for a frame, found {type(lists)}; leave "
-                "them out"
+                f"user, items, item, model and sep are for a frame, not {type(lists)}. Leave "
+                "them out."
             )
         frame = _frame_dict(lists)
         return _make_list_frame(frame, ["user"], [], ["items"], INFER, None, duplicates, "lists")
@@ -173,7 +173,9 @@ def from_lists(
         if models:
             check_label(frame, "model", *models)
             if (n_null := int(get_column(frame, model).isna().sum())) > 0:
-                raise RecframeError(f"model={quote(model)}: must not be null, found {n_null} null")
+                raise RecframeError(
+                    f"model={quote(model)}: must not be null, but has {n_null} null"
+                )
         labels = _choose_columns(frame, items, [*users, *models], sep)
         return _make_list_frame(frame, users, models, labels, item, sep, duplicates)
 
@@ -232,14 +234,14 @@ def truth_from(
         return read_sparse(truth, users, items)
     if users is not None or items is not None:
         raise RecframeError(
-            f"users and items are for a matrix, found {type(truth).__name__}; leave them out"
+            f"users and items are for a matrix, not {type(truth).__name__}. Leave them out."
         )
     given: Any = truth
     if isinstance(given, pd.Series) and given.index.is_unique and all(map(is_list_like, given)):
         truth = given = dict(given)
     if isinstance(given, pd.DataFrame):
         raise RecframeError(
-            "truth must be a dict or a sparse matrix, found a DataFrame; truth= takes that as it "
+            "truth must be a dict or a sparse matrix, but is a DataFrame; truth= takes that as it "
             "is: pass truth=frame, or frame.explode(column) where a column holds lists"
         )
     if not isinstance(given, Mapping):
@@ -248,7 +250,7 @@ def truth_from(
     if graded and len(graded) < len(truth):
         user, ungraded = next(pair for pair in truth.items() if pair[0] not in graded)
         raise RecframeError(
-            f"truth must have grades for all users or none, found {len(graded)} of {len(truth)} "
+            f"truth must have grades for all users or none, but has {len(graded)} of {len(truth)} "
             f"with grades, {quote(ungraded)} for user {quote(user)}"
         )
     if graded:
@@ -273,7 +275,7 @@ def _frame_dict(lists: Mapping[Any, Any]) -> pd.DataFrame:
     is_pair = isinstance(first, tuple) and len(first) == 2 and isinstance(first[1], float)
     if is_pair or isinstance(first, dict):
         raise RecframeError(
-            f"lists: items of a dict are ids, found {quote(first)}; where that is an item and its "
+            f"lists: items of a dict are ids, not {quote(first)}; where that is an item and its "
             "score, pass recframe.from_lists(pd.Series(lists).rename_axis('user'))"
         )
     users = read_axis("lists", list(lists))
@@ -329,13 +331,13 @@ def _read_list_users(
         models = [one for one in list_labels(frame, by) if find_role(one) == "model"]
         answers = {"model": models[0]} if models else {}
         remedy = (
-            f"; pass model={quote(models[0])} for a column of scores for each of its values"
+            f". Pass model={quote(models[0])} for a column of scores for each of its values."
             if models
             else ""
         )
         raise RecframeError(
             f"user={quote(users[0] if len(users) == 1 else users)} must differ, "
-            f"found {len(same):,} repeated (such as {quote(same.tolist()[0])}){remedy}",
+            f"but has {len(same):,} repeated (such as {quote(same.tolist()[0])}){remedy}",
             answers,
         )
     return ids
@@ -364,9 +366,9 @@ def _choose_columns(
         label, separator = next(iter(texts.items()))
         answers = {"items": label} | ({"sep": separator} if separator else {})
         options = ", ".join(f"{option}={quote(value)}" for option, value in answers.items())
-        remedy = f"{quote(label)} is text that looks like lists; pass {options}"
+        remedy = f"{quote(label)} is text that looks like lists: pass {options}"
     raise RecframeError(
-        f"items: one column must hold lists, found 0; the frame has "
+        f"items: one column must hold lists, but none does; the frame has "
         f"{shown(list_labels(frame))}; {remedy}",
         answers,
     )
@@ -382,8 +384,8 @@ def _find_item_and_score(
     if len(found.items) > 1 and len(scores) < 2:
         likely = min(found.items, key=lambda field: NAMES["item"].index(plain_name(field)))
         raise RecframeError(
-            f"{name}: {len(found.items)} fields could be the item, {shown(found.items)}; pass "
-            f"item={quote(likely)} or another",
+            f"{name}: {len(found.items)} fields could be the item, {shown(found.items)}. Pass "
+            f"item={quote(likely)} or another.",
             {"item": likely},
         )
     if len(found.items) != 1 or len(scores) > 1 or found.doubtful:
@@ -392,7 +394,7 @@ def _find_item_and_score(
         pair = f"(one[{quote(first)}], {'-' * less_is_better(last)}one[{quote(last)}])"
         raise RecframeError(
             f"{name}: lists must hold items, pairs of an item and its score, or structs whose "
-            f"names say which is which, found fields {shown(names)}; make pairs of them, with "
-            f"frame[{quote(labels[0])}].map(lambda row: [{pair} for one in row])"
+            f"names say which is which, but have fields {shown(names)}. Make pairs of them, with "
+            f"frame[{quote(labels[0])}].map(lambda row: [{pair} for one in row])."
         )
     return found.items[0], scores[0] if scores else None

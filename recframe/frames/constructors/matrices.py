@@ -86,7 +86,7 @@ def from_topk(
         score = read_array("scores", scores, "a matrix of numbers")
         if score.shape != listed.shape:
             raise RecframeError(
-                f"scores must have the shape of items, found {score.shape} for {listed.shape}"
+                f"scores must have the shape of items, but have {score.shape} for {listed.shape}"
             )
         score = as_numbers("scores", np.ma.asarray(scores)[listed])
         _check_known(score)
@@ -153,9 +153,9 @@ def from_matrix(
     k = None if k is None else check_k(k)
     if is_sparse(scores):
         raise RecframeError(
-            f"scores must be dense, found {quote(scores)}; pass scores.toarray() if a cell that is "
-            "not stored is a score of 0; else coo = scores.tocoo() has the rows of a frame: "
-            "pd.DataFrame({'user': coo.row, 'item': coo.col, 'score': coo.data})"
+            f"scores must be dense, but is {quote(scores)}. Pass scores.toarray() if a cell that "
+            "is not stored is a score of 0; else coo = scores.tocoo() has the rows of a frame: "
+            "pd.DataFrame({'user': coo.row, 'item': coo.col, 'score': coo.data})."
         )
     required = "a matrix with a row for each user and a column for each item"
     matrix = as_numbers("scores", _read_matrix("scores", scores, required))
@@ -181,8 +181,8 @@ def read_sparse(truth: Any, users: ArrayLike | None, items: ArrayLike | None) ->
     """Return the frame of the values stored in a sparse matrix of relevance."""
     if truth.ndim != 2:
         raise RecframeError(
-            f"truth must have a row for each user and a column for each item, found {truth.ndim} "
-            "dimension; pass truth.reshape(1, -1) where it is one user"
+            f"truth must have a row for each user and a column for each item, but has {truth.ndim} "
+            "dimension. Pass truth.reshape(1, -1) where it is one user."
         )
     rows = truth.tocsr(copy=True)
     rows.sum_duplicates()
@@ -193,8 +193,8 @@ def read_sparse(truth: Any, users: ArrayLike | None, items: ArrayLike | None) ->
         values = as_numbers("truth", values)
         if wrong := values[~(values >= 0)].tolist():
             raise RecframeError(
-                f"truth must be 0 or more, found {len(wrong)} others (such as {quote(wrong[0])}); "
-                "pass truth > 0 where these are not relevant"
+                f"truth must be 0 or more, but has {len(wrong)} others (such as "
+                f"{quote(wrong[0])}). Pass truth > 0 where these are not relevant."
             )
     cells = stored.row, stored.col
     return make_rows_of_cells("truth", truth.shape, cells, (users, items), relevance=values)
@@ -204,8 +204,8 @@ def _check_known(scores: Array) -> None:
     """Raise if a score of an item is NaN."""
     if n_null := np.count_nonzero(np.isnan(scores)):
         raise RecframeError(
-            f"scores must not be NaN, found {n_null}; pass np.where(np.isnan(scores), -np.inf, "
-            "scores), or scores.fillna(-np.inf) of a frame, where that is no candidate"
+            f"scores must not be NaN, but {n_null} are. Pass np.where(np.isnan(scores), -np.inf, "
+            "scores), or scores.fillna(-np.inf) of a frame, where that is no candidate."
         )
 
 
@@ -214,15 +214,15 @@ def _read_matrix(name: str, values: Any, required: str) -> Array:
     if isinstance(values, pd.DataFrame):
         if ids := [label for label in values.columns if find_role(label) == "user"]:
             raise RecframeError(
-                f"{name} must hold {name} only, found a column {quote(ids[0])}; pass users= that "
-                f"column, and {name}.drop(columns={quote(ids[0])}); a frame with a row for each "
-                "user and item is evaluated as it is"
+                f"{name} must hold {name} only, but holds a column {quote(ids[0])}. Pass users= "
+                f"that column, and {name}.drop(columns={quote(ids[0])}); a frame with a row for "
+                "each user and item is evaluated as it is."
             )
     elif find_table(name, values)[0]:
         raise frame_error(name, required, values)
     matrix = read_array(name, values, required)
     if matrix.ndim != 2:
-        raise RecframeError(f"{name} must be {required}, found shape {matrix.shape}")
+        raise RecframeError(f"{name} must be {required}, but has shape {matrix.shape}")
     return matrix
 
 
@@ -234,7 +234,7 @@ def _read_items(items: ArrayLike, *, has_users: bool) -> tuple[pd.Index[Any], Ar
         if not items.index.equals(pd.RangeIndex(len(items))):
             raise RecframeError(
                 f"items has an index (such as {quote(items.index[[0]].tolist()[0])}) that may say "
-                "whose rows they are; pass users=items.index if it does, or items.to_numpy()"
+                "whose rows they are. Pass users=items.index if it does, or items.to_numpy()."
             )
     elif matrix.dtype.kind == "U" and isinstance(items, list | tuple):
         matrix = np.asarray(items, dtype=object)  # Numbers among text stay numbers.
@@ -245,23 +245,24 @@ def _read_items(items: ArrayLike, *, has_users: bool) -> tuple[pd.Index[Any], Ar
         is_whole = (np.abs(cells) < 2.0**63) & (np.floor(cells) == cells)
         if refused := cells[~is_whole].tolist():
             raise RecframeError(
-                f"items must be whole numbers or text, found {refused[0]}; pass "
-                "recframe.from_matrix(items) where these are scores"
+                f"items must be whole numbers or text, but are {refused[0]}. Pass "
+                "recframe.from_matrix(items) where these are scores."
             )
         check_digits(cells, "items")
         cells = cells.astype(np.int64)
     if kind == "b":
-        raise RecframeError("items must be ids, found booleans")
+        raise RecframeError("items must be ids, but are booleans")
     if kind == "u" and cells.itemsize >= 4 and (cells == (top := np.iinfo(cells.dtype).max)).any():
         raise RecframeError(
-            f"items must not be {top}, which is -1 made {cells.dtype}; pass them as signed integers"
+            f"items must not be {top}, which is -1 made {cells.dtype}. Pass them as signed "
+            "integers."
         )
     if kind in "OSU" and (is_none := pd.Series(cells.tolist(), dtype=object).isin(PADDING)).any():
         text = cells[is_none].tolist()[0]
         raise RecframeError(
-            f"items must not be text that stands for no item, found {is_none.sum()} (such as "
-            f"{text!r}); make these cells None, for example np.where(np.asarray(items) == {text!r},"
-            " None, items); from_lists takes such text as an item"
+            f"items must not be text that stands for no item, but {is_none.sum()} are (such as "
+            f"{text!r}). Make these cells None, for example np.where(np.asarray(items) == {text!r},"
+            " None, items); from_lists takes such text as an item."
         )
     is_item = ~are_no_items(as_ids("items", cells))
     listed[listed] = is_item

@@ -26,12 +26,12 @@ MAX_ITERATED = 1_000_000  # items of one user from an iterator, which may have n
 def read_array(name: str, values: Any, required: str) -> Array:
     """Return values as an array, or raise if they are none."""
     if isinstance(values, str | bytes | bytearray):
-        raise RecframeError(f"{name} must be {required}, found {quote(values)}")
+        raise RecframeError(f"{name} must be {required}, but is {quote(values)}")
     try:
         return np.asarray(values)
     except (TypeError, ValueError, RuntimeError) as error:  # Tensors with gradients raise the last.
         raise RecframeError(
-            f"{name} must be {required}, found {quote(values)} ({shorten(str(error))})"
+            f"{name} must be {required}, but is {quote(values)} ({shorten(str(error))})"
         ) from error
 
 
@@ -43,7 +43,9 @@ def as_ids(name: str, values: Any) -> pd.Index[Any]:
         if is_object_dtype(ids.dtype):
             compare(pd.Index(pd.factorize(ids)[1], dtype=object))
     except ID_ERRORS as error:
-        raise RecframeError(f"{name} must be hashable ids, found {shorten(str(error))}") from error
+        raise RecframeError(
+            f"{name} must be hashable ids, but are not: {shorten(str(error))}"
+        ) from error
     return ids
 
 
@@ -56,7 +58,7 @@ def as_numbers(name: str, values: Array) -> Array:
         values = numbers.to_numpy().reshape(values.shape)
     if values.size and values.dtype.kind not in "iuf":
         raise RecframeError(
-            f"{name} must be numbers, found {values.dtype} (such as {quote(values.item(0))})"
+            f"{name} must be numbers, but is {values.dtype} (such as {quote(values.item(0))})"
         )
     return values
 
@@ -64,7 +66,9 @@ def as_numbers(name: str, values: Array) -> Array:
 def check_no_mask(name: str, values: Any) -> None:
     """Raise if an array masks values; other code would read them as if it did not."""
     if n_masked := np.count_nonzero(np.ma.getmask(values)):
-        raise RecframeError(f"{name} must not be masked, found {n_masked} masked; leave them out")
+        raise RecframeError(
+            f"{name} must not be masked, but has {n_masked} masked. Leave them out."
+        )
 
 
 def check_size(name: str, values: Any, size: tuple[int, str]) -> None:
@@ -72,7 +76,8 @@ def check_size(name: str, values: Any, size: tuple[int, str]) -> None:
     if len(values) != size[0]:
         needed, of = size
         raise RecframeError(
-            f"{name} must be as many as the {of}, found {len(values)} for {needed} {of.split()[0]}"
+            f"{name} must be as many as the {of}, but are {len(values)} for {needed} "
+            f"{of.split()[0]}"
         )
 
 
@@ -84,10 +89,10 @@ def read_id_list(
     if not isinstance(values, pd.Index | pd.Series | list):
         values = read_array(name, values, "a list of ids")
         if values.ndim != 1:
-            raise RecframeError(f"{name} must be a list of ids, found shape {values.shape}")
+            raise RecframeError(f"{name} must be a list of ids, but has shape {values.shape}")
     ids = as_ids(name, values)
     if n_null := np.count_nonzero(ids.isna()):
-        raise RecframeError(f"{name} must not have a null {role}, found {n_null}")
+        raise RecframeError(f"{name} must not have a null {role}, but has {n_null}")
     if size is not None:
         check_size(name, ids, size)
     return ids
@@ -102,7 +107,7 @@ def read_axis(
     ids = read_id_list(name, values, size, role)
     if same := ids[ids.duplicated()].tolist():
         raise RecframeError(
-            f"{name} must differ, found {len(same)} repeated (such as {quote(same[0])})"
+            f"{name} must differ, but has {len(same)} repeated (such as {quote(same[0])})"
         )
     return ids
 
@@ -116,7 +121,7 @@ def read_lists(name: str, users: Iterable[Any], cells: Iterable[Any]) -> tuple[l
         # A list has one dimension, a table two.
         if not is_list_like(items) or isinstance(items, refused) or getattr(items, "ndim", 1) != 1:
             required = "a set or list" if as_sets else "a sequence, best first"
-            remedy = "" if is_list_like(items) else "; pass [item] where a user has one"
+            remedy = "" if is_list_like(items) else ". Pass [item] where a user has one."
             if isinstance(items, Set):
                 remedy = (
                     "; where these are the relevant items, recframe.truth_from takes a dict of them"
@@ -124,7 +129,7 @@ def read_lists(name: str, users: Iterable[Any], cells: Iterable[Any]) -> tuple[l
             elif isinstance(items, Mapping):
                 remedy = "; where these are scores, recframe.from_runs takes a dict of them by user"
             raise RecframeError(
-                f"{name}: the items of a user must be {required}, found {type(items)} "
+                f"{name}: the items of a user must be {required}, but are {type(items)} "
                 f"(user {quote(user)}){remedy}"
             )
         if np.ma.isMaskedArray(items):
@@ -133,8 +138,8 @@ def read_lists(name: str, users: Iterable[Any], cells: Iterable[Any]) -> tuple[l
             items = list(islice(items, MAX_ITERATED + 1))
             if len(items) > MAX_ITERATED:
                 raise RecframeError(
-                    f"{name}: an iterator must end within {MAX_ITERATED:,} items, found more "
-                    f"(user {quote(user)}); pass a list"
+                    f"{name}: an iterator must end within {MAX_ITERATED:,} items, but has more "
+                    f"(user {quote(user)}). Pass a list."
                 )
         lists.append(np.asarray(items) if hasattr(items, "__array__") else list(items))
     return lists, np.array(list(map(len, lists)), np.int64)
@@ -157,7 +162,7 @@ def make_rows_of_scores(name: str, numbers: str, dicts: Mapping[Any, Any]) -> pd
                 "; recframe.from_lists takes items without scores" if is_list_like(items) else ""
             )
             raise RecframeError(
-                f"{name}: the scores of a query must be a dict of {{doc: score}}, found "
+                f"{name}: the scores of a query must be a dict of {{doc: score}}, but are "
                 f"{type(items)} (query {quote(user)}){remedy}"
             )
     sizes = np.array(list(map(len, dicts.values())), np.int64)
@@ -204,17 +209,17 @@ def check_rows(
     if is_padded.any():
         no_items = frame[is_padded]
         raise RecframeError(
-            f"{name} must not be padded, found {len(no_items)} null or -1 "
-            f"({_show_example(no_items, users)}); leave them out"
+            f"{name} must not be padded, but has {len(no_items)} null or -1 "
+            f"({_show_example(no_items, users)}). Leave them out."
         )
     values = scores.to_numpy()
     if is_empty is not None:  # Nulls have no order.
         values = scores.to_numpy(np.float64, na_value=np.nan)
     if len(rising := np.unique(row[1:][(row[1:] == row[:-1]) & (values[1:] > values[:-1])])):
         raise RecframeError(
-            f"scores must not rise along a row, as items come best first; found {len(rising)} rows "
-            f"where they do (the first is row {rising[0]}); pass lists sorted by their scores, or "
-            "-scores where they are distances"
+            f"scores must not rise along a row, as items come best first, but rise in "
+            f"{len(rising)} rows (the first is row {rising[0]}). Pass lists sorted by their "
+            "scores, or -scores where they are distances."
         )
     if items.dtype == object:  # Items of several kinds are refused when they are evaluated.
         codes = pd.factorize(items, use_na_sentinel=False)[0]
@@ -230,9 +235,9 @@ def check_rows(
     if len(repeated):
         remedy = "list(dict.fromkeys(items))" if duplicates is None else "duplicates='max'"
         raise RecframeError(
-            f"an item must be in a list once, found {len(repeated)} repeated "
-            f"({_show_example(frame.iloc[repeated], users)}); pass {remedy} to keep the first of "
-            "each",
+            f"an item must be in a list once, but {len(repeated)} are repeated "
+            f"({_show_example(frame.iloc[repeated], users)}). Pass {remedy} to keep the first of "
+            "each.",
             {} if duplicates is None else {"duplicates": "max"},
         )
     return frame

@@ -172,8 +172,8 @@ def from_groups(
     first = next(iter(indexes), None)
     if others := [name for name, index in indexes.items() if not index.equals(indexes[first])]:
         raise RecframeError(
-            f"{quote(first)} and {quote(others[0])} are Series with different indexes; pass Series "
-            "with one index, or arrays (.to_numpy()) if their rows are in the same order"
+            f"{quote(first)} and {quote(others[0])} are Series with different indexes. Pass Series "
+            "with one index, or arrays (.to_numpy()) if their rows are in the same order."
         )
     columns = {}
     for name, values in scores.items():
@@ -183,9 +183,9 @@ def from_groups(
         _check_model_names("score", columns)
     if (sizes is None) == (ids is None):
         raise RecframeError(
-            "one of sizes and ids must say which rows belong to a query, found "
-            f"{'neither' if ids is None else 'both'}; pass sizes= with the number of rows of each "
-            "query, or ids= with the query of each row"
+            "one of sizes and ids must say which rows belong to a query, but "
+            f"{'neither does' if ids is None else 'both do'}. Pass sizes= with the number of rows "
+            "of each query, or ids= with the query of each row."
         )
     if ids is not None:
         user: Any = read_id_list("ids", ids, (len(relevance), "rows of relevant"))
@@ -193,12 +193,12 @@ def from_groups(
         counts = as_numbers("sizes", _read_rows("sizes", sizes))
         is_size = (counts >= 0) & (counts < np.inf) & (counts == np.floor(counts))
         if wrong := counts[~is_size].tolist():
-            raise RecframeError(f"sizes must be whole numbers from 0 on, found {quote(wrong[0])}")
+            raise RecframeError(f"sizes must be whole numbers from 0 on, but has {quote(wrong[0])}")
         if (total := int(counts.sum())) != len(relevance):
             raise RecframeError(
-                f"sizes must add up to the rows of relevant, found {total} for {len(relevance)}; "
-                "pass np.diff(sizes) where these are offsets, such as group_ptr of XGBoost, or "
-                "ids= where they are the query of each row"
+                f"sizes must add up to the rows of relevant, but add up to {total} for "
+                f"{len(relevance)}. Pass np.diff(sizes) where these are offsets, such as group_ptr "
+                "of XGBoost, or ids= where they are the query of each row."
             )
         user = np.arange(len(counts)).repeat(counts.astype(np.int64))
     frame = pd.DataFrame({"user": user, "relevant": relevance, **columns})
@@ -243,7 +243,7 @@ def _check_model_names(argument: str, names: Mapping[Hashable, Any]) -> None:
         if name is None or find_role(name) in ("user", "item", "relevant"):
             raise RecframeError(
                 f"{argument} must not have the name of a column of users, items or relevance, nor "
-                f"None, found {quote(name)}; rename it"
+                f"None, but has {quote(name)}. Rename it."
             )
 
 
@@ -251,8 +251,8 @@ def _read_rows(name: str, values: Any, n_rows: int | None = None) -> Array:
     """Return an array with a value for each row, `n_rows` if their number is known."""
     rows = read_array(name, values, "an array with a value for each row")
     if rows.ndim != 1:
-        remedy = f"; pass np.ravel({name})" if max(rows.shape, default=0) == rows.size else ""
-        raise RecframeError(f"{name} must have one dimension, found shape {rows.shape}{remedy}")
+        remedy = f". Pass np.ravel({name})." if max(rows.shape, default=0) == rows.size else ""
+        raise RecframeError(f"{name} must have one dimension, but has shape {rows.shape}{remedy}")
     if n_rows is not None:
         check_size(name, rows, (n_rows, "rows of relevant"))
     return rows
