@@ -263,7 +263,7 @@ def test_the_frames_labels_come_first(recs, seen):
          r"they differ in case \('ann' in the frame is 'ANN' in exclude\)"),
         (lambda x: x.assign(item=99), RecframeError, "no item is in both the frame and exclude"),
         (lambda x: x.assign(item=x["item"].mask(x["user"] == "zoe")), RecframeError,
-         "exclude: item='item': ids must not be null, but 1 of 4 are null"),
+         "exclude: item='item': ids must not be null, but 1 of 4 rows are null"),
         (lambda x: "nowhere.parquet", RecframeError, "exclude: cannot read nowhere.parquet: no"),
         (lambda x: "seen.csv", RecframeError, "exclude: cannot read seen.csv: no such file"),
         (lambda x: {"ann": [7]}, RecframeError,

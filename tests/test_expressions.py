@@ -94,7 +94,7 @@ CASES = {
     "truth without the day": Case(
         "df.rec(user=['day', 'user'], truth=truth).recall(k=1)",
         {"df": ROWS.assign(day=1), "truth": TRUTH},
-        r"Pass truth=(truth\.merge.*how='cross'\)), or",
+        r"pass truth=(truth\.merge.*how='cross'\)), or",
         "truth = {}",
     ),
     "levels that say nothing": Case(

@@ -73,7 +73,8 @@ def test_each_is_what_it_means():
         "P": "unknown metric 'P', did you mean 'precision@k'? Metrics are",
         "hr": "unknown metric 'hr', did you mean 'hit_rate@k'? Metrics are",
         "Rprec@5": "unknown metric 'Rprec@5', did you mean 'r_precision'? Metrics are",
-        "P@0": "'P@0': precision needs a cut-off, an integer of 1 or more as in 'P@10', but has",
+        "P@0": "'P@0': precision needs a cut-off, an integer of 1 or more as in 'P@10', but has "
+        "'0'",
         "F1": "'F1': f1 needs a cut-off, an integer of 1 or more as in 'F1@10', but has none",
         "AUC@5": "'AUC@5': auc takes no cut-off. Pass 'AUC'",
         "mrr(p=1)": "reciprocal_rank[@k] takes no parameters, not 'p'",

@@ -128,8 +128,8 @@ def test_levels_that_do_not_say_what_they_are_are_refused(labels):
         (TWO / 0, r"must hold finite numbers, but holds inf in \('old', 'value'\)"),
         (TWO.assign(item=1), "but has the column 'item'. Pass df.rec.evaluate"),
         (TWO.set_axis(METRICS, axis=1), r"the metrics \['precision@2', 'recall@1'\] without"),
-        (TWO.rename_axis(columns="metric"), r"found the metrics \['old', 'new'\] without a score"),
-        (pd.concat({1: pd.concat({2: TWO}, axis=1)}, axis=1), "found two levels of which neither"),
+        (TWO.rename_axis(columns="metric"), r"the metrics \['old', 'new'\] without a score"),
+        (pd.concat({1: pd.concat({2: TWO}, axis=1)}, axis=1), "two levels of which neither"),
         (TWO[["old"]], r"per_user must have 2 scores or more to compare, but has \['old'\]"),
     ],
 )

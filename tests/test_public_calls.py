@@ -109,17 +109,17 @@ def test_arguments_that_are_not_taken(call, expected):
         (
             lambda: REC(k=4),
             "unknown option 'k'. Pass a cut-off to the metric: df.rec.recall(k=4), or 'recall@4' "
-            "by its name",
+            "by its name.",
         ),
         (
             lambda: recframe.iter_evaluate("x", k=4),
             "unknown option 'k'. Pass a cut-off to the metric: df.rec.recall(k=4), or 'recall@4' "
-            "by its name",
+            "by its name.",
         ),
         (
             lambda: REC(metrics=["recall@4"]),
             "unknown option 'metrics'. Pass metrics to a method: "
-            "df.rec.evaluate(['recall@4', 'ndcg@4'])",
+            "df.rec.evaluate(['recall@4', 'ndcg@4']).",
         ),
     ],
 )

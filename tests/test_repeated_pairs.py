@@ -229,12 +229,12 @@ def test_users_and_items_in_folders(tmp_path):
     [
         (
             "session_id",
-            r"pass user=\['session_id', 'user_id'\] to rank each by itself; else pass duplicates=",
+            r"pass user=\['session_id', 'user_id'\] to rank each by itself. Otherwise pass dupl",
         ),
-        ("passage", "pass item='passage' if that is ranked; else pass duplicates='max'"),
+        ("passage", "pass item='passage' if that is ranked. Otherwise pass duplicates='max'"),
         (
             "model",
-            "pass model='model' to evaluate each of its values as a model; else pass ",
+            "pass model='model' to evaluate each of its values as a model. Otherwise pass ",
         ),
     ],
 )

@@ -227,7 +227,7 @@ def test_tables_of_polars_are_refused_with_calls(tmp_path):
     for _ in range(2):
         with pytest.raises(recframe.RecframeError, match=r". Pass .*per_user") as refused:
             recframe.save_per_user(per_user, path)
-        call = str(refused.value).rpartition("pass ")[2].rpartition(" or ")[2]
+        call = str(refused.value).rpartition("Pass ")[2].rpartition(" or ")[2].removesuffix(".")
         per_user = eval(call, {"per_user": per_user})
     recframe.save_per_user(per_user, path)
 

@@ -353,9 +353,9 @@ def test_qrels_of_trec(frame, tmp_path, capsys):
     other.write_text("196\t242\t3\t881250949\n")
     frame.to_parquet(tmp_path / "run.parquet")
     assert 1 == main(["evaluate", str(tmp_path / "run.parquet"), "--truth", str(path)])
-    call = f"run recframe trec {path} RUN, or pass truth=recframe.read_qrels({str(path)!r})"
-    assert f"these are TREC qrels; {call} in Python" in capsys.readouterr().err
-    with pytest.raises(recframe.RecframeError, match="not a parquet file; pass pd"):
+    call = f"Run recframe trec {path} RUN, or pass truth=recframe.read_qrels({str(path)!r})"
+    assert f"these are TREC qrels. {call} in Python" in capsys.readouterr().err
+    with pytest.raises(recframe.RecframeError, match=r"not a parquet file[.;] [Pp]ass pd"):
         recframe.scan(other).recall(1)
 
 

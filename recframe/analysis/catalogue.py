@@ -337,7 +337,7 @@ def read_catalogue(items: Any, columns: Columns, by: Any = None) -> Catalogue | 
         return Catalogue(number)
     ids = _read_item_ids(items, columns)
     if n_null := np.count_nonzero(ids.isna()):
-        raise RecframeError(f"items must not be null, but have {n_null} null of {len(ids)}")
+        raise RecframeError(f"items must not be null, but {n_null} of {len(ids)} are null")
     if len(ids) == 0:
         raise RecframeError("items must hold at least one item, but holds none")
     ids = unwrap_ids(ids)

@@ -153,7 +153,7 @@ def test_nothing_unjudged():
         ({"zero_division": 1.0}, ["precision@3", "mrr"], r"Pass zero_division=0.0\.$"),
         ({}, "dcg@3", "dcg with grades are not known, .* Pass gain='binary', or name err"),
         ({}, ["err(max=1)", "err(max=4)"], "max must be the highest grade .* but a grade is 2"),
-        ({}, ["err(max=2)", "err(max=4)"], "max must be the highest grade .* found grade 4"),
+        ({}, ["err(max=2)", "err(max=4)"], "max must be the highest grade .* but a grade is 4"),
     ],
 )
 def test_refusals(options, metrics, message):

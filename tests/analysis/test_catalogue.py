@@ -388,7 +388,7 @@ def test_groups_and_population():
         (
             ITEMS[:2],
             "maker",
-            "is recommended or relevant, but 1 of 3 are missing .*. Pass the whole catalogue$",
+            r"is recommended or relevant, but 1 of 3 are missing .*. Pass the whole catalogue\.$",
         ),
         (
             pd.concat([ITEMS, ITEMS.assign(maker="y")[:3]]),

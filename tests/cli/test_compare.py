@@ -242,8 +242,8 @@ def test_users_as_text_and_as_numbers(save, capsys):
     assert 0 == main(["compare", text, paths[0]])
     assert 1 == main(["compare", paths[1], text])
     assert (
-        "recframe: text.parquet has no user of whole.parquet: they begin with '0' and 0, "
-        "which are text and integers. Write them alike\n"
+        "recframe: text.parquet has no user of whole.parquet: they begin with '0' and 0, which are "
+        "text and integers. Write them alike.\n"
     ) == capsys.readouterr().err.partition("\n")[2].partition("\n")[2]
 
 
@@ -273,8 +273,8 @@ def test_what_has_nothing_in_common_is_refused(save, nights, capsys):
     Path("link.parquet").symlink_to("old.parquet")
     Path("empty.parquet").touch()
     for words, message in {
-        "old.parquet metrics.parquet": "metrics.parquet has no metric of old.parquet, found ['rec",
-        "old.parquet scores.parquet": "scores.parquet has no score of old.parquet, not ['knn0'",
+        "old.parquet metrics.parquet": "metrics.parquet has no metric of old.parquet: they have",
+        "old.parquet scores.parquet": "scores.parquet has no score of old.parquet: they have ['knn0'",
         "old.parquet new.parquet --metric auc": "'auc' must be in both files; old.parquet has [",
         "old.parquet link.parquet": "old.parquet and link.parquet are one file. Name two",
         "'' new.parquet": "OLD must name a file or folder, but is '' (an unset variable?)",
@@ -290,10 +290,10 @@ def test_what_has_nothing_in_common_is_refused(save, nights, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--max-drop", "-1"], "argument --max-drop: must be a number of 0 or more, found -1"),
+        (["--max-drop", "-1"], "argument --max-drop: must be a number of 0 or more, but is -1"),
         (["--max-drop", "1", "--max-drop", "2"], "--max-drop without a metric may be given once"),
         (["--at-least", "auc=1", "--at-least", "auc=0"], "--at-least for auc may be given once"),
-        (["--non-inferior", "nan"], "must be a number of 0 or more, found nan"),
+        (["--non-inferior", "nan"], "must be a number of 0 or more, but is nan"),
         (["--max-drop", "1", "--non-inferior", "1"], "not allowed with argument --max-drop"),
         (
             ["--lower-is-better", "x"],
@@ -532,7 +532,7 @@ def test_a_limit_that_nothing_exceeds(rule, save, capsys):
         main(["compare", *paths, rule, "5", "-q", "--output", "out.json"])
     assert (
         f"recframe: {rule[2:].replace('-', '_')}=5 must be below 0.5007 for recall@4, as its old "
-        "mean by 'knn' is 0.5007. Pass a difference of means such as 0.025\n"
+        "mean by 'knn' is 0.5007. Pass a difference of means such as 0.025.\n"
     ) == capsys.readouterr().err
     assert not Path("out.json").exists()
 

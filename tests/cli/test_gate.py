@@ -89,7 +89,7 @@ def test_weights_of_one_file(capsys):
     assert 1 == main(["compare", "plain.parquet", "heavy.parquet"])
     assert (
         "recframe: heavy.parquet has weights of users and plain.parquet has none. Evaluate both "
-        "with --weights, or both without\n"
+        "with --weights, or both without.\n"
     ) == capsys.readouterr().err
     with pytest.raises(recframe.RecframeError, match=r"heavy\.parquet has weights of users and"):
         recframe.read_per_user(["plain.parquet", "heavy.parquet"])
@@ -144,7 +144,7 @@ def test_a_limit_that_no_loss_can_reach(metric, limit, most, capsys):
         main([*words, str(limit)])
     assert (
         f"recframe: max_drop={limit} must be below {most} for {metric}, as its old mean by 'als' "
-        f"is 0.25. Pass a difference of means such as {most / 20:.2g}\n"
+        f"is 0.25. Pass a difference of means such as {most / 20:.2g}.\n"
     ) == capsys.readouterr().err
     assert 3 == main([*words, str(most - 0.01)])
 
@@ -181,7 +181,7 @@ def test_files_made_with_other_options(options, capsys):
     ]
     text = f"{' and '.join(made)} were made with other options"
     assert f"recframe: note: {text}" == said.splitlines()[0]
-    assert f"recframe: {text}. Evaluate both with the same\n" == refused
+    assert f"recframe: {text}. Evaluate both with the same.\n" == refused
 
 
 def test_options_that_changed_nothing(capsys):

@@ -86,7 +86,7 @@ def test_how_intervals_are_made(flags, words, capsys):
     ("words", "message"),
     [
         (["--seed", "1"], "--seed is for intervals. Add --summary or --baseline"),
-        (["--format", "latex"], "add --summary or --baseline, or --bounds"),
+        (["--format", "latex"], "Add --summary or --baseline, or --bounds"),
         (["--summary", "--test", "ttest"], "--test is for differences. Add --baseline, not --summ"),
         (["--baseline", "x", "--interval", "wilson"], "interval must be one of .*but is 'wilson'"),
         (["--summary", "--interval", "tango"], "interval must be one of .*but is 'tango'"),
@@ -94,7 +94,7 @@ def test_how_intervals_are_made(flags, words, capsys):
         (["--summary", "--seed", "0.5"], "seed must be an integer of 0 or more, but is 0.5"),
         (
             ["--baseline", "x", "--test", "ttest", "--correction", "max_t"],
-            "found test='ttest'. Pass correction='holm'",
+            "not test='ttest'. Pass correction='holm'",
         ),
     ],
 )
@@ -130,7 +130,7 @@ def test_a_missing_extra_is_named(monkeypatch, capsys):
         (
             ["--baseline", "KNN scores", "--score", "KNN scores"],
             "--baseline compares with others, but has only 'KNN scores'. Name two score columns or "
-            "more",
+            "more.",
         ),
     ],
 )

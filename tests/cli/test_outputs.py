@@ -62,10 +62,10 @@ READ = {
     "through a link": (["soft.parquet"], "runs/a.parquet", "it is an input, named soft.parquet"),
     "in a folder": (["runs"], "runs/b.parquet", "it is an input. Write"),
     "in a folder by a link": (["folder"], "hard.parquet", "it is an input, named folder/a.parquet"),
-    "in a pattern": (["r*/*.parquet"], "runs/b.parquet", "an input, named ./runs/b.parquet;"),
+    "in a pattern": (["r*/*.parquet"], "runs/b.parquet", "an input, named ./runs/b.parquet."),
     "second of a list": (["run.parquet", "runs/b.parquet"], "folder/b.parquet", "an input, named"),
     "truth": (["run.parquet", "--truth", "truth/t.parquet"], "truth/t.parquet", "it is an input"),
-    "truth's folder": (["run.parquet", "--truth", "truth"], "truth/t.parquet", "it is an input;"),
+    "truth's folder": (["run.parquet", "--truth", "truth"], "truth/t.parquet", "it is an input."),
     "new in a folder": (["runs"], "runs/new.csv", "the next call would read it, because runs"),
     "new below": (["./runs/"], "folder/new.parquet", "the next call would read it"),
     "new in a pattern": (

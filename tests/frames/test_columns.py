@@ -183,7 +183,7 @@ REFUSED = {
         ["id", "score", "relevant"],
         {},
         r"user: no column found \(looked for user, query, .* each with or without id\); score is "
-        r"'score', relevant is 'relevant'; the frame has 'id', 'score', 'relevant'. Pass "
+        r"'score', relevant is 'relevant'; the frame has 'id', 'score', 'relevant'; pass "
         r"df.rec\(user=...\), where user is 'id' or None for one ranking$",
     ),
     "two users": (

@@ -421,12 +421,12 @@ def test_either_byte_order(kind):
 @pytest.mark.parametrize(
     ("column", "values", "message"),
     [
-        ("relevant", ["no", "yes"], r"make numbers of it, for example df\['relevant'\] == 'yes'"),
-        ("score", [0.9, "NULL"], r"\(such as .NULL.\); .*pd.to_numeric\(.*, errors=.coerce.\)"),
+        ("relevant", ["no", "yes"], r"Make numbers of it, for example df\['relevant'\] == 'yes'"),
+        ("score", [0.9, "NULL"], r"\(such as .NULL.\). .*pd.to_numeric\(.*, errors=.coerce.\)"),
         (
             "relevant",
             [1.0, None],
-            r"where null means not relevant, as not rated, null_relevance='nonrelevant'",
+            r"Where null means not relevant, as not rated, null_relevance='nonrelevant'",
         ),
         ("score", [1.0, None], r"missing='unranked' to leave them out of this ranking only"),
     ],

@@ -181,7 +181,7 @@ def test_as_lists_in_a_dict():
         ),
         (
             make(["7 3", "5 9"]),
-            "is text that looks like lists; pass items='recommendations', sep=' '",
+            "is text that looks like lists: pass items='recommendations', sep=' '",
         ),
         (
             make(["[x, y]"]),
@@ -207,12 +207,12 @@ def test_as_lists_in_a_dict():
         (
             make([[(7, 0.5), (3, 0.9)]]),
             "scores must not rise along a row, as items come best first, but rise in 1 rows"
-            ".*pass lists sorted by their scores",
+            ".*Pass lists sorted by their scores",
         ),
         (make([[{"doc": 7, "distance": 0.9}, {"doc": 3, "distance": 0.5}]]), "must not rise"),
         (
             make([[{"sku_code": 7, "s": 0.9, "x": 1}]]),
-            "found fields 'sku_code', 's', 'x'. Make pairs of them, with frame.'recommendations'",
+            "fields 'sku_code', 's', 'x'. Make pairs of them, with frame.'recommendations'",
         ),
         (make([[{"doc": 7, "s": 0.9, "price": 1}]]), "say which is which, but have .*'price'"),
         (make([[{"doc": 7, "s": 0.9}]]), "say which is which, but have fields 'doc', 's'. Make"),
@@ -233,9 +233,9 @@ def test_as_lists_in_a_dict():
         ),
         (
             make([[(7, 0.5, 1)]]),
-            "pairs of an item and its score, .*found fields 0, 1, 2. Make pair",
+            "pairs of an item and its score, .*fields 0, 1, 2. Make pair",
         ),
-        (make([[[7], [5]]]), "pairs of an item and its score, .*found fields 0. Make pairs"),
+        (make([[[7], [5]]]), "pairs of an item and its score, .*fields 0. Make pairs"),
         (make([[7, {"doc": 7}]]), "items='recommendations' must be hashable ids, but are not:"),
     ],
 )
@@ -457,7 +457,7 @@ def test_truth_with_two_lists_of_ids(names, as_arrow):
     recs = recframe.from_lists(pd.DataFrame(RANKED))
     log = pd.DataFrame(LOG).set_axis(["question", *names], axis=1)
     log = pa.Table.from_pandas(log) if as_arrow else log
-    with pytest.raises(RecframeError, match=f"'{names[1]}'; pass truth_item= the one of") as asked:
+    with pytest.raises(RecframeError, match=f"'{names[1]}'. Pass truth_item= the one of") as asked:
         recs.rec(truth=log).mean("recall@2")
 
     assert list(names) == asked.value.answers["truth_item"].candidates
@@ -480,9 +480,9 @@ def test_truth_item_among_other_lists():
     means = {name: rec.mean("recall@2").iloc[0, 0] for name, rec in asked.items()}
     assert dict.fromkeys(asked, 1.0) == means
     for dropped in ("hits", "items"):
-        with pytest.raises(RecframeError, match="'target'; pass truth_item= the one of relevant"):
+        with pytest.raises(RecframeError, match="'target'. Pass truth_item= the one of relevant"):
             recs.rec(truth=truth.drop(columns=["sold", dropped])).mean("recall@2")
-    with pytest.raises(RecframeError, match=r"exclude: 3 columns hold lists, .*; drop all but the"):
+    with pytest.raises(RecframeError, match=r"exclude: 3 columns hold lists, .*. Drop all but the"):
         recs.rec(exclude=truth, truth=truth, truth_item="sold").mean("recall@2")
 
 
@@ -500,7 +500,7 @@ def test_a_table_of_ranked_and_relevant_lists(names, call, as_numbers):
     log = pd.DataFrame(LOG).set_axis(["question", *names], axis=1)
     if as_numbers:
         log = log.assign(**{names[0]: [[1, 2, 3], [4, 5, 6]], names[1]: [[9, 7, 1], [9, 6, 4]]})
-    with pytest.raises(RecframeError, match="pass items= the one of items") as asked:
+    with pytest.raises(RecframeError, match="Pass items= the one of items") as asked:
         recframe.from_lists(log)
 
     assert call in str(asked.value)
@@ -519,9 +519,9 @@ def test_a_series_of_dicts():
     """The calls that a Series of dicts is refused with run."""
     dicts = pd.Series({"a": {1: 0.9, 2: 0.3}, "b": {3: 0.5}})
     for read in (recframe.from_lists, recframe.from_runs):
-        with pytest.raises(RecframeError, match=r"pass recframe.from_runs\(\w+.to_dict\(\)\)$"):
+        with pytest.raises(RecframeError, match=r"Pass recframe.from_runs\(\w+.to_dict\(\)\)\.$"):
             read(dicts)
-    with pytest.raises(RecframeError, match=r"pass recframe.truth_from\(truth.to_dict\(\)\)$"):
+    with pytest.raises(RecframeError, match=r"Pass recframe.truth_from\(truth.to_dict\(\)\)\.$"):
         recframe.from_runs(dicts.to_dict()).rec(truth=dicts)
     with pytest.raises(RecframeError, match=r"recframe.from_runs takes a dict of them by user"):
         recframe.from_lists(dicts.rename_axis("user").reset_index())

@@ -116,7 +116,10 @@ def test_anything_numpy_can_view():
         ({"items": [[7, 3], [5]]}, "from_lists takes lists of different lengths"),
         ({"items": [[7.5, 3]]}, "items must be whole numbers .* 7.5. Pass recframe.from_matrix"),
         ({"items": [[1e300, 3]]}, r"whole numbers or text, but are 1e\+300"),
-        ({"items": [["x", "nan"], ["y", "nan"]]}, r"stands for no item, but 2 \(such as 'nan'\)"),
+        (
+            {"items": [["x", "nan"], ["y", "nan"]]},
+            r"stands for no item, but 2 are \(such as 'nan'\)",
+        ),
         ({"items": [["x", ""]]}, r"but 1 are .*np.where\(np.asarray\(items\) == '', None, items\)"),
         ({"items": np.array([["x", "-1"]])}, "items must not be text .*'-1'.*from_lists takes"),
         ({"items": np.array([["x", None]]).astype(str)}, r"but 1 are \(such as 'None'\)"),
@@ -136,10 +139,10 @@ def test_anything_numpy_can_view():
         ),
         (
             {"items": [[7, 7, 7], [7, 8, -1]]},
-            r"2 repeated \(such as user 0, item 7\). Pass list\(dict.fromkeys\(items\)\)",
+            r"2 are repeated \(such as user 0, item 7\). Pass list\(dict.fromkeys\(items\)\)",
         ),
         ({"items": [[7], [5]], "users": [1]}, "but are 1 for 2 rows"),
-        ({"items": [[7], [5]], "users": [1, 1]}, r"users must differ, but have 1 .*such as 1\)"),
+        ({"items": [[7], [5]], "users": [1, 1]}, r"users must differ, but has 1 .*such as 1\)"),
         ({"items": [[7, 5]], "scores": [2, 1]}, r"but have \(2,\) for \(1, 2\)"),
         (
             {"items": [[7, 5], [7, 5]], "scores": [[1, 1], [1, 2]]},

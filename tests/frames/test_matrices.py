@@ -154,12 +154,12 @@ def test_no_cell_at_all(shape):
         ),
         (
             {"scores": pd.DataFrame([[0.5, None]])},
-            r"scores must not be NaN, but 1 are; .*scores.fillna\(-np.inf\) of a frame, where that",
+            r"scores must not be NaN, but 1 are. .*scores.fillna\(-np.inf\) of a frame, where that",
         ),
         ({"scores": pd.DataFrame([[5, None]], dtype="Int64")}, "scores must not be NaN, but 1 are"),
         (
             {"scores": pd.DataFrame({"user_id": [1], "x": [0.5]})},
-            r"found a column 'user_id'. Pass users= that column, and scores.drop\(columns='user_i",
+            r"a column 'user_id'. Pass users= that column, and scores.drop\(columns='user_i",
         ),
         (
             {"scores": csr_array([[0, 1]])},
@@ -171,7 +171,7 @@ def test_no_cell_at_all(shape):
             {"scores": [[1]], "items": [1, 2]},
             "as many as the columns of scores, but are 2 for 1 col",
         ),
-        ({"scores": [[1, 2]], "items": [1, 1]}, r"items must differ, but are 1 .*such as 1\)"),
+        ({"scores": [[1, 2]], "items": [1, 1]}, r"items must differ, but has 1 .*such as 1\)"),
         ({"scores": [[1, 2]], "items": [1, None]}, "items must not have a null item, but has 1"),
         ({"scores": [[1]], "k": 0}, "k must be an integer of 1 or more, but is 0"),
     ],

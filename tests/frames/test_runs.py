@@ -102,7 +102,7 @@ def test_columns_of_an_axis_of_scores():
     [
         (
             [BM25],
-            r"^runs must be a dict of {query: {doc: score}}, or of such runs by name, but are",
+            r"^runs must be a dict of {query: {doc: score}}, or of such runs by name, but is",
         ),
         (
             {"q1": ["d1"]},
@@ -111,12 +111,12 @@ def test_columns_of_an_axis_of_scores():
         ({"a": BM25, "b": {"q1": 0.5}}, r"^runs\['b'\]: the scores of a query must be .* 'float'"),
         ({"a": BM25, "b": [0.5]}, r"^runs\['b'\] must be a dict of {query: .* but is \[0.5\]"),
         ({"q1": {"d1": "x"}}, "^scores of runs must be numbers, but is <U1"),
-        ({"a": {"q1": {"d1": True}}}, r"^scores of runs\['a'\] must be numbers, found bool"),
+        ({"a": {"q1": {"d1": True}}}, r"^scores of runs\['a'\] must be numbers, but is bool"),
         ({"q1": {None: 0.5}}, "runs must not be padded, but has 1 null or -1"),
         ({None: {"d1": 0.5}}, "runs must not have a null user, but has 1"),
         (
             {"a": BM25, "doc_id": BM25},
-            "^runs must not have the name .*, but has 'doc_id'; rename it",
+            "^runs must not have the name .*, but has 'doc_id'. Rename it",
         ),
         ({None: BM25}, "^runs must not .*nor None, but has None"),
     ],
@@ -217,8 +217,8 @@ def test_groups_of_series_with_different_indexes():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({}, "^one of sizes and ids must say .*, but neither. Pass sizes= with the"),
-        ({"sizes": [5], "ids": [1] * 5}, "^one of sizes and ids must say .*, but has both"),
+        ({}, "^one of sizes and ids must say .*, but neither does. Pass sizes= with the"),
+        ({"sizes": [5], "ids": [1] * 5}, "^one of sizes and ids must say .*, but both do"),
         ({"sizes": [2, 2]}, "^sizes must add up to the rows of relevant, but add up to 4 for 5"),
         (
             {"sizes": [0, 3, 5]},
@@ -230,9 +230,9 @@ def test_groups_of_series_with_different_indexes():
         ({"sizes": 5}, r"^sizes must have one dimension, but has shape \(\)"),
         (
             {"ids": [1, 2]},
-            "^ids must be as many as the rows of relevant, but add up to 2 for 5 rows",
+            "^ids must be as many as the rows of relevant, but are 2 for 5 rows",
         ),
-        ({"ids": [1, 1, 2, 2, None]}, "^ids must not have a null user, but are 1"),
+        ({"ids": [1, 1, 2, 2, None]}, "^ids must not have a null user, but has 1"),
         ({"sizes": [5], "relevant": [1]}, "^score must be as many as the rows .* 5 for 1"),
         ({"sizes": [5], "score": PREDICTED[:, None]}, r"\(5, 1\). Pass np.ravel\(score\)\.$"),
         ({"sizes": [5], "score": np.ones((5, 2))}, r"one dimension, but has shape \(5, 2\)$"),

@@ -72,15 +72,18 @@ def test_what_is_stored():
     [
         (
             {"truth": {"ann": "abc"}},
-            r"must be a set or list, found <class 'str'> \(user 'ann'\). Pass \[item\] where a us",
+            r"must be a set or list, but are <class 'str'> \(user 'ann'\). Pass \[item\] where a u",
         ),
-        ({"truth": {"ann": 3}}, r"found <class 'int'> .*. Pass \[item\] where a user has one"),
+        ({"truth": {"ann": 3}}, r"<class 'int'> .*. Pass \[item\] where a user has one"),
         (
             {"truth": {"ann": {3}, "bob": {5: 1}}},
             "grades for all users or none, but has 1 of 2 with",
         ),
         ({"truth": {"ann": {3: "x"}}}, r"grades of truth must be numbers, but is .*such as 'x'\)"),
-        ({"truth": {"ann": [3, 3]}}, r"1 repeated \(such as user 'ann', item 3\). Pass list\(dict"),
+        (
+            {"truth": {"ann": [3, 3]}},
+            r"1 are repeated \(such as user 'ann', item 3\). Pass list\(dict",
+        ),
         ({"truth": {"ann": [3, None]}}, "truth must not be padded, but has 1 null or -1"),
         ({"truth": {None: [3]}}, "truth must not have a null user, but has 1"),
         ({"truth": {"ann": [3]}, "users": [1]}, "users and items are for a matrix, not d"),
@@ -88,8 +91,8 @@ def test_what_is_stored():
             {"truth": pd.DataFrame()},
             r"truth= takes that as it is: pass truth=frame, or frame.explode\(",
         ),
-        ({"truth": [{3}]}, r"pass recframe.truth_from\(dict\(zip\(users, truth\)\)\) where each m"),
-        ({"truth": np.eye(2)}, r"pass recframe.truth_from\(scipy.sparse.csr_array\(truth\)\) wher"),
+        ({"truth": [{3}]}, r"Pass recframe.truth_from\(dict\(zip\(users, truth\)\)\) where each m"),
+        ({"truth": np.eye(2)}, r"Pass recframe.truth_from\(scipy.sparse.csr_array\(truth\)\) wher"),
         ({"truth": scipy.sparse.csr_array([[-1]])}, r"0 or more, but has 1 .*-1\). Pass truth > 0"),
         (
             {"truth": scipy.sparse.csr_array([[np.nan]])},

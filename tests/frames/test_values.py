@@ -113,7 +113,10 @@ def test_numbers_in_the_other_order_of_bytes(dtype):
 @pytest.mark.parametrize(
     ("values", "found"),
     [
-        (["0.5", "1"], r"'0\.5'\). Convert it, for example with pd\.to_numeric\(df\['score'\]\)$"),
+        (
+            ["0.5", "1"],
+            r"'0\.5'\). Convert it, for example with pd\.to_numeric\(df\['score'\]\)\.$",
+        ),
         (["0.5", "x"], r"'x'\). Make numbers of it, for example pd\.to_numeric"),
         (pd.to_datetime(["2020", "2021"]), r"Timestamp.*\). Convert it, for example"),
         ([True, False], r"True_?\)$"),

@@ -108,7 +108,7 @@ def test_signatures(name):
         ),
         (
             lambda: metrics.ndcg([3, 0, 1], SCORE),
-            r"must be boolean or 0/1, found array\(\[3, 0, 1\]\); grades are counted in a frame",
+            r"must be boolean or 0/1, but is array\(\[3, 0, 1\]\); grades are counted in a frame",
         ),
         (lambda: metrics.auc([None, 0, 1], SCORE), "relevant must be boolean or 0/1, but is"),
         (

@@ -26,7 +26,7 @@ REFUSED = {
     "none",
     "mean()@3": r"mean takes the name of a column, .*, but has none",
     "mean(a,b)@3": r"brackets, commas, quotes, @ or =, as in mean\(\"a,b\"\)@10, not 'a,b'",
-    "mean(a@b)@3": r"as in mean\(\"a@b\"\)@10, {f'not 'a@b'",
+    "mean(a@b)@3": r"as in mean\(\"a@b\"\)@10, not 'a@b'",
     "mean(column=a)@3": r"as in mean\(\"column=a\"\)@10, not 'column=a'",
     'mean("")@3': "takes the name of a column",
     'mean("a)@3': r"write it as mean\(COLUMN\)@k, not '\(\"a\)@3' after 'mean'",
