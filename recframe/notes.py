@@ -200,12 +200,12 @@ KINDS: dict[str, tuple[str, str | Callable[[Facts, Any], str]]] = {
     ),
     "population": (
         "users_only_in_frame users_only_in_truth",
-        "population leaves out users, {:,} of the frame and {:,} of truth",
+        "population leaves out users: {:,} of the frame, {:,} of truth",
     ),
     "undefined": ("undefined users", say_undefined),
     "empty": (
         "empty users",
-        "of {1:,} users some have an empty list, {counts} (options population and short)",
+        "empty lists among {1:,} users: {counts}; population and short decide how they count",
     ),
     "catalogue": (
         "catalogues_of_lists",

@@ -87,7 +87,7 @@ FACTS = {
         WHOLE,
         {"truth": TRUTH.replace({"user": {2: 3}}), "population": "both"},
         ["recall@1"],
-        "population leaves out users, 1 of the frame and 1 of truth",
+        "population leaves out users: 1 of the frame, 1 of truth",
     ),
     "undefined": (
         EQUAL,
@@ -100,7 +100,7 @@ FACTS = {
         TWO_MODELS,
         {"score": ["a", "b"], "missing": "unranked", "short": "shrink"},
         ["precision@1"],
-        "of 2 users some have an empty list, 1 by b (options population and short)",
+        "empty lists among 2 users: 1 by b; population and short decide how they count",
     ),
     "other_users": (
         TWO_MODELS,

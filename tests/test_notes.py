@@ -278,8 +278,8 @@ def test_empty_lists_of_each_model():
     rec = rows.rec(truth=truth, population="truth", missing="unranked")
 
     assert (
-        "of 3 users some have an empty list, 1 by score and 2 by b_score (options population and "
-        "short)"
+        "empty lists among 3 users: 1 by score and 2 by b_score; population and short decide how "
+        "they count"
     ) == texts_of(rec.mean("recall@1"))["empty"]
     catalogue = rows.rec(missing="unranked", short="pad").catalogue(1)
     assert "1 by b_score" in texts_of(catalogue)["empty"]
@@ -307,7 +307,7 @@ def test_a_model_that_does_not_rank_a_user():
     for score in (["a", "b"], "b"):
         rec = TWO_MODELS.rec(score=score, missing="unranked", short="shrink")
         assert (
-            "of 2 users some have an empty list, 1 by b (options population and short)"
+            "empty lists among 2 users: 1 by b; population and short decide how they count"
             == (texts_of(rec.mean("precision@1"))["empty"])
         )
 

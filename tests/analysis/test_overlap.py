@@ -108,7 +108,7 @@ def test_by_hand():
         [[1, 0.5, 1 / 3], [0.5, 1, 1 / 3], [1 / 3, 1 / 3, 1]], table.to_numpy()
     )
     (note,) = table.notes
-    assert "of 2 users some have an empty list, 1 by c_score" in note.text
+    assert "empty lists among 2 users: 1 by c_score" in note.text
     # At depths 1, 2 and 3 user 1 has 1, 1 and 3 shared items, and user 2 has 0, 1 and 3.
     assert (0.875 + 0.375) / 2 == rec.overlap(rbo=0.5).loc["b_score", "a_score"]
     assert "rbo(p=0.5)" == rec.overlap(rbo=0.5).columns.name

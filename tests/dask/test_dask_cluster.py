@@ -62,7 +62,9 @@ def test_warnings_on_a_cluster(cluster):
 
 def test_a_broken_promise_on_a_cluster(cluster):
     """The refusal of a worker arrives unchanged."""
-    with pytest.raises(recframe.RecframeError, match=r"partitioned=True: .* 49 users in several"):
+    with pytest.raises(
+        recframe.RecframeError, match=r"partitioned=True: .* 49 of 49 users are in several"
+    ):
         parts(interactions()).rec(partitioned=True, short="pad").evaluate(METRICS).compute()
 
 

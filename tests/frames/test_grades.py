@@ -229,7 +229,9 @@ def test_a_threshold_needs_a_column(recs, truth):
 def test_a_threshold_names_the_column(recs, truth, scores):
     """min_relevance proposes the columns of numbers, such as the score of BEIR's qrels."""
     graded = truth.assign(score=scores, note="x")
-    with pytest.raises(recframe.RecframeError, match="found none; pass relevant='score', or leave"):
+    with pytest.raises(
+        recframe.RecframeError, match=r"but has none\. Pass relevant='score', or leave"
+    ):
         recall(recs, graded, min_relevance=1, like="ir_measures")
     with pytest.raises(
         recframe.RecframeError, match=r"its label \('score', 'votes'\), or"

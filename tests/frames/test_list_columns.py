@@ -212,7 +212,7 @@ def test_as_lists_in_a_dict():
         (make([[{"doc": 7, "distance": 0.9}, {"doc": 3, "distance": 0.5}]]), "must not rise"),
         (
             make([[{"sku_code": 7, "s": 0.9, "x": 1}]]),
-            "fields 'sku_code', 's', 'x'. Make pairs of them, with frame.'recommendations'",
+            "but have fields 'sku_code', 's', 'x'. Make pairs of them, with frame.'recommendation",
         ),
         (make([[{"doc": 7, "s": 0.9, "price": 1}]]), "say which is which, but have .*'price'"),
         (make([[{"doc": 7, "s": 0.9}]]), "say which is which, but have fields 'doc', 's'. Make"),
@@ -233,9 +233,9 @@ def test_as_lists_in_a_dict():
         ),
         (
             make([[(7, 0.5, 1)]]),
-            "pairs of an item and its score, .*fields 0, 1, 2. Make pair",
+            "pairs of an item and its score, .*but have fields 0, 1, 2. Make pair",
         ),
-        (make([[[7], [5]]]), "pairs of an item and its score, .*fields 0. Make pairs"),
+        (make([[[7], [5]]]), "pairs of an item and its score, .*but have fields 0. Make pairs"),
         (make([[7, {"doc": 7}]]), "items='recommendations' must be hashable ids, but are not:"),
     ],
 )
@@ -480,7 +480,7 @@ def test_truth_item_among_other_lists():
     means = {name: rec.mean("recall@2").iloc[0, 0] for name, rec in asked.items()}
     assert dict.fromkeys(asked, 1.0) == means
     for dropped in ("hits", "items"):
-        with pytest.raises(RecframeError, match="'target'. Pass truth_item= the one of relevant"):
+        with pytest.raises(RecframeError, match=r"'target'\. Pass truth_item= the one of relevan"):
             recs.rec(truth=truth.drop(columns=["sold", dropped])).mean("recall@2")
     with pytest.raises(RecframeError, match=r"exclude: 3 columns hold lists, .*. Drop all but the"):
         recs.rec(exclude=truth, truth=truth, truth_item="sold").mean("recall@2")

@@ -142,7 +142,10 @@ def test_anything_numpy_can_view():
             r"2 are repeated \(such as user 0, item 7\). Pass list\(dict.fromkeys\(items\)\)",
         ),
         ({"items": [[7], [5]], "users": [1]}, "but are 1 for 2 rows"),
-        ({"items": [[7], [5]], "users": [1, 1]}, r"users must differ, but has 1 .*such as 1\)"),
+        (
+            {"items": [[7], [5]], "users": [1, 1]},
+            r"users must differ, but 1 are repeated .*such as 1\)",
+        ),
         ({"items": [[7, 5]], "scores": [2, 1]}, r"but have \(2,\) for \(1, 2\)"),
         (
             {"items": [[7, 5], [7, 5]], "scores": [[1, 1], [1, 2]]},

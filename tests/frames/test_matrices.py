@@ -159,7 +159,7 @@ def test_no_cell_at_all(shape):
         ({"scores": pd.DataFrame([[5, None]], dtype="Int64")}, "scores must not be NaN, but 1 are"),
         (
             {"scores": pd.DataFrame({"user_id": [1], "x": [0.5]})},
-            r"a column 'user_id'. Pass users= that column, and scores.drop\(columns='user_i",
+            r"but holds a column 'user_id'. Pass users= that column, and scores.drop\(columns='us",
         ),
         (
             {"scores": csr_array([[0, 1]])},
@@ -171,8 +171,14 @@ def test_no_cell_at_all(shape):
             {"scores": [[1]], "items": [1, 2]},
             "as many as the columns of scores, but are 2 for 1 col",
         ),
-        ({"scores": [[1, 2]], "items": [1, 1]}, r"items must differ, but has 1 .*such as 1\)"),
-        ({"scores": [[1, 2]], "items": [1, None]}, "items must not have a null item, but has 1"),
+        (
+            {"scores": [[1, 2]], "items": [1, 1]},
+            r"items must differ, but 1 are repeated .*such as 1\)",
+        ),
+        (
+            {"scores": [[1, 2]], "items": [1, None]},
+            "items must not have a null item, but 1 of 2 are null",
+        ),
         ({"scores": [[1]], "k": 0}, "k must be an integer of 1 or more, but is 0"),
     ],
 )

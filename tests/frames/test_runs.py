@@ -113,7 +113,7 @@ def test_columns_of_an_axis_of_scores():
         ({"q1": {"d1": "x"}}, "^scores of runs must be numbers, but is <U1"),
         ({"a": {"q1": {"d1": True}}}, r"^scores of runs\['a'\] must be numbers, but is bool"),
         ({"q1": {None: 0.5}}, "runs must not be padded, but has 1 null or -1"),
-        ({None: {"d1": 0.5}}, "runs must not have a null user, but has 1"),
+        ({None: {"d1": 0.5}}, "runs must not have a null user, but 1 of 1 are null"),
         (
             {"a": BM25, "doc_id": BM25},
             "^runs must not have the name .*, but has 'doc_id'. Rename it",
@@ -232,7 +232,7 @@ def test_groups_of_series_with_different_indexes():
             {"ids": [1, 2]},
             "^ids must be as many as the rows of relevant, but are 2 for 5 rows",
         ),
-        ({"ids": [1, 1, 2, 2, None]}, "^ids must not have a null user, but has 1"),
+        ({"ids": [1, 1, 2, 2, None]}, "^ids must not have a null user, but 1 of 5 are null"),
         ({"sizes": [5], "relevant": [1]}, "^score must be as many as the rows .* 5 for 1"),
         ({"sizes": [5], "score": PREDICTED[:, None]}, r"\(5, 1\). Pass np.ravel\(score\)\.$"),
         ({"sizes": [5], "score": np.ones((5, 2))}, r"one dimension, but has shape \(5, 2\)$"),

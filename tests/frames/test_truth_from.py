@@ -74,7 +74,7 @@ def test_what_is_stored():
             {"truth": {"ann": "abc"}},
             r"must be a set or list, but are <class 'str'> \(user 'ann'\). Pass \[item\] where a u",
         ),
-        ({"truth": {"ann": 3}}, r"<class 'int'> .*. Pass \[item\] where a user has one"),
+        ({"truth": {"ann": 3}}, r"but are <class 'int'> .*. Pass \[item\] where a user has one"),
         (
             {"truth": {"ann": {3}, "bob": {5: 1}}},
             "grades for all users or none, but has 1 of 2 with",
@@ -85,7 +85,7 @@ def test_what_is_stored():
             r"1 are repeated \(such as user 'ann', item 3\). Pass list\(dict",
         ),
         ({"truth": {"ann": [3, None]}}, "truth must not be padded, but has 1 null or -1"),
-        ({"truth": {None: [3]}}, "truth must not have a null user, but has 1"),
+        ({"truth": {None: [3]}}, "truth must not have a null user, but 1 of 1 are null"),
         ({"truth": {"ann": [3]}, "users": [1]}, "users and items are for a matrix, not d"),
         (
             {"truth": pd.DataFrame()},

@@ -92,7 +92,9 @@ def read_id_list(
             raise RecframeError(f"{name} must be a list of ids, but has shape {values.shape}")
     ids = as_ids(name, values)
     if n_null := np.count_nonzero(ids.isna()):
-        raise RecframeError(f"{name} must not have a null {role}, but has {n_null}")
+        raise RecframeError(
+            f"{name} must not have a null {role}, but {n_null} of {len(ids)} are null"
+        )
     if size is not None:
         check_size(name, ids, size)
     return ids
@@ -107,7 +109,7 @@ def read_axis(
     ids = read_id_list(name, values, size, role)
     if same := ids[ids.duplicated()].tolist():
         raise RecframeError(
-            f"{name} must differ, but has {len(same)} repeated (such as {quote(same[0])})"
+            f"{name} must differ, but {len(same)} are repeated (such as {quote(same[0])})"
         )
     return ids
 
