@@ -155,9 +155,13 @@ class RecframeWarning(UserWarning):
     """
     Warns that the data very likely have a mistake.
 
-    There are three mistakes: lists are cut at k without truth; every ranked row is relevant; ids of
-    truth match except for case, spaces or zeros. Each call warns once about each. Lazy tables of
-    Dask and Spark warn when they are computed. Other facts are notes.
+    Each call warns once about each of four mistakes. Lazy tables of Dask and Spark warn when they
+    are computed. Other facts are notes.
+
+    * Lists are cut at k without truth.
+    * Every ranked row is relevant.
+    * Ids of truth match except for case, spaces or zeros.
+    * Scores are 1 to n for each user, as ranks are, in 100 rows or more without `ascending`.
 
     See Also
     --------
