@@ -274,7 +274,7 @@ def test_what_has_nothing_in_common_is_refused(save, nights, capsys):
     Path("empty.parquet").touch()
     for words, message in {
         "old.parquet metrics.parquet": "metrics.parquet has no metric of old.parquet: they have",
-        "old.parquet scores.parquet": "scores.parquet has no score of old.parquet: they have ['knn0",
+        "old.parquet scores.parquet": "scores.parquet has no score of old.parquet: they have [",
         "old.parquet new.parquet --metric auc": "'auc' must be in both files; old.parquet has [",
         "old.parquet link.parquet": "old.parquet and link.parquet are one file. Name two",
         "'' new.parquet": "OLD must name a file or folder, but is '' (an unset variable?)",
