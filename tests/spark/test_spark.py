@@ -103,11 +103,11 @@ def test_names_and_saved_values(spark, tmp_path):
         recframe.RecframeError, match=r"a pyspark DataFrame. Pass table\.toPandas\("
     ):
         recframe.flat(table)
-    with pytest.raises(recframe.RecframeError, match=r"pass per_user\.toPandas\(\)$"):
+    with pytest.raises(recframe.RecframeError, match=r"Pass per_user\.toPandas\(\)\.$"):
         recframe.save_per_user(per_user, path)
     with pytest.raises(recframe.RecframeError, match=r"or per_user\.pivot") as refused:
         recframe.save_per_user(per_user.toPandas(), path)
-    call = str(refused.value).rpartition(" or ")[2]
+    call = str(refused.value).rpartition(" or ")[2].removesuffix(".")
     recframe.save_per_user(eval(call, {"per_user": per_user.toPandas()}), path)
 
     assert recframe.flat(expected.mean("recall@2")) == recframe.flat(table.toPandas())
@@ -466,7 +466,7 @@ def test_partitions_that_spark_joins(spark):
         for find in (lambda table: table.toPandas(), lambda table: table.count()):
             assert "fewer than k=50 ranked rows" in refusal(lambda: refused.recall(50), find)
         promised = recframe.spark.rec(sdf, partitioned=True, **ROLES)
-        assert "one partition, but 25 of 29 users in several" in refusal(promised.evaluate)
+        assert "one partition, but 25 of 29 users are in several" in refusal(promised.evaluate)
     finally:
         spark.conf.set("spark.sql.adaptive.enabled", False)
 
@@ -502,7 +502,7 @@ def test_what_is_refused_at_once(spark):
     lists = sdf.withColumn("doc", F.array("doc"))
     stream = spark.readStream.format("rate").load()
     refusals = {
-        "frame must be a Spark DataFrame, .* pass spark.createDataFrame": lambda: rec(frame),
+        "frame must be a Spark DataFrame, .* Pass spark.createDataFrame": lambda: rec(frame),
         "partitioned must be True or False": lambda: rec(sdf, partitioned=1),
         "ties='first' reads the order of rows, which Spark": lambda: rec(sdf, ties="first"),
         "user='qid': no such column": lambda: rec(
@@ -557,7 +557,7 @@ def test_what_is_refused_at_once(spark):
         "'Score' has a name that results use": lambda: rec(
             sdf.withColumnRenamed("User.Id", "Score"), **{**ROLES, "user": "Score"}
         ).evaluate(),
-        "found a stream. Pass each of its batches": lambda: rec(stream),
+        "but is a stream. Pass each of its batches": lambda: rec(stream),
         "truth must have all its rows, but is a stream": lambda: rec(
             sdf, **ROLES, truth=stream, truth_user="value", truth_item="timestamp"
         ).evaluate(),
@@ -587,7 +587,7 @@ def test_repeated_pairs_are_refused_with_columns_that_may_tell_them_apart(spark)
     message = refusal(recframe.spark.rec(sdf, **ROLES).evaluate)
 
     assert "each combination of 'User.Id' and 'doc' must occur once" in message
-    assert "if the column 'day' tells them apart" in message
+    assert "If the column 'day' tells them apart" in message
 
 
 @pytest.mark.parametrize(

@@ -173,10 +173,10 @@ def test_what_is_refused(spark):
         "by must be a column's label, or a Series whose .* it is a column, pass by='level'": (
             lambda: rec.curve(by=frame["level"])
         ),
-        "by must be a column of the frame or a Series .*, found Column": lambda: rec.mean(
+        "by must be a column of the frame or a Series .*, but is Column": lambda: rec.mean(
             by=sdf["since"]
         ),
-        "weights must be a column of the frame or a Series .*, found": lambda: rec.summary(
+        "weights must be a column of the frame or a Series .*, but is": lambda: rec.summary(
             by=["level"], weights=F.col("clicks")
         ),
         "by: Spark cannot hold its columns .* pass the label of a column": lambda: rec.mean(

@@ -198,7 +198,7 @@ def test_users_that_differ_are_refused(spark):
     asked = {**OF_TRUTH, "population": "raise", "truth": truth}
     with pytest.raises(recframe.RecframeError) as refused:
         frame.rec(**asked).evaluate()
-    counts = re.search("found .* in both, .* only in the frame", str(refused.value))[0]
+    counts = re.search("truth: .* in both, .* only in the frame", str(refused.value))[0]
     for companion in (truth, on_spark(spark, truth)):
         rec = recframe.spark.rec(on_spark(spark, frame), **asked | {"truth": companion})
         assert counts in refusal(rec.evaluate, lambda table: table.take(1))
