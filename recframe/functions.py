@@ -1081,7 +1081,7 @@ def users_needed(
 @public
 def flat(table: TableLike) -> dict[str, float]:
     """
-    Return the figures of a table as a dict of names that experiment trackers accept.
+    Return the values of a table as a dict of names that experiment trackers accept.
 
     A name joins the score and the metric by a dot, such as ``als_score.recall_at_10``. MLflow and
     the columns of Delta accept it; each part is a name for W&B and Prometheus too.
@@ -1098,7 +1098,7 @@ def flat(table: TableLike) -> dict[str, float]:
     dict of str and float
         Every finite number, in the order of the table. NaN and infinities are left out, because
         trackers store them in different ways or refuse them. The mean has no name of its own,
-        other figures of `summary` follow it: ``als_score.recall_at_10.low``. Those of `compare`
+        other values of `summary` follow it: ``als_score.recall_at_10.low``. Those of `compare`
         follow ``difference``: ``als_score.recall_at_10.difference.low``. Segments and several
         baselines come first: ``country_NL.als_score.recall_at_10``.
 
