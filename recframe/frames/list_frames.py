@@ -41,7 +41,7 @@ from recframe.options import EMPTY, INFER, LISTS, ROLE_LABELS, Options
 from recframe.other_tables import read_column
 
 STRUCTS = (Mapping, list, tuple, np.ndarray)  # members that have fields
-N_SAMPLED = 100  # cells of a column that are looked at
+N_LOOKED_AT = 100  # cells of a column that are looked at
 FieldColumns = dict[Hashable, pd.Series]
 
 
@@ -68,7 +68,7 @@ def _find_type(column: pd.Series, with_tuples: bool) -> pa.DataType | None:
     kind = column.dtype.pyarrow_dtype if isinstance(column.dtype, pd.ArrowDtype) else None
     if kind is not None and not is_list_type(kind):
         return None
-    cells = [cell for cell in column.iloc[:N_SAMPLED] if is_list_like(cell)]
+    cells = [cell for cell in column.iloc[:N_LOOKED_AT] if is_list_like(cell)]
     members = [one for cell in cells for one in (cell if hasattr(cell, "__len__") else ())]
     if kind is not None:
         kind = kind.value_type
@@ -92,7 +92,7 @@ def list_texts(
     for label in remove_labels(list_labels(frame), taken):
         column = get_column(frame, label)
         if column.dtype.kind in "OU":
-            separator = find_separator(column.iloc[:N_SAMPLED].dropna().tolist(), known)
+            separator = find_separator(column.iloc[:N_LOOKED_AT].dropna().tolist(), known)
             texts |= {} if separator is None else {label: separator}
     return texts
 
@@ -117,7 +117,7 @@ def advise_lists(lists: Mapping[Hashable, str], source: str = "df") -> tuple[str
 
 def check_no_texts(ids: pd.Index[Any], item: Hashable, source: str) -> None:
     """Raise if items are text that looks like lists of ids; each user of the source has one."""
-    separator = find_separator(ids[:N_SAMPLED].tolist()) if ids.dtype.kind in "OU" else None
+    separator = find_separator(ids[:N_LOOKED_AT].tolist()) if ids.dtype.kind in "OU" else None
     if separator is not None:
         how, answers = advise_lists({item: separator}, source)
         raise RecframeError(
@@ -147,7 +147,7 @@ def read_list_rows(
             lists[of] = join_chunks(pa.array(column.array))
             continue
         where, cells = name or f"items={quote(label)}", column.tolist()
-        is_text = not name and any(isinstance(cell, str) for cell in cells[:N_SAMPLED])
+        is_text = not name and any(isinstance(cell, str) for cell in cells[:N_LOOKED_AT])
         if sep is not None and not is_text and cells:
             raise RecframeError(
                 f"sep={quote(sep)} is for lists that are text, not {type(cells[0])} in "

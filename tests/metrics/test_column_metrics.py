@@ -313,5 +313,5 @@ def test_empty_lists_of_users_of_truth(short, price):
 
     assert [10.0, price] == pytest.approx(found, nan_ok=True)
     texts = [note.text for note in rec.mean("mean(price)@2").notes]
-    assert any("have an empty list, 1 by score" in text for text in texts)
+    assert any("empty lists among 2 users: 1 by score" in text for text in texts)
     assert [0.0] == rec.recall(k=2)["score"].tolist()[1:] or short == "nan"
