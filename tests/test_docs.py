@@ -37,17 +37,7 @@ def test_first_output(monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     main(shlex.split(SET_UP[0].split(" && ")[1])[1:])
 
-    assert blocks("text")[0] == capsys.readouterr().out
-
-
-@pytest.mark.parametrize("block", blocks("text")[1:])
-def test_text_blocks(block, monkeypatch, capsys):
-    """The other text blocks show a command and its output."""
-    monkeypatch.chdir(ROOT)
-    command, _, output = block.partition("\n")
-    main(shlex.split(command.removeprefix("$ recframe ")))
-
-    assert output == capsys.readouterr().out
+    assert blocks("text") == [capsys.readouterr().out]
 
 
 def test_python_blocks(tmp_path, monkeypatch):
