@@ -516,7 +516,7 @@ def scan(
     --------
     >>> import recframe
     >>> recframe.scan("examples/example.parquet", score="KNN scores")
-    recframe.scan(path): 300 rows in 1 file, 1 row group
+    recframe.scan(source): 300 rows in 1 file, 1 row group
       user      inferred   'object'
       item      inferred   'item'
       score     given      'KNN scores'
@@ -554,7 +554,7 @@ def scan(
         limits,
         access,
         filters,
-        "recframe.scan(path)",
+        "recframe.scan(source)",
         union_by_name=union_by_name,
         lists=lists,
         sep=sep,

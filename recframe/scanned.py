@@ -54,7 +54,7 @@ NO_COLUMNS = Columns(None, [], None)
 
 class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
     """
-    Ranking metrics of files of any size: the result of ``recframe.scan(path)``.
+    Ranking metrics of files of any size: the result of ``recframe.scan(source)``.
 
     Methods, options and values of users are those of ``df.rec``, bit for bit. ``rank``, ``top`` and
     ``judge`` are left out, because their tables are as long as the rows. Every call reads the

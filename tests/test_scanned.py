@@ -271,7 +271,7 @@ def test_scanned_files_show_themselves(frame, tmp_path):
         frame[number * 200 : number * 200 + 200].to_parquet(path, row_group_size=80, index=False)
     shown = repr(recframe.scan(tmp_path, memory=SMALL)).splitlines()
 
-    assert "recframe.scan(path): 600 rows in 3 files, 9 row groups" == shown[0]
+    assert "recframe.scan(source): 600 rows in 3 files, 9 row groups" == shown[0]
     assert "  score     inferred   'knn_score', 'other_score'" == shown[3]
     assert (
         "  read      spill      in any order, partitioned by user in a temporary file" == shown[5]
@@ -280,18 +280,18 @@ def test_scanned_files_show_themselves(frame, tmp_path):
     assert "read " not in repr(recframe.scan(tmp_path / "empty.parquet"))
     (tmp_path / "empty.parquet").unlink()
     unknown = recframe.scan(tmp_path)(score="none")
-    assert repr(unknown).startswith("recframe.scan(path): 600 rows")
+    assert repr(unknown).startswith("recframe.scan(source): 600 rows")
     assert "read " not in repr(unknown)
     path.unlink()
     gone = recframe.scan([tmp_path / "0.parquet", tmp_path / "1.parquet"])
     (tmp_path / "0.parquet").unlink()
-    assert "<recframe.scan(path) of a frame that cannot be shown>" == repr(gone)
+    assert "<recframe.scan(source) of a frame that cannot be shown>" == repr(gone)
 
 
 def test_messages_spell_the_call(frame, tmp_path):
     """A refusal suggests the option in the call that was made."""
     frame.rename(columns={"user": "u"}).to_parquet(tmp_path / "run.parquet")
-    with pytest.raises(recframe.RecframeError, match=r"pass recframe.scan\(path\)\(user=...\)"):
+    with pytest.raises(recframe.RecframeError, match=r"pass recframe.scan\(source\)\(user=...\)"):
         recframe.scan(tmp_path).mean()
     with pytest.raises(recframe.RecframeError, match=r"; pass user=..., where user is 'u' or None"):
         recframe.evaluate(tmp_path)
