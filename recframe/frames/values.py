@@ -235,9 +235,9 @@ def _numbers_error(column: pd.Series, role: str, *, is_bool: bool) -> RecframeEr
 
 def _compare_words(label: str, column: pd.Series) -> str:
     """Return code that is true for the word of a column that means relevant, if one is known."""
-    words = list(dict.fromkeys(column))
+    words = list(dict.fromkeys(one for one in column if isinstance(one, str)))
     for word in words:
-        if str(word).strip().casefold() in YES:
+        if word.strip().casefold() in YES:
             return f"{label} == {quote(word)}"
     return f"{label} == ..., where ... is the word that means relevant: {Choice(words)}"
 

@@ -203,3 +203,19 @@ def test_null_relevance_names_truth_first():
         frame.rec.recall(k=1)
     expected = frame.fillna(0).rec.recall(k=1)
     pd.testing.assert_frame_equal(expected, frame.rec(null_relevance="nonrelevant").recall(k=1))
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["no", " Yes "], "== ' Yes '"),
+        (["view", "buy"], "== ..., where ... is the word that means relevant: 'view', 'buy'"),
+        (["no", ["yes"]], "== ..., where ... is the word that means relevant: 'no'"),
+    ],
+)
+def test_words_of_relevance(words, code):
+    """The word that means relevant is compared if it is known, and asked about if it is not."""
+    frame = pd.DataFrame({"user": 1, "score": [2, 1], "relevant": words})
+    with pytest.raises(recframe.RecframeError) as refused:
+        frame.rec(relevant="relevant").recall(k=1)
+    assert f"df['relevant'] {code}" in str(refused.value)
