@@ -45,7 +45,7 @@ def test_a_command_has_a_word_for_it(tmp_path, capsys):
     words += ["--truth", str(tmp_path / "truth.parquet")]
     assert 1 == main(words)
     said = capsys.readouterr().err
-    assert said.endswith("--relevant COLUMN  # --relevant: 'quantity', None\n")
+    assert said.endswith("--relevant COLUMN  # --relevant: 'quantity' or --no-relevant\n")
     assert 1 == main([*words, "--relevant", "COLUMN"])
     assert "no such column" in capsys.readouterr().err
     assert 0 == main([*words, "--no-relevant"])

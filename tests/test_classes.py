@@ -31,7 +31,7 @@ def test_they_are_asked_about(entry, dtype, tmp_path):
     with pytest.raises(RecframeError) as refused:
         ENTRY_POINTS[entry](rows, METRIC, {}, tmp_path)
     message = " ".join(str(refused.value).split())
-    assert f"'prediction' holds 0 and 1 alone, as classes do, and '{RANDOM}' numbers" in message
+    assert f"'prediction' holds 0 and 1 alone, as classes do, and '{RANDOM}' fractions" in message
     for score, value in ((RANDOM, 1.0), ("prediction", 0.5)):
         table = ENTRY_POINTS[entry](rows, METRIC, {"score": score}, tmp_path)
         assert [value] * 2 == table[score, METRIC].tolist()
@@ -47,18 +47,33 @@ def test_the_answer_runs():
         assert 1.0 == rows.rec(score=RANDOM).mean(METRIC).loc[RANDOM, METRIC]
 
 
+@pytest.mark.parametrize(
+    "others",
+    [
+        {RANDOM: [0.25, 2.5, -1.5] * 2},
+        {RANDOM: [0.25, 0.75, 0.5] * 2, "other": [0.75, 0.25, 0.5] * 2},
+        {RANDOM: [-0.25, -0.05, -2.5] * 2, "price": [2.5, 9.99, 5.0] * 2},
+    ],
+    ids=["logits", "a probability for each class", "log probabilities next to a price"],
+)
+def test_all_fractions_are_candidates(others):
+    """Logits rank like probabilities, and each column of fractions is a candidate."""
+    with pytest.raises(RecframeError, match="as classes do") as refused:
+        ROWS.assign(**others).rec.mean(METRIC)
+    assert [*others, "prediction"] == refused.value.answers["score"].candidates
+
+
 def test_no_question():
-    """Two shares, no share, a single class, and a score that is no class are not asked about."""
+    """No fractions, a time, a single class, and a score that is no class are not asked about."""
     others = [
-        {"other": [0.5, 0.25, 0.125] * 2},
-        {RANDOM: [2.5, 0.9, 0.1] * 2},
         {RANDOM: [1.0, 0.0, 1.0] * 2},
+        {RANDOM: [3.0, 5.0, 4.0] * 2},
         {"prediction": [1, 1, 0.5] * 2},
         {"prediction": [1, 1, 1] * 2},
     ]
-    assert ["prediction"] * 5 == [
-        ROWS.assign(**other).rec.mean(METRIC).index.item() for other in others
-    ]
+    names = [ROWS.assign(**other).rec.mean(METRIC).index.item() for other in others]
+    names.append(ROWS.rename(columns={RANDOM: "timestamp"}).rec.mean(METRIC).index.item())
+    assert ["prediction"] * 5 == names
 
 
 @pytest.mark.parametrize("decided", ["user", "item", "few"])

@@ -45,6 +45,16 @@ def test_the_answer_keeps_days_apart(relevance):
     assert [1.0, 0.0] == one.rec(**of_days, **no.value.answers).recall(k=1)["score"].tolist()
 
 
+def test_one_user_with_lists_of_two_days():
+    """Days are asked about even if no item of a small truth is there on two days."""
+    days = pd.DataFrame({"date": DAYS * 2, "user": "ann", "item": list("afbe")})
+    rows = days.assign(score=[0.9, 0.7, 0.8, 0.6])
+    with pytest.raises(RecframeError, match="the rows have 'date' too"):
+        rows.rec(truth=days[:2]).mean("mrr")
+    apart = rows.rec(truth=days[:2], user=["date", "user"]).mean("mrr")
+    assert 1.0 == apart.loc["score", "mrr"]
+
+
 @pytest.mark.parametrize("memory", ["1GiB", 1 << 17])
 def test_days_far_apart_in_a_file(memory, tmp_path):
     """Truth with far-apart days is checked in all its rows."""

@@ -223,7 +223,50 @@ def test_a_rank_is_no_model():
     rows["rank"] = rows.groupby(["user", "zzz"])["score"].rank(ascending=False).astype(int)
     with pytest.raises(RecframeError, match=r"pass model='zzz'") as refused:
         rows.rec(short="pad").mean(METRIC)
-    assert {"model": "zzz"} == refused.value.answers
+    assert ["zzz", None] == refused.value.answers["model"].candidates
+
+
+def test_a_column_of_models_may_be_of_rankings():
+    """Places of one user, such as home and cart, are offered as rankings of their own too."""
+    rows = make_many(50).rename(columns={"zzz": "place"})
+    with pytest.raises(RecframeError, match=r"user=\['place', 'user'\] if each is a ranking"):
+        rows.rec(short="pad").mean(METRIC)
+
+
+@pytest.mark.parametrize("make", [str, pd.Timestamp], ids=["text", "times"])
+@pytest.mark.parametrize("entry", ["frame", "Arrow", "Polars", "csv", "command line"])
+def test_lists_of_several_days(entry, make, tmp_path):
+    """Lists of several days are asked about, if rows have relevance and no truth."""
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"user": np.repeat(range(20), 10), "item": range(200)})
+    rows["date"] = np.tile(list(map(make, ["2026-11-01"] * 5 + ["2026-11-02"] * 5)), 20)
+    rows["score"], rows["relevant"] = rng.random(200), rng.integers(0, 2, 200)
+    assert "20 of 20 users that were looked at have several rows" in refuse(entry, rows, tmp_path)
+    for user, n_rankings in (("user", 20), (["date", "user"], 40)):
+        assert n_rankings == len(rows.rec(user=user).evaluate(METRIC))
+
+
+def test_times_of_events_and_items_are_no_days():
+    """A time for each row, or one that each item has by itself, does not divide rows."""
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"user": np.repeat(range(20), 10), "item": np.tile(range(10), 20)})
+    rows["score"], rows["relevant"] = rng.random(200), rng.integers(0, 2, 200)
+    days = pd.to_datetime(rng.integers(0, 10**9, 200), unit="s")
+    years = pd.to_datetime((rows["item"] % 3 + 2000).astype(str))
+    plain = rows.rec.evaluate(METRIC)
+    pd.testing.assert_frame_equal(plain, rows.assign(date=days).rec.evaluate(METRIC))
+    pd.testing.assert_frame_equal(plain, rows.assign(released=years).rec.evaluate(METRIC))
+
+
+@pytest.mark.parametrize("entry", ["frame", "Arrow", "Polars", "csv", "command line"])
+def test_ranks_that_rise_with_scores(entry, tmp_path):
+    """Ranks that rise with the scores of all users ask whether scores are distances."""
+    rows = pd.DataFrame({"user": [1, 1, 1, 2, 2, 2], "item": list("xyzxyw"), "rank": [1, 2, 3] * 2})
+    rows = rows.assign(score=[0.1, 0.4, 0.6, 0.2, 0.3, 0.9], relevant=[1, 0, 0] * 2)
+    assert "the scores of all users rise with 'rank'" in refuse(entry, rows, tmp_path)
+    for ascending, mean in ((True, 1.0), (False, 1 / 3)):
+        assert mean == rows.rec(ascending=ascending).mean("mrr").loc["score", "mrr"]
+    assert 1.0 == rows.assign(score=-rows["score"]).rec.mean("mrr").loc["score", "mrr"]
 
 
 @pytest.mark.parametrize("names", [("v1.2.3", "v1.2.4"), ("BM25 + MiniLM rerank", "BM25 only")])

@@ -95,8 +95,16 @@ class Parser(argparse.ArgumentParser):
             is_value = action is not None and is_answered and not equals and action.nargs != 0
         command = shlex.join([*others, *spell_flags(answers)])
         choices = {name: one for name, one in answers.items() if isinstance(one, Choice)}
-        comment = "; ".join(f"{as_flag(name)}: {one}" for name, one in choices.items())
+        comment = "; ".join(map(self._spell_choice, choices, choices.values()))
         return f"{text}\nAs flags: {command}{f'  # {comment}' if comment else ''}"
+
+    def _spell_choice(self, name: str, choice: Choice) -> str:
+        """Return the candidates of an option for a comment, None as a flag of its own."""
+        none = as_flag(f"no_{name}")
+        if None in choice.candidates and none in self._option_string_actions:
+            labels = [label for label in choice.candidates if label is not None]
+            choice = Choice(labels, " or ".join(filter(None, [choice.others, none])))
+        return f"{as_flag(name)}: {choice}"
 
     def error(self, message: str) -> NoReturn:
         """Write the usage and the error to standard error, and exit."""

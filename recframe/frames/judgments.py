@@ -312,15 +312,16 @@ def _are_days(column: pd.Series) -> bool:
 def check_time(label: Hashable, truth: pd.DataFrame, of_truth: Columns, columns: Columns) -> None:
     """Raise if a user's pairs differ in a time that the rows have too, so that rows may differ.
 
-    A time that each item has by itself, such as a year of release, is accepted.
+    A time that each item has by itself, such as a year of release, is accepted if items repeat.
     """
     users = [f"user {number}" for number in range(len(of_truth.users))]
     labels = zip(["time", "item", *users], [label, of_truth.item, *of_truth.users], strict=True)
     cells = pd.DataFrame({name: get_column(truth, one).array for name, one in labels})
     with suppress(TypeError):  # Reading the ids refuses those that are unhashable.
-        n_of_item = cells.groupby("item", observed=True)["time"].nunique()
+        of_items = cells.groupby("item", observed=True)["time"].agg(["size", "nunique"])
         n_of_user = cells.groupby(users, observed=True)["time"].nunique()
-        if n_of_user.max() > 1 and n_of_item.max() > 1:
+        is_of_item = of_items["nunique"].max() < 2 <= of_items["size"].max()
+        if n_of_user.max() > 1 and not is_of_item:
             several = n_of_user.index[n_of_user > 1]
             is_renamed = of_truth.users != columns.users
             also = f", truth_user={quote([label, *of_truth.users])}" if is_renamed else ""

@@ -17,7 +17,14 @@ from pandas.api.types import infer_dtype, is_numeric_dtype
 
 from recframe.errors import DAMAGE, Choice, RecframeError, quote
 from recframe.frames.columns import Columns
-from recframe.frames.names import find_role, get_column, is_infer, list_fields, remove_labels
+from recframe.frames.names import (
+    find_role,
+    get_column,
+    is_infer,
+    list_fields,
+    remove_labels,
+    shown,
+)
 from recframe.frames.splits import check_splits, is_flag
 from recframe.frames.words import is_of_row, is_time, less_is_better
 from recframe.kernel.grouping import combine
@@ -31,6 +38,7 @@ N_USERS_SEEN = 100  # users at each place of rows in memory
 N_VALUES_SEEN = 20  # the most values of a column of models
 MOST_RANKINGS = 20  # the most rankings of a unit; a tenant or a country has more
 FEW_SHARES, MANY_ROWS = 3, 20  # Probabilities have more distinct values in so many rows.
+LEAST_STEPS = 3  # from row to row, so that ranks and scores do not agree by chance
 NEARLY = 0.9  # the share of values, or of users, that must show a pattern
 # Times as text and numbers: 2024-01-31, 20240131, 7:30, seconds since 1970 or fractions of them.
 MOMENT = re.compile(
@@ -53,7 +61,7 @@ def list_others(
             others.append(label)
         elif role is None:  # Numbers of times and events divide nothing.
             is_number = kind in "iu" and not (is_of_row(label) or is_time(label))
-            is_other = kind in "OU" or (kind in "biuf" and is_flag(label))
+            is_other = kind in "MOU" or (kind in "biuf" and is_flag(label))
             others += [label] * (may_divide and (is_number or is_other))
             floats += [label] * (may_rank and kind == "f")
     others.sort(key=lambda label: kinds[label] in "iu")  # Texts first: numbers may be ranks.
@@ -107,8 +115,14 @@ def check_others(
         kept = np.flatnonzero(~np.isin(user, user[[0, *ends[:-1], *(ends - 1)]]))
         user = pd.factorize(user[kept])[0]
     check_splits(rows, labels, columns, options)
+    for label in filter(less_is_better, labels):
+        _check_rank(rows, label, user, kept, columns, options)
     for label in labels if user.max(initial=0) else ():
-        if not (is_of_row(label) or is_time(label)):
+        if is_of_row(label):
+            continue
+        if is_time(label):
+            _check_days(rows, label, user, kept, columns, options)
+        else:
             _check_other(rows, label, user, kept, columns, options)
 
 
@@ -125,30 +139,29 @@ def are_classes(places: Sequence[pd.DataFrame], columns: Columns) -> bool:
 def check_classes(
     places: Sequence[pd.DataFrame], labels: Sequence[Hashable], columns: Columns
 ) -> None:
-    """Raise if one column of numbers between 0 and 1 stands next to a score of classes."""
+    """Raise if columns of fractions, such as probabilities, stand next to a score of classes."""
     rows, score = _concat(places), columns.score_columns[0]
-    shares = [one for one in labels if _are_shares(get_column(rows, one))]
+    others = [one for one in labels if not is_time(one) and _may_rank(get_column(rows, one))]
     with suppress(*DAMAGE):  # Ids may be invalid.
         ids = [one for one in (*columns.users, columns.item) if one is not None]
         by = [_factorize(rows, one)[0] for one in ids]
-        decided = [one for one in shares if _is_decided(_factorize(rows, one)[0], by)]
-        shares = remove_labels(shares, decided if len(rows) >= MANY_ROWS else [])
-    if len(shares) == 1:
+        decided = [one for one in others if _is_decided(_factorize(rows, one)[0], by)]
+        others = remove_labels(others, decided if len(rows) >= MANY_ROWS else [])
+    if others:
         raise RecframeError(
-            f"score: {quote(score)} holds 0 and 1 alone, as classes do, and {quote(shares[0])} "
-            f"numbers between them, as probabilities. Pass score={quote(shares[0])} to rank by "
+            f"score: {quote(score)} holds 0 and 1 alone, as classes do, and {shown(others)} "
+            f"fractions, as probabilities and logits are. Pass score={quote(others[0])} to rank by "
             f"it, or score={quote(score)}.",
-            {"score": Choice([shares[0], score])},
+            {"score": Choice([*others, score])},
         )
 
 
-def _are_shares(column: pd.Series) -> bool:
-    """Return whether numbers lie between 0 and 1, and some are neither 0 nor 1."""
+def _may_rank(column: pd.Series) -> bool:
+    """Return whether a column has many different numbers, and some are fractions."""
     values = column.to_numpy(float, na_value=np.nan)
-    values = values[~np.isnan(values)]
-    are_inside = (values >= 0) & (values <= 1)
+    values = values[np.isfinite(values)]
     are_many = len(np.unique(values)) > FEW_SHARES or len(values) < MANY_ROWS
-    return bool(are_inside.all() and (values % 1 > 0).any() and are_many)
+    return bool((values % 1 > 0).any() and are_many)
 
 
 def check_unit(places: Sequence[pd.DataFrame], label: Hashable, columns: Columns) -> None:
@@ -218,6 +231,43 @@ def _check_other(
         _check_models(label, columns, values, n_rows.reshape(n_users, n_values))
 
 
+def _check_days(
+    rows: pd.DataFrame,
+    label: Hashable,
+    user: Array,
+    kept: Array | None,
+    columns: Columns,
+    options: Options,
+) -> None:
+    """Raise if most users have several rows at each of several days, as in daily lists.
+
+    A day such as the release of an item is decided by the item. Truth is asked about its own days.
+    """
+    codes, values = np.empty(0, int), pd.Index([])
+    with suppress(*DAMAGE):  # Cells may be unhashable.
+        codes, values = _factorize(rows, label, kept)
+    if len(values) < 2 or values.hasnans or not is_infer(options.user) or options.has_truth:
+        return
+    cells, counts = np.unique(user * len(values) + codes, return_counts=True)
+    n_users, n_several = (
+        int(user.max()) + 1,
+        np.count_nonzero(np.bincount(cells // len(values)) > 1),
+    )
+    if np.mean(counts > 1) < NEARLY or n_several <= max(1, n_users // 2):
+        return
+    with suppress(*DAMAGE):  # Ids may be invalid.
+        ids = [one for one in (columns.item, columns.relevant) if one is not None]
+        if _is_decided(codes, (_factorize(rows, one, kept)[0] for one in ids)):
+            return
+    both = [label, *columns.users]
+    raise RecframeError(
+        f"{n_several:,} of {n_users:,} users that were looked at have several rows at each of "
+        f"several values of {quote(label)}, as daily lists have: pass "
+        f"user={quote(both)} to rank each by itself; else pass user={quote(columns.user)}",
+        {"user": Choice([both, columns.user])},
+    )
+
+
 def _check_models(label: Hashable, columns: Columns, values: Any, n_rows: Array) -> None:
     """Raise if each user has as many rows of each value; note it if nearly all users have.
 
@@ -263,12 +313,51 @@ def _follows_score(
     rows: pd.DataFrame, kept: Array | None, user: Array, values: Any, codes: Array, columns: Columns
 ) -> bool:
     """Return whether numbers, such as page numbers, rise or fall with the score of every user."""
+    steps = _list_steps(rows, kept, user, np.asarray(values), codes, columns)
+    return len(steps) > 0 and bool((steps >= 0).all() or (steps <= 0).all())
+
+
+def _list_steps(
+    rows: pd.DataFrame,
+    kept: Array | None,
+    user: Array,
+    values: Array,
+    codes: Array,
+    columns: Columns,
+) -> Array:
+    """Return how much numbers rise from row to row of each user in order of scores."""
     score = get_column(rows, columns.score_columns[0], kept)
     if values.dtype.kind not in "iu" or not is_numeric_dtype(score.dtype):
-        return False
+        return np.empty(0)
     order = np.lexsort((score.to_numpy(float, na_value=np.nan), user))
-    steps = np.diff(np.asarray(values, float)[codes[order]])[np.diff(user[order]) == 0]
-    return bool((steps >= 0).all() or (steps <= 0).all())
+    steps: Array = np.diff(values.astype(float)[codes[order]])
+    of_users: Array = steps[np.diff(user[order]) == 0]
+    return of_users
+
+
+def _check_rank(
+    rows: pd.DataFrame,
+    label: Hashable,
+    user: Array,
+    kept: Array | None,
+    columns: Columns,
+    options: Options,
+) -> None:
+    """Raise if the scores of all users rise with their ranks, as distances do."""
+    score = columns.score_columns[0]
+    if options.ascending is not None or len(columns.score_columns) > 1 or less_is_better(score):
+        return
+    codes, values = np.empty(0, int), pd.Index([])
+    with suppress(*DAMAGE):  # Cells may be unhashable.
+        codes, values = _factorize(rows, label, kept)
+    steps = _list_steps(rows, kept, user, np.asarray(values), codes, columns)
+    if len(steps) >= LEAST_STEPS and (steps > 0).all():
+        raise RecframeError(
+            f"ascending: the scores of all users rise with {quote(label)}, as distances rise with "
+            f"ranks. Pass ascending=True if the lowest {quote(score)} is the best, or False if "
+            "the highest is.",
+            {"ascending": True},
+        )
 
 
 def _lists_error(label: Hashable, columns: Columns, n_several: int, n_users: int) -> RecframeError:
@@ -284,16 +373,22 @@ def _lists_error(label: Hashable, columns: Columns, n_several: int, n_users: int
 
 
 def _models_error(label: Hashable, columns: Columns, values: Any) -> RecframeError:
-    """Return the refusal that asks whether a column tells models apart."""
-    name, answer = (
-        ("model", label) if columns.item is not None else ("user", [label, *columns.users])
-    )
+    """Return the refusal that asks whether a column tells models apart, or rankings of a user."""
+    both = [label, *columns.users]
     one, other, *_ = values.tolist()
-    several = name == "model" and len(columns.scores) > 1  # A model has one score column.
-    return RecframeError(
+    alike = (
         f"each value of the column {quote(label)} has equally many rows of each user (such as "
-        f"{quote(one)} and {quote(other)}), as the lists of models have: pass "
-        f"{'model=None if the score columns are the models; else score= one and ' * several}"
-        f"{name}={quote(answer)} to rank each by itself{'; else pass model=None' * (not several)}",
-        {name: None if several else answer},
+        f"{quote(one)} and {quote(other)}), as the lists of models have: "
     )
+    if columns.item is None:
+        remedy = f"pass user={quote(both)} to rank each by itself; else pass model=None"
+        return RecframeError(alike + remedy, {"user": both})
+    apart = f"user={quote(both)} if each is a ranking with relevant items of its own"
+    if len(columns.scores) > 1:  # A model has one score column.
+        remedy = "pass model=None if the score columns are the models; else score= one and "
+        remedy += f"model={quote(label)} to rank each by itself, or {apart}"
+        return RecframeError(alike + remedy, {"model": None})
+    is_named = find_role(label) == "model"
+    remedy = f"pass model={quote(label)} to rank each by itself, {apart}, else model=None"
+    answer = label if is_named else Choice([label, None], apart)
+    return RecframeError(alike + remedy, {"model": answer})
