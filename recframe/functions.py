@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from inspect import signature, unwrap
+from inspect import unwrap
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import pandas as pd
@@ -52,11 +52,6 @@ if TYPE_CHECKING:
     import recframe.scanned
 
 
-GATE_STATISTICS: dict[str, Any] = {
-    name: one.default
-    for name, one in signature(RecAccessor.compare).parameters.items()
-    if name in ("test", "correction", "confidence", "n_resamples", "seed", "interval")
-}
 # The function `evaluate` asks all open questions itself.
 evaluate_rows: Callable[..., pd.DataFrame] = unwrap(RecAccessor.evaluate)
 
@@ -987,7 +982,7 @@ def gate(
         near = find_near(name, limits)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise WrongTypeError(f"gate() got an unexpected keyword argument {name!r}{hint}")
-    how = make_comparison(**GATE_STATISTICS | statistics)
+    how = make_comparison(**statistics)
     is_one = isinstance(trusted, pd.DataFrame) or is_path(trusted)
     given: Any = [] if trusted is None else [trusted] if is_one else trusted
     people = [read_per_user(one) if is_path(one) else one for one in given]

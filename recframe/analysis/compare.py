@@ -150,11 +150,11 @@ def find_pairs(per_user: pd.DataFrame, baseline: Any) -> ScorePairs:
 
 
 def make_comparison(
-    test: Any,
-    correction: Any,
-    confidence: Any,
-    n_resamples: Any,
-    seed: Any,
+    test: Any = "permutation",
+    correction: Any = "holm",
+    confidence: Any = 0.95,
+    n_resamples: Any = 9_999,
+    seed: Any = 0,
     interval: object = "auto",
     *,
     weights: object = None,

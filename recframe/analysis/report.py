@@ -35,7 +35,6 @@ from recframe.options import CHOICES, Options, explain_value
 from recframe.other_tables import PathLike
 
 TITLE = "Ranking report"
-CONFIDENCE = 0.95
 K = 10  # the length of lists if no metric has a cut-off
 PAGE_ENDINGS = (".html", ".htm")
 # Users are queries on a page if their column has one of these names.
@@ -183,7 +182,7 @@ def make_page(
     """Return the page of findings, with scores compared with a baseline or paired by number."""
     from jinja2 import Environment, StrictUndefined  # `check_title` has imported it
 
-    how = make_comparison("permutation", "holm", CONFIDENCE, 9_999, 0, unit=unit)
+    how = make_comparison(unit=unit)
     how = how._replace(trusted=findings.trusted)
     per_user, of_means = findings.per_user, {"resampling": how.resampling, "unit": unit}
     of_means["trusted"] = findings.trusted

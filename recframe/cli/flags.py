@@ -24,7 +24,6 @@ from recframe.conventions import LIKE
 from recframe.errors import RecframeError
 from recframe.files.budget import MEMORY, check_memory
 from recframe.files.saved import FILE_ENDINGS
-from recframe.methods import RankingMethods
 from recframe.metrics.names import check_k
 from recframe.options import CHOICE_MEANINGS, CHOICES, INFER, MEANINGS, SEVERAL, Options
 
@@ -58,10 +57,7 @@ NO_COLUMN = {
 }
 PAPERS = ("latex", "markdown")  # formats for tables with intervals
 OUTPUT_ENDINGS = (".csv", ".json", ".parquet")
-STATISTICS_NAMES = ("interval", "confidence", "n_resamples", "seed", "test", "correction")
-COMPARE = inspect.signature(RankingMethods.compare).parameters
-STATISTICS_DEFAULTS = {name: COMPARE[name].default for name in STATISTICS_NAMES}
-check_statistics = partial(make_comparison, **STATISTICS_DEFAULTS)
+STATISTICS = ("interval", "confidence", "seed", "test", "correction")
 Flags = dict[str, dict[str, Any]]  # flag -> arguments of `add_argument`
 
 FILES: Flags = {
@@ -156,6 +152,7 @@ def add_flags(group: argparse._ActionsContainer, flags: Flags) -> None:
 
 def add_statistics(group: argparse._ActionsContainer, intervals: Any) -> None:
     """Add the flags of intervals and tests; `intervals` is a Literal of the choices."""
+    defaults = inspect.signature(make_comparison).parameters
     for name, what, choices in (
         ("interval", "how intervals are made", get_args(intervals)),
         ("confidence", "confidence level of the intervals, between 0 and 1", ()),
@@ -163,9 +160,9 @@ def add_statistics(group: argparse._ActionsContainer, intervals: Any) -> None:
         ("test", "test that gives p-values of differences", get_args(Test)),
         ("correction", "how p-values are corrected", (*get_args(Correction), "none")),
     ):
-        lines = [f"{what} (default: {STATISTICS_DEFAULTS[name]})"]
+        lines = [f"{what} (default: {defaults[name].default})"]
         lines += [f"{one}: {METHODS[one]}" for one in choices]
-        read = partial(read_checked, check_statistics, name)
+        read = partial(read_checked, make_comparison, name)
         settings: Any = {"choices": choices} if choices else {"metavar": "NUMBER", "type": read}
         group.add_argument(f"--{name}", help="\n".join(lines), **settings)
 
@@ -262,7 +259,7 @@ def check_views(arguments: argparse.Namespace) -> None:
     for name in ("by", "weights", "per_user") if has_bounds else ():
         if getattr(arguments, name) is not None:
             raise RecframeError(f"{as_flag(name)} takes no --bounds. Leave one of the two out.")
-    flags = [name for name in STATISTICS_DEFAULTS if getattr(arguments, name, None) is not None]
+    flags = [name for name in STATISTICS if getattr(arguments, name, None) is not None]
     is_saved = getattr(arguments, "per_user", None) is not None  # the file has the unit
     flags += ["trusted"] if getattr(arguments, "trusted", None) else []
     flags += ["unit"] if getattr(arguments, "unit", INFER) != INFER and not is_saved else []
@@ -286,9 +283,10 @@ def check_views(arguments: argparse.Namespace) -> None:
 
 def read_comparison(arguments: argparse.Namespace, intervals: Any) -> Comparison:
     """Return how intervals and p-values are computed; raise if flags contradict each other."""
-    values = {name: getattr(arguments, name, None) for name in STATISTICS_DEFAULTS}
-    how = STATISTICS_DEFAULTS | {name: value for name, value in values.items() if value is not None}
-    how["correction"] = None if how["correction"] == "none" else how["correction"]
+    values = {name: getattr(arguments, name, None) for name in STATISTICS}
+    how = {name: value for name, value in values.items() if value is not None}
+    if values["correction"] == "none":
+        how["correction"] = None
     weights, unit = getattr(arguments, "weights", None), getattr(arguments, "unit", INFER)
     return make_comparison(**how, intervals=intervals, weights=weights, unit=unit)
 
