@@ -33,7 +33,7 @@ from recframe.frames.tables import name_figures
 from recframe.frames.user_values import check_per_user, find_units
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.notes import list_notes, taking_notes
-from recframe.options import INFER, OptionArguments, is_path, make_options, spell_options
+from recframe.options import INFER, OptionArguments, make_options, spell_options
 from recframe.other_tables import (
     RELATION,
     TABLE_OR,
@@ -43,6 +43,7 @@ from recframe.other_tables import (
     TableLike,
     frame_error,
     is_instance,
+    is_path,
     is_source,
     is_table,
 )

@@ -111,12 +111,12 @@ from recframe.options import (
     OptionArguments,
     Options,
     is_key,
-    is_path,
     list_changed,
     make_options,
     spell_arguments,
     spell_options,
 )
+from recframe.other_tables import is_path
 from recframe.public_calls import make_public, public
 
 Table = TypeVar("Table")

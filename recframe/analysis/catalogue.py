@@ -31,8 +31,8 @@ from recframe.kernel.threads import Array
 from recframe.metrics.names import MAX_K
 from recframe.metrics.other_names import CATALOGUE_METRICS
 from recframe.notes import note
-from recframe.options import INFER, Options, is_path
-from recframe.other_tables import frame_error, is_table, load_table, read_frame
+from recframe.options import INFER, Options
+from recframe.other_tables import frame_error, is_path, is_table, load_table, read_frame
 
 # Equal rows of these columns are counted together.
 KEYS = ["item", "chosen", "among", "length", "relevant"]

@@ -25,7 +25,7 @@ from recframe.errors import RecframeError
 from recframe.files.budget import MEMORY, check_memory
 from recframe.files.saved import FILE_ENDINGS
 from recframe.metrics.names import check_k
-from recframe.options import CHOICE_MEANINGS, CHOICES, INFER, MEANINGS, SEVERAL, Options
+from recframe.options import CHOICES, INFER, MEANINGS, SEVERAL, Options
 
 GATE_FAILS = f"  {FAILED}    recframe compare: its gate fails\n"
 HELP_END = f"""Messages name options in Python's words: short='pad' is --short pad.
@@ -57,7 +57,7 @@ NO_COLUMN = {
 }
 PAPERS = ("latex", "markdown")  # formats for tables with intervals
 OUTPUT_ENDINGS = (".csv", ".json", ".parquet")
-STATISTICS = ("interval", "confidence", "seed", "test", "correction")
+STATISTICS_FLAGS = ("interval", "confidence", "seed", "test", "correction")
 Flags = dict[str, dict[str, Any]]  # flag -> arguments of `add_argument`
 
 FILES: Flags = {
@@ -215,8 +215,8 @@ def _describe_option(name: str, default: Any) -> dict[str, Any]:
         each = "; for several scores, give --ascending or --no-ascending for each, in their order"
         return {"help": meaning + each, "action": "append_const", "const": True}
     if name in CHOICES:
-        lines = [flag["help"], *map(": ".join, CHOICE_MEANINGS[name].items())]
-        return {**flag, "help": "\n".join(lines), "choices": CHOICES[name]}
+        lines = [flag["help"], *map(": ".join, CHOICES[name].items())]
+        return {**flag, "help": "\n".join(lines), "choices": list(CHOICES[name])}
     if name == "like":
         flag["help"] = f"{meaning}: {', '.join(LIKE)}"
         return {**flag, "metavar": "LIBRARY", "choices": list(LIKE)}
@@ -259,7 +259,7 @@ def check_views(arguments: argparse.Namespace) -> None:
     for name in ("by", "weights", "per_user") if has_bounds else ():
         if getattr(arguments, name) is not None:
             raise RecframeError(f"{as_flag(name)} takes no --bounds. Leave one of the two out.")
-    flags = [name for name in STATISTICS if getattr(arguments, name, None) is not None]
+    flags = [name for name in STATISTICS_FLAGS if getattr(arguments, name, None) is not None]
     is_saved = getattr(arguments, "per_user", None) is not None  # the file has the unit
     flags += ["trusted"] if getattr(arguments, "trusted", None) else []
     flags += ["unit"] if getattr(arguments, "unit", INFER) != INFER and not is_saved else []
@@ -283,7 +283,7 @@ def check_views(arguments: argparse.Namespace) -> None:
 
 def read_comparison(arguments: argparse.Namespace, intervals: Any) -> Comparison:
     """Return how intervals and p-values are computed; raise if flags contradict each other."""
-    values = {name: getattr(arguments, name, None) for name in STATISTICS}
+    values = {name: getattr(arguments, name, None) for name in STATISTICS_FLAGS}
     how = {name: value for name, value in values.items() if value is not None}
     if values["correction"] == "none":
         how["correction"] = None

@@ -22,15 +22,14 @@ from recframe.frames.tables import sort_table, tidy_table
 from recframe.frames.user_values import LEVELS, WEIGHTS, check_per_user
 from recframe.kernel.threads import Array
 from recframe.metrics.names import find_alike
-from recframe.options import CHOICES, Options, is_path, make_options
-from recframe.other_tables import PathLike, frame_error
+from recframe.options import EDGE_CASES, Options, make_options
+from recframe.other_tables import PathLike, frame_error, is_path
 from recframe.stores import find_ending, show_uri, without_file
 from recframe.stores.listings import Listed, Listings, list_files
 from recframe.stores.outputs import check_apart, whole_file
 
 FILE_ENDINGS = (".parquet", ".csv")
 METADATA = b"recframe"  # key of metadata that tell how a table was made; pandas writes none
-EDGE_CASES = (*CHOICES, "zero_division", "min_relevance", "min_score")  # options that change values
 
 
 class Saved(NamedTuple):

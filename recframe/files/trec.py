@@ -22,8 +22,7 @@ from recframe.frames.ids import encode, find_users
 from recframe.frames.judgments import naming
 from recframe.frames.names import find_role
 from recframe.kernel.grouping import SortedPairs
-from recframe.options import is_path
-from recframe.other_tables import PathLike, frame_error
+from recframe.other_tables import PathLike, frame_error, is_path
 from recframe.public_calls import public
 
 TEXT_DTYPE = pd.StringDtype("pyarrow", na_value=np.nan)  # older pandas takes no "str"
