@@ -26,7 +26,7 @@ from recframe.analysis.catalogue import (
     read_catalogue,
 )
 from recframe.analysis.compare import Correction, Test, compare_table, make_comparison, trust
-from recframe.analysis.describe import Description
+from recframe.analysis.description import Description
 from recframe.analysis.display import Inspection, NotedTable, with_notes
 from recframe.analysis.overlap import check_overlap, measure_overlap, overlap_table
 from recframe.analysis.overview import Overview, make_overview

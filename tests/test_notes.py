@@ -36,7 +36,7 @@ from noted import (
     warnings_of,
 )
 from recframe import RecframeWarning
-from recframe.analysis.describe import EXCLUDED, NEAR_PAIRS
+from recframe.analysis.description import EXCLUDED, NEAR_PAIRS
 
 
 def scan(frame, folder, options, memory):

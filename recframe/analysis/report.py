@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from recframe.analysis.compare import ScorePairs, compare_pairs, find_pairs, make_comparison
-from recframe.analysis.describe import ONLY_ROWS, ONLY_TRUTH, Description
+from recframe.analysis.description import ONLY_ROWS, ONLY_TRUTH, Description
 from recframe.analysis.display import Inspection, as_name, as_number, import_extra
 from recframe.analysis.intervals import find_sign
 from recframe.analysis.overview import Overview

@@ -13,7 +13,7 @@ import pandas as pd
 from recframe import __version__
 from recframe.analysis.bounds import check_bounds, measure_bounds
 from recframe.analysis.compare import trust
-from recframe.analysis.describe import Description
+from recframe.analysis.description import Description
 from recframe.analysis.segments import segment_users, tidy_cell
 from recframe.analysis.summary import measure_noted
 from recframe.cli.flags import (
