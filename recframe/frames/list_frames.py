@@ -253,24 +253,13 @@ def make_companion_rows(
     item = getattr(options, f"{name}_item", INFER)
     types = list_types(frame, with_tuples=False)
     if sep is not None and not types:
-        texts = list_texts(frame, known=sep)
-        types = dict.fromkeys(texts, pa.string())
+        types = dict.fromkeys(list_texts(frame, known=sep), pa.string())
     flat = remove_labels(list_labels(frame), types)
     is_named = not is_infer(item) and item in types
     is_flat = any(find_role(label) == "item" or is_same(label, item) for label in flat)
     if not types or (is_flat and not is_named):
         return frame
-    label = item if is_named else choose_lists(types, name)[0]
-    ids = find_id_lists(types, is_ranked=False) if is_named else []
-    # Other lists of numbers may say which items are relevant.
-    others = remove_labels(types, [label, *ids])
-    numbers = [one for one in others if pa.types.is_primitive(types[one])]
-    integers = [one for one in numbers if pa.types.is_integer(types[one])]
-    sizes = {one: _list_sizes(frame, one) for one in (label, *integers)} if integers else {}
-    others = [one for one in integers if sizes[one] != sizes[label]]
-    if others and not is_named:
-        raise open_lists_error(list(types), [label, *others], name)
-    labels = [label, *remove_labels(numbers, others)]
+    labels = _choose_companion_lists(name, frame, types, item if is_named else INFER)
     rows, fields = read_list_rows(frame, labels, pd.RangeIndex(len(frame)), sep)
     kinds = {one: kind_of(column) for one, column in fields.items()}
     found = find_fields(kinds, labels, item if item in fields else INFER)
@@ -285,6 +274,23 @@ def make_companion_rows(
     made = pd.DataFrame({**carry(frame, flat, rows, list(fields)), **fields}, copy=False)
     made.attrs = dict(frame.attrs)
     return remember_lists(made, {"item": found.items[0]} if len(found.items) == 1 else {}, rows)
+
+
+def _choose_companion_lists(
+    name: str, frame: pd.DataFrame, types: Mapping[Hashable, pa.DataType], item: Hashable
+) -> list[Hashable]:
+    """Return the columns of lists of items, the named one if any, and of numbers next to these."""
+    is_named = not is_infer(item)
+    label = item if is_named else choose_lists(types, name)[0]
+    ids = find_id_lists(types, is_ranked=False) if is_named else []
+    # Other lists of numbers may say which items are relevant.
+    others = remove_labels(types, [label, *ids])
+    numbers = [one for one in others if pa.types.is_primitive(types[one])]
+    integers = [one for one in numbers if pa.types.is_integer(types[one])]
+    others = [one for one in integers if _list_sizes(frame, one) != _list_sizes(frame, label)]
+    if others and not is_named:
+        raise open_lists_error(list(types), [label, *others], name)
+    return [label, *remove_labels(numbers, others)]
 
 
 def _list_sizes(frame: pd.DataFrame, label: Hashable) -> list[int]:
