@@ -18,7 +18,7 @@ from recframe.analysis.compare import (
     trust,
 )
 from recframe.analysis.display import with_notes
-from recframe.analysis.gate import TOLD, Sides, find_verdict
+from recframe.analysis.gate import Sides, find_verdict
 from recframe.analysis.plans import plan_table
 from recframe.analysis.resampling import Interval, OfDifferences, make_resampling
 from recframe.analysis.segments import By, apply_by_segment, segment_table
@@ -987,10 +987,8 @@ def gate(
     is_one = isinstance(trusted, pd.DataFrame) or is_path(trusted)
     given: Any = [] if trusted is None else [trusted] if is_one else trusted
     people = [read_per_user(one) if is_path(one) else one for one in given]
-    with taking_notes() as facts:
-        sides = _read_sides(old, new, statistics.get("weights"))
-        verdict = find_verdict(sides, limits, how, metrics=metrics, by=by, trusted=people)
-    return make_gate(verdict, [one for one in list_notes(facts) if one.kind.startswith(TOLD)])
+    sides = _read_sides(old, new, statistics.get("weights"))
+    return make_gate(find_verdict(sides, limits, how, metrics=metrics, by=by, trusted=people))
 
 
 def _read_sides(old: Any, new: Any, weights: Any) -> Sides:

@@ -25,6 +25,7 @@ from recframe.errors import RecframeError, is_number, quote, shorten
 from recframe.frames.names import is_infer
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import find_alike, find_name
+from recframe.notes import Note, list_notes, taking_notes
 from recframe.options import INFER
 
 Rule = Literal["max_drop", "non_inferior"]
@@ -273,6 +274,7 @@ class Verdict(NamedTuple):
     how: Comparison
     made: Mapping[str, Any]  # the options that the new table was made with
     notes: Sequence[str] = ()
+    facts: Sequence[Note] = ()  # those on differences; `notes` say all that other kinds would
 
     @property
     def failures(self) -> list[str]:
@@ -281,30 +283,27 @@ class Verdict(NamedTuple):
         is_complete = self.limits.allow_missing or not self.limits.any
         return of_values if is_complete else self.missing + of_values
 
-    def join(self, tables: list[pd.DataFrame]) -> pd.DataFrame:
-        """Return one table from the tables of segments with users in both."""
-        if not self.segmented.grouping.by:
-            return tables[0]
+    @property
+    def shared(self) -> Segmented:
+        """The segments with users in both tables."""
         are_shared = [one.changes is not None for one in self.segments]
-        return join_segments(tables, self.segmented._replace(keys=self.segmented.keys[are_shared]))
+        return self.segmented._replace(keys=self.segmented.keys[are_shared])
 
     def table(self) -> pd.DataFrame:
         """Return the old and new mean of each metric, the difference, and whether it passed."""
-        tables = []
+        tables, limited = [], {*self.limits.losses, *self.limits.floors}
         for one in self.segments:
             if one.changes is not None:
                 shown = pd.DataFrame(one.changes[VERDICT_COLUMNS]).rename_axis(columns=None)
                 reasons = [one.failed] if self.limits.allow_missing else [one.failed, one.lacking]
-                if self.limits.any:
+                failed = {(score, metric) for by in reasons for score in by for metric in by[score]}
+                if limited:
                     shown["passed"] = [
-                        not any(metric in by_score.get(score, {}) for by_score in reasons)
-                        if metric in {*self.limits.losses, *self.limits.floors}
-                        or any(metric in by_score.get(score, {}) for by_score in reasons)
-                        else None
-                        for score, metric in shown.index
+                        label not in failed if label in failed or label[1] in limited else None
+                        for label in shown.index
                     ]
                 tables.append(shown)
-        return self.join(tables)
+        return join_segments(tables, self.shared) if self.segmented.grouping.by else tables[0]
 
 
 def find_verdict(
@@ -338,16 +337,19 @@ def find_verdict(
         [], segmented, allowed, list_missing(matched, names), matched, how, made[1] if made else {}
     )
     each = segmented.each(shows_bar=shows_bar)
-    for (rows, users, weights), segment in zip(each, list_segments(segmented), strict=True):
-        has_user = matched.has_user[:, rows]
-        of_segment = matched._replace(per_user=users, has_user=has_user, weights=weights)
-        one = SegmentVerdict(segment, of_segment, None, {}, {})
-        if not of_segment.shared.empty:
-            table = compare_matched(of_segment, how)
-            failed, lacking = find_failed(table, allowed, how.resampling.confidence)
-            one = one._replace(changes=table, failed=failed, lacking=lacking)
-            verdict.missing.extend(one.list_reasons(lacking))
-        elif has_user[0].any():
-            verdict.missing.append(f"no user{one.where} is in both files")
-        verdict.segments.append(one)
-    return verdict._replace(notes=[*notes, *list_alone(matched, names)])
+    with taking_notes() as facts:
+        for (rows, users, weights), segment in zip(each, list_segments(segmented), strict=True):
+            has_user = matched.has_user[:, rows]
+            of_segment = matched._replace(per_user=users, has_user=has_user, weights=weights)
+            one = SegmentVerdict(segment, of_segment, None, {}, {})
+            if not of_segment.shared.empty:
+                table = compare_matched(of_segment, how)
+                failed, lacking = find_failed(table, allowed, how.resampling.confidence)
+                one = one._replace(changes=table, failed=failed, lacking=lacking)
+                verdict.missing.extend(one.list_reasons(lacking))
+            elif has_user[0].any():
+                verdict.missing.append(f"no user{one.where} is in both files")
+            verdict.segments.append(one)
+    notes += list_alone(matched, names)
+    told = [one for one in list_notes(facts) if one.kind.startswith(TOLD)]
+    return verdict._replace(notes=notes, facts=told)
