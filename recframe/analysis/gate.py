@@ -274,7 +274,7 @@ class Verdict(NamedTuple):
     how: Comparison
     made: Mapping[str, Any]  # the options that the new table was made with
     notes: Sequence[str] = ()
-    facts: Sequence[Note] = ()  # those on differences; `notes` say all that other kinds would
+    facts: Sequence[Note] = ()  # notes on differences; `notes` say all that other kinds would
 
     @property
     def failures(self) -> list[str]:

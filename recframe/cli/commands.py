@@ -3,7 +3,7 @@
 import argparse
 import os
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from typing import IO, Any
@@ -14,7 +14,7 @@ from recframe import __version__
 from recframe.analysis.bounds import check_bounds, measure_bounds
 from recframe.analysis.compare import trust
 from recframe.analysis.description import Description
-from recframe.analysis.segments import segment_users, tidy_cell
+from recframe.analysis.segments import Grouping, segment_users, tidy_cell
 from recframe.analysis.summary import measure_noted
 from recframe.cli.flags import (
     CUT_OFF,
@@ -47,7 +47,7 @@ from recframe.files.saved import describe_made, write_each
 from recframe.frames.names import is_infer
 from recframe.frames.tables import tidy_table
 from recframe.metrics.definitions import DEFAULT_METRICS
-from recframe.metrics.names import describe_metrics, parse_metrics
+from recframe.metrics.names import Metric, describe_metrics, parse_metrics
 from recframe.notes import Note, list_notes, taking_notes
 from recframe.options import DEFAULTS, INFER, MEANINGS, Options, list_changed, make_options
 from recframe.scanned import ScannedRecAccessor, scan_source
@@ -119,7 +119,6 @@ def add_describe(command: argparse.ArgumentParser) -> None:
 def run_evaluate(arguments: Namespace) -> tuple[int, str]:
     """Print the means; if asked, write them and the values of every user to files."""
     options = read_options(arguments)
-    measure: Any = measure_bounds if arguments.bounds else measure_noted
     default = DEFAULT_METRICS[:1] if arguments.bounds else DEFAULT_METRICS
     metrics = parse_metrics(arguments.metrics or default, options.map_at_k)
     rec, opened = scan_files(arguments, options)
@@ -132,12 +131,9 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
             taking_notes() as facts,
             ExitStack() as stack,
         ):
-            is_tested = arguments.summary or arguments.baseline is not None
-            unit = None if is_infer(arguments.unit) and not is_tested else arguments.unit
             if arguments.bounds:
                 check_bounds(metrics, options)
-            by_weights_unit = arguments.by, arguments.weights, unit
-            grouping, tables = rec.iter_users(metrics, by_weights_unit, measure)
+            grouping, tables = _measure_users(arguments, rec, metrics)
             known = {str(score): score for score in opened[0].columns.scores}
             baseline = find_baseline(arguments.baseline, known, "score columns")
             notes = list[Note]()  # the last table completes them
@@ -167,6 +163,17 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
         raise
     tell_notes(notes, arguments, [REMAINING[options.like]] if options.like else [])
     return DONE, f"{means.n_all:,} users"
+
+
+def _measure_users(
+    arguments: Namespace, rec: ScannedRecAccessor, metrics: list[Metric]
+) -> tuple[Grouping | None, Generator[pd.DataFrame, None, None]]:
+    """Return the segments and weights of users, if any, and the metrics of every user by block."""
+    measure: Any = measure_bounds if arguments.bounds else measure_noted
+    unit = arguments.unit
+    if is_infer(unit) and not arguments.summary and arguments.baseline is None:
+        unit = None  # plain means need none
+    return rec.iter_users(metrics, (arguments.by, arguments.weights, unit), measure)
 
 
 def list_trusted(arguments: Namespace) -> list[str]:

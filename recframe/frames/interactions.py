@@ -356,7 +356,7 @@ def _fold(interactions: Interactions, repeats: Repeats, *, is_best: bool) -> Int
 
 
 def _merge(function: np.ufunc, values: Array, repeats: Repeats) -> Array:
-    """Return values in which a function merged those of all rows of a pair into its first row."""
+    """Return values in which a function merges all rows of a pair into its first row."""
     merged = values.copy()
     function.at(merged, repeats.first, values[repeats.rows])
     return merged
