@@ -27,7 +27,9 @@ FRAGMENT = re.compile(
 )
 IDLE = re.compile(r"\b(what|that of|those of|of which|of whom|whatever)\b", re.IGNORECASE)
 # Metrics have a formula, and a function of arrays under the same name.
-FORMULAS = {"metrics/arrays.py", "metrics/hit_metrics.py", "metrics/position_metrics.py"}
+FORMULAS = {
+    f"metrics/{one}.py" for one in ("arrays", "column_metrics", "hit_metrics", "position_metrics")
+}
 MOST_SHARED_NAMES = 6
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from recframe.kernel.threads import Array
-from recframe.metrics import hit_metrics, position_metrics
+from recframe.metrics import column_metrics, hit_metrics, position_metrics
 
 
 class Parameter(NamedTuple):
@@ -115,11 +115,11 @@ DEFINITIONS = {
         better="unknown",
     ),
     "mean": Definition(
-        hit_metrics.mean, "needed", of_column="price", is_bounded=False, better="unknown"
+        column_metrics.mean, "needed", of_column="price", is_bounded=False, better="unknown"
     ),
-    "share": Definition(hit_metrics.share, "needed", of_column="revenue", better="unknown"),
+    "share": Definition(column_metrics.share, "needed", of_column="revenue", better="unknown"),
     "diversity": Definition(
-        hit_metrics.diversity,
+        column_metrics.diversity,
         "needed",
         of_column="genre",
         least_k=2,

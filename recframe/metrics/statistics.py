@@ -71,6 +71,10 @@ class RankStatistics:
             self._hits = {k: expected_hits(self.counts, k)}  # metrics come by cut-off
         return self._hits[k]
 
+    def rows(self, k: int, policy: Policy) -> Array | int:
+        """Return the number of rows that hits@k is divided by."""
+        return np.minimum(k, self.counts.n_ranked) if policy.short == "shrink" else k
+
     @cached_property
     def ties(self) -> Ties:
         """The ties that hold a relevant row."""
