@@ -60,11 +60,11 @@ class Thresholds(NamedTuple):
         return bool(self.losses or self.floors)
 
 
-def check_limit(limit: float, most: float = math.inf) -> float:
-    """Return a limit; raise unless it is from 0 to the most."""
-    if not (0 <= limit <= most and limit < math.inf):
+def check_limit(limit: Any, most: float = math.inf, name: str = "") -> Any:
+    """Return a limit; raise unless it is from 0 to the most. An argument may have the name."""
+    if not (is_number(limit) and 0 <= limit <= most and limit < math.inf):
         range_of = "of 0 or more" if most == math.inf else f"from 0 to {most}"
-        raise RecframeError(f"must be a number {range_of}, but is {quote(limit)}")
+        raise LimitError(f"{name} must be a number {range_of}, but is {quote(limit)}".lstrip())
     return limit
 
 
@@ -87,9 +87,7 @@ def make_limits(
         rule = "max_drop" if non_inferior is None else "non_inferior"
     losses = name_limits(str(rule), max_drop if non_inferior is None else non_inferior, metrics)
     floors = name_limits("at_least", at_least, metrics)
-    share = MIN_USERS if min_users is None else min_users
-    if not (is_number(share) and 0 <= share <= 1):
-        raise LimitError(f"min_users must be a number from 0 to 1, but is {quote(share)}")
+    share = check_limit(MIN_USERS if min_users is None else min_users, 1, "min_users")
     low = frozenset[str]()
     if losses or floors:
         judged = [one for one in metrics if one in losses]
@@ -125,9 +123,7 @@ def name_limits(
             )
         is_of = [metric] if metric != OTHERS else [one for one in metrics if one not in named]
         is_limited = name == "at_least" and any(map(is_share, is_of))
-        if not (is_number(limit) and 0 <= limit <= (1 if is_limited else limit) < math.inf):
-            range_of = "from 0 to 1" if is_limited else "of 0 or more"
-            raise LimitError(f"{name} must be a number {range_of}, but is {quote(limit)}")
+        check_limit(limit, 1 if is_limited else math.inf, name)
     own = {alike[metric]: limit for metric, limit in named.items() if metric != OTHERS}
     return dict.fromkeys(metrics, named[OTHERS]) | own if OTHERS in named else own
 

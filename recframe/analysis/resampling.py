@@ -179,9 +179,8 @@ def max_t_test(columns: Array, resampling: Resampling) -> Array:
     observed = np.abs(values.sum(axis=0))
     sums, _ = _flip_signs(values, resampling)
     rising = np.argsort(observed, kind="stable")
-    largest = np.maximum.accumulate(
-        np.abs(sums)[:, rising], axis=1
-    )  # the largest of this and smaller sums
+    # The largest of each sum and all smaller ones.
+    largest = np.maximum.accumulate(np.abs(sums)[:, rising], axis=1)
     n_extreme = (largest >= observed[rising] - 1e-9).sum(axis=0)
     falling = np.maximum.accumulate(n_extreme[::-1] / len(sums))
     p_values[np.flatnonzero(is_known)[rising[::-1]]] = falling

@@ -34,7 +34,7 @@ exit status:
   {DONE}    done
   {REFUSED}    the data are refused, or the system failed
   {USAGE}    wrong usage, or no arguments
-{GATE_FAILS}  {INTERRUPTED}  interrupted, for example by Ctrl-C
+{{gate}}  {INTERRUPTED}  interrupted, for example by Ctrl-C
   {TERMINATED}  ended by SIGTERM (129 by SIGHUP)"""
 GROUPS = {
     "columns": ("user", "item", "score", "ascending", "relevant", "model"),

@@ -122,15 +122,15 @@ class Interactions(NamedTuple):
             judged[row[~find_nulls(get_column(self.frame, label, rows))]] = True
         return Judged(judged, np.zeros(len(self.users.ids), np.int64))
 
-    def rankings(self, score: Hashable, options: Options, grades: Array | None = None) -> Rankings:
-        """Return the input of a `Ranker` for one score; without grades they are 0 and 1."""
+    def rankings(self, score: Hashable, options: Options) -> Rankings:
+        """Return the input of a `Ranker` for one score; the grades are 0 and 1."""
         values, is_ranked = self.scores[score]
         tie_order = None
         if options.tie_rule.by_item:  # Items are ordered as text, the last one lowest.
             items = self.items.used()  # type: ignore[union-attr]  # The tie rule reads items.
             rank = rank_as_text(items.ids, self.columns.item)
             tie_order = take_rows((len(rank) - 1 - rank).astype(np.int32), items.codes)
-        grades = self.relevant.view(np.uint8) if grades is None else grades
+        grades = self.relevant.view(np.uint8)
         return Rankings(self.users.groups, values, grades, is_ranked, tie_order)
 
     def get_column(self, label: Hashable) -> pd.Series:

@@ -10,9 +10,7 @@ from typing import Any
 from recframe.metrics.other_names import CATALOGUE_METRICS, Meant, find_meant
 
 Roles = Callable[[], Mapping[str, str]]
-# The address of a page, also in docstrings; at the release, that of the site.
-PAGE = "https://github.com/recframe/recframe/blob/main/examples/{}.md"
-GUIDE = PAGE.format("guide/beyond-accuracy")
+GUIDE = "https://github.com/recframe/recframe/blob/main/examples/guide/beyond-accuracy.md"
 OF_USERS = re.compile("median|quantile|percentile")  # These come with the name of a metric.
 # The line for a column. The join raises if ids are text in one frame and integers in the other.
 COLUMN = """counts = train.drop_duplicates([{user}, {item}])[{item}].value_counts(); \
