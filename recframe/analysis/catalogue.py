@@ -355,11 +355,10 @@ def _find_groups(items: pd.DataFrame, ids: pd.Index[Any], by: Any) -> tuple[Arra
     try:
         group = keys.groupby(labels, dropna=False, observed=True).ngroup().to_numpy()
     except TypeError as error:
-        message = (
+        raise RecframeError(
             f"items: by={quote(by)} must hold values that can be compared, but comparison fails: "
             f"{error}"
-        )
-        raise RecframeError(message) from error
+        ) from error
     is_first = ~ids.duplicated()
     several = np.flatnonzero(group != group[is_first][pd.factorize(ids)[0]])
     if len(several):

@@ -267,13 +267,9 @@ def summary_table(
         how: dict[str, Any] = {"resampling": resampling, "is_limited": has_limits(metric, known)}
         if people is None:
             low, high, interval = mean_interval(spread.to_numpy(), **how)
-            figures: dict[str, Any] = {
-                "mean": spread.mean(),
-                "low": low,
-                "high": high,
-                "n_users": len(spread),
-            }
-            figures |= {"interval": WORDS[interval], "standard_error": spread.sem()}
+            figures: dict[str, Any] = {"mean": spread.mean(), "low": low, "high": high}
+            figures |= {"n_users": len(spread), "interval": WORDS[interval]}
+            figures |= {"standard_error": spread.sem()}
         else:
             row = f"{as_text(metric)} of {as_text(per_user.columns[number][0])}"
             estimate, of_both, _ = interval_by_both(people[number], values, counted, row, **how)

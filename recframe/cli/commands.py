@@ -223,14 +223,12 @@ def scan_files(arguments: Namespace, options: Options) -> tuple[ScannedRecAccess
             _tell_files(files)
 
     has_bar = shows_bar(is_quiet=arguments.quiet)
-    limits = check_limits(arguments.memory, arguments.tmp, has_bar)
-    filters = [term for _, term in arguments.filter] or None
     accessor = scan_source(
         "",
         arguments.paths,
         options,
-        limits,
-        filters=filters,
+        check_limits(arguments.memory, arguments.tmp, has_bar),
+        filters=[term for _, term in arguments.filter] or None,
         note=note,
         union_by_name=arguments.union_by_name,
         lists=arguments.lists or INFER,
