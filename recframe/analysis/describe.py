@@ -8,24 +8,8 @@ from zlib import crc32
 import numpy as np
 import pandas as pd
 
+from recframe.analysis import description
 from recframe.analysis.bounds import share_judged
-from recframe.analysis.description import (
-    CUT_USERS,
-    DUPLICATES,
-    EXCLUDED,
-    JUDGED,
-    JUDGED_ROWS,
-    NEAR_PAIRS,
-    NO_RELEVANT,
-    NULL_RELEVANCE,
-    NULL_SCORES,
-    NULL_USERS,
-    ONLY_ROWS,
-    ONLY_TRUTH,
-    SHORT_USERS,
-    UNFOUND,
-    Description,
-)
 from recframe.analysis.people import AGREEMENT, KAPPA, count_agreement, find_kappa
 from recframe.analysis.summary import note_relevance
 from recframe.errors import as_text
@@ -51,7 +35,6 @@ from recframe.options import Options
 
 LEAST_SAMPLED = 20  # shorter lists may be those of a recommender
 SHARERS = "users of an item"
-NOTED = {NEAR_PAIRS: "truth_pairs_written_differently", EXCLUDED: "relevant_pairs_excluded"}
 UNSEEN = ("all_relevant", "exclude", "unjudged", "sampled")  # notes that no figure shows
 # Figures that are no sums over parts.
 TOTALS = {"shortest ranking": np.fmin.reduce, "longest ranking": np.fmax.reduce}
@@ -85,11 +68,11 @@ def count_figures(
         frame = frame[~is_empty]
     common: dict[str, float] = {
         "rows": len(frame),
-        NULL_USERS: _count_nulls(frame, columns.users),
-        NULL_RELEVANCE: _count_nulls(frame, as_labels(columns.relevant)),
+        description.NULL_USERS: _count_nulls(frame, columns.users),
+        description.NULL_RELEVANCE: _count_nulls(frame, as_labels(columns.relevant)),
     }
     if columns.item is not None:
-        common[DUPLICATES] = interactions.n_repeated
+        common[description.DUPLICATES] = interactions.n_repeated
     is_found = None if judge is None else judge.find_relevant(interactions)
     if judge is not None and of_absent:
         interactions = judge.judge_absent(interactions)
@@ -101,15 +84,15 @@ def count_figures(
         common |= count_agreement(interactions, people)
     shared, shares = {SHARERS: _find_sharers(interactions)}, None
     if judge is not None and not judge.judgments.relevant.all():
-        common[JUDGED_ROWS], shared[f"{JUDGED}{k}"] = np.nan, UNKNOWN
+        common[description.JUDGED_ROWS], shared[f"{description.JUDGED}{k}"] = np.nan, UNKNOWN
         if interactions.is_judged:
-            common[JUDGED_ROWS] = int(np.count_nonzero(interactions.judged().rows))
+            common[description.JUDGED_ROWS] = int(np.count_nonzero(interactions.judged().rows))
             shares = share_judged(interactions, options, [k])
     figures = []
     for number, score in enumerate(columns.scores):
         numbers, histograms = _count_ranking(interactions, score, k, options, frame)
         if shares is not None:
-            shared[f"{JUDGED}{k}"] = shares.iloc[:, number].value_counts()
+            shared[f"{description.JUDGED}{k}"] = shares.iloc[:, number].value_counts()
         figures.append(Figures(common | numbers, shared | histograms, is_found))
     return figures
 
@@ -120,9 +103,9 @@ def add_dropped(
     """Add rows without a user to figures, with the number of nulls in their columns."""
     for score, each in zip(columns.scores, figures, strict=True):
         each.numbers["rows"] += n_rows
-        each.numbers[NULL_USERS] += n_rows
-        each.numbers[NULL_RELEVANCE] += n_null[str(columns.relevant)]
-        each.numbers[NULL_SCORES] += n_null[str(columns.column_of(score))]
+        each.numbers[description.NULL_USERS] += n_rows
+        each.numbers[description.NULL_RELEVANCE] += n_null[str(columns.relevant)]
+        each.numbers[description.NULL_SCORES] += n_null[str(columns.column_of(score))]
 
 
 def join_figures(parts: Sequence[list[Figures]]) -> list[Figures]:
@@ -170,7 +153,7 @@ def describe_blocks(
     k: int,
     options: Options,
     people: Options | None,
-) -> Description:
+) -> description.Description:
     """Return the description from the figures of blocks and from users of truth without a row.
 
     The notes of the blocks have been taken already; `empty` is a frame without rows.
@@ -182,29 +165,27 @@ def describe_blocks(
     blocks.check()
     judge, rows = blocks.judge, read_interactions(empty, columns, options, lenient=True)
     figures = figures or count_figures(rows, options, k, judge, people)
-    n_repeated, of_users = figures[0].numbers.get(DUPLICATES, 0), dict[str, float]()
+    n_repeated, of_users = figures[0].numbers.get(description.DUPLICATES, 0), dict[str, float]()
     if judge is not None and columns.user is not None and is_unique(options, n_repeated):
         absent = count_figures(rows, options, k, judge, people, of_absent=True)
         judge.note_lost(companions.excluded)
         figures = join_figures([figures, absent])
         n_users = judge.overlap.count_users().n_users
-        of_users = dict(zip((ONLY_ROWS, ONLY_TRUTH), n_users[1:], strict=True))
-        of_users |= {name: n for name, noted in NOTED.items() if (n := facts_noted()[noted])}
+        of_users = dict(
+            zip((description.ONLY_ROWS, description.ONLY_TRUTH), n_users[1:], strict=True)
+        )
+        of_users |= {
+            name: n for name, noted in description.NOTED.items() if (n := facts_noted()[noted])
+        }
     described = [_finish(each) | of_users for each in figures]
-    # Figures that decide metrics come first, faults of the rows last.
-    names = ["rows", "users", NO_RELEVANT, f"{SHORT_USERS}{k}", f"{CUT_USERS}{k}"]
-    names += [f"precision@{k}, worst", f"precision@{k}, best", JUDGED_ROWS, f"{JUDGED}{k}"]
-    names += [*AGREEMENT, KAPPA, "shortest ranking", "longest ranking", "rows in ties"]
-    names += [NULL_USERS, NULL_RELEVANCE, NULL_SCORES, DUPLICATES, UNFOUND, ONLY_ROWS, ONLY_TRUTH]
-    names += list(NOTED)
     labels = pd.Index(columns.scores, name="score", tupleize_cols=False)
-    names = [name for name in names if name in described[0]]
+    names = [name for name in description.list_figures(k) if name in described[0]]
     # With dtype object, whole numbers and means keep their types in one column.
-    description = Description(pd.DataFrame(described, labels, names, dtype=object).T)
+    table = description.Description(pd.DataFrame(described, labels, names, dtype=object).T)
     _note_samples(figures[-1])
     notes = list_notes(facts_noted(), options)
-    description.noted = [one.text for one in notes if one.kind in UNSEEN]
-    return description.warn(Options())
+    table.noted = [one.text for one in notes if one.kind in UNSEEN]
+    return table.warn(Options())
 
 
 def _finish(figures: Figures) -> dict[str, float]:
@@ -212,7 +193,7 @@ def _finish(figures: Figures) -> dict[str, float]:
     numbers, histograms, is_found = figures
     shown = {name: n if math.isnan(n) else int(n) for name, n in numbers.items()}
     if is_found is not None:
-        shown[UNFOUND] = int(np.count_nonzero(~is_found))
+        shown[description.UNFOUND] = int(np.count_nonzero(~is_found))
     if AGREEMENT[0] in numbers:
         shown[KAPPA] = find_kappa(*(numbers[name] for name in AGREEMENT))
     for name, users in histograms.items():
@@ -274,15 +255,15 @@ def _count_ranking(
     column = get_column(frame, columns.column_of(score))
     is_low_best = columns.ascending[columns.scores.index(score)]
     numbers = {
-        NULL_SCORES: find_missing(column, options, is_low_best).sum(),
+        description.NULL_SCORES: find_missing(column, options, is_low_best).sum(),
         "users": len(n_ranked),
-        NO_RELEVANT: (n_relevant == 0).sum() if is_judged else np.nan,
+        description.NO_RELEVANT: (n_relevant == 0).sum() if is_judged else np.nan,
         "shortest ranking": n_ranked.min(),
         "longest ranking": n_ranked.max(),
         # The empty list of a user of truth without a row is not refused.
-        f"{SHORT_USERS}{k}": ((n_ranked < k) & (n_ranked >= options.has_truth)).sum(),
+        f"{description.SHORT_USERS}{k}": ((n_ranked < k) & (n_ranked >= options.has_truth)).sum(),
         "rows in ties": ties.n_tied.sum(),
-        f"{CUT_USERS}{k}": ties.is_cut.sum(),
+        f"{description.CUT_USERS}{k}": ties.is_cut.sum(),
     }
     histograms = {}
     for order, hits in (("worst", ties.fewest_hits), ("best", ties.most_hits)):

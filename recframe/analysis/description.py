@@ -8,6 +8,7 @@ from typing import Any, Self
 import pandas as pd
 
 from recframe.analysis.display import TEXT_WIDTH, WideTable
+from recframe.analysis.people import AGREEMENT, KAPPA
 from recframe.errors import RecframeError, as_text, printable, shorten
 from recframe.notes import ALIKE, IN_R
 from recframe.options import Options
@@ -18,6 +19,7 @@ ONLY_ROWS, ONLY_TRUTH = "users only in the frame", "users only in truth"
 NULL_USERS, NULL_RELEVANCE, NULL_SCORES = "null users", "null relevance", "null scores"
 DUPLICATES = "duplicate pairs"
 NEAR_PAIRS, EXCLUDED = "truth pairs written differently", "relevant pairs excluded"
+NOTED = {NEAR_PAIRS: "truth_pairs_written_differently", EXCLUDED: "relevant_pairs_excluded"}
 JUDGED_ROWS, JUDGED = "judged rows", "judged@"  # k follows
 FEW_JUDGED = 0.5  # a smaller share of the first k rows is worth a warning
 N_IN_WARNING = 3  # score columns named in a warning, and warnings for one figure
@@ -49,6 +51,15 @@ WORRIES = {
     NEAR_PAIRS: ("", f"not in the frame {ALIKE}", []),
     EXCLUDED: ("", IN_R, []),
 }
+
+
+def list_figures(k: int) -> list[str]:
+    """Return the names of all figures: those that decide metrics first, faults of the rows last."""
+    names = ["rows", "users", NO_RELEVANT, f"{SHORT_USERS}{k}", f"{CUT_USERS}{k}"]
+    names += [f"precision@{k}, worst", f"precision@{k}, best", JUDGED_ROWS, f"{JUDGED}{k}"]
+    names += [*AGREEMENT, KAPPA, "shortest ranking", "longest ranking", "rows in ties"]
+    names += [NULL_USERS, NULL_RELEVANCE, NULL_SCORES, DUPLICATES, UNFOUND, ONLY_ROWS, ONLY_TRUTH]
+    return [*names, *NOTED]
 
 
 class Description(WideTable):
