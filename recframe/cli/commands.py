@@ -55,7 +55,6 @@ from recframe.stores import find_ending, is_uri, show_uri
 from recframe.stores.listings import list_files
 from recframe.stores.outputs import check_apart, whole_file
 
-METRICS_HELP = describe_metrics()
 # Options that change nothing in the table of a command.
 UNUSED_BY_DESCRIBE = ("ties", "zero_division", "gain")
 
@@ -67,7 +66,7 @@ def add_evaluate(command: argparse.ArgumentParser) -> None:
         "Print the mean over users of ranking metrics, a row for each score column."
     )
     command.usage = "%(prog)s [--metric NAME ...] [OPTION ...] PATH [PATH ...]"
-    command.epilog = f"""{METRICS_HELP}
+    command.epilog = f"""{describe_metrics()}
 
 examples:
   recframe evaluate run.parquet

@@ -39,13 +39,7 @@ exit status:
 GROUPS = {
     "columns": ("user", "item", "score", "ascending", "relevant", "model"),
     "edge cases": ("ties", "short", "missing", "duplicates", "zero_division"),
-    "relevance": (
-        "min_relevance",
-        "trusted_min_relevance",
-        "null_relevance",
-        "gain",
-        "min_score",
-    ),
+    "relevance": ("min_relevance", "trusted_min_relevance", "null_relevance", "gain", "min_score"),
     "truth": ("truth", "truth_user", "truth_item", "population"),
     "candidates": ("exclude", "unjudged"),
     "conventions": ("like",),
