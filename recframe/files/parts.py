@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Generator, Hashable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -55,18 +55,25 @@ def iter_parts(
     held = [one for one in (whole.judgments and whole.judgments.pairs, whole.excluded) if one]
     n_bytes = PAIR_BYTES * sum(one.users.groups.n_rows for one in held)
     files = files._replace(memory=max(files.memory // 2, files.memory - n_bytes))
+    # In blocks, texts are categories; segments have the dtypes of a frame of all rows.
+    segments = remove_labels(columns.of_users, columns.users)
+    texts = {
+        label: get_column(files.sample, label).dtype
+        for label in segments
+        if files.types[str(label)] in TEXTS
+    }
 
     def parts() -> Generator[pd.DataFrame]:
-        dtypes, blocks = read_dtypes(files), NotedBlocks(whole, columns, options)
+        blocks = NotedBlocks(whole, columns, options)
 
         def make_restored(interactions: Interactions, _: Options) -> pd.DataFrame:
-            return make(dtypes.restore_users(interactions), options)
+            return make(_restore_users(interactions, files), options)
 
         def make_part(block: pd.DataFrame, *beside: pd.DataFrame) -> BlockResult:
             given: dict[str, Any] = dict(zip(files.beside, beside, strict=True))
             own = replace(options, **given)
             companions = read_companions(columns, own, are_parted=True) if given else whole
-            return make_block(dtypes.restore(block), companions, make_restored, columns, own)
+            return make_block(block.astype(texts), companions, make_restored, columns, own)
 
         with showing(limits.progress, files.n_rows) as progress:
             for result in make_each(files, limits, progress, make_part, in_threads=not held):
@@ -78,7 +85,7 @@ def iter_parts(
         if blocks.n_added == 0:
             none = make_block(files.sample, whole, make_restored, columns, options)
             blocks.add(none)
-        absent = blocks.judge_absent(dtypes.restore(files.sample))
+        absent = blocks.judge_absent(files.sample.astype(texts))
         if absent is not None and len(absent.users.ids):
             yield make(absent, options)
         elif none is not None:
@@ -191,36 +198,17 @@ def _say_part(said: tuple[str, pa.Scalar]) -> str:
     return find_part(said[0], said[1].as_py())
 
 
-class Dtypes(NamedTuple):
-    """The dtypes of columns of text in a frame of all rows; in blocks, these are codes."""
+def _restore_users(interactions: Interactions, files: Files) -> Interactions:
+    """Return the interactions of a block with ids of users as a frame of all rows has them.
 
-    users: list[Any]
-    others: dict[Hashable, Any]
-
-    def restore(self, block: pd.DataFrame) -> pd.DataFrame:
-        """Return a block with columns of these dtypes, except the columns of users."""
-        return block.astype(self.others) if self.others else block
-
-    def restore_users(self, interactions: Interactions) -> Interactions:
-        """Return the interactions of a block with users of these dtypes, unless it has no users."""
-        users, _, sorted_by = interactions.users
-        columns = []
-        for ids, dtype in zip(list_levels(users), self.users, strict=False):
-            name = ids.name
-            if isinstance(ids, pd.CategoricalIndex):
-                # Categories of a block are in order of its rows, not of the users.
-                ids, sorted_by = ids.categories.take(ids.codes), None
-            columns.append(ids.astype(dtype).rename(name))
-        ids = as_users(columns) if columns else users
-        return interactions._replace(
-            users=interactions.users._replace(ids=ids, sorted_by=sorted_by)
-        )
-
-
-def read_dtypes(files: Files) -> Dtypes:
-    """Return the dtypes in which a frame of all rows differs from a block."""
-    columns = files.columns
-    dtypes = {label: get_column(files.sample, label).dtype for label in columns.labels}
-    texts = [label for label in columns.labels if files.types[str(label)] in TEXTS]
-    others = remove_labels([one for one in columns.of_users if one in texts], columns.users)
-    return Dtypes([dtypes[label] for label in columns.users], {one: dtypes[one] for one in others})
+    In a block, texts are categories in the order of its rows, not of the users.
+    """
+    users, ids = interactions.users, list[Any]()
+    levels, sorted_by = list_levels(users.ids), users.sorted_by
+    for own, label in zip(levels, files.columns.users, strict=False):  # One ranking has no label.
+        plain: Any = own
+        if isinstance(own, pd.CategoricalIndex):
+            plain, sorted_by = own.categories.take(own.codes), None
+        ids.append(plain.astype(get_column(files.sample, label).dtype).rename(own.name))
+    users = users._replace(ids=as_users(ids), sorted_by=sorted_by) if ids else users
+    return interactions._replace(users=users)
