@@ -106,7 +106,7 @@ def test_the_command_line_reads_by_others():
     libraries = {found.split(".")[0] for found in found} - set(sys.stdlib_module_names)
 
     assert {"numpy", "pandas", "recframe"} == libraries
-    assert not {"recframe.files.found", "recframe.files.sources"} & found
+    assert not {"recframe.files.source_files", "recframe.files.sources"} & found
 
 
 def test_import_brings_no_optional_library():

@@ -128,7 +128,7 @@ def test_gate_reads_the_options(per_user, tmp_path, capsys):
 def test_versions_may_differ(per_user, tmp_path, monkeypatch, capsys):
     """The gate compares files of two versions without a note."""
     paths = [str(tmp_path / name) for name in ("old.parquet", "new.parquet")]
-    monkeypatch.setattr("recframe.files.saved.version", lambda name: "0.0.1")
+    monkeypatch.setattr("recframe.files.per_user_tables.version", lambda name: "0.0.1")
     recframe.save_per_user(per_user, paths[0], {})
     monkeypatch.undo()
     recframe.save_per_user(per_user, paths[1], {})

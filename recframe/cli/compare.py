@@ -33,7 +33,7 @@ from recframe.cli.parser import as_flag, read_number
 from recframe.cli.results import Result, join_results, make_pairs_result, write_result
 from recframe.console import DONE, FAILED, USAGE, shows_bar, tell
 from recframe.errors import RecframeError, quote, show_path
-from recframe.files.saved import join_weights, read_joined, read_saved
+from recframe.files.per_user_tables import join_weights, read_joined, read_saved
 from recframe.frames.names import shown
 from recframe.notes import list_notes, taking_notes
 from recframe.stores import is_uri, show_uri, without_file

@@ -24,7 +24,7 @@ from recframe.cli.results import (
 from recframe.console import DONE, tell
 from recframe.conventions import TREC
 from recframe.errors import RecframeError, quote, shorten, show_path
-from recframe.files.saved import describe_made, write_each
+from recframe.files.per_user_tables import describe_made, write_each
 from recframe.files.trec import QRELS_LINES, RUN_LINES, read_lines
 from recframe.frames.columns import Columns
 from recframe.frames.id_kinds import find_difference

@@ -15,11 +15,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from recframe.errors import RecframeError, quote, shorten, show_path
-from recframe.files.budget import POOL, Progress
 from recframe.files.filters import matching
 from recframe.files.footers import ROW_BYTES, Files
-from recframe.files.found import MOST_BUFFER, TEXTS, RowGroup, naming_file, open_file
+from recframe.files.limits import POOL, Progress
 from recframe.files.row_groups import LONG_TEXT, TEXT_COPIES
+from recframe.files.source_files import MOST_BUFFER, TEXTS, RowGroup, naming_file, open_file
 from recframe.frames.values import REMOVE_ROWS
 from recframe.kernel.threads import n_processors, run_ahead
 from recframe.stores.listings import REQUESTS
@@ -57,7 +57,7 @@ def read_batches(
         # Each time that a buffer is filled, a store gets a request.
         n_used = len(files.types)
         buffer = (min(n_bytes, n_used * MOST_BUFFER) if is_here else room) // n_used
-        return open_file(found_at[path], as_codes, files.footers.get(path), buffer)
+        return open_file(by_path[path], as_codes, files.footers.get(path), buffer)
 
     def count_begun(row_group: RowGroup) -> int:
         """Return the bytes that a row group takes while it is read: as fetched, and one batch."""
@@ -73,31 +73,31 @@ def read_batches(
         return row_group, chain([next(rows)], rows)
 
     def read_rows(row_group: RowGroup) -> Iterator[pa.RecordBatch]:
-        names = dict.fromkeys([*files.types, *row_group.found.looked_at])
-        stored = [name for name in names if name not in row_group.found.partitions]
+        names = dict.fromkeys([*files.types, *row_group.source.condition_columns])
+        stored = [name for name in names if name not in row_group.source.partitions]
         own_bytes = row_group.n_bytes + is_plain * row_group.n_rows * row_group.text_bytes
         n_rows = max(1, min(MOST_ROWS, n_bytes * row_group.n_rows // own_bytes))
         n_rows = MOST_ROWS if in_threads else n_rows
-        with naming_file(row_group.found.path):
-            if row_group.found.staged is not None:
-                yield from row_group.found.staged.read(row_group.number, stored)
+        with naming_file(row_group.source.path):
+            if row_group.source.staged is not None:
+                yield from row_group.source.staged.read(row_group.number, stored)
                 return
             is_short = is_plain and row_group.text_bytes <= LONG_TEXT
             as_codes = () if is_short else row_group.coded
-            path = row_group.found.path
+            path = row_group.source.path
             if not is_here and count_begun(row_group) <= room:
                 # The columns are fetched at once, and their memory is freed with this file.
                 footer = files.footers.get(path)
-                file = open_file(row_group.found, as_codes, footer, pre_buffer=True)
+                file = open_file(row_group.source, as_codes, footer, pre_buffer=True)
             else:
                 file = opened(path, as_codes, get_ident())  # Each thread has its own.
             yield from file.iter_batches(
                 n_rows, [row_group.number], stored, use_threads=not in_threads
             )
 
-    found_at = {row_group.found.path: row_group.found for row_group in row_groups}
+    by_path = {row_group.source.path: row_group.source for row_group in row_groups}
     reads: Iterator[tuple[RowGroup, Iterable[pa.RecordBatch]]]
-    is_here = all(one.found.is_here for one in row_groups)
+    is_here = all(one.source.is_here for one in row_groups)
     room = AHEAD * n_bytes if is_here else max(AHEAD * n_bytes, LEAST_AHEAD)
     sizes = [one.n_bytes - one.n_rows * files.row_bytes for one in row_groups]
     # Besides the row groups that threads read, two are in memory: one read, one in use.
@@ -111,12 +111,12 @@ def read_batches(
         reads = run_ahead(begin, row_groups, REQUESTS, count_begun, room)
     for row_group, batches in reads:
         n_left = row_group.n_rows
-        with naming_file(row_group.found.path):
+        with naming_file(row_group.source.path):
             for read in batches:
                 n_left -= read.num_rows
                 kept = matching(read, row_group)
                 rows = _conform_all(kept, row_group, files, is_plain=is_plain)
-                batch = _without_nulls(rows, files, row_group.found.path)
+                batch = _without_nulls(rows, files, row_group.source.path)
                 progress.n_read += 2 * (read.num_rows - kept.num_rows) + kept.num_rows
                 if batch.num_rows < rows.num_rows:
                     progress.note_dropped(rows, batch)
@@ -126,7 +126,7 @@ def read_batches(
                     f"row group {row_group.number} must have the {row_group.n_rows} rows that the "
                     f"footer counts, but has {row_group.n_rows - n_left}. Write the file anew."
                 )
-    check_unchanged([*found_at.values()], [found.version for found in found_at.values()])
+    check_unchanged([*by_path.values()], [one.version for one in by_path.values()])
 
 
 def _conform_all(
@@ -135,14 +135,14 @@ def _conform_all(
     """Return the columns that are used, in the types of `files`."""
     columns = {}
     for name, wanted in files.types.items():
-        value = row_group.found.partitions.get(name)
+        value = row_group.source.partitions.get(name)
         array = batch[name] if value is None else pa.repeat(value, batch.num_rows)
         try:
             columns[name] = array.cast(wanted) if is_plain else _conform(array, wanted)
         except pa.ArrowInvalid as error:  # The type of the other files lacks such a number.
-            found = shorten(f"{array.type}, and some values do not fit {wanted} ({error})")
+            fault = shorten(f"{array.type}, and some values do not fit {wanted} ({error})")
             raise RecframeError(
-                f"{quote(name)} in {show_path(row_group.found.path)} has type {found}. "
+                f"{quote(name)} in {show_path(row_group.source.path)} has type {fault}. "
                 "Write the files with one type."
             ) from error
     rows = pa.record_batch(columns)

@@ -7,13 +7,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recframe.errors import RecframeError, quote, show_path
-from recframe.files.found import (
+from recframe.files.source_files import (
     LEAST_BUFFER,
     TEXTS,
-    Found,
     PartitionValues,
     RowGroup,
-    Staged,
+    SourceFile,
+    StagedRows,
     find_leaves,
     plain_type,
 )
@@ -35,10 +35,10 @@ NOT_CODED = {"DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"}  # Arrow cannot read
 class File(NamedTuple):
     """A file and facts from its footer, its folders and its table."""
 
-    found: Found
+    source: SourceFile
     schema: pa.Schema  # includes columns that are not in the file
     metadata: Any  # the footer, None if rows are staged
-    said_too: PartitionValues  # values in the names of folders for columns that the file has too
+    repeated: PartitionValues  # values in the names of folders for columns that the file has too
     indexes: Sequence[int]  # row groups that may have rows that match
 
 
@@ -63,7 +63,7 @@ def list_row_groups(
             n_bytes, open_bytes = n_bytes + least, open_bytes + least
             if least > memory:
                 raise RecframeError(
-                    f"memory: row group {index} of {show_path(file.found.path)} has about "
+                    f"memory: row group {index} of {show_path(file.source.path)} has about "
                     f"{n_distinct:,} bytes of distinct {quote(name)}, and reading takes up to "
                     f"{DICTIONARY_COPIES} times as many, but memory is {memory:,}. "
                     f"Pass memory='{-(-least // 10**6)}MB' or more, or write the file with shorter "
@@ -73,7 +73,7 @@ def list_row_groups(
         n_held = sum(LEAST_BUFFER + 3 * min(MOST_PAGE, size) // 2 for size in sizes.values())
         if (least := 2 * (n_held - FREE // 3)) > memory:
             raise RecframeError(
-                f"memory: row group {index} of {show_path(file.found.path)} has {len(sizes):,} "
+                f"memory: row group {index} of {show_path(file.source.path)} has {len(sizes):,} "
                 f"columns to read at once, whose pages take about {n_held:,} bytes, but memory "
                 f"is {memory:,}. Pass memory='{-(-least // 10**6)}MB' or more, or write the file "
                 "with smaller row groups."
@@ -83,11 +83,11 @@ def list_row_groups(
         coded = tuple(name for name in codable if CODED_SHARE * sizes[name] <= memory)
         fetched_bytes = sum(column.total_compressed_size for column in columns.values())
         others = *_find_bounds(file, users, bounds), fetched_bytes, text_bytes, open_bytes
-        yield RowGroup(0, file.found, index, n_rows, n_bytes, coded, *others)
+        yield RowGroup(0, file.source, index, n_rows, n_bytes, coded, *others)
 
 
-def list_pieces(
-    file: File, staged: Staged, names: list[str], users: list[str], row_bytes: int
+def list_staged_batches(
+    file: File, staged: StagedRows, names: list[str], users: list[str], row_bytes: int
 ) -> Iterator[RowGroup]:
     """Yield the pieces of staged rows as row groups."""
     used = {name: staged.schema.field(name).type for name in names if name in staged.schema.names}
@@ -106,7 +106,7 @@ def list_pieces(
             (used[user] in TEXTS) == (user in piece.longest) for user in users[:1] if user in used
         ]
         low, high = _find_bounds(file, users, (piece.low, piece.high) if any(is_alike) else ())
-        yield RowGroup(0, file.found, index, n_rows, n_bytes, (), low, high, text_bytes=text_bytes)
+        yield RowGroup(0, file.source, index, n_rows, n_bytes, (), low, high, text_bytes=text_bytes)
 
 
 def _read_ends(column: pq.ColumnChunkMetaData) -> tuple[Any, ...]:
@@ -117,8 +117,8 @@ def _read_ends(column: pq.ColumnChunkMetaData) -> tuple[Any, ...]:
 
 def _find_bounds(file: File, users: list[str], ends: Sequence[Any]) -> tuple[Any, Any]:
     """Return the bounds of users: from the folder of a file, else these; None if unknown."""
-    if users and users[0] in file.found.partitions:
-        ends = (file.found.partitions[users[0]].as_py(),) * 2
+    if users and users[0] in file.source.partitions:
+        ends = (file.source.partitions[users[0]].as_py(),) * 2
     low, high = ends or (None, None)
     # NaN should not be in statistics, but may be.
     return (low, high) if low == low and high == high else (None, None)

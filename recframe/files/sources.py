@@ -26,16 +26,15 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recframe.cells import Types
 from recframe.errors import RecframeError, quote, show_path
 from recframe.files.batches import MOST_ROWS, gather
-from recframe.files.budget import Limits, TemporaryRows
 from recframe.files.footers import Files, open_files, read_head
-from recframe.files.found import (
+from recframe.files.limits import Limits, TemporaryRows
+from recframe.files.source_files import (
     TEXTS,
-    Found,
-    Piece,
-    Staged,
+    SourceFile,
+    StagedBatch,
+    StagedRows,
     check_names,
     naming_file,
     plain_type,
@@ -49,11 +48,12 @@ from recframe.frames.names import get_column, is_infer, list_labels
 from recframe.frames.splits import OF_FILES, check_splits, split_files
 from recframe.options import Options
 from recframe.other_tables import RELATION, is_instance
-from recframe.stores import ENVIRONMENT, Access, Placed, is_uri, without_file
+from recframe.stores import ENVIRONMENT, Access, PathWithAccess, is_uri, without_file
 from recframe.stores.disk import check_named
-from recframe.stores.listings import Listed, Listings
-from recframe.stores.store import HERE, NOWHERE, Place, Store, unchanged
+from recframe.stores.listings import ListedFile, Listing
+from recframe.stores.store import HERE, NOWHERE, Location, Store, unchanged
 from recframe.stores.tables import as_dataset, open_delta
+from recframe.text_types import TextTypes
 
 NULL_VALUE = "__HIVE_DEFAULT_PARTITION__"
 WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")  # 64-bit integers; "007" is text
@@ -68,7 +68,7 @@ NAMED = Options(user="user", item="item", score="score")  # No column is inferre
 class ScannedFiles(NamedTuple):
     """The source files, and the resources that reading them may use."""
 
-    found: list[Found]
+    sources: list[SourceFile]
     limits: Limits
     access: Access = ENVIRONMENT  # to the stores of these files and of other paths
     note: Callable[[Files], object] | None = None  # called with the files when they are opened
@@ -78,10 +78,10 @@ class ScannedFiles(NamedTuple):
     @property
     def has_no_footers(self) -> bool:
         """Whether a file has no footer, so that nothing is known before rows are read."""
-        return any(file.rows is not None for file in self.found)
+        return any(file.rows is not None for file in self.sources)
 
 
-def find_files(source: Any, argument: str = "", access: Access = ENVIRONMENT) -> list[Found]:
+def find_files(source: Any, argument: str = "", access: Access = ENVIRONMENT) -> list[SourceFile]:
     """Return the files of paths or an object, in order, each with facts on its columns.
 
     A refusal names the argument.
@@ -89,7 +89,7 @@ def find_files(source: Any, argument: str = "", access: Access = ENVIRONMENT) ->
     if not isinstance(source, str | os.PathLike | list | tuple):
         return _find_given(source, argument, access)
     listed = [source] if isinstance(source, str | os.PathLike) else source
-    listings, found, is_named = Listings(access), list[Found](), False
+    listings, sources, is_named = Listing(access), list[SourceFile](), False
     with naming(argument) if argument else nullcontext():
         given = [os.fspath(path) for path in listed]
         for path in given:
@@ -102,46 +102,46 @@ def find_files(source: Any, argument: str = "", access: Access = ENVIRONMENT) ->
         for path in given:
             for one in listings.find(path):
                 if one.log:
-                    found += _read_log(one, listings)
+                    sources += _read_log(one, listings)
                 else:
                     rows = open_rows(one.path, one.place.open_stream)
-                    found.append(Found(one.path, {}, rows=rows, place=one.place))
+                    sources.append(SourceFile(one.path, {}, rows=rows, place=one.place))
                     is_named = is_named or one.is_given
-        if not found:
+        if not sources:
             raise RecframeError("must name at least one file, but is an empty list")
         listings.check()
-        _check_one_format(found)
-    parts = [] if is_named else split_files([file.path for file in found])
-    found = _typed(found)
+        _check_one_format(sources)
+    parts = [] if is_named else split_files([file.path for file in sources])
+    sources = _typed(sources)
     for at, part in enumerate(parts):
-        said = found[at].partitions | {OF_FILES: pa.scalar(part)}
-        found[at] = found[at]._replace(partitions=said)
-    return found
+        said = sources[at].partitions | {OF_FILES: pa.scalar(part)}
+        sources[at] = sources[at]._replace(partitions=said)
+    return sources
 
 
-def set_names(found: list[Found], names: Any) -> list[Found]:
+def set_names(sources: list[SourceFile], names: Any) -> list[SourceFile]:
     """Return files of csv or tsv without a header, whose columns have these names."""
     is_list = isinstance(names, list | tuple) and all(isinstance(one, str) for one in names)
     if not is_list or not 0 < len(names) == len(set(names)):
         raise RecframeError(f"names must be a list of different texts, but is {quote(names)}")
-    for path in (one.path for one in found if not isinstance(one.rows, Delimited)):
+    for path in (one.path for one in sources if not isinstance(one.rows, Delimited)):
         raise RecframeError(f"names are for csv and tsv without a header, not {show_path(path)}")
-    return [one._replace(rows=replace(one.rows, names=tuple(names))) for one in found]  # type: ignore[type-var]
+    return [one._replace(rows=replace(one.rows, names=tuple(names))) for one in sources]  # type: ignore[type-var]
 
 
-def _read_log(table: Listed, listings: Listings) -> list[Found]:
+def _read_log(table: ListedFile, listings: Listing) -> list[SourceFile]:
     """Return the live files of a Delta table, with their partition values."""
-    found = _list_dataset_files(
+    sources = _list_dataset_files(
         open_delta(table.log),
-        lambda path: listings.name(Place(table.place.store, join(table.place.key, path))),
+        lambda path: listings.name(Location(table.place.store, join(table.place.key, path))),
         is_of_delta=True,
     )
-    if not found:
+    if not sources:
         raise RecframeError(f"cannot read {show_path(table.log)}: the Delta table has no file")
-    return found
+    return sources
 
 
-def _find_given(source: Any, argument: str, access: Access) -> list[Found]:
+def _find_given(source: Any, argument: str, access: Access) -> list[SourceFile]:
     """Return the files of an object of Arrow or deltalake, or its rows if it has no files."""
     import pyarrow.dataset as ds  # Only objects need it.
 
@@ -160,30 +160,30 @@ def _find_given(source: Any, argument: str, access: Access) -> list[Found]:
         dataset, root = as_dataset(name, lambda _: source), without_file(name)
         if not is_uri(name):  # Older versions give a path with escapes as in a URI.
             root = unquote(root)
-    rows = [Found(name, {}, rows=GivenRows(dataset))]
+    rows = [SourceFile(name, {}, rows=GivenRows(dataset))]
     is_of_files = isinstance(dataset, ds.FileSystemDataset)
     if not is_of_files or not isinstance(dataset.format, ds.ParquetFileFormat):
         return rows
     is_here = not is_uri(root) if root else dataset.filesystem.type_name == "local"
     store = Store(dataset.filesystem, "", root and f"{root.rstrip('/')}/")
 
-    def locate(path: str) -> tuple[str, Place]:
+    def locate(path: str) -> tuple[str, Location]:
         """Return the name and the place of a file."""
         if is_here:
-            return os.fspath(Path(root, path)), Place(HERE, os.fspath(Path(root, path)))
-        return store.show(path), Place(store, path)
+            return os.fspath(Path(root, path)), Location(HERE, os.fspath(Path(root, path)))
+        return store.show(path), Location(store, path)
 
     try:
-        found = _list_dataset_files(dataset, locate, is_of_delta=bool(root))
+        sources = _list_dataset_files(dataset, locate, is_of_delta=bool(root))
     except ValueError:  # Only its own reader applies the filter of a dataset.
         return rows
-    return found or rows
+    return sources or rows
 
 
-def _typed(found: list[Found]) -> list[Found]:
+def _typed(sources: list[SourceFile]) -> list[SourceFile]:
     """Return files with the values of folders, as integers if all of a name are, else as text."""
     # For many files, Path would take ten times as long.
-    folders = [None if file.table_schema else os.path.dirname(file.path) for file in found]  # noqa: PTH120
+    folders = [None if file.table_schema else os.path.dirname(file.path) for file in sources]  # noqa: PTH120
     values: dict[str, dict[str, pa.Scalar]] = {}
     are_texts: set[str] = set()
     for folder in filter(None, dict.fromkeys(folders)):
@@ -198,17 +198,17 @@ def _typed(found: list[Found]) -> list[Found]:
         own |= {name: own[name].cast(pa.int64()) for name in own if name not in are_texts}
     return [
         file._replace(partitions=values[folder]) if folder else file
-        for file, folder in zip(found, folders, strict=True)
+        for file, folder in zip(sources, folders, strict=True)
     ]
 
 
 def _list_dataset_files(
     dataset: Any, locate: Callable[[str], Sequence[Any]], *, is_of_delta: bool
-) -> list[Found]:
+) -> list[SourceFile]:
     """Return the files of a dataset of parquet files; `locate` finds the name and place of each."""
     import pyarrow.dataset as ds  # Only datasets need it.
 
-    found, schema = [], dataset.schema
+    sources, schema = [], dataset.schema
     for fragment in dataset.get_fragments():
         values = ds.get_partition_keys(fragment.partition_expression)
         # A partition is one category, but the users of all files need not be categories.
@@ -222,14 +222,14 @@ def _list_dataset_files(
         }
         path, place, *_ = locate(fragment.path)
         meant = None if is_of_delta else fragment  # Delta means all row groups of a file.
-        found.append(Found(path, said, schema, fragment=meant, place=place))
-    return found
+        sources.append(SourceFile(path, said, schema, fragment=meant, place=place))
+    return sources
 
 
-def _check_one_format(found: list[Found]) -> None:
+def _check_one_format(sources: list[SourceFile]) -> None:
     """Raise if files have several formats, as in a folder with a table and notes on it."""
     first: dict[str, str] = {}
-    for file in found:
+    for file in sources:
         first.setdefault(PARQUET if file.table_schema else find_format(file.path), file.path)
     if len(first) > 1:
         (one, path), (other, also), *_ = first.items()
@@ -239,21 +239,21 @@ def _check_one_format(found: list[Found]) -> None:
         )
 
 
-def stage(found: list[Found], columns: Columns, limits: Limits) -> list[Found]:
+def stage(sources: list[SourceFile], columns: Columns, limits: Limits) -> list[SourceFile]:
     """Return the files; the rows of those without a footer are now in a temporary file."""
-    if all(file.rows is None for file in found):
-        return found
+    if all(file.rows is None for file in sources):
+        return sources
     n_bytes = max(LEAST_PIECE, min(MOST_PIECE, limits.memory // PIECE_SHARE))
     ids = [*map(str, columns.users), str(columns.item)]
-    types = Types(n_bytes // 2, limits.memory, ids)  # Arrow reads many blocks ahead.
+    types = TextTypes(n_bytes // 2, limits.memory, ids)  # Arrow reads many blocks ahead.
     types.flags, types.numbers = {str(columns.relevant)}, {*map(str, columns.score_columns)}
     rows = TemporaryRows(limits.memory // STAGED_SHARE, limits.folder)
     written = pa.PythonFile(rows, "r")  # Several threads may read parts.
     finalize(written, rows.close)
     staged = []
-    with unchanged(found):
+    with unchanged(sources):
         try:
-            for one in found:
+            for one in sources:
                 with naming_file(one.path):
                     staged.append(_stage(one, columns, types, rows, written, n_bytes))
         except BaseException:
@@ -268,22 +268,22 @@ def stage(found: list[Found], columns: Columns, limits: Limits) -> list[Found]:
 
 
 def _stage(
-    found: Found,
+    source: SourceFile,
     columns: Columns,
-    types: Types,
+    types: TextTypes,
     rows: TemporaryRows,
     written: pa.NativeFile,
     n_bytes: int,
-) -> Found:
+) -> SourceFile:
     """Return a file with its rows staged piece by piece; a file with a footer stays as it is."""
-    if found.rows is None:
-        return found
-    types.path, schema = found.path, found.rows.read_schema(types.memory)
-    names = list(dict.fromkeys([*map(str, columns.labels), *found.looked_at]))
-    check_names((name for name in names if name not in found.partitions), schema, found.path)
+    if source.rows is None:
+        return source
+    types.path, schema = source.path, source.rows.read_schema(types.memory)
+    names = list(dict.fromkeys([*map(str, columns.labels), *source.condition_columns]))
+    check_names((name for name in names if name not in source.partitions), schema, source.path)
     stored = [name for name in names if name in schema.names] or schema.names[:1]
-    pieces: list[Piece] = []
-    batches = map(_store, found.rows.iter_batches(stored, types))
+    pieces: list[StagedBatch] = []
+    batches = map(_store, source.rows.iter_batches(stored, types))
     for _, alike in groupby(batches, lambda batch: batch.schema):
         for batch in gather(alike, n_bytes):
             n_rows = max(1, batch.num_rows * n_bytes // max(1, batch.nbytes))
@@ -292,7 +292,7 @@ def _stage(
     for name in stored:
         at = schema.get_field_index(name)
         schema = schema.set(at, schema.field(at).with_type(plain_type(schema.field(at).type)))
-    return found._replace(rows=None, place=NOWHERE, staged=Staged(written, pieces, schema))
+    return source._replace(rows=None, place=NOWHERE, staged=StagedRows(written, pieces, schema))
 
 
 def _store(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -301,7 +301,7 @@ def _store(batch: pa.RecordBatch) -> pa.RecordBatch:
     return pa.record_batch(arrays, batch.schema.names)
 
 
-def _write_piece(batch: pa.RecordBatch, rows: TemporaryRows) -> Piece:
+def _write_piece(batch: pa.RecordBatch, rows: TemporaryRows) -> StagedBatch:
     """Write rows, with texts as a dictionary and codes, and return their place in the file."""
     sizes, longest, columns = {}, {}, {}
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
@@ -319,10 +319,10 @@ def _write_piece(batch: pa.RecordBatch, rows: TemporaryRows) -> Piece:
         writer.write_batch(table)
     start = rows.tell()
     size = rows.write(written.getvalue())
-    return Piece(start, size, batch.num_rows, sizes, low, high, longest)
+    return StagedBatch(start, size, batch.num_rows, sizes, low, high, longest)
 
 
-def open_beside(files: Files, options: Options, limits: Limits) -> dict[str, Files]:
+def open_companions(files: Files, options: Options, limits: Limits) -> dict[str, Files]:
     """Return truth and exclude as files, by option, if they must be partitioned by user."""
     both: dict[str, Any] = {"truth": options.truth, "exclude": options.exclude}
     given = {name: one for name, one in both.items() if one is not None}
@@ -331,13 +331,13 @@ def open_beside(files: Files, options: Options, limits: Limits) -> dict[str, Fil
     n_known = sum(len(one) if isinstance(one, pd.DataFrame) else most + 1 for one in given.values())
     if not files.users or files.n_rows == 0 or n_known <= most:
         return {}
-    beside = dict[str, Files]()
+    companions = dict[str, Files]()
     for name, one in given.items():
         with naming(name):
             if (opened := _open(name, one, files.columns, options, limits)) is None:
                 return {}
-            beside[name] = opened
-    return beside if sum(one.n_rows for one in beside.values()) > most else {}
+            companions[name] = opened
+    return companions if sum(one.n_rows for one in companions.values()) > most else {}
 
 
 def _open(
@@ -353,13 +353,15 @@ def _open(
             table = pa.table({str(one): pa.array(get_column(given, one)) for one in own.labels})
         except (pa.ArrowException, TypeError):  # Files cannot have such ids either.
             return None
-        found = stage([Found(name, {}, rows=GivenRows(table.to_reader()))], own, limits)
+        sources = stage([SourceFile(name, {}, rows=GivenRows(table.to_reader()))], own, limits)
     else:
-        path, access = given if isinstance(given, Placed) else (os.fspath(given), ENVIRONMENT)
-        found = find_files(path, access=access if access.leads_away(path) else ENVIRONMENT)
-        if any(one.rows is not None for one in found):
+        path, access = (
+            given if isinstance(given, PathWithAccess) else (os.fspath(given), ENVIRONMENT)
+        )
+        sources = find_files(path, access=access if access.leads_away(path) else ENVIRONMENT)
+        if any(one.rows is not None for one in sources):
             return None
-        given = pd.concat([read_head(one) for one in (found[0], found[-1])])
+        given = pd.concat([read_head(one) for one in (sources[0], sources[-1])])
         if make_companion_rows(name, given, options) is not given:  # Lists become rows in memory.
             return None
         own = find_parted_columns(name, given, columns, options)
@@ -368,4 +370,4 @@ def _open(
         if own.relevant is None and is_infer(options.relevant):
             check_no_grades(given, own, columns)
     reading = replace(NAMED, relevant=options.relevant, missing=options.missing)
-    return open_files(found, own, reading, limits.memory)
+    return open_files(sources, own, reading, limits.memory)

@@ -32,11 +32,11 @@ class Access(NamedTuple):
 
     def place(self, given: Any) -> Any:
         """Return the value of an option, with the access to its store if it is a path."""
-        is_path = isinstance(given, str | os.PathLike) and not isinstance(given, Placed)
-        return Placed(os.fspath(given), self) if is_path else given
+        is_path = isinstance(given, str | os.PathLike) and not isinstance(given, PathWithAccess)
+        return PathWithAccess(os.fspath(given), self) if is_path else given
 
 
-class Placed(NamedTuple):
+class PathWithAccess(NamedTuple):
     """A path, and the access to its store."""
 
     path: str

@@ -9,7 +9,7 @@ import tqdm.auto
 
 import recframe
 from layouts import FEW, SMALL, one_sorted_file, shuffled_file
-from recframe.files.budget import Progress, check_limits, check_memory, showing
+from recframe.files.limits import Progress, check_limits, check_memory, showing
 
 AMOUNTS = {
     "512MiB": 512 << 20,

@@ -12,7 +12,7 @@ import pytest
 import recframe
 from layouts import rewrite_bound, save_frame, save_user
 from opened import open_files
-from recframe.files.found import naming_file
+from recframe.files.source_files import naming_file
 from recframe.options import Options
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import recframe
 from layouts import FEW
-from recframe.files.saved import FILE_ENDINGS, write_each
+from recframe.files.per_user_tables import FILE_ENDINGS, write_each
 from recframe.frames.tables import tidy_table
 from recframe.stores.listings import list_files
 from recframe.stores.outputs import check_apart, whole_file

@@ -46,7 +46,7 @@ def is_partitioned(scanned):
     noted = []
     scanned._frame = scanned._frame._replace(note=noted.append)
     scanned.iter_evaluate("recall@2")
-    return bool(noted[0].beside)
+    return bool(noted[0].companions)
 
 
 def compare(rows, folder, frames, metrics=METRICS, **options):

@@ -8,8 +8,8 @@ import pytest
 import recframe
 from opened import open_files
 from recframe.files.footers import ROW_BYTES, SCORE_BYTES
-from recframe.files.found import plain_type
 from recframe.files.row_groups import CODE_BYTES, CODED_SHARE, LONG_TEXT, TEXT_COPIES
+from recframe.files.source_files import plain_type
 from recframe.options import Options
 
 PLAIN = {

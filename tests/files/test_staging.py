@@ -162,7 +162,7 @@ def test_advice_on_rows_that_repeat(frame, tmp_path):
 
 @pytest.mark.parametrize("is_damaged", [True, False])
 def test_nothing_is_left(frame, tmp_path, monkeypatch, is_damaged):
-    """Staged rows are removed at the end of the call, also if a file is damaged."""
+    """StagedRows rows are removed at the end of the call, also if a file is damaged."""
     made = []
 
     def make(*args, **options):
@@ -173,7 +173,7 @@ def test_nothing_is_left(frame, tmp_path, monkeypatch, is_damaged):
     monkeypatch.setattr(sources, "TemporaryRows", make)
     path = save(frame, tmp_path, "csv")
     if is_damaged:
-        monkeypatch.setattr("recframe.cells.FIRST_BLOCK", 100)
+        monkeypatch.setattr("recframe.text_types.FIRST_BLOCK", 100)
         path.write_text(path.read_text() + "a,b\n")
         with pytest.raises(recframe.RecframeError, match="Row #10"):
             recframe.evaluate(path, ["recall@1"], tmp=tmp_path)

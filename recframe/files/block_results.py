@@ -10,13 +10,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from recframe.cells import Types
 from recframe.errors import DAMAGE, RecframeError, RepeatedPairError, say_where
 from recframe.files.blocks import iter_blocks
-from recframe.files.budget import Limits, Progress, showing
 from recframe.files.filters import matching
 from recframe.files.footers import Files, open_files
-from recframe.files.found import TEXTS, Found, RowGroup, open_file
+from recframe.files.limits import Limits, Progress, showing
+from recframe.files.source_files import TEXTS, RowGroup, SourceFile, open_file
 from recframe.files.sources import PAIR_BYTES
 from recframe.formats import GivenRows, convert_all
 from recframe.frames.columns import Columns
@@ -35,6 +34,7 @@ from recframe.frames.tables import Make
 from recframe.frames.unused_columns import MOST_SEEN, MOST_WHOLE, take_places, take_users
 from recframe.notes import note
 from recframe.options import Options
+from recframe.text_types import TextTypes
 
 MOST_OPENED = 64  # row groups that are read at each of the places in `read_places`
 LOOKUP_ROWS = 1 << 16  # rows, with all columns, that are read at a time to find a pair
@@ -51,7 +51,7 @@ def iter_parts(
     """
     columns = files.columns
     read_interactions(files.sample, columns, options)  # This refuses columns at once.
-    whole = Companions(are_parted=True) if files.beside else read_companions(columns, options)
+    whole = Companions(are_parted=True) if files.companions else read_companions(columns, options)
     held = [one for one in (whole.judgments and whole.judgments.pairs, whole.excluded) if one]
     n_bytes = PAIR_BYTES * sum(one.users.groups.n_rows for one in held)
     files = files._replace(memory=max(files.memory // 2, files.memory - n_bytes))
@@ -69,8 +69,8 @@ def iter_parts(
         def make_restored(interactions: Interactions, _: Options) -> pd.DataFrame:
             return make(_restore_users(interactions, files), options)
 
-        def make_part(block: pd.DataFrame, *beside: pd.DataFrame) -> BlockResult:
-            given: dict[str, Any] = dict(zip(files.beside, beside, strict=True))
+        def make_part(block: pd.DataFrame, *frames: pd.DataFrame) -> BlockResult:
+            given: dict[str, Any] = dict(zip(files.companions, frames, strict=True))
             own = replace(options, **given)
             companions = read_companions(columns, own, are_parted=True) if given else whole
             return make_block(block.astype(texts), companions, make_restored, columns, own)
@@ -103,11 +103,11 @@ def make_each(
     """
 
     def make_one(frames: list[pd.DataFrame]) -> tuple[int, Made]:
-        block, *beside = frames
+        block, *companions = frames
         try:
-            return len(block), make(block, *beside)
+            return len(block), make(block, *companions)
         except RecframeError as error:
-            part = f"in a part of {len(block):,} of the {files.rows_said} rows: "
+            part = f"in a part of {len(block):,} of the {files.rows_in_words} rows: "
             part = "" if len(block) == files.n_rows else part
             if isinstance(error, RepeatedPairError) and len(files.paths) > 1:
                 if "duplicates" in error.answers:
@@ -138,24 +138,28 @@ def make_each(
 
 
 def read_places(
-    found: list[Found], labels: list[Hashable], columns: Columns, options: Options, limits: Limits
+    sources: list[SourceFile],
+    labels: list[Hashable],
+    columns: Columns,
+    options: Options,
+    limits: Limits,
 ) -> list[pd.DataFrame]:
     """Return samples of these columns, from the first row groups, the middle and the last ones.
 
     If the rows are few, the sample has all rows of some users. Text files give their first rows.
     Queries and stores give none, because each place would take a request.
     """
-    first, names, memory = found[0], list(map(str, labels)), limits.memory
+    first, names, memory = sources[0], list(map(str, labels)), limits.memory
     if isinstance(getattr(first.rows, "rows", first.rows), GivenRows) or not all(
-        one.is_here for one in found
+        one.is_here for one in sources
     ):
         return []
 
     def read_head(row_group: RowGroup, n_rows: int = MOST_SEEN) -> pd.DataFrame:
-        own, (rows, said) = row_group.found, (row_group.found.rows, row_group.found.partitions)
-        stored = [one for one in dict.fromkeys([*names, *own.looked_at]) if one not in said]
+        own, (rows, said) = row_group.source, (row_group.source.rows, row_group.source.partitions)
+        stored = [one for one in dict.fromkeys([*names, *own.condition_columns]) if one not in said]
         if rows is not None:
-            types = Types(memory=memory)
+            types = TextTypes(memory=memory)
             head = next(rows.iter_batches(stored, types))
             head = convert_all(head, types.complete(head.schema))
         else:
@@ -166,13 +170,13 @@ def read_places(
         return pd.DataFrame(head.to_pandas()).assign(**values)
 
     with suppress(RecframeError, StopIteration, *DAMAGE):  # Reading all rows will raise these.
-        of_parts = {tuple(map(_say_part, one.partitions.items())): one for one in found[::-1]}
+        of_parts = {tuple(map(_say_part, one.partitions.items())): one for one in sources[::-1]}
         heads = [*of_parts.values()] if len(of_parts) > 1 else [first]
         if first.rows is not None or len(heads) > 1:
             n_rows = MOST_WHOLE if len(heads) == 1 else MOST_SEEN
             read = [read_head(RowGroup(0, one, 0, 0, 0, (), None, None), n_rows) for one in heads]
             return read if len(heads) > 1 else [_of_users(read[0], columns)]
-        several = found if len(found) < 4 else [first, found[len(found) // 2], found[-1]]
+        several = sources if len(sources) < 4 else [first, sources[len(sources) // 2], sources[-1]]
         row_groups = open_files(several, columns, options, memory).row_groups
         starts = np.cumsum([0, *(one.n_rows for one in row_groups)])
         slices = take_places(int(starts[-1]))
@@ -181,7 +185,7 @@ def read_places(
         spans = dict.fromkeys(zip(begin, np.minimum(end, begin + MOST_OPENED), strict=True))
         with warnings.catch_warnings():  # Pandas 2 warns of empty columns.
             warnings.simplefilter("ignore", FutureWarning)
-            if several is found and starts[-1] <= MOST_WHOLE and len(row_groups) <= MOST_OPENED:
+            if several is sources and starts[-1] <= MOST_WHOLE and len(row_groups) <= MOST_OPENED:
                 rows = pd.concat([read_head(one, MOST_WHOLE) for one in row_groups])
                 return [_of_users(rows, columns)]
             return [pd.concat(map(read_head, row_groups[one:other])) for one, other in spans]
