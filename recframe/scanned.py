@@ -14,13 +14,14 @@ from recframe.analysis.ranked_rows import is_user, split_user
 from recframe.analysis.segments import Grouping, find_grouping, measure_with_values
 from recframe.analysis.summary import measure_noted
 from recframe.errors import DAMAGE, count_of
-from recframe.files.block_results import iter_parts, make_each, read_places
+from recframe.files.block_results import iter_parts, make_each, open_companion_files, read_places
 from recframe.files.blocks import ROUTES, iter_frames, plan_blocks
+from recframe.files.discovery import ScannedFiles, find_files, set_names
 from recframe.files.filters import filter_files
 from recframe.files.footers import Files, make_sample, open_files, read_schema, unite
 from recframe.files.limits import ROOM, Limits, Progress, room_error, showing
 from recframe.files.lists import find_list_rows
-from recframe.files.sources import ScannedFiles, find_files, open_companions, set_names, stage
+from recframe.files.staging import stage
 from recframe.frames.columns import Columns
 from recframe.frames.companions import BlockResult, read_companions
 from recframe.frames.judgments import load_frame, naming
@@ -240,7 +241,9 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         """Return the files, and truth and exclude of `options` if they must be partitioned too."""
         files = self._open(columns)
         if options is not None and options.needs_item:
-            files = files._replace(companions=open_companions(files, options, self._frame.limits))
+            files = files._replace(
+                companions=open_companion_files(files, options, self._frame.limits)
+            )
         if self._frame.note is not None:
             self._frame.note(files)
         return files

@@ -36,8 +36,7 @@ from recframe.errors import RecframeError, quote, show_path
 from recframe.files.per_user_tables import join_weights, read_joined, read_saved
 from recframe.frames.names import shown
 from recframe.notes import list_notes, taking_notes
-from recframe.stores import is_uri, show_uri, without_file
-from recframe.stores.disk import check_named, identify
+from recframe.stores import check_named, identify, is_uri, show_uri, without_file
 
 RULES = {
     "max_drop": "fail where a mean fell by more than D and its interval excludes 0; repeat it for "

@@ -35,8 +35,7 @@ from recframe.frames.tables import mean_table, measure_table, tidy_table
 from recframe.frames.truth import Judge
 from recframe.metrics.names import Metric, parse_metrics
 from recframe.options import DEFAULTS, Options
-from recframe.stores import find_ending
-from recframe.stores.disk import identify
+from recframe.stores import find_ending, identify
 
 METRICS = ("average_precision", "reciprocal_rank", "precision@10", "recall@100", "ndcg@10")
 CONVENTIONS: dict[str, Any] = {

@@ -18,8 +18,8 @@ from recframe.errors import RecframeError, quote, shorten, show_path
 from recframe.files.filters import matching
 from recframe.files.footers import ROW_BYTES, Files
 from recframe.files.limits import POOL, Progress
-from recframe.files.row_groups import LONG_TEXT, TEXT_COPIES
-from recframe.files.source_files import MOST_BUFFER, TEXTS, RowGroup, naming_file, open_file
+from recframe.files.row_groups import LONG_TEXT, TEXT_COPIES, RowGroup
+from recframe.files.source_files import MOST_BUFFER, TEXTS, naming_file, open_file
 from recframe.frames.values import REMOVE_ROWS
 from recframe.kernel.threads import n_processors, run_ahead
 from recframe.stores.listings import REQUESTS

@@ -1,5 +1,11 @@
-"""The results for files, block by block: each has whole users, judged if truth is passed."""
+"""The results for files, block by block: each has whole users, judged if truth is passed.
 
+Truth and exclude are partitioned by user like the rows if they have more pairs than a block has
+rows: matching all of them with each block would take longer than the block. Fewer pairs, and pairs
+without footers, are in memory.
+"""
+
+import os
 import warnings
 from collections.abc import Callable, Generator, Hashable, Iterator
 from contextlib import suppress
@@ -11,12 +17,15 @@ import pandas as pd
 import pyarrow as pa
 
 from recframe.errors import DAMAGE, RecframeError, RepeatedPairError, say_where
+from recframe.files.batches import MOST_ROWS
 from recframe.files.blocks import iter_blocks
+from recframe.files.discovery import find_files
 from recframe.files.filters import matching
-from recframe.files.footers import Files, open_files
+from recframe.files.footers import Files, open_files, read_head
 from recframe.files.limits import Limits, Progress, showing
-from recframe.files.source_files import TEXTS, RowGroup, SourceFile, open_file
-from recframe.files.sources import PAIR_BYTES
+from recframe.files.row_groups import RowGroup
+from recframe.files.source_files import TEXTS, SourceFile, open_file
+from recframe.files.staging import stage
 from recframe.formats import GivenRows, convert_all
 from recframe.frames.columns import Columns
 from recframe.frames.companions import (
@@ -26,20 +35,76 @@ from recframe.frames.companions import (
     make_block,
     read_companions,
 )
+from recframe.frames.grades import check_no_grades
 from recframe.frames.ids import as_users, list_levels
 from recframe.frames.interactions import Interactions, read_interactions
-from recframe.frames.names import get_column, remove_labels
-from recframe.frames.splits import find_part
+from recframe.frames.judgments import find_parted_columns, naming
+from recframe.frames.list_frames import make_companion_rows
+from recframe.frames.names import get_column, is_infer, list_labels, remove_labels
+from recframe.frames.splits import check_splits, find_part
 from recframe.frames.tables import Make
 from recframe.frames.unused_columns import MOST_SEEN, MOST_WHOLE, take_places, take_users
 from recframe.notes import note
 from recframe.options import Options
+from recframe.stores import ENVIRONMENT, PathWithAccess
 from recframe.text_types import TextTypes
 
+PAIR_BYTES = 128  # memory of a pair and its share of an index
+NAMED = Options(user="user", item="item", score="score")  # No column is inferred.
 MOST_OPENED = 64  # row groups that are read at each of the places in `read_places`
-LOOKUP_ROWS = 1 << 16  # rows, with all columns, that are read at a time to find a pair
 
 Made = TypeVar("Made")
+
+
+def open_companion_files(files: Files, options: Options, limits: Limits) -> dict[str, Files]:
+    """Return truth and exclude as files, by option, if they must be partitioned by user."""
+    both: dict[str, Any] = {"truth": options.truth, "exclude": options.exclude}
+    given = {name: one for name, one in both.items() if one is not None}
+    most = min(MOST_ROWS, files.memory // (2 * PAIR_BYTES))
+    # Frames have a length; files tell their number of pairs only once they are opened.
+    n_known = sum(len(one) if isinstance(one, pd.DataFrame) else most + 1 for one in given.values())
+    if not files.users or files.n_rows == 0 or n_known <= most:
+        return {}
+    companions = dict[str, Files]()
+    for name, one in given.items():
+        with naming(name):
+            if (opened := _open_companion(name, one, files.columns, options, limits)) is None:
+                return {}
+            companions[name] = opened
+    return companions if sum(one.n_rows for one in companions.values()) > most else {}
+
+
+def _open_companion(
+    name: str, given: Any, columns: Columns, options: Options, limits: Limits
+) -> Files | None:
+    """Return the value of an option as files, or None if they have no footers."""
+    is_frame = isinstance(given, pd.DataFrame)
+    if is_frame:
+        own = find_parted_columns(name, given, columns, options)
+        if own.has_empty:
+            return None
+        try:
+            table = pa.table({str(one): pa.array(get_column(given, one)) for one in own.labels})
+        except (pa.ArrowException, TypeError):  # Files cannot have such ids either.
+            return None
+        sources = stage([SourceFile(name, {}, rows=GivenRows(table.to_reader()))], own, limits)
+    else:
+        path, access = (
+            given if isinstance(given, PathWithAccess) else (os.fspath(given), ENVIRONMENT)
+        )
+        sources = find_files(path, access=access if access.leads_away(path) else ENVIRONMENT)
+        if any(one.rows is not None for one in sources):
+            return None
+        given = pd.concat([read_head(one) for one in (sources[0], sources[-1])])
+        if make_companion_rows(name, given, options) is not given:  # Lists become rows in memory.
+            return None
+        own = find_parted_columns(name, given, columns, options)
+    if name == "truth":
+        check_splits(given, list_labels(given, own.labels), own, options, of_truth=True)
+        if own.relevant is None and is_infer(options.relevant):
+            check_no_grades(given, own, columns)
+    reading = replace(NAMED, relevant=options.relevant, missing=options.missing)
+    return open_files(sources, own, reading, limits.memory)
 
 
 def iter_parts(

@@ -29,8 +29,8 @@ from recframe.files.limits import (
     room_error,
     writing_to,
 )
-from recframe.files.row_groups import FREE
-from recframe.files.source_files import TEXTS, RowGroup
+from recframe.files.row_groups import FREE, RowGroup
+from recframe.files.source_files import TEXTS
 from recframe.frames.judgments import naming
 from recframe.kernel.threads import Array, n_processors, run_ahead
 from recframe.other_tables import read_column

@@ -11,7 +11,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from recframe.errors import MissingColumnError, RecframeError, find_near, quote, shorten
-from recframe.files.source_files import PartitionValues, RowGroup, SourceFile, plain_type
+from recframe.files.row_groups import RowGroup
+from recframe.files.source_files import PartitionValues, SourceFile, plain_type
 from recframe.frames.names import shown
 from recframe.other_tables import Term
 

@@ -13,10 +13,9 @@ import pyarrow.parquet as pq
 
 from recframe.errors import DAMAGE, RecframeError, count_of, quote, shorten, show_path
 from recframe.files.filters import find_row_groups
-from recframe.files.row_groups import FREE, File, list_row_groups, list_staged_batches
+from recframe.files.row_groups import FREE, File, RowGroup, list_row_groups, list_staged_batches
 from recframe.files.source_files import (
     PartitionValues,
-    RowGroup,
     SourceFile,
     check_columns,
     check_names,

@@ -11,7 +11,6 @@ from recframe.files.source_files import (
     LEAST_BUFFER,
     TEXTS,
     PartitionValues,
-    RowGroup,
     SourceFile,
     StagedRows,
     find_leaves,
@@ -30,6 +29,29 @@ TEXT_COPIES = 6  # copies of distinct texts: in rows, their block, and the next 
 DICTIONARY_COPIES = 12  # copies of a file's dictionary: as read, in batches and in blocks
 CODED_SHARE = 32  # Texts that Arrow reads as codes may take 1/32 of the memory.
 NOT_CODED = {"DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"}  # Arrow cannot read these as codes.
+
+
+class RowGroup(NamedTuple):
+    """A row group: plans are made of whole row groups."""
+
+    index_overall: int  # ascends in the order of rows
+    source: SourceFile  # the file
+    number: int  # index in the file
+    n_rows: int
+    n_bytes: int  # bytes of the columns used, in memory
+    coded: tuple[str, ...]  # columns of texts that are read as codes
+    low: Any  # No user is lower; None if the file does not tell.
+    high: Any  # No user is higher.
+    fetched_bytes: int = 0  # bytes of the columns used, in the file
+    text_bytes: int = 0  # additional bytes of each row if texts are not read as codes
+    open_bytes: int = 0  # bytes of large dictionaries while it is read
+
+    def may_have(self, user: Any) -> bool:
+        """Return whether its statistics allow a user."""
+        try:
+            return self.low is None or bool(self.low <= user <= self.high)
+        except TypeError:
+            return True  # Pandas has another type of ids than the file.
 
 
 class File(NamedTuple):

@@ -69,29 +69,6 @@ class SourceFile(NamedTuple):
         return self.place.store.is_here
 
 
-class RowGroup(NamedTuple):
-    """A row group: plans are made of whole row groups."""
-
-    index_overall: int  # ascends in the order of rows
-    source: SourceFile  # the file
-    number: int  # index in the file
-    n_rows: int
-    n_bytes: int  # bytes of the columns used, in memory
-    coded: tuple[str, ...]  # columns of texts that are read as codes
-    low: Any  # No user is lower; None if the file does not tell.
-    high: Any  # No user is higher.
-    fetched_bytes: int = 0  # bytes of the columns used, in the file
-    text_bytes: int = 0  # additional bytes of each row if texts are not read as codes
-    open_bytes: int = 0  # bytes of large dictionaries while it is read
-
-    def may_have(self, user: Any) -> bool:
-        """Return whether its statistics allow a user."""
-        try:
-            return self.low is None or bool(self.low <= user <= self.high)
-        except TypeError:
-            return True  # Pandas has another type of ids than the file.
-
-
 def open_file(
     source: SourceFile,
     as_codes: Sequence[str] = (),

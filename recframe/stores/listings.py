@@ -20,8 +20,7 @@ from pyarrow.fs import FileSelector
 
 from recframe.errors import RecframeError, quote, show_path
 from recframe.kernel.threads import run_ahead
-from recframe.stores import ENVIRONMENT, Access, show_uri
-from recframe.stores.disk import identify, reason
+from recframe.stores import ENVIRONMENT, Access, identify, reason, show_uri
 from recframe.stores.store import Location, Store, locate
 from recframe.stores.tables import MARKS, NOTE, refuse_part
 

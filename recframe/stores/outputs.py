@@ -15,8 +15,7 @@ from pyarrow.fs import copy_files
 
 from recframe.errors import RecframeError, show_path
 from recframe.other_tables import PathLike
-from recframe.stores import ENVIRONMENT, is_uri, show_uri, without_file
-from recframe.stores.disk import check_kind, identify
+from recframe.stores import ENVIRONMENT, check_kind, identify, is_uri, show_uri, without_file
 from recframe.stores.listings import look_up, match_steps, split_pattern
 from recframe.stores.store import HERE, Store, locate
 

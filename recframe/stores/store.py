@@ -18,8 +18,7 @@ from pyarrow import ArrowInvalid, PythonFile
 from pyarrow.fs import FileInfo, FileSystem, FileType, FSSpecHandler, LocalFileSystem
 
 from recframe.errors import QUERY, USER, RecframeError, hide, quote, shorten, show_path
-from recframe.stores import Access, as_arrow, is_uri, show_uri, without_file
-from recframe.stores.disk import identify
+from recframe.stores import Access, as_arrow, identify, is_uri, show_uri, without_file
 
 WEB = ("http", "https")  # In these, a question mark begins the query.
 OF_ARROW = ("s3", "gs", "gcs", "abfs", "abfss", "hdfs", "viewfs")

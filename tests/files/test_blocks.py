@@ -39,7 +39,8 @@ from recframe.files.blocks import (
 )
 from recframe.files.footers import FREE, ROW_BYTES, SCORE_BYTES
 from recframe.files.limits import Limits, Progress
-from recframe.files.source_files import RowGroup, SourceFile
+from recframe.files.row_groups import RowGroup
+from recframe.files.source_files import SourceFile
 from recframe.options import Options
 
 METRICS = ["recall@2", *(strategies.label(*asked) for asked in strategies.every_metric(3))]

@@ -11,7 +11,7 @@ import pytest
 
 import recframe
 from layouts import FEW
-from recframe.files import found
+from recframe.files import source_files
 
 MEMORY = 40_000  # bytes, so that files have several blocks
 DAYS = [datetime.date(2026, 11, day) for day in range(1, 7)]
@@ -93,7 +93,7 @@ def read_parts(monkeypatch):
             noted.append((self.metadata.num_row_groups, list(row_groups)))
             return super().iter_batches(size, row_groups, *args, **options)
 
-    monkeypatch.setattr(found.pq, "ParquetFile", Noting)
+    monkeypatch.setattr(source_files.pq, "ParquetFile", Noting)
     return noted
 
 

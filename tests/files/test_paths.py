@@ -16,7 +16,7 @@ import pytest
 import recframe
 from layouts import save_frame, save_user
 from recframe.cli import main
-from recframe.files.sources import find_files
+from recframe.files.discovery import find_files
 from recframe.stores.outputs import would_find
 
 PARTITIONS = {

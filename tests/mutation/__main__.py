@@ -38,7 +38,7 @@ COVERED_BY = {
     "accessor": "test_column_recipes test_methods test_masks test_library_edges test_public_calls",
     "analysis": "test_population test_models_in_rows frames/test_companions test_notes",
     "public_calls": "test_tracebacks test_functions",
-    "cells": "formats files/test_staging",
+    "text_types": "formats files/test_staging",
     "cli": "test_options test_models_in_rows test_questions test_docs",
     "console": "cli test_errors",
     "conventions": "test_like",

@@ -16,7 +16,7 @@ import pytest
 
 import recframe
 from recframe.files import batches
-from recframe.files.sources import find_files
+from recframe.files.discovery import find_files
 
 from .conftest import SECRET
 

@@ -1,68 +1,36 @@
-"""The sources of files: paths, objects of Arrow and deltalake, and staged rows.
-
-Rows without footers are staged: they are written once, piece by piece, to memory while they are
-few, else to a temporary file without a name. Then the types that fit all rows are known, and the
-rows are read in these types.
-
-Truth and exclude are partitioned by user like the rows if they have more pairs than a block has
-rows: matching all of them with each block would take longer than the block. Fewer pairs, and pairs
-without footers, are held in memory.
-"""
+"""The source files of paths, and of objects of Arrow, deltalake and DuckDB."""
 
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import replace
-from itertools import groupby
 from pathlib import Path
 from posixpath import join
 from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import unquote
-from weakref import finalize
 
-import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from recframe.errors import RecframeError, quote, show_path
-from recframe.files.batches import MOST_ROWS, gather
-from recframe.files.footers import Files, open_files, read_head
-from recframe.files.limits import Limits, TemporaryRows
+from recframe.files.footers import Files
+from recframe.files.limits import Limits
 from recframe.files.source_files import (
-    TEXTS,
     SourceFile,
-    StagedBatch,
-    StagedRows,
-    check_names,
-    naming_file,
     plain_type,
 )
 from recframe.formats import PARQUET, Delimited, GivenRows, find_format, open_rows
-from recframe.frames.columns import Columns
-from recframe.frames.grades import check_no_grades
-from recframe.frames.judgments import find_parted_columns, naming
-from recframe.frames.list_frames import make_companion_rows
-from recframe.frames.names import get_column, is_infer, list_labels
-from recframe.frames.splits import OF_FILES, check_splits, split_files
-from recframe.options import Options
+from recframe.frames.judgments import naming
+from recframe.frames.splits import OF_FILES, split_files
 from recframe.other_tables import RELATION, is_instance
-from recframe.stores import ENVIRONMENT, Access, PathWithAccess, is_uri, without_file
-from recframe.stores.disk import check_named
+from recframe.stores import ENVIRONMENT, Access, check_named, is_uri, without_file
 from recframe.stores.listings import ListedFile, Listing
-from recframe.stores.store import HERE, NOWHERE, Location, Store, unchanged
+from recframe.stores.store import HERE, Location, Store
 from recframe.stores.tables import as_dataset, open_delta
-from recframe.text_types import TextTypes
 
 NULL_VALUE = "__HIVE_DEFAULT_PARTITION__"
 WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")  # 64-bit integers; "007" is text
-STAGED_SHARE = 8  # Staged rows may take 1/8 of the memory.
-PIECE_SHARE = 64  # A piece of staged rows may take 1/64 of the memory.
-LEAST_PIECE, MOST_PIECE = 1 << 18, 1 << 24  # bytes
-PIECE_OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
-PAIR_BYTES = 128  # memory of a pair and its share of an index
-NAMED = Options(user="user", item="item", score="score")  # No column is inferred.
 
 
 class ScannedFiles(NamedTuple):
@@ -237,137 +205,3 @@ def _check_one_format(sources: list[SourceFile]) -> None:
             f"cannot read {show_path(path)} ({one}) and {show_path(also)} ({other}) as one table. "
             f"Name the files of one format, for example by a pattern such as '*.{one}'."
         )
-
-
-def stage(sources: list[SourceFile], columns: Columns, limits: Limits) -> list[SourceFile]:
-    """Return the files; the rows of those without a footer are now in a temporary file."""
-    if all(file.rows is None for file in sources):
-        return sources
-    n_bytes = max(LEAST_PIECE, min(MOST_PIECE, limits.memory // PIECE_SHARE))
-    ids = [*map(str, columns.users), str(columns.item)]
-    types = TextTypes(n_bytes // 2, limits.memory, ids)  # Arrow reads many blocks ahead.
-    types.flags, types.numbers = {str(columns.relevant)}, {*map(str, columns.score_columns)}
-    rows = TemporaryRows(limits.memory // STAGED_SHARE, limits.folder)
-    written = pa.PythonFile(rows, "r")  # Several threads may read parts.
-    finalize(written, rows.close)
-    staged = []
-    with unchanged(sources):
-        try:
-            for one in sources:
-                with naming_file(one.path):
-                    staged.append(_stage(one, columns, types, rows, written, n_bytes))
-        except BaseException:
-            rows.close()
-            raise
-    for at, one in enumerate(staged):
-        if one.staged is not None:
-            types.path, schema = one.path, one.staged.schema
-            own = one.staged._replace(schema=types.complete(schema))
-            staged[at] = one._replace(staged=own)
-    return staged
-
-
-def _stage(
-    source: SourceFile,
-    columns: Columns,
-    types: TextTypes,
-    rows: TemporaryRows,
-    written: pa.NativeFile,
-    n_bytes: int,
-) -> SourceFile:
-    """Return a file with its rows staged piece by piece; a file with a footer stays as it is."""
-    if source.rows is None:
-        return source
-    types.path, schema = source.path, source.rows.read_schema(types.memory)
-    names = list(dict.fromkeys([*map(str, columns.labels), *source.condition_columns]))
-    check_names((name for name in names if name not in source.partitions), schema, source.path)
-    stored = [name for name in names if name in schema.names] or schema.names[:1]
-    pieces: list[StagedBatch] = []
-    batches = map(_store, source.rows.iter_batches(stored, types))
-    for _, alike in groupby(batches, lambda batch: batch.schema):
-        for batch in gather(alike, n_bytes):
-            n_rows = max(1, batch.num_rows * n_bytes // max(1, batch.nbytes))
-            starts = range(0, batch.num_rows, n_rows)
-            pieces += [_write_piece(batch.slice(start, n_rows), rows) for start in starts]
-    for name in stored:
-        at = schema.get_field_index(name)
-        schema = schema.set(at, schema.field(at).with_type(plain_type(schema.field(at).type)))
-    return source._replace(rows=None, place=NOWHERE, staged=StagedRows(written, pieces, schema))
-
-
-def _store(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return rows in plain types."""
-    arrays = [column.cast(plain_type(column.type)) for column in batch.columns]
-    return pa.record_batch(arrays, batch.schema.names)
-
-
-def _write_piece(batch: pa.RecordBatch, rows: TemporaryRows) -> StagedBatch:
-    """Write rows, with texts as a dictionary and codes, and return their place in the file."""
-    sizes, longest, columns = {}, {}, {}
-    for name, column in zip(batch.schema.names, batch.columns, strict=True):
-        if column.type in TEXTS:
-            column = column.dictionary_encode()
-            longest[name] = pc.max(pc.binary_length(column.dictionary)).as_py() or 0
-        columns[name], sizes[name] = column, column.nbytes
-    low = high = None
-    first = batch.columns[0]
-    with suppress(pa.ArrowNotImplementedError, OverflowError, ValueError):  # Some types lack it.
-        low, high = pc.min_max(getattr(first, "dictionary", first)).as_py().values()
-    written = pa.BufferOutputStream()
-    table = pa.record_batch(columns)
-    with pa.ipc.new_stream(written, table.schema, options=PIECE_OPTIONS) as writer:
-        writer.write_batch(table)
-    start = rows.tell()
-    size = rows.write(written.getvalue())
-    return StagedBatch(start, size, batch.num_rows, sizes, low, high, longest)
-
-
-def open_companions(files: Files, options: Options, limits: Limits) -> dict[str, Files]:
-    """Return truth and exclude as files, by option, if they must be partitioned by user."""
-    both: dict[str, Any] = {"truth": options.truth, "exclude": options.exclude}
-    given = {name: one for name, one in both.items() if one is not None}
-    most = min(MOST_ROWS, files.memory // (2 * PAIR_BYTES))
-    # Frames have a length; files tell their number of pairs only once they are opened.
-    n_known = sum(len(one) if isinstance(one, pd.DataFrame) else most + 1 for one in given.values())
-    if not files.users or files.n_rows == 0 or n_known <= most:
-        return {}
-    companions = dict[str, Files]()
-    for name, one in given.items():
-        with naming(name):
-            if (opened := _open(name, one, files.columns, options, limits)) is None:
-                return {}
-            companions[name] = opened
-    return companions if sum(one.n_rows for one in companions.values()) > most else {}
-
-
-def _open(
-    name: str, given: Any, columns: Columns, options: Options, limits: Limits
-) -> Files | None:
-    """Return the value of an option as files, or None if they have no footers."""
-    is_frame = isinstance(given, pd.DataFrame)
-    if is_frame:
-        own = find_parted_columns(name, given, columns, options)
-        if own.has_empty:
-            return None
-        try:
-            table = pa.table({str(one): pa.array(get_column(given, one)) for one in own.labels})
-        except (pa.ArrowException, TypeError):  # Files cannot have such ids either.
-            return None
-        sources = stage([SourceFile(name, {}, rows=GivenRows(table.to_reader()))], own, limits)
-    else:
-        path, access = (
-            given if isinstance(given, PathWithAccess) else (os.fspath(given), ENVIRONMENT)
-        )
-        sources = find_files(path, access=access if access.leads_away(path) else ENVIRONMENT)
-        if any(one.rows is not None for one in sources):
-            return None
-        given = pd.concat([read_head(one) for one in (sources[0], sources[-1])])
-        if make_companion_rows(name, given, options) is not given:  # Lists become rows in memory.
-            return None
-        own = find_parted_columns(name, given, columns, options)
-    if name == "truth":
-        check_splits(given, list_labels(given, own.labels), own, options, of_truth=True)
-        if own.relevant is None and is_infer(options.relevant):
-            check_no_grades(given, own, columns)
-    reading = replace(NAMED, relevant=options.relevant, missing=options.missing)
-    return open_files(sources, own, reading, limits.memory)
