@@ -45,11 +45,11 @@ ROUTES: dict[Route, str] = {
 BUCKET_ROWS = 3 << 17  # The cache does not hold a larger bucket.
 SWEPT_SHARE = 4  # A block of a sweep takes 1/4 of the memory.
 MAX_BUCKETS = 96  # 10^8 rows in 256 MiB: the memory has room for a bucket and the next one
-RELEASED_PIECES = 8  # Unused memory is released once for so many pieces: that takes as long as one.
+RELEASED_BATCHES = 8  # Unused memory is released once for so many: that takes as long as one.
 MAX_LEVEL = 3  # Too large buckets are spilled again, so often: MAX_BUCKETS ** 4 buckets in all.
-# A bucket gets few rows of a smaller piece, each by calls of Arrow that release Python's lock. All
+# A bucket gets few rows of a smaller batch, each by calls of Arrow that release Python's lock. All
 # threads then queue for the lock: in 16 scans at 4 MiB, that took more than half of the time.
-LEAST_PIECE = 1 << 21  # bytes, if the memory allows them
+LEAST_BATCH = 1 << 21  # bytes, if the memory allows them
 HASHED_BYTES = 64  # the last bytes of a text, in which ids usually differ
 NO_CASE = np.uint64(0xDFDFDFDFDFDFDFDF)  # all bits but that of small letters and spaces
 ARE_NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
@@ -159,9 +159,9 @@ def _read_rows_to_spill(name: str, files: Files, limits: Limits, progress: Progr
     n_bytes = sum(one.n_bytes + one.n_rows * one.text_bytes for one in row_groups)
 
     def read() -> Iterator[pa.RecordBatch]:
-        piece = _piece_bytes(limits.memory)
+        n_bytes_read = _batch_bytes(limits.memory)
         with naming(name) if name else nullcontext():
-            for _, batch in read_batches(files, row_groups, piece, progress, is_plain=True):
+            for _, batch in read_batches(files, row_groups, n_bytes_read, progress, is_plain=True):
                 yield batch
 
     return RowsToSpill(files, read(), files.n_rows, n_bytes)
@@ -250,9 +250,9 @@ def _in_order_of_files(held: list[Read]) -> list[pa.RecordBatch]:
     return [batch for _, batch in sorted(held, key=lambda read: read[0].index_overall)]
 
 
-def _piece_bytes(memory: int) -> int:
+def _batch_bytes(memory: int) -> int:
     """Return the bytes of rows that are partitioned at a time."""
-    return max(memory // 16, min(memory // 4, LEAST_PIECE))
+    return max(memory // 16, min(memory // 4, LEAST_BATCH))
 
 
 def _spilled(
@@ -273,13 +273,13 @@ def _spilled(
             schema = pa.schema(rows.files.types)
             spill = Spill(limits.folder, schema, rows.files.users, n_buckets, level)
             spills.append(stack.enter_context(closing(spill)))
-            pieces = next_ahead(gather(rows.batches, _piece_bytes(memory)))
-            for number, parts in enumerate(run_ahead(spill.divide, pieces, n_threads)):
+            batches = next_ahead(gather(rows.batches, _batch_bytes(memory)))
+            for number, parts in enumerate(run_ahead(spill.divide, batches, n_threads)):
                 spill.add(parts)
                 progress.report()
-                if number % RELEASED_PIECES == 0:
+                if number % RELEASED_BATCHES == 0:
                     pa.default_memory_pool().release_unused()  # The pool would grow.
-        pa.default_memory_pool().release_unused()  # The pool keeps the memory of pieces.
+        pa.default_memory_pool().release_unused()  # The pool keeps the memory of batches.
         counts = np.array([spill.n_rows for spill in spills])  # by input and bucket
         row_bytes = np.array([[rows.files.row_bytes] for rows in inputs])
         sizes = np.array([spill.n_bytes for spill in spills]) + counts * row_bytes

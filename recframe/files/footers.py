@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from recframe.errors import DAMAGE, RecframeError, count_of, quote, shorten, show_path
 from recframe.files.filters import find_row_groups
-from recframe.files.row_groups import FREE, File, RowGroup, list_row_groups, list_staged_batches
+from recframe.files.row_groups import FREE, File, RowGroup, list_row_groups
 from recframe.files.source_files import (
     PartitionValues,
     SourceFile,
@@ -112,62 +112,33 @@ def open_files(sources: list[SourceFile], columns: Columns, options: Options, me
     row_bytes = ROW_BYTES + SCORE_BYTES * len(columns.scores)
     opened = _read_each(sources, partial(_read_footer, memory=memory, names=names))
     first = next(opened)
-    known = {*first.schema.names}
     types: dict[str, dict[str, pa.DataType]] = {name: {} for name in names}
     row_groups: list[RowGroup] = []
     footers: dict[str, pq.FileMetaData] = {}
     open_bytes = kept_bytes = 0
     for file in chain([first], opened):
-        file_bytes = 0
-        if file.metadata is not None:
-            file_bytes = FOOTER_COPIES * file.metadata.serialized_size
-            kept_bytes += file_bytes
-            if len(sources) == 1 or kept_bytes <= KEPT_BYTES:
-                footers[file.source.path] = file.metadata
-        open_bytes = max(open_bytes, file_bytes)
+        path, footer = file.source.path, file.metadata
+        footer_bytes = 0 if footer is None else FOOTER_COPIES * footer.serialized_size
+        kept_bytes += footer_bytes
+        if footer is not None and (len(sources) == 1 or kept_bytes <= KEPT_BYTES):
+            footers[path] = footer
+        open_bytes = max(open_bytes, footer_bytes)
         for name in names:
-            value = file.source.partitions.get(name)
-            is_null = value is not None and not value.is_valid  # A null fits any type.
-            types[name][file.source.path] = pa.null() if is_null else file.schema.field(name).type
+            types[name][path] = _find_type(file, name)
             if name in file.repeated:
                 _check_repeated(file, name)
-        # Inferred roles must not depend on which file comes first.
-        for name in sorted({*file.schema.names} - known) if names else ():
-            role = find_role(name) or ("score" if may_be_score(name) else "")
-            is_read = role != "relevant" or not options.has_truth
-            if role and is_read and is_infer(getattr(options, role)):
-                check_names([name], first.schema, first.source.path)
-        wanted = [*names, *file.source.condition_columns]
-        with naming_file(file.source.path):
-            if file.source.staged is None:
-                own = list_row_groups(file, wanted, users, memory, row_bytes)
-            else:
-                own = list_staged_batches(file, file.source.staged, wanted, users, row_bytes)
-            for one in own:
-                if one.n_rows:
-                    row_groups.append(one._replace(index_overall=len(row_groups)))
-                    open_bytes = max(open_bytes, one.open_bytes + file_bytes)
-    schema = first.schema
-    for name in names:
-        if name == columns.relevant and {pa.bool_()} < {*types[name].values()}:
-            as_number = {pa.bool_(): pa.int8()}  # Other files have numbers in place of flags.
-            types[name] = {path: as_number.get(own, own) for path, own in types[name].items()}
-        if (common := _common_type(name, types[name])) != pa.null():
-            schema = schema.set(schema.get_field_index(name), pa.field(name, common))
-    sample = make_sample(schema, sources[0].path)
-    plain = {name: plain_type(schema.field(name).type) for name in names}
-    for name, found_type in plain.items():
-        if pa.types.is_nested(found_type) and name not in map(str, dict(columns.features).values()):
-            raise RecframeError(
-                f"{quote(name)} must have one value in a cell, but is of type "
-                f"{shorten(str(found_type))}. Write one value, such as one field; for lists in a "
-                "frame, recframe.from_lists makes the rows."
-            )
+        if names and file is not first:
+            _check_roles(file, first, options)
+        with naming_file(path):
+            for one in list_row_groups(file, names, users, memory, row_bytes):
+                row_groups.append(one._replace(index_overall=len(row_groups)))
+                open_bytes = max(open_bytes, one.open_bytes + footer_bytes)
+    schema = _unite_types(first.schema, types, columns)
     return Files(
         columns,
         users,
-        sample,
-        plain,
+        make_sample(schema, sources[0].path),
+        {name: plain_type(schema.field(name).type) for name in names},
         row_groups,
         row_bytes,
         memory,
@@ -177,6 +148,49 @@ def open_files(sources: list[SourceFile], columns: Columns, options: Options, me
         any(one.condition is not None for one in sources),
         sum(row_group.n_rows for row_group in row_groups),
     )
+
+
+def _find_type(file: File, name: str) -> pa.DataType:
+    """Return the type of a column; a null in the name of a folder fits any type."""
+    value = file.source.partitions.get(name)
+    is_null = value is not None and not value.is_valid
+    return pa.null() if is_null else file.schema.field(name).type
+
+
+def _check_roles(file: File, first: File, options: Options) -> None:
+    """Raise if the first file lacks a column of another file that has a role by its name.
+
+    Inferred roles must not depend on which file comes first.
+    """
+    for name in sorted({*file.schema.names} - {*first.schema.names}):
+        role = find_role(name) or ("score" if may_be_score(name) else "")
+        is_read = role != "relevant" or not options.has_truth
+        if role and is_read and is_infer(getattr(options, role)):
+            check_names([name], first.schema, first.source.path)
+
+
+def _unite_types(
+    schema: pa.Schema, types: dict[str, dict[str, pa.DataType]], columns: Columns
+) -> pa.Schema:
+    """Return a schema with types that hold the columns of all files; raise for lists and structs.
+
+    `types` has the type of each column by path.
+    """
+    features = {str(label) for label in dict(columns.features).values()}
+    for name, by_path in types.items():
+        if name == columns.relevant and {pa.bool_()} < {*by_path.values()}:
+            as_number = {pa.bool_(): pa.int8()}  # Other files have numbers in place of flags.
+            by_path = {path: as_number.get(kind, kind) for path, kind in by_path.items()}
+        if (common := _common_type(name, by_path)) != pa.null():
+            schema = schema.set(schema.get_field_index(name), pa.field(name, common))
+        kind = plain_type(schema.field(name).type)
+        if pa.types.is_nested(kind) and name not in features:
+            raise RecframeError(
+                f"{quote(name)} must have one value in a cell, but is of type "
+                f"{shorten(str(kind))}. Write one value, such as one field; for lists in a frame, "
+                "recframe.from_lists makes the rows."
+            )
+    return schema
 
 
 def _read_footer(source: SourceFile, memory: int, names: Sequence[str] = ()) -> File:
@@ -204,7 +218,7 @@ def _read_footer(source: SourceFile, memory: int, names: Sequence[str] = ()) -> 
         values = {name: value for name, value in values.items() if name not in repeated}
     schema = _add_partition_fields(schema, values)
     check_names([*names, *source.condition_columns], schema, source.path)
-    n_parts = len(source.staged.pieces) if source.staged else metadata.num_row_groups
+    n_parts = len(source.staged.batches) if source.staged else metadata.num_row_groups
     indexes: Sequence[int] = range(n_parts)
     if source.fragment is not None:
         with naming_file(source.path):

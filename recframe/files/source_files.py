@@ -24,7 +24,7 @@ PartitionValues = dict[str, pa.Scalar]  # values of all rows, such as NL in coun
 
 
 class StagedBatch(NamedTuple):
-    """Rows that were staged together; a column may have another type in other pieces."""
+    """Rows that were staged together; a column may have another type in other batches."""
 
     start: int  # the offset in the temporary file
     size: int  # bytes in the temporary file
@@ -39,13 +39,13 @@ class StagedRows(NamedTuple):
     """The source of a file without a footer: its rows in a temporary file."""
 
     file: pa.NativeFile
-    pieces: list[StagedBatch]
+    batches: list[StagedBatch]
     schema: pa.Schema  # types that fit all rows; it includes columns that are not staged
 
     def read(self, number: int, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Yield these columns of a piece, or all columns, in the types of all rows."""
-        piece = self.pieces[number]
-        for batch in pa.ipc.open_stream(self.file.read_at(piece.size, piece.start)):
+        """Yield these columns of a batch, or all columns, in the types of all rows."""
+        staged = self.batches[number]
+        for batch in pa.ipc.open_stream(self.file.read_at(staged.size, staged.start)):
             yield convert_all(batch.select(list(names) or batch.schema.names), self.schema)
 
 

@@ -34,61 +34,56 @@ WRITE_OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
 
 def stage(sources: list[SourceFile], columns: Columns, limits: Limits) -> list[SourceFile]:
     """Return the files; the rows of those without a footer are now in a temporary file."""
-    if all(file.rows is None for file in sources):
+    if all(source.rows is None for source in sources):
         return sources
     n_bytes = max(LEAST_BATCH, min(MOST_BATCH, limits.memory // BATCH_SHARE))
     ids = [*map(str, columns.users), str(columns.item)]
     types = TextTypes(n_bytes // 2, limits.memory, ids)  # Arrow reads many blocks ahead.
     types.flags, types.numbers = {str(columns.relevant)}, {*map(str, columns.score_columns)}
     rows = TemporaryRows(limits.memory // STAGED_SHARE, limits.folder)
-    written = pa.PythonFile(rows, "r")  # Several threads may read parts.
-    finalize(written, rows.close)
+    file = pa.PythonFile(rows, "r")  # Several threads may read parts.
+    finalize(file, rows.close)
     staged = []
     with unchanged(sources):
         try:
-            for one in sources:
-                with naming_file(one.path):
-                    staged.append(_stage(one, columns, types, rows, written, n_bytes))
+            for source in sources:
+                with naming_file(source.path):
+                    staged.append(_stage(source, columns, types, rows, file))
         except BaseException:
             rows.close()
             raise
-    for at, one in enumerate(staged):
-        if one.staged is not None:
-            types.path, schema = one.path, one.staged.schema
-            own = one.staged._replace(schema=types.complete(schema))
-            staged[at] = one._replace(staged=own)
+    for at, source in enumerate(staged):
+        if source.staged is not None:
+            types.path = source.path
+            schema = types.complete(source.staged.schema)
+            staged[at] = source._replace(staged=source.staged._replace(schema=schema))
     return staged
 
 
 def _stage(
-    source: SourceFile,
-    columns: Columns,
-    types: TextTypes,
-    rows: TemporaryRows,
-    written: pa.NativeFile,
-    n_bytes: int,
+    source: SourceFile, columns: Columns, types: TextTypes, rows: TemporaryRows, file: pa.NativeFile
 ) -> SourceFile:
-    """Return a file with its rows staged piece by piece; a file with a footer stays as it is."""
+    """Return a file with its rows staged batch by batch; a file with a footer stays as it is."""
     if source.rows is None:
         return source
     types.path, schema = source.path, source.rows.read_schema(types.memory)
     names = list(dict.fromkeys([*map(str, columns.labels), *source.condition_columns]))
     check_names((name for name in names if name not in source.partitions), schema, source.path)
     stored = [name for name in names if name in schema.names] or schema.names[:1]
-    pieces: list[StagedBatch] = []
-    batches = map(_store, source.rows.iter_batches(stored, types))
+    n_bytes, staged = 2 * types.n_bytes, list[StagedBatch]()
+    batches = map(_to_plain_types, source.rows.iter_batches(stored, types))
     for _, alike in groupby(batches, lambda batch: batch.schema):
         for batch in gather(alike, n_bytes):
             n_rows = max(1, batch.num_rows * n_bytes // max(1, batch.nbytes))
             starts = range(0, batch.num_rows, n_rows)
-            pieces += [_write_batch(batch.slice(start, n_rows), rows) for start in starts]
+            staged += [_write_batch(batch.slice(start, n_rows), rows) for start in starts]
     for name in stored:
         at = schema.get_field_index(name)
         schema = schema.set(at, schema.field(at).with_type(plain_type(schema.field(at).type)))
-    return source._replace(rows=None, place=NOWHERE, staged=StagedRows(written, pieces, schema))
+    return source._replace(rows=None, place=NOWHERE, staged=StagedRows(file, staged, schema))
 
 
-def _store(batch: pa.RecordBatch) -> pa.RecordBatch:
+def _to_plain_types(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return rows in plain types."""
     arrays = [column.cast(plain_type(column.type)) for column in batch.columns]
     return pa.record_batch(arrays, batch.schema.names)
