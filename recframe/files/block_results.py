@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Generator, Hashable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,10 +21,9 @@ from recframe.errors import DAMAGE, RecframeError, RepeatedPairError, say_where
 from recframe.files.batches import MOST_ROWS
 from recframe.files.blocks import iter_blocks
 from recframe.files.discovery import find_files
-from recframe.files.filters import matching
+from recframe.files.filters import filter_rows
 from recframe.files.footers import Files, open_files, read_head
 from recframe.files.limits import Limits, Progress, showing
-from recframe.files.row_groups import RowGroup
 from recframe.files.source_files import TEXTS, SourceFile, open_file
 from recframe.files.staging import stage
 from recframe.formats import GivenRows, convert_all
@@ -211,60 +211,65 @@ def read_places(
 ) -> list[pd.DataFrame]:
     """Return samples of these columns, from the first row groups, the middle and the last ones.
 
-    If the rows are few, the sample has all rows of some users. Text files give their first rows.
-    Queries and stores give none, because each place would take a request.
+    If the rows are few, the sample has all rows of some users. Text files give their first rows,
+    and parts of a split one sample each. Queries and stores give none, because each place would
+    take a request.
     """
     first, names, memory = sources[0], list(map(str, labels)), limits.memory
-    if isinstance(getattr(first.rows, "rows", first.rows), GivenRows) or not all(
-        one.is_here for one in sources
-    ):
+    is_query = isinstance(getattr(first.rows, "rows", first.rows), GivenRows)
+    if is_query or not all(source.is_here for source in sources):
         return []
-
-    def read_head(row_group: RowGroup, n_rows: int = MOST_SEEN) -> pd.DataFrame:
-        own, (rows, said) = row_group.source, (row_group.source.rows, row_group.source.partitions)
-        stored = [one for one in dict.fromkeys([*names, *own.condition_columns]) if one not in said]
-        if rows is not None:
-            types = TextTypes(memory=memory)
-            head = next(rows.iter_batches(stored, types))
-            head = convert_all(head, types.complete(head.schema))
-        else:
-            with open_file(own) as file:
-                head = next(file.iter_batches(n_rows, [row_group.number], stored))
-        head = matching(head[:n_rows], row_group)
-        values = {name: one.as_py() for name, one in said.items() if name in names}
-        return pd.DataFrame(head.to_pandas()).assign(**values)
-
+    read = partial(_read_sample, names=names, memory=memory)
     with suppress(RecframeError, StopIteration, *DAMAGE):  # Reading all rows will raise these.
-        of_parts = {tuple(map(_say_part, one.partitions.items())): one for one in sources[::-1]}
-        heads = [*of_parts.values()] if len(of_parts) > 1 else [first]
-        if first.rows is not None or len(heads) > 1:
-            n_rows = MOST_WHOLE if len(heads) == 1 else MOST_SEEN
-            read = [read_head(RowGroup(0, one, 0, 0, 0, (), None, None), n_rows) for one in heads]
-            return read if len(heads) > 1 else [_of_users(read[0], columns)]
+        splits = {tuple(map(_find_split, one.partitions.items())): one for one in sources[::-1]}
+        if len(splits) > 1:
+            return [read(source) for source in splits.values()]
+        if first.rows is not None:
+            return [_sample_users(read(first, n_rows=MOST_WHOLE), columns)]
         several = sources if len(sources) < 4 else [first, sources[len(sources) // 2], sources[-1]]
         row_groups = open_files(several, columns, options, memory).row_groups
         starts = np.cumsum([0, *(one.n_rows for one in row_groups)])
-        slices = take_places(int(starts[-1]))
-        begin = np.searchsorted(starts, [place.start for place in slices], "right") - 1
-        end = np.searchsorted(starts, [place.stop for place in slices])
-        spans = dict.fromkeys(zip(begin, np.minimum(end, begin + MOST_OPENED), strict=True))
         with warnings.catch_warnings():  # Pandas 2 warns of empty columns.
             warnings.simplefilter("ignore", FutureWarning)
             if several is sources and starts[-1] <= MOST_WHOLE and len(row_groups) <= MOST_OPENED:
-                rows = pd.concat([read_head(one, MOST_WHOLE) for one in row_groups])
-                return [_of_users(rows, columns)]
-            return [pd.concat(map(read_head, row_groups[one:other])) for one, other in spans]
+                heads = [read(one.source, one.number, MOST_WHOLE) for one in row_groups]
+                return [_sample_users(pd.concat(heads), columns)]
+            slices = take_places(int(starts[-1]))
+            begin = np.searchsorted(starts, [place.start for place in slices], "right") - 1
+            end = np.searchsorted(starts, [place.stop for place in slices])
+            spans = dict.fromkeys(zip(begin, np.minimum(end, begin + MOST_OPENED), strict=True))
+            places = [row_groups[start:stop] for start, stop in spans]
+            return [pd.concat(read(one.source, one.number) for one in place) for place in places]
     return []
 
 
-def _of_users(rows: pd.DataFrame, columns: Columns) -> pd.DataFrame:
+def _read_sample(
+    source: SourceFile, number: int = 0, n_rows: int = MOST_SEEN, *, names: list[str], memory: int
+) -> pd.DataFrame:
+    """Return the first matching rows of a row group, or of a text file."""
+    values, rows = source.partitions, source.rows
+    columns = dict.fromkeys([*names, *source.condition_columns])
+    stored = [name for name in columns if name not in values]
+    if rows is not None:
+        types = TextTypes(memory=memory)
+        head = next(rows.iter_batches(stored, types))
+        head = convert_all(head, types.complete(head.schema))
+    else:
+        with open_file(source) as file:
+            head = next(file.iter_batches(n_rows, [number], stored))
+    frame = pd.DataFrame(filter_rows(head[:n_rows], source).to_pandas())
+    return frame.assign(**{name: one.as_py() for name, one in values.items() if name in names})
+
+
+def _sample_users(rows: pd.DataFrame, columns: Columns) -> pd.DataFrame:
     """Return all rows of some of the users in these rows."""
     return rows.iloc[take_users(get_column(rows, columns.users[0]))]
 
 
-def _say_part(said: tuple[str, pa.Scalar]) -> str:
+def _find_split(partition: tuple[str, pa.Scalar]) -> str:
     """Return the part of a split, such as "train", that a folder or file is named after."""
-    return find_part(said[0], said[1].as_py())
+    name, value = partition
+    return find_part(name, value.as_py())
 
 
 def _restore_users(interactions: Interactions, files: Files) -> Interactions:

@@ -159,7 +159,7 @@ def _read_rows_to_spill(name: str, files: Files, limits: Limits, progress: Progr
     n_bytes = sum(one.n_bytes + one.n_rows * one.text_bytes for one in row_groups)
 
     def read() -> Iterator[pa.RecordBatch]:
-        n_bytes_read = _batch_bytes(limits.memory)
+        n_bytes_read = _bytes_to_divide(limits.memory)
         with naming(name) if name else nullcontext():
             for _, batch in read_batches(files, row_groups, n_bytes_read, progress, is_plain=True):
                 yield batch
@@ -250,7 +250,7 @@ def _in_order_of_files(held: list[Read]) -> list[pa.RecordBatch]:
     return [batch for _, batch in sorted(held, key=lambda read: read[0].index_overall)]
 
 
-def _batch_bytes(memory: int) -> int:
+def _bytes_to_divide(memory: int) -> int:
     """Return the bytes of rows that are partitioned at a time."""
     return max(memory // 16, min(memory // 4, LEAST_BATCH))
 
@@ -273,7 +273,7 @@ def _spilled(
             schema = pa.schema(rows.files.types)
             spill = Spill(limits.folder, schema, rows.files.users, n_buckets, level)
             spills.append(stack.enter_context(closing(spill)))
-            batches = next_ahead(gather(rows.batches, _batch_bytes(memory)))
+            batches = next_ahead(gather(rows.batches, _bytes_to_divide(memory)))
             for number, parts in enumerate(run_ahead(spill.divide, batches, n_threads)):
                 spill.add(parts)
                 progress.report()

@@ -11,7 +11,6 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from recframe.errors import MissingColumnError, RecframeError, find_near, quote, shorten
-from recframe.files.row_groups import RowGroup
 from recframe.files.source_files import PartitionValues, SourceFile, plain_type
 from recframe.frames.names import shown
 from recframe.other_tables import Term
@@ -185,14 +184,13 @@ def _guarantee(partitions: PartitionValues) -> pc.Expression:
     return reduce(operator.and_, terms, pc.scalar(True))
 
 
-def matching(batch: pa.RecordBatch, row_group: RowGroup) -> pa.RecordBatch:
-    """Return the rows of a row group that match; all of them if its file has no condition."""
-    source = row_group.source
+def filter_rows(batch: pa.RecordBatch, source: SourceFile) -> pa.RecordBatch:
+    """Return the rows of a file that match; all of them if it has no condition."""
     if source.condition is None:
         return batch
-    said, n_rows = row_group.source.partitions, batch.num_rows
+    values, n_rows = source.partitions, batch.num_rows
     columns = {
-        name: pa.repeat(said[name], n_rows) if name in said else batch[name]
+        name: pa.repeat(values[name], n_rows) if name in values else batch[name]
         for name in source.condition_columns
     }
     row = "#".join(["", *columns])  # No column has this name. Arrow may reorder rows.

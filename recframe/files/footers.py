@@ -124,11 +124,11 @@ def open_files(sources: list[SourceFile], columns: Columns, options: Options, me
             footers[path] = footer
         open_bytes = max(open_bytes, footer_bytes)
         for name in names:
-            types[name][path] = _find_type(file, name)
+            types[name][path] = _find_stored_type(file, name)
             if name in file.repeated:
                 _check_repeated(file, name)
         if names and file is not first:
-            _check_roles(file, first, options)
+            _check_first_roles(file, first, options)
         with naming_file(path):
             for one in list_row_groups(file, names, users, memory, row_bytes):
                 row_groups.append(one._replace(index_overall=len(row_groups)))
@@ -150,14 +150,14 @@ def open_files(sources: list[SourceFile], columns: Columns, options: Options, me
     )
 
 
-def _find_type(file: File, name: str) -> pa.DataType:
+def _find_stored_type(file: File, name: str) -> pa.DataType:
     """Return the type of a column; a null in the name of a folder fits any type."""
     value = file.source.partitions.get(name)
     is_null = value is not None and not value.is_valid
     return pa.null() if is_null else file.schema.field(name).type
 
 
-def _check_roles(file: File, first: File, options: Options) -> None:
+def _check_first_roles(file: File, first: File, options: Options) -> None:
     """Raise if the first file lacks a column of another file that has a role by its name.
 
     Inferred roles must not depend on which file comes first.
