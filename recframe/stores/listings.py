@@ -182,6 +182,24 @@ def _below(folder: str, name: str) -> str:
     return f"{folder.rstrip('/')}/{name}" if folder.strip("/") else name
 
 
+def match_folders(store: Store, key: str, *, is_folder: bool) -> dict[str, list[str]]:
+    """Return the files in a folder, or in the folders that a pattern matches, by folder.
+
+    A file that the pattern itself matches is its own key.
+    """
+    given = key if store.is_here else key.rstrip("/") or key
+    folder, steps = (given, ()) if is_folder else split_pattern(store, key)
+    listed = list_disk(folder, steps) if store.is_here else list_store(store, folder, steps)
+    matches: dict[str, list[str]] = {folder: []} if is_folder else {}
+    for names, path, is_below in sorted(listed):
+        n_matched, is_matched = match_steps(names, steps)
+        if n_matched >= 0:
+            parts = path.rsplit(os.sep if store.is_here else "/", len(names) - n_matched)
+            files = matches.setdefault(folder if is_folder else parts[0], [])
+            files += [path] * (is_matched and not is_below)
+    return matches
+
+
 def _list_above(store: Store, folder: str) -> list[str]:
     """Return a folder and its parents, the nearest first, and on disk those without links too."""
     if store.is_here:
@@ -240,35 +258,37 @@ class Listing:
         if is_folder is False:
             self._found.append(self.name(Location(store, key))._replace(is_given=True))
             return self._found[-1:]
-        given = key if store.is_here else key.rstrip("/") or key
-        folder, steps = (given, ()) if is_folder else split_pattern(store, key)
-        listed = list_disk(folder, steps) if store.is_here else list_store(store, folder, steps)
-        matches: dict[str, list[str]] = {folder: []} if is_folder else {}
-        for names, entry, is_inside in sorted(listed):
-            n_matched, is_meant = match_steps(names, steps)
-            if n_matched >= 0:
-                parts = entry.rsplit(os.sep if store.is_here else "/", len(names) - n_matched)
-                files = matches.setdefault(folder if is_folder else parts[0], [])
-                files += [entry] * (is_meant and not is_inside)
+        matches = match_folders(store, key, is_folder=bool(is_folder))
         if not matches:
             raise RecframeError(f"cannot read {show_path(store.show(key))}: no such file")
         tables = find_tables(store, [one for one in matches if one not in matches[one]])
-        found = list[ListedFile]()
-        for matched, files in sorted(matches.items()):
-            if table := tables.get(matched):
-                kind, root = table
-                # The library that reads logs in stores gets the URI as passed.
-                is_whole = Location(store, root).identify() == Location(store, matched).identify()
-                if kind != "Delta" or not is_whole or not (store.is_here or is_folder):
-                    refuse_part(store.show(matched), kind, store.show(root), is_whole=is_whole)
-                log = root if store.is_here else self._find_log(path)
-                found.append(ListedFile(root, Location(store, root), log=log))
-            elif not files:
-                shown = show_path(store.show(matched))
+        files = list[ListedFile]()
+        for folder, keys in sorted(matches.items()):
+            if table := tables.get(folder):
+                is_named = store.is_here or bool(is_folder)
+                files.append(self._find_table(path, Location(store, folder), *table, is_named))
+            elif keys:
+                files += [self.name(Location(store, one)) for one in keys]
+            else:
+                shown = show_path(store.show(folder))
                 raise RecframeError(f"cannot read {shown}: no file in that folder")
-            found += [self.name(Location(store, one)) for one in files if not table]
-        self._found += [one for one in found if not one.log]
-        return found
+        self._found += [one for one in files if not one.log]
+        return files
+
+    def _find_table(
+        self, path: str, place: Location, kind: str, root: str, is_named: bool
+    ) -> ListedFile:
+        """Return the Delta table that a place is; raise for other tables and parts of tables.
+
+        In stores, a table must be named by its folder, because the library that reads its log gets
+        the URI as it was passed.
+        """
+        store = place.store
+        table = Location(store, root)
+        is_whole = table.identify() == place.identify()
+        if kind != "Delta" or not is_whole or not is_named:
+            refuse_part(store.show(place.key), kind, store.show(root), is_whole=is_whole)
+        return ListedFile(root, table, log=root if store.is_here else self._find_log(path))
 
     def place(self, path: str) -> Location:
         """Return the place of a path."""
