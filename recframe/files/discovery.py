@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from posixpath import join
 from types import MappingProxyType
@@ -57,33 +58,32 @@ def find_files(source: Any, argument: str = "", access: Access = ENVIRONMENT) ->
     if not isinstance(source, str | os.PathLike | list | tuple):
         return _find_given(source, argument, access)
     listed = [source] if isinstance(source, str | os.PathLike) else source
-    listings, sources, is_named = Listing(access), list[SourceFile](), False
+    listing, sources, is_named = Listing(access), list[SourceFile](), False
     with naming(argument) if argument else nullcontext():
-        given = [os.fspath(path) for path in listed]
-        for path in given:
+        paths = [os.fspath(path) for path in listed]
+        for path in paths:
             check_named("path", path)
-        if access.storage_options is not None and not any(map(access.leads_away, given)):
+        if access.storage_options is not None and not any(map(access.leads_away, paths)):
             raise RecframeError(
                 "storage_options are for paths with a scheme, such as s3://bucket/folder, not "
-                f"{quote(given)}. Leave them out."
+                f"{quote(paths)}. Leave them out."
             )
-        for path in given:
-            for one in listings.find(path):
-                if one.log:
-                    sources += _read_log(one, listings)
-                else:
-                    rows = open_rows(one.path, one.place.open_stream)
-                    sources.append(SourceFile(one.path, {}, rows=rows, place=one.place))
-                    is_named = is_named or one.is_given
+        for one in chain.from_iterable(map(listing.find, paths)):
+            if one.log:
+                sources += _read_log(one, listing)
+            else:
+                rows = open_rows(one.path, one.place.open_stream)
+                sources.append(SourceFile(one.path, {}, rows=rows, place=one.place))
+                is_named = is_named or one.is_given
         if not sources:
             raise RecframeError("must name at least one file, but is an empty list")
-        listings.check()
+        listing.check()
         _check_one_format(sources)
-    parts = [] if is_named else split_files([file.path for file in sources])
-    sources = _typed(sources)
-    for at, part in enumerate(parts):
-        said = sources[at].partitions | {OF_FILES: pa.scalar(part)}
-        sources[at] = sources[at]._replace(partitions=said)
+    splits = [] if is_named else split_files([source.path for source in sources])
+    sources = _read_folder_names(sources)
+    for at, split in enumerate(splits):
+        values = sources[at].partitions | {OF_FILES: pa.scalar(split)}
+        sources[at] = sources[at]._replace(partitions=values)
     return sources
 
 
@@ -148,25 +148,28 @@ def _find_given(source: Any, argument: str, access: Access) -> list[SourceFile]:
     return sources or rows
 
 
-def _typed(sources: list[SourceFile]) -> list[SourceFile]:
-    """Return files with the values of folders, as integers if all of a name are, else as text."""
+def _read_folder_names(sources: list[SourceFile]) -> list[SourceFile]:
+    """Return files with the values in the names of their folders, such as day=7.
+
+    The values of a name are integers if all of them are, else text.
+    """
     # For many files, Path would take ten times as long.
-    folders = [None if file.table_schema else os.path.dirname(file.path) for file in sources]  # noqa: PTH120
+    folders = [None if one.table_schema else os.path.dirname(one.path) for one in sources]  # noqa: PTH120
     values: dict[str, dict[str, pa.Scalar]] = {}
     are_texts: set[str] = set()
     for folder in filter(None, dict.fromkeys(folders)):
-        pairs = dict(name.split("=", 1) for name in Path(folder).parts if "=" in name)
         values[folder] = {}
-        for name, said in pairs.items():
-            text = None if said == NULL_VALUE else unquote(said)  # None for a null
+        for name, value in (part.split("=", 1) for part in Path(folder).parts if "=" in part):
+            text = None if value == NULL_VALUE else unquote(value)
             values[folder][name] = pa.scalar(text, pa.string())
             if text is not None and not WHOLE_NUMBER.fullmatch(text):
                 are_texts.add(name)
-    for own in values.values():
-        own |= {name: own[name].cast(pa.int64()) for name in own if name not in are_texts}
+    for of_folder in values.values():
+        numbers = [name for name in of_folder if name not in are_texts]
+        of_folder |= {name: of_folder[name].cast(pa.int64()) for name in numbers}
     return [
-        file._replace(partitions=values[folder]) if folder else file
-        for file, folder in zip(sources, folders, strict=True)
+        source._replace(partitions=values[folder]) if folder else source
+        for source, folder in zip(sources, folders, strict=True)
     ]
 
 
@@ -183,14 +186,14 @@ def _list_dataset_files(
         for name in {*values, *dataset.format.read_options.dictionary_columns} & {*schema.names}:
             at = schema.get_field_index(name)
             schema = schema.set(at, pa.field(name, plain_type(schema.field(at).type)))
-        said = {
+        partitions = {
             name: pa.scalar(value, schema.field(name).type)
             for name, value in values.items()
             if name in schema.names
         }
         path, place, *_ = locate(fragment.path)
-        meant = None if is_of_delta else fragment  # Delta means all row groups of a file.
-        sources.append(SourceFile(path, said, schema, fragment=meant, place=place))
+        part = None if is_of_delta else fragment  # Delta means all row groups of a file.
+        sources.append(SourceFile(path, partitions, schema, fragment=part, place=place))
     return sources
 
 
