@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import recframe
 import recframe.dask  # This import registers ddf.rec.
 import strategies
-from lazily import LAZY, METRICS, assert_all_same, interactions, parts
+from dask_frames import LAZY, METRICS, assert_all_same, interactions, parts
 from recframe.cli import main
 from recframe.frames.words import LESS_IS_BETTER
 

@@ -5,7 +5,7 @@ A library that is not installed is skipped; CONTRIBUTING.md says how to run them
 
 import pytest
 
-from elsewhere import CATALOGUE_ITEMS, LIBRARIES, LISTED, RUN, of_catalogue, ours
+from other_libraries import CATALOGUE_ITEMS, LIBRARIES, LISTED, RUN, of_catalogue, ours
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.other_names import CATALOGUE_METRICS
 

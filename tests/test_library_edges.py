@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import recframe  # noqa: F401
-from elsewhere import GRADED, Listing, ours
+from other_libraries import GRADED, Listing, ours
 
 K = 3
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import recframe
-from noted import EQUAL, texts_of
+from note_cases import EQUAL, texts_of
 from recframe.analysis.display import NotedTable
 
 METRICS = ["recall@1", "precision@1"]

@@ -15,7 +15,7 @@ import recframe
 import recframe.dask
 import recframe.polars
 from entry_points import ENTRY_POINTS
-from noted import (
+from note_cases import (
     AGGREGATES,
     ALIKE,
     CASES,

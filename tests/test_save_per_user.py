@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import recframe
-from command_lines import EXAMPLE
+from command_line_example import EXAMPLE
 from recframe.cli import main
 
 METRICS = ["recall@4", "ndcg@4", "r_precision"]

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import recframe
-from opened import open_files
+from files.opening import open_files
 from recframe.cli import main
 from recframe.files.blocks import plan_blocks
 from recframe.options import Options

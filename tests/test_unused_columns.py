@@ -12,7 +12,7 @@ import pytest
 import recframe
 import recframe.polars
 from entry_points import ENTRY_POINTS
-from noted import texts_of
+from note_cases import texts_of
 from recframe import RecframeError
 
 METRIC = "precision@2"

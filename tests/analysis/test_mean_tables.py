@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import recframe
-from noted import EQUAL
+from note_cases import EQUAL
 
 FRAME = pd.DataFrame(
     {

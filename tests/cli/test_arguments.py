@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import recframe
-from command_lines import EXAMPLE, GOLDEN, OUT, TABLE
+from command_line_example import EXAMPLE, GOLDEN, OUT, TABLE
 from recframe.analysis.compare import METHODS, Correction, Test
 from recframe.analysis.resampling import Interval, OfDifferences
 from recframe.cli import COMMANDS, main

@@ -9,7 +9,7 @@ from textwrap import fill
 import pandas as pd
 import pytest
 
-from command_lines import EXAMPLE
+from command_line_example import EXAMPLE
 from recframe.analysis.paper_tables import MAIN_COLUMNS
 from recframe.cli import main
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from command_lines import EXAMPLE, GOLDEN, OUT, TABLE
+from command_line_example import EXAMPLE, GOLDEN, OUT, TABLE
 from recframe.cli import main
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import recframe
-from command_lines import ROOT
+from command_line_example import ROOT
 from recframe.cli import main
 
 QRELS, BM25, DENSE = (f"examples/{name}" for name in ("qrels.txt", "bm25.run", "dense.run"))

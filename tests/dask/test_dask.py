@@ -14,7 +14,7 @@ import dask
 import recframe
 import recframe.dask
 import strategies
-from lazily import (
+from dask_frames import (
     IN_NO_ORDER,
     LAZY,
     METRICS,

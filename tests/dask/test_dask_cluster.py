@@ -13,8 +13,8 @@ from distributed import Client, LocalCluster
 import dask
 import recframe
 import recframe.dask
-from lazily import METRICS, assert_all_same, assert_same, interactions, parts
-from noted import RELEVANT
+from dask_frames import METRICS, assert_all_same, assert_same, interactions, parts
+from note_cases import RELEVANT
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import pytest
 
 import dask
 import recframe.dask  # noqa: F401 - registers ddf.rec
-from lazily import USERS, interactions
+from dask_frames import USERS, interactions
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ import pytest
 import tqdm.auto
 
 import recframe
-from layouts import FEW, SMALL, one_sorted_file, shuffled_file
+from files.layouts import FEW, SMALL, one_sorted_file, shuffled_file
 from recframe.files.budget import Progress, check_limits, check_memory, showing
 
 AMOUNTS = {

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import recframe
-from layouts import FEW
+from files.layouts import FEW
 from recframe.files import found
 
 MEMORY = 40_000  # bytes, so that files have several blocks

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import recframe
-from layouts import rewrite_bound, save_frame, save_user
-from opened import open_files
+from files.layouts import rewrite_bound, save_frame, save_user
+from files.opening import open_files
 from recframe.files.found import naming_file
 from recframe.options import Options
 

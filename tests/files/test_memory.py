@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import recframe
-from layouts import evaluate_as_in_memory, one_sorted_file, shuffled_file
+from files.layouts import evaluate_as_in_memory, one_sorted_file, shuffled_file
 from recframe import scanned
 from recframe.files import blocks, row_groups
 from recframe.files.batches import batch_bytes

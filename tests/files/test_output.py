@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import recframe
-from layouts import FEW
+from files.layouts import FEW
 from recframe.files.saved import FILE_ENDINGS, write_each
 from recframe.frames.tables import tidy_table
 from recframe.stores.listings import list_files

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import recframe
-from layouts import save_frame, save_user
+from files.layouts import save_frame, save_user
 from recframe.cli import main
 from recframe.files.sources import find_files
 from recframe.stores.outputs import would_find

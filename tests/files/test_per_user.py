@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import recframe
-from layouts import FEW, SMALL, in_memory, one_sorted_file
+from files.layouts import FEW, SMALL, in_memory, one_sorted_file
 
 
 def test_blocks_are_whole_users(large, tmp_path):

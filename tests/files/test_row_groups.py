@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import recframe
-from opened import open_files
+from files.opening import open_files
 from recframe.files.footers import ROW_BYTES, SCORE_BYTES
 from recframe.files.found import plain_type
 from recframe.files.row_groups import CODE_BYTES, CODED_SHARE, LONG_TEXT, TEXT_COPIES

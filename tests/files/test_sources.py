@@ -9,7 +9,7 @@ import pytest
 from pyarrow.fs import LocalFileSystem
 
 import recframe
-from layouts import FEW
+from files.layouts import FEW
 
 
 @pytest.fixture

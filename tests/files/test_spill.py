@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import recframe
-from layouts import FEW, SMALL, giant_user, one_sorted_file, only_one_user, shuffled_file
+from files.layouts import FEW, SMALL, giant_user, one_sorted_file, only_one_user, shuffled_file
 from recframe.files.blocks import Spill
 
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import recframe
-from layouts import (
+from files.layouts import (
     SMALL,
     evaluate_as_in_memory,
     one_sorted_file,

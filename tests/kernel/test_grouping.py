@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernel_cases import cut, cuts, groups
+from kernel.strategies import cut, cuts, groups
 from recframe.kernel import grouping
 
 INTEGERS = ["int8", "uint8", "int32", "uint32", "int64", "uint64"]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernel_cases import POOLS, cut, cuts, score_columns
+from kernel.strategies import POOLS, cut, cuts, score_columns
 from recframe.kernel.scores import find_bits, rank_densely, rankable
 
 

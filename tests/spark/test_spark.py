@@ -13,7 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that all give it
 import recframe
 import recframe.spark
 import strategies
-from sparkly import (
+from spark.frames import (
     IDS,
     METRICS,
     OF_TRUTH,

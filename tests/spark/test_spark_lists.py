@@ -9,7 +9,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that all give it
 
 import recframe
 import recframe.spark
-from sparkly import refusal
+from spark.frames import refusal
 
 pytestmark = [
     pytest.mark.slow,

@@ -5,7 +5,7 @@ import re
 import pytest
 
 import recframe.spark
-from noted import MISTAKES, SILENT, warnings_of
+from note_cases import MISTAKES, SILENT, warnings_of
 
 pytestmark = [
     pytest.mark.slow,

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that all give it
 import recframe
 import recframe.spark
 from engines_page import check_column
-from sparkly import IDS, OF_TRUTH, ROLES, make, on_spark, refusal
+from spark.frames import IDS, OF_TRUTH, ROLES, make, on_spark, refusal
 
 pytestmark = [
     pytest.mark.slow,

@@ -11,8 +11,8 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that all give it
 
 import recframe
 import recframe.spark
-import test_times_of_truth
-from sparkly import (
+import test_truth_days
+from spark.frames import (
     METRICS,
     OF_GRADES,
     OF_TRUTH,
@@ -178,7 +178,7 @@ def test_others_of_other_ids_are_refused(spark, message):
 
 def test_days_of_truth(spark):
     """A day in both rows and truth is asked about, as in pandas."""
-    rows, truth = test_times_of_truth.ROWS[:6], test_times_of_truth.TRUTH
+    rows, truth = test_truth_days.ROWS[:6], test_truth_days.TRUTH
     other_days = truth["day"].to_numpy()[::-1]  # No item has its own day, in any partition.
     options = {"truth": spark.createDataFrame(pd.concat([truth, truth.assign(day=other_days)]))}
     table = recframe.spark.rec(spark.createDataFrame(rows), **options).recall(k=1)
