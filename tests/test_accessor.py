@@ -1,4 +1,7 @@
-"""df.rec gives tables of the documented shape."""
+"""`df.rec` of recframe.accessor gives tables of the documented shape.
+
+Tests of df.rec.evaluate, df.rec.mean, df.rec.rank and df.rec.top belong here.
+"""
 
 import inspect
 import math

@@ -1,12 +1,12 @@
 """Options `exclude` and `unjudged` leave rows out of the frame first, on every engine."""
 
+import dask
 import dask.dataframe as dd
 import pandas as pd
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-import dask
 import recframe
 import recframe.dask
 import reference

@@ -1,4 +1,4 @@
-"""A column of a long frame names each row's model, and each model becomes a score column."""
+"""Option `model`: a column of a long frame names each row's model."""
 
 import contextlib
 import io

@@ -1,4 +1,7 @@
-"""recframe.summary, compare, users_needed and read_per_user work on existing per-user values."""
+"""recframe.summary, recframe.compare and other functions take existing per-user values.
+
+Tests of recframe.users_needed and recframe.read_per_user belong here.
+"""
 
 from functools import partial
 

@@ -1,4 +1,7 @@
-"""Identities hold for frames of any values."""
+"""Identities hold for frames of any values.
+
+Tests of `precision`, `recall` and `r_precision` that compare metrics belong here.
+"""
 
 import math
 

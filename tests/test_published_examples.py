@@ -1,4 +1,4 @@
-"""The published examples S1 to S4 have their names and their printed values."""
+"""The published examples S1 to S4 of `precision` and `recall` have their printed values."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""recframe.gate is the gate of ``recframe compare`` in Python, and its comment has all of it."""
+"""recframe.gate is the gate of recframe compare in Python, and its comment has all of it."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,7 @@
-"""The remedy that a refusal names in common situations works and gives the right values."""
+"""The remedy that a refusal names in common situations works and gives the right values.
+
+Tests of `names`, for files without a header, belong here.
+"""
 
 import re
 

@@ -1,4 +1,4 @@
-"""recframe.save_per_user writes the files of ``recframe evaluate --per-user`` from Python."""
+"""recframe.save_per_user writes the files of recframe evaluate with --per-user from Python."""
 
 import numpy as np
 import pandas as pd

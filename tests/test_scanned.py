@@ -1,4 +1,7 @@
-"""Scanned files give the description and the tables of the frame that they hold."""
+"""recframe.scan gives the description and the tables of the frame that files hold.
+
+Tests of the accessor of recframe.scanned belong here, and those of reading files in tests/files.
+"""
 
 import gzip
 

@@ -1,4 +1,4 @@
-"""If rows and truth both have a day, recframe asks to which days a pair of truth belongs."""
+"""Option `truth` with a day: recframe asks to which days of the rows a pair belongs."""
 
 import pandas as pd
 import pytest

@@ -1,4 +1,4 @@
-"""Truth with a column of events or amounts is asked whether every pair counts."""
+"""Option `truth` with a column of events or amounts: recframe asks whether every pair counts."""
 
 import random
 import string

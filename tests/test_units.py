@@ -1,4 +1,4 @@
-"""Option `unit` treats several rankings of the same user as dependent."""
+"""Argument `unit` treats several rankings of the same user as dependent."""
 
 import dask.dataframe as dd
 import numpy as np

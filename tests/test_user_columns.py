@@ -1,5 +1,6 @@
-"""Several columns of users make each combination of ids a ranking, on every engine."""
+"""Option `user` with several columns makes each combination of ids a ranking, on every engine."""
 
+import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
@@ -7,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import dask
 import recframe
 import recframe.dask  # This import registers ddf.rec.
 import reference

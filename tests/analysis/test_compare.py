@@ -1,4 +1,7 @@
-"""df.rec.compare agrees with SciPy, brute force and simulations."""
+"""df.rec.compare agrees with SciPy, brute force and simulations.
+
+Tests of `baseline`, `test`, `correction`, `n_resamples` and `seed` belong here.
+"""
 
 import itertools
 import sys

@@ -1,4 +1,7 @@
-"""df.rec.describe returns the values that a count by hand or by plain pandas gives."""
+"""df.rec.describe returns the values that a count by hand or by plain pandas gives.
+
+Tests of recframe describe belong here.
+"""
 
 import copy
 import math

@@ -1,4 +1,4 @@
-"""`inspect` shows the label columns, metrics and number of rows that the call asks for."""
+"""df.rec.inspect shows the label columns, metrics and number of rows that the call asks for."""
 
 import dask.dataframe as dd
 import numpy as np

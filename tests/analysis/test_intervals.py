@@ -1,4 +1,7 @@
-"""Intervals of means agree with SciPy and their definitions, also at the edges."""
+"""An `interval` of a mean agrees with SciPy and its definition, also at the edges.
+
+Tests of `confidence` belong here.
+"""
 
 import math
 from pathlib import Path

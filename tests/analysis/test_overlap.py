@@ -1,4 +1,7 @@
-"""The overlap of models is a mean over all orders of ties, on every engine and at the edges."""
+"""df.rec.overlap has means over all orders of ties, on every engine and at the edges.
+
+Tests of recframe overlap belong here.
+"""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""`rank` returns the position of every row, and `top` the first rows of every user."""
+"""df.rec.rank returns the position of every row, and df.rec.top the first rows of every user."""
 
 import math
 

@@ -1,4 +1,7 @@
-"""Means and differences by a judge are corrected by people's labels of some users."""
+"""Argument `trusted`: labels by people correct means and differences by a judge.
+
+Tests of `trusted_min_relevance` belong here.
+"""
 
 import contextlib
 import io

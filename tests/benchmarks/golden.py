@@ -21,11 +21,11 @@ from contextlib import chdir, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 
+import dask
 import numpy as np
 import pandas as pd
 import polars as pl
 
-import dask
 import recframe
 import recframe.cli
 import recframe.dask

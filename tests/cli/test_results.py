@@ -1,4 +1,7 @@
-"""The results of commands equal the golden files and the tables of df.rec."""
+"""The results of commands equal the golden files and the tables of df.rec.
+
+Tests of recframe evaluate belong here.
+"""
 
 import io
 import json

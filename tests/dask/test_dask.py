@@ -1,16 +1,16 @@
-"""ddf.rec equals df.rec bit for bit, lazily, on threads and on a cluster."""
+"""`ddf.rec` of recframe.dask equals df.rec bit for bit, lazily, on threads and on a cluster."""
 
 import pickle
 import re
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
+import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
 
-import dask
 import recframe
 import recframe.dask
 import strategies

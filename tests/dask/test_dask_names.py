@@ -1,10 +1,10 @@
-"""ddf.rec: the names of tasks, by which different frames never share a result."""
+"""recframe.dask names its tasks so that different frames never share a result."""
 
+import dask
 import dask.dataframe as dd
 import pandas as pd
 import pytest
 
-import dask
 import recframe.dask  # noqa: F401 - registers ddf.rec
 from dask_frames import USERS, interactions
 

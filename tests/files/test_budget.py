@@ -1,4 +1,4 @@
-"""memory=, tmp= and progress=: the values that they accept, and their effects."""
+"""Arguments `memory`, `tmp` and `progress`: the values that they accept, and their effects."""
 
 import re
 from functools import partial

@@ -1,4 +1,4 @@
-"""Filters: files give the results of a frame filtered before, and other files are not read."""
+"""Argument `filters`: files give the results of a frame filtered before; others are not read."""
 
 import datetime
 

@@ -1,4 +1,4 @@
-"""Files with lists: each member is a row, in every format and within memory."""
+"""Arguments `lists` and `sep`: each member is a row, in every format and within memory."""
 
 import json
 import shlex

@@ -1,4 +1,4 @@
-"""The tables of blocks, one after another: whole users, refusals and truth."""
+"""recframe.iter_evaluate gives the tables of blocks: whole users, refusals and truth."""
 
 import numpy as np
 import pandas as pd

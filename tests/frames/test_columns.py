@@ -1,4 +1,4 @@
-"""Column roles are inferred, left alone or refused by name."""
+"""Columns for `user`, `item`, `score` and `relevant` are inferred, or refused by name."""
 
 import re
 from typing import ClassVar

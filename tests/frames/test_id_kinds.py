@@ -4,13 +4,13 @@ import uuid
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
+import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 
-import dask
 import recframe
 import recframe.dask
 from recframe import RecframeError

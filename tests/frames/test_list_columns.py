@@ -1,4 +1,7 @@
-"""from_lists reads a frame with a row for each user and a list of items or structs."""
+"""recframe.from_lists reads a frame with a row for each user and a list of items or structs.
+
+Tests of `truth_item` with lists belong here.
+"""
 
 import re
 from collections import deque, namedtuple

@@ -1,4 +1,4 @@
-"""from_matrix makes frames from dense matrices of scores."""
+"""recframe.from_matrix makes frames from dense matrices of scores."""
 
 import re
 

@@ -1,4 +1,7 @@
-"""Relevance may come from another frame, truth, which may lack users or have more."""
+"""Option `truth`: relevance comes from another frame, which may lack users or have more.
+
+Tests of `truth_user` and `truth_item` belong here.
+"""
 
 import math
 

@@ -1,4 +1,4 @@
-"""diversity(COLUMN)@k and share(COLUMN)@k equal their definitions over all orders of tied rows."""
+"""`diversity(COLUMN)@k` and `share(COLUMN)@k` equal their definitions over all orders of ties."""
 
 import math
 from datetime import date

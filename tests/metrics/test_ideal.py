@@ -1,4 +1,7 @@
-"""Graded relevance decides the gains of nDCG, on every engine and from every source."""
+"""Graded relevance decides the gains of `ndcg`, on every engine and from every source.
+
+Tests of `gain` belong here.
+"""
 
 import math
 

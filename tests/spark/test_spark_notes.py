@@ -1,4 +1,4 @@
-"""RecframeWarning on Spark: the driver warns of the facts that workers note."""
+"""recframe.spark warns on the driver of the facts that workers note."""
 
 import re
 

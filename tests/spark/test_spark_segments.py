@@ -1,4 +1,4 @@
-"""by= and weights= on Spark give the segments of pandas, bit for bit, in plain columns."""
+"""recframe.spark has the segments and weights of pandas, bit for bit, in plain columns."""
 
 import datetime
 

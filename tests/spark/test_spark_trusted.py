@@ -1,4 +1,4 @@
-"""Labels by people correct those of a judge on Spark as in pandas."""
+"""Labels by people correct a judge on recframe.spark with the values of pandas."""
 
 import pandas as pd
 import pytest

@@ -1,4 +1,7 @@
-"""Files in stores give the same tables as files of this machine, bit for bit."""
+"""Files in stores give the same tables as files of this machine, bit for bit.
+
+Tests of `storage_options` and `filesystem` belong here.
+"""
 
 import gc
 import logging
