@@ -378,7 +378,7 @@ def recbole(listed, grades):
 
 
 def spark(listed, grades):
-    """Return the values of RankingMetrics of Spark, and those of RankingEvaluator, named At*K*."""
+    """Return Spark's values by RankingMetrics, and by RankingEvaluator with names in At*K*."""
     if shutil.which("java") is None:
         pytest.skip("Java is not installed")
     mllib = import_module("pyspark.mllib.evaluation")

@@ -32,7 +32,7 @@ def test_lenskit_empty_list():
 
 @pytest.mark.filterwarnings("ignore")  # RecTools negates a flag by ~.
 def test_rectools_diversity():
-    """RecTools' diversity by a Hamming distance of one feature is that of shrunk lists."""
+    """RecTools' diversity by a Hamming distance of one feature equals ours under short="shrink"."""
     pytest.importorskip("rectools.metrics", reason="RecTools is not installed")
     from rectools.metrics import IntraListDiversity
     from rectools.metrics.distances import PairwiseHammingDistanceCalculator

@@ -180,7 +180,7 @@ def test_refusals(per_user, tmp_path, case):
 
 
 def test_inputs_are_never_overwritten(per_user, tmp_path):
-    """The files of truth and exclude stay, whatever the path that names them."""
+    """The files of truth and exclude stay, by every path that leads to them."""
     path = tmp_path / "test.parquet"
     path.write_bytes(b"not read")
     for options in (

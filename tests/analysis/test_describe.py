@@ -502,7 +502,7 @@ def open_all(frame, folder, **options):
 @pytest.mark.parametrize("ids", ["int", "str"])
 @pytest.mark.parametrize("with_truth", [False, True])
 def test_sampled_candidates(ids, with_truth, tmp_path):
-    """A description names sampled candidates on every engine, whatever the order of rows is."""
+    """A description names sampled candidates on every engine, in any order of rows."""
     frame, options = sample_candidates().astype({"item": ids}), {}
     if with_truth:
         truth = frame.loc[frame["relevant"], ["user", "item"]]

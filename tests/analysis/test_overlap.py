@@ -282,7 +282,7 @@ def test_polars():
 
 
 def test_the_command(tmp_path, capsys):
-    """The command prints and writes the table, and refuses what the method refuses."""
+    """The command prints and writes the table, and refuses like the method."""
     frame, out = THREE.drop(columns="c_score"), tmp_path / "out.csv"
     path = str(tmp_path / "a.parquet")
     frame.to_parquet(path)

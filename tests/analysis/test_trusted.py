@@ -59,7 +59,7 @@ def draw_values(n=300, n_judged=80, seed=1):
 
 
 def test_summary_is_the_regression_estimator(rows):
-    """Mean, interval and bias are those of the formula of two-phase sampling."""
+    """Mean, interval and bias follow the formula of two-phase sampling."""
     table = rec_of(rows).summary("precision@3", trusted="human")
 
     by_judge = rec_of(rows).precision(3)
@@ -82,7 +82,7 @@ def test_summary_is_the_regression_estimator(rows):
 
 
 def test_compare_is_the_regression_of_differences(rows):
-    """A difference, its interval and p-value are those of paired differences."""
+    """A difference, its interval and its p-value follow the same formula for paired differences."""
     table = rec_of(rows).compare("precision@3", trusted="human")
 
     by_judge = rec_of(rows).precision(3)
@@ -99,7 +99,7 @@ def test_compare_is_the_regression_of_differences(rows):
 
 
 def test_people_for_all_users_are_their_plain_mean():
-    """If people judged all users, the mean is theirs, whatever the judge says."""
+    """If people judged all users, the mean is theirs, for any labels of the judge."""
     people, judge = draw_values(n_judged=300)
 
     estimate = estimate_of(people, judge)
@@ -109,7 +109,7 @@ def test_people_for_all_users_are_their_plain_mean():
 
 
 def test_whole_weights_count_users_as_often():
-    """The mean of users with whole weights is that of users repeated as often."""
+    """A user with a weight of 3 counts like the same user three times."""
     people, judge = draw_values()
     times = np.random.default_rng(2).integers(1, 4, len(judge))
 
@@ -398,7 +398,7 @@ def test_command_line(rows, tmp_path, monkeypatch):
 
 
 def test_gate(rows, tmp_path, monkeypatch):
-    """A gate on two saved tables is that of people's values, from one file or from two."""
+    """A gate on two saved tables compares people's values, from one file or from two."""
     monkeypatch.chdir(tmp_path)
     judged = rows.dropna()
     for score in SCORES:

@@ -78,7 +78,7 @@ SOURCES = {
 
 
 def values(table):
-    """Return the values of a table of users, whatever its scores are called."""
+    """Return the values of a table of users, without the name of its score."""
     return table.droplevel("score", axis=1)
 
 
@@ -203,7 +203,7 @@ def test_lists_of_different_lengths_are_refused(tmp_path):
 
 
 def run(words, capsys):
-    """Run the command; return its status and what it printed."""
+    """Run the command; return its status, standard output and standard error."""
     status = main(words)
     printed = capsys.readouterr()
     return status, printed.out, printed.err

@@ -148,7 +148,7 @@ FORMULAS = {
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("name", FORMULAS)
 def test_lines_run(name, setting):
-    """The line in the refusal runs on the frame, and its number is that of the formula."""
+    """The line in the refusal runs on the frame, and its number equals the formula."""
     frame, options, relevant = SETTINGS[setting]
     label = name if name == "gauc" else f"{name}@{K}"
     line = find_line(lambda: frame.rec(**options).mean(label))

@@ -130,7 +130,7 @@ def test_arrays_of_different_lengths_are_refused(recs):
 
 
 def test_truth_item_chooses_an_array(spark, recs):
-    """Of two arrays in truth, truth_item= names the one of relevant items."""
+    """If truth has two arrays, truth_item= names the one with relevant items."""
     lists = TRUTH.groupby("userId")["movieId"].agg(list).reset_index(name="actual")
     lists = lists.assign(recommended=[[0]] * len(lists))
     truth = spark.createDataFrame(lists, "userId int, actual array<int>, recommended array<int>")

@@ -65,7 +65,7 @@ def as_lists(plain):
 
 
 def assert_segments(theirs, ours, method, **asked):
-    """Assert that a table of Spark equals that of pandas, and return it."""
+    """Assert that a table of Spark equals pandas' table, and return it."""
     asked = {**TABLES[method], **asked}
     table = getattr(ours, method)(**asked)
     expected = as_plain(getattr(theirs, method)(**asked), method)
@@ -75,7 +75,7 @@ def assert_segments(theirs, ours, method, **asked):
 
 @pytest.mark.parametrize("method", TABLES)
 def test_segments_are_those_of_pandas(spark, method):
-    """Segments by one or several columns, weighted or not, equal those of pandas."""
+    """Segments by one or several columns, weighted or not, have the values of pandas."""
     frame, _ = make_segments()
     sdf = on_spark(spark, frame)
     theirs, ours = frame.rec(**ROLES), recframe.spark.rec(sdf, **ROLES)

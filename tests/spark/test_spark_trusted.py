@@ -14,7 +14,7 @@ pytestmark = [
 
 @pytest.mark.parametrize("form", ["column", "pairs"])
 def test_table_of_pandas(spark, form):
-    """Means, differences and the agreement on rows are those of pandas."""
+    """Means, differences and the agreement on rows equal pandas' values."""
     rows = draw_rows().astype({"llm": int})
     pairs = rows.dropna()[["user", "item", "human"]].rename(columns={"human": "relevance"})
     trusted = "human" if form == "column" else pairs

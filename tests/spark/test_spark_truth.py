@@ -46,7 +46,7 @@ pytestmark = [
     ],
 )
 def test_truth_counts_once_and_what_is_excluded_never(spark, kind, options, excludes, tmp_path):
-    """The table equals that of pandas for users with rows, truth or both, and excluded pairs."""
+    """The table equals pandas' table for users with rows, truth or both, and excluded pairs."""
     frame, truth = make()
     asked = {**OF_TRUTH, **options, "truth": truth}
     companions = {"truth": TRUTHS[kind](truth, spark, tmp_path)}
