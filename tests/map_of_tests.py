@@ -21,7 +21,7 @@ BEGIN = "<!-- The tables begin here. Write them anew with: python -m tests.map_o
 METRICS = list(DEFINITIONS)
 METHODS = [name for name in dir(RankingMethods) if name[0] != "_" and name not in METRICS]
 FUNCTIONS = [name for name in recframe.__all__ if name[0].islower() and name != "metrics"]
-# Arguments that are no options: those of tables of users, and those of files.
+# The arguments of calls on tables of users and on files that are no options.
 CALLS = (recframe.compare, recframe.scan)
 ARGUMENTS = [name for call in CALLS for name in list(inspect.signature(call).parameters)[1:]]
 # Modules with a subclass of RankingMethods.

@@ -370,7 +370,7 @@ def recbole(listed, grades):
     }
     values = {}
     for name, label in labels.items():
-        metric = object.__new__(getattr(metrics, name))  # the constructor needs a whole experiment
+        metric = object.__new__(getattr(metrics, name))  # the constructor needs an experiment
         n_relevant = [np.array([len(grades)])] * (name in ("MAP", "NDCG", "Recall"))
         with patch.object(np, "float", float, create=True):
             values[name] = label, metric.metric_info(np.array(found), *n_relevant)[0, K - 1]

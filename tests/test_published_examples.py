@@ -62,7 +62,7 @@ def test_s1_s2_mean_value_row(example, metric, random, knn):
 
 
 def test_s1_relevant_items_per_object(example):
-    """S1: the numbers of relevant items are those that the two published tables imply."""
+    """S1: the two published tables imply the numbers of relevant items."""
     assert N_RELEVANT == example.groupby("object")["relevant"].sum().tolist()
 
 

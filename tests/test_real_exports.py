@@ -31,7 +31,7 @@ def refuse(frame, **options):
 
 
 def paste(message, df, truth=None, **chosen):
-    """Return the accessor made by the call in a message, with choices in the place of dots."""
+    """Return the accessor that the call in a message makes, with choices for the dots."""
     found = re.search(r"pass (df\.rec\(.*?\))(,|;|$)|^(df\.rec\((?s:.*)\))\.mean", message, re.M)
     call = (found[3] or found[1]).replace("truth=...", "truth=truth")
     for name, choice in chosen.items():

@@ -108,7 +108,7 @@ def test_weights_and_unit_are_those_of_the_command(tmp_path, capsys):
 
 
 def test_gate_reads_the_options(per_user, tmp_path, capsys):
-    """The gate refuses other options, and says which file records none."""
+    """The gate refuses other options, and names the file that records none."""
     paths = {name: str(tmp_path / f"{name}.parquet") for name in ("a", "b", "none", "by_pandas")}
     recframe.save_per_user(per_user, paths["a"], {})
     recframe.save_per_user(per_user, paths["b"], {"ties": "worst"})

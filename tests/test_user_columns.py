@@ -416,7 +416,7 @@ def test_ids_are_compared_column_by_column(frame, truth):
 
 
 def test_rows_that_repeat_a_pair(frame):
-    """Repeated rows are found within a combination, and the message has its ids."""
+    """Rows that repeat an item of a combination are refused, and the message has its ids."""
     alike = pd.concat([frame, frame[:1]])
     match = r"'date' and 'user' and 'item' must .* \(such as user \(Timestamp.*, '...'\), item 0\)"
     with pytest.raises(recframe.RepeatedPairError, match=match) as refused:

@@ -64,7 +64,7 @@ def test_no_labels_have_a_mean_beyond_them(name, k, ties):
 @pytest.mark.parametrize("ties", ["expected", "best", "worst"])
 @pytest.mark.parametrize("gain", ["linear", "exponential", "binary"])
 def test_no_grades_have_a_mean_beyond_them(label, ties, gain):
-    """With grades, low is the lowest mean over all grades of unjudged rows, and high the highest."""
+    """With grades, low and high are the lowest and highest mean over all grades of open rows."""
     name, _, k = label.partition("@")
     asked = {"ties": ties, "min_relevance": 1, "gain": gain}
     as_grades = {"binary": (0, 1)}.get(gain, range(4))

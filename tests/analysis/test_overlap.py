@@ -119,7 +119,7 @@ def test_by_hand():
 
 
 def test_equal_rankings():
-    """A model equals itself; a copy has ties of its own unless items order them."""
+    """A model equals itself; a copy breaks ties independently unless items order them."""
     frame = pd.DataFrame({"user": 1, "item": list("ab"), "a_score": 1, "b_score": 1})
 
     assert [[1, 0.5], [0.5, 1]] == frame.rec.overlap(1).to_numpy().tolist()

@@ -68,7 +68,7 @@ def test_what_is_refused():
 
 
 def test_directions():
-    """A score whose lowest values are best is marked as such."""
+    """A score whose lowest values are best has a mark."""
     frame = real_exports.two_models()
 
     assert "  score     inferred   'score_als', 'score_bpr' (lowest first)" in lines(

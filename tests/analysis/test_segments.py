@@ -1,4 +1,4 @@
-"""A segment of `by` counts like a frame of its own, and one of `weights` like repeated users."""
+"""A segment of `by` counts like a separate frame, and users with `weights` like repeated users."""
 
 import sys
 

@@ -126,7 +126,7 @@ def test_whole_weights_count_users_as_often():
 
 
 def test_nulls_of_people_leave_their_users_out():
-    """Users without a value by people are left out, also those whom people did not judge."""
+    """Users without a value by people are left out, also users whom people did not judge."""
     people, judge = draw_values(n=20_000, n_judged=10_000)
     is_null = np.random.default_rng(3).random(len(judge)) < judge  # nulls depend on the value
     truth = people[(people != NOT_JUDGED) & ~is_null].mean()
@@ -199,7 +199,7 @@ def test_pairs_that_are_judged_in_part(rows):
 
 
 def test_units_that_are_judged_in_part():
-    """If people judged one of a unit's rankings, the interval is not longer than people's own."""
+    """If people judged one of a unit's rankings, the interval is at most as long as people's."""
     rng, n = np.random.default_rng(5), 600
     units = np.arange(n) // 4
     own = rng.beta(1, 2, n // 4)[units]

@@ -40,13 +40,13 @@ else:
 DIGITS = 1e-13
 SUMS = ("dcg", "rbp(", "err(", "average_", "reciprocal_", "hit_rate", "all_rel", "bpref", "mean(")
 OF_METHODS = dict.fromkeys(("mean", "curve", "catalogue", "describe"), DIGITS)
-# Some bounds are roots found step by step.
+# Some bounds are approximate roots.
 OF_METHODS |= dict.fromkeys(("summary", "compare", "command"), 1e-9)
 NUMBER = re.compile(r"(?<![\w.])(-?\d+\.\d+(?:e[-+]?\d+)?)")
 
 
 def main():
-    """Write the outcomes of all cases, or compare them with those written."""
+    """Write the outcomes of all cases, or compare them with written outcomes."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.golden", description=__doc__)
     parser.add_argument("command", choices=["write", "compare"])
     parser.add_argument("folder", type=Path, help="where the tables are, outside of the checkout")

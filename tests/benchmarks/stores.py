@@ -77,7 +77,7 @@ def write_layouts(bucket, rows):
 
 @contextmanager
 def served(folder, delay=0.0, rate=None):
-    """Yield the port of a server in a process of its own."""
+    """Yield the port of a server in another process."""
     command = [sys.executable, "-m", "tests.stores.server", str(folder), f"--delay={delay}"]
     command += [f"--rate={rate}"] * (rate is not None)
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:

@@ -301,7 +301,7 @@ def test_a_report(threads):
 
 @pytest.mark.parametrize("partitioned", [False, True])
 def test_a_curve_ends_where_the_shortest_ranking_does(partitioned, threads):
-    """The cut-offs of a lazy curve end with the shortest ranking of the whole frame."""
+    """The cut-offs of a lazy curve end with the shortest ranking of all partitions."""
     frame = interactions().sort_values("user", ignore_index=True)
     ddf = dd.from_map(
         lambda part: frame[frame["user"] // 13 == part], range(4), meta=frame.iloc[:0]

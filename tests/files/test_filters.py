@@ -85,7 +85,7 @@ def test_truth_of_users_that_a_filter_leaves_out(rows, tmp_path):
 
 
 def read_parts(monkeypatch):
-    """Return a list to which each read adds the file's number of row groups and those read."""
+    """Return a list; each read adds the file's number of row groups, and which ones it read."""
     noted = []
 
     class Noting(pq.ParquetFile):

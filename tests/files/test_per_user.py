@@ -27,7 +27,7 @@ def test_files_without_rows_give_one_table(large, tmp_path):
 
 
 def test_refusals_of_a_part_say_so(large, tmp_path):
-    """A refusal with counts of one block says so."""
+    """A refusal with counts of one block names the block as a part of the rows."""
     one_sorted_file(large.assign(relevant=7), tmp_path)
     with pytest.raises(
         recframe.RecframeError,

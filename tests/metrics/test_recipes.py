@@ -288,7 +288,7 @@ def test_spellings(label, part):
 
 
 def test_methods_have_the_lines_too():
-    """A method of such a name does not exist, and the message has the line."""
+    """A recipe's name is no method, and the message has the line."""
     line = find_line(lambda: ROWS.rec.novelty)
     assert line == find_line(lambda: ROWS.rec.mean("novelty@10"))
     assert "df[['docno']]" in line

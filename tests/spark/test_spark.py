@@ -28,7 +28,7 @@ from spark.frames import (
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore"),  # Spark's own
+    pytest.mark.filterwarnings("ignore"),  # warnings of Spark
 ]
 
 
@@ -461,7 +461,7 @@ def test_partitions_that_spark_joins(spark):
         sdf, spark_truth = on_spark(spark, frame), on_spark(spark, truth)
         rec = recframe.spark.rec(sdf, truth=spark_truth, **OF_TRUTH)
         assert_same(frame.rec(truth=truth, **OF_TRUTH).evaluate(METRICS), rec.evaluate(METRICS))
-        # If two stages fail at once, Spark raises its own long error, not Python's.
+        # If two stages fail at once, Spark raises a long error in place of Python's.
         refused = recframe.spark.rec(sdf, truth=spark_truth, **{**OF_TRUTH, "short": "raise"})
         for find in (lambda table: table.toPandas(), lambda table: table.count()):
             assert "fewer than k=50 ranked rows" in refusal(lambda: refused.recall(50), find)

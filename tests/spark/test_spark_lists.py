@@ -13,7 +13,7 @@ from spark.frames import refusal
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore"),  # Spark's own
+    pytest.mark.filterwarnings("ignore"),  # warnings of Spark
 ]
 
 USERS = range(12)
@@ -65,7 +65,7 @@ def test_arrays_become_rows(spark, recs, shape):
 @pytest.mark.parametrize("form", ["pandas", "Spark"])
 @pytest.mark.parametrize("role", ["truth", "exclude"])
 def test_truth_and_exclude_take_arrays(spark, recs, role, form):
-    """Truth and exclude with lists equal those with a row for each item."""
+    """Truth and exclude with lists equal the same pairs with a row for each item."""
     pairs = TRUTH if role == "truth" else pd.DataFrame({"userId": [1, 1, 2], "movieId": [1, 3, 4]})
     lists = pairs.groupby("userId")["movieId"].agg(list).rename("movieIds").reset_index()
     lists["movieIds"] = lists["movieIds"].where(lists["userId"] != 1, pd.Series([[]] * len(lists)))

@@ -9,7 +9,7 @@ from note_cases import MISTAKES, SILENT, warnings_of
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore"),  # Spark's own
+    pytest.mark.filterwarnings("ignore"),  # warnings of Spark
 ]
 
 

@@ -13,7 +13,7 @@ from spark.frames import IDS, OF_TRUTH, ROLES, make, on_spark, refusal
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore"),  # Spark's own
+    pytest.mark.filterwarnings("ignore"),  # warnings of Spark
 ]
 USER = ROLES["user"]
 TABLES = {
@@ -89,7 +89,7 @@ def test_segments_are_those_of_pandas(spark, method):
 
 @pytest.mark.parametrize("kind", ["pandas", "Spark"])
 def test_users_of_truth_without_rows(spark, kind):
-    """Users of truth without rows are in the segment of null, or with by=user in their own."""
+    """Users of truth without rows are in the segment of null, and with by=user each in one."""
     frame, truth = make_segments()
     theirs = frame.rec(truth=truth, **OF_TRUTH)
     companion = truth if kind == "pandas" else on_spark(spark, truth)

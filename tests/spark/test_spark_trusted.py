@@ -8,7 +8,7 @@ from judged_rows import SCORES, draw_rows, rec_of
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore"),  # Spark's own
+    pytest.mark.filterwarnings("ignore"),  # warnings of Spark
 ]
 
 

@@ -29,7 +29,7 @@ from spark.frames import (
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore"),  # Spark's own
+    pytest.mark.filterwarnings("ignore"),  # warnings of Spark
 ]
 
 
@@ -124,7 +124,7 @@ def test_inspect_reads_no_row_of_others(spark):
 
 
 def test_one_ranking(spark):
-    """user=None ranks the whole frame, with truth and without."""
+    """user=None ranks all rows together, with truth and without."""
     frame, truth = make()
     frame, truth = (rows.drop_duplicates(rows.columns[1]) for rows in (frame, truth))
     alone = {**ROLES, "user": None}
@@ -179,7 +179,7 @@ def test_others_of_other_ids_are_refused(spark, message):
 def test_days_of_truth(spark):
     """A day in both rows and truth is asked about, as in pandas."""
     rows, truth = test_truth_days.ROWS[:6], test_truth_days.TRUTH
-    other_days = truth["day"].to_numpy()[::-1]  # No item has its own day, in any partition.
+    other_days = truth["day"].to_numpy()[::-1]  # Every item has several days, in any partition.
     options = {"truth": spark.createDataFrame(pd.concat([truth, truth.assign(day=other_days)]))}
     table = recframe.spark.rec(spark.createDataFrame(rows), **options).recall(k=1)
     with pytest.raises(
