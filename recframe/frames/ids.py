@@ -47,7 +47,7 @@ class Ids(NamedTuple):
     is_sorted: bool
 
     def used(self) -> Ids:
-        """Return the same ids without those that are in no row, and the codes that fit."""
+        """Return the ids that rows have, with the codes of these ids."""
         if not self.is_sorted:
             return self
         codes, is_used = self.codes, np.zeros(len(self.ids), bool)

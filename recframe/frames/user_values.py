@@ -227,7 +227,7 @@ def _find_scores_and_metrics(per_user: pd.DataFrame) -> pd.MultiIndex:
             )
         names = columns.names
         orders = {name == one for name, one in zip(names, LEVELS, strict=True) if name in LEVELS}
-        if not orders:  # Levels without names are told by their labels: one has metrics.
+        if not orders:  # Without names, the labels decide which level has metrics.
             are_metrics = [any(map(is_metric, columns.unique(n))) for n in (0, 1)]
             orders = {are_metrics[1]} if are_metrics[0] != are_metrics[1] else orders
         if len(orders) != 1:

@@ -57,7 +57,7 @@ class Definition(NamedTuple):
     least_k : int, default 1
         The least cut-off that it takes.
     is_bounded : bool, default True
-        Whether values are in [0, 1]. Other values are 0 or more, or those of a column.
+        Whether values are in [0, 1]. Other values are 0 or more, or values of a column.
     better : {"high", "low", "unknown"}, default "high"
         Which values are better, for a gate; only the user knows it for some metrics.
     """

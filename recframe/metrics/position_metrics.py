@@ -30,7 +30,7 @@ def ndcg(statistics: RankStatistics, k: int | None, policy: Policy, *, offset: f
     * The same: trec_eval (``ndcg``, ``ndcg_cut_k``; its ``-l`` does not change gains either), ranx
       (its ``ndcg_burges`` has the exponential gain) and RePlay (which has no grades).
     * Listed items only: scikit-learn and torchmetrics.
-    * Another ideal: that of RecTools has k relevant items whatever R is, unless
+    * Another ideal: RecTools takes k relevant items for every R, unless
       ``divide_by_achievable=True``.
     * Another discount, ``offset=0``: LensKit divides gains by max(1, log2(position)), unless
       ``weight=LogRankWeight(offset=1)``. So did K. Järvelin and J. Kekäläinen, "Cumulated
@@ -103,10 +103,10 @@ def rbp(statistics: RankStatistics, k: int | None, policy: Policy, *, p: float) 
     """
     Return rbp(p) for each user: (1 - p) times the sum of p^(position - 1) over relevant rows.
 
-    Rank-biased precision: the share of relevant rows among those seen by a user who goes on from
-    each row to the next with probability p (A. Moffat and J. Zobel, "Rank-biased precision for
-    measurement of retrieval effectiveness", ACM Transactions on Information Systems 27, 2008). In
-    [0, 1]; 0 where R = 0. Relevant rows beyond k, or not ranked, add 0.
+    Rank-biased precision: the share of relevant rows among the rows that a user sees, if the user
+    goes on from each row to the next with probability p (A. Moffat and J. Zobel, "Rank-biased
+    precision for measurement of retrieval effectiveness", ACM Transactions on Information Systems
+    27, 2008). In [0, 1]; 0 where R = 0. Relevant rows beyond k, or not ranked, add 0.
 
     See Also
     --------
