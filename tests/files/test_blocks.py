@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import recframe
 import strategies
-from layouts import (
+from files.layouts import (
     FEW,
     LAYOUTS,
     SMALL,
@@ -24,7 +24,7 @@ from layouts import (
     shuffled_file,
     users_across_files,
 )
-from opened import open_files
+from files.opening import open_files
 from recframe.files import blocks
 from recframe.files.batches import batch_bytes, next_ahead, read_batches
 from recframe.files.blocks import (

@@ -134,7 +134,7 @@ def test_segments_and_weights(rows, truth, tmp_path):
 
 
 def test_few_pairs_are_held(rows, truth, tmp_path):
-    """Few pairs, and pairs without footers, are held in memory."""
+    """Few pairs, and pairs without footers, stay in memory."""
     path = write(rows, tmp_path / "rows")
     truth.to_csv(tmp_path / "truth.csv", index=False)
     options = {"population": "both", "min_relevance": 2}

@@ -6,8 +6,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import recframe
-from layouts import FEW
-from opened import open_files
+from files.layouts import FEW
+from files.opening import open_files
 from recframe.files import footers
 from recframe.files.batches import batch_bytes
 from recframe.files.blocks import plan_blocks

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import recframe
-from layouts import FEW
+from files.layouts import FEW
 from recframe.files import staging
 from recframe.files.limits import TemporaryRows
 

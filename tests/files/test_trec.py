@@ -1,4 +1,4 @@
-"""Runs and qrels of TREC: good lines are read, and each bad line is refused."""
+"""recframe.read_run and recframe.read_qrels read good lines, and refuse each bad line."""
 
 import gzip
 import os

@@ -13,7 +13,7 @@ from recframe.text_types import TextTypes
 
 
 def read(name, data, types=None):
-    """Return the columns of a file with this name and content, read whole or in blocks."""
+    """Return the columns of a file with this name and content, read at once or in blocks."""
     rows = open_rows(name, lambda: io.BytesIO(data))
     if types is None:
         return read_whole(rows, lambda _: False).to_pydict()

@@ -42,7 +42,7 @@ COVERED_BY = {
     "cli": "test_options test_models_in_rows test_questions test_docs",
     "console": "cli test_errors",
     "conventions": "test_like",
-    "dask": "frames/test_companions test_methods test_other_tables test_hostile test_notes "
+    "dask": "frames/test_companions test_methods test_other_tables test_unusual_values test_notes "
     "test_engines_page analysis/test_report",
     "errors": "test_tracebacks cli/test_arguments",
     "files": "test_scanned test_population formats stores/test_outputs",
@@ -53,9 +53,9 @@ COVERED_BY = {
     "test_repeated_pairs test_user_columns analysis",
     "functions": "test_per_user_functions test_public_calls test_options",
     "methods": "test_public_calls test_accessor test_notes",
-    "notes": "test_population test_let_pass",
+    "notes": "test_population test_accepted_data",
     "options": "test_like test_public_calls",
-    "partitions": "dask files/test_partitioned_companions test_hostile",
+    "partitions": "dask files/test_partitioned_companions test_unusual_values",
     "kernel": "test_ties test_long_frames test_units",
     "metrics": "test_ties test_properties test_reference test_functions cli/test_compare",
     "polars": "test_methods test_arrow_tables test_units test_questions",
