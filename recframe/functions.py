@@ -26,7 +26,7 @@ from recframe.analysis.summary import summary_table
 from recframe.analysis.trusted import check_regression, check_users_known, read_people
 from recframe.analysis.verdict import Gate, make_gate
 from recframe.errors import RecframeError, WrongTypeError, as_text, find_near, quote
-from recframe.files.budget import MEMORY, Report, check_limits
+from recframe.files.limits import MEMORY, Report, check_limits
 from recframe.frames.names import is_infer
 from recframe.frames.questions import ask_all, write
 from recframe.frames.tables import name_figures
@@ -629,7 +629,7 @@ def read_per_user(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
     1           0.5
     2           1.0
     """
-    from recframe.files.saved import read_joined  # frames do not need this import
+    from recframe.files.per_user_tables import read_joined  # frames do not need this import
 
     return read_joined(path)
 
@@ -704,7 +704,7 @@ def save_per_user(
     1           0.0
     2           1.0
     """
-    from recframe.files.saved import save_table
+    from recframe.files.per_user_tables import save_table
 
     if not isinstance(options, Mapping | None):
         raise frame_error("options", "a dict of the options that made the table", options)
@@ -995,7 +995,10 @@ def _read_sides(old: Any, new: Any, weights: Any) -> Sides:
     """Return two tables of users, with the options of those that are files."""
     names = [os.fspath(one) if is_path(one) else name for one, name in ((old, "old"), (new, "new"))]
     if is_path(old) and is_path(new):
-        from recframe.files.saved import join_weights, read_saved  # frames do not need this import
+        from recframe.files.per_user_tables import (  # frames do not need this import
+            join_weights,
+            read_saved,
+        )
 
         saved = read_saved(names)
         weights = join_weights(saved, names) if weights is None else weights

@@ -56,6 +56,14 @@ def test_sentences_have_a_subject(name):
     assert [] == found
 
 
+def test_docstrings_of_tests_have_a_subject():
+    """First lines of docstrings of tests and helpers begin with their subject."""
+    paths = sorted(Path(__file__).parent.rglob("*.py"))
+    trees = [ast.parse(path.read_text("utf-8")) for path in paths]
+    lines = [line for tree in trees for line in list_first_lines(tree)]
+    assert [] == [one for one in lines if FRAGMENT.match(one) or IDLE.search(one)]
+
+
 def test_names_of_functions_have_one_meaning():
     """Few names stand for functions of two modules, but for metrics and their formulas."""
     places = defaultdict(set)

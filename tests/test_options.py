@@ -42,7 +42,7 @@ def test_options_are_spelled_alike(name, entry):
 
 
 def test_there_are_no_other_options():
-    """The signatures have the fields of `Options`, and no others but their own arguments."""
+    """The signatures have the fields of `Options`, and the arguments that each call adds."""
     for name, entry in ({"evaluate": recframe.evaluate} | ENTRY_POINTS).items():
         assert {*OWN[name], *DEFAULTS} == set(inspect.signature(entry).parameters)
     assert {field.name: field.type for field in fields(Options)} == typing.get_type_hints(

@@ -155,7 +155,7 @@ def test_methods_that_are_not_there(name, hint):
 
 
 def test_signatures_are_as_written():
-    """A public function keeps its own signature and docstring."""
+    """The decorator keeps a public function's signature and docstring."""
     assert "metrics" in inspect.signature(recframe.evaluate).parameters
     assert ["self", "k", "trusted"] == list(inspect.signature(RankingMethods.describe).parameters)
     assert "evaluate" == recframe.evaluate.__name__

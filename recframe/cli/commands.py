@@ -41,9 +41,9 @@ from recframe.console import DONE, shows_bar, tell
 from recframe.conventions import REMAINING
 from recframe.errors import RecframeError, shorten, show_path
 from recframe.files.blocks import ROUTES, plan_blocks
-from recframe.files.budget import check_limits
 from recframe.files.footers import Files
-from recframe.files.saved import describe_made, write_each
+from recframe.files.limits import check_limits
+from recframe.files.per_user_tables import describe_made, write_each
 from recframe.frames.names import is_infer
 from recframe.frames.tables import tidy_table
 from recframe.metrics.definitions import DEFAULT_METRICS
@@ -196,7 +196,7 @@ def run_describe(arguments: Namespace) -> tuple[int, str]:
         words = ["recframe", "evaluate", *arguments.paths, *spell_flags(changed)]
         add_evaluate(parser := Parser())
         tell(f"note: recframe evaluate asks: {parser.spell_refusal(words, refusal)}")
-    return DONE, f"{opened[0].rows_said} rows"
+    return DONE, f"{opened[0].rows_in_words} rows"
 
 
 def read_options(arguments: Namespace) -> Options:

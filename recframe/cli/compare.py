@@ -32,10 +32,9 @@ from recframe.cli.parser import as_flag, read_number
 from recframe.cli.results import Result, join_results, make_pairs_result, write_result
 from recframe.console import DONE, FAILED, USAGE, shows_bar, tell
 from recframe.errors import RecframeError, quote, show_path
-from recframe.files.saved import join_weights, read_joined, read_saved
+from recframe.files.per_user_tables import join_weights, read_joined, read_saved
 from recframe.frames.names import shown
-from recframe.stores import is_uri, show_uri, without_file
-from recframe.stores.disk import check_named, identify
+from recframe.stores import check_named, identify, is_uri, show_uri, without_file
 
 RULES = {
     "max_drop": "fail where a mean fell by more than D and its interval excludes 0; repeat it for "

@@ -22,8 +22,8 @@ from recframe.cli.parser import (
 from recframe.console import DONE, FAILED, INTERRUPTED, REFUSED, TERMINATED, USAGE
 from recframe.conventions import LIKE
 from recframe.errors import RecframeError
-from recframe.files.budget import MEMORY, check_memory
-from recframe.files.saved import FILE_ENDINGS
+from recframe.files.limits import MEMORY, check_memory
+from recframe.files.per_user_tables import FILE_ENDINGS
 from recframe.metrics.names import check_k
 from recframe.options import CHOICES, INFER, MEANINGS, SEVERAL, Options
 

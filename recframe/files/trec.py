@@ -227,7 +227,7 @@ def _find_first(data: bytes) -> bytes:
 
 def _read_bytes(path: str) -> bytes:
     """Return the contents of a file, decompressed."""
-    from recframe.stores.disk import check_named, identify, reason  # Frames do not need it.
+    from recframe.stores import check_named, identify, reason  # Frames do not need it.
 
     check_named("it", path)
     identify(path)

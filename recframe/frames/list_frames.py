@@ -12,7 +12,6 @@ import pandas as pd
 import pyarrow as pa
 from pandas.api.types import is_float_dtype, is_list_like, is_numeric_dtype
 
-from recframe.cells import Types, convert, read_cells
 from recframe.errors import DAMAGE, Choice, RecframeError, quote
 from recframe.frames.constructors.rows import read_lists
 from recframe.frames.list_columns import (
@@ -39,6 +38,7 @@ from recframe.frames.names import (
 )
 from recframe.options import EMPTY, INFER, LISTS, ROLE_LABELS, Options
 from recframe.other_tables import read_column
+from recframe.text_types import TextTypes, convert, read_cells
 
 STRUCTS = (Mapping, list, tuple, np.ndarray)  # members that have fields
 N_LOOKED_AT = 100  # cells of a column that are looked at
@@ -156,7 +156,7 @@ def read_list_rows(
         if is_text:
             cells = split_texts(where, pa.array(column, pa.large_string(), from_pandas=True), sep)
             if isinstance(cells, pa.Array):
-                types = Types(ids=[of])
+                types = TextTypes(ids=[of])
                 texts = read_cells(of, cells.flatten(), types)
                 lists[of] = relist(cells, convert(texts, types.find(of) or pa.string()))
                 continue

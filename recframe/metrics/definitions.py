@@ -6,9 +6,9 @@ them, n the number of ranked rows and R that of relevant items, ranked or not. U
 M. Najork, "Computing information retrieval performance measures efficiently in the presence of tied
 scores", ECIR 2008).
 
-Without a relevant item (R = 0) sums over hits are 0, and so is precision; fall-out and `judged` ask
-for other rows. Every other metric asks how well relevant items were found, which has no answer
-then: `zero_division`.
+Without a relevant item (R = 0) sums over hits are 0, and so is precision; fall-out and `judged`
+count other rows. Every other metric measures how well relevant items are ranked. It is undefined
+then, and has the value of `zero_division`.
 """
 
 from collections.abc import Callable
@@ -57,7 +57,7 @@ class Definition(NamedTuple):
     least_k : int, default 1
         The least cut-off that it takes.
     is_bounded : bool, default True
-        Whether values are in [0, 1]. Other values are 0 or more, or those of a column.
+        Whether values are in [0, 1]. Other values are 0 or more, or values of a column.
     better : {"high", "low", "unknown"}, default "high"
         Which values are better, for a gate; only the user knows it for some metrics.
     """

@@ -1,4 +1,4 @@
-"""A segment counts like a frame of its own, and a weight like a repeated user."""
+"""A segment of `by` counts like a separate frame, and users with `weights` like repeated users."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""truth_from makes frames of relevant items from dicts and sparse matrices."""
+"""recframe.truth_from makes frames of relevant items from dicts and sparse matrices."""
 
 import numpy as np
 import pandas as pd
