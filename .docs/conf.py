@@ -14,7 +14,7 @@ from sphinx.util.typing import stringify_annotation
 import recframe
 from recframe import cli
 from recframe.cli.flags import GROUPS
-from recframe.options import CHOICE_MEANINGS, DEFAULTS, MEANINGS
+from recframe.options import CHOICES, DEFAULTS, MEANINGS
 
 REPOSITORY = "https://github.com/recframe/recframe/blob/main/"
 ROOT = Path(__file__).parents[1]
@@ -59,7 +59,7 @@ def list_options() -> str:
         lines += ["", f"### {group.capitalize()}", "", "| option | meaning |", "|---|---|"]
         for name in names:
             default = f'"{DEFAULTS[name]}"' if isinstance(DEFAULTS[name], str) else DEFAULTS[name]
-            choices = CHOICE_MEANINGS.get(name, {}).items()
+            choices = CHOICES.get(name, {}).items()
             lines_of_cell = [f'`"{choice}"`: {text}' for choice, text in choices]
             meaning = "<br>".join([MEANINGS[name], *lines_of_cell])
             link = f'<a href="#{name.replace("_", "-")}"><code>{name}={default}</code></a>'

@@ -22,12 +22,14 @@ from recframe.frames.tables import Make
 from recframe.frames.truth import judge_frame
 from recframe.frames.unused_columns import take_users
 from recframe.methods import RankingMethods
-from recframe.options import DEFAULTS, LOADED, OptionArguments, Options, is_path, spell_options
+from recframe.options import DEFAULTS, OptionArguments, Options, spell_options
 from recframe.other_tables import (
+    LOADED,
     TABLE,
     TableLike,
     TruthLike,
     find_reader,
+    is_path,
     load_table,
     read_frame,
     read_views,

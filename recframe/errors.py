@@ -4,7 +4,7 @@ import os
 import re
 import reprlib
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from numbers import Real
 from types import TracebackType
 from typing import Any, NamedTuple, TypeGuard
@@ -83,6 +83,15 @@ def is_number(value: object, kind: type = Real) -> TypeGuard[Any]:
     """Return whether a value is a number; booleans and timedeltas are not."""
     is_timedelta = getattr(getattr(value, "dtype", None), "kind", "") == "m"  # NumPy's is an int
     return isinstance(value, kind) and not isinstance(value, bool) and not is_timedelta
+
+
+def check_choice(
+    name: str, value: object, choices: Collection[str], required: str = "one of"
+) -> None:
+    """Raise unless the value of an argument is one of its choices."""
+    if not isinstance(value, str) or value not in choices:
+        listed = ", ".join(map(repr, choices))
+        raise RecframeError(f"{name} must be {required} {listed}, but is {quote(value)}")
 
 
 def show_path(path: object) -> str:

@@ -11,18 +11,18 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from recframe.cells import (
+from recframe.errors import quote
+from recframe.other_tables import RELATION, is_instance
+from recframe.text_types import (
     FIRST_BLOCK,
     Blocks,
-    Types,
+    TextTypes,
     check_type,
     convert,
     infer_lines,
     parse_lines,
     read_cells,
 )
-from recframe.errors import quote
-from recframe.other_tables import RELATION, is_instance
 
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 JSON = ("jsonl", "ndjson", "json")
@@ -48,7 +48,7 @@ class RowSource(Protocol):
     def read_schema(self, memory: int | None = None) -> pa.Schema:
         """Return the columns."""
 
-    def iter_batches(self, names: Sequence[str], types: Types) -> Iterator[pa.RecordBatch]:
+    def iter_batches(self, names: Sequence[str], types: TextTypes) -> Iterator[pa.RecordBatch]:
         """Yield these columns of all rows."""
 
 
@@ -67,7 +67,7 @@ class GivenRows:
         ).schema
         return schema
 
-    def iter_batches(self, names: Sequence[str], types: Types) -> Iterator[pa.RecordBatch]:
+    def iter_batches(self, names: Sequence[str], types: TextTypes) -> Iterator[pa.RecordBatch]:
         """Yield these columns of all rows; raise if a reader was read before."""
         batches = self.given
         if is_instance(batches, *RELATION):
@@ -106,7 +106,7 @@ class ArrowFile:
             schema: pa.Schema = reader.schema
             return schema
 
-    def iter_batches(self, names: Sequence[str], types: Types) -> Iterator[pa.RecordBatch]:
+    def iter_batches(self, names: Sequence[str], types: TextTypes) -> Iterator[pa.RecordBatch]:
         """Yield these columns of all rows."""
         with self._opened(list(map(self.read_schema().get_field_index, names))) as reader:
             n_batches = getattr(reader, "num_record_batches", None)  # A stream has no such number.
@@ -148,14 +148,14 @@ class Delimited:
                 "its columns are separated by semicolons, but recframe reads commas and tabs only; "
                 "in Python, pass pd.read_csv(path, sep=';')"
             )
-        types = Types(memory=memory)
+        types = TextTypes(memory=memory)
         types.check_columns(len(texts))
         with self._opened(types, texts=texts) as reader:
             names = reader.schema.names
         next(self.iter_batches(names, types), None)
         return types.complete(pa.schema([(name, pa.null()) for name in names]))
 
-    def iter_batches(self, names: Sequence[str], types: Types) -> Iterator[pa.RecordBatch]:
+    def iter_batches(self, names: Sequence[str], types: TextTypes) -> Iterator[pa.RecordBatch]:
         """Yield these columns of all rows; their cells are text, integers or null."""
         with self._opened(types, names) as reader:
             for cells in reader:
@@ -170,7 +170,7 @@ class Delimited:
 
     @contextmanager
     def _opened(
-        self, types: Types, names: Sequence[str] = (), texts: Sequence[str] = ()
+        self, types: TextTypes, names: Sequence[str] = (), texts: Sequence[str] = ()
     ) -> Iterator[Any]:
         """Open a reader of the columns `names`, or of all; `names` and `texts` are read as text."""
         from pyarrow import csv  # `import recframe` does not need it.
@@ -216,7 +216,7 @@ class JsonLines:
 
     def _read_first(self, memory: int | None) -> pa.Table:
         """Return the first lines."""
-        types = Types(memory=memory)
+        types = TextTypes(memory=memory)
         for number, text in self._iter_lines(types):
             table = infer_lines(text, number, types)
             if all(map(pa.types.is_struct, table.schema.types)):  # {"user": {"0": 1}} is one.
@@ -224,7 +224,7 @@ class JsonLines:
             return table
         raise pa.ArrowInvalid("it is empty")
 
-    def iter_batches(self, names: Sequence[str], types: Types) -> Iterator[pa.RecordBatch]:
+    def iter_batches(self, names: Sequence[str], types: TextTypes) -> Iterator[pa.RecordBatch]:
         """Yield these columns of all rows; the types may differ from batch to batch."""
         schema = self._read_first(types.memory).schema
         for number, text in self._iter_lines(types):
@@ -248,7 +248,7 @@ class JsonLines:
                 columns[name] = values
             yield from pa.table(columns).combine_chunks().to_batches()
 
-    def _iter_lines(self, types: Types) -> Iterator[tuple[int, bytes]]:
+    def _iter_lines(self, types: TextTypes) -> Iterator[tuple[int, bytes]]:
         """Yield whole lines of a file, many at a time, with the number of the first."""
         with self.open_file() as file:
             blocks, rest, number = Blocks(file, types), file.read(1), 1
@@ -303,7 +303,7 @@ def read_whole(rows: RowSource, is_id: Callable[[str], bool]) -> pa.Table:
             raise pa.ArrowInvalid(
                 f"{n_columns} columns are named {quote(name)}. Write a header with different names."
             )
-    types = Types(ids=list(filter(is_id, schema.names)))
+    types = TextTypes(ids=list(filter(is_id, schema.names)))
     batches = list(rows.iter_batches(schema.names, types))
     schema = types.complete(schema)
     return pa.Table.from_batches([convert_all(one, schema) for one in batches], schema)

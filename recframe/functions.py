@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from inspect import signature, unwrap
+from inspect import unwrap
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import pandas as pd
@@ -18,7 +18,7 @@ from recframe.analysis.compare import (
     trust,
 )
 from recframe.analysis.display import with_notes
-from recframe.analysis.gate import TOLD, Sides, find_verdict
+from recframe.analysis.gate import Sides, find_verdict
 from recframe.analysis.plans import plan_table
 from recframe.analysis.resampling import Interval, OfDifferences, make_resampling
 from recframe.analysis.segments import By, apply_by_segment, segment_table
@@ -26,14 +26,14 @@ from recframe.analysis.summary import summary_table
 from recframe.analysis.trusted import check_regression, check_users_known, read_people
 from recframe.analysis.verdict import Gate, make_gate
 from recframe.errors import RecframeError, WrongTypeError, as_text, find_near, quote
-from recframe.files.budget import MEMORY, Report, check_limits
+from recframe.files.limits import MEMORY, Report, check_limits
 from recframe.frames.names import is_infer
 from recframe.frames.questions import ask_all, write
 from recframe.frames.tables import name_figures
 from recframe.frames.user_values import check_per_user, find_units
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.notes import list_notes, taking_notes
-from recframe.options import INFER, OptionArguments, is_path, make_options, spell_options
+from recframe.options import INFER, OptionArguments, make_options, spell_options
 from recframe.other_tables import (
     RELATION,
     TABLE_OR,
@@ -43,6 +43,7 @@ from recframe.other_tables import (
     TableLike,
     frame_error,
     is_instance,
+    is_path,
     is_source,
     is_table,
 )
@@ -52,11 +53,6 @@ if TYPE_CHECKING:
     import recframe.scanned
 
 
-GATE_STATISTICS: dict[str, Any] = {
-    name: one.default
-    for name, one in signature(RecAccessor.compare).parameters.items()
-    if name in ("test", "correction", "confidence", "n_resamples", "seed", "interval")
-}
 # The function `evaluate` asks all open questions itself.
 evaluate_rows: Callable[..., pd.DataFrame] = unwrap(RecAccessor.evaluate)
 
@@ -633,7 +629,7 @@ def read_per_user(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
     1           0.5
     2           1.0
     """
-    from recframe.files.saved import read_joined  # frames do not need this import
+    from recframe.files.per_user_tables import read_joined  # frames do not need this import
 
     return read_joined(path)
 
@@ -708,7 +704,7 @@ def save_per_user(
     1           0.0
     2           1.0
     """
-    from recframe.files.saved import save_table
+    from recframe.files.per_user_tables import save_table
 
     if not isinstance(options, Mapping | None):
         raise frame_error("options", "a dict of the options that made the table", options)
@@ -987,21 +983,22 @@ def gate(
         near = find_near(name, limits)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise WrongTypeError(f"gate() got an unexpected keyword argument {name!r}{hint}")
-    how = make_comparison(**GATE_STATISTICS | statistics)
+    how = make_comparison(**statistics)
     is_one = isinstance(trusted, pd.DataFrame) or is_path(trusted)
     given: Any = [] if trusted is None else [trusted] if is_one else trusted
     people = [read_per_user(one) if is_path(one) else one for one in given]
-    with taking_notes() as facts:
-        sides = _read_sides(old, new, statistics.get("weights"))
-        verdict = find_verdict(sides, limits, how, metrics=metrics, by=by, trusted=people)
-    return make_gate(verdict, [one for one in list_notes(facts) if one.kind.startswith(TOLD)])
+    sides = _read_sides(old, new, statistics.get("weights"))
+    return make_gate(find_verdict(sides, limits, how, metrics=metrics, by=by, trusted=people))
 
 
 def _read_sides(old: Any, new: Any, weights: Any) -> Sides:
     """Return two tables of users, with the options of those that are files."""
     names = [os.fspath(one) if is_path(one) else name for one, name in ((old, "old"), (new, "new"))]
     if is_path(old) and is_path(new):
-        from recframe.files.saved import join_weights, read_saved  # frames do not need this import
+        from recframe.files.per_user_tables import (  # frames do not need this import
+            join_weights,
+            read_saved,
+        )
 
         saved = read_saved(names)
         weights = join_weights(saved, names) if weights is None else weights

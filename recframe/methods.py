@@ -26,7 +26,7 @@ from recframe.analysis.catalogue import (
     read_catalogue,
 )
 from recframe.analysis.compare import Correction, Test, compare_table, make_comparison, trust
-from recframe.analysis.describe import Description
+from recframe.analysis.description import Description
 from recframe.analysis.display import Inspection, NotedTable, with_notes
 from recframe.analysis.overlap import check_overlap, measure_overlap, overlap_table
 from recframe.analysis.overview import Overview, make_overview
@@ -111,12 +111,12 @@ from recframe.options import (
     OptionArguments,
     Options,
     is_key,
-    is_path,
     list_changed,
     make_options,
     spell_arguments,
     spell_options,
 )
+from recframe.other_tables import is_path
 from recframe.public_calls import make_public, public
 
 Table = TypeVar("Table")
@@ -1306,10 +1306,8 @@ class RankingMethods(ABC, Generic[Table]):
         score metric
         score recall@1   0.5  0.095  0.905        2  Wilson score             0.5
         """
-        resampling, asked = (
-            make_resampling(confidence, n_resamples, seed, interval),
-            self._parse(metrics),
-        )
+        resampling = make_resampling(confidence, n_resamples, seed, interval)
+        asked = self._parse(metrics)
         if trusted is not None:
             check_regression(interval=interval)
         people = self._read_trusted(asked, trusted)
@@ -1632,9 +1630,8 @@ class RankingMethods(ABC, Generic[Table]):
         companions = [one for one in (self._options.truth, self._options.exclude) if is_path(one)]
 
         def by_segment(make_table: MakeWeighted) -> pd.DataFrame:
-            return as_columns(
-                self._collect(self._aggregate_users(metrics, make_table, by, None, unit))
-            )
+            table = self._aggregate_users(metrics, make_table, by, None, unit)
+            return as_columns(self._collect(table))
 
         return Findings(
             per_user=per_user,

@@ -3,31 +3,16 @@
 import inspect
 import math
 import os
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, NamedTuple, TypedDict, TypeVar, get_args
 
 import pandas as pd
-from pandas.api.types import is_list_like
 
 from recframe.conventions import find_options, name_map_at_k
-from recframe.errors import (
-    Choice,
-    RecframeError,
-    find_near,
-    hide,
-    is_number,
-    quote,
-)
+from recframe.errors import Choice, RecframeError, check_choice, find_near, hide, is_number, quote
 from recframe.kernel.ranking import TIE_RULES, TieRule
-from recframe.other_tables import (
-    TABLE_OR,
-    TruthLike,
-    is_of_dicts,
-    load_table,
-    read_frame,
-    read_views,
-)
+from recframe.other_tables import TruthLike, load_companion
 from recframe.public_calls import CUT_OFFS
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -43,7 +28,6 @@ NullRelevance = Literal["raise", "nonrelevant"]
 
 INFER = "infer"
 # Keys of `DataFrame.attrs`.
-LOADED = "recframe_loaded"  # the frame was a table of another library
 EMPTY = "recframe_empty_lists"  # rows without item and score stand for lists without items
 LIST = "list_number"  # the column that tells the lists of files and engines apart
 LISTS = "recframe_lists"  # columns of lists, and the separators of those that are text
@@ -55,14 +39,9 @@ SEVERAL = ("user", "score", "truth_user")  # options that take a list of labels 
 MAY_BE_NONE = ("user", "relevant", "model")  # labels that may be None
 
 
-def _define_option(default: Any, takes: Any, meaning: str, *meanings: str) -> Any:
-    """Return the field of an option; `takes` is a Literal or a text that names the values.
-
-    The values of a Literal have `meanings` in their order.
-    """
-    metadata = {"takes": takes, "meaning": meaning}
-    metadata["meanings"] = dict(zip(get_args(takes), meanings, strict=True))
-    return field(default=default, metadata=metadata)
+def _define_option(default: Any, meaning: str, *meanings: str) -> Any:
+    """Return the field of an option; its choices, if any, have `meanings` in their order."""
+    return field(default=default, metadata={"meaning": meaning, "meanings": meanings})
 
 
 class Models(NamedTuple):
@@ -81,30 +60,25 @@ class Options:
     """How a frame is read and how edge cases count. Values are checked when it is made."""
 
     user: Hashable | list[Hashable] | None = _define_option(
-        INFER, "label, list of labels, or None", "column of users; several: each combination is one"
+        INFER, "column of users; several: each combination is one"
     )
-    item: Hashable = _define_option(INFER, "label", "column of items")
+    item: Hashable = _define_option(INFER, "column of items")
     score: Hashable | list[Hashable] = _define_option(
-        INFER, "label or list of labels", "column to rank by; several: each is a model"
+        INFER, "column to rank by; several: each is a model"
     )
     ascending: bool | list[bool] | None = _define_option(
         None,
-        "bool, list of bool, or None",
         "the lowest score is the best, as for distances; by default the highest is, and a score "
         "named like a distance, rank or loss is refused",
     )
-    relevant: Hashable | None = _define_option(
-        INFER, "label, or None where every pair of truth is relevant", "column of relevance"
-    )
+    relevant: Hashable | None = _define_option(INFER, "column of relevance")
     model: Hashable | None = _define_option(
         INFER,
-        "label or None",
         "column that names the model of each row; each model becomes a score column. By default, a "
         "column such as model or run that varies within a user's rows is refused",
     )
     ties: Ties = _define_option(
         "expected",
-        Ties,
         "the order of rows with equal scores",
         "the mean over all orders, computed exactly",
         "row order",
@@ -115,7 +89,6 @@ class Options:
     )
     short: Short = _define_option(
         "raise",
-        Short,
         "a user with fewer than k ranked rows",
         "refuse",
         "divide by k: missing rows count as misses",
@@ -124,7 +97,6 @@ class Options:
     )
     missing: Missing = _define_option(
         "raise",
-        Missing,
         "a row whose score is null or -inf, a mask (inf if the lowest is best)",
         "refuse",
         "leave the row out of the ranking, but count its relevance",
@@ -132,7 +104,6 @@ class Options:
     )
     duplicates: Duplicates = _define_option(
         "raise",
-        Duplicates,
         "rows that repeat a user and item, if the frame has items",
         "refuse",
         "make them one row with the best scores and the highest relevance",
@@ -140,49 +111,39 @@ class Options:
         "count every row",
     )
     zero_division: float = _define_option(
-        math.nan,
-        "{nan, 0.0, 1.0}",
-        "the value if a denominator is 0, such as R (relevant items); means leave out NaN",
+        math.nan, "the value if a denominator is 0, such as R (relevant items); means leave out NaN"
     )
-    min_relevance: float | None = _define_option(None, "float", "rows at or above it are relevant")
+    min_relevance: float | None = _define_option(None, "rows at or above it are relevant")
     trusted_min_relevance: float | None = _define_option(
-        None, "float", "the same for labels of people, which some methods take as trusted="
+        None, "the same for labels of people, which some methods take as trusted="
     )
     null_relevance: NullRelevance = _define_option(
         "raise",
-        NullRelevance,
         "a null relevance, such as an item not rated",
         "refuse",
         "count it as not relevant",
     )
     gain: Gain = _define_option(
         "linear",
-        Gain,
         "the gain of a row in nDCG, DCG and ERR under `min_relevance`",
         "its relevance, also below the threshold",
         "2^relevance - 1, also below the threshold",
         "1 from the threshold on",
     )
     min_score: float | None = _define_option(
-        None,
-        "float",
-        "rows below it are not ranked, but their relevance counts; -inf ranks all rows",
+        None, "rows below it are not ranked, but their relevance counts; -inf ranks all rows"
     )
     truth: TruthLike | None = _define_option(
         None,
-        "DataFrame, Arrow table or path",
         "the relevant items of each user, listed or not; `relevant` and `min_relevance` then "
         "apply to its column",
     )
     truth_user: Hashable | list[Hashable] = _define_option(
-        INFER, "label or list of labels", "column of users in truth; as many as the frame has"
+        INFER, "column of users in truth; as many as the frame has"
     )
-    truth_item: Hashable = _define_option(
-        INFER, "label", "column of items in truth, or of lists of items"
-    )
+    truth_item: Hashable = _define_option(INFER, "column of items in truth, or of lists of items")
     population: Population = _define_option(
         "raise",
-        Population,
         "the users that count if those of the frame and truth differ",
         "refuse",
         "users of both",
@@ -192,25 +153,23 @@ class Options:
     )
     exclude: TruthLike | None = _define_option(
         None,
-        "DataFrame, Arrow table or path",
         "pairs of user and item that are no candidates, such as those seen in training: their rows "
         "leave the frame before anything is ranked; truth stays as it is",
     )
     unjudged: Unjudged = _define_option(
         "nonrelevant",
-        Unjudged,
         "rows whose user and item are not in truth",
         "rank them as not relevant",
         "leave them out before anything is ranked",
     )
     like: str | None = _define_option(
-        None, "a library", "a library whose conventions apply; options that you give win"
+        None, "a library whose conventions apply; options that you give win"
     )
 
     def __post_init__(self) -> None:
         """Raise `RecframeError` for a value that an option does not take."""
         for name, choices in CHOICES.items():
-            _check_choice(name, getattr(self, name), choices)
+            check_choice(name, getattr(self, name), choices)
         for name in LABELS:
             _check_labels(name, getattr(self, name))
         self._check_ascending()
@@ -334,17 +293,13 @@ NO_OPTIONS = {
 }
 DEFAULTS = {option.name: option.default for option in fields(Options)}
 MEANINGS: dict[str, str] = {option.name: option.metadata["meaning"] for option in fields(Options)}
-CHOICE_MEANINGS: dict[str, dict[str, str]] = {
-    option.name: meanings for option in fields(Options) if (meanings := option.metadata["meanings"])
+# The choices of options with their meanings.
+CHOICES: dict[str, dict[str, str]] = {
+    option.name: dict(zip(get_args(option.type), meanings, strict=True))
+    for option in fields(Options)
+    if (meanings := option.metadata["meanings"])
 }
-CHOICES = {name: tuple(meanings) for name, meanings in CHOICE_MEANINGS.items()}
-
-
-def explain_value(name: str, value: object) -> str:
-    """Return the meaning of an option, and of its value if it is a choice."""
-    if name not in CHOICES:
-        return MEANINGS[name]
-    return f"{MEANINGS[name]}: {CHOICE_MEANINGS[name][str(value)]}"
+EDGE_CASES = (*CHOICES, "zero_division", "min_relevance", "min_score")  # they change values
 
 
 def make_options(values: Mapping[str, Any]) -> Options:
@@ -361,40 +316,15 @@ def make_options(values: Mapping[str, Any]) -> Options:
     return Options(**values)
 
 
-def _check_choice(name: str, value: object, choices: Collection[str]) -> None:
-    """Raise unless the value of an option is one of its choices."""
-    if not isinstance(value, str) or value not in choices:
-        listed = ", ".join(map(repr, choices))
-        raise RecframeError(f"{name} must be one of {listed}, but is {quote(value)}")
-
-
 def _check_labels(name: str, value: object) -> None:
     """Raise unless the value of an option is a column label, or a list of them if it takes one."""
     if isinstance(value, Models):  # `_bind` made it from a label
         return
     several = " or a list of labels" if name in SEVERAL else ""
-    if several and isinstance(value, list):
-        is_valid = all(is_key(label) and label is not None for label in value)
-    else:
-        is_valid = is_key(value) and (value is not None or name in MAY_BE_NONE)
-    if not is_valid:
+    labels = value if several and isinstance(value, list) else [value]
+    may_be_none = name in MAY_BE_NONE and labels is not value
+    if not all(is_key(one) and (may_be_none or one is not None) for one in labels):
         raise RecframeError(f"{name} must be a column label{several}, but is {quote(value)}")
-
-
-def load_companion(name: str, value: Any) -> Any:
-    """Return truth or exclude: None and paths as they are, every table as a DataFrame."""
-    if isinstance(value, pd.DataFrame):
-        return read_views(value)
-    if value is None or is_path(value):
-        return value
-    is_series = isinstance(value, pd.Series) and not is_of_dicts(value)
-    if is_series and is_list_like(next(iter(value), None)):
-        frame = value.to_frame("item" if value.name is None else value.name)
-        return frame.rename_axis("user") if frame.index.names == [None] else frame
-    # A query runs only once, and a reader has its rows only once.
-    frame = read_frame(load_table(name, f"{TABLE_OR}the path of a file", value))
-    frame.attrs[LOADED] = True
-    return frame
 
 
 def is_key(value: object) -> bool:
@@ -404,11 +334,6 @@ def is_key(value: object) -> bool:
     except Exception:  # a member may raise any exception
         return False
     return True
-
-
-def is_path(path: object) -> bool:
-    """Return whether a value is a path; nothing needs to exist there."""
-    return isinstance(path, str | os.PathLike) and isinstance(os.fspath(path), str)
 
 
 def spell_options(function: Function) -> Function:

@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+from pandas.api.types import is_list_like
 
 from recframe.errors import DAMAGE, RecframeError, quote, shorten
 
@@ -51,6 +52,7 @@ READERS = {
     "orc": "pd.read_orc({})",
     "parquet": "pd.read_parquet({})",
 }
+LOADED = "recframe_loaded"  # the key in `attrs` of a frame that was another table
 COMPRESSED = (".gz", ".bz2", ".zip", ".xz", ".zst")
 # Arrow converts integers with nulls to floats by default; these dtypes keep them exact.
 NULLABLE = {pa.bool_(): pd.BooleanDtype()} | {
@@ -188,6 +190,11 @@ def read_labels(path: PathLike) -> list[str]:
     return []
 
 
+def is_path(path: object) -> bool:
+    """Return whether a value is a path; nothing needs to exist there."""
+    return isinstance(path, str | os.PathLike) and isinstance(os.fspath(path), str)
+
+
 def frame_error(name: str, required: str, value: object) -> RecframeError:
     """Return the error for an object that is no frame, with a call that makes one."""
     table, call = find_table(name, value)
@@ -207,6 +214,22 @@ def load_table(name: str, required: str, value: Any) -> pa.Table:
         shown = find_table(name, value)[0] or quote(value)
         reason = shorten(str(error).partition("\n")[0])
         raise RecframeError(f"{name}: cannot read {shown}: {reason}") from error
+
+
+def load_companion(name: str, value: Any) -> Any:
+    """Return truth or exclude: None and paths as they are, every table as a DataFrame."""
+    if isinstance(value, pd.DataFrame):
+        return read_views(value)
+    if value is None or is_path(value):
+        return value
+    is_series = isinstance(value, pd.Series) and not is_of_dicts(value)
+    if is_series and is_list_like(next(iter(value), None)):
+        frame = value.to_frame("item" if value.name is None else value.name)
+        return frame.rename_axis("user") if frame.index.names == [None] else frame
+    # A query runs only once, and a reader has its rows only once.
+    frame = read_frame(load_table(name, f"{TABLE_OR}the path of a file", value))
+    frame.attrs[LOADED] = True
+    return frame
 
 
 def read_frame(table: pa.Table, labels: Sequence[Any] | None = None) -> pd.DataFrame:

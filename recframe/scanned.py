@@ -14,13 +14,14 @@ from recframe.analysis.ranked_rows import is_user, split_user
 from recframe.analysis.segments import Grouping, find_grouping, measure_with_values
 from recframe.analysis.summary import measure_noted
 from recframe.errors import DAMAGE, count_of
+from recframe.files.block_results import iter_parts, make_each, open_companion_files, read_places
 from recframe.files.blocks import ROUTES, iter_frames, plan_blocks
-from recframe.files.budget import ROOM, Limits, Progress, room_error, showing
+from recframe.files.discovery import ScannedFiles, find_files, set_names
 from recframe.files.filters import filter_files
 from recframe.files.footers import Files, make_sample, open_files, read_schema, unite
+from recframe.files.limits import ROOM, Limits, Progress, room_error, showing
 from recframe.files.lists import find_list_rows
-from recframe.files.parts import iter_parts, make_each, read_places
-from recframe.files.sources import ScannedFiles, find_files, open_beside, set_names, stage
+from recframe.files.staging import stage
 from recframe.frames.columns import Columns
 from recframe.frames.companions import BlockResult, read_companions
 from recframe.frames.judgments import load_frame, naming
@@ -161,7 +162,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
     @property
     def paths(self) -> list[str]:
         """The paths of the source files."""
-        return [file.path for file in self._frame.found]
+        return [file.path for file in self._frame.sources]
 
     @property
     def scores(self) -> list[Hashable]:
@@ -187,7 +188,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
     @property
     def _sample(self) -> pd.DataFrame:
-        first = self._frame.found[0]
+        first = self._frame.sources[0]
         sample = make_sample(read_schema(first, self._frame.limits.memory), first.path)
         sample.attrs.update(self._frame.attrs)
         return sample
@@ -202,22 +203,22 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
             texts = [f", {name}={one!r}" for name, one in lists.items() if one != known[name]]
             bound._written = f"{self._written[:-1]}{''.join(texts)})"
         if others.pop("union_by_name", False):  # It is an argument of `scan`.
-            found = unite(bound._frame.found, self._frame.limits.memory)
-            bound._frame = bound._frame._replace(found=found)
+            sources = unite(bound._frame.sources, self._frame.limits.memory)
+            bound._frame = bound._frame._replace(sources=sources)
             bound._written = f"{bound._written[:-1]}, union_by_name=True)"
         return super(ScannedRecAccessor, bound)._answer(others)
 
     @property
     def _asks_all(self) -> bool:  # type: ignore[override]  # It depends on the files.
         if self._frame.has_no_footers:
-            return not any(getattr(file.rows, "is_read", False) for file in self._frame.found)
+            return not any(getattr(file.rows, "is_read", False) for file in self._frame.sources)
         return self._open(NO_COLUMNS).n_rows <= MOST_ROWS_ASKED
 
     @property
     def _size(self) -> str:
         if not self._frame.has_no_footers:
             return self.open(NO_COLUMNS).size
-        n_files = count_of(len(self._frame.found), "file")
+        n_files = count_of(len(self._frame.sources), "file")
         return f"{n_files} without footers, staged as they are read"
 
     def _show(self, show: Callable[[Overview], str]) -> str | None:
@@ -233,20 +234,22 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
     def _open(self, columns: Columns) -> Files:
         """Return the files with these columns; no data is read."""
-        found, limits = self._frame.found, self._frame.limits
-        return open_files(stage(found, columns, limits), columns, self._options, limits.memory)
+        sources, limits = self._frame.sources, self._frame.limits
+        return open_files(stage(sources, columns, limits), columns, self._options, limits.memory)
 
     def open(self, columns: Columns, options: Options | None = None) -> Files:
         """Return the files, and truth and exclude of `options` if they must be partitioned too."""
         files = self._open(columns)
         if options is not None and options.needs_item:
-            files = files._replace(beside=open_beside(files, options, self._frame.limits))
+            files = files._replace(
+                companions=open_companion_files(files, options, self._frame.limits)
+            )
         if self._frame.note is not None:
             self._frame.note(files)
         return files
 
     def _read_places(self, labels: list[Hashable], columns: Columns) -> list[pd.DataFrame]:
-        return read_places(self._frame.found, labels, columns, self._options, self._frame.limits)
+        return read_places(self._frame.sources, labels, columns, self._options, self._frame.limits)
 
     def _read_values(self, label: Hashable) -> pd.Series:
         files, values = self._open(NO_COLUMNS._replace(of_users=(label,))), list[pd.Series]()
@@ -324,8 +327,8 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         own = next(iter(split_user(user, columns).values()), None)
         with showing(limits.progress, files.n_rows) as progress:
             frames = iter_frames(files, limits.memory, progress, own)
-            found = [frame[is_user(frame, user, columns)] for frame in frames]
-            rows = pd.concat(found, ignore_index=True) if found else files.sample
+            own_rows = [frame[is_user(frame, user, columns)] for frame in frames]
+            rows = pd.concat(own_rows, ignore_index=True) if own_rows else files.sample
             if len(rows) == 0 and not self._options.has_truth:  # The refusal names some ids.
                 rows = next(iter_frames(files, limits.memory, progress, None), rows).head()
         rows.attrs.update(self._frame.attrs)
@@ -348,15 +351,15 @@ def scan_source(
     names: Any = None,
 ) -> ScannedRecAccessor:
     """Return the accessor to files, bound to options; refusals name the `argument`."""
-    found = find_files(source, argument, access)
-    found = found if names is None else set_names(found, names)
-    files = open_lists(ScannedFiles(found, limits, access, note), lists, sep)
-    found = files.found
+    sources = find_files(source, argument, access)
+    sources = sources if names is None else set_names(sources, names)
+    files = open_lists(ScannedFiles(sources, limits, access, note), lists, sep)
+    sources = files.sources
     if union_by_name:
-        found = unite(found, limits.memory)
+        sources = unite(sources, limits.memory)
     if filters is not None:
-        found = filter_files(found, filters, read_schema(found[0], limits.memory))
-    accessor = ScannedRecAccessor(files._replace(found=found))
+        sources = filter_files(sources, filters, read_schema(sources[0], limits.memory))
+    accessor = ScannedRecAccessor(files._replace(sources=sources))
     accessor._call, accessor._shows_bar = call, limits.progress is True
     return accessor._bind(options)
 
@@ -364,10 +367,10 @@ def scan_source(
 def open_lists(files: ScannedFiles, lists: Any = INFER, sep: str | None = None) -> ScannedFiles:
     """Return files whose columns of lists, passed or found, become rows."""
     try:
-        found, attrs = find_list_rows(files.found, lists, sep, files.limits.memory)
+        sources, attrs = find_list_rows(files.sources, lists, sep, files.limits.memory)
     except DAMAGE as error:
         raise_of_handler(error)
         if not is_infer(lists):
             raise
         return files  # A call tells of damaged files.
-    return files._replace(found=found, attrs=attrs, sep=sep)
+    return files._replace(sources=sources, attrs=attrs, sep=sep)

@@ -81,7 +81,7 @@ PARAMETERS = {
 METRICS = {
     f"{name}{parameters}": definition.cut_off
     for name, definition in DEFINITIONS.items()
-    # Metrics of a column have tests of their own.
+    # Other tests draw metrics of a column.
     if not definition.of_column
     for parameters in PARAMETERS.get(name, [""])
 }
@@ -124,7 +124,7 @@ def looks_masked(rows):
 
 
 def many_rows(*kinds, nulls=(), **named):
-    """Return a strategy of lists of rows that have whole rankings of each user.
+    """Return a strategy of lists of rows in which the rows of each user are a ranking.
 
     Lists of any size are short on average. A call takes as long for many rows as for few, so that
     fewer examples of more users and longer rankings show more.

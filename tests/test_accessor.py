@@ -1,4 +1,7 @@
-"""df.rec gives tables of the documented shape."""
+"""`df.rec` of recframe.accessor gives tables of the documented shape.
+
+Tests of df.rec.evaluate, df.rec.mean, df.rec.rank and df.rec.top belong here.
+"""
 
 import inspect
 import math
@@ -96,7 +99,7 @@ def test_table_shapes(frame):
 
 
 def test_one_ranking(frame):
-    """user=None ranks the whole frame as "all", and refuses items repeated by several users."""
+    """user=None ranks all rows together as "all", and refuses items that several users have."""
     table = frame.rec(user=None, duplicates="keep").recall(k=3)
 
     assert ["all"] == table.index.tolist()
@@ -158,7 +161,7 @@ def test_top(frame):
 
 
 def test_top_does_not_split_a_tie(frame):
-    """`top` returns a tie at position k whole, unless the tie rule orders it."""
+    """`top` returns all rows of a tie at position k, unless the tie rule orders them."""
     assert [0, 1, 2] == frame.rec.top(k=2).query("user == 'ann'").index.tolist()
     assert [0, 1] == frame.rec(ties="first").top(k=2).query("user == 'ann'").index.tolist()
     assert [0, 2] == frame.rec(ties="last").top(k=2).query("user == 'ann'").index.tolist()
@@ -200,7 +203,7 @@ def test_read_only_arrays(frame):
 
 
 class Subclass(pd.DataFrame):
-    """A DataFrame with a constructor of its own, like geopandas'."""
+    """A DataFrame whose subclass has a constructor, like geopandas'."""
 
     @property
     def _constructor(self):

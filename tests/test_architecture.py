@@ -16,7 +16,7 @@ import recframe
 # A folder imports only those above it. A module at the top counts as a folder.
 FOLDERS = (
     *("errors", "console", "public_calls", "notes", "conventions"),
-    *("other_tables", "cells", "formats", "kernel", "stores"),
+    *("other_tables", "text_types", "formats", "kernel", "stores"),
     *("metrics", "options", "frames", "analysis", "files", "methods"),
     *("partitions", "accessor", "scanned", "functions", "polars", "dask", "spark"),
     *("cli", "__init__", "__main__"),
@@ -106,7 +106,7 @@ def test_the_command_line_reads_by_others():
     libraries = {found.split(".")[0] for found in found} - set(sys.stdlib_module_names)
 
     assert {"numpy", "pandas", "recframe"} == libraries
-    assert not {"recframe.files.found", "recframe.files.sources"} & found
+    assert not {"recframe.files.source_files", "recframe.files.discovery"} & found
 
 
 def test_import_brings_no_optional_library():
@@ -130,7 +130,7 @@ def test_frames_load_no_other_engine():
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = run.stdout.split()
 
-    assert {"files", "files.budget", "files.trec"} == {
+    assert {"files", "files.limits", "files.trec"} == {
         name for name in loaded if name.split(".")[0] == "files"
     }
     assert not {name.split(".")[0] for name in loaded} & OTHERS

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import recframe
 import recframe.dask  # This import registers ddf.rec.
 import strategies
-from lazily import LAZY, METRICS, assert_all_same, interactions, parts
+from dask_frames import LAZY, METRICS, assert_all_same, interactions, parts
 from recframe.cli import main
 from recframe.frames.words import LESS_IS_BETTER
 
@@ -69,7 +69,7 @@ def test_lowest_first_is_highest_first_of_what_is_turned_round(data):
 
 @pytest.mark.parametrize("name", LAZY)
 def test_a_list_goes_with_the_scores(name, frame, negated):
-    """Each score has its own direction, in every table of every method."""
+    """Each score is ranked in its direction, in every table of every method."""
     # A column that a metric averages is a score too when several are named.
     highest = [False] * len(ASCENDING)
     expected = LAZY[name](negated.rec(short="pad", ascending=highest))
@@ -92,7 +92,7 @@ def test_one_score_of_several_keeps_its_direction(score, frame, negated):
 
 
 def test_inspect_shows_the_scores_that_are_there(frame, negated):
-    """`inspect` shows the frame's own scores in ranked order."""
+    """`inspect` shows the scores as the frame has them, in ranked order."""
     user = frame["user"].iloc[0]
     expected = negated.rec(short="pad").inspect(user).tables["knn_score"]
     actual = frame.rec(short="pad", **MIXED).inspect(user).tables["knn_score"]
@@ -252,7 +252,7 @@ def test_of_several_scores_the_remedy_is_a_list(ranked):
 
 
 def test_a_rank_that_may_be_the_score_is_named(ranked):
-    """A column of ranks is suggested if no score is found."""
+    """A column of ranks is suggested if no column is a score."""
     with pytest.raises(
         recframe.MissingColumnError, match=r"pass df.rec\(score='rank', ascending=True\)$"
     ):

@@ -1,12 +1,12 @@
 """Options `exclude` and `unjudged` leave rows out of the frame first, on every engine."""
 
+import dask
 import dask.dataframe as dd
 import pandas as pd
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-import dask
 import recframe
 import recframe.dask
 import reference
@@ -139,7 +139,7 @@ def assert_same(name, expected, table):
     # The description of Dask tells how many relevant pairs are excluded.
     if name == "describe":
         table = table.drop("relevant pairs excluded", errors="ignore")
-    # The judged rows have an index of their own.
+    # The judged rows have another index.
     if name == "inspect":
         expected, table = (one.reset_index(drop=True) for one in (expected, table))
     pd.testing.assert_frame_equal(pd.DataFrame(expected), pd.DataFrame(table), check_dtype=False)
@@ -239,7 +239,7 @@ def test_faults_of_excluded_rows_do_not_count(recs, seen):
 
 
 def test_the_frames_labels_come_first(recs, seen):
-    """`exclude` is read by the frame's own labels first, also in an index level."""
+    """`exclude` is read by the labels of the frame's columns first, also in an index level."""
     frame = recs.rename(columns={"user": "who"}).assign(relevant=1)
     exclude = seen.rename(columns={"user": "who"}).assign(user="nobody")
     bound = {"user": "who", "short": "pad"}

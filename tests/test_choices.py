@@ -140,7 +140,7 @@ def test_nine_of_ten_ids_are_enough():
 
 
 def test_two_unnamed_columns_are_not_settled():
-    """Labels that both sides have do not tell which of two columns is the user."""
+    """Labels that frame and truth share do not decide which of two columns is the user."""
     names = {"user": "kunde", "item": "artikel"}
     with pytest.raises(RecframeError, match=r"user=\.\.\., item=\.\.\.") as refused:
         RECS.rename(columns=names).rec(truth=TRUTH.rename(columns=names)).mean(METRIC)

@@ -4,7 +4,7 @@ import pytest
 
 import recframe
 from clean_frames import CLEAN, make_frames
-from noted import run_evaluate
+from note_cases import run_evaluate
 
 METRICS = ["precision@5", "recall@5", "ndcg@5", "mrr", "auc"]
 LEFT_OUT = {"undefined"}

@@ -1,5 +1,6 @@
 """Option `duplicates` decides about rows that repeat a user and item, on every engine."""
 
+import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
@@ -7,7 +8,6 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-import dask
 import recframe
 import recframe.dask
 import reference

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from hostile import Mute, nest
 from recframe.errors import MAX_QUOTED, quote
+from unusual_values import Mute, nest
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import recframe
-from command_lines import EXAMPLE
+from command_line_example import EXAMPLE
 from recframe.cli import main
 
 METRICS = ["recall@4", "rbp(p=0.8)@4"]

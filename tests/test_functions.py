@@ -1,4 +1,4 @@
-"""The function `evaluate` equals the slow reference for generated frames."""
+"""recframe.evaluate equals the slow reference for generated frames."""
 
 import math
 

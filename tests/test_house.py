@@ -27,7 +27,9 @@ FRAGMENT = re.compile(
 )
 IDLE = re.compile(r"\b(what|that of|those of|of which|of whom|whatever)\b", re.IGNORECASE)
 # Metrics have a formula, and a function of arrays under the same name.
-FORMULAS = {"metrics/arrays.py", "metrics/hit_metrics.py", "metrics/position_metrics.py"}
+FORMULAS = {
+    f"metrics/{one}.py" for one in ("arrays", "column_metrics", "hit_metrics", "position_metrics")
+}
 MOST_SHARED_NAMES = 6
 
 
@@ -52,6 +54,14 @@ def test_sentences_have_a_subject(name):
     lines = list_first_lines(TREES[name])
     found += [one for one in lines if FRAGMENT.match(one) or IDLE.search(one)]
     assert [] == found
+
+
+def test_docstrings_of_tests_have_a_subject():
+    """First lines of docstrings of tests and helpers begin with their subject."""
+    paths = sorted(Path(__file__).parent.rglob("*.py"))
+    trees = [ast.parse(path.read_text("utf-8")) for path in paths]
+    lines = [line for tree in trees for line in list_first_lines(tree)]
+    assert [] == [one for one in lines if FRAGMENT.match(one) or IDLE.search(one)]
 
 
 def test_names_of_functions_have_one_meaning():

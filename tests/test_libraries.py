@@ -5,7 +5,7 @@ A library that is not installed is skipped; CONTRIBUTING.md says how to run them
 
 import pytest
 
-from elsewhere import CATALOGUE_ITEMS, LIBRARIES, LISTED, RUN, of_catalogue, ours
+from other_libraries import CATALOGUE_ITEMS, LIBRARIES, LISTED, RUN, of_catalogue, ours
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.other_names import CATALOGUE_METRICS
 
@@ -31,14 +31,14 @@ def import_of(library):
     pytest.importorskip(RUN[library][1], reason=f"{library} is not installed")
 
 
-@pytest.mark.filterwarnings("ignore")  # The libraries warn about their own dependencies.
+@pytest.mark.filterwarnings("ignore")  # The libraries warn about what they import.
 @pytest.mark.parametrize("library", RUN)
 def test_names_stand_for_these_figures(library):
     """Values equal recframe's, or the formula's if the table tells one, which differs somewhere."""
     import_of(library)
     function, _, lists = RUN[library]
     options = {"short": "shrink"} if library == "LensKit" else {}
-    alike = {} if library == "BEIR" else {"like": library}  # It has no options of its own.
+    alike = {} if library == "BEIR" else {"like": library}  # `like` has no BEIR.
     not_ours = {}
     for listed, grades in lists:
         if library in OF_LISTED:

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import recframe  # noqa: F401
-from elsewhere import GRADED, Listing, ours
+from other_libraries import GRADED, Listing, ours
 
 K = 3
 
@@ -32,7 +32,7 @@ def test_lenskit_empty_list():
 
 @pytest.mark.filterwarnings("ignore")  # RecTools negates a flag by ~.
 def test_rectools_diversity():
-    """RecTools' diversity by a Hamming distance of one feature is that of shrunk lists."""
+    """RecTools' diversity by a Hamming distance of one feature equals ours under short="shrink"."""
     pytest.importorskip("rectools.metrics", reason="RecTools is not installed")
     from rectools.metrics import IntraListDiversity
     from rectools.metrics.distances import PairwiseHammingDistanceCalculator
@@ -137,7 +137,7 @@ def test_scikit_learn(grades):
 
 @pytest.mark.parametrize(("listed", "grades"), GRADED)
 def test_cwl_eval(listed, grades):
-    """The RBP of cwl_eval equals recframe's for the whole ranking, even if it has a cut-off."""
+    """The RBP of cwl_eval equals recframe's without a cut-off, even if cwl_eval has one."""
     ir_measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
     pytest.importorskip("cwl", reason="cwl_eval is not installed")
     run = {"1": {item: float(-place) for place, item in enumerate(listed)}}
@@ -171,7 +171,7 @@ def count_ir_measures():
 
 
 def count_ranx():
-    """Return the recall of each user by ranx, which refuses other users unless told not to."""
+    """Return the recall of each user by ranx, with its flag to accept different users."""
     ranx = pytest.importorskip("ranx", reason="ranx is not installed")
     qrels, run = ranx.Qrels(as_dicts(TRUTH.assign(score=1))), ranx.Run(as_dicts(RECS))
     with pytest.raises(AssertionError, match="do not match"):
@@ -251,7 +251,7 @@ def as_dicts(frame):
     ],
 )
 def test_populations(count, library):
-    """Each library counts the users of one choice of `population` if the sides differ."""
+    """Each library counts the users of one choice of `population` if frame and truth differ."""
     metric = "capped_recall@2" if library == "LensKit" else "recall@2"
     ours = RECS.rec(truth=TRUTH, like=library).evaluate(metric)["score", metric]
 
@@ -259,7 +259,7 @@ def test_populations(count, library):
 
 
 def test_recommenders_counts_users_by_metric():
-    """Recommenders counts users of both sides for recall and precision, and of truth for nDCG."""
+    """Recommenders counts users in both tables for recall and precision, and of truth for nDCG."""
     theirs = pytest.importorskip(
         "recommenders.evaluation.python_evaluation", reason="Recommenders is not installed"
     )

@@ -1,4 +1,4 @@
-"""A column of a long frame names each row's model, and each model becomes a score column."""
+"""Option `model`: a column of a long frame names each row's model."""
 
 import contextlib
 import io
@@ -87,7 +87,7 @@ def test_methods(method, arguments):
 
 
 def test_rows_stay_those_of_the_frame():
-    """A row is ranked by its own model only."""
+    """A row is ranked only by the model that it names."""
     long = make_long(3).reset_index(drop=True)
     rec, is_dense = long.rec(min_relevance=1, **LONG), long["retriever"] == "dense"
     ranks = rec.rank()
@@ -196,7 +196,7 @@ def test_too_many_models():
 
 
 def test_numbers_are_models_too(tmp_path):
-    """Models may be numbers, which are sorted as such, and JSON names the column."""
+    """Models may be numbers, which are sorted by value, and JSON names the column."""
     long = make_long(7).assign(retriever=lambda frame: frame["retriever"].map({"dense": 10}))
     long = long.fillna({"retriever": 9}).astype({"retriever": "int64"})
     assert [9, 10] == long.rec(min_relevance=1, **LONG).mean("recall@2").index.tolist()

@@ -1,4 +1,4 @@
-"""Scores of -inf mask their rows like nulls, and scores that look like masks are asked about."""
+"""Scores of -inf mask their rows like nulls, and `min_score` says so for the lowest scores."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""A column of models that varies in a user's rows makes several rankings in one frame."""
+"""Option `model`: a column that varies in a user's rows makes several rankings in one frame."""
 
 import re
 

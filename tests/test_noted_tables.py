@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import recframe
-from noted import EQUAL, texts_of
+from note_cases import EQUAL, texts_of
 from recframe.analysis.display import NotedTable
 
 METRICS = ["recall@1", "precision@1"]
@@ -91,7 +91,7 @@ def test_notes_are_shown_below():
 
 
 def test_exports_are_those_of_pandas():
-    """The exports and plots of a table of means are pandas' own, without notes."""
+    """The exports and plots of a table of means are pandas' exports and plots, without notes."""
     table = EQUAL.rec.mean(METRICS)
 
     assert pd.DataFrame(table).to_csv() == table.to_csv()

@@ -15,7 +15,7 @@ import recframe
 import recframe.dask
 import recframe.polars
 from entry_points import ENTRY_POINTS
-from noted import (
+from note_cases import (
     AGGREGATES,
     ALIKE,
     CASES,
@@ -36,7 +36,7 @@ from noted import (
     warnings_of,
 )
 from recframe import RecframeWarning
-from recframe.analysis.describe import EXCLUDED, NEAR_PAIRS
+from recframe.analysis.description import EXCLUDED, NEAR_PAIRS
 
 
 def scan(frame, folder, options, memory):
@@ -230,7 +230,7 @@ def test_equal_lists_cut_at_k(metric):
 
 
 def test_curves_of_lists():
-    """A curve to a given k warns of lists cut at k, and a curve to the end does not."""
+    """A curve to a passed k warns of lists cut at k, and a curve to the end does not."""
     assert [] == warnings_of(lambda: WHOLE.rec.curve("recall"))
     assert [CUT] == [one[: len(CUT)] for one in warnings_of(lambda: EQUAL.rec.curve("recall", 3))]
 
@@ -387,7 +387,7 @@ def test_ids_written_in_two_ways():
 
 
 def test_ids_told_apart_by_case():
-    """Ids of truth that differ in case alone are no mistake if the frame has such ids too."""
+    """Ids of truth that differ in case alone are no mistake if the frame has both spellings."""
     truth = pd.DataFrame({"user": ["ann", "ann"], "item": ["aB", "ab"]})
     frame = pd.DataFrame({"user": ["ann", "ann"], "item": ["AB", "ab"], "score": [2, 1]})
 
@@ -451,5 +451,5 @@ def test_scores_that_are_ranks(case, tmp_path):
 
 @pytest.mark.parametrize("case", NO_RANKS)
 def test_scores_that_are_no_ranks(case):
-    """Nothing is said if a direction is passed, or if scores are not ranks of every user."""
+    """No note is made if a direction is passed, or if scores are not ranks of every user."""
     assert [] == NO_RANKS[case]().mean("precision@1").notes

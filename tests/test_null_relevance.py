@@ -1,4 +1,7 @@
-"""Null relevance counts as not relevant under null_relevance="nonrelevant"."""
+"""Null relevance counts as not relevant under `null_relevance="nonrelevant"`.
+
+Tests of `relevant` with nulls belong here.
+"""
 
 import numpy as np
 import pandas as pd

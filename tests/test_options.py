@@ -42,7 +42,7 @@ def test_options_are_spelled_alike(name, entry):
 
 
 def test_there_are_no_other_options():
-    """The signatures have the fields of `Options`, and no others but their own arguments."""
+    """The signatures have the fields of `Options`, and the arguments that each call adds."""
     for name, entry in ({"evaluate": recframe.evaluate} | ENTRY_POINTS).items():
         assert {*OWN[name], *DEFAULTS} == set(inspect.signature(entry).parameters)
     assert {field.name: field.type for field in fields(Options)} == typing.get_type_hints(
@@ -54,7 +54,9 @@ def test_the_docstring_of_evaluate_tells_every_option():
     """The docstring of `evaluate` lists every option, and the other docstrings refer to it."""
     for name, choices in CHOICES.items():
         listed = ", ".join(f'"{choice}"' for choice in choices)
-        assert f'{name} : {{{listed}}}, default "{choices[0]}"' in recframe.evaluate.__doc__
+        assert (
+            f'{name} : {{{listed}}}, default "{next(iter(choices))}"' in recframe.evaluate.__doc__
+        )
     terms = re.findall(r"^ *([\w, ]+) : ", recframe.evaluate.__doc__, re.M)
     assert {*DEFAULTS} <= {name for term in terms for name in term.split(", ")}
     for entry in ENTRY_POINTS.values():
@@ -66,11 +68,12 @@ def test_choices_are_the_annotated_ones():
     """The checked choices are the annotated ones, with the default first."""
     hints = typing.get_type_hints(Options)
 
-    assert CHOICES == {name: typing.get_args(hints[name]) for name in CHOICES}
     assert CHOICES.keys() == {
         name for name, hint in hints.items() if typing.get_origin(hint) is typing.Literal
     }
-    assert all(DEFAULTS[name] == choices[0] for name, choices in CHOICES.items())
+    for name, choices in CHOICES.items():
+        assert typing.get_args(hints[name]) == tuple(choices)
+        assert DEFAULTS[name] == next(iter(choices))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Objects passed in place of a DataFrame are read, or refused with the call that works."""
+"""recframe.rec reads an object in place of a DataFrame, or refuses it with the call that works."""
 
 from pathlib import Path
 

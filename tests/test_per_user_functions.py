@@ -1,4 +1,7 @@
-"""recframe.summary, compare, users_needed and read_per_user work on existing per-user values."""
+"""recframe.summary, recframe.compare and other functions take existing per-user values.
+
+Tests of recframe.users_needed and recframe.read_per_user belong here.
+"""
 
 from functools import partial
 
@@ -104,7 +107,7 @@ def test_levels_are_read_by_their_names_or_by_what_is_in_them(bound, function):
 
 @pytest.mark.parametrize("labels", [(["a", "b"], ["m", "n"]), (["auc", "b"], ["recall@1", "n"])])
 def test_levels_that_do_not_say_what_they_are_are_refused(labels):
-    """Column levels that cannot be told apart are refused, and each suggested call runs."""
+    """Ambiguous column levels are refused, and each suggested call runs."""
     columns = pd.MultiIndex.from_product(labels)
     per_user = pd.DataFrame([[0.0, 1.0, 0.5, 0.5]] * 3, columns=columns)
     with pytest.raises(recframe.RecframeError, match=r"say which is which\. Pass") as refused:

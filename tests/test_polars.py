@@ -1,4 +1,4 @@
-"""Polars' ``df.rec`` gives tables with the values of pandas, bit for bit."""
+"""`df.rec` of recframe.polars gives tables with the values of pandas, bit for bit."""
 
 import datetime
 import math

@@ -17,7 +17,7 @@ OPTIONS = {"short": "pad", "zero_division": 0.0}
 
 @st.composite
 def sides(draw):
-    """Return a frame and truth that share a pair, each perhaps with users of its own."""
+    """Return a frame and truth that share a pair; each may have users that the other lacks."""
     users, items = st.integers(1, 6), st.integers(1, 4)
     rows = draw(st.lists(st.tuples(users, items), unique=True, min_size=1, max_size=14))
     pairs = draw(st.lists(st.tuples(users, items), unique=True, max_size=10))
@@ -53,7 +53,7 @@ TEST = pd.DataFrame({"user": [1, 1, 5, 7], "item": [1, 3, 1, 1]})
 
 @pytest.mark.parametrize("entry", ENTRY_POINTS)
 def test_the_refusal(entry, tmp_path):
-    """The refusal counts the users of each side, names one, and lists the choices."""
+    """The refusal counts the users that only one table has, names one, and lists the choices."""
     with pytest.raises(RecframeError) as refused:
         ENTRY_POINTS[entry](RECS, METRIC, {"truth": TEST, **OPTIONS}, tmp_path)
     message = " ".join(str(refused.value).split())
@@ -65,7 +65,7 @@ def test_the_refusal(entry, tmp_path):
 
 
 def test_one_side_alone():
-    """The refusal names only the side that has users of its own."""
+    """The refusal names only the table that has users which the other lacks."""
     with pytest.raises(RecframeError, match=r"1 in both, 2 only in the frame \(such as 2\)."):
         RECS.rec(truth=TEST[:2]).recall(k=1)
     with pytest.raises(RecframeError, match=r"1 in both, 2 only in truth \(such as 5\)."):

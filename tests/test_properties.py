@@ -1,4 +1,7 @@
-"""Identities hold for frames of any values."""
+"""Identities hold for frames of any values.
+
+Tests of `precision`, `recall` and `r_precision` that compare metrics belong here.
+"""
 
 import math
 
@@ -94,7 +97,7 @@ def test_what_else_is_asked_changes_nothing(ties, n_scores):
     st.lists(st.integers(1, 6), min_size=2, max_size=3, unique=True),
 )
 def test_cut_offs_and_whole_rankings_beside_each_other(rows, is_one_user, cut_offs):
-    """Cut-offs and whole rankings of every metric have the same bits alone as together."""
+    """Metrics with and without a cut-off have the same bits alone as together."""
     frame = strategies.frame(rows, scores="sparse", relevance="sparse")
     frame = frame.assign(user=1) if is_one_user else frame
     labels = strategies.at_cut_offs(cut_offs)
@@ -114,7 +117,7 @@ def in_turn(make):
 
 
 def of_polars(frames, labels, folder, **options):
-    """Return the table of frames of one user each by Polars' own accessor."""
+    """Return the table of frames of one user each by Polars' accessor."""
     tables = [pl.from_pandas(frame).rec(**options).evaluate(labels) for frame in frames]
     table = pl.concat(tables).to_pandas().set_index("user")[labels]
     return pd.concat({"score": table}, axis=1, names=["score", "metric"])
@@ -185,7 +188,7 @@ def test_every_value_is_in_0_to_1(rows, ties):
 
 @given(ROWS, st.sampled_from(strategies.TIES))
 def test_a_cut_off_beyond_all_rows_is_none(rows, ties):
-    """A cut-off beyond the last row gives the bits of the whole ranking."""
+    """A cut-off beyond the last row gives the same bits as no cut-off."""
     frame = strategies.frame(rows)
     names = [name for name, cut_off in strategies.METRICS.items() if cut_off == "optional"]
     whole = evaluate(frame, names, ties=ties)
@@ -208,7 +211,7 @@ def test_r_precision_is_precision_and_recall_at_r(rows, ties):
 
 @given(ROWS, st.sampled_from(strategies.TIES))
 def test_recall_never_falls_as_k_grows(rows, ties):
-    """Recall never falls as k grows, and is 1 for the whole list."""
+    """Recall never falls as k grows, and is 1 at the end of the list."""
     labels = [f"recall@{k}" for k in range(1, len(rows) + 1)]
     table = evaluate(strategies.frame(rows), labels, ties=ties, zero_division=1.0)
 

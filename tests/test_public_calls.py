@@ -8,6 +8,7 @@ import pytest
 
 import recframe
 import recframe.dask
+from recframe.analysis.compare import make_comparison
 from recframe.methods import RankingMethods
 
 ROWS = pd.DataFrame({"user": [1, 1], "item": [1, 2], "score": [0.5, 0.2], "relevant": [0, 1]})
@@ -154,11 +155,21 @@ def test_methods_that_are_not_there(name, hint):
 
 
 def test_signatures_are_as_written():
-    """A public function keeps its own signature and docstring."""
+    """The decorator keeps a public function's signature and docstring."""
     assert "metrics" in inspect.signature(recframe.evaluate).parameters
     assert ["self", "k", "trusted"] == list(inspect.signature(RankingMethods.describe).parameters)
     assert "evaluate" == recframe.evaluate.__name__
     assert recframe.evaluate.__doc__ is None or "Return" in recframe.evaluate.__doc__
+
+
+@pytest.mark.parametrize("compare", [recframe.compare, recframe.RecAccessor.compare])
+def test_the_gate_compares_by_default_as_compare_does(compare):
+    """The gate and the commands have the defaults of `compare`, as a function and a method."""
+    expected = inspect.signature(make_comparison).parameters
+    names = ["test", "correction", "confidence", "n_resamples", "seed", "interval", "unit"]
+    actual = inspect.signature(compare).parameters
+
+    assert [expected[name].default for name in names] == [actual[name].default for name in names]
 
 
 def test_two_dicts_and_metrics():

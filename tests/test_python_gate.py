@@ -1,4 +1,4 @@
-"""recframe.gate is the gate of ``recframe compare`` in Python, and its comment has all of it."""
+"""recframe.gate is the gate of recframe compare in Python, and its comment has all of it."""
 
 import numpy as np
 import pandas as pd
@@ -53,7 +53,7 @@ def test_without_limits_nothing_fails():
 
 
 def test_limits_by_metric():
-    """A dict has a limit for each metric, and "others" for those it does not name."""
+    """A dict has a limit for each metric, and "others" for metrics that it does not name."""
     limits = {"recall@10": 0.05, "others": 0.001}
     assert [True, False] == recframe.gate(OLD, NEW, max_drop=limits).table["passed"].tolist()
     only = recframe.gate(OLD, NEW, max_drop={"NDCG@10": 0.001})

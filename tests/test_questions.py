@@ -137,7 +137,7 @@ def test_roles_are_asked_too():
 
 
 def test_truth_is_asked_too():
-    """Grades of truth, and users on one side only, are asked together."""
+    """Grades of truth, and users that only one table has, are asked about together."""
     truth = pd.DataFrame({"user": [0, 1, 99], "item": [4, 2, 3], "grade": [3, 1, 2]})
     rows = ROWS.drop(columns="rating").drop_duplicates(["user", "item"])
     questions, code = ask(lambda: rows.rec(truth=truth).mean("recall@2"))
@@ -149,7 +149,7 @@ def test_truth_is_asked_too():
 
 @pytest.mark.parametrize("side", ["df", "truth"])
 def test_ids_become_text(side):
-    """The code converts numeric ids on one side to text, and answers the questions after it."""
+    """The code converts numeric ids of one table to text, and answers the later questions."""
     tables = {
         "df": ROWS.drop(columns="rating").drop_duplicates(["user", "item"]),
         "truth": pd.DataFrame({"user": [0, 1, 99], "item": [1, 2, 3], "grade": [3, 1, 2]}),
@@ -212,7 +212,7 @@ def test_a_single_question_is_one_line():
 
 
 def test_a_refusal_travels_with_its_answers():
-    """A pickled refusal keeps its answers and its place, as it must between workers."""
+    """A pickled refusal keeps its answers and the name of its partition, as workers need."""
     placed = RecframeError("k", {"short": "pad"})
     say_where("in a partition: ", placed)
     assert "in a partition: k" == str(placed)
@@ -243,7 +243,7 @@ def test_what_is_used_up_is_asked_once():
 
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 def test_the_command_line_asks_all(ending, tmp_path):
-    """The command shown is the user's own, with flags that answer all questions, on one line."""
+    """The command shown is the user's command with flags that answer all questions, on one line."""
     words = ["evaluate", str(save(tmp_path, ending)), "--metric", "recall@5", "--by", "user"]
     said = io.StringIO()
     with contextlib.redirect_stderr(said):

@@ -1,4 +1,7 @@
-"""The reference agrees with itself and with cases worked out by hand."""
+"""The reference agrees with itself and with cases worked out by hand.
+
+Tests of `ties`, `short`, `missing` and `zero_division` that count by hand belong here.
+"""
 
 import math
 from fractions import Fraction

@@ -139,7 +139,7 @@ def test_files_name_several_files(days, tmp_path):
 
 
 def test_users_in_folders(days, tmp_path):
-    """Repeated rows are found if folders hold the users, and in a single ranking."""
+    """Repeated rows are refused if folder names are the users, and in a single ranking."""
     for user, rows in days.groupby("user"):
         (tmp_path / f"user={user}").mkdir()
         rows.drop(columns="user").to_parquet(tmp_path / f"user={user}/0.parquet")

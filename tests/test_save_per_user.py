@@ -1,4 +1,4 @@
-"""recframe.save_per_user writes the files of ``recframe evaluate --per-user`` from Python."""
+"""recframe.save_per_user writes the files of recframe evaluate with --per-user from Python."""
 
 import numpy as np
 import pandas as pd
@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import recframe
-from command_lines import EXAMPLE
+from command_line_example import EXAMPLE
 from recframe.cli import main
 
 METRICS = ["recall@4", "ndcg@4", "r_precision"]
@@ -108,7 +108,7 @@ def test_weights_and_unit_are_those_of_the_command(tmp_path, capsys):
 
 
 def test_gate_reads_the_options(per_user, tmp_path, capsys):
-    """The gate refuses other options, and says which file records none."""
+    """The gate refuses other options, and names the file that records none."""
     paths = {name: str(tmp_path / f"{name}.parquet") for name in ("a", "b", "none", "by_pandas")}
     recframe.save_per_user(per_user, paths["a"], {})
     recframe.save_per_user(per_user, paths["b"], {"ties": "worst"})
@@ -128,7 +128,7 @@ def test_gate_reads_the_options(per_user, tmp_path, capsys):
 def test_versions_may_differ(per_user, tmp_path, monkeypatch, capsys):
     """The gate compares files of two versions without a note."""
     paths = [str(tmp_path / name) for name in ("old.parquet", "new.parquet")]
-    monkeypatch.setattr("recframe.files.saved.version", lambda name: "0.0.1")
+    monkeypatch.setattr("recframe.files.per_user_tables.version", lambda name: "0.0.1")
     recframe.save_per_user(per_user, paths[0], {})
     monkeypatch.undo()
     recframe.save_per_user(per_user, paths[1], {})
@@ -180,7 +180,7 @@ def test_refusals(per_user, tmp_path, case):
 
 
 def test_inputs_are_never_overwritten(per_user, tmp_path):
-    """The files of truth and exclude stay, whatever the path that names them."""
+    """The files of truth and exclude stay, by every path that leads to them."""
     path = tmp_path / "test.parquet"
     path.write_bytes(b"not read")
     for options in (

@@ -1,4 +1,7 @@
-"""Scanned files give the description and the tables of the frame that they hold."""
+"""recframe.scan gives the description and the tables of the frame that files hold.
+
+Tests of the accessor of recframe.scanned belong here, and those of reading files in tests/files.
+"""
 
 import gzip
 
@@ -8,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import recframe
-from opened import open_files
+from files.opening import open_files
 from recframe.cli import main
 from recframe.files.blocks import plan_blocks
 from recframe.options import Options

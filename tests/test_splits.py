@@ -55,7 +55,7 @@ def test_all_rows_where_that_is_said(entry, tmp_path):
 @pytest.mark.parametrize("name", ["is_test", "isTest", "test", "holdout", "in_train", "test_mask"])
 @pytest.mark.parametrize("dtype", [bool, int, float])
 def test_flags_by_their_names(name, dtype):
-    """Flags are parts of a split if the column's name says so."""
+    """Flags are parts of a split if the column has the name of a part."""
     of_test = pd.Series([0, 0, 0, 1, 1, 1] * 3).astype(bool)
     rows = ROWS.assign(**{name: (of_test ^ (name == "in_train")).astype(dtype)})
     with pytest.raises(RecframeError, match=ASKED) as refused:
@@ -157,7 +157,7 @@ def test_dtypes_of_arrow(dtype_backend):
 
 
 def test_train_above_test_in_a_large_frame():
-    """Parts are found wherever the rows of a user are in a large frame."""
+    """Parts are found at any position of a user's rows in a large frame."""
     n = 2_000
     rows = pd.DataFrame(
         {"user": [*range(n)] * 10, "item": [i for i in range(10) for _ in range(n)]}

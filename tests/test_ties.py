@@ -1,7 +1,8 @@
-"""ties="item" orders equal scores by item id as text, the last first, on every engine."""
+"""Option `ties`: under "item" equal scores are ordered by item id as text, the last first."""
 
 from decimal import Decimal
 
+import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
@@ -9,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import dask
 import recframe
 import recframe.dask
 import reference

@@ -135,7 +135,7 @@ def test_other_errors_stay_as_they_are():
 
 
 def test_what_is_public_is_what_it_was():
-    """A public function has its own signature, name and docstring, and can be pickled."""
+    """The decorator keeps a function's signature, name and docstring; it can be pickled."""
     for function, argument in (
         (recframe.evaluate, "ties"),
         (recframe.iter_evaluate, "memory"),

@@ -1,4 +1,4 @@
-"""Option `unit` treats several rankings of the same user as dependent."""
+"""Argument `unit` treats several rankings of the same user as dependent."""
 
 import dask.dataframe as dd
 import numpy as np
@@ -270,7 +270,7 @@ def test_no_unit_is_asked_for(users):
 
 @pytest.mark.parametrize("asked", ["summary", "compare"])
 def test_a_ranking_without_a_unit_is_its_own(asked):
-    """A ranking without a unit is a unit of its own."""
+    """A ranking with a null unit counts as one unit."""
     rows = SESSIONS.assign(user_id=SESSIONS["user_id"].where(SESSIONS["user_id"] % 2 == 0))
     bound = rows.rec(user="session", score=["a", "b"])
     with pytest.raises(RecframeError, match="unit: rankings of one 'user_id'"):

@@ -12,7 +12,7 @@ import pytest
 import recframe
 import recframe.polars
 from entry_points import ENTRY_POINTS
-from noted import texts_of
+from note_cases import texts_of
 from recframe import RecframeError
 
 METRIC = "precision@2"
@@ -190,7 +190,7 @@ def save(frame, folder, ending, **how):
 
 @pytest.mark.parametrize("entry", LONG)
 def test_long_tables_are_looked_at_in_places(entry, tmp_path):
-    """A sample of a long table has whole users only, so its questions are right."""
+    """A sample of a long table has all rows of its users, so its questions are right."""
     rows = make_rows(2_000)
     for kind, said in (("list", "one user alone"), ("model", "equally many rows")):
         frame = rows.drop(columns={"list", "model"} - {kind}).rename(columns={kind: "zzz"})
@@ -211,7 +211,7 @@ def make_many(n_users=1_000, n_items=5):
 @pytest.mark.parametrize("entry", ["frame", "Arrow", "Polars", "csv", "command line"])
 @pytest.mark.parametrize("is_shuffled", [False, True])
 def test_rows_of_a_user_are_found_wherever_they_are(entry, is_shuffled, tmp_path):
-    """Whole users are sampled wherever their rows are, also in random order."""
+    """A sample has all rows of its users, also if the frame's rows are in random order."""
     frame = make_many()
     frame = frame.sample(frac=1, random_state=1, ignore_index=True) if is_shuffled else frame
     assert "each value of the column 'zzz' has equally many rows" in refuse(entry, frame, tmp_path)

@@ -1,5 +1,6 @@
-"""Several columns of users make each combination of ids a ranking, on every engine."""
+"""Option `user` with several columns makes each combination of ids a ranking, on every engine."""
 
+import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
@@ -7,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import dask
 import recframe
 import recframe.dask  # This import registers ddf.rec.
 import reference
@@ -416,7 +416,7 @@ def test_ids_are_compared_column_by_column(frame, truth):
 
 
 def test_rows_that_repeat_a_pair(frame):
-    """Repeated rows are found within a combination, and the message has its ids."""
+    """Rows that repeat an item of a combination are refused, and the message has its ids."""
     alike = pd.concat([frame, frame[:1]])
     match = r"'date' and 'user' and 'item' must .* \(such as user \(Timestamp.*, '...'\), item 0\)"
     with pytest.raises(recframe.RepeatedPairError, match=match) as refused:

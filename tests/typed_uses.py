@@ -55,7 +55,7 @@ recframe.rec("a.parquet")  # type: ignore[arg-type]  # A path is no frame.
 recframe.from_matrix([[0.5]], k="1")  # type: ignore[arg-type]
 rec.mean(k=10)  # type: ignore[call-arg]  # The metric's name has the cut-off.
 rec(tie="worst")  # type: ignore[call-arg]  # The option is misspelt.
-rec(ties="worse")  # type: ignore[arg-type]  # The option has no such value.
+rec(ties="worse")  # type: ignore[arg-type]  # The option has no value of this name.
 rec(min_score="2")  # type: ignore[arg-type]  # The threshold is no number.
 rec(ascending="yes")  # type: ignore[arg-type]  # The direction is no boolean.
 recframe.evaluate(frame, tie="worst")  # type: ignore[call-arg]

@@ -31,8 +31,8 @@ from recframe.kernel.threads import Array
 from recframe.metrics.names import MAX_K
 from recframe.metrics.other_names import CATALOGUE_METRICS
 from recframe.notes import note
-from recframe.options import INFER, Options, is_path
-from recframe.other_tables import frame_error, is_table, load_table, read_frame
+from recframe.options import INFER, Options
+from recframe.other_tables import frame_error, is_path, is_table, load_table, read_frame
 
 # Equal rows of these columns are counted together.
 KEYS = ["item", "chosen", "among", "length", "relevant"]
@@ -355,11 +355,10 @@ def _find_groups(items: pd.DataFrame, ids: pd.Index[Any], by: Any) -> tuple[Arra
     try:
         group = keys.groupby(labels, dropna=False, observed=True).ngroup().to_numpy()
     except TypeError as error:
-        message = (
+        raise RecframeError(
             f"items: by={quote(by)} must hold values that can be compared, but comparison fails: "
             f"{error}"
-        )
-        raise RecframeError(message) from error
+        ) from error
     is_first = ~ids.duplicated()
     several = np.flatnonzero(group != group[is_first][pd.factorize(ids)[0]])
     if len(several):

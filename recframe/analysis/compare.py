@@ -20,7 +20,6 @@ from recframe.analysis.power import detectable, deviation_of
 from recframe.analysis.resampling import (
     OfDifferences,
     Resampling,
-    check_literal,
     make_resampling,
     max_t_test,
     sign_flip_test,
@@ -31,7 +30,7 @@ from recframe.analysis.trusted import (
     interval_by_both,
     subtract_people,
 )
-from recframe.errors import RecframeError, as_text, quote
+from recframe.errors import RecframeError, as_text, check_choice, quote
 from recframe.frames.names import is_infer, is_same
 from recframe.frames.tables import plain_table
 from recframe.kernel.threads import Array
@@ -80,7 +79,7 @@ class ScorePairs(NamedTuple):
     def columns(self, cells: Array | None = None) -> Iterator[tuple[Any, Array, Array]]:
         """Yield each metric of each pair, with the values of the score and of the baseline.
 
-        `cells` are other values of the same columns and users, a row for each column.
+        `text_types` are other values of the same columns and users, a row for each column.
         """
         metrics = self.per_user.columns.unique("metric")
         cells = self.per_user.to_numpy().T if cells is None else cells
@@ -150,11 +149,11 @@ def find_pairs(per_user: pd.DataFrame, baseline: Any) -> ScorePairs:
 
 
 def make_comparison(
-    test: Any,
-    correction: Any,
-    confidence: Any,
-    n_resamples: Any,
-    seed: Any,
+    test: Any = "permutation",
+    correction: Any = "holm",
+    confidence: Any = 0.95,
+    n_resamples: Any = 9_999,
+    seed: Any = 0,
     interval: object = "auto",
     *,
     weights: object = None,
@@ -162,19 +161,15 @@ def make_comparison(
     unit: Any = INFER,
 ) -> Comparison:
     """Return these together; raise if one is invalid or contradicts another."""
-    check_literal("test", test, Test)
+    check_choice("test", test, get_args(Test))
     if test == "wilcoxon" and (weights is not None or not (unit is None or is_infer(unit))):
         other = "unit=None" if weights is None else "no weights"
         raise RecframeError(
             "test='wilcoxon' ranks users, who cannot weigh differently. Pass test='permutation', "
             f"or {other}."
         )
-    is_correction = isinstance(correction, str) and correction in get_args(Correction)
-    if correction is not None and not is_correction:
-        raise RecframeError(
-            f"correction must be None or one of {', '.join(map(repr, get_args(Correction)))}, "
-            f"but is {quote(correction)}"
-        )
+    if correction is not None:
+        check_choice("correction", correction, get_args(Correction), "None or one of")
     if correction == "max_t" and test != "permutation":
         raise RecframeError(
             f"correction='max_t' flips signs, as test='permutation' does, not test={quote(test)}."

@@ -1,20 +1,18 @@
-"""Describing: figures of the data and warnings about them, to be read before any metric."""
+"""Describing: figures of the data, to be read before any metric, counted block by block."""
 
 import math
-import textwrap
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from html import escape
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
 import pandas as pd
 
+from recframe.analysis import description
 from recframe.analysis.bounds import share_judged
-from recframe.analysis.display import TEXT_WIDTH, WideTable
 from recframe.analysis.people import AGREEMENT, KAPPA, count_agreement, find_kappa
 from recframe.analysis.summary import note_relevance
-from recframe.errors import RecframeError, as_text, printable, shorten
+from recframe.errors import as_text
 from recframe.frames.columns import Columns
 from recframe.frames.companions import BlockResult, Companions, NotedBlocks, read_block
 from recframe.frames.interactions import (
@@ -32,131 +30,23 @@ from recframe.kernel.threads import Array
 from recframe.metrics.measure import measure_one
 from recframe.metrics.names import make_metric
 from recframe.metrics.statistics import RankStatistics
-from recframe.notes import ALIKE, IN_R, facts_noted, list_notes, note, taking_notes
+from recframe.notes import facts_noted, list_notes, note, taking_notes
 from recframe.options import Options
 
-SHORT_USERS, CUT_USERS = "users with fewer than ", "users with a tie across "  # k follows
-NO_RELEVANT, UNFOUND = "users without relevant rows", "truth items in nobody's list"
-ONLY_ROWS, ONLY_TRUTH = "users only in the frame", "users only in truth"
-NULL_USERS, NULL_RELEVANCE, NULL_SCORES = "null users", "null relevance", "null scores"
-DUPLICATES = "duplicate pairs"
-SHARERS = "users of an item"
 LEAST_SAMPLED = 20  # shorter lists may be those of a recommender
-NEAR_PAIRS, EXCLUDED = "truth pairs written differently", "relevant pairs excluded"
-NOTED = {NEAR_PAIRS: "truth_pairs_written_differently", EXCLUDED: "relevant_pairs_excluded"}
-JUDGED_ROWS, JUDGED = "judged rows", "judged@"  # k follows
+SHARERS = "users of an item"
 UNSEEN = ("all_relevant", "exclude", "unjudged", "sampled")  # notes that no figure shows
-FEW_JUDGED = 0.5  # a smaller share of the first k rows is worth a warning
-N_IN_WARNING = 3  # score columns named in a warning, and warnings for one figure
-
-UNKNOWN_RELEVANCE = (
-    "relevance is neither boolean nor 0/1 (option min_relevance), or a pair that is in two rows "
-    "cannot be looked up in truth (option duplicates)"
-)
-
-# The warning for a figure above 0: the figure that it is a part of, words, and deciding options.
-REFUSED = "refused unless option {options} says otherwise"
-UNCOUNTED = "refused unless option {options} says who is counted"
-WORRIES = {
-    NULL_USERS: ("rows", REFUSED, ["missing"]),
-    NULL_RELEVANCE: ("rows", REFUSED, ["null_relevance", "missing"]),
-    NULL_SCORES: ("rows", REFUSED, ["missing"]),
-    DUPLICATES: ("rows", REFUSED, ["duplicates"]),
-    SHORT_USERS: ("users", f"k={{k}} is {REFUSED}", ["short"]),
-    NO_RELEVANT: (
-        "users",
-        "their precision is 0; means of metrics that need a relevant row leave them out by default "
-        "(option zero_division)",
-        [],
-    ),
-    CUT_USERS: ("users", "{bounds}(option ties)", []),
-    ONLY_ROWS: ("", UNCOUNTED, ["population"]),
-    ONLY_TRUTH: ("", UNCOUNTED, ["population"]),
-    UNFOUND: ("", "no ranking finds them: never listed, or ids of another kind", []),
-    NEAR_PAIRS: ("", f"not in the frame {ALIKE}", []),
-    EXCLUDED: ("", IN_R, []),
-}
-
 # Figures that are no sums over parts.
 TOTALS = {"shortest ranking": np.fmin.reduce, "longest ranking": np.fmax.reduce}
 UNKNOWN = pd.Series([1], [np.nan])  # the histogram if relevance is unknown
 
 
 class Figures(NamedTuple):
-    """The figures of one score, which add up over parts of the users.
+    """The figures of one score, which add up over parts of the users."""
 
-    Parameters
-    ----------
-    numbers : dict
-        The counts by their names in the table, NaN for an unknown one.
-    histograms : dict of Series
-        The number of users with each value, for figures that are means.
-    is_found : ndarray of shape (n_items,), bool, default None
-        Whether each distinct relevant item of truth is in the rows.
-    """
-
-    numbers: dict[str, float]
-    histograms: dict[str, pd.Series]
-    is_found: Array | None = None
-
-
-class Description(WideTable):
-    """The table that `df.rec.describe` returns. Selected rows or columns carry no warnings."""
-
-    _metadata = ["refusal", "warnings", "noted"]  # noqa: RUF012 - as pandas asks for it
-    refusal: RecframeError | None = None
-    # Each warning begins with the name of its figure.
-    warnings: list[str] = []  # noqa: RUF012 - the list is replaced, never changed
-    noted: Sequence[str] = ()  # notes that no figure shows
-
-    def __finalize__(self, other: Any, method: str | None = None, **options: Any) -> Self:
-        """Return this table, made from another one; only a copy keeps the warnings."""
-        super().__finalize__(other, method, **options)  # type: ignore[misc]  # the stubs have none
-        if method != "copy":
-            self.refusal, self.warnings = None, []
-        return self
-
-    @property
-    def is_refused(self) -> bool:
-        """Whether the figures show a problem for which an evaluation is refused."""
-        return any("refused" in one or UNKNOWN_RELEVANCE in one for one in self.warnings)
-
-    def warn(self, decided: Options) -> Self:
-        """Set the warnings, given the options that decide about problems; return this table."""
-        scores = list(map(as_text, self.columns))
-        of_scores = [_find_worries(figures, decided) for _, figures in self.items()]
-        warnings: list[str] = []
-        for name in of_scores[0]:
-            texts = [worries[name] for worries in of_scores]
-            distinct = list(filter(None, dict.fromkeys(texts)))
-            for text in distinct[:N_IN_WARNING]:
-                same = [score for score, other in zip(scores, texts, strict=True) if other == text]
-                n_more = len(same) - N_IN_WARNING
-                named = ", ".join(same[:N_IN_WARNING]) + f" and {n_more:,} more" * (n_more > 0)
-                named = "" if len(same) == len(scores) else f" ({named})"
-                warnings.append(shorten(f"{name}{named}: {text}"))
-            if n_others := sum(map(texts.count, distinct[N_IN_WARNING:])):
-                warnings.append(f"{name}: other numbers of {n_others:,} more score columns")
-        self.warnings = [*warnings, *self.noted]
-        return self
-
-    def __repr__(self) -> str:
-        """Return the figures as text, and the warnings."""
-        width = pd.get_option("display.width") or TEXT_WIDTH
-        lines = [textwrap.fill(f"- {one}", width, subsequent_indent="  ") for one in self.warnings]
-        parts = [super().__repr__(), "\n".join(lines), str(self.refusal or "")]
-        return printable("\n\n".join(part for part in parts if part))
-
-    def _repr_html_(self) -> str | None:
-        """Return the HTML for a notebook, None if pandas is set to show text."""
-        table: str | None = super()._repr_html_()  # type: ignore[misc]  # the stubs have none
-        if table is None or not self.warnings:
-            return table
-        lines = "\n".join(f"<li>{escape(warning)}</li>" for warning in self.warnings)
-        html = f"{table}\n<ul>\n{lines}\n</ul>"
-        if self.refusal is not None:
-            html += f'\n<pre style="white-space: pre-wrap">{escape(str(self.refusal))}</pre>'
-        return html
+    numbers: dict[str, float]  # counts by their names in the table, NaN for an unknown one
+    histograms: dict[str, pd.Series]  # the number of users with each value, for means
+    is_found: Array | None = None  # whether each distinct relevant item of truth is in the rows
 
 
 def count_figures(
@@ -178,29 +68,32 @@ def count_figures(
         frame = frame[~is_empty]
     common: dict[str, float] = {
         "rows": len(frame),
-        NULL_USERS: _count_nulls(frame, columns.users),
-        NULL_RELEVANCE: _count_nulls(frame, as_labels(columns.relevant)),
+        description.NULL_USERS: _count_nulls(frame, columns.users),
+        description.NULL_RELEVANCE: _count_nulls(frame, as_labels(columns.relevant)),
     }
     if columns.item is not None:
-        common[DUPLICATES] = interactions.n_repeated
+        common[description.DUPLICATES] = interactions.n_repeated
     is_found = None if judge is None else judge.find_relevant(interactions)
     if judge is not None and of_absent:
         interactions = judge.judge_absent(interactions)
     elif judge is not None and is_unique(options, interactions.n_repeated):
         interactions = judge.judge(interactions, is_all=columns.user is None)
-    sharers = _find_sharers(interactions)
     note_relevance(interactions)
     note(users=len(interactions.users.ids))
     if people is not None:
         common |= count_agreement(interactions, people)
-    figures = [
-        Figures(*_count_ranking(interactions, score, k, options, common, frame), is_found)
-        for score in columns.scores
-    ]
-    for each in figures:
-        each.histograms[SHARERS] = sharers
+    shared, shares = {SHARERS: _find_sharers(interactions)}, None
     if judge is not None and not judge.judgments.relevant.all():
-        _add_judged(figures, interactions, k, options)
+        common[description.JUDGED_ROWS], shared[f"{description.JUDGED}{k}"] = np.nan, UNKNOWN
+        if interactions.is_judged:
+            common[description.JUDGED_ROWS] = int(np.count_nonzero(interactions.judged().rows))
+            shares = share_judged(interactions, options, [k])
+    figures = []
+    for number, score in enumerate(columns.scores):
+        numbers, histograms = _count_ranking(interactions, score, k, options, frame)
+        if shares is not None:
+            shared[f"{description.JUDGED}{k}"] = shares.iloc[:, number].value_counts()
+        figures.append(Figures(common | numbers, shared | histograms, is_found))
     return figures
 
 
@@ -210,9 +103,9 @@ def add_dropped(
     """Add rows without a user to figures, with the number of nulls in their columns."""
     for score, each in zip(columns.scores, figures, strict=True):
         each.numbers["rows"] += n_rows
-        each.numbers[NULL_USERS] += n_rows
-        each.numbers[NULL_RELEVANCE] += n_null[str(columns.relevant)]
-        each.numbers[NULL_SCORES] += n_null[str(columns.column_of(score))]
+        each.numbers[description.NULL_USERS] += n_rows
+        each.numbers[description.NULL_RELEVANCE] += n_null[str(columns.relevant)]
+        each.numbers[description.NULL_SCORES] += n_null[str(columns.column_of(score))]
 
 
 def join_figures(parts: Sequence[list[Figures]]) -> list[Figures]:
@@ -223,22 +116,16 @@ def join_figures(parts: Sequence[list[Figures]]) -> list[Figures]:
             name: TOTALS.get(name, sum)([part.numbers[name] for part in of_score])
             for name in of_score[0].numbers
         }
-        histograms = {
-            name: _join_histograms([part.histograms[name] for part in of_score])
-            for name in of_score[0].histograms
-        }
+        histograms = {}
+        for name in of_score[0].histograms:
+            each = [part.histograms[name] for part in of_score]
+            # pandas warns of empty parts, whose dtype says nothing.
+            filled = pd.concat([one for one in each if len(one)] or each[:1])
+            # groupby sorts the values, so sums have the same bits whatever the parts are.
+            histograms[name] = filled.groupby(level=0, dropna=False).sum()
         flags = [part.is_found for part in of_score if part.is_found is not None]
         is_found = np.any(flags, axis=0) if flags else None
         joined.append(Figures(numbers, histograms, is_found))
-    return joined
-
-
-def _join_histograms(parts: list[pd.Series]) -> pd.Series:
-    """Return the counts of every value, added up over parts."""
-    # pandas warns of empty parts, whose dtype says nothing.
-    filled = [part for part in parts if len(part)] or parts[:1]
-    # groupby sorts the values, so sums have the same bits whatever the parts are.
-    joined: pd.Series = pd.concat(filled).groupby(level=0, dropna=False).sum()
     return joined
 
 
@@ -266,7 +153,7 @@ def describe_blocks(
     k: int,
     options: Options,
     people: Options | None,
-) -> Description:
+) -> description.Description:
     """Return the description from the figures of blocks and from users of truth without a row.
 
     The notes of the blocks have been taken already; `empty` is a frame without rows.
@@ -278,80 +165,50 @@ def describe_blocks(
     blocks.check()
     judge, rows = blocks.judge, read_interactions(empty, columns, options, lenient=True)
     figures = figures or count_figures(rows, options, k, judge, people)
-    n_repeated, counts = figures[0].numbers.get(DUPLICATES, 0), None
+    n_repeated, of_users = figures[0].numbers.get(description.DUPLICATES, 0), dict[str, float]()
     if judge is not None and columns.user is not None and is_unique(options, n_repeated):
         absent = count_figures(rows, options, k, judge, people, of_absent=True)
         judge.note_lost(companions.excluded)
         figures = join_figures([figures, absent])
-        counts = judge.overlap.count_users()
-    described = []
-    for numbers, histograms, is_found in figures:
-        shown = {name: n if math.isnan(n) else int(n) for name, n in numbers.items()}
-        if is_found is not None:
-            shown[UNFOUND] = int(np.count_nonzero(~is_found))
-        if counts is not None:
-            shown |= dict(zip((ONLY_ROWS, ONLY_TRUTH), counts.n_users[1:], strict=True))
-            shown |= {name: n for name, noted in NOTED.items() if (n := facts_noted()[noted])}
-        if people is not None:
-            shown[KAPPA] = find_kappa(*(numbers[name] for name in AGREEMENT))
-        for name, users in histograms.items():
-            shown[name] = float(np.average(users.index, weights=users)) if len(users) else np.nan
-        described.append(shown)
-    # Figures that decide metrics come first, faults of the rows last.
-    names = ["rows", "users", NO_RELEVANT, f"{SHORT_USERS}{k}", f"{CUT_USERS}{k}"]
-    names += [f"precision@{k}, worst", f"precision@{k}, best", JUDGED_ROWS, f"{JUDGED}{k}"]
-    names += [*AGREEMENT, KAPPA, "shortest ranking", "longest ranking", "rows in ties"]
-    names += [NULL_USERS, NULL_RELEVANCE, NULL_SCORES, DUPLICATES, UNFOUND, ONLY_ROWS, ONLY_TRUTH]
-    names += list(NOTED)
-    labels = pd.Index(columns.scores, name="score", tupleize_cols=False)
-    names = [name for name in names if name in described[0]]
-    # With dtype object, whole numbers and means keep their types in one column.
-    description = Description(pd.DataFrame(described, labels, names, dtype=object).T)
-    sharers, lengths = figures[0].histograms[SHARERS], {shown[one] for one in TOTALS}
-    # Most users have the item if candidates are the same, or the catalogue without a few items.
-    is_shared = sharers.index.hasnans or 2 * sharers.iloc[-1:].sum() >= shown["users"]
-    if not is_shared and len(lengths) == 1 and min(lengths) >= LEAST_SAMPLED:
-        note(rows_of_samples=int(min(lengths)), users_of_samples=int(shown["users"]))
-    notes = list_notes(facts_noted(), options)
-    description.noted = [one.text for one in notes if one.kind in UNSEEN]
-    return description.warn(Options())
-
-
-def _find_worries(figures: pd.Series, decided: Options) -> dict[str, str]:
-    """Return a warning for each figure of one score, "" for a good one."""
-    k = next(name for name in figures.index if name.startswith(CUT_USERS)).removeprefix(CUT_USERS)
-    worst, best = figures[f"precision@{k}, worst"], figures[f"precision@{k}, best"]
-    bounds = f"precision@{k} is {worst:.4g} in the worst order, {best:.4g} in the best "
-    fields = {"k": k, "bounds": bounds if worst <= best else "their order counts "}
-    longest, judged = figures["longest ranking"], figures.get(f"{JUDGED}{k}", 1)
-    worries = dict.fromkeys(["rows", "longest ranking", f"{JUDGED}{k}"], "")
-    if figures["rows"] == 0:
-        worries["rows"] = "none"
-    if UNFOUND not in figures and 0 < longest <= int(k):
-        whole = f"{longest:,}; the first {k} are the whole ranking, in any order"
-        worries["longest ranking"] = whole
-    if judged < FEW_JUDGED:
-        worries[f"{JUDGED}{k}"] = (
-            f"truth holds {judged:.0%} of the first {k} rows, by default the others count as not "
-            "relevant (option unjudged)"
+        n_users = judge.overlap.count_users().n_users
+        of_users = dict(
+            zip((description.ONLY_ROWS, description.ONLY_TRUTH), n_users[1:], strict=True)
         )
-    for name, (total, words, options) in WORRIES.items():
-        label = f"{name}{k}" if name in (SHORT_USERS, CUT_USERS) else name
-        number, worries[label] = figures.get(label, 0), ""
-        if pd.isna(number):
-            worries[label] = f"not known; {UNKNOWN_RELEVANCE}"
-        elif name == NO_RELEVANT and number == figures[total] > 0:
-            worries[label] = (
-                f"all {number:,}; nothing is relevant, as where min_relevance is above all grades"
-            )
-        elif number > 0 and not (name == CUT_USERS and worst == best):
-            of_total = f" of {figures[total]:,} {total}" if total else ""
-            values = {one: getattr(decided, one) for one in options}
-            by = [f"{one}={value!r}" for one, value in values.items() if value != "raise"]
-            words = words.format(options=" or ".join(options), **fields)
-            text = f"decided by {' and '.join(by)}" if by else words
-            worries[label] = f"{number:,}{of_total}; {text}"
-    return worries
+        of_users |= {
+            name: n for name, noted in description.NOTED.items() if (n := facts_noted()[noted])
+        }
+    described = [_finish(each) | of_users for each in figures]
+    labels = pd.Index(columns.scores, name="score", tupleize_cols=False)
+    names = [name for name in description.list_figures(k) if name in described[0]]
+    # With dtype object, whole numbers and means keep their types in one column.
+    table = description.Description(pd.DataFrame(described, labels, names, dtype=object).T)
+    _note_samples(figures[-1])
+    notes = list_notes(facts_noted(), options)
+    table.noted = [one.text for one in notes if one.kind in UNSEEN]
+    return table.warn(Options())
+
+
+def _finish(figures: Figures) -> dict[str, float]:
+    """Return the figures of all users: whole numbers, and the means of histograms."""
+    numbers, histograms, is_found = figures
+    shown = {name: n if math.isnan(n) else int(n) for name, n in numbers.items()}
+    if is_found is not None:
+        shown[description.UNFOUND] = int(np.count_nonzero(~is_found))
+    if AGREEMENT[0] in numbers:
+        shown[KAPPA] = find_kappa(*(numbers[name] for name in AGREEMENT))
+    for name, users in histograms.items():
+        shown[name] = float(np.average(users.index, weights=users)) if len(users) else np.nan
+    return shown
+
+
+def _note_samples(figures: Figures) -> None:
+    """Note that candidates seem to be sampled: lists are equally long, and their items differ."""
+    numbers, sharers = figures.numbers, figures.histograms[SHARERS]
+    lengths = {numbers[name] for name in TOTALS}
+    # Most users have the item if candidates are the same, or the catalogue without a few items.
+    is_shared = sharers.index.hasnans or 2 * sharers.iloc[-1:].sum() >= numbers["users"]
+    if not is_shared and len(lengths) == 1 and min(lengths) >= LEAST_SAMPLED:
+        note(rows_of_samples=int(min(lengths)), users_of_samples=int(numbers["users"]))
 
 
 def _count_nulls(frame: pd.DataFrame, labels: list[Hashable]) -> int:
@@ -387,29 +244,26 @@ def _count_ranking(
     score: Hashable,
     k: int,
     options: Options,
-    common: dict[str, float],
     frame: pd.DataFrame,
 ) -> tuple[dict[str, float], dict[str, pd.Series]]:
-    """Return the numbers of one score, those common to all scores included, and its histograms."""
+    """Return the numbers of one score, and its histograms."""
     rankings = interactions.rankings(score, options)
     ties = count_ties(rankings, k)
     n_relevant = rankings.groups.count(interactions.relevant) + interactions.n_unlisted
     n_ranked = pd.Series(rankings.n_ranked)
-    is_judged = interactions.is_judged
-    columns = interactions.columns
+    columns, is_judged = interactions.columns, interactions.is_judged
     column = get_column(frame, columns.column_of(score))
     is_low_best = columns.ascending[columns.scores.index(score)]
     numbers = {
-        **common,
-        NULL_SCORES: find_missing(column, options, is_low_best).sum(),
+        description.NULL_SCORES: find_missing(column, options, is_low_best).sum(),
         "users": len(n_ranked),
-        NO_RELEVANT: (n_relevant == 0).sum() if is_judged else np.nan,
+        description.NO_RELEVANT: (n_relevant == 0).sum() if is_judged else np.nan,
         "shortest ranking": n_ranked.min(),
         "longest ranking": n_ranked.max(),
         # The empty list of a user of truth without a row is not refused.
-        f"{SHORT_USERS}{k}": ((n_ranked < k) & (n_ranked >= options.has_truth)).sum(),
+        f"{description.SHORT_USERS}{k}": ((n_ranked < k) & (n_ranked >= options.has_truth)).sum(),
         "rows in ties": ties.n_tied.sum(),
-        f"{CUT_USERS}{k}": ties.is_cut.sum(),
+        f"{description.CUT_USERS}{k}": ties.is_cut.sum(),
     }
     histograms = {}
     for order, hits in (("worst", ties.fewest_hits), ("best", ties.most_hits)):
@@ -418,17 +272,3 @@ def _count_ranking(
         counted = pd.Series(values).value_counts() if is_judged else UNKNOWN
         histograms[f"precision@{k}, {order}"] = counted
     return numbers, histograms
-
-
-def _add_judged(
-    figures: list[Figures], interactions: Interactions, k: int, options: Options
-) -> None:
-    """Add to figures the number of judged rows, and their share of the first k."""
-    n_judged, of_scores = np.nan, [UNKNOWN] * len(figures)
-    if interactions.is_judged:
-        n_judged = int(np.count_nonzero(interactions.judged().rows))
-        shares = share_judged(interactions, options, [k])
-        of_scores = [share.value_counts() for _, share in shares.items()]
-    for each, of_score in zip(figures, of_scores, strict=True):
-        each.numbers[JUDGED_ROWS] = n_judged
-        each.histograms[f"{JUDGED}{k}"] = of_score

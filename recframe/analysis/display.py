@@ -160,12 +160,10 @@ def as_plain(table: pd.DataFrame) -> pd.DataFrame:
     return plain
 
 
-def fill_notes(notes: Sequence[Note], width: int = TEXT_WIDTH) -> list[str]:
+def fill_notes(notes: Sequence[Note]) -> list[str]:
     """Return notes as lines of text."""
-    return [
-        textwrap.fill(printable(f"note: {one.text}"), width, subsequent_indent="  ")
-        for one in notes
-    ]
+    texts = [printable(f"note: {one.text}") for one in notes]
+    return [textwrap.fill(text, TEXT_WIDTH, subsequent_indent="  ") for text in texts]
 
 
 def as_html(title: str, tables: list[str], *notes: str) -> str:

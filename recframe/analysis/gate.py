@@ -25,6 +25,7 @@ from recframe.errors import RecframeError, is_number, quote, shorten
 from recframe.frames.names import is_infer
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import find_alike, find_name
+from recframe.notes import Note, list_notes, taking_notes
 from recframe.options import INFER
 
 Rule = Literal["max_drop", "non_inferior"]
@@ -59,11 +60,11 @@ class Thresholds(NamedTuple):
         return bool(self.losses or self.floors)
 
 
-def check_limit(limit: float, most: float = math.inf) -> float:
-    """Return a limit; raise unless it is from 0 to the most."""
-    if not (0 <= limit <= most and limit < math.inf):
+def check_limit(limit: Any, most: float = math.inf, name: str = "") -> Any:
+    """Return a limit; raise unless it is from 0 to the most. An argument may have the name."""
+    if not (is_number(limit) and 0 <= limit <= most and limit < math.inf):
         range_of = "of 0 or more" if most == math.inf else f"from 0 to {most}"
-        raise RecframeError(f"must be a number {range_of}, but is {quote(limit)}")
+        raise LimitError(f"{name} must be a number {range_of}, but is {quote(limit)}".lstrip())
     return limit
 
 
@@ -86,9 +87,7 @@ def make_limits(
         rule = "max_drop" if non_inferior is None else "non_inferior"
     losses = name_limits(str(rule), max_drop if non_inferior is None else non_inferior, metrics)
     floors = name_limits("at_least", at_least, metrics)
-    share = MIN_USERS if min_users is None else min_users
-    if not (is_number(share) and 0 <= share <= 1):
-        raise LimitError(f"min_users must be a number from 0 to 1, but is {quote(share)}")
+    share = check_limit(MIN_USERS if min_users is None else min_users, 1, "min_users")
     low = frozenset[str]()
     if losses or floors:
         judged = [one for one in metrics if one in losses]
@@ -124,9 +123,7 @@ def name_limits(
             )
         is_of = [metric] if metric != OTHERS else [one for one in metrics if one not in named]
         is_limited = name == "at_least" and any(map(is_share, is_of))
-        if not (is_number(limit) and 0 <= limit <= (1 if is_limited else limit) < math.inf):
-            range_of = "from 0 to 1" if is_limited else "of 0 or more"
-            raise LimitError(f"{name} must be a number {range_of}, but is {quote(limit)}")
+        check_limit(limit, 1 if is_limited else math.inf, name)
     own = {alike[metric]: limit for metric, limit in named.items() if metric != OTHERS}
     return dict.fromkeys(metrics, named[OTHERS]) | own if OTHERS in named else own
 
@@ -273,6 +270,7 @@ class Verdict(NamedTuple):
     how: Comparison
     made: Mapping[str, Any]  # the options that the new table was made with
     notes: Sequence[str] = ()
+    facts: Sequence[Note] = ()  # notes on differences; `notes` say all that other kinds would
 
     @property
     def failures(self) -> list[str]:
@@ -281,30 +279,27 @@ class Verdict(NamedTuple):
         is_complete = self.limits.allow_missing or not self.limits.any
         return of_values if is_complete else self.missing + of_values
 
-    def join(self, tables: list[pd.DataFrame]) -> pd.DataFrame:
-        """Return one table from the tables of segments with users in both."""
-        if not self.segmented.grouping.by:
-            return tables[0]
+    @property
+    def shared(self) -> Segmented:
+        """The segments with users in both tables."""
         are_shared = [one.changes is not None for one in self.segments]
-        return join_segments(tables, self.segmented._replace(keys=self.segmented.keys[are_shared]))
+        return self.segmented._replace(keys=self.segmented.keys[are_shared])
 
     def table(self) -> pd.DataFrame:
         """Return the old and new mean of each metric, the difference, and whether it passed."""
-        tables = []
+        tables, limited = [], {*self.limits.losses, *self.limits.floors}
         for one in self.segments:
             if one.changes is not None:
                 shown = pd.DataFrame(one.changes[VERDICT_COLUMNS]).rename_axis(columns=None)
                 reasons = [one.failed] if self.limits.allow_missing else [one.failed, one.lacking]
-                if self.limits.any:
+                failed = {(score, metric) for by in reasons for score in by for metric in by[score]}
+                if limited:
                     shown["passed"] = [
-                        not any(metric in by_score.get(score, {}) for by_score in reasons)
-                        if metric in {*self.limits.losses, *self.limits.floors}
-                        or any(metric in by_score.get(score, {}) for by_score in reasons)
-                        else None
-                        for score, metric in shown.index
+                        label not in failed if label in failed or label[1] in limited else None
+                        for label in shown.index
                     ]
                 tables.append(shown)
-        return self.join(tables)
+        return join_segments(tables, self.shared) if self.segmented.grouping.by else tables[0]
 
 
 def find_verdict(
@@ -338,16 +333,19 @@ def find_verdict(
         [], segmented, allowed, list_missing(matched, names), matched, how, made[1] if made else {}
     )
     each = segmented.each(shows_bar=shows_bar)
-    for (rows, users, weights), segment in zip(each, list_segments(segmented), strict=True):
-        has_user = matched.has_user[:, rows]
-        of_segment = matched._replace(per_user=users, has_user=has_user, weights=weights)
-        one = SegmentVerdict(segment, of_segment, None, {}, {})
-        if not of_segment.shared.empty:
-            table = compare_matched(of_segment, how)
-            failed, lacking = find_failed(table, allowed, how.resampling.confidence)
-            one = one._replace(changes=table, failed=failed, lacking=lacking)
-            verdict.missing.extend(one.list_reasons(lacking))
-        elif has_user[0].any():
-            verdict.missing.append(f"no user{one.where} is in both files")
-        verdict.segments.append(one)
-    return verdict._replace(notes=[*notes, *list_alone(matched, names)])
+    with taking_notes() as facts:
+        for (rows, users, weights), segment in zip(each, list_segments(segmented), strict=True):
+            has_user = matched.has_user[:, rows]
+            of_segment = matched._replace(per_user=users, has_user=has_user, weights=weights)
+            one = SegmentVerdict(segment, of_segment, None, {}, {})
+            if not of_segment.shared.empty:
+                table = compare_matched(of_segment, how)
+                failed, lacking = find_failed(table, allowed, how.resampling.confidence)
+                one = one._replace(changes=table, failed=failed, lacking=lacking)
+                verdict.missing.extend(one.list_reasons(lacking))
+            elif has_user[0].any():
+                verdict.missing.append(f"no user{one.where} is in both files")
+            verdict.segments.append(one)
+    notes += list_alone(matched, names)
+    told = [one for one in list_notes(facts) if one.kind.startswith(TOLD)]
+    return verdict._replace(notes=notes, facts=told)

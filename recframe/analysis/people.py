@@ -22,7 +22,8 @@ from recframe.frames.truth import Judge
 from recframe.frames.values import find_nulls, read_relevance
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import Metric, is_metric
-from recframe.options import INFER, Options, is_key, load_companion
+from recframe.options import INFER, Options, is_key
+from recframe.other_tables import load_companion
 
 AGREEMENT = (  # figures of rows that people judged
     "rows judged by people",

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from recframe.analysis.compare import ScorePairs, compare_pairs, find_pairs, make_comparison
-from recframe.analysis.describe import ONLY_ROWS, ONLY_TRUTH, Description
+from recframe.analysis.description import ONLY_ROWS, ONLY_TRUTH, Description
 from recframe.analysis.display import Inspection, as_name, as_number, import_extra
 from recframe.analysis.intervals import find_sign
 from recframe.analysis.overview import Overview
@@ -31,11 +31,10 @@ from recframe.frames.tables import make_columns, plain_table
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import Metric, define, is_metric, parse_metric, parse_name
 from recframe.notes import Note, list_notes, taking_notes
-from recframe.options import CHOICES, Options, explain_value
+from recframe.options import CHOICES, EDGE_CASES, MEANINGS, Options
 from recframe.other_tables import PathLike
 
 TITLE = "Ranking report"
-CONFIDENCE = 0.95
 K = 10  # the length of lists if no metric has a cut-off
 PAGE_ENDINGS = (".html", ".htm")
 # Users are queries on a page if their column has one of these names.
@@ -49,7 +48,6 @@ QUANTILES = [0.1, 0.25, 0.5, 0.75, 0.9]
 FEW_USERS = 5  # flips of so few users' signs give no p-value below 0.05
 Row = dict[Hashable, Any]  # a row of a table, by its columns
 DESCRIBED = ("all_relevant", "exclude", "excluded_relevant", "unjudged", "written_differently")
-CONVENTIONS = (*CHOICES, "zero_division", "min_relevance", "min_score")
 
 
 class Report:
@@ -167,8 +165,12 @@ def list_facts(
 
 def list_conventions(options: Options) -> list[tuple[str, object, str]]:
     """Return the name and the value of each option that decides definitions, and its meaning."""
-    values = ((name, getattr(options, name)) for name in CONVENTIONS)
-    return [(name, value, explain_value(name, value)) for name, value in values]
+    conventions = []
+    for name in EDGE_CASES:
+        value, meaning = getattr(options, name), MEANINGS[name]
+        of_value = f": {CHOICES[name][value]}" if name in CHOICES else ""
+        conventions.append((name, value, meaning + of_value))
+    return conventions
 
 
 def check_baseline(scores: Sequence[Hashable], baseline: Any) -> None:
@@ -183,7 +185,7 @@ def make_page(
     """Return the page of findings, with scores compared with a baseline or paired by number."""
     from jinja2 import Environment, StrictUndefined  # `check_title` has imported it
 
-    how = make_comparison("permutation", "holm", CONFIDENCE, 9_999, 0, unit=unit)
+    how = make_comparison(unit=unit)
     how = how._replace(trusted=findings.trusted)
     per_user, of_means = findings.per_user, {"resampling": how.resampling, "unit": unit}
     of_means["trusted"] = findings.trusted

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.random import MT19937, RandomState, SeedSequence
 
-from recframe.errors import RecframeError, is_number, quote
+from recframe.errors import RecframeError, check_choice, is_number, quote
 from recframe.kernel.threads import Array, in_threads
 
 Interval = Literal["auto", "wilson", "skewed", "t", "bootstrap"]
@@ -38,7 +38,7 @@ def make_resampling(
     confidence: Any, n_resamples: Any, seed: Any, interval: object, choices: object = Interval
 ) -> Resampling:
     """Return these together; raise if one is invalid."""
-    check_literal("interval", interval, choices)
+    check_choice("interval", interval, get_args(choices))
     if not (is_number(confidence) and 0 < confidence < 1):
         raise RecframeError(f"confidence must be between 0 and 1, but is {quote(confidence)}")
     for name, number, least in (("n_resamples", n_resamples, 1), ("seed", seed, 0)):
@@ -54,13 +54,6 @@ def make_resampling(
             f"to 0.0005, but is {quote(n_resamples)}"
         )
     return Resampling(float(confidence), int(n_resamples), int(seed), str(interval))
-
-
-def check_literal(name: str, value: object, choices: object) -> None:
-    """Raise unless a value is one of the strings of a Literal."""
-    if not isinstance(value, str) or value not in get_args(choices):
-        listed = ", ".join(map(repr, get_args(choices)))
-        raise RecframeError(f"{name} must be one of {listed}, but is {quote(value)}")
 
 
 def draw_in_batches(
@@ -186,9 +179,8 @@ def max_t_test(columns: Array, resampling: Resampling) -> Array:
     observed = np.abs(values.sum(axis=0))
     sums, _ = _flip_signs(values, resampling)
     rising = np.argsort(observed, kind="stable")
-    largest = np.maximum.accumulate(
-        np.abs(sums)[:, rising], axis=1
-    )  # the largest of this and smaller sums
+    # The largest of each sum and all smaller ones.
+    largest = np.maximum.accumulate(np.abs(sums)[:, rising], axis=1)
     n_extreme = (largest >= observed[rising] - 1e-9).sum(axis=0)
     falling = np.maximum.accumulate(n_extreme[::-1] / len(sums))
     p_values[np.flatnonzero(is_known)[rising[::-1]]] = falling

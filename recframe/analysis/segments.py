@@ -11,7 +11,7 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from recframe.analysis.summary import note_undefined
-from recframe.errors import RecframeError, quote
+from recframe.errors import RecframeError, count_of, quote
 from recframe.frames.ids import sort_ids
 from recframe.frames.interactions import Interactions
 from recframe.frames.names import as_labels, check_label, is_infer, is_same
@@ -345,7 +345,7 @@ def _check_weights(values: pd.Series, users: pd.Index[Any], source: UserValues) 
         user, weight = users[[wrong[0]]].tolist()[0], weights.iloc[wrong[0]]
         raise RecframeError(
             f"{named} must be a finite number of 0 or more for each user, but has "
-            f"{len(wrong)} others (user {quote(user)} has {weight}); a Series indexed by user "
-            "can weigh users without rows too"
+            f"{count_of(len(wrong), 'other')} (user {quote(user)} has {weight}); a Series "
+            "indexed by user can weigh users without rows too"
         )
     return weights

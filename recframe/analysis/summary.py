@@ -121,18 +121,17 @@ def note_rankings(interactions: Interactions, metrics: list[Metric]) -> None:
     ]
     n_empty = [len(of_score) - int(np.count_nonzero(of_score)) for of_score in lengths]
     numbers = {f"empty:{as_text(one)}": n for one, n in zip(scores, n_empty, strict=True)}
-    deepest = max((metric.k or 0 for metric in metrics), default=0)
-    asked = [metric for metric in metrics if not DEFINITIONS[metric.name].zero_without_relevant]
-    asked = [metric for metric in asked if metric.name not in ("mean", "diversity")]
-    of_all = [metric for metric in asked if metric.name in ("recall", "share")]
-    if of_recall := max((metric.k or 0 for metric in of_all), default=0):
+    asked = [one.name for one in metrics if not DEFINITIONS[one.name].zero_without_relevant]
+    asked = [name for name in asked if name not in ("mean", "diversity")]
+    of_all = [one for one in metrics if one.name in ("recall", "share")]
+    if of_recall := _find_deepest(of_all):
         n_longer = [int(np.count_nonzero(of_score > of_recall)) for of_score in lengths]
         numbers |= {
             "rankings": sum(map(len, lengths)),
             "rankings_longer_than_recall": sum(n_longer),
-            "shares": sum(metric.name == "share" for metric in of_all),
+            "shares": asked.count("share"),
         }
-    if asked and deepest and groups.n_groups and interactions.is_judged:
+    if asked and (deepest := _find_deepest(metrics)) and groups.n_groups and interactions.is_judged:
         longest = int(lengths[0].max())
         if longest <= deepest and all((of_score == longest).all() for of_score in lengths):
             n_bare = int(np.count_nonzero(groups.count(interactions.relevant) == 0))
@@ -140,6 +139,11 @@ def note_rankings(interactions: Interactions, metrics: list[Metric]) -> None:
         else:
             numbers["rankings_that_vary"] = 1
     note(users=groups.n_groups, **numbers)
+
+
+def _find_deepest(metrics: list[Metric]) -> int:
+    """Return the highest cut-off, 0 without one."""
+    return max((metric.k or 0 for metric in metrics), default=0)
 
 
 def note_undefined(per_user: pd.DataFrame) -> None:
@@ -263,13 +267,9 @@ def summary_table(
         how: dict[str, Any] = {"resampling": resampling, "is_limited": has_limits(metric, known)}
         if people is None:
             low, high, interval = mean_interval(spread.to_numpy(), **how)
-            figures: dict[str, Any] = {
-                "mean": spread.mean(),
-                "low": low,
-                "high": high,
-                "n_users": len(spread),
-            }
-            figures |= {"interval": WORDS[interval], "standard_error": spread.sem()}
+            figures: dict[str, Any] = {"mean": spread.mean(), "low": low, "high": high}
+            figures |= {"n_users": len(spread), "interval": WORDS[interval]}
+            figures |= {"standard_error": spread.sem()}
         else:
             row = f"{as_text(metric)} of {as_text(per_user.columns[number][0])}"
             estimate, of_both, _ = interval_by_both(people[number], values, counted, row, **how)

@@ -1,6 +1,6 @@
 """The verdict of a gate as text, as HTML, and as a comment for a pull request."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
 
@@ -11,7 +11,6 @@ from recframe.analysis.gate import Verdict
 from recframe.analysis.markup import MARKDOWN, Cell
 from recframe.analysis.paper_tables import check_decimals
 from recframe.errors import as_text
-from recframe.notes import Note
 
 
 @dataclass(frozen=True)
@@ -136,8 +135,8 @@ def _fold_lines(title: str, lines: list[str]) -> list[str]:
     return ["", f"<details><summary>{title}</summary>", "", *lines, "", "</details>"]
 
 
-def make_gate(verdict: Verdict, notes: Iterable[Note]) -> Gate:
-    """Return a verdict as users see it, with further notes."""
+def make_gate(verdict: Verdict) -> Gate:
+    """Return a verdict as users see it."""
     limits, how = verdict.limits, verdict.how
     conventions = {name: f"{one}" for name, one in verdict.made.items() if one != "nan"}
     conventions["confidence"] = f"{how.resampling.confidence:g}"
@@ -147,7 +146,7 @@ def make_gate(verdict: Verdict, notes: Iterable[Note]) -> Gate:
         if name and by_metric:
             shown = ", ".join(f"{metric} {limit:g}" for metric, limit in by_metric.items())
             conventions[name] = shown
-    lines = [*verdict.notes, *(one.text for one in notes)]
+    lines = [*verdict.notes, *(one.text for one in verdict.facts)]
     lines += verdict.missing if limits.allow_missing else []
     reasons = verdict.failures
     return Gate(not reasons, reasons, verdict.table(), lines, conventions)

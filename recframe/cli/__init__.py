@@ -43,7 +43,7 @@ EPILOG = f"""examples:
 @FILE reads arguments from FILE: one or more on a line; quote those that have
 spaces; a # begins a comment. Write a path that begins with @ as ./@path.
 
-{HELP_END}"""
+{HELP_END.format(gate=GATE_FAILS)}"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -97,7 +97,7 @@ def run(words: Sequence[str]) -> int:
         if name in words:  # building the arguments of the other commands would take time
             add(command)
             command.set_defaults(parser=command)
-            end = HELP_END if name == "compare" else HELP_END.replace(GATE_FAILS, "")
+            end = HELP_END.format(gate=GATE_FAILS if name == "compare" else "")
             command.epilog = f"{command.epilog}\n\n{end}"
     if not words:
         parser.print_help()

@@ -3,7 +3,7 @@
 import argparse
 import os
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from typing import IO, Any
@@ -13,8 +13,8 @@ import pandas as pd
 from recframe import __version__
 from recframe.analysis.bounds import check_bounds, measure_bounds
 from recframe.analysis.compare import trust
-from recframe.analysis.describe import Description
-from recframe.analysis.segments import segment_users, tidy_cell
+from recframe.analysis.description import Description
+from recframe.analysis.segments import Grouping, segment_users, tidy_cell
 from recframe.analysis.summary import measure_noted
 from recframe.cli.flags import (
     CUT_OFF,
@@ -41,13 +41,13 @@ from recframe.console import DONE, shows_bar, tell
 from recframe.conventions import REMAINING
 from recframe.errors import RecframeError, shorten, show_path
 from recframe.files.blocks import ROUTES, plan_blocks
-from recframe.files.budget import check_limits
 from recframe.files.footers import Files
-from recframe.files.saved import describe_made, write_each
+from recframe.files.limits import check_limits
+from recframe.files.per_user_tables import describe_made, write_each
 from recframe.frames.names import is_infer
 from recframe.frames.tables import tidy_table
 from recframe.metrics.definitions import DEFAULT_METRICS
-from recframe.metrics.names import describe_metrics, parse_metrics
+from recframe.metrics.names import Metric, describe_metrics, parse_metrics
 from recframe.notes import Note, list_notes, taking_notes
 from recframe.options import DEFAULTS, INFER, MEANINGS, Options, list_changed, make_options
 from recframe.scanned import ScannedRecAccessor, scan_source
@@ -55,7 +55,6 @@ from recframe.stores import find_ending, is_uri, show_uri
 from recframe.stores.listings import list_files
 from recframe.stores.outputs import check_apart, whole_file
 
-METRICS_HELP = describe_metrics()
 # Options that change nothing in the table of a command.
 UNUSED_BY_DESCRIBE = ("ties", "zero_division", "gain")
 
@@ -67,7 +66,7 @@ def add_evaluate(command: argparse.ArgumentParser) -> None:
         "Print the mean over users of ranking metrics, a row for each score column."
     )
     command.usage = "%(prog)s [--metric NAME ...] [OPTION ...] PATH [PATH ...]"
-    command.epilog = f"""{METRICS_HELP}
+    command.epilog = f"""{describe_metrics()}
 
 examples:
   recframe evaluate run.parquet
@@ -119,7 +118,6 @@ def add_describe(command: argparse.ArgumentParser) -> None:
 def run_evaluate(arguments: Namespace) -> tuple[int, str]:
     """Print the means; if asked, write them and the values of every user to files."""
     options = read_options(arguments)
-    measure: Any = measure_bounds if arguments.bounds else measure_noted
     default = DEFAULT_METRICS[:1] if arguments.bounds else DEFAULT_METRICS
     metrics = parse_metrics(arguments.metrics or default, options.map_at_k)
     rec, opened = scan_files(arguments, options)
@@ -132,12 +130,9 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
             taking_notes() as facts,
             ExitStack() as stack,
         ):
-            is_tested = arguments.summary or arguments.baseline is not None
-            unit = None if is_infer(arguments.unit) and not is_tested else arguments.unit
             if arguments.bounds:
                 check_bounds(metrics, options)
-            by_weights_unit = arguments.by, arguments.weights, unit
-            grouping, tables = rec.iter_users(metrics, by_weights_unit, measure)
+            grouping, tables = _measure_users(arguments, rec, metrics)
             known = {str(score): score for score in opened[0].columns.scores}
             baseline = find_baseline(arguments.baseline, known, "score columns")
             notes = list[Note]()  # the last table completes them
@@ -169,6 +164,17 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
     return DONE, f"{means.n_all:,} users"
 
 
+def _measure_users(
+    arguments: Namespace, rec: ScannedRecAccessor, metrics: list[Metric]
+) -> tuple[Grouping | None, Generator[pd.DataFrame, None, None]]:
+    """Return the segments and weights of users, if any, and the metrics of every user by block."""
+    measure: Any = measure_bounds if arguments.bounds else measure_noted
+    unit = arguments.unit
+    if is_infer(unit) and not arguments.summary and arguments.baseline is None:
+        unit = None  # plain means need none
+    return rec.iter_users(metrics, (arguments.by, arguments.weights, unit), measure)
+
+
 def list_trusted(arguments: Namespace) -> list[str]:
     """Return the file of --trusted, if it is no column."""
     return [arguments.trusted] if arguments.trusted and find_ending(arguments.trusted) else []
@@ -190,7 +196,7 @@ def run_describe(arguments: Namespace) -> tuple[int, str]:
         words = ["recframe", "evaluate", *arguments.paths, *spell_flags(changed)]
         add_evaluate(parser := Parser())
         tell(f"note: recframe evaluate asks: {parser.spell_refusal(words, refusal)}")
-    return DONE, f"{opened[0].rows_said} rows"
+    return DONE, f"{opened[0].rows_in_words} rows"
 
 
 def read_options(arguments: Namespace) -> Options:
@@ -216,14 +222,12 @@ def scan_files(arguments: Namespace, options: Options) -> tuple[ScannedRecAccess
             _tell_files(files)
 
     has_bar = shows_bar(is_quiet=arguments.quiet)
-    limits = check_limits(arguments.memory, arguments.tmp, has_bar)
-    filters = [term for _, term in arguments.filter] or None
     accessor = scan_source(
         "",
         arguments.paths,
         options,
-        limits,
-        filters=filters,
+        check_limits(arguments.memory, arguments.tmp, has_bar),
+        filters=[term for _, term in arguments.filter] or None,
         note=note,
         union_by_name=arguments.union_by_name,
         lists=arguments.lists or INFER,

@@ -9,7 +9,6 @@ from recframe import __version__
 from recframe.analysis.gate import (
     MIN_USERS,
     OTHERS,
-    TOLD,
     LimitError,
     Sides,
     Verdict,
@@ -33,11 +32,9 @@ from recframe.cli.parser import as_flag, read_number
 from recframe.cli.results import Result, join_results, make_pairs_result, write_result
 from recframe.console import DONE, FAILED, USAGE, shows_bar, tell
 from recframe.errors import RecframeError, quote, show_path
-from recframe.files.saved import join_weights, read_joined, read_saved
+from recframe.files.per_user_tables import join_weights, read_joined, read_saved
 from recframe.frames.names import shown
-from recframe.notes import list_notes, taking_notes
-from recframe.stores import is_uri, show_uri, without_file
-from recframe.stores.disk import check_named, identify
+from recframe.stores import check_named, identify, is_uri, show_uri, without_file
 
 RULES = {
     "max_drop": "fail where a mean fell by more than D and its interval excludes 0; repeat it for "
@@ -162,41 +159,14 @@ def _read_limit(rule: str, text: str) -> tuple[str, float]:
 def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
     """Print the differences and write them if asked; return the exit status and a summary."""
     names = _name_files(arguments)
-    read = [*names, *(arguments.trusted or ())]
-    limits = {name: getattr(arguments, name) for name in OF_GATE}
-    limits |= {name: dict(getattr(arguments, name)) or None for name in (*RULES, "at_least")}
-    with open_outputs(arguments, read) as (output, _), taking_notes() as facts:
-        saved = read_saved(names)
-        tables, made = [one.table for one in saved], [one.made for one in saved]
-        known = [one for one in tables[0].index.names if one in tables[1].index.names]
-        for name in arguments.by or ():
-            if name not in known:
-                raise RecframeError(
-                    f"--by must be a column before the score in both files, {shown(known)}, but is "
-                    f"{quote(name)}; recframe evaluate --by --per-user writes others"
-                )
-        sides = Sides(tables, names, made, join_weights(saved, names))
-        asked: dict[str, Any] = {"metrics": arguments.metrics, "by": arguments.by}
-        asked["trusted"] = [read_joined([path]) for path in arguments.trusted or ()]
-        asked["shows_bar"] = shows_bar(is_quiet=arguments.quiet)
-        arguments.weights = sides.weights
-        how = read_comparison(arguments, OfDifferences)
-        try:
-            verdict = find_verdict(sides, limits, how, **asked)
-        except LimitError as error:
-            tell(str(error))
-            raise SystemExit(USAGE) from None
-        # The verdict's own notes say all that other kinds would.
-        notes = [one for one in list_notes(facts) if one.kind.startswith(TOLD)]
-        comment = None
+    with open_outputs(arguments, [*names, *(arguments.trusted or ())]) as (output, _):
+        verdict, comment = _judge_files(arguments, names), None
         if arguments.format == "markdown":
-            comment = make_gate(verdict, notes).to_markdown().rstrip("\n")
+            comment = make_gate(verdict).to_markdown().rstrip("\n")
         result = _make_compare_result(verdict, names)
-        result = result._replace(document={**result.document, "notes": notes})
+        result = result._replace(document={**result.document, "notes": verdict.facts})
         write_result(result, arguments, output, comment)
-    for line in () if arguments.quiet else verdict.notes:
-        tell(f"note: {line}")
-    tell_notes(notes, arguments)
+    tell_notes(verdict.facts, arguments, verdict.notes)
     for line in verdict.missing if arguments.allow_missing else ():
         tell(f"note: {line}, which --allow-missing lets pass")
     for line in verdict.failures:
@@ -213,6 +183,35 @@ def _name_files(arguments: argparse.Namespace) -> list[str]:
     if len({show_uri(name) if is_uri(name) else identify(name) for name in names}) == 1:
         raise RecframeError(f"{' and '.join(map(show_path, names))} are one file. Name two.")
     return names
+
+
+def _judge_files(arguments: argparse.Namespace, names: list[str]) -> Verdict:
+    """Return the verdict on two files; exit if no values could reach a limit."""
+    saved = read_saved(names)
+    tables, made = [one.table for one in saved], [one.made for one in saved]
+    known = [one for one in tables[0].index.names if one in tables[1].index.names]
+    for name in arguments.by or ():
+        if name not in known:
+            raise RecframeError(
+                f"--by must be a column before the score in both files, {shown(known)}, but is "
+                f"{quote(name)}; recframe evaluate --by --per-user writes others"
+            )
+    arguments.weights = join_weights(saved, names)
+    limits = {name: getattr(arguments, name) for name in OF_GATE}
+    limits |= {name: dict(getattr(arguments, name)) or None for name in (*RULES, "at_least")}
+    try:
+        return find_verdict(
+            Sides(tables, names, made, arguments.weights),
+            limits,
+            read_comparison(arguments, OfDifferences),
+            metrics=arguments.metrics,
+            by=arguments.by,
+            trusted=[read_joined([path]) for path in arguments.trusted or ()],
+            shows_bar=shows_bar(is_quiet=arguments.quiet),
+        )
+    except LimitError as error:
+        tell(str(error))
+        raise SystemExit(USAGE) from None
 
 
 def _make_compare_result(verdict: Verdict, names: list[str]) -> Result:
@@ -256,6 +255,4 @@ def _make_compare_result(verdict: Verdict, names: list[str]) -> Result:
         if one.changes is None and one.matched.has_user[0].any()
     ]
     about |= {"users": len(matched.shared), "segments_gone": gone}
-    are_shared = [one.changes is not None for one in verdict.segments]
-    keys = verdict.segmented.keys[are_shared]
-    return join_results(results, verdict.segmented._replace(keys=keys), about)
+    return join_results(results, verdict.shared, about)

@@ -22,11 +22,10 @@ from recframe.cli.parser import (
 from recframe.console import DONE, FAILED, INTERRUPTED, REFUSED, TERMINATED, USAGE
 from recframe.conventions import LIKE
 from recframe.errors import RecframeError
-from recframe.files.budget import MEMORY, check_memory
-from recframe.files.saved import FILE_ENDINGS
-from recframe.methods import RankingMethods
+from recframe.files.limits import MEMORY, check_memory
+from recframe.files.per_user_tables import FILE_ENDINGS
 from recframe.metrics.names import check_k
-from recframe.options import CHOICE_MEANINGS, CHOICES, INFER, MEANINGS, SEVERAL, Options
+from recframe.options import CHOICES, INFER, MEANINGS, SEVERAL, Options
 
 GATE_FAILS = f"  {FAILED}    recframe compare: its gate fails\n"
 HELP_END = f"""Messages name options in Python's words: short='pad' is --short pad.
@@ -35,18 +34,12 @@ exit status:
   {DONE}    done
   {REFUSED}    the data are refused, or the system failed
   {USAGE}    wrong usage, or no arguments
-{GATE_FAILS}  {INTERRUPTED}  interrupted, for example by Ctrl-C
+{{gate}}  {INTERRUPTED}  interrupted, for example by Ctrl-C
   {TERMINATED}  ended by SIGTERM (129 by SIGHUP)"""
 GROUPS = {
     "columns": ("user", "item", "score", "ascending", "relevant", "model"),
     "edge cases": ("ties", "short", "missing", "duplicates", "zero_division"),
-    "relevance": (
-        "min_relevance",
-        "trusted_min_relevance",
-        "null_relevance",
-        "gain",
-        "min_score",
-    ),
+    "relevance": ("min_relevance", "trusted_min_relevance", "null_relevance", "gain", "min_score"),
     "truth": ("truth", "truth_user", "truth_item", "population"),
     "candidates": ("exclude", "unjudged"),
     "conventions": ("like",),
@@ -58,10 +51,7 @@ NO_COLUMN = {
 }
 PAPERS = ("latex", "markdown")  # formats for tables with intervals
 OUTPUT_ENDINGS = (".csv", ".json", ".parquet")
-STATISTICS_NAMES = ("interval", "confidence", "n_resamples", "seed", "test", "correction")
-COMPARE = inspect.signature(RankingMethods.compare).parameters
-STATISTICS_DEFAULTS = {name: COMPARE[name].default for name in STATISTICS_NAMES}
-check_statistics = partial(make_comparison, **STATISTICS_DEFAULTS)
+STATISTICS_FLAGS = ("interval", "confidence", "seed", "test", "correction")
 Flags = dict[str, dict[str, Any]]  # flag -> arguments of `add_argument`
 
 FILES: Flags = {
@@ -156,6 +146,7 @@ def add_flags(group: argparse._ActionsContainer, flags: Flags) -> None:
 
 def add_statistics(group: argparse._ActionsContainer, intervals: Any) -> None:
     """Add the flags of intervals and tests; `intervals` is a Literal of the choices."""
+    defaults = inspect.signature(make_comparison).parameters
     for name, what, choices in (
         ("interval", "how intervals are made", get_args(intervals)),
         ("confidence", "confidence level of the intervals, between 0 and 1", ()),
@@ -163,9 +154,9 @@ def add_statistics(group: argparse._ActionsContainer, intervals: Any) -> None:
         ("test", "test that gives p-values of differences", get_args(Test)),
         ("correction", "how p-values are corrected", (*get_args(Correction), "none")),
     ):
-        lines = [f"{what} (default: {STATISTICS_DEFAULTS[name]})"]
+        lines = [f"{what} (default: {defaults[name].default})"]
         lines += [f"{one}: {METHODS[one]}" for one in choices]
-        read = partial(read_checked, check_statistics, name)
+        read = partial(read_checked, make_comparison, name)
         settings: Any = {"choices": choices} if choices else {"metavar": "NUMBER", "type": read}
         group.add_argument(f"--{name}", help="\n".join(lines), **settings)
 
@@ -218,8 +209,8 @@ def _describe_option(name: str, default: Any) -> dict[str, Any]:
         each = "; for several scores, give --ascending or --no-ascending for each, in their order"
         return {"help": meaning + each, "action": "append_const", "const": True}
     if name in CHOICES:
-        lines = [flag["help"], *map(": ".join, CHOICE_MEANINGS[name].items())]
-        return {**flag, "help": "\n".join(lines), "choices": CHOICES[name]}
+        lines = [flag["help"], *map(": ".join, CHOICES[name].items())]
+        return {**flag, "help": "\n".join(lines), "choices": list(CHOICES[name])}
     if name == "like":
         flag["help"] = f"{meaning}: {', '.join(LIKE)}"
         return {**flag, "metavar": "LIBRARY", "choices": list(LIKE)}
@@ -262,7 +253,7 @@ def check_views(arguments: argparse.Namespace) -> None:
     for name in ("by", "weights", "per_user") if has_bounds else ():
         if getattr(arguments, name) is not None:
             raise RecframeError(f"{as_flag(name)} takes no --bounds. Leave one of the two out.")
-    flags = [name for name in STATISTICS_DEFAULTS if getattr(arguments, name, None) is not None]
+    flags = [name for name in STATISTICS_FLAGS if getattr(arguments, name, None) is not None]
     is_saved = getattr(arguments, "per_user", None) is not None  # the file has the unit
     flags += ["trusted"] if getattr(arguments, "trusted", None) else []
     flags += ["unit"] if getattr(arguments, "unit", INFER) != INFER and not is_saved else []
@@ -286,9 +277,10 @@ def check_views(arguments: argparse.Namespace) -> None:
 
 def read_comparison(arguments: argparse.Namespace, intervals: Any) -> Comparison:
     """Return how intervals and p-values are computed; raise if flags contradict each other."""
-    values = {name: getattr(arguments, name, None) for name in STATISTICS_DEFAULTS}
-    how = STATISTICS_DEFAULTS | {name: value for name, value in values.items() if value is not None}
-    how["correction"] = None if how["correction"] == "none" else how["correction"]
+    values = {name: getattr(arguments, name, None) for name in STATISTICS_FLAGS}
+    how = {name: value for name, value in values.items() if value is not None}
+    if values["correction"] == "none":
+        how["correction"] = None
     weights, unit = getattr(arguments, "weights", None), getattr(arguments, "unit", INFER)
     return make_comparison(**how, intervals=intervals, weights=weights, unit=unit)
 

@@ -26,7 +26,7 @@ from recframe.cli.parser import as_flag, read_like_metrics, read_target
 from recframe.cli.results import find_baseline
 from recframe.console import DONE, tell
 from recframe.errors import RecframeError, count_of, quote, show_path
-from recframe.files.saved import read_joined
+from recframe.files.per_user_tables import read_joined
 from recframe.frames.judgments import load_frame
 from recframe.frames.tables import make_columns, plain_table
 from recframe.frames.user_values import WEIGHTS

@@ -15,7 +15,7 @@ import pandas as pd
 
 from recframe.analysis.bounds import bounds_table
 from recframe.analysis.compare import compare_table
-from recframe.analysis.describe import Description
+from recframe.analysis.description import Description
 from recframe.analysis.display import TEXT_WIDTH
 from recframe.analysis.paper_tables import ResultTable
 from recframe.analysis.segments import Segmented, join_segments, list_segments, mean_by_segment

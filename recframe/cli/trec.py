@@ -24,7 +24,7 @@ from recframe.cli.results import (
 from recframe.console import DONE, tell
 from recframe.conventions import TREC
 from recframe.errors import RecframeError, quote, shorten, show_path
-from recframe.files.saved import describe_made, write_each
+from recframe.files.per_user_tables import describe_made, write_each
 from recframe.files.trec import QRELS_LINES, RUN_LINES, read_lines
 from recframe.frames.columns import Columns
 from recframe.frames.id_kinds import find_difference
@@ -35,8 +35,7 @@ from recframe.frames.tables import mean_table, measure_table, tidy_table
 from recframe.frames.truth import Judge
 from recframe.metrics.names import Metric, parse_metrics
 from recframe.options import DEFAULTS, Options
-from recframe.stores import find_ending
-from recframe.stores.disk import identify
+from recframe.stores import find_ending, identify
 
 METRICS = ("average_precision", "reciprocal_rank", "precision@10", "recall@100", "ndcg@10")
 CONVENTIONS: dict[str, Any] = {

@@ -15,11 +15,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from recframe.errors import RecframeError, quote, shorten, show_path
-from recframe.files.budget import POOL, Progress
-from recframe.files.filters import matching
+from recframe.files.filters import filter_rows
 from recframe.files.footers import ROW_BYTES, Files
-from recframe.files.found import MOST_BUFFER, TEXTS, RowGroup, naming_file, open_file
-from recframe.files.row_groups import LONG_TEXT, TEXT_COPIES
+from recframe.files.limits import POOL, Progress
+from recframe.files.row_groups import LONG_TEXT, TEXT_COPIES, RowGroup
+from recframe.files.source_files import MOST_BUFFER, TEXTS, naming_file, open_file
 from recframe.frames.values import REMOVE_ROWS
 from recframe.kernel.threads import n_processors, run_ahead
 from recframe.stores.listings import REQUESTS
@@ -50,74 +50,17 @@ def read_batches(
     Null ids of users are refused or dropped here, because the statistics that a plan is made of
     do not show them.
     """
-    n_open = max(1, min(MAX_OPEN, OPEN_BYTES // max(1, files.open_bytes)))
-
-    @lru_cache(n_open)
-    def opened(path: str, as_codes: tuple[str, ...], _: int) -> pq.ParquetFile:
-        # Each time that a buffer is filled, a store gets a request.
-        n_used = len(files.types)
-        buffer = (min(n_bytes, n_used * MOST_BUFFER) if is_here else room) // n_used
-        return open_file(found_at[path], as_codes, files.footers.get(path), buffer)
-
-    def count_begun(row_group: RowGroup) -> int:
-        """Return the bytes that a row group takes while it is read: as fetched, and one batch."""
-        own_bytes = row_group.n_bytes
-        own_sizes = own_bytes - row_group.n_rows * files.row_bytes
-        return row_group.fetched_bytes + own_sizes * min(n_bytes, own_bytes) // own_bytes
-
-    def begin(row_group: RowGroup) -> tuple[RowGroup, Iterator[pa.RecordBatch]]:
-        """Return a row group of a store, and its batches; the first one has been read."""
-        rows = read_rows(row_group)
-        if count_begun(row_group) > room:
-            return row_group, next_ahead(rows)
-        return row_group, chain([next(rows)], rows)
-
-    def read_rows(row_group: RowGroup) -> Iterator[pa.RecordBatch]:
-        names = dict.fromkeys([*files.types, *row_group.found.looked_at])
-        stored = [name for name in names if name not in row_group.found.partitions]
-        own_bytes = row_group.n_bytes + is_plain * row_group.n_rows * row_group.text_bytes
-        n_rows = max(1, min(MOST_ROWS, n_bytes * row_group.n_rows // own_bytes))
-        n_rows = MOST_ROWS if in_threads else n_rows
-        with naming_file(row_group.found.path):
-            if row_group.found.staged is not None:
-                yield from row_group.found.staged.read(row_group.number, stored)
-                return
-            is_short = is_plain and row_group.text_bytes <= LONG_TEXT
-            as_codes = () if is_short else row_group.coded
-            path = row_group.found.path
-            if not is_here and count_begun(row_group) <= room:
-                # The columns are fetched at once, and their memory is freed with this file.
-                footer = files.footers.get(path)
-                file = open_file(row_group.found, as_codes, footer, pre_buffer=True)
-            else:
-                file = opened(path, as_codes, get_ident())  # Each thread has its own.
-            yield from file.iter_batches(
-                n_rows, [row_group.number], stored, use_threads=not in_threads
-            )
-
-    found_at = {row_group.found.path: row_group.found for row_group in row_groups}
-    reads: Iterator[tuple[RowGroup, Iterable[pa.RecordBatch]]]
-    is_here = all(one.found.is_here for one in row_groups)
-    room = AHEAD * n_bytes if is_here else max(AHEAD * n_bytes, LEAST_AHEAD)
-    sizes = [one.n_bytes - one.n_rows * files.row_bytes for one in row_groups]
-    # Besides the row groups that threads read, two are in memory: one read, one in use.
-    n_threads = min(n_processors(), room // max([1, *sizes]) - 2)
-    in_threads = is_here and n_threads > 1  # Each thread reads whole row groups.
-    if in_threads:
-        reads = run_ahead(lambda one: (one, list(read_rows(one))), row_groups, n_threads)
-    elif is_here:
-        reads = ((one, read_rows(one)) for one in row_groups)
-    else:
-        reads = run_ahead(begin, row_groups, REQUESTS, count_begun, room)
-    for row_group, batches in reads:
-        n_left = row_group.n_rows
-        with naming_file(row_group.found.path):
+    for row_group, batches in RowGroupReader(
+        files, row_groups, n_bytes, is_plain=is_plain
+    ).iter_row_groups():
+        n_left, source = row_group.n_rows, row_group.source
+        with naming_file(source.path):
             for read in batches:
                 n_left -= read.num_rows
-                kept = matching(read, row_group)
-                rows = _conform_all(kept, row_group, files, is_plain=is_plain)
-                batch = _without_nulls(rows, files, row_group.found.path)
-                progress.n_read += 2 * (read.num_rows - kept.num_rows) + kept.num_rows
+                matching = filter_rows(read, source)
+                rows = _conform_all(matching, row_group, files, is_plain=is_plain)
+                batch = _without_nulls(rows, files, source.path)
+                progress.n_read += 2 * read.num_rows - matching.num_rows
                 if batch.num_rows < rows.num_rows:
                     progress.note_dropped(rows, batch)
                 yield row_group, batch
@@ -126,7 +69,86 @@ def read_batches(
                     f"row group {row_group.number} must have the {row_group.n_rows} rows that the "
                     f"footer counts, but has {row_group.n_rows - n_left}. Write the file anew."
                 )
-    check_unchanged([*found_at.values()], [found.version for found in found_at.values()])
+    sources = list({row_group.source.path: row_group.source for row_group in row_groups}.values())
+    check_unchanged(sources, [source.version for source in sources])
+
+
+class RowGroupReader:
+    """Reads row groups in batches of about `n_bytes`, threads ahead of the caller.
+
+    Here, each thread reads whole row groups if the memory has room for several. In stores, threads
+    request as many row groups as have room, each at once.
+    """
+
+    def __init__(
+        self, files: Files, row_groups: Sequence[RowGroup], n_bytes: int, *, is_plain: bool
+    ) -> None:
+        self.files, self.row_groups, self.is_plain = files, row_groups, is_plain
+        self.n_bytes = n_bytes
+        self.is_here = is_here = all(one.source.is_here for one in row_groups)
+        self.room = AHEAD * n_bytes if is_here else max(AHEAD * n_bytes, LEAST_AHEAD)
+        sizes = [one.n_bytes - one.n_rows * files.row_bytes for one in row_groups]
+        # Besides the row groups that threads read, two are in memory: one read, one in use.
+        self.n_threads = min(n_processors(), self.room // max([1, *sizes]) - 2)
+        self.in_threads = is_here and self.n_threads > 1
+        by_path, n_used = {one.source.path: one.source for one in row_groups}, len(files.types)
+        # Each time that a buffer is filled, a store gets a request.
+        buffer = (min(n_bytes, n_used * MOST_BUFFER) if is_here else self.room) // n_used
+
+        @lru_cache(max(1, min(MAX_OPEN, OPEN_BYTES // max(1, files.open_bytes))))
+        def open_cached(path: str, as_codes: tuple[str, ...], thread: int) -> pq.ParquetFile:
+            return open_file(by_path[path], as_codes, files.footers.get(path), buffer)
+
+        self.open_cached = open_cached
+
+    def iter_row_groups(self) -> Iterator[tuple[RowGroup, Iterable[pa.RecordBatch]]]:
+        """Return an iterator over the row groups and their batches."""
+        if self.in_threads:
+            return run_ahead(
+                lambda one: (one, list(self.iter_rows(one))), self.row_groups, self.n_threads
+            )
+        if self.is_here:
+            return ((one, self.iter_rows(one)) for one in self.row_groups)
+        return run_ahead(self.read_first, self.row_groups, REQUESTS, self.count_bytes, self.room)
+
+    def read_whole_group(self, row_group: RowGroup) -> tuple[RowGroup, list[pa.RecordBatch]]:
+        """Return a row group and all its batches."""
+        return row_group, list(self.iter_rows(row_group))
+
+    def count_bytes(self, row_group: RowGroup) -> int:
+        """Return the bytes that a row group takes while it is read: as fetched, and one batch."""
+        n_bytes = row_group.n_bytes
+        sizes = n_bytes - row_group.n_rows * self.files.row_bytes
+        return row_group.fetched_bytes + sizes * min(self.n_bytes, n_bytes) // n_bytes
+
+    def read_first(self, row_group: RowGroup) -> tuple[RowGroup, Iterator[pa.RecordBatch]]:
+        """Return a row group of a store, and its batches; the first one has been read."""
+        rows = self.iter_rows(row_group)
+        if self.count_bytes(row_group) > self.room:
+            return row_group, next_ahead(rows)
+        return row_group, chain([next(rows)], rows)
+
+    def iter_rows(self, row_group: RowGroup) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a row group as its file stores them."""
+        source, number = row_group.source, row_group.number
+        names = dict.fromkeys([*self.files.types, *source.condition_columns])
+        stored = [name for name in names if name not in source.partitions]
+        with naming_file(source.path):
+            if source.staged is not None:
+                yield from source.staged.read(number, stored)
+                return
+            is_short = self.is_plain and row_group.text_bytes <= LONG_TEXT
+            as_codes = () if is_short else row_group.coded
+            if not self.is_here and self.count_bytes(row_group) <= self.room:
+                # The columns are fetched at once, and their memory is freed with this file.
+                footer = self.files.footers.get(source.path)
+                file = open_file(source, as_codes, footer, pre_buffer=True)
+            else:
+                file = self.open_cached(source.path, as_codes, get_ident())
+            n_bytes = row_group.n_bytes + self.is_plain * row_group.n_rows * row_group.text_bytes
+            n_rows = max(1, min(MOST_ROWS, self.n_bytes * row_group.n_rows // n_bytes))
+            n_rows = MOST_ROWS if self.in_threads else n_rows
+            yield from file.iter_batches(n_rows, [number], stored, use_threads=not self.in_threads)
 
 
 def _conform_all(
@@ -135,14 +157,14 @@ def _conform_all(
     """Return the columns that are used, in the types of `files`."""
     columns = {}
     for name, wanted in files.types.items():
-        value = row_group.found.partitions.get(name)
+        value = row_group.source.partitions.get(name)
         array = batch[name] if value is None else pa.repeat(value, batch.num_rows)
         try:
             columns[name] = array.cast(wanted) if is_plain else _conform(array, wanted)
         except pa.ArrowInvalid as error:  # The type of the other files lacks such a number.
-            found = shorten(f"{array.type}, and some values do not fit {wanted} ({error})")
+            fault = shorten(f"{array.type}, and some values do not fit {wanted} ({error})")
             raise RecframeError(
-                f"{quote(name)} in {show_path(row_group.found.path)} has type {found}. "
+                f"{quote(name)} in {show_path(row_group.source.path)} has type {fault}. "
                 "Write the files with one type."
             ) from error
     rows = pa.record_batch(columns)

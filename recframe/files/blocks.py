@@ -19,7 +19,8 @@ import pyarrow.compute as pc
 
 from recframe.errors import RecframeError, quote, show_path
 from recframe.files.batches import MOST_ROWS, Read, batch_bytes, gather, next_ahead, read_batches
-from recframe.files.budget import (
+from recframe.files.footers import SCORE_BYTES, Files
+from recframe.files.limits import (
     POOL,
     ROOM,
     Limits,
@@ -28,9 +29,8 @@ from recframe.files.budget import (
     room_error,
     writing_to,
 )
-from recframe.files.footers import SCORE_BYTES, Files
-from recframe.files.found import TEXTS, RowGroup
-from recframe.files.row_groups import FREE
+from recframe.files.row_groups import FREE, RowGroup
+from recframe.files.source_files import TEXTS
 from recframe.frames.judgments import naming
 from recframe.kernel.threads import Array, n_processors, run_ahead
 from recframe.other_tables import read_column
@@ -45,11 +45,11 @@ ROUTES: dict[Route, str] = {
 BUCKET_ROWS = 3 << 17  # The cache does not hold a larger bucket.
 SWEPT_SHARE = 4  # A block of a sweep takes 1/4 of the memory.
 MAX_BUCKETS = 96  # 10^8 rows in 256 MiB: the memory has room for a bucket and the next one
-RELEASED_PIECES = 8  # Unused memory is released once for so many pieces: that takes as long as one.
+RELEASED_BATCHES = 8  # Unused memory is released once for so many: that takes as long as one.
 MAX_LEVEL = 3  # Too large buckets are spilled again, so often: MAX_BUCKETS ** 4 buckets in all.
-# A bucket gets few rows of a smaller piece, each by calls of Arrow that release Python's lock. All
+# A bucket gets few rows of a smaller batch, each by calls of Arrow that release Python's lock. All
 # threads then queue for the lock: in 16 scans at 4 MiB, that took more than half of the time.
-LEAST_PIECE = 1 << 21  # bytes, if the memory allows them
+LEAST_BATCH = 1 << 21  # bytes, if the memory allows them
 HASHED_BYTES = 64  # the last bytes of a text, in which ids usually differ
 NO_CASE = np.uint64(0xDFDFDFDFDFDFDFDF)  # all bits but that of small letters and spaces
 ARE_NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
@@ -58,7 +58,7 @@ MIX = np.uint64(0x9E3779B97F4A7C15)  # bits of the golden ratio, as in Knuth's h
 Made = TypeVar("Made")
 
 
-class Side(NamedTuple):
+class RowsToSpill(NamedTuple):
     """Rows to partition by user, from the evaluated files, truth or exclude."""
 
     files: Files
@@ -83,7 +83,7 @@ def plan_blocks(files: Files) -> ReadingPlan:
     # Open footers and dictionaries reduce the memory, but for the bytes that are free for them.
     memory = max(files.memory - max(0, files.open_bytes - FREE // 4), least)
     in_order, n_bytes = _in_order(files), sum(one.n_bytes for one in files.row_groups)
-    if files.beside:
+    if files.companions:
         return ReadingPlan("spill", files.row_groups, memory)
     # A sweep of row groups that are all open at once would yield one block.
     if in_order and _most_open(files, in_order) <= min(memory - memory // 4, n_bytes - 1):
@@ -136,9 +136,12 @@ def iter_blocks(
         blocks = _sweep(files, reads, memory)
         yield from run_ahead(lambda block: make([make_frame(block, files)]), blocks, n_threads)
     elif route == "spill":
-        sides = [_read_side("", files, limits, progress)]
-        sides += [_read_side(name, one, limits, Progress(0)) for name, one in files.beside.items()]
-        yield from _spilled(sides, limits, progress, make)
+        inputs = [_read_rows_to_spill("", files, limits, progress)]
+        inputs += [
+            _read_rows_to_spill(name, one, limits, Progress(0))
+            for name, one in files.companions.items()
+        ]
+        yield from _spilled(inputs, limits, progress, make)
     else:
         if (n_bytes := sum(one.n_bytes for one in row_groups)) > files.memory + ROOM:
             raise room_error("all rows of the one ranking", n_bytes, files.memory)
@@ -147,7 +150,7 @@ def iter_blocks(
             yield make([frame])
 
 
-def _read_side(name: str, files: Files, limits: Limits, progress: Progress) -> Side:
+def _read_rows_to_spill(name: str, files: Files, limits: Limits, progress: Progress) -> RowsToSpill:
     """Return rows to partition by user; a refusal of truth or exclude names the option.
 
     A bucket gets few rows of a batch, which hardly ever share a text, so text stays plain.
@@ -156,12 +159,12 @@ def _read_side(name: str, files: Files, limits: Limits, progress: Progress) -> S
     n_bytes = sum(one.n_bytes + one.n_rows * one.text_bytes for one in row_groups)
 
     def read() -> Iterator[pa.RecordBatch]:
-        piece = _piece_bytes(limits.memory)
+        n_bytes_read = _bytes_to_divide(limits.memory)
         with naming(name) if name else nullcontext():
-            for _, batch in read_batches(files, row_groups, piece, progress, is_plain=True):
+            for _, batch in read_batches(files, row_groups, n_bytes_read, progress, is_plain=True):
                 yield batch
 
-    return Side(files, read(), files.n_rows, n_bytes)
+    return RowsToSpill(files, read(), files.n_rows, n_bytes)
 
 
 def iter_frames(
@@ -195,7 +198,7 @@ def _sweep(files: Files, reads: Iterator[Read], memory: int) -> Iterator[list[pa
         # If no row group has a lower user, no user can come back after its block.
         if _are_below(batch[user], row_group.low).true_count:
             raise RecframeError(
-                f"{show_path(row_group.found.path)}: the statistics of row group "
+                f"{show_path(row_group.source.path)}: the statistics of row group "
                 f"{row_group.number} say that no {quote(user)} is below {quote(row_group.low)}, "
                 "but one is. Write the file anew."
             )
@@ -228,9 +231,9 @@ def _split(held: list[Read], user: str, low: Any) -> tuple[list[Read], list[Read
             halves = batch.slice(0, n_below), batch.slice(n_below)
         else:
             halves = batch.filter(is_below), batch.filter(pc.invert(is_below))
-        for found, half in zip(split, halves, strict=True):
+        for reads, half in zip(split, halves, strict=True):
             if half.num_rows:
-                found.append((row_group, half))
+                reads.append((row_group, half))
     return split
 
 
@@ -247,13 +250,13 @@ def _in_order_of_files(held: list[Read]) -> list[pa.RecordBatch]:
     return [batch for _, batch in sorted(held, key=lambda read: read[0].index_overall)]
 
 
-def _piece_bytes(memory: int) -> int:
+def _bytes_to_divide(memory: int) -> int:
     """Return the bytes of rows that are partitioned at a time."""
-    return max(memory // 16, min(memory // 4, LEAST_PIECE))
+    return max(memory // 16, min(memory // 4, LEAST_BATCH))
 
 
 def _spilled(
-    sides: list[Side],
+    inputs: list[RowsToSpill],
     limits: Limits,
     progress: Progress,
     make: Callable[[list[pd.DataFrame]], Made],
@@ -261,43 +264,44 @@ def _spilled(
 ) -> Iterator[Made]:
     """Yield the result of `make` for each bucket of users; too large buckets are spilled again."""
     memory, n_threads = limits.memory, n_processors()
-    n_rows, n_bytes = sum(side.n_rows for side in sides), sum(side.n_bytes for side in sides)
+    n_rows, n_bytes = sum(rows.n_rows for rows in inputs), sum(rows.n_bytes for rows in inputs)
     n_least = 1 + n_rows // BUCKET_ROWS
     n_buckets = min(MAX_BUCKETS, max(n_least, 1 + (n_bytes - 1) // max(1, memory // 4)))
     with ExitStack() as stack:
         spills = []
-        for side in sides:
-            schema = pa.schema(side.files.types)
-            spill = Spill(limits.folder, schema, side.files.users, n_buckets, level)
+        for rows in inputs:
+            schema = pa.schema(rows.files.types)
+            spill = Spill(limits.folder, schema, rows.files.users, n_buckets, level)
             spills.append(stack.enter_context(closing(spill)))
-            pieces = next_ahead(gather(side.batches, _piece_bytes(memory)))
-            for number, parts in enumerate(run_ahead(spill.divide, pieces, n_threads)):
+            batches = next_ahead(gather(rows.batches, _bytes_to_divide(memory)))
+            for number, parts in enumerate(run_ahead(spill.divide, batches, n_threads)):
                 spill.add(parts)
                 progress.report()
-                if number % RELEASED_PIECES == 0:
+                if number % RELEASED_BATCHES == 0:
                     pa.default_memory_pool().release_unused()  # The pool would grow.
-        pa.default_memory_pool().release_unused()  # The pool keeps the memory of pieces.
-        rows = np.array([spill.n_rows for spill in spills])
-        row_bytes = np.array([[side.files.row_bytes] for side in sides])
-        sizes = np.array([spill.n_bytes for spill in spills]) + rows * row_bytes
-        n_held, n_of_bucket = sizes.sum(axis=0), rows.sum(axis=0)
+        pa.default_memory_pool().release_unused()  # The pool keeps the memory of batches.
+        counts = np.array([spill.n_rows for spill in spills])  # by input and bucket
+        row_bytes = np.array([[rows.files.row_bytes] for rows in inputs])
+        sizes = np.array([spill.n_bytes for spill in spills]) + counts * row_bytes
+        bucket_rows, bucket_bytes = counts.sum(axis=0), sizes.sum(axis=0)
         # A giant user cannot be split: most rows in one bucket are taken to be of one user.
-        again = (n_held > memory) & (2 * n_of_bucket <= n_rows) & (level < MAX_LEVEL)
-        whole = np.flatnonzero(~again & (n_of_bucket > 0))
-        if (most := int(n_held[whole].max(initial=1))) > sides[0].files.memory + ROOM:
-            raise room_error("all rows of each user", most, sides[0].files.memory)
+        is_too_large = (bucket_bytes > memory) & (2 * bucket_rows <= n_rows) & (level < MAX_LEVEL)
+        buckets = np.flatnonzero(~is_too_large & (bucket_rows > 0))
+        if (most := int(bucket_bytes[buckets].max(initial=1))) > inputs[0].files.memory + ROOM:
+            raise room_error("all rows of each user", most, inputs[0].files.memory)
 
         def make_block(bucket: int) -> Made:
-            parted = zip(spills, sides, strict=True)
-            frames = [make_frame(spill.read_bucket(bucket), side.files) for spill, side in parted]
-            return make(frames)
+            pairs = zip(spills, inputs, strict=True)
+            return make(
+                [make_frame(spill.read_bucket(bucket), rows.files) for spill, rows in pairs]
+            )
 
-        yield from run_ahead(make_block, whole.tolist(), min(n_threads, max(1, memory // most)))
-        for bucket in np.flatnonzero(again).tolist():
+        yield from run_ahead(make_block, buckets.tolist(), min(n_threads, max(1, memory // most)))
+        for bucket in np.flatnonzero(is_too_large).tolist():
             smaller = [
-                Side(side.files, spill.read_bucket(bucket), *map(int, of_bucket))
-                for spill, side, *of_bucket in zip(
-                    spills, sides, rows[:, bucket], sizes[:, bucket], strict=True
+                RowsToSpill(rows.files, spill.read_bucket(bucket), *map(int, figures))
+                for spill, rows, *figures in zip(
+                    spills, inputs, counts[:, bucket], sizes[:, bucket], strict=True
                 )
             ]
             yield from _spilled(smaller, limits, progress, make, level + 1)

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from recframe.errors import MissingColumnError, RecframeError, find_near, quote, shorten
-from recframe.files.found import Found, PartitionValues, RowGroup, plain_type
+from recframe.files.source_files import PartitionValues, SourceFile, plain_type
 from recframe.frames.names import shown
 from recframe.other_tables import Term
 
@@ -37,7 +37,7 @@ class Quoted(Written):
     __slots__ = ()
 
 
-def filter_files(found: list[Found], filters: Any, schema: pa.Schema) -> list[Found]:
+def filter_files(sources: list[SourceFile], filters: Any, schema: pa.Schema) -> list[SourceFile]:
     """Return the files that may have rows that match, each with the condition on its rows.
 
     The first is returned if none may have such rows: its columns are needed.
@@ -49,11 +49,13 @@ def filter_files(found: list[Found], filters: Any, schema: pa.Schema) -> list[Fo
             [[_type_value(term, schema) for term in terms] for terms in lists]
         )
     names = _find_names(expression, schema)
-    left = _leave_out(found, expression, schema)
-    said = [{name: value.type for name, value in file.partitions.items()} for file in found]
+    left = _leave_out(sources, expression, schema)
+    said = [{name: value.type for name, value in file.partitions.items()} for file in sources]
     if left and all(types.get(name) == schema.field(name).type for types in said for name in names):
         return left  # Their folders tell that all rows match.
-    return [file._replace(condition=expression, looked_at=names) for file in left or found[:1]]
+    return [
+        file._replace(condition=expression, condition_columns=names) for file in left or sources[:1]
+    ]
 
 
 def _check_lists(filters: Any) -> list[list[Term]]:
@@ -146,7 +148,9 @@ def _find_names(expression: pc.Expression, schema: pa.Schema) -> tuple[str, ...]
     return tuple(names)
 
 
-def _leave_out(found: list[Found], expression: pc.Expression, schema: pa.Schema) -> list[Found]:
+def _leave_out(
+    sources: list[SourceFile], expression: pc.Expression, schema: pa.Schema
+) -> list[SourceFile]:
     """Return the files whose folders' names allow rows that match; no file is opened."""
     import pyarrow.dataset as ds  # Only filters need it.
     from pyarrow.fs import LocalFileSystem
@@ -154,20 +158,20 @@ def _leave_out(found: list[Found], expression: pc.Expression, schema: pa.Schema)
     known, here = ds.ParquetFileFormat(), LocalFileSystem()
     fragments = [
         known.make_fragment(str(number), here, _guarantee(file.partitions))
-        for number, file in enumerate(found)
+        for number, file in enumerate(sources)
     ]
     dataset = ds.FileSystemDataset(fragments, schema, known, here)
-    return [found[int(one.path)] for one in dataset.get_fragments(filter=expression)]
+    return [sources[int(one.path)] for one in dataset.get_fragments(filter=expression)]
 
 
-def find_row_groups(found: Found, schema: pa.Schema, footer: bytes) -> list[int]:
+def find_row_groups(source: SourceFile, schema: pa.Schema, footer: bytes) -> list[int]:
     """Return the row groups of a file that may have matching rows according to statistics."""
     import pyarrow.dataset as ds
 
     fragment = ds.ParquetFileFormat().make_fragment(
-        pa.BufferReader(footer), partition_expression=_guarantee(found.partitions)
+        pa.BufferReader(footer), partition_expression=_guarantee(source.partitions)
     )
-    left = fragment.subset(found.condition, schema=schema)
+    left = fragment.subset(source.condition, schema=schema)
     return [row_group.id for row_group in left.row_groups]
 
 
@@ -180,16 +184,15 @@ def _guarantee(partitions: PartitionValues) -> pc.Expression:
     return reduce(operator.and_, terms, pc.scalar(True))
 
 
-def matching(batch: pa.RecordBatch, row_group: RowGroup) -> pa.RecordBatch:
-    """Return the rows of a row group that match; all of them if its file has no condition."""
-    found = row_group.found
-    if found.condition is None:
+def filter_rows(batch: pa.RecordBatch, source: SourceFile) -> pa.RecordBatch:
+    """Return the rows of a file that match; all of them if it has no condition."""
+    if source.condition is None:
         return batch
-    said, n_rows = row_group.found.partitions, batch.num_rows
+    values, n_rows = source.partitions, batch.num_rows
     columns = {
-        name: pa.repeat(said[name], n_rows) if name in said else batch[name]
-        for name in found.looked_at
+        name: pa.repeat(values[name], n_rows) if name in values else batch[name]
+        for name in source.condition_columns
     }
     row = "#".join(["", *columns])  # No column has this name. Arrow may reorder rows.
-    table = pa.table({**columns, row: np.arange(n_rows)}).filter(found.condition)
+    table = pa.table({**columns, row: np.arange(n_rows)}).filter(source.condition)
     return batch if len(table) == n_rows else batch.take(pa.array(np.sort(table[row].to_numpy())))

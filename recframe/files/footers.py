@@ -13,17 +13,16 @@ import pyarrow.parquet as pq
 
 from recframe.errors import DAMAGE, RecframeError, count_of, quote, shorten, show_path
 from recframe.files.filters import find_row_groups
-from recframe.files.found import (
-    Found,
+from recframe.files.row_groups import FREE, File, RowGroup, list_row_groups
+from recframe.files.source_files import (
     PartitionValues,
-    RowGroup,
+    SourceFile,
     check_columns,
     check_names,
     naming_file,
     open_file,
     plain_type,
 )
-from recframe.files.row_groups import FREE, File, list_pieces, list_row_groups
 from recframe.frames.columns import Columns
 from recframe.frames.names import find_role, is_infer
 from recframe.frames.words import may_be_score
@@ -59,181 +58,195 @@ class Files(NamedTuple):
     footers: dict[str, pq.FileMetaData]  # by path, while they are small; others are read again
     is_filtered: bool  # Some of the rows may not match.
     n_rows: int  # rows of the row groups, some of which may not match
-    beside: Mapping[str, Any] = MappingProxyType({})  # Files of truth and exclude, by option
+    companions: Mapping[str, Any] = MappingProxyType({})  # Files of truth and exclude, by option
 
     @property
-    def rows_said(self) -> str:
+    def rows_in_words(self) -> str:
         """The number of rows, in words."""
         return f"{'up to ' * self.is_filtered}{self.n_rows:,}"
 
     @property
     def paths(self) -> list[str]:
         """The files that have rows."""
-        return list(dict.fromkeys(row_group.found.path for row_group in self.row_groups))
+        return list(dict.fromkeys(row_group.source.path for row_group in self.row_groups))
 
     @property
     def size(self) -> str:
         """The numbers of rows, files and row groups, in words."""
         counts = {"file": len(self.paths), "row group": len(self.row_groups)}
         said = [count_of(n, what) for what, n in counts.items()]
-        return f"{self.rows_said} row{'s' * (self.n_rows != 1)} in {', '.join(said)}"
+        return f"{self.rows_in_words} row{'s' * (self.n_rows != 1)} in {', '.join(said)}"
 
 
-def read_schema(found: Found, memory: int) -> pa.Schema:
+def read_schema(source: SourceFile, memory: int) -> pa.Schema:
     """Return the columns of a file; a text file has the types that its first rows show."""
-    if found.rows is None:
-        return _read_footer(found, memory).schema
-    with naming_file(found.path):
-        return _with_said(found.rows.read_schema(memory), found.partitions)
+    if source.rows is None:
+        return _read_footer(source, memory).schema
+    with naming_file(source.path):
+        return _add_partition_fields(source.rows.read_schema(memory), source.partitions)
 
 
-def _read_each(found: list[Found], read: Callable[[Found], Read]) -> Iterator[Read]:
+def _read_each(sources: list[SourceFile], read: Callable[[SourceFile], Read]) -> Iterator[Read]:
     """Yield the result of reading each file; files in stores are read several at a time."""
-    is_here = all(one.is_here for one in found)
-    return map(read, found) if is_here else run_ahead(read, found, REQUESTS)
+    is_here = all(one.is_here for one in sources)
+    return map(read, sources) if is_here else run_ahead(read, sources, REQUESTS)
 
 
-def unite(found: list[Found], memory: int) -> list[Found]:
+def unite(sources: list[SourceFile], memory: int) -> list[SourceFile]:
     """Return files with the columns of all; a column that a file lacks is null in its rows."""
-    schemas = list(_read_each(found, partial(read_schema, memory=memory)))
+    schemas = list(_read_each(sources, partial(read_schema, memory=memory)))
     nulls: PartitionValues = {}
     for field in chain.from_iterable(schemas):
         nulls.setdefault(field.name, pa.scalar(None, plain_type(field.type)))
     lacking = [[name for name in nulls if name not in schema.names] for schema in schemas]
     return [
         file._replace(partitions=file.partitions | {name: nulls[name] for name in names})
-        for file, names in zip(found, lacking, strict=True)
+        for file, names in zip(sources, lacking, strict=True)
     ]
 
 
-def open_files(found: list[Found], columns: Columns, options: Options, memory: int) -> Files:
+def open_files(sources: list[SourceFile], columns: Columns, options: Options, memory: int) -> Files:
     """Return files with these columns, as footers describe them; no data is read."""
     names = [str(label) for label in columns.labels]
     users = [str(label) for label in columns.users]
     row_bytes = ROW_BYTES + SCORE_BYTES * len(columns.scores)
-    opened = _read_each(found, partial(_read_footer, memory=memory, names=names))
+    opened = _read_each(sources, partial(_read_footer, memory=memory, names=names))
     first = next(opened)
-    known = {*first.schema.names}
     types: dict[str, dict[str, pa.DataType]] = {name: {} for name in names}
     row_groups: list[RowGroup] = []
     footers: dict[str, pq.FileMetaData] = {}
     open_bytes = kept_bytes = 0
     for file in chain([first], opened):
-        file_bytes = 0
-        if file.metadata is not None:
-            file_bytes = FOOTER_COPIES * file.metadata.serialized_size
-            kept_bytes += file_bytes
-            if len(found) == 1 or kept_bytes <= KEPT_BYTES:
-                footers[file.found.path] = file.metadata
-        open_bytes = max(open_bytes, file_bytes)
+        path, footer = file.source.path, file.metadata
+        footer_bytes = 0 if footer is None else FOOTER_COPIES * footer.serialized_size
+        kept_bytes += footer_bytes
+        if footer is not None and (len(sources) == 1 or kept_bytes <= KEPT_BYTES):
+            footers[path] = footer
+        open_bytes = max(open_bytes, footer_bytes)
         for name in names:
-            value = file.found.partitions.get(name)
-            is_null = value is not None and not value.is_valid  # A null fits any type.
-            types[name][file.found.path] = pa.null() if is_null else file.schema.field(name).type
-            if name in file.said_too:
-                _check_as_said(file, name)
-        # The roles that are found must not depend on which file comes first.
-        for name in sorted({*file.schema.names} - known) if names else ():
-            role = find_role(name) or ("score" if may_be_score(name) else "")
-            is_read = role != "relevant" or not options.has_truth
-            if role and is_read and is_infer(getattr(options, role)):
-                check_names([name], first.schema, first.found.path)
-        wanted = [*names, *file.found.looked_at]
-        with naming_file(file.found.path):
-            if file.found.staged is None:
-                own = list_row_groups(file, wanted, users, memory, row_bytes)
-            else:
-                own = list_pieces(file, file.found.staged, wanted, users, row_bytes)
-            for one in own:
-                if one.n_rows:
-                    row_groups.append(one._replace(index_overall=len(row_groups)))
-                    open_bytes = max(open_bytes, one.open_bytes + file_bytes)
-    schema = first.schema
-    for name in names:
-        if name == columns.relevant and {pa.bool_()} < {*types[name].values()}:
-            as_number = {pa.bool_(): pa.int8()}  # Other files have numbers in place of flags.
-            types[name] = {path: as_number.get(own, own) for path, own in types[name].items()}
-        if (common := _common_type(name, types[name])) != pa.null():
-            schema = schema.set(schema.get_field_index(name), pa.field(name, common))
-    sample = make_sample(schema, found[0].path)
-    plain = {name: plain_type(schema.field(name).type) for name in names}
-    for name, found_type in plain.items():
-        if pa.types.is_nested(found_type) and name not in map(str, dict(columns.features).values()):
-            raise RecframeError(
-                f"{quote(name)} must have one value in a cell, but is of type "
-                f"{shorten(str(found_type))}. Write one value, such as one field; for lists in a "
-                "frame, recframe.from_lists makes the rows."
-            )
+            types[name][path] = _find_stored_type(file, name)
+            if name in file.repeated:
+                _check_repeated(file, name)
+        if names and file is not first:
+            _check_first_roles(file, first, options)
+        with naming_file(path):
+            for one in list_row_groups(file, names, users, memory, row_bytes):
+                row_groups.append(one._replace(index_overall=len(row_groups)))
+                open_bytes = max(open_bytes, one.open_bytes + footer_bytes)
+    schema = _unite_types(first.schema, types, columns)
     return Files(
         columns,
         users,
-        sample,
-        plain,
+        make_sample(schema, sources[0].path),
+        {name: plain_type(schema.field(name).type) for name in names},
         row_groups,
         row_bytes,
         memory,
         options.missing == "drop",
         open_bytes,
         footers,
-        any(one.condition is not None for one in found),
+        any(one.condition is not None for one in sources),
         sum(row_group.n_rows for row_group in row_groups),
     )
 
 
-def _read_footer(found: Found, memory: int, names: Sequence[str] = ()) -> File:
+def _find_stored_type(file: File, name: str) -> pa.DataType:
+    """Return the type of a column; a null in the name of a folder fits any type."""
+    value = file.source.partitions.get(name)
+    is_null = value is not None and not value.is_valid
+    return pa.null() if is_null else file.schema.field(name).type
+
+
+def _check_first_roles(file: File, first: File, options: Options) -> None:
+    """Raise if the first file lacks a column of another file that has a role by its name.
+
+    Inferred roles must not depend on which file comes first.
+    """
+    for name in sorted({*file.schema.names} - {*first.schema.names}):
+        role = find_role(name) or ("score" if may_be_score(name) else "")
+        is_read = role != "relevant" or not options.has_truth
+        if role and is_read and is_infer(getattr(options, role)):
+            check_names([name], first.schema, first.source.path)
+
+
+def _unite_types(
+    schema: pa.Schema, types: dict[str, dict[str, pa.DataType]], columns: Columns
+) -> pa.Schema:
+    """Return a schema with types that hold the columns of all files; raise for lists and structs.
+
+    `types` has the type of each column by path.
+    """
+    features = {str(label) for label in dict(columns.features).values()}
+    for name, by_path in types.items():
+        if name == columns.relevant and {pa.bool_()} < {*by_path.values()}:
+            as_number = {pa.bool_(): pa.int8()}  # Other files have numbers in place of flags.
+            by_path = {path: as_number.get(kind, kind) for path, kind in by_path.items()}
+        if (common := _common_type(name, by_path)) != pa.null():
+            schema = schema.set(schema.get_field_index(name), pa.field(name, common))
+        kind = plain_type(schema.field(name).type)
+        if pa.types.is_nested(kind) and name not in features:
+            raise RecframeError(
+                f"{quote(name)} must have one value in a cell, but is of type "
+                f"{shorten(str(kind))}. Write one value, such as one field; for lists in a frame, "
+                "recframe.from_lists makes the rows."
+            )
+    return schema
+
+
+def _read_footer(source: SourceFile, memory: int, names: Sequence[str] = ()) -> File:
     """Return a file with its footer, or raise if it lacks one of these columns."""
-    values, table_schema = found.partitions, found.table_schema
+    values, table_schema = source.partitions, source.table_schema
     metadata: Any = None
-    if found.staged is not None:
-        schema = found.staged.schema
+    if source.staged is not None:
+        schema = source.staged.schema
     else:
-        with naming_file(found.path):
-            found = found._replace(version=find_version(found.place))
-            size, footer = _read_end(found, memory)
+        with naming_file(source.path):
+            source = source._replace(version=find_version(source.place))
+            size, footer = _read_end(source, memory)
             opened = pq.ParquetFile(pa.BufferReader(footer))
             schema, metadata = opened.schema_arrow, opened.metadata
-            if wanted := {*names, *found.looked_at}.intersection(schema.names):
+            if wanted := {*names, *source.condition_columns}.intersection(schema.names):
                 check_columns(metadata, size, [*wanted])
-    said_too: PartitionValues = {}
+    repeated: PartitionValues = {}
     if table_schema is not None:
         # Columns that a table got later are null in its older files.
         added = [field for field in table_schema if field.name not in schema.names]
         values = {field.name: pa.scalar(None, field.type) for field in added} | values
         schema = table_schema
     else:
-        said_too = {name: value for name, value in values.items() if name in schema.names}
-        values = {name: value for name, value in values.items() if name not in said_too}
-    schema = _with_said(schema, values)
-    check_names([*names, *found.looked_at], schema, found.path)
-    n_parts = len(found.staged.pieces) if found.staged else metadata.num_row_groups
+        repeated = {name: value for name, value in values.items() if name in schema.names}
+        values = {name: value for name, value in values.items() if name not in repeated}
+    schema = _add_partition_fields(schema, values)
+    check_names([*names, *source.condition_columns], schema, source.path)
+    n_parts = len(source.staged.batches) if source.staged else metadata.num_row_groups
     indexes: Sequence[int] = range(n_parts)
-    if found.fragment is not None:
-        with naming_file(found.path):
-            indexes = [row_group.id for row_group in found.fragment.row_groups]
-    if found.condition is not None and found.staged is None:
-        with naming_file(found.path):
-            left = find_row_groups(found, schema, footer)
+    if source.fragment is not None:
+        with naming_file(source.path):
+            indexes = [row_group.id for row_group in source.fragment.row_groups]
+    if source.condition is not None and source.staged is None:
+        with naming_file(source.path):
+            left = find_row_groups(source, schema, footer)
         indexes = [index for index in left if index in indexes]
     # From here on, `partitions` has only columns that are not in the file.
-    return File(found._replace(partitions=values), schema, metadata, said_too, indexes)
+    return File(source._replace(partitions=values), schema, metadata, repeated, indexes)
 
 
-def _with_said(schema: pa.Schema, values: PartitionValues) -> pa.Schema:
+def _add_partition_fields(schema: pa.Schema, values: PartitionValues) -> pa.Schema:
     """Return a schema with the columns that only folders have."""
     known = set(schema.names)
     added = [pa.field(name, value.type) for name, value in values.items() if name not in known]
     return pa.schema([*schema, *added], schema.metadata)
 
 
-def _read_end(found: Found, memory: int) -> tuple[int, bytes]:
+def _read_end(source: SourceFile, memory: int) -> tuple[int, bytes]:
     """Return the size of a file and its end from the footer on, which Arrow opens like a file.
 
     Raise if its footer would take the memory to work in.
     """
-    kept = {} if found.is_here else found.place.store.ends  # Every call reads the first file.
-    if found.place.key in kept:
-        return kept[found.place.key]
-    file = found.place.open()
+    kept = {} if source.is_here else source.place.store.ends  # Every call reads the first file.
+    if source.place.key in kept:
+        return kept[source.place.key]
+    file = source.place.open()
     size: int = file.size()
     end = bytes(file.read_at(min(size, TAIL), max(0, size - TAIL)))
     n_bytes = int.from_bytes(end[-8:-4], "little")
@@ -242,14 +255,14 @@ def _read_end(found: Found, memory: int) -> tuple[int, bytes]:
     least = (FOOTER_COPIES * n_bytes - FREE // 4) * 4 // 3  # Small footers are free.
     if least > memory:
         raise RecframeError(
-            f"memory: the footer of {show_path(found.path)} has {n_bytes:,} bytes, and reading "
+            f"memory: the footer of {show_path(source.path)} has {n_bytes:,} bytes, and reading "
             f"takes about {FOOTER_COPIES} times as many, but memory is {memory:,}. Pass "
             f"memory='{-(-least // 10**6)}MB' or more, or write the file with larger row groups."
         )
     if n_bytes + 8 > len(end):
         end = bytes(file.read_at(n_bytes + 8, size - n_bytes - 8))
     if len(kept) < KEPT_ENDS:
-        kept[found.place.key] = size, end[-n_bytes - 8 :]
+        kept[source.place.key] = size, end[-n_bytes - 8 :]
     return size, end
 
 
@@ -272,23 +285,23 @@ def make_sample(schema: pa.Schema, path: str) -> pd.DataFrame:
         ) from error
 
 
-def read_head(found: Found) -> pd.DataFrame:
+def read_head(source: SourceFile) -> pd.DataFrame:
     """Return the first rows of a file, with the values in the names of its folders."""
-    said = {name: one.as_py() for name, one in found.partitions.items()}
-    with naming_file(found.path), open_file(found) as file:
+    said = {name: one.as_py() for name, one in source.partitions.items()}
+    with naming_file(source.path), open_file(source) as file:
         head = next(file.iter_batches(HEAD_ROWS), file.schema_arrow.empty_table())
         return pd.DataFrame(head.to_pandas()).assign(**said)
 
 
-def _check_as_said(file: File, name: str) -> None:
+def _check_repeated(file: File, name: str) -> None:
     """Raise if a column of a file has another value than the name of its folder."""
-    said = file.said_too[name]
+    said = file.repeated[name]
     text = pa.scalar(str(said) if said.is_valid else None, pa.string())
     try:
         wanted = text.cast(plain_type(file.schema.field(name).type))
     except pa.ArrowException:  # The file has values of another kind.
         wanted = text
-    with naming_file(file.found.path):
+    with naming_file(file.source.path):
         for index in file.indexes:
             for batch in _iter_column(file, index, name, wanted.as_py()):
                 values = batch[name].cast(wanted.type)
@@ -296,7 +309,7 @@ def _check_as_said(file: File, name: str) -> None:
                 if others.true_count:
                     other = values.filter(others)[0].as_py()
                     raise RecframeError(
-                        f"{quote(name)} is {quote(other)} in {show_path(file.found.path)}, but "
+                        f"{quote(name)} is {quote(other)} in {show_path(file.source.path)}, but "
                         f"{quote(said.as_py())} by the name of its folder. Correct the one that "
                         "is wrong."
                     )
@@ -304,15 +317,15 @@ def _check_as_said(file: File, name: str) -> None:
 
 def _iter_column(file: File, index: int, name: str, value: Any) -> Iterator[pa.RecordBatch]:
     """Yield a column of a row group, unless statistics show that all its values are this one."""
-    if file.found.staged is not None:
-        yield from file.found.staged.read(index, [name])
+    if file.source.staged is not None:
+        yield from file.source.staged.read(index, [name])
         return
     at = {leaf.path: at for at, leaf in enumerate(file.metadata.schema)}.get(name)
     column = None if at is None else file.metadata.row_group(index).column(at)
-    found: Any = column and column.statistics
-    is_known = found is not None and found.has_min_max and found.null_count == 0
-    if not (is_known and found.min == found.max == value):
-        with open_file(file.found) as opened:
+    known: Any = column and column.statistics
+    is_exact = known is not None and known.has_min_max and known.null_count == 0
+    if not (is_exact and known.min == known.max == value):
+        with open_file(file.source) as opened:
             yield from opened.iter_batches(row_groups=[index], columns=[name])
 
 
@@ -328,7 +341,7 @@ def _common_type(name: str, types: dict[str, pa.DataType]) -> pa.DataType:
                 if len({is_kind(one) for one in {own, common} - {pa.null()}}) > 1:
                     # Text and bytes are different ids; no type holds all decimals and integers.
                     raise pa.ArrowTypeError
-            fields = [pa.schema([pa.field(name, found)]) for found in (own, common)]
+            fields = [pa.schema([pa.field(name, kind)]) for kind in (own, common)]
             common = pa.unify_schemas(fields, promote_options="permissive").field(0).type
         except pa.ArrowTypeError as error:
             raise RecframeError(

@@ -6,11 +6,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from recframe.cells import Types, check_type, read_cells
 from recframe.errors import RecframeError, quote
 from recframe.files.batches import next_ahead
 from recframe.files.footers import read_schema
-from recframe.files.found import Found, open_file, plain_type
+from recframe.files.source_files import SourceFile, open_file, plain_type
 from recframe.formats import Delimited, JsonLines
 from recframe.frames.list_columns import (
     N_CELLS_SEEN,
@@ -24,6 +23,7 @@ from recframe.frames.list_columns import (
 from recframe.frames.names import as_labels, find_role, is_infer, shown
 from recframe.frames.words import may_be_score
 from recframe.options import LIST, LISTS
+from recframe.text_types import TextTypes, check_type, read_cells
 
 MOST_LISTS = 1 << 16  # lists that are read at once; fewer, where lists are long
 
@@ -32,21 +32,21 @@ MOST_LISTS = 1 << 16  # lists that are read at once; fewer, where lists are long
 class ParquetRows:
     """The rows of a parquet file whose lists become rows, so its footer does not count these."""
 
-    found: Found
+    source: SourceFile
 
     def read_schema(self, memory: int | None = None) -> pa.Schema:
         """Return the columns."""
-        with open_file(self.found) as file:
+        with open_file(self.source) as file:
             schema: pa.Schema = file.schema_arrow
             return schema
 
-    def iter_batches(self, names: Sequence[str], types: Types) -> Iterator[pa.RecordBatch]:
+    def iter_batches(self, names: Sequence[str], types: TextTypes) -> Iterator[pa.RecordBatch]:
         """Yield these columns of all rows, as many rows at a time as have room."""
-        with open_file(self.found, pre_buffer=not self.found.is_here) as file:
+        with open_file(self.source, pre_buffer=not self.source.is_here) as file:
             groups = [file.metadata.row_group(at) for at in range(file.num_row_groups)]
             n_bytes = max([1, *(one.total_byte_size // max(1, one.num_rows) for one in groups)])
             n_rows = max(1, min(MOST_LISTS, types.n_bytes // n_bytes))
-            which = None if self.found.fragment is None else self.found.fragment.row_groups
+            which = None if self.source.fragment is None else self.source.fragment.row_groups
             numbers = None if which is None else [one.id for one in which]
             yield from next_ahead(file.iter_batches(n_rows, numbers, list(names)))
 
@@ -69,7 +69,7 @@ class MemberRows:
 
     def read_schema(self, memory: int | None = None) -> pa.Schema:
         """Return the columns, with the types that the first rows have."""
-        schema, types = self.rows.read_schema(memory), Types(memory=memory)
+        schema, types = self.rows.read_schema(memory), TextTypes(memory=memory)
         columns = find_member_columns(schema, self.lists)
         if all(is_list_type(schema.field(name).type) for name in self.lists):
             return self._make(pa.RecordBatch.from_pylist([], schema), schema, types).schema
@@ -77,7 +77,7 @@ class MemberRows:
         head = next(self.iter_batches(names, types), None)
         return pa.schema([]) if head is None else types.complete(head.schema)
 
-    def iter_batches(self, names: Sequence[str], types: Types) -> Iterator[pa.RecordBatch]:
+    def iter_batches(self, names: Sequence[str], types: TextTypes) -> Iterator[pa.RecordBatch]:
         """Yield these columns of all rows."""
         schema = self.rows.read_schema(types.memory)
         carried = find_member_columns(schema, self.lists).carried
@@ -86,7 +86,7 @@ class MemberRows:
         for batch in self.rows.iter_batches(stored, types):
             yield self._make(batch, schema, types).select(list(names))
 
-    def _make(self, batch: pa.RecordBatch, schema: pa.Schema, types: Types) -> pa.RecordBatch:
+    def _make(self, batch: pa.RecordBatch, schema: pa.Schema, types: TextTypes) -> pa.RecordBatch:
         """Return a row for each member of the lists in a batch."""
         columns = find_member_columns(schema, self.lists)
         cells = {name: self._read_lists(name, batch[name], types) for name in self.lists}
@@ -99,7 +99,7 @@ class MemberRows:
                 check_type(name, made[name].type, 0, types)
         return made
 
-    def _read_lists(self, name: str, cells: pa.Array, types: Types) -> pa.Array:
+    def _read_lists(self, name: str, cells: pa.Array, types: TextTypes) -> pa.Array:
         """Return the lists that cells hold; ids in texts have the types of cells of csv."""
         if is_list_type(cells.type):
             return cells
@@ -110,29 +110,30 @@ class MemberRows:
 
 
 def find_list_rows(
-    found: list[Found], passed: Any, sep: str | None, memory: int
-) -> tuple[list[Found], dict[str, Any]]:
+    sources: list[SourceFile], passed: Any, sep: str | None, memory: int
+) -> tuple[list[SourceFile], dict[str, Any]]:
     """Return files whose lists become rows, and the attributes of their sample.
 
     Lists become rows if they are passed, or if no other column is named as an item or a score.
     Attributes say the roles of their fields, or which columns may hold lists.
     """
     if passed is None:
-        return found, {}
-    schema = read_schema(found[0], memory)
+        return sources, {}
+    schema = read_schema(sources[0], memory)
     if is_infer(passed):
-        names, attrs = _infer_lists(found[0], schema, sep, memory)
+        names, attrs = _infer_lists(sources[0], schema, sep, memory)
     else:
         names, attrs = _check_list_labels(as_labels(passed), schema, sep), {}
     if not names:
-        return found, attrs
+        return sources, attrs
     rows = [
-        MemberRows(ParquetRows(one) if one.rows is None else one.rows, names, sep) for one in found
+        MemberRows(ParquetRows(one) if one.rows is None else one.rows, names, sep)
+        for one in sources
     ]
     # A table's schema has the lists, and its values of partitions are those of the file.
     files = [
         one._replace(rows=own, table_schema=None, fragment=None)
-        for one, own in zip(found, rows, strict=True)
+        for one, own in zip(sources, rows, strict=True)
     ]
     others = [one.name for one in schema if is_list_type(one.type) and one.name not in names]
     attrs = find_member_columns(rows[0].rows.read_schema(memory), names).attrs
@@ -151,7 +152,7 @@ def _check_list_labels(names: list[Any], schema: pa.Schema, sep: str | None) -> 
 
 
 def _infer_lists(
-    found: Found, schema: pa.Schema, sep: str | None, memory: int
+    source: SourceFile, schema: pa.Schema, sep: str | None, memory: int
 ) -> tuple[Sequence[str], dict[str, Any]]:
     """Return the columns of lists that become rows, and those that the caller is asked about."""
     types = {one.name: plain_type(one.type) for one in schema}
@@ -160,9 +161,9 @@ def _infer_lists(
         return columns.lists, columns.attrs
     roles = {"score" if may_be_score(name) else find_role(name) for name in types}
     texts = [name for name in types if pa.types.is_string(types[name])]
-    if not isinstance(found.rows, Delimited) or not texts or {"item", "score"} <= roles:
+    if not isinstance(source.rows, Delimited) or not texts or {"item", "score"} <= roles:
         return [], {}
-    head = next(found.rows.iter_batches(texts, Types(memory=memory)), None)
+    head = next(source.rows.iter_batches(texts, TextTypes(memory=memory)), None)
     cells = {} if head is None else {name: head[name][:N_CELLS_SEEN].to_pylist() for name in texts}
     separators = {name: find_separator(own, sep) for name, own in cells.items()}
     known = {name: one for name, one in separators.items() if one is not None}

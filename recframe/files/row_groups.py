@@ -7,13 +7,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recframe.errors import RecframeError, quote, show_path
-from recframe.files.found import (
+from recframe.files.source_files import (
     LEAST_BUFFER,
     TEXTS,
-    Found,
     PartitionValues,
-    RowGroup,
-    Staged,
+    SourceFile,
+    StagedRows,
     find_leaves,
     plain_type,
 )
@@ -32,81 +31,122 @@ CODED_SHARE = 32  # Texts that Arrow reads as codes may take 1/32 of the memory.
 NOT_CODED = {"DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"}  # Arrow cannot read these as codes.
 
 
+class RowGroup(NamedTuple):
+    """A row group: plans are made of whole row groups."""
+
+    index_overall: int  # ascends in the order of rows
+    source: SourceFile  # the file
+    number: int  # index in the file
+    n_rows: int
+    n_bytes: int  # bytes of the columns used, in memory
+    coded: tuple[str, ...]  # columns of texts that are read as codes
+    low: Any  # No user is lower; None if the file does not tell.
+    high: Any  # No user is higher.
+    fetched_bytes: int = 0  # bytes of the columns used, in the file
+    text_bytes: int = 0  # additional bytes of each row if texts are not read as codes
+    open_bytes: int = 0  # bytes of large dictionaries while it is read
+
+    def may_have(self, user: Any) -> bool:
+        """Return whether its statistics allow a user."""
+        try:
+            return self.low is None or bool(self.low <= user <= self.high)
+        except TypeError:
+            return True  # Pandas has another type of ids than the file.
+
+
 class File(NamedTuple):
     """A file and facts from its footer, its folders and its table."""
 
-    found: Found
+    source: SourceFile
     schema: pa.Schema  # includes columns that are not in the file
     metadata: Any  # the footer, None if rows are staged
-    said_too: PartitionValues  # values in the names of folders for columns that the file has too
+    repeated: PartitionValues  # values in the names of folders for columns that the file has too
     indexes: Sequence[int]  # row groups that may have rows that match
 
 
 def list_row_groups(
     file: File, names: list[str], users: list[str], memory: int, row_bytes: int
 ) -> Iterator[RowGroup]:
-    """Yield the row groups of a file, with the bounds of the first column of users."""
-    used = find_leaves(file.metadata, names)
-    texts = [name for name in used if plain_type(file.schema.field(name).type) in TEXTS]
-    for index in file.indexes:
-        row_group = file.metadata.row_group(index)
-        n_rows = row_group.num_rows
-        columns = {name: row_group.column(at) for name, at in used.items()}
-        sizes = {name: column.total_uncompressed_size for name, column in columns.items()}
-        n_bytes, text_bytes, open_bytes = n_rows * row_bytes + sum(sizes.values()), 0, 0
-        for name in texts:
-            n_copied = TEXT_COPIES - 1 if sizes[name] > SHORT_TEXT * n_rows else 0
-            n_bytes += CODE_BYTES * n_rows + n_copied * sizes[name]
-            ends = _read_ends(columns[name])
-            n_distinct = _bytes_held_whole(columns[name], has_ends=bool(ends))
-            least = max(0, DICTIONARY_COPIES * n_distinct - FREE)
-            n_bytes, open_bytes = n_bytes + least, open_bytes + least
-            if least > memory:
-                raise RecframeError(
-                    f"memory: row group {index} of {show_path(file.found.path)} has about "
-                    f"{n_distinct:,} bytes of distinct {quote(name)}, and reading takes up to "
-                    f"{DICTIONARY_COPIES} times as many, but memory is {memory:,}. "
-                    f"Pass memory='{-(-least // 10**6)}MB' or more, or write the file with shorter "
-                    "ids or smaller row groups."
-                )
-            text_bytes += max((len(str(end).encode()) for end in ends), default=UNKNOWN_TEXT)
-        n_held = sum(LEAST_BUFFER + 3 * min(MOST_PAGE, size) // 2 for size in sizes.values())
-        if (least := 2 * (n_held - FREE // 3)) > memory:
-            raise RecframeError(
-                f"memory: row group {index} of {show_path(file.found.path)} has {len(sizes):,} "
-                f"columns to read at once, whose pages take about {n_held:,} bytes, but memory "
-                f"is {memory:,}. Pass memory='{-(-least // 10**6)}MB' or more, or write the file "
-                "with smaller row groups."
-            )
-        bounds = [end for one in users[:1] if one in columns for end in _read_ends(columns[one])]
-        codable = [name for name in texts if NOT_CODED.isdisjoint(columns[name].encodings)]
-        coded = tuple(name for name in codable if CODED_SHARE * sizes[name] <= memory)
-        fetched_bytes = sum(column.total_compressed_size for column in columns.values())
-        others = *_find_bounds(file, users, bounds), fetched_bytes, text_bytes, open_bytes
-        yield RowGroup(0, file.found, index, n_rows, n_bytes, coded, *others)
+    """Yield the row groups of a file that have rows, or its batches of staged rows.
+
+    `names` are the columns that are used; rows are bounded by the first column of users.
+    """
+    names = [*names, *file.source.condition_columns]
+    if file.source.staged is not None:
+        row_groups = _list_batches(file, file.source.staged, names, users, row_bytes)
+    else:
+        leaves = find_leaves(file.metadata, names)
+        row_groups = (
+            _read_sizes(file, index, leaves, users, memory, row_bytes) for index in file.indexes
+        )
+    return (one for one in row_groups if one.n_rows)
 
 
-def list_pieces(
-    file: File, staged: Staged, names: list[str], users: list[str], row_bytes: int
+def _read_sizes(
+    file: File, index: int, leaves: dict[str, int], users: list[str], memory: int, row_bytes: int
+) -> RowGroup:
+    """Return a row group by its footer; raise if the memory has no room to read it."""
+    row_group = file.metadata.row_group(index)
+    n_rows = row_group.num_rows
+    columns = {name: row_group.column(at) for name, at in leaves.items()}
+    sizes = {name: column.total_uncompressed_size for name, column in columns.items()}
+    texts = [name for name in leaves if plain_type(file.schema.field(name).type) in TEXTS]
+    n_bytes, text_bytes, open_bytes = n_rows * row_bytes + sum(sizes.values()), 0, 0
+    for name in texts:
+        n_copied = TEXT_COPIES - 1 if sizes[name] > SHORT_TEXT * n_rows else 0
+        ends = _read_ends(columns[name])
+        n_distinct = _estimate_dictionary(columns[name], has_ends=bool(ends))
+        least = max(0, DICTIONARY_COPIES * n_distinct - FREE)
+        facts = f"about {n_distinct:,} bytes of distinct {quote(name)}, and reading takes up to "
+        facts += f"{DICTIONARY_COPIES} times as many"
+        _check_room(file, index, least, memory, facts, "shorter ids or smaller row groups")
+        n_bytes += CODE_BYTES * n_rows + n_copied * sizes[name] + least
+        open_bytes += least
+        text_bytes += max((len(str(end).encode()) for end in ends), default=UNKNOWN_TEXT)
+    n_pages = sum(LEAST_BUFFER + 3 * min(MOST_PAGE, size) // 2 for size in sizes.values())
+    facts = f"{len(sizes):,} columns to read at once, whose pages take about {n_pages:,} bytes"
+    _check_room(file, index, 2 * (n_pages - FREE // 3), memory, facts, "smaller row groups")
+    codable = [name for name in texts if NOT_CODED.isdisjoint(columns[name].encodings)]
+    coded = tuple(name for name in codable if CODED_SHARE * sizes[name] <= memory)
+    ends = _read_ends(columns[users[0]]) if users and users[0] in columns else ()
+    low, high = _find_bounds(file, users, ends)
+    fetched_bytes = sum(column.total_compressed_size for column in columns.values())
+    return RowGroup(
+        *(0, file.source, index, n_rows, n_bytes, coded, low, high),
+        *(fetched_bytes, text_bytes, open_bytes),
+    )
+
+
+def _check_room(file: File, index: int, least: int, memory: int, facts: str, remedy: str) -> None:
+    """Raise if a row group takes more than the memory."""
+    if least > memory:
+        raise RecframeError(
+            f"memory: row group {index} of {show_path(file.source.path)} has {facts}, but memory "
+            f"is {memory:,}. Pass memory='{-(-least // 10**6)}MB' or more, or write the file with "
+            f"{remedy}."
+        )
+
+
+def _list_batches(
+    file: File, staged: StagedRows, names: list[str], users: list[str], row_bytes: int
 ) -> Iterator[RowGroup]:
-    """Yield the pieces of staged rows as row groups."""
-    used = {name: staged.schema.field(name).type for name in names if name in staged.schema.names}
-    for index, piece in enumerate(staged.pieces):
-        n_rows, n_bytes, text_bytes = piece.n_rows, piece.n_rows * row_bytes, 0
-        for name, kind in used.items():
-            size = piece.sizes.get(name, 0)
+    """Yield batches of staged rows as row groups."""
+    types = {name: staged.schema.field(name).type for name in names if name in staged.schema.names}
+    for index, batch in enumerate(staged.batches):
+        n_rows, n_bytes, text_bytes = batch.n_rows, batch.n_rows * row_bytes, 0
+        for name, kind in types.items():
+            size = batch.sizes.get(name, 0)
             if kind in TEXTS:
                 n_copied = TEXT_COPIES if size > SHORT_TEXT * n_rows else 1
                 n_bytes += CODE_BYTES * n_rows + n_copied * size
-                text_bytes += piece.longest.get(name, MOST_DIGITS)
+                text_bytes += batch.longest.get(name, MOST_DIGITS)
             else:
                 n_bytes += min(size, 8 * n_rows) if pa.types.is_primitive(kind) else size
-        # Text sorts unlike numbers.
-        is_alike = [
-            (used[user] in TEXTS) == (user in piece.longest) for user in users[:1] if user in used
-        ]
-        low, high = _find_bounds(file, users, (piece.low, piece.high) if any(is_alike) else ())
-        yield RowGroup(0, file.found, index, n_rows, n_bytes, (), low, high, text_bytes=text_bytes)
+        # Text sorts unlike numbers: the bounds of a batch hold in the type that it was staged in.
+        user = users[0] if users else None
+        is_alike = user in types and (types[user] in TEXTS) == (user in batch.longest)
+        low, high = _find_bounds(file, users, (batch.low, batch.high) if is_alike else ())
+        yield RowGroup(0, file.source, index, n_rows, n_bytes, (), low, high, text_bytes=text_bytes)
 
 
 def _read_ends(column: pq.ColumnChunkMetaData) -> tuple[Any, ...]:
@@ -117,14 +157,14 @@ def _read_ends(column: pq.ColumnChunkMetaData) -> tuple[Any, ...]:
 
 def _find_bounds(file: File, users: list[str], ends: Sequence[Any]) -> tuple[Any, Any]:
     """Return the bounds of users: from the folder of a file, else these; None if unknown."""
-    if users and users[0] in file.found.partitions:
-        ends = (file.found.partitions[users[0]].as_py(),) * 2
+    if users and users[0] in file.source.partitions:
+        ends = (file.source.partitions[users[0]].as_py(),) * 2
     low, high = ends or (None, None)
     # NaN should not be in statistics, but may be.
     return (low, high) if low == low and high == high else (None, None)
 
 
-def _bytes_held_whole(column: pq.ColumnChunkMetaData, *, has_ends: bool) -> int:
+def _estimate_dictionary(column: pq.ColumnChunkMetaData, *, has_ends: bool) -> int:
     """Return an estimate of the bytes of a text column's dictionary, or of one long text."""
     start, size = column.dictionary_page_offset, column.total_compressed_size
     stored = column.data_page_offset - start if start else 0

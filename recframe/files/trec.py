@@ -22,8 +22,7 @@ from recframe.frames.ids import encode, find_users
 from recframe.frames.judgments import naming
 from recframe.frames.names import find_role
 from recframe.kernel.grouping import SortedPairs
-from recframe.options import is_path
-from recframe.other_tables import PathLike, frame_error
+from recframe.other_tables import PathLike, frame_error, is_path
 from recframe.public_calls import public
 
 TEXT_DTYPE = pd.StringDtype("pyarrow", na_value=np.nan)  # older pandas takes no "str"
@@ -228,7 +227,7 @@ def _find_first(data: bytes) -> bytes:
 
 def _read_bytes(path: str) -> bytes:
     """Return the contents of a file, decompressed."""
-    from recframe.stores.disk import check_named, identify, reason  # Frames do not need it.
+    from recframe.stores import check_named, identify, reason  # Frames do not need it.
 
     check_named("it", path)
     identify(path)

@@ -1,4 +1,4 @@
-"""Companions: truth and exclude next to blocks of whole users, and the checks of all blocks."""
+"""Companions: truth and exclude for blocks of rows, and the checks of all blocks."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from recframe.frames.truth import Judge
 from recframe.notes import Facts, note
 from recframe.options import Options
 
-N_USERS = 1 << 13  # named as examples by a block without a user in common
+N_USERS = 1 << 13  # users that a block names as examples if it shares none
 
 
 class Companions(NamedTuple):
     """Truth and exclude, as pairs that rows are looked up in.
 
-    They have all users, or only the users of one block if they `are_parted`.
+    They have all users, or only the users of one block if they `are_parted`, by user like the rows.
     """
 
     judgments: Judgments | None = None
@@ -46,7 +46,7 @@ class Companions(NamedTuple):
 
 
 class BlockResult(NamedTuple):
-    """The result for a block of whole users, and its facts, which are checked for all blocks.
+    """The result for a block, and its facts, which are checked for all blocks.
 
     `common` has the ids shared with exclude and with partitioned truth, `items` the items shared
     with truth.
@@ -57,12 +57,12 @@ class BlockResult(NamedTuple):
     common: list[Overlap]
     items: Items
     counts: UserCounts | None = None  # if truth is partitioned and must have the same users
-    facts: Facts | None = None  # if they were noted elsewhere
-    lengths: Mapping[tuple[str, str], int] | None = None  # Each column of vectors has one.
+    facts: Facts | None = None  # facts that another process noted
+    lengths: Mapping[tuple[str, str], int] | None = None  # the length of the vectors of each column
 
 
 class Block(NamedTuple):
-    """The arrays of a block of whole users, and its ids that companions share."""
+    """The arrays of a block, which has all rows of its users, and its ids that companions share."""
 
     interactions: Interactions
     users: pd.Index[Any]  # users who have rows
@@ -75,10 +75,10 @@ class Block(NamedTuple):
         if judge is not None:
             items = judge.overlap.items
             if are_parted and not judge.options.is_condensed:
-                overlaps = [*overlaps, judge.overlap]  # condensed rows lost the other ids
+                overlaps = [*overlaps, judge.overlap]  # condensed rows have no other ids
             if are_parted and judge.options.population == "raise":
                 counts = judge.overlap.count_users()
-        is_all = self.interactions.columns.user is None  # One block of all rows was checked.
+        is_all = self.interactions.columns.user is None  # All rows were checked at once.
         common = [] if is_all else [join_overlaps([one], N_USERS) for one in overlaps]
         features = self.interactions.features.items()
         lengths = {key: one.shape[1] for key, one in features if one.ndim > 1}
@@ -86,7 +86,7 @@ class Block(NamedTuple):
 
 
 def read_companions(columns: Columns, options: Options, *, are_parted: bool = False) -> Companions:
-    """Return truth and exclude of these options; the part for one block may have no rows."""
+    """Return truth and exclude of these options; for one block they may have no rows."""
     is_all = not are_parted or columns.user is None
     judgments = read_judgments(columns, options, is_all=is_all) if options.has_truth else None
     return Companions(judgments, read_excluded(columns, options, is_all=is_all), are_parted)
@@ -103,7 +103,7 @@ def read_block(
 ) -> Block:
     """Return the arrays of the candidates among rows, not judged yet.
 
-    If the rows are `is_all` there is, they are checked at once.
+    If the block has all rows (`is_all`), they are checked at once.
     """
     judgments = companions.judgments
     judge = None if judgments is None else Judge(judgments, options)
@@ -146,7 +146,7 @@ def make_block(
     columns: Columns,
     options: Options,
 ) -> BlockResult:
-    """Return the result for a block of whole users."""
+    """Return the result for a block."""
     block = judge_block(frame, companions, columns, options, is_all=columns.user is None)
     return block.give(make(block.interactions, options), are_parted=companions.are_parted)
 
@@ -174,8 +174,8 @@ class NotedBlocks:
                 raise RecframeError(
                     f"{which}, but they have {known} and {length}. Remove or correct some."
                 )
-        sides = [self._common, result.common] if self._common else [result.common]
-        self._common = [join_overlaps(of_side) for of_side in zip(*sides, strict=True)]
+        overlaps = [self._common, result.common] if self._common else [result.common]
+        self._common = [join_overlaps(of_one) for of_one in zip(*overlaps, strict=True)]
         if result.counts is not None:
             self._counts = [add_counts([*self._counts, result.counts])]
         if self.judge is not None and self._columns.user is not None:
@@ -184,13 +184,13 @@ class NotedBlocks:
     def check(self) -> None:
         """Raise if no block has a user, or an item, in common with truth or exclude.
 
-        Raise also if users differ from those of truth and must be the same.
+        Raise also if frame and truth must have the same users, but do not.
         """
         for one in self._common:
             if len(one.other_users) > 0:
-                place = match(one.other_items, one.items.examples, "item", one.other)
+                position = match(one.other_items, one.items.examples, "item", one.other)
                 one.items = one.items._replace(
-                    are_common=one.items.are_common or bool((place >= 0).any())
+                    are_common=one.items.are_common or bool((position >= 0).any())
                 )
                 one.check()
             elif one.other == "truth":
@@ -199,7 +199,7 @@ class NotedBlocks:
             counts.check()
 
     def judge_absent(self, sample: pd.DataFrame) -> Interactions | None:
-        """Return the arrays of the users of truth in no block, None if blocks have them.
+        """Return the arrays of users of truth that are in no block, None if blocks have all users.
 
         All blocks are checked. The sample is a frame without rows.
         """
@@ -213,7 +213,8 @@ class NotedBlocks:
 def join_overlaps(parts: Sequence[Overlap], n_users: int = N_EXAMPLES) -> Overlap:
     """Return the overlap of several parts, each with its part of a companion, as one.
 
-    Two users are named in any case, if there are as many, and no item where one is common.
+    At least two examples of users stay, if there are as many. If an item is shared, no example of
+    an item stays.
     """
     are_listed = any(bool(part.is_listed.any()) for part in parts)
     are_common = any(part.items.are_common for part in parts)

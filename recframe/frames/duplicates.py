@@ -1,4 +1,4 @@
-"""Several rankings of a user: rows that repeat a pair, models in rows, lists of their own."""
+"""Several rankings of a user: rows that repeat a pair, models in rows, several lists."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from recframe.options import Models, Options
 if TYPE_CHECKING:  # It imports this module.
     from recframe.frames.interactions import Interactions
 
-MAX_MODELS = 1_000  # A column with more values rather holds ids.
-N_REPEATED = 1_000  # repeated rows that are compared to find a column that tells them apart
+MAX_MODELS = 1_000  # A column with more values probably holds ids.
+N_REPEATED = 1_000  # repeated rows that are compared, to find a column in which they differ
 MOST_REPEATED = 0.6  # the largest share of repeated values in a column that may hold items
 APART = "evaluate each of its values by itself, or make score columns of models by a pivot"
 REMEDY = "Pass duplicates='max' for the best of each pair, or 'keep' to count every row."
@@ -63,7 +63,7 @@ def repeated_error(
         f"{example})"
     )
     telling = find_telling(frame, columns, np.append(repeated, first), np.append(first, first))
-    if telling is None:  # A model may tell some pairs apart, and repeat others itself.
+    if telling is None:  # Some pairs may differ in a model that repeats other pairs.
         of_first = np.append(repeated[:1], first[:1])
         one = find_telling(frame, columns, of_first, np.zeros_like(of_first))
         telling = one if one is not None and one[0] in columns.doubtful else None
@@ -73,7 +73,7 @@ def repeated_error(
         if not (is_of_row(label) or find_role(label) in ("relevant", "score"))
     ]
     if telling is None and unread:
-        # Their values are not known here, so that no answer may name one of them.
+        # The values of the column are not known here, so no answer may name one of them.
         label, is_item = unread[0], find_role(unread[0]) == "item"
         users = [label, *columns.users] if columns.users else label
         named = "the column" if len(unread) == 1 else "one of the columns"
@@ -92,15 +92,15 @@ def repeated_error(
 def find_telling(
     frame: pd.DataFrame, columns: Columns, rows: Array, pair: Array
 ) -> tuple[Hashable, list[Any]] | None:
-    """Return a column that tells rows of the same pair apart, and its values; None if none does.
+    """Return a column in which rows of one pair differ, and its values; None if no column does.
 
-    If several do, it is the one with fewest values: a model or a day rather than a time of day.
+    It is the column with the fewest values, so a model or a day comes before a time of day.
     """
     telling: dict[Hashable, list[Any]] = {}
     for label in other_labels(frame, columns):
         column = get_column(frame, label, rows)
         is_label = find_role(label) == "relevant"
-        if is_label or is_of_row(label) or is_float_dtype(column.dtype):  # They name no rankings.
+        if is_label or is_of_row(label) or is_float_dtype(column.dtype):  # no names of rankings
             continue
         with suppress(TypeError):  # Cells such as lists cannot be compared.
             codes, values = pd.factorize(column, use_na_sentinel=False)
@@ -111,10 +111,10 @@ def find_telling(
 
 
 def find_repeated(frame: pd.DataFrame, columns: Columns, rows: Array, user: Array) -> Any:
-    """Return the column of text or ids that repeats fewest values within users, but some.
+    """Return the column of text or ids that repeats the fewest values within users, but some.
 
-    It may hold items. Return None if no column does, or the best one repeats nothing. The rows are
-    a sample.
+    It may hold items. Return None if no column may, or if the best one repeats nothing. The rows
+    are a sample.
     """
     # If a column has one value for each user, all rows of a user but the first repeat it.
     most = 1 - len(np.unique(user)) / max(1, len(user))
@@ -158,7 +158,7 @@ def say_remedy(
 
 
 def _lower(sentence: str) -> str:
-    """Return a sentence that goes on after another word."""
+    """Return a sentence without its capital, to be put after another word."""
     return sentence[0].lower() + sentence[1:]
 
 

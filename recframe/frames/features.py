@@ -1,4 +1,4 @@
-"""The columns that metrics such as `mean` and `diversity` read in place of relevance, as arrays."""
+"""Columns that metrics such as `mean` and `diversity` read instead of relevance, as arrays."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ REMEDIES: dict[type, str] = {  # The key is the kind of the first wrong cell.
 def read_feature(column: pd.Series, metric: str, scores: Scores, options: Options) -> Array:
     """Return the values of a column that a metric reads, as floats.
 
-    Of categories these are codes, and vectors are the rows of a matrix. With
-    ``missing="unranked"``, a null in a row that no score ranks stays null; `share` reads all rows.
+    Categories become codes, and vectors become the rows of a matrix. With ``missing="unranked"``, a
+    null in a row that no score ranks stays null; `share` reads all rows.
     """
     role = f"{metric} column={quote(column.name)}:"
     nulls = find_nulls(column) if has_nulls(column) else None
@@ -67,7 +67,7 @@ def _read_feature(column: pd.Series, role: str) -> Array:
     """Return the codes of categories, or vectors of numbers; raise for other cells."""
     cells = column.iloc[:N_CELLS_SEEN].tolist()
     wrong = [cell for cell in cells if isinstance(cell, float)]
-    with suppress(pa.ArrowException, TypeError):  # Cells are not alike, or no keys of a dict.
+    with suppress(pa.ArrowException, TypeError):  # Cells have several types, or are no categories.
         if cells and isinstance(cells[0], VECTORS):
             lists = join_chunks(pa.array(column.array))
             if pa.types.is_integer(kind := lists.type.value_type) or pa.types.is_floating(kind):

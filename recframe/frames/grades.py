@@ -1,4 +1,4 @@
-"""Columns of truth without a role that may say which of its pairs are relevant."""
+"""Columns of truth without a role that may hold the relevance of its pairs."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from recframe.options import ROLE_LABELS
 
 MAX_GRADES = 20  # distinct values: ten stars in halves are 20
 MIN_TIME = 1e6  # Times and dates as numbers are above this, grades below.
-FIRST_ROWS = 1000  # Most columns with more values than grades show so in these rows.
+FIRST_ROWS = 1000  # Most columns that are no grades have too many values in these rows already.
 MOST_COMPARED = 1 << 16  # rows that are compared by user and by item
 LEAST_REPEATED = 10  # repeated rows that show whether users or items decide a value
 ANY_DIFFER, MOST_DIFFER = 1e-9, 0.5  # shares of the rows that repeat an item
-# Texts that say whether a pair is relevant.
+# Texts for a relevant pair, and for one that is not.
 VERDICTS = (
     *("yes", "no", "y", "n", "true", "false", "t", "f", "relevant", "irrelevant", "not relevant"),
     *("like", "liked", "dislike", "disliked", "positive", "negative", "pos", "neg", "good", "bad"),
@@ -33,9 +33,9 @@ VERDICTS = (
 def check_no_grades(truth: pd.DataFrame, columns: Columns, of_rows: Columns) -> None:
     """Raise if a column without a role looks like grades, so that some pairs may not count.
 
-    Few distinct numbers look like grades, and so do texts such as "yes" and "no". Other texts do if
-    they differ within items and within users, and many numbers if they differ in most such rows.
-    Columns that the rows have too do not.
+    A few distinct numbers look like grades, and so do texts such as "yes" and "no". Other texts do
+    if they differ within items and within users, and many distinct numbers if they differ so in
+    most rows. A column that the rows have too does not look like grades.
     """
     grades = dict[Hashable, list[str]]()
     for label in list_labels(truth, columns.labels):
@@ -69,7 +69,7 @@ def list_numbers(truth: pd.DataFrame, columns: Columns) -> list[Hashable]:
 
 
 def _is_other(truth: pd.DataFrame, label: Hashable) -> bool:
-    """Return whether a column has ids, times, or the score that the order of lists gives."""
+    """Return whether a column has ids, times, or a score that was made from the order of lists."""
     role = find_role(label)
     if role != "score" or ROLE_LABELS not in truth.attrs:
         return role in ("user", "item") or is_time(label)
@@ -99,10 +99,10 @@ def _find_grades(column: pd.Series) -> tuple[list[str], float]:
 
 
 def _share_of_others(truth: pd.DataFrame, label: Hashable, columns: Columns) -> float:
-    """Return the share of rows that repeat an item but have another value in a column.
+    """Return the share of rows with a new value among the rows that repeat an item.
 
-    It is -1 if enough rows show that the user or the item decides the value, or that each row has
-    its own.
+    It is -1 if enough rows show that the user or the item decides the value, or that each row has a
+    different value.
     """
     labels, n_rows, share = [*columns.users, columns.item], min(len(truth), MOST_COMPARED), 0.0
     user, item, value = (

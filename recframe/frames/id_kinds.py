@@ -1,4 +1,4 @@
-"""Kinds of ids: one kind for each column, the same in two frames; how ids of a kind differ."""
+"""Kinds of ids: a column has one kind, as in the other frame; and how ids of one kind differ."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ DATES, TIMES, ZONED_TIMES = "dates", "times without a zone", "times with a zone"
 FLOATS = ("floating", "mixed-integer-float")  # kinds as `infer_dtype` names them
 KIND_OF_SEVERAL = {"string": TEXT, "bytes": BYTES, "boolean": BOOLEANS}
 KIND_OF_SEVERAL |= dict.fromkeys(("integer", *FLOATS, "decimal"), NUMBERS)
-# `infer_dtype` does not say whether several times have a zone, so each is asked by itself.
+# For several times, `infer_dtype` does not show whether they have a zone; for one it does.
 KIND_OF_ONE = KIND_OF_SEVERAL | dict.fromkeys(("datetime", "datetime64"), TIMES)
 KIND_OF_ONE |= {"date": DATES, "timedelta": "durations"}
-# Calls that make ids of several kinds one kind; the first set with all the kinds decides.
+# Calls that make ids of several kinds one kind; the first row with all the kinds is used.
 CONVERSIONS = [
     ({TEXT, BYTES}, "{}.map(lambda id: id.decode() if isinstance(id, bytes) else id)"),
     ({BOOLEANS, NUMBERS}, "{}.astype(float)"),
@@ -41,13 +41,13 @@ CONVERSIONS = [
     ({TEXT, DATES, TIMES, ZONED_TIMES}, "pd.to_datetime({}, utc=True)"),
 ]
 AS_TEXT = "ids.astype(str)"
-N_TEXTS = 1_000  # ids that are searched for zeros at the front
+N_TEXTS = 1_000  # ids in which zeros at the front are searched
 # Python raises these for ids that cannot be keys, or cannot be compared.
 ID_ERRORS = (TypeError, ValueError, ArithmeticError, RecursionError, NotImplementedError)
 N_EXAMPLES = 1 << 16  # ids of each frame that are compared to find why none is shared
 Difference = tuple[str, str, Callable[[Any], Any], str]
 # Differences that may hide equal ids: the kind of id, the name of the difference, the function that
-# removes it, and the method of pandas that does the same.
+# removes it, and the same in pandas.
 DIFFERENCES: list[Difference] = [
     (TEXT, "spaces at the ends", str.strip, ".str.strip()"),
     (TEXT, "case", str.casefold, ".str.casefold()"),
@@ -99,7 +99,7 @@ def check_ids(ids: pd.Index[Any], column: pd.Series, role: str) -> None:
     named = f"{role}={quote(column.name)}: ids"
     kinds = group_by_kind(ids)
     if column.dtype == object and not kinds.keys().isdisjoint((NUMBERS, BOOLEANS)):
-        # True equals 1, so distinct ids hold only one of them, and the column tells.
+        # True equals 1, so distinct ids have only one of the two; the column is searched for both.
         is_one = infer_dtype(column) in KIND_OF_SEVERAL
         kinds = kinds if is_one else group_by_kind(pd.Index(column))
     try:
@@ -123,7 +123,7 @@ def check_ids(ids: pd.Index[Any], column: pd.Series, role: str) -> None:
 
 
 def check_comparable(ids: pd.Index[Any], among: pd.Index[Any], role: str, other: str) -> None:
-    """Raise if ids of a companion cannot equal ids of the frame, because the kinds differ."""
+    """Raise if ids of a companion cannot equal ids of the frame, because their kinds differ."""
     of_frame, of_other = group_by_kind(among), group_by_kind(ids)
     if len(of_other) == len(of_frame) == 1 and of_other.keys() != of_frame.keys():
         both = of_frame | of_other
@@ -167,7 +167,7 @@ def _find_kind(id_: Any) -> str:
 
 
 def _unify(kinds: dict[str, Any], ids: str) -> str:
-    """Return the call that makes ids of several kinds one kind; `ids` names them in the call."""
+    """Return the call that makes ids of several kinds one kind; `ids` is their code in the call."""
     for convertible, call in CONVERSIONS:
         if kinds.keys() <= convertible:
             return call.format(ids)
@@ -197,13 +197,13 @@ def show_sides(ids: pd.Index[Any], other_ids: pd.Index[Any], other: str) -> str:
 
 
 def find_difference(ids: pd.Index[Any], other_ids: pd.Index[Any], other: str) -> str:
-    """Return a clause that says how ids of two frames differ, "" if no difference is known."""
+    """Return a clause with the difference between ids of two frames, "" if none is known."""
     kinds = group_by_kind(ids).keys() | group_by_kind(other_ids).keys()
     differences = [one for one in DIFFERENCES if kinds == {one[0]}]
     of_frame = {_simplify(id_, differences): id_ for id_ in islice(ids, N_EXAMPLES)}
     for id_ in islice(other_ids, N_EXAMPLES):
         if (same := of_frame.get(_simplify(id_, differences))) is not None:
-            for one in list(differences):  # Only differences that these two ids have are named.
+            for one in list(differences):  # Only differences of these two ids stay.
                 fewer = [difference for difference in differences if difference is not one]
                 if _simplify(same, fewer) == _simplify(id_, fewer):
                     differences = fewer
@@ -223,7 +223,7 @@ def _simplify(id_: Any, differences: Sequence[Difference]) -> Any:
 
 
 def compare(ids: pd.Index[Any]) -> None:
-    """Raise if objects cannot be compared: ids need more than a hash."""
+    """Raise if objects cannot be compared, because ids must be comparable as well as hashable."""
     if ids.dtype == object and infer_dtype(ids) not in ("string", "bytes"):
         distinct = ids.to_numpy()
         bool((distinct == distinct).all())
@@ -232,7 +232,7 @@ def compare(ids: pd.Index[Any]) -> None:
 def rank_as_text(ids: pd.Index[Any], label: Hashable) -> Array:
     """Return the rank of each distinct id as text, from 0 on, in the order of code points.
 
-    Numbers are written in decimals, whole ones without a point. Raise if two ids are written alike;
+    Numbers are written in decimals, integers without a point. Raise if two ids are written alike;
     `label` names their column.
     """
     try:

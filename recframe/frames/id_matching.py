@@ -1,4 +1,4 @@
-"""The pairs and ids that a frame shares with truth or exclude, and how other ids differ."""
+"""The pairs and ids that a frame shares with truth or exclude, and the differences of other ids."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from recframe.options import POSITIONS
 class Items(NamedTuple):
     """Whether a part of a frame shares an item with truth or exclude.
 
-    `examples` are items of the part that these lack, if none is shared.
+    `examples` are items of the part that truth or exclude lacks, if no item is shared.
     """
 
     are_common: bool
@@ -72,7 +72,7 @@ def add_counts(parts: Sequence[UserCounts]) -> UserCounts:
 
 
 class Overlap:
-    """The users of truth or exclude that are in the parts of a frame, and whether any item is.
+    """The users, and whether any item, of truth or exclude that are in the parts of a frame.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class Overlap:
     def find(
         self, pairs: Pairs, users: Users, item: Ids, rows: SortedPairs, attrs: Mapping[Any, Any]
     ) -> Matches:
-        """Return the rows of a part of a frame that have the companion's pairs; note the part.
+        """Return the rows of a part of a frame that have pairs of the companion, and note the part.
 
         `users`, `item`, `rows` and `attrs` are the users, items, pairs and attributes of the part.
         """
@@ -105,7 +105,7 @@ class Overlap:
         is_shared, user = item_position >= 0, position[pairs.users.groups.codes]
         shared, unknown = item_position[is_shared], pd.Index([])
         matches = Matches(user, *rows.match(user, item_position[pairs.item.codes]))
-        # Usually a pair matches. If none does, an id that is in no row must not count.
+        # Usually a pair matches. If none does, only ids that are in a row may count.
         are_common = len(matches.row) > 0 or bool(np.isin(shared, item.codes).any())
         if not are_common:
             is_unknown = np.bincount(item.codes, minlength=len(item.ids))[: len(item.ids)] > 0
@@ -121,14 +121,14 @@ class Overlap:
         return matches
 
     def _check_positions(self, users: Users, item: Ids, attrs: Mapping[Any, Any]) -> None:
-        """Raise if ids of a part are positions in a matrix, and the companion has others."""
+        """Raise if ids of a part are positions in a matrix, and ids of the companion are not."""
         for role, n in attrs.get(POSITIONS, {}).items():
             is_user, size = role == "user", self.attrs.get(POSITIONS, {}).get(role, 0)
             others = self.other_users if is_user else self.other_items
             ids, positions = users.ids if is_user else item.distinct(), pd.RangeIndex(n)
             beyond = others[positions.get_indexer(unwrap_ids(others)) < 0][:1].tolist()
             beyond += range(n, size)[:1]
-            # If the frame has an id beyond the matrix, its ids are no positions any more.
+            # If the frame has an id beyond the matrix, its ids are no longer positions.
             if beyond and (positions.get_indexer(unwrap_ids(ids)) >= 0).all():
                 raise RecframeError(
                     f"{role}: ids of the frame are positions in a matrix, from 0 to {n - 1:,}, and "
@@ -143,7 +143,7 @@ class Overlap:
         """Note the users of a part and the items of parts.
 
         `position` is the position of each of the companion's users among the users of the part, -1
-        for none; it is looked up if it is None.
+        for none. If it is None, it is computed.
         """
         if position is None:
             position = match(self.other_users, users, "user", self.other)
@@ -175,14 +175,14 @@ class Overlap:
             name, times = others.names[at], others.get_level_values(at).unique()
             listed = self.other_users[self.is_listed].get_level_values(at)
             if not (missing := times.difference(listed, sort=False)).empty:
-                # Rows of these days were not read, so the answer must not count them as 0.
+                # Rows of these days were not read, so the answer must not count their users as 0.
                 example = quote(missing[0])
                 difference += f"; truth alone has {len(missing):,} {name} (such as {example})"
                 return UserCounts(n_users, examples, difference, "both")
         return UserCounts(n_users, examples, difference)
 
     def note_near(self, users: Groups) -> None:
-        """Note how many pairs have a user that is in no part, but would be if written alike.
+        """Note how many pairs have a user that only differently written ids keep out of all parts.
 
         `users` are the users of the pairs.
         """
@@ -201,7 +201,7 @@ class Overlap:
             note(users_only_in_truth=len(self.is_listed) - n_listed)
 
     def check(self) -> None:
-        """Raise if no user of the companion was in any part, or no item and this looks wrong."""
+        """Raise if no part has a user of the companion, or none an item and this looks wrong."""
         users, others = self.users, self.other_users
         if not self.is_listed.any():
             is_known = len(users) == self.n_users and not self.is_cut
@@ -214,7 +214,7 @@ class Overlap:
         if self.items.are_common:
             return
         items, other_items = self.items.examples, self.other_items
-        # A model that finds nothing shows in its values. An exclude that removes nothing does not.
+        # Values show that a model has no hit. They do not show that exclude removes nothing.
         is_unseen = self.other == "exclude" and min(self.n_users, len(others)) > 1
         if is_unseen or find_difference(items, other_items, self.other):
             self._refuse("item", items, other_items)
@@ -257,9 +257,10 @@ class Pairs(NamedTuple):
 
 
 def _match_near(ids: pd.Index[Any], among: pd.Index[Any]) -> Array:
-    """Return the position of each id among others once both are simplified, -1 for none.
+    """Return the position of each simplified id among the other simplified ids, -1 for none.
 
-    If two of the others are equal once simplified, their differences are no mistake: none matches.
+    If two of the other ids are equal once simplified, their difference is no mistake, and no id
+    matches.
     """
     nowhere = np.full(len(ids), -1)
     text, others = _read_simple_text(ids), _read_simple_text(among)
@@ -270,7 +271,7 @@ def _match_near(ids: pd.Index[Any], among: pd.Index[Any]) -> Array:
 
 
 def _read_simple_text(ids: pd.Index[Any]) -> pa.Array | None:
-    """Return simplified ids, None if they are no text."""
+    """Return simplified ids, None if an id is no text."""
     text = None if ids.nlevels > 1 or len(ids) == 0 else read_text(unwrap_ids(ids))
     return None if text is None else simplify_text(text).cast(pa.large_string())
 
@@ -278,7 +279,7 @@ def _read_simple_text(ids: pd.Index[Any]) -> pa.Array | None:
 def simplify_text(text: pa.Array) -> pa.Array:
     """Return ids in lower case, without spaces at the ends and zeros at the front.
 
-    Ids that are equal only then were probably written differently by mistake.
+    If only simplified ids are equal, they were probably written differently by mistake.
     """
     return pc.utf8_ltrim(pc.utf8_lower(pc.utf8_trim_whitespace(text)), "0")
 
@@ -313,7 +314,7 @@ def match(ids: pd.Index[Any], among: pd.Index[Any], role: str, other: str = "tru
 def append(ids: pd.Index[Any], others: pd.Index[Any]) -> pd.Index[Any]:
     """Return ids followed by one or more others, in the dtype of the first.
 
-    If the dtype cannot hold them all, it is the dtype of the categories, or pandas chooses one.
+    If this dtype cannot hold them all, the categories' dtype is used, or pandas chooses one.
     """
     if isinstance(ids, pd.MultiIndex):
         return as_users(list(map(append, list_levels(ids), list_levels(others))))
@@ -328,7 +329,7 @@ def append(ids: pd.Index[Any], others: pd.Index[Any]) -> pd.Index[Any]:
     values: list[Hashable] = [*ids.tolist(), *others.tolist()]
     try:
         return pd.Index(values, name=ids.name, tupleize_cols=False)
-    except (OverflowError, UnicodeError):  # No dtype but object holds all values.
+    except (OverflowError, UnicodeError):  # Only the dtype object can hold all values.
         return pd.Index(values, dtype=object, name=ids.name, tupleize_cols=False)
 
 

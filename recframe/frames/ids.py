@@ -21,9 +21,9 @@ from recframe.kernel.threads import Array, in_slices
 
 ALL_USERS = "all"  # the label of the only user if the frame is one ranking
 SPREAD = 4  # Integers are codes if their range is at most this many times the rows.
-N_CODES = 1 << 22  # A table of so many codes is small, so few rows may have so wide a range.
-N_FIRST_ROWS = 1 << 16  # the first rows, which show whether ids have runs or share objects
-UNSHARED = 0.99  # With more distinct objects for each row, too few are shared.
+N_CODES = 1 << 22  # A table of so many codes is small, so this range is allowed for few rows too.
+N_FIRST_ROWS = 1 << 16  # rows that show whether ids have runs or share objects
+UNSHARED = 0.99  # If more of the objects are distinct, too few are shared.
 
 
 class Ids(NamedTuple):
@@ -38,7 +38,7 @@ class Ids(NamedTuple):
     dtype : dtype
         The dtype of the column of the ids.
     is_sorted : bool
-        Whether codes and ids have the same order. Some ids may then be in no row.
+        Whether ids are sorted, so that codes have their order. Some ids may then be in no row.
     """
 
     codes: Array
@@ -47,7 +47,7 @@ class Ids(NamedTuple):
     is_sorted: bool
 
     def used(self) -> Ids:
-        """Return the same codes and ids without ids that are in no row."""
+        """Return the ids that rows have, with the codes of these ids."""
         if not self.is_sorted:
             return self
         codes, is_used = self.codes, np.zeros(len(self.ids), bool)
@@ -55,7 +55,7 @@ class Ids(NamedTuple):
         def mark(start: int, stop: int) -> None:
             for first in range(start, stop, SLICE):
                 some = codes[first : min(first + SLICE, stop)].astype(np.intp)
-                # Flags that are set are not written: threads that write to one place wait.
+                # A flag is set once, because threads that write to the same memory wait.
                 is_used[some[~is_used[some]]] = True
 
         in_slices(mark, len(codes))
@@ -69,7 +69,7 @@ class Ids(NamedTuple):
 
     def distinct(self) -> pd.Index[Any]:
         """Return the ids of the rows, each once."""
-        n_ids = len(self.ids)  # Nulls may have codes from here on.
+        n_ids = len(self.ids)  # Codes from n_ids on are nulls.
         return self.restore(np.flatnonzero(np.bincount(self.codes, minlength=n_ids)[:n_ids]))
 
     def restore(self, codes: Array) -> pd.Index[Any]:
@@ -141,12 +141,12 @@ def encode(
     """Return a column of ids as codes, or raise if an id is null or invalid.
 
     If rows have runs of one id, only the first rows of runs, `heads`, are read and have codes. If
-    reading is lenient, each null has its own code.
+    reading is lenient, each null has a separate code.
     """
     check_dtype(column, role)
     of_runs = column if heads is None else column.take(heads)
     found = _encode(of_runs, role, len(column))
-    # Codes already show which objects are null; asking each object again costs a fifth of a call.
+    # Codes already show which objects are null; a check of each object takes a fifth of a call.
     is_object = column.dtype == object
     any_null = found.codes.min(initial=0) < 0 if is_object else has_nulls(of_runs)
     if any_null and not lenient:
@@ -162,7 +162,7 @@ def encode(
 
 
 def _encode(column: pd.Series | pd.Index[Any], role: str, n_rows: int = 0) -> Ids:
-    """Return ids as codes, negative for nulls; `n_rows` is the number of rows if ids are heads."""
+    """Return ids as codes, negative for nulls; `n_rows` counts all rows if ids are only heads."""
     dtype: Any = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         return Ids(column.array.codes, dtype.categories, dtype, is_sorted=True)
@@ -205,23 +205,23 @@ def _encode(column: pd.Series | pd.Index[Any], role: str, n_rows: int = 0) -> Id
 
 
 def _are_shared(column: pd.Series | pd.Index[Any]) -> bool:
-    """Return whether rows share objects, as text does that pandas 2 has read.
+    """Return whether rows share objects, as texts do after pandas 2 has read them.
 
-    Reading each object once then takes 0.4 times as long.
+    Each distinct object is then read once, in 0.4 times the time.
     """
     sample = _find_addresses(column.to_numpy()[:N_FIRST_ROWS])
     return len(np.unique(sample)) < UNSHARED * len(sample)
 
 
 def _find_addresses(objects: Array) -> Array:
-    """Return the address of each object, which differs between objects."""
+    """Return the address of each object; different objects have different addresses."""
     return np.frombuffer(np.ascontiguousarray(objects), np.intp)
 
 
 def _encode_values(values: pa.Array) -> tuple[Array, pa.Array]:
-    """Return the code of each value, -1 for null, and the values that have them."""
-    pool = pa.system_memory_pool()  # The default pool keeps twice the memory of arrays that grow.
-    # Threads encode slices, each with its own codes, which are then unified.
+    """Return the code of each value, -1 for null, and the value of each code."""
+    pool = pa.system_memory_pool()  # The default pool takes twice the memory for growing arrays.
+    # Threads encode one slice each; then the codes of all slices are unified.
     chunks: Any = in_slices(
         lambda start, stop: pc.dictionary_encode(values[start:stop], memory_pool=pool), len(values)
     )
@@ -265,12 +265,12 @@ def _find_changes(column: pd.Series) -> Array:
 
 
 def read_text(column: pd.Series | pd.Index[Any]) -> pa.Array | None:
-    """Return ids as one array of Arrow's text, None if some are no text."""
+    """Return ids as one array of Arrow's text, None if an id is no text."""
     cells: Any = column.array
     if column.dtype == object:
         if len(column) and not isinstance(cells[0], str | float | None):
             return None
-        cells = column.to_numpy()  # In an array of pandas, pandas would look for nulls first.
+        cells = column.to_numpy()  # In its arrays pandas looks for nulls first.
     elif not isinstance(column.dtype, pd.StringDtype | pd.ArrowDtype):
         return None
     try:

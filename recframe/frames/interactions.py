@@ -29,7 +29,6 @@ from recframe.frames.values import (
     Scores,
     find_missing,
     find_nulls,
-    has_nulls,
     read_gains,
     read_relevance,
     read_scores,
@@ -42,13 +41,10 @@ from recframe.options import Options
 
 
 class Judged(NamedTuple):
-    """Whether each row is judged, relevant or not.
-
-    `n_others` counts each user's items that truth judges as not relevant and that have no row.
-    """
+    """Whether each row is judged, relevant or not, and the number of judged items without a row."""
 
     rows: Array
-    n_others: Array
+    n_others: Array  # each user's items that truth judges as not relevant and that have no row
 
 
 class Interactions(NamedTuple):
@@ -119,24 +115,22 @@ class Interactions(NamedTuple):
         """Return the rows and items that truth judges; without truth, rows with a relevance."""
         if self.find_judged is not None:
             return self.find_judged()
-        judged = np.ones(len(self.relevant), bool)
-        if (label := self.columns.relevant) is not None and has_nulls(
-            get_column(self.frame, label)
-        ):
+        label = self.columns.relevant
+        judged = np.full(len(self.relevant), label is None)
+        if label is not None:
             rows, row = self.find_rows()
-            judged[:] = False
             judged[row[~find_nulls(get_column(self.frame, label, rows))]] = True
         return Judged(judged, np.zeros(len(self.users.ids), np.int64))
 
-    def rankings(self, score: Hashable, options: Options, grades: Array | None = None) -> Rankings:
-        """Return the input of a `Ranker` for one score; without grades they are 0 and 1."""
+    def rankings(self, score: Hashable, options: Options) -> Rankings:
+        """Return the input of a `Ranker` for one score; the grades are 0 and 1."""
         values, is_ranked = self.scores[score]
         tie_order = None
         if options.tie_rule.by_item:  # Items are ordered as text, the last one lowest.
             items = self.items.used()  # type: ignore[union-attr]  # The tie rule reads items.
             rank = rank_as_text(items.ids, self.columns.item)
             tie_order = take_rows((len(rank) - 1 - rank).astype(np.int32), items.codes)
-        grades = self.relevant.view(np.uint8) if grades is None else grades
+        grades = self.relevant.view(np.uint8)
         return Rankings(self.users.groups, values, grades, is_ranked, tie_order)
 
     def get_column(self, label: Hashable) -> pd.Series:
@@ -200,9 +194,14 @@ def read_interactions(
     """
     rows = _drop_missing(frame, columns, options, lenient=lenient)
     rows, users = _read_users(frame, columns, rows)
-    relevant, grades = _read_relevance_column(frame, columns, rows, options, lenient=lenient)
+    relevant = grades = None
+    if columns.relevant is not None:
+        with suppress(RecframeError) if lenient else nullcontext():
+            column = get_column(frame, columns.relevant, rows)
+            relevant, grades = read_relevance(column, options)
     scores: Scores = {}
-    for label, is_low_best in _list_directions(columns):
+    # Models share one column and its direction.
+    for label, is_low_best in zip(columns.score_columns, columns.ascending, strict=False):
         column = get_column(frame, label, rows)
         scores[label] = read_scores(column, users.groups, options, lenient, is_low_best)
     models = None
@@ -213,7 +212,7 @@ def read_interactions(
         for key, label in columns.features
     }
     items = None
-    if columns.item is not None and (lenient or _reads_items(options)):
+    if columns.item is not None and (lenient or options.has_truth or options.duplicates != "keep"):
         items = encode(get_column(frame, columns.item, rows), "item", lenient=lenient)
         if len(users.ids) == users.groups.n_rows and not lenient:
             check_no_texts(items.ids, columns.item, "df" if columns.scores else "truth")
@@ -272,36 +271,16 @@ def _drop_missing(
         labels = [*columns.users, None if has_nulls_kept else columns.relevant]
     if options.missing != "drop":
         return complete_rows(frame, labels)
-    item = columns.item if _reads_items(options) else None
-    labels += [item, columns.model, *dict(columns.features).values()]
-    scores = _list_directions(columns)
+    if options.has_truth or options.duplicates != "keep":
+        labels.append(columns.item)
+    labels += [columns.model, *dict(columns.features).values()]
+    scores = zip(columns.score_columns, columns.ascending, strict=False)
     missing = [find_missing(get_column(frame, one), options, is_low) for one, is_low in scores]
     rows = complete_rows(frame, labels, missing)
     if columns.scores:  # Rows of truth have no score and are not counted.
         n_dropped = 0 if rows is None else len(frame) - len(rows)
         note(rows_dropped=n_dropped, rows_read=len(frame))
     return rows
-
-
-def _reads_items(options: Options) -> bool:
-    """Return whether truth or repeated pairs need the items of rows."""
-    return options.has_truth or options.duplicates != "keep"
-
-
-def _list_directions(columns: Columns) -> list[tuple[Hashable, bool]]:
-    """Return each column of scores, and whether its lowest score is the best."""
-    labels = columns.score_columns  # Models share one column and its direction.
-    return list(zip(labels, columns.ascending[: len(labels)], strict=True))
-
-
-def _read_relevance_column(
-    frame: pd.DataFrame, columns: Columns, rows: Array | None, options: Options, *, lenient: bool
-) -> tuple[Array | None, Array | None]:
-    """Return which rows are relevant and their grades, both None without a column of relevance."""
-    if columns.relevant is not None:
-        with suppress(RecframeError) if lenient else nullcontext():
-            return read_relevance(get_column(frame, columns.relevant, rows), options)
-    return None, None
 
 
 def _split_by_model(scores: Scores, column: pd.Series, columns: Columns) -> tuple[Scores, Array]:
@@ -360,11 +339,10 @@ def _fold(interactions: Interactions, repeats: Repeats, *, is_best: bool) -> Int
         return interactions.take(first)
     pair = np.cumsum(is_first) - 1
     pair[repeats.rows] = pair[repeats.first]
-    folded = Folded(interactions.find_rows()[0], pair, interactions.scores)
     grades = interactions.grades
     best = interactions._replace(
-        folded=folded,
-        relevant=_fold_flags(interactions.relevant, repeats),
+        folded=Folded(interactions.find_rows()[0], pair, interactions.scores),
+        relevant=_merge(np.logical_or, interactions.relevant, repeats),
         scores={
             label: _fold_scores(*values, repeats) for label, values in interactions.scores.items()
         },
@@ -372,41 +350,36 @@ def _fold(interactions: Interactions, repeats: Repeats, *, is_best: bool) -> Int
             key: _fold_values(interactions.features[key], repeats, interactions.get_column(label))
             for key, label in interactions.columns.features
         },
-        grades=None if grades is None else _fold_scores(grades, None, repeats)[0],
+        grades=None if grades is None else _merge(np.maximum, grades, repeats),
     )
     return best.take(first)
+
+
+def _merge(function: np.ufunc, values: Array, repeats: Repeats) -> Array:
+    """Return values in which a function merges all rows of a pair into its first row."""
+    merged = values.copy()
+    function.at(merged, repeats.first, values[repeats.rows])
+    return merged
 
 
 def _fold_scores(
     values: Array, is_ranked: Array | None, repeats: Repeats
 ) -> tuple[Array, Array | None]:
     """Return scores and ranked rows; the first row of each pair has the best of the pair."""
-    rows, first = repeats
-    values = values.copy()
     if is_ranked is not None:
         # A row that is not ranked must not be the best, so it gets the lowest possible value.
-        values[~is_ranked] = -np.inf if values.dtype.kind == "f" else np.iinfo(values.dtype).min
-        is_ranked = _fold_flags(is_ranked, repeats)
-    np.maximum.at(values, first, values[rows])
-    return values, is_ranked
-
-
-def _fold_flags(flags: Array, repeats: Repeats) -> Array:
-    """Return flags in which the first row of each pair is set if any row of the pair is."""
-    folded = flags.copy()
-    folded[repeats.first[flags[repeats.rows]]] = True
-    return folded
+        lowest = -np.inf if values.dtype.kind == "f" else np.iinfo(values.dtype).min
+        values = np.where(is_ranked, values, np.array(lowest, values.dtype))
+        is_ranked = _merge(np.logical_or, is_ranked, repeats)
+    return _merge(np.maximum, values, repeats), is_ranked
 
 
 def _fold_values(values: Array, repeats: Repeats, column: pd.Series) -> Array:
     """Return values, one for each pair at its first row; raise if a pair has several."""
-    rows, first = repeats
-    highest, lowest = values.copy(), values.copy()
-    np.fmax.at(highest, first, values[rows])
-    np.fmin.at(lowest, first, values[rows])
+    highest, lowest = (_merge(one, values, repeats) for one in (np.fmax, np.fmin))
     differs = np.unique(np.nonzero(highest > lowest)[0])
     if len(differs):
-        cells = column.iloc[[differs[0], *rows[first == differs[0]]]].dropna()
+        cells = column.iloc[[differs[0], *repeats.rows[repeats.first == differs[0]]]].dropna()
         one, other, *_ = sorted({*map(quote, cells)})
         raise RecframeError(
             f"{quote(column.name)}: a user and item that duplicates='max' makes one row must have "
@@ -420,7 +393,6 @@ def complete_rows(
     frame: pd.DataFrame, labels: Iterable[Hashable | None], missing: Iterable[Array] = ()
 ) -> Array | None:
     """Return the rows without a null in these columns and not `missing`, None for all rows."""
-    columns = [get_column(frame, label) for label in labels if label is not None]
-    flags = [find_nulls(column) for column in columns if has_nulls(column)]
-    flags += [rows for rows in missing if rows.any()]
+    flags = [find_nulls(get_column(frame, label)) for label in labels if label is not None]
+    flags = [rows for rows in (*flags, *missing) if rows.any()]
     return np.flatnonzero(~np.any(flags, axis=0)) if flags else None

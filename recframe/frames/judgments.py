@@ -82,19 +82,21 @@ def _load_file(name: str, source: Any) -> pd.DataFrame:
     """Return the rows of files as a frame, or raise if one cannot be read."""
     # A call with frames alone does not load the modules for files.
     from recframe.formats import open_rows
-    from recframe.stores import ENVIRONMENT, Placed, without_file
-    from recframe.stores.listings import Listings
+    from recframe.stores import ENVIRONMENT, PathWithAccess, without_file
+    from recframe.stores.listings import Listing
     from recframe.stores.store import unchanged
 
-    path, access = source if isinstance(source, Placed) else (os.fspath(source), ENVIRONMENT)
-    listings = Listings(access)
+    path, access = (
+        source if isinstance(source, PathWithAccess) else (os.fspath(source), ENVIRONMENT)
+    )
+    listings = Listing(access)
     with naming(name):
         first, *others = listed = listings.find(path)
         if first.log and not others:
             return _read_delta(first.log)
         listings.check()
         if parts := split_files([] if first.is_given else [one.path for one in listed]):
-            frames = [_load_file(name, Placed(one.path, access)) for one in listed]
+            frames = [_load_file(name, PathWithAccess(one.path, access)) for one in listed]
             both = zip(frames, parts, strict=True)
             return pd.concat([one.assign(**{OF_FILES: part}) for one, part in both])
         store = first.place.store

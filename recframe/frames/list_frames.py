@@ -12,7 +12,6 @@ import pandas as pd
 import pyarrow as pa
 from pandas.api.types import is_float_dtype, is_list_like, is_numeric_dtype
 
-from recframe.cells import Types, convert, read_cells
 from recframe.errors import DAMAGE, Choice, RecframeError, quote
 from recframe.frames.constructors.rows import read_lists
 from recframe.frames.list_columns import (
@@ -39,6 +38,7 @@ from recframe.frames.names import (
 )
 from recframe.options import EMPTY, INFER, LISTS, ROLE_LABELS, Options
 from recframe.other_tables import read_column
+from recframe.text_types import TextTypes, convert, read_cells
 
 STRUCTS = (Mapping, list, tuple, np.ndarray)  # members that have fields
 N_LOOKED_AT = 100  # cells of a column that are looked at
@@ -156,7 +156,7 @@ def read_list_rows(
         if is_text:
             cells = split_texts(where, pa.array(column, pa.large_string(), from_pandas=True), sep)
             if isinstance(cells, pa.Array):
-                types = Types(ids=[of])
+                types = TextTypes(ids=[of])
                 texts = read_cells(of, cells.flatten(), types)
                 lists[of] = relist(cells, convert(texts, types.find(of) or pa.string()))
                 continue
@@ -253,24 +253,13 @@ def make_companion_rows(
     item = getattr(options, f"{name}_item", INFER)
     types = list_types(frame, with_tuples=False)
     if sep is not None and not types:
-        texts = list_texts(frame, known=sep)
-        types = dict.fromkeys(texts, pa.string())
+        types = dict.fromkeys(list_texts(frame, known=sep), pa.string())
     flat = remove_labels(list_labels(frame), types)
     is_named = not is_infer(item) and item in types
     is_flat = any(find_role(label) == "item" or is_same(label, item) for label in flat)
     if not types or (is_flat and not is_named):
         return frame
-    label = item if is_named else choose_lists(types, name)[0]
-    ids = find_id_lists(types, is_ranked=False) if is_named else []
-    # Other lists of numbers may say which items are relevant.
-    others = remove_labels(types, [label, *ids])
-    numbers = [one for one in others if pa.types.is_primitive(types[one])]
-    integers = [one for one in numbers if pa.types.is_integer(types[one])]
-    sizes = {one: _list_sizes(frame, one) for one in (label, *integers)} if integers else {}
-    others = [one for one in integers if sizes[one] != sizes[label]]
-    if others and not is_named:
-        raise open_lists_error(list(types), [label, *others], name)
-    labels = [label, *remove_labels(numbers, others)]
+    labels = _choose_companion_lists(name, frame, types, item if is_named else INFER)
     rows, fields = read_list_rows(frame, labels, pd.RangeIndex(len(frame)), sep)
     kinds = {one: kind_of(column) for one, column in fields.items()}
     found = find_fields(kinds, labels, item if item in fields else INFER)
@@ -285,6 +274,23 @@ def make_companion_rows(
     made = pd.DataFrame({**carry(frame, flat, rows, list(fields)), **fields}, copy=False)
     made.attrs = dict(frame.attrs)
     return remember_lists(made, {"item": found.items[0]} if len(found.items) == 1 else {}, rows)
+
+
+def _choose_companion_lists(
+    name: str, frame: pd.DataFrame, types: Mapping[Hashable, pa.DataType], item: Hashable
+) -> list[Hashable]:
+    """Return the columns of lists of items, the named one if any, and of numbers next to these."""
+    is_named = not is_infer(item)
+    label = item if is_named else choose_lists(types, name)[0]
+    ids = find_id_lists(types, is_ranked=False) if is_named else []
+    # Other lists of numbers may say which items are relevant.
+    others = remove_labels(types, [label, *ids])
+    numbers = [one for one in others if pa.types.is_primitive(types[one])]
+    integers = [one for one in numbers if pa.types.is_integer(types[one])]
+    others = [one for one in integers if _list_sizes(frame, one) != _list_sizes(frame, label)]
+    if others and not is_named:
+        raise open_lists_error(list(types), [label, *others], name)
+    return [label, *remove_labels(numbers, others)]
 
 
 def _list_sizes(frame: pd.DataFrame, label: Hashable) -> list[int]:

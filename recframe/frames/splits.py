@@ -1,4 +1,4 @@
-"""Columns, folders and files that tell rows of train, validation and test apart."""
+"""Columns, folders and files that divide rows into train, validation and test."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ PARTS = (
 PART = re.compile(rf"(?<![a-z=])({'|'.join(PARTS)})([\s_-]?(set|data|ing))?(?![a-z=])")
 OFF = (0, "0", "false", "f", "no", "n")
 ON = (1, "1", "true", "t", "yes", "y")
-OF_FILES = "split_of_file"  # the column of parts by the names of files
+OF_FILES = "split_of_file"  # the column of parts that come from names of files
 N_FIRST = 1000  # Most columns have more values in these rows than a split has parts.
 
 
 def find_part(label: Hashable, value: object) -> str:
-    """Return the part of a split that a cell names: by its text, or a flag by its column's name.
+    """Return the part of a split that a text names, or that a flag names by its column.
 
     Return "" if it names no part.
     """
@@ -44,12 +44,12 @@ def find_part(label: Hashable, value: object) -> str:
 
 @lru_cache
 def is_flag(label: Hashable) -> bool:
-    """Return whether a name, such as is_train, says that flags tell parts of a split apart."""
+    """Return whether a column has the name of a part, such as is_train, so that it holds flags."""
     return find_part(label, 1) not in ("", "valid")
 
 
 def split_files(paths: Sequence[str]) -> list[str]:
-    """Return the part in each file's name, an empty list unless all name one and they differ."""
+    """Return the part in each file's name; [] unless all names have a part and these differ."""
     shared = len(os.path.commonpath(paths)) if len(paths) > 1 else 0
     names = [path[shared:].casefold() for path in paths]
     parts = [found[-1][0] for name in names if (found := PART.findall(name))]
@@ -64,9 +64,9 @@ def check_splits(
     *,
     of_truth: bool = False,
 ) -> None:
-    """Raise if a column tells parts of a split apart, and two users have rows of several parts.
+    """Raise if a column has parts of a split, and two users have rows of several parts.
 
-    In truth, the column alone is enough.
+    In truth, the column is enough to raise.
     """
     for label in labels if columns.users and options.model is not None else ():
         parts, n_both = dict[object, str](), 0
@@ -92,7 +92,7 @@ def _split_error(label: Hashable, parts: dict[object, str], *, of_truth: bool) -
 
 
 def find_parts(column: pd.Series) -> dict[object, str]:
-    """Return the part that each value of a column names, {} unless all name one of several."""
+    """Return the part that each value of a column names; {} unless all do and parts differ."""
     is_other = column.dtype.kind in "biuf" and not is_flag(column.name)
     if is_other or len(column.iloc[:N_FIRST].unique()) > len(PARTS):
         return {}

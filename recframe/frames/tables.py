@@ -77,8 +77,8 @@ def measure_table(
 class ScoreTask:
     """Measures all metrics by one score, a run of users at a time.
 
-    `ranker` ranks rows by the score. `graded` ranks them for the metrics of gains if these must be
-    counted apart, because some row has a gain but is not relevant, or the reverse.
+    `ranker` ranks rows by the score. `graded` ranks rows for the metrics of gains, if these need
+    another count: some row has a gain but is not relevant, or is relevant without a gain.
     """
 
     def __init__(
@@ -158,7 +158,7 @@ def make_columns(scores: Collection[Any], metrics: Collection[Any]) -> pd.MultiI
     """Return the columns of a per-user table."""
     levels: list[Any] = [pd.Index(labels, tupleize_cols=False) for labels in (scores, metrics)]
     codes: Any = np.divmod(np.arange(len(scores) * len(metrics)), len(metrics))
-    # from_product gives the same, but sorts its levels by way of categoricals.
+    # from_product gives the same, but makes categoricals to sort the levels.
     return pd.MultiIndex(levels, codes, names=["score", "metric"], verify_integrity=False)
 
 
@@ -172,7 +172,7 @@ def tidy_table(per_user: pd.DataFrame) -> pd.DataFrame:
 
 
 def tidy_columns(per_user: pd.DataFrame) -> dict[Hashable, Any]:
-    """Return the columns of a tidy table without the scores; callers write these in other ways."""
+    """Return the columns of a tidy table without the score, which callers write in other ways."""
     scores, metrics = (list(per_user.columns.unique(level)) for level in ("score", "metric"))
     names = ["user" if name is None else name for name in per_user.index.names]
     taken = [one for one in names if one in ("score", *metrics) or names.count(one) > 1]
@@ -214,11 +214,11 @@ def name_figures(table: Any) -> dict[str, float]:
         metric, k = row.pop("metric", None), row.pop("k", None)
         kind = [] if {"baseline", "difference"}.isdisjoint([*row, *outer]) else ["difference"]
         for column, number in row.items():
-            own = [metric, *(one for one in dict.fromkeys([*kind, column]) if one != "mean")]
+            names = [metric, *(one for one in dict.fromkeys([*kind, column]) if one != "mean")]
             if metric is None:  # A column has the means of a metric, for a curve at each cut-off.
-                own = [column if k is None else f"{as_text(column).removesuffix('k')}{k}"]
+                names = [column if k is None else f"{as_text(column).removesuffix('k')}{k}"]
             if is_number(number) and math.isfinite(number):
-                label, name = (*head, *own), ".".join(map(_name_part, [*head, *own]))
+                label, name = (*head, *names), ".".join(map(_name_part, [*head, *names]))
                 if name in labels:
                     both = f"{quote(labels[name])} and {quote(label)}"
                     raise RecframeError(f"table: {both} both become {quote(name)}. Rename one.")
@@ -227,7 +227,7 @@ def name_figures(table: Any) -> dict[str, float]:
 
 
 def as_columns(table: Any) -> pd.DataFrame:
-    """Return a table of all users as plain columns; tables of some engines have no others."""
+    """Return a table of all users as plain columns; tables of some engines have them already."""
     is_frame = isinstance(table, pd.DataFrame)
     rows = table if is_frame else read_frame(load_table("table", RESULTS, table))
     has_metrics = rows.columns.nlevels == 1  # Values of users have the levels score and metric.
@@ -241,7 +241,7 @@ def as_columns(table: Any) -> pd.DataFrame:
     return rows
 
 
-@lru_cache(typed=True)  # names repeat in the figures of a row
+@lru_cache(typed=True)  # the figures of a row repeat names
 def _name_part(label: Hashable) -> str:
     """Return a label in the letters, digits and underscores of ASCII, without a digit in front."""
     text = as_text(label).replace("@", "_at_").encode("ascii", "backslashreplace").decode()
@@ -317,7 +317,7 @@ def mean_of_tables(tables: Iterable[pd.DataFrame]) -> Means:
 
 
 def in_cells(values: Sequence[Any]) -> pd.DataFrame:
-    """Return a frame with a cell for each value: engines can send any value as such a frame."""
+    """Return a frame with a cell for each value; engines can send this frame."""
     return pd.DataFrame({"cell": pd.Series(values, dtype=object)})
 
 

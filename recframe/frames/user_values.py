@@ -26,8 +26,8 @@ PER_USER = "a DataFrame with a row for each user, as df.rec.evaluate() returns"
 def read_user_column(interactions: Interactions, name: str, label: Hashable, at: Any) -> pd.Series:
     """Return each user's value in a column, by user; null for users without a row.
 
-    The frame has the column `at` this label. Raise if a user has two values: `name` is the argument
-    that asked for the column, and `label` is its value.
+    The column has the label `at` in the frame. Raise if a user has two values: the message has
+    `name`, the argument that asks for the column, and `label`, the argument's value.
     """
     users, groups, labels = *interactions.users[:2], interactions.columns.users
     order, offsets = groups.order, groups.offsets
@@ -64,7 +64,7 @@ def read_user_column(interactions: Interactions, name: str, label: Hashable, at:
     first = np.where(n_rows > 0, offsets[:-1], -1)
     values = column.reset_index(drop=True).reindex(first).set_axis(users)
     ids = list_users(interactions)
-    if len(ids):  # Users of empty lists have a row, which is none of the rows above.
+    if len(ids):  # Users of empty lists have a row, too, but not among the rows above.
         each = pd.Series(get_column(interactions.frame, at).array, ids)
         each = each[~ids.duplicated() & ids.isin(users[n_rows == 0])]
         values = pd.concat([values[n_rows > 0], each]).reindex(users)
@@ -72,7 +72,7 @@ def read_user_column(interactions: Interactions, name: str, label: Hashable, at:
 
 
 def list_users(interactions: Interactions) -> pd.Index[Any]:
-    """Return the user of each row of a frame with empty lists, an empty index for other frames."""
+    """Return the user of each row of a frame with empty lists; an empty index for other frames."""
     frame, columns = interactions.frame, interactions.columns
     if not columns.has_empty or len(interactions.relevant) == len(frame):
         return pd.Index([])
@@ -90,10 +90,10 @@ def find_level(values: Any, users: pd.Index[Any]) -> Any:
 
 
 def find_units(rankings: pd.Index[Any], unit: Any) -> Array | None:
-    """Return the unit of each ranking as a code, None if each ranking is its own unit.
+    """Return the unit of each ranking as a code, None if each ranking is one unit.
 
-    If `unit` is to be inferred, raise if a value repeats in a column that is named like users, or
-    without one in the last column that holds no times.
+    If `unit` is to be inferred, raise if values repeat in a column that is named like users. If no
+    column has such a name, the last column without times is checked.
     """
     names = [name for name in rankings.names if name is not None and name != WEIGHTS]
     if unit is None or (is_infer(unit) and rankings.nlevels == 1):
@@ -106,7 +106,7 @@ def find_units(rankings: pd.Index[Any], unit: Any) -> Array | None:
         asked = named or ([name for name in names if not is_time(name)] or names)[-1:]
     for name in asked:
         units = rankings.get_level_values(rankings.names.index(name))
-        if not is_infer(unit):  # A ranking without a unit is its own unit.
+        if not is_infer(unit):  # A ranking with a null unit is one unit.
             codes, known = pd.factorize(units)
             codes[codes < 0] = len(known) + np.arange(np.count_nonzero(codes < 0))
             return codes
@@ -137,7 +137,7 @@ def align_to_users(argument: str, values: pd.Series, users: pd.Index[Any]) -> pd
 
 
 def find_rows_of_users(index: pd.Index[Any], users: pd.Index[Any]) -> Array:
-    """Return the position of each user in an index of users, -1 for a user who is not there.
+    """Return the position of each user in an index of users, -1 for a user who is not in it.
 
     If users have several levels, the index may have some of these, by their names.
     """
@@ -149,10 +149,10 @@ def find_rows_of_users(index: pd.Index[Any], users: pd.Index[Any]) -> Array:
 
 
 def check_per_user(per_user: Any, n_scores: int = 1) -> pd.DataFrame:
-    """Return a table of floats with the columns (score, metric), all metrics for each score.
+    """Return a table of floats with columns (score, metric); each score has all metrics.
 
-    Several tables, in a dict or a list, become one. Raise if it is no such table, could be read in
-    two ways, or has fewer scores than `n_scores`.
+    Several tables, in a dict or a list, become one. Raise if the argument is no per-user table, can
+    be read in two ways, or has fewer scores than `n_scores`.
     """
     if isinstance(per_user, pd.DataFrame) and per_user.columns.nlevels == 3:  # by pd.concat
         per_user = {key: per_user[key].dropna(how="all") for key in per_user.columns.unique(0)}
@@ -172,7 +172,7 @@ def check_per_user(per_user: Any, n_scores: int = 1) -> pd.DataFrame:
             )
     columns = _find_scores_and_metrics(per_user)
     alike = find_alike(columns.unique("metric"))
-    if len(set(alike.values())) < len(alike):  # Two labels of one metric become the first.
+    if len(set(alike.values())) < len(alike):  # If a metric has two labels, the first is kept.
         labels, scores = columns, columns.get_level_values("score")
         metrics = labels.get_level_values("metric").map(alike)
         columns = pd.MultiIndex.from_arrays([scores, metrics], names=LEVELS)
@@ -193,10 +193,10 @@ def check_per_user(per_user: Any, n_scores: int = 1) -> pd.DataFrame:
 
 
 def _combine_tables(tables: Mapping[Any, pd.DataFrame], *, is_named: bool) -> pd.DataFrame:
-    """Return per-user tables as one; users have null for the scores of tables without them.
+    """Return per-user tables as one; a user that a table lacks has null for its scores.
 
-    Named tables give their names to their scores, before the scores' names if they have several.
-    Without names, a score's name that another table has gets the number of its table.
+    The name of a table becomes the name of its score, or precedes the names of several scores.
+    Without names, a score that another table has too gets the number of its table.
     """
     parts, taken = list[pd.DataFrame](), set[Any]()
     for number, (key, table) in enumerate(tables.items(), 1):
@@ -227,7 +227,7 @@ def _find_scores_and_metrics(per_user: pd.DataFrame) -> pd.MultiIndex:
             )
         names = columns.names
         orders = {name == one for name, one in zip(names, LEVELS, strict=True) if name in LEVELS}
-        if not orders:  # Without names, the level that has metrics is known by its labels.
+        if not orders:  # Without names, the labels decide which level has metrics.
             are_metrics = [any(map(is_metric, columns.unique(n))) for n in (0, 1)]
             orders = {are_metrics[1]} if are_metrics[0] != are_metrics[1] else orders
         if len(orders) != 1:

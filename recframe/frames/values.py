@@ -29,8 +29,8 @@ MAX_GAIN = 2.0**900  # Sums of a user's gains or values stay far from overflow.
 MIN_MASK, FAR, MIN_SPAN = -100, 1_000, 0.5
 # The kinds of objects, as `infer_dtype` names them, that are numbers.
 NUMBER_OBJECTS = ("integer", "floating", "mixed-integer-float", "decimal", "empty")
-LEAST_RANKS = 100  # scores that may be ranks: in fewer rows 3, 2, 1 may well be scores
-YES = {"yes", "y", "true", "t", "relevant", "positive", "1"}  # words for a relevant row
+LEAST_RANKS = 100  # rows with ranks: in fewer rows, scores may be 3, 2 and 1 by chance
+YES = {"yes", "y", "true", "t", "relevant", "positive", "1"}  # words that mean relevant
 REMOVE_ROWS = "Remove those rows, or pass missing='drop'."
 
 # The values of each score, the highest the best, and the rows that are ranked; None: all rows.
@@ -49,7 +49,7 @@ class Gains(NamedTuple):
 
 
 def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array | None]:
-    """Return which rows are relevant, and their grades; None if they have no grades."""
+    """Return which rows are relevant, and the grades of rows; None if they have no grades."""
     label = relevance.name
     if has_nulls(relevance):
         nulls, answer = find_nulls(relevance), {"null_relevance": "nonrelevant"}
@@ -87,7 +87,7 @@ def read_gains(grades: Array, label: Hashable, gain: str) -> Array:
     """Return the gains of rows, 0 if a grade is below 0; raise if a grade is too large."""
     if grades.dtype.kind == "b":
         grades = grades.view(np.uint8)
-    if grades.dtype == np.float16:  # It cannot hold sums of gains, or the limit.
+    if grades.dtype == np.float16:  # float16 cannot hold sums of gains, or the limit.
         grades = grades.astype(np.float64)
     limit = MAX_GAIN if gain == "linear" else math.log2(MAX_GAIN)
     if (high := grades.max(initial=0)) > limit:
@@ -141,7 +141,7 @@ def read_scores(
         if low in (0, 1) and options.ascending is None and len(values) >= LEAST_RANKS:
             _note_ranks(score.name, values, int(low), groups)
     if is_low_best:
-        # The negative of the lowest integer overflows, the complement never does.
+        # The negative of the lowest integer overflows, but the complement does not.
         values = ~values if values.dtype.kind in "iu" else -values
     return values, is_ranked
 
@@ -168,7 +168,7 @@ def _check_masks(
 
 
 def _note_ranks(label: Hashable, values: Array, first: int, groups: Groups) -> None:
-    """Note the users whose scores are `first`, `first` + 1 and so on, as ranks are."""
+    """Note the users whose scores are `first`, `first` + 1 and so on, like ranks."""
     sizes = np.diff(groups.offsets)
     longest = sizes.max()
     if len(values) < groups.n_rows or longest < 3 or values.max() - first + 1 != longest:
@@ -234,7 +234,7 @@ def _numbers_error(column: pd.Series, role: str, *, is_bool: bool) -> RecframeEr
 
 
 def _compare_words(label: str, column: pd.Series) -> str:
-    """Return code that is true for the word of a column that means relevant, if one is known."""
+    """Return code that is true for the word that means relevant, with ... for an unknown word."""
     words = list(dict.fromkeys(one for one in column if isinstance(one, str)))
     for word in words:
         if word.strip().casefold() in YES:
@@ -284,7 +284,7 @@ def find_nulls(column: pd.Series) -> Array:
 
 
 def find_missing(score: pd.Series, options: Options, is_low_best: bool) -> Array:
-    """Return which scores are null, or mask their rows by the worst infinite value.
+    """Return which scores are null, or the worst infinite value, which masks their rows.
 
     With `min_score`, no score masks its row.
     """
@@ -361,7 +361,7 @@ def read_objects(column: pd.Series, role: str) -> pd.Series:
 
 
 def check_digits(floats: Array, what: str) -> None:
-    """Raise if floats that stand for ids are so large that whole numbers were rounded."""
+    """Raise if ids are floats so large that integers were rounded."""
     if floats.dtype.kind != "f":
         return
     limit = 2.0 ** (np.finfo(floats.dtype).nmant + 1)
@@ -380,7 +380,7 @@ def at_least(values: Array, threshold: Any) -> Array:
     """Return which values are at or above a threshold, a number of any type.
 
     For floats the threshold is rounded to their precision, so that 0.7 equals the 0.7 in a column
-    of float32. Whole numbers are compared exactly.
+    of float32. Integers are compared exactly.
     """
     kind = values.dtype.kind
     if threshold in (math.inf, -math.inf):
@@ -389,5 +389,5 @@ def at_least(values: Array, threshold: Any) -> Array:
         # The lowest finite threshold must stay above minus infinity, which masks items.
         most = min(float(np.finfo(values.dtype).max), sys.float_info.max)
         return np.asarray(values >= values.dtype.type(min(max(threshold, -most), most)))
-    whole = int(threshold // 1) + bool(threshold % 1)  # rounds up without a float
+    whole = int(threshold // 1) + bool(threshold % 1)  # rounded up, without a float
     return np.asarray((values.view(np.uint8) if kind == "b" else values) >= whole)

@@ -25,10 +25,10 @@ class Counts(NamedTuple):
         The user of each ranked relevant row, as an index into the arrays above. Rows are sorted by
         user, and each user's rows by rank.
     above, tied : ndarray of shape (n_rows,), int
-        The user's rows that are ranked above this row, and the rows that share its score, itself
-        included; 1 where a rule orders tied rows.
+        The number of the user's rows above this row, and the number of rows with its score, this
+        row included. `tied` is 1 if a rule orders tied rows.
     n_ranked_relevant : ndarray of shape (n_users,), int
-        Relevant rows in the user's ranking, those below the depth included.
+        Relevant rows in the user's ranking, also below the depth.
     grade : ndarray of shape (n_rows,), int
         The grade of each row.
     """
@@ -54,9 +54,9 @@ def count(
 ) -> Counts:
     """Return the counts of ranked relevant rows of a run of users.
 
-    Under the rule of expectation `tied` is the number of rows in the tie. Every other rule orders
-    tied rows: `above` counts all rows before this one, and `tied` is 1. Rows below the depth are
-    left out. `n_unlisted` is the number of each user's relevant items that have no row.
+    Under ties="expected" `tied` is the number of rows in the tie. Every other rule orders tied
+    rows: `above` counts all rows before this one, and `tied` is 1. Rows below the depth are left
+    out. `n_unlisted` is the number of each user's relevant items that have no row.
     """
     counts = [
         _count(ranked, rule, n_unlisted[ranked.users], depth) for ranked in ranker.rank(users)
@@ -73,28 +73,28 @@ def _count(ranked: RankedRows, rule: TieRule, n_unlisted: Array, depth: Depth | 
     """Return the counts of the users of ranked rows."""
     _, offsets, marks, is_tied, is_unranked = ranked
     n_users = len(offsets) - 1
-    places = np.flatnonzero(marks != 0)
-    user, n_found = ranked.find_users(places)
-    n_ranked, n_relevant = np.diff(offsets), n_found + n_unlisted
+    marked = np.flatnonzero(marks != 0)
+    user, n_ranked_relevant = ranked.find_users(marked)
+    n_ranked, n_relevant = np.diff(offsets), n_ranked_relevant + n_unlisted
     if is_unranked is not None:
         n_ranked = n_ranked - count_flags(is_unranked, offsets)
-        is_in = ~is_unranked[places]
-        places, user = places[is_in], user[is_in]
-        n_found = np.bincount(user, minlength=n_users)
-    above, tied = places - offsets[user], np.ones(len(places), np.int64)
+        is_in = ~is_unranked[marked]
+        marked, user = marked[is_in], user[is_in]
+        n_ranked_relevant = np.bincount(user, minlength=n_users)
+    above, tied = marked - offsets[user], np.ones(len(marked), np.int64)
     if rule == TieRule() and is_tied.any():
         starts = tie_starts(is_tied)
-        tie = np.searchsorted(starts, places, side="right") - 1
+        tie = np.searchsorted(starts, marked, side="right") - 1
         above, tied = starts[tie] - offsets[user], starts[tie + 1] - starts[tie]
     if depth is not None:
         depths = np.maximum(n_relevant * depth.at_n_relevant, depth.k)
         inside = np.flatnonzero(above < depths[user])
-        places, user, above, tied = places[inside], user[inside], above[inside], tied[inside]
-    return Counts(n_ranked, n_relevant, user, above, tied, n_found, marks[places])
+        marked, user, above, tied = marked[inside], user[inside], above[inside], tied[inside]
+    return Counts(n_ranked, n_relevant, user, above, tied, n_ranked_relevant, marks[marked])
 
 
 def tie_starts(is_tied: Array) -> Array:
-    """Return the start of each tie and the end of the last; a row without equals is a tie."""
+    """Return the start of each tie and the end of the last; a single row counts as a tie."""
     return np.append(np.flatnonzero(~is_tied), len(is_tied))
 
 
@@ -145,12 +145,11 @@ class Positions(NamedTuple):
 
     Parameters
     ----------
-    row : ndarray of shape (n_found,), int
+    row : ndarray of shape (n_rows,), int
         The rows.
-    first, size : ndarray of shape (n_found,), int
-        The first position, from 1 on, and the number of the positions that the row shares with its
-        equals.
-    user : ndarray of shape (n_found,), int
+    first, size : ndarray of shape (n_rows,), int
+        The first position of the row's tie, from 1 on, and the number of positions of the tie.
+    user : ndarray of shape (n_rows,), int
         The user of each row.
     """
 
@@ -163,8 +162,8 @@ class Positions(NamedTuple):
 def find_positions(rankings: Rankings, rule: TieRule, k: int | None = None) -> Positions:
     """Return the positions of the ranked rows that may be among the first k.
 
-    Rows that a rule does not tell apart share positions: a whole tie in expectation, and tied rows
-    of the same relevance where relevance decides.
+    Rows share positions if the rule does not order them: all rows of a tie under ties="expected",
+    and the tied rows of one relevance if relevance decides.
     """
 
     def find(ranked: RankedRows) -> Positions:

@@ -1,7 +1,7 @@
 """Grouping: the rows of each user, those that repeat an item, and sorts of integers. NumPy only.
 
-The key of a pair holds the user, the item and the row's place. In sorted keys, rows with the same
-pair stand together, and a search finds the rows of any pair.
+The key of a pair holds the user, the item and the position of its row. In sorted keys, rows with
+the same pair are adjacent, and a search finds the rows of any pair.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from recframe.kernel.threads import ROWS_PER_THREAD, Array, in_slices, in_threads, n_processors
 
 SLICE = 1 << 17  # rows of whole users; the cache holds them while they are sorted
-MOST_BITS = 63 - 2 * (SLICE - 1).bit_length()  # a key's room for items, next to users and places
+MOST_BITS = 63 - 2 * (SLICE - 1).bit_length()  # a key's bits for items, next to users and positions
 NONE = np.empty(0, np.int64)
 
 
@@ -30,7 +30,7 @@ class Groups:
     codes : ndarray of shape (n_rows,), int, optional
         The group of each row.
     offsets : ndarray of shape (n_groups + 1,), int, optional
-        For rows that stand group by group: the rows of group i are ``offsets[i]:offsets[i + 1]``.
+        For groups of adjacent rows: the rows of group i are ``offsets[i]:offsets[i + 1]``.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Groups:
 
     @cached_property
     def offsets(self) -> Array:
-        """The begin and end of each group's rows in grouped order."""
+        """The begin of each group's rows in grouped order, and the end of the last group's."""
         counts = in_slices(
             lambda start, stop: np.bincount(self.codes[start:stop], minlength=self.n_groups),
             self.n_rows,
@@ -64,12 +64,12 @@ class Groups:
 
     @cached_property
     def order(self) -> Array | None:
-        """The rows in grouped order, stable within a group; None: rows stand in grouped order."""
+        """The rows in grouped order, stable within a group; None: the rows have this order."""
         return None if self.are_together else argsort(self.codes)
 
-    def rows(self, places: Any) -> Any:
-        """Return the rows at these places of the grouped order, a slice or an array."""
-        return places if self.order is None else self.order[places]
+    def rows(self, positions: Any) -> Any:
+        """Return the rows at these positions of the grouped order, a slice or an array."""
+        return positions if self.order is None else self.order[positions]
 
     def count(self, flags: Array) -> Array:
         """Return how many rows of each group have a flag set."""
@@ -84,7 +84,7 @@ class Groups:
         return Groups(self.n_groups, codes=self.codes[rows])
 
     def keep(self, are_kept: Array) -> Groups:
-        """Return the groups that are kept, with their rows."""
+        """Return the groups with a flag set, and their rows."""
         n_groups = int(np.count_nonzero(are_kept))
         if self.are_together:
             return Groups(n_groups, offsets=group_offsets(np.diff(self.offsets)[are_kept]))
@@ -92,7 +92,7 @@ class Groups:
         return Groups(n_groups, codes=number[self.codes[are_kept[self.codes]]])
 
     def extend(self, n_groups: int) -> Groups:
-        """Return these groups and more of them, without rows."""
+        """Return these groups and `n_groups` more without rows."""
         if not self.are_together:
             return Groups(self.n_groups + n_groups, codes=self.codes)
         offsets = np.append(self.offsets, np.full(n_groups, self.offsets[-1]))
@@ -102,7 +102,7 @@ class Groups:
 def sort(keys: Array) -> Array:
     """Sort integers in place, many of them in threads, and return them.
 
-    Partitions are halved, the lowest keys first, until each thread has one to sort.
+    Parts are halved, so that the first half has the lowest keys, until each thread sorts one part.
     """
     if len(keys) < 2 * ROWS_PER_THREAD:
         keys.sort()
@@ -140,7 +140,7 @@ def take_rows(values: Array, rows: Array) -> Array:
     taken = np.empty(len(rows), values.dtype)
 
     def take(start: int, stop: int) -> None:
-        for first in range(start, stop, SLICE):  # NumPy makes 64 bits of each row's integer
+        for first in range(start, stop, SLICE):  # NumPy copies the rows as integers of 64 bits
             batch = slice(first, min(first + SLICE, stop))
             # Without "clip" NumPy gathers into a buffer first.
             values.take(rows[batch], out=taken[batch], mode="clip")
@@ -150,7 +150,7 @@ def take_rows(values: Array, rows: Array) -> Array:
 
 
 def find_range(values: Array) -> tuple[Any, Any]:
-    """Return the lowest and the highest of one or more values; NaN if any value is NaN."""
+    """Return the lowest and the highest value, of at least one; NaN if any value is NaN."""
     limits = in_slices(lambda a, b: (values[a:b].min(), values[a:b].max()), len(values))
     return np.min([low for low, _ in limits]), np.max([high for _, high in limits])
 
@@ -163,7 +163,7 @@ def invert(order: Array) -> Array:
 
 
 def combine(*columns: Array) -> Array:
-    """Return one integer per row that sorts as the rows of columns do, the first column first."""
+    """Return one integer for each row; they sort like the columns, by the first column first."""
     codes = columns[0].astype(np.int64)
     for column in columns[1:]:
         n_values = int(column.max(initial=0)) + 1
@@ -201,7 +201,7 @@ def run_starts(*keys: Array) -> Array:
 
 
 def cut_users(offsets: Array, users: slice, n_rows: int) -> list[int]:
-    """Return where to cut users into runs of about `n_rows` rows, or of one user with more."""
+    """Return the bounds of runs of users with about `n_rows` rows, or of one user with more."""
     first, stop = users.start, users.stop
     marks = np.arange(offsets[first], offsets[stop], n_rows)
     cuts = (first + np.searchsorted(offsets[first:stop], marks)).tolist()
@@ -209,14 +209,14 @@ def cut_users(offsets: Array, users: slice, n_rows: int) -> list[int]:
 
 
 class Repeats(NamedTuple):
-    """The rows that repeat an earlier row, ascending, and the first row of each one's pair."""
+    """The rows that repeat an earlier row, ascending, and the first row with the pair of each."""
 
     rows: Array
     first: Array
 
 
 class SortedPairs:
-    """The user and item of rows, sorted a slice of whole users at a time.
+    """The user and item of rows, sorted in slices; a slice has all rows of its users.
 
     Parameters
     ----------
@@ -239,8 +239,8 @@ class SortedPairs:
         """Return the rows whose pair an earlier row has."""
 
         def find(first: int, stop: int) -> tuple[Array, Array]:
-            # Keys without places are short, and mostly no two are equal.
-            keys, n_bits = self._sort(first, stop, has_places=self._is_kept)
+            # Keys without positions are short, and mostly no two are equal.
+            keys, n_bits = self._sort(first, stop, has_positions=self._is_kept)
             if (keys[1:] ^ keys[:-1]).min(initial=1 << n_bits) == 1 << n_bits:
                 return NONE, NONE
             keys, n_bits = self._sort(first, stop)
@@ -255,12 +255,12 @@ class SortedPairs:
         return Repeats(rows[ascending], heads[ascending])
 
     def match(self, user: Array, item: Array) -> tuple[Array, Array]:
-        """Return a pair and a row for each match of some pairs with the rows.
+        """Return the pair and the row of each match between pairs and rows.
 
         Parameters
         ----------
         user, item : ndarray of shape (n_pairs,), int
-            The pairs; -1 stands for a user or item that no row has.
+            The pairs; -1 is a user or item that no row has.
         """
         n_item_bits = self._n_item_bits
         known = np.flatnonzero((user >= 0) & (item >= 0) & (item < 1 << n_item_bits))
@@ -287,28 +287,28 @@ class SortedPairs:
         groups = self._groups
         most = (
             SLICE if self._n_item_bits <= MOST_BITS else SLICE >> 4
-        )  # a key has room for fewer users
+        )  # so many users fit into a key
         slices = pairwise(cut_users(groups.offsets, slice(0, groups.n_groups), most))
         return [each for each in slices if groups.offsets[each[0]] < groups.offsets[each[1]]]
 
-    def _sort(self, first: int, stop: int, *, has_places: bool = True) -> tuple[Array, int]:
-        """Return the sorted keys of a slice's rows, and the number of bits that hold a place.
+    def _sort(self, first: int, stop: int, *, has_positions: bool = True) -> tuple[Array, int]:
+        """Return the sorted keys of a slice's rows, and the number of bits of a position.
 
-        A key holds the user, counted from the slice's first, the item, and the row's place.
+        A key holds the user, counted from the slice's first, the item, and the row's position.
         """
         if (first, stop) in self._kept:
             return self._kept[first, stop]
         groups, n_item_bits = self._groups, self._n_item_bits
-        places = slice(*groups.offsets[[first, stop]].tolist())
-        items = self._items[groups.rows(places)]
-        n_bits = (len(items) - 1).bit_length() if has_places else 0
-        is_short = not has_places and (stop - first - 1).bit_length() + n_item_bits <= 31
+        positions = slice(*groups.offsets[[first, stop]].tolist())
+        items = self._items[groups.rows(positions)]
+        n_bits = (len(items) - 1).bit_length() if has_positions else 0
+        is_short = not has_positions and (stop - first - 1).bit_length() + n_item_bits <= 31
         dtype: type[np.integer[Any]] = np.int32 if is_short else np.int64
         users = np.arange(stop - first, dtype=dtype) << dtype(n_item_bits)
         offsets = groups.offsets[first : stop + 1] - groups.offsets[first]
         keys = np.repeat(users, np.diff(offsets))
         keys |= items.astype(dtype, copy=False)
-        if has_places:
+        if has_positions:
             keys <<= n_bits
             keys |= np.arange(len(keys))
         keys = sort(keys)
@@ -318,6 +318,6 @@ class SortedPairs:
 
     def _rows_of(self, first: int, keys: Array, n_bits: int) -> Array:
         """Return the rows of keys in the slice that begins at user `first`."""
-        places = (keys & ((1 << n_bits) - 1)) + self._groups.offsets[first]
-        rows: Array = self._groups.rows(places)
+        positions = (keys & ((1 << n_bits) - 1)) + self._groups.offsets[first]
+        rows: Array = self._groups.rows(positions)
         return rows

@@ -8,7 +8,7 @@ import numpy as np
 from recframe.kernel.grouping import find_range
 from recframe.kernel.threads import Array, in_slices
 
-BATCH = 1 << 16  # scores at a time, so that they stay in the cache from pass to pass
+BATCH = 1 << 16  # scores that are read at a time, so that they stay in the cache
 SCALES = tuple(10.0**n_decimals for n_decimals in range(7))
 N_SAMPLED = 1 << 12  # scores tried first
 MOST_DISTINCT = 512  # scores in the table of ranks
@@ -26,12 +26,12 @@ class ScoreBits(NamedTuple):
     n_bits : int
         The number of bits of an integer.
     n_leading : int
-        The number of bits that tell most scores apart; for floats, the bits of the mantissa.
+        The number of bits that distinguish most scores; for floats, the bits of the mantissa.
     read : callable
         Returns the integers of some scores, an array of uint64 that may be overwritten.
     step : callable, default None
-        Returns integers of fewer bits, the number passed, that never rise as scores rise. They tell
-        more scores apart than the highest bits do. None: the highest bits are used.
+        Returns integers of as many bits as are passed, which never rise as scores rise. More
+        scores differ in them than in the highest bits. None: the highest bits are used.
     """
 
     n_bits: int
@@ -76,14 +76,14 @@ def find_bits(scores: Array) -> ScoreBits:
 def _of_integers(low: int, high: int) -> ScoreBits:
     top = np.uint64(high % (1 << 64))
     n_bits = (high - low).bit_length()
-    # Where the subtraction overflows, it wraps around to the right difference.
+    # If the subtraction overflows, it wraps around to the right difference.
     return ScoreBits(
         n_bits, n_bits, lambda part: top - part.astype(np.int64, copy=False).view(np.uint64)
     )
 
 
 def _of_floats(low: Any, high: Any) -> ScoreBits:
-    """Return the map from floats to their own bits, with the bits of negative floats inverted."""
+    """Return the map from floats to their bits, with the bits of negative floats inverted."""
     is_signed, n_mantissa = low < 0, int(np.finfo(type(low)).nmant)
 
     def order(part: Array) -> Array:
@@ -94,7 +94,7 @@ def _of_floats(low: Any, high: Any) -> ScoreBits:
         return bits
 
     first, last = order(np.array([low, high])).tolist()
-    # With a multiple as the top, differences from round numbers end in as many zeros as these.
+    # The top is a multiple of 2**n_mantissa, so differences from it keep the zeros at the end.
     whole = _of_integers(first, -(-last >> n_mantissa << n_mantissa))
     span = float(high) - float(low)
 
@@ -103,14 +103,14 @@ def _of_floats(low: Any, high: Any) -> ScoreBits:
         steps *= ((1 << min(n_kept, 31)) - 1) / span
         return steps.astype(np.int32).view(np.uint32)
 
-    has_steps = 1e-290 < span < np.inf  # other spans are no divisors
+    has_steps = 1e-290 < span < np.inf  # other spans are too small or too large to divide by
     return ScoreBits(
         whole.n_bits, n_mantissa, lambda part: whole.read(order(part)), step if has_steps else None
     )
 
 
 def _find_scale(scores: Array, largest: Any) -> float | None:
-    """Return the power of ten that makes scores whole numbers of few bits; None if none does."""
+    """Return the power of ten that makes scores integers of few bits; None if no power does."""
 
     def are_decimals(values: Array, scale: float) -> bool:
         batches = (values[first : first + BATCH] for first in range(0, len(values), BATCH))
@@ -128,7 +128,7 @@ def _find_scale(scores: Array, largest: Any) -> float | None:
 
 
 def _of_few(scores: Array) -> ScoreBits | None:
-    """Return the map from scores to their ranks where few are distinct, None elsewhere."""
+    """Return the map from scores to their ranks; None if many scores are distinct."""
     if len(scores) < N_SAMPLED:  # ranking these takes less time than filling a table
         return None
     distinct = np.unique(scores[:: max(1, len(scores) // N_SAMPLED)])

@@ -30,7 +30,7 @@ _n_sharing: ContextVar[int] = ContextVar(
 
 
 def in_slices(function: Callable[[int, int], Result], n_rows: int) -> list[Result]:
-    """Call a function with the first row of each of equal slices, and the row after its last."""
+    """Call a function with the start and stop of each of several equal slices of rows."""
     if n_rows <= ROWS_PER_THREAD:
         return [function(0, n_rows)]
     n_slices = min(n_processors(), n_rows // ROWS_PER_THREAD)
@@ -41,7 +41,7 @@ def in_slices(function: Callable[[int, int], Result], n_rows: int) -> list[Resul
 def in_threads(function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]) -> list[Result]:
     """Call a function with each tuple of arguments; several calls run in threads.
 
-    The calling thread takes tasks too, from the last one back, while others are starting.
+    The calling thread also works, on the last tasks first, while other threads are starting.
     """
     tasks = list(tasks)
     n_threads = len(tasks) if len(tasks) < 2 else min(len(tasks), n_processors())
@@ -72,7 +72,7 @@ def run_ahead(
 ) -> Iterator[Result]:
     """Yield the result of each task in order, while threads work on later tasks.
 
-    The tasks under way have at most `most` bytes, by the `size` of each, or are a single one.
+    All unfinished tasks together have at most `most` bytes by `size`, unless there is only one.
     """
     workers: list[int] = []
     pool = ThreadPoolExecutor(n_threads, initializer=lambda: workers.append(get_ident()))
@@ -95,21 +95,21 @@ def run_ahead(
         while coming:
             yield coming.popleft()[0].result()
     finally:
-        # After an error one of the threads may collect this generator. A thread cannot wait for its
-        # own end.
+        # After an error one of the workers may collect this generator, and a thread cannot wait for
+        # itself.
         pool.shutdown(wait=get_ident() not in workers, cancel_futures=True)
 
 
 def n_processors() -> int:
     """Return the number of threads that work at a time. Results never depend on it.
 
-    It is the number asked for, or that of the processors; threads that run ahead share it.
+    It is the variable's number or the number of processors, divided among threads that run ahead.
     """
     return max(1, _count_processors() // _n_sharing.get())
 
 
 def _count_processors() -> int:
-    """Return the number of threads asked for, or of the processors that this process may use."""
+    """Return the number in the variable, or of the processors that this process may use."""
     asked = os.environ.get(VARIABLE, "").strip()
     if not asked:
         has_affinity = hasattr(os, "sched_getaffinity")

@@ -1,4 +1,4 @@
-"""The metrics: their definitions, and functions of one ranking given as arrays. NumPy only."""
+"""The metrics: their definitions, and functions of one ranking in arrays. NumPy only."""
 
 from recframe.metrics.arrays import (
     all_relevant,

@@ -1,4 +1,4 @@
-"""Functions of one ranking given as arrays, a function for each metric; and recall of two sets."""
+"""Functions of one ranking in arrays, one for each metric; and the recall of two sets."""
 
 import inspect
 from collections.abc import Callable
@@ -202,8 +202,8 @@ def recall(recommended: list[Any] | Array, target: list[Any] | Array) -> float:
     0.375
     """
     sets: list[set[Any]] = []
-    given: dict[str, Any] = {"recommended": recommended, "target": target}
-    for name, items in given.items():
+    arguments: dict[str, Any] = {"recommended": recommended, "target": target}
+    for name, items in arguments.items():
         is_taken = isinstance(items, list) or (isinstance(items, np.ndarray) and items.ndim == 1)
         if not is_taken:
             raise WrongTypeError(f"{name} must be a list or an array, but is {quote(items)}")

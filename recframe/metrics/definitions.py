@@ -6,16 +6,16 @@ them, n the number of ranked rows and R that of relevant items, ranked or not. U
 M. Najork, "Computing information retrieval performance measures efficiently in the presence of tied
 scores", ECIR 2008).
 
-Without a relevant item (R = 0) sums over hits are 0, and so is precision; fall-out and `judged` ask
-for other rows. Every other metric asks how well relevant items were found, which has no answer
-then: `zero_division`.
+Without a relevant item (R = 0) sums over hits are 0, and so is precision; fall-out and `judged`
+count other rows. Every other metric measures how well relevant items are ranked. It is undefined
+then, and has the value of `zero_division`.
 """
 
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from recframe.kernel.threads import Array
-from recframe.metrics import hit_metrics, position_metrics
+from recframe.metrics import column_metrics, hit_metrics, position_metrics
 
 
 class Parameter(NamedTuple):
@@ -57,7 +57,7 @@ class Definition(NamedTuple):
     least_k : int, default 1
         The least cut-off that it takes.
     is_bounded : bool, default True
-        Whether values are in [0, 1]. Other values are 0 or more, or those of a column.
+        Whether values are in [0, 1]. Other values are 0 or more, or values of a column.
     better : {"high", "low", "unknown"}, default "high"
         Which values are better, for a gate; only the user knows it for some metrics.
     """
@@ -115,11 +115,11 @@ DEFINITIONS = {
         better="unknown",
     ),
     "mean": Definition(
-        hit_metrics.mean, "needed", of_column="price", is_bounded=False, better="unknown"
+        column_metrics.mean, "needed", of_column="price", is_bounded=False, better="unknown"
     ),
-    "share": Definition(hit_metrics.share, "needed", of_column="revenue", better="unknown"),
+    "share": Definition(column_metrics.share, "needed", of_column="revenue", better="unknown"),
     "diversity": Definition(
-        hit_metrics.diversity,
+        column_metrics.diversity,
         "needed",
         of_column="genre",
         least_k=2,

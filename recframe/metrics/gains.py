@@ -1,4 +1,4 @@
-"""Gains, sums of columns and judged rows, which some metrics read with the counts. NumPy only."""
+"""Gains, sums of columns and judged rows, for metrics that need more than counts. NumPy only."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -13,7 +13,7 @@ from recframe.kernel.ranking import Ranker, Rankings, TieRule
 from recframe.kernel.threads import Array
 from recframe.metrics.ties import Hits, expected_hits, sum_by
 
-MOST_SPREAD = 1 << 8  # integer gains are grades if they lie this close together
+MOST_SPREAD = 1 << 8  # integer gains are numbered by subtraction if their range is below this
 Sum = tuple[Array, Array]  # numerator and denominator of each user
 Feature = tuple[str, str]  # a metric that reads a column, and the name of the column in it
 
@@ -70,8 +70,8 @@ class Ideal(NamedTuple):
 def rank_ideal(codes: Array, n_users: int, gain: Array, user: Array, unlisted: Array) -> Ideal:
     """Return the grades of rows and the ideal rankings of users.
 
-    `codes` and `gain` are the users and gains of rows; `user` and `unlisted` are the users and
-    gains of items that have a gain and no row.
+    `codes` and `gain` are the users and gains of rows. `user` and `unlisted` are the users and
+    gains of items without a row.
     """
     rows, n_unlisted = np.flatnonzero(gain > 0), np.bincount(user, minlength=n_users)
     gain_of_item = np.append(gain[rows], unlisted)
@@ -97,9 +97,9 @@ def sum_columns(
 ) -> dict[tuple[Feature, int], Sum]:
     """Return each user's expected sum of each column over the first k rows, for each cut-off k.
 
-    `columns` has the values or the vectors of rows. The sum is a numerator and a denominator. So
-    the mean of whole numbers is the float nearest to the exact mean. The sum for `share` is divided
-    by that of all rows; for `diversity` it is over pairs of rows.
+    `columns` has the values or the vectors of rows. A sum is a numerator and a denominator, so that
+    the mean of integers is the float nearest to the exact mean. For `share` the sum is divided by
+    the sum of all rows; for `diversity` it is over pairs of rows.
     """
     groups, sums = rankings.groups, {}
     n_users, shares = groups.n_groups, [key for key in columns if key[0] == "share"]
@@ -131,10 +131,10 @@ def _sum_sorted(group: Array, values: Array, n_groups: int) -> Array:
 def _sum_differences(half: Array, values: Array, row: Array, chosen: Array, among: Array) -> Sum:
     """Return each user's expected sum of differences over the pairs of the first rows.
 
-    Of the `among` rows in the tie across the cut, t, `chosen` are above the cut, m. Pairs above
-    the tie count fully, a row above and a tied one with m / t, and two tied rows with
-    m (m - 1) / (t (t - 1)). Sums over pairs come from squares of sums: 2 Σ x·y = (Σ x)² - Σ x².
-    Vectors x have length 1; the x of a category is 1 in a dimension of its own.
+    The tie across the cut has t rows (`among`), and m of them (`chosen`) are above the cut. Pairs
+    above the tie count fully. A row above the tie with a tied row counts m / t, and two tied rows
+    count m (m - 1) / (t (t - 1)). Sums over pairs come from squares: 2 Σ x·y = (Σ x)² - Σ x².
+    Vectors x have length 1. A category is a vector with a 1 in the category's dimension.
     """
     n_users = len(among)
     n_above, n_tied = np.bincount(half, minlength=2 * n_users).reshape(-1, 2).T
@@ -152,14 +152,14 @@ def _sum_differences(half: Array, values: Array, row: Array, chosen: Array, amon
 
 
 def _count_values(half: Array, values: Array, row: Array) -> Iterator[tuple[Array, Array]]:
-    """Yield users, and how many rows above the tie and in it have each of their categories."""
+    """Yield users, and for each of their categories the rows with it, above the tie and in it."""
     pairs = combine(half // 2, values[row].astype(np.int64))
     _, first, pair = np.unique(pairs, return_index=True, return_inverse=True)
     yield half[first] // 2, np.bincount(2 * pair + half % 2, minlength=2 * len(first))
 
 
 def _add_vectors(half: Array, values: Array, row: Array) -> Iterator[tuple[Array, Array]]:
-    """Yield users, and the sums of a dimension of their vectors above the tie and in it.
+    """Yield users, and the sums of one dimension of their vectors, above the tie and in it.
 
     Multiples of 2**-26 and of 2**-53 are added apart. This is exact for 2**26 rows, so the order of
     rows changes no bit. The vectors of a few users are copied at a time.
@@ -167,13 +167,13 @@ def _add_vectors(half: Array, values: Array, row: Array) -> Iterator[tuple[Array
     offsets = np.append(0, np.bincount(half // 2).cumsum())
     for first, stop in pairwise(cut_users(offsets, slice(0, len(offsets) - 1), SLICE // 16)):
         rows, n_halves = slice(offsets[first], offsets[stop]), 2 * (stop - first)
-        own, dimensions = half[rows] - 2 * first, np.ascontiguousarray(values[row[rows]].T)
+        part, dimensions = half[rows] - 2 * first, np.ascontiguousarray(values[row[rows]].T)
         length = np.sqrt(sum(one.astype(np.float64) ** 2 for one in dimensions))
         for one in dimensions:
             unit = one / length
             high = np.rint(unit * 2.0**26) / 2.0**26
             low = np.rint((unit - high) * 2.0**53) / 2.0**53
-            yield np.arange(first, stop), sum_by(own, high, n_halves) + sum_by(own, low, n_halves)
+            yield np.arange(first, stop), sum_by(part, high, n_halves) + sum_by(part, low, n_halves)
 
 
 class JudgedRankings(NamedTuple):
@@ -185,7 +185,7 @@ class JudgedRankings(NamedTuple):
     Parameters
     ----------
     hits : Ranker
-        Ranks all rows, as if judged ones were the relevant ones.
+        Ranks all rows, with judged rows in the role of relevant rows.
     alone : Ranker
         Ranks judged rows only.
     n_unlisted, n_others : ndarray of shape (n_users,), int
@@ -201,7 +201,7 @@ class JudgedRankings(NamedTuple):
 def rank_judged(
     rankings: Rankings, rule: TieRule, rows: Array, n_unlisted: Array, n_others: Array
 ) -> JudgedRankings:
-    """Return the rankings of judged rows; `rows` says which rows are judged."""
+    """Return the rankings of judged rows; `rows` has a flag for each judged row."""
     if rankings.is_ranked is not None:
         lost = rows & ~rankings.is_ranked & (rankings.grades == 0)
         n_others = n_others + np.bincount(rankings.groups.codes[lost], minlength=len(n_others))

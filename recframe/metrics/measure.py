@@ -22,7 +22,7 @@ class Plan(NamedTuple):
     Parameters
     ----------
     metrics, cut_offs : tuple of Metric, tuple of int
-        The metrics as asked for, and their distinct cut-offs in increasing order.
+        The metrics in the order of the call, and their distinct cut-offs in increasing order.
     order : tuple of int
         The metrics' indexes, the deepest first, so that chances to stop are computed once.
     depth : Depth or None
@@ -71,7 +71,7 @@ def measure_one(metric: Metric, statistics: RankStatistics, policy: Policy) -> A
     values = definition.formula(statistics, metric.k, policy, **dict(metric.parameters))
     if metric.k is not None and policy.short == "nan":
         values[n_ranked < metric.k] = np.nan
-    if policy.has_truth and not definition.of_column:  # an empty list finds no relevant item
+    if policy.has_truth and not definition.of_column:  # an empty list has no relevant row
         nothing = np.flatnonzero(n_ranked == 0)
         undefined = 0.0 if definition.zero_without_relevant else policy.zero_division
         values[nothing] = np.where(n_relevant[nothing] == 0, undefined, 0.0)

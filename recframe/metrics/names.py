@@ -35,7 +35,7 @@ class Metric(NamedTuple):
     Parameters
     ----------
     label, name : str
-        The whole label as it was typed, such as "recall@4", "RBP(p=0.8)@10" or "mrr", and the
+        The label as it was typed, such as "recall@4", "RBP(p=0.8)@10" or "mrr", and the
         metric's name in `DEFINITIONS`.
     parameters : tuple of (str, float or str)
         The parameters that were passed, in the order of the definition; the name of a column.
@@ -50,7 +50,7 @@ class Metric(NamedTuple):
 
     @property
     def meaning(self) -> tuple[Any, ...]:
-        """Its name, all parameters and k: equal for labels of the same metric."""
+        """The name, all parameters and k, which labels of the same metric share."""
         defaults = {one.name: one.default for one in DEFINITIONS[self.name].parameters}
         return self.name, *(defaults | dict(self.parameters)).items(), self.k
 
@@ -94,7 +94,7 @@ def parse_metric(label: object) -> Metric:
     return _parse_text(label)
 
 
-@lru_cache(1 << 10)  # the same names are asked for again and again
+@lru_cache(1 << 10)  # calls repeat the same names
 def _parse_text(label: str) -> Metric:
     typed, brackets, at, k = _split_label(label)
     name = find_name(label)
@@ -220,7 +220,7 @@ def parse_metrics(
 
 
 def list_values(name: str, required: str, values: Any) -> list[Any]:
-    """Return the values of any iterable as a list; raise if it is none."""
+    """Return the values of any iterable as a list; raise for other objects."""
     try:  # an object with `__iter__` may still fail to iterate
         listed = None if isinstance(values, NO_LISTS) else list(islice(values, MAX_METRICS + 1))
     except TypeError:
@@ -309,7 +309,7 @@ def _suggest(label: object, find_roles: Roles) -> str:
 
 
 def _spell_column(name: str) -> str:
-    """Return the name of a column as a label has it in brackets."""
+    """Return the name of a column as it is written in the brackets of a label."""
     if PLAIN.fullmatch(name):
         return name
     doubled = name.replace('"', '""')

@@ -30,8 +30,8 @@ SYNONYMS = {
     "auc": ("aucroc", "rocauc", "auroc"),
     "diversity": ("ild", "intralistdiversity", "intralistdistance"),
 }
-# The names that are accepted too, with @ before a cut-off. Other names are refused with a
-# suggestion; `map@10` has two meanings, see `MAP_AT_K`.
+# Names that are accepted too; the @ means that a cut-off follows. Other names are refused with a
+# suggestion. `map@10` has two meanings, see `MAP_AT_K`.
 ALIASES = {
     "p@": "precision",
     "r@": "recall",
@@ -49,7 +49,7 @@ MAP_AT_K = {
     "average_precision": "divided by R: trec_eval, ranx, RecTools",
     "capped_average_precision": "by min(R, {k}): Kaggle, Spark, RecBole, Recommenders, RePlay",
 }
-# These are other metrics, whose names are only spelled like one here.
+# Other metrics, whose names are only spelled like a metric here.
 NO_METRICS = ("lauc", "nrbp", "pauc")
 # Other names of the figures of `catalogue`, which describe all lists together, not a user.
 CATALOGUE_METRICS = {
@@ -58,7 +58,7 @@ CATALOGUE_METRICS = {
     "entropy": ("shannonentropy", "distributionalcoverage"),
     "personalization": ("personalisation",),
 }
-# These words in a name do not tell which metric it is.
+# Words in a name that many metrics have.
 NO_NAMES = ("at", "k", "cut", "mean", "retrieval", "score", "top", "cosine", "dot")
 
 

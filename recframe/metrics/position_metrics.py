@@ -14,11 +14,11 @@ def ndcg(statistics: RankStatistics, k: int | None, policy: Policy, *, offset: f
     Return ndcg for each user: the sum of gain / log2(1 + position), divided by its ideal.
 
     The sum is over rows up to k; the ideal ranks all items of the user, listed or not, highest
-    gain first. With `min_relevance` a row's gain is its relevance, whatever that threshold is, 0
-    where it is negative, or 2^relevance - 1 under ``gain="exponential"``. Without it, and under
-    ``gain="binary"``, relevant rows gain 1. In [0, 1]; NaN (or `zero_division`) where nothing can
-    be gained. The discount is max(1, log2(offset + position)),
-    which is log2(1 + position) unless another offset is given.
+    gain first. With `min_relevance`, at any threshold, a row gains its relevance, and 0 if that is
+    negative; under ``gain="exponential"`` it gains 2^relevance - 1. Without `min_relevance`, and
+    under ``gain="binary"``, relevant rows gain 1. In [0, 1]; NaN (or `zero_division`) where nothing
+    can be gained. The discount is max(1, log2(offset + position)), which is log2(1 + position) by
+    default.
 
     See Also
     --------
@@ -30,7 +30,7 @@ def ndcg(statistics: RankStatistics, k: int | None, policy: Policy, *, offset: f
     * The same: trec_eval (``ndcg``, ``ndcg_cut_k``; its ``-l`` does not change gains either), ranx
       (its ``ndcg_burges`` has the exponential gain) and RePlay (which has no grades).
     * Listed items only: scikit-learn and torchmetrics.
-    * Another ideal: that of RecTools has k relevant items whatever R is, unless
+    * Another ideal: RecTools takes k relevant items for every R, unless
       ``divide_by_achievable=True``.
     * Another discount, ``offset=0``: LensKit divides gains by max(1, log2(position)), unless
       ``weight=LogRankWeight(offset=1)``. So did K. Järvelin and J. Kekäläinen, "Cumulated
@@ -71,7 +71,7 @@ def dcg(statistics: RankStatistics, k: int | None, policy: Policy, *, offset: fl
 
     The sum is over rows up to k, with the gains of `ndcg`. Not negative and without an upper bound;
     0 if nothing is gained. The discount is max(1, log2(offset + position)), which is
-    log2(1 + position) unless another offset is given.
+    log2(1 + position) by default.
 
     See Also
     --------
@@ -103,10 +103,10 @@ def rbp(statistics: RankStatistics, k: int | None, policy: Policy, *, p: float) 
     """
     Return rbp(p) for each user: (1 - p) times the sum of p^(position - 1) over relevant rows.
 
-    Rank-biased precision: the share of relevant rows among those seen by a user who goes on from
-    each row to the next with probability p (A. Moffat and J. Zobel, "Rank-biased precision for
-    measurement of retrieval effectiveness", ACM Transactions on Information Systems 27, 2008). In
-    [0, 1]; 0 where R = 0. Relevant rows beyond k, or not ranked, add 0.
+    Rank-biased precision: the share of relevant rows among the rows that a user sees, if the user
+    goes on from each row to the next with probability p (A. Moffat and J. Zobel, "Rank-biased
+    precision for measurement of retrieval effectiveness", ACM Transactions on Information Systems
+    27, 2008). In [0, 1]; 0 where R = 0. Relevant rows beyond k, or not ranked, add 0.
 
     See Also
     --------
@@ -114,11 +114,10 @@ def rbp(statistics: RankStatistics, k: int | None, policy: Policy, *, p: float) 
 
     Notes
     -----
-    As in ir_measures (``RBP(p=0.8, rel=1)``), by cwl_eval, whose cut-off changes nothing, and ranx
-    (``rbp.80``), which counts grades, so that only where they are 0 and 1 it is the same. The
-    authors have p = 0.5, 0.8 and 0.95 for users who look at two, five and twenty rows in the mean,
-    which is 1 / (1 - p). A ranking that ends, or is cut, leaves at most p^n, or p^k, of the weight
-    unseen.
+    As in ir_measures (``RBP(p=0.8, rel=1)``), by cwl_eval, whose cut-off changes nothing. For
+    grades of 0 and 1 as in ranx (``rbp.80``), which counts higher grades. The authors have p = 0.5,
+    0.8 and 0.95 for users who look at two, five and twenty rows on average, which is 1 / (1 - p).
+    Rows after the end of a ranking have at most p^n of the weight, and rows after a cut-off p^k.
 
     Examples
     --------
@@ -142,9 +141,9 @@ def err(statistics: RankStatistics, k: int | None, policy: Policy, *, max: float
     Expected reciprocal rank: a user goes down the rows and stops at each with probability
     (2^grade - 1) / 2^max, where max is the highest possible grade (O. Chapelle,
     D. Metzler, Y. Zhang and P. Grinspan, "Expected reciprocal rank for graded relevance", CIKM
-    2009). In [0, 1]; 0 where no grade is above 0. With `min_relevance` grades are read as they are,
-    whatever that threshold is; without it, and under ``gain="binary"``, a relevant row has grade 1,
-    for which max is 1. A grade above max is refused.
+    2009). In [0, 1]; 0 where no grade is above 0. With `min_relevance`, at any threshold, grades
+    are read as they are. Without it, and under ``gain="binary"``, a relevant row has grade 1: pass
+    max=1 then. A grade above max is refused.
 
     See Also
     --------
@@ -154,7 +153,7 @@ def err(statistics: RankStatistics, k: int | None, policy: Policy, *, max: float
     -----
     As in gdeval and ir_measures (``ERR@k``), which have max = 4 and five digits. Under
     ``gain="exponential"`` grades are the same here. In a tie, the mean over all orders of its rows
-    is found by adding one row after the other, before or after each position with its probability.
+    is computed by adding row after row: each comes before or after a position with its probability.
 
     Examples
     --------
@@ -228,16 +227,16 @@ def all_relevant(statistics: RankStatistics, k: int, policy: Policy) -> Array:
 
     For questions that need all the evidence, as in multi-hop retrieval. In [0, 1];
     0 where a relevant item is not ranked, or R > k, and NaN (or `zero_division`) where R = 0. In a
-    tie across the cut it is the hypergeometric probability that none is left below.
+    tie across the cut it is the hypergeometric probability that no relevant row is below the cut.
 
     See Also
     --------
-    hit_rate : 1 if any relevant item is.
-    recall : The share of them that is.
+    hit_rate : 1 if any relevant item is among the first k.
+    recall : The share of relevant items among the first k.
 
     Notes
     -----
-    Recall@k where it is 1, and 0 elsewhere. Trec_eval, ir_measures and ranx do not have it.
+    It is 1 where recall@k is 1, and 0 elsewhere. Trec_eval, ir_measures and ranx do not have it.
 
     Examples
     --------
@@ -255,8 +254,8 @@ def all_relevant(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     n_users, room = len(n_relevant), k - ties.above
     above = np.flatnonzero(ties.size <= room)
     n_left = n_relevant - sum_by(ties.user[above], ties.n_relevant[above], n_users)
-    # The value is 1 or 0 unless a tie across the cut holds the last m relevant rows. Then all m are
-    # among the r rows above the cut in C(t - m, r - m) of the C(t, r) orders of its t rows. The
+    # The value is 1 or 0 unless a tie across the cut has the last m relevant rows. Of the C(t, r)
+    # choices of r of its t rows above the cut, C(t - m, r - m) have all m relevant rows. The
     # quotient is the product of (r - i) / (t - i) over i < m.
     chances = np.where(n_left == 0, 1.0, 0.0)
     last = (ties.size > room) & (ties.n_relevant <= room) & (ties.n_relevant == n_left[ties.user])
@@ -343,7 +342,7 @@ def capped_average_precision(statistics: RankStatistics, k: int, policy: Policy)
     See Also
     --------
     average_precision : The same sum divided by R.
-    capped_recall : The share of min(R, k) relevant rows that is found.
+    capped_recall : The hits among the first k, divided by min(R, k).
 
     Notes
     -----

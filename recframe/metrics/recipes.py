@@ -1,4 +1,4 @@
-"""Names of the field that are a line of pandas here: the line, or where the guide has it."""
+"""Names of the field that are a line of pandas here, with the line or its section in the guide."""
 
 import re
 import tomllib
@@ -10,9 +10,7 @@ from typing import Any
 from recframe.metrics.other_names import CATALOGUE_METRICS, Meant, find_meant
 
 Roles = Callable[[], Mapping[str, str]]
-# The address of a page, also in docstrings; at the release, that of the site.
-PAGE = "https://github.com/recframe/recframe/blob/main/examples/{}.md"
-GUIDE = PAGE.format("guide/beyond-accuracy")
+GUIDE = "https://github.com/recframe/recframe/blob/main/examples/guide/beyond-accuracy.md"
 OF_USERS = re.compile("median|quantile|percentile")  # These come with the name of a metric.
 # The line for a column. The join raises if ids are text in one frame and integers in the other.
 COLUMN = """counts = train.drop_duplicates([{user}, {item}])[{item}].value_counts(); \
@@ -28,8 +26,8 @@ def read_recipes() -> dict[str, dict[str, Any]]:
 def find_recipe(label: str, find_roles: Roles = dict) -> str:
     """Return the line of pandas that a label names, its address or a method; "" for other names.
 
-    `find_roles` returns, as code, the labels of columns and the options, but only those with which
-    a line is right for the caller's frame. A line that needs another one is not shown.
+    `find_roles` returns the labels of columns and the options as code. It leaves out a role with
+    which a line would be wrong for the caller's frame, and a line that needs it is not shown.
     """
     if figure := find_meant(label, CATALOGUE_METRICS):
         name, k = figure.name, figure.k or 10
@@ -50,7 +48,7 @@ def find_recipe(label: str, find_roles: Roles = dict) -> str:
         line = COLUMN % (meant.name, recipe["column"])
     try:
         return f", {says}:\n{line.format(**find_roles(), k=k).strip()}\n"
-    except KeyError:  # The line needs more than is known.
-        # An address with an anchor would lose it, as messages hide all that may be a secret.
+    except KeyError:  # The line needs a role that is not known.
+        # Messages hide the end of an address after #, because it may be a secret.
         has_line = f"; adapt the one in {GUIDE}, section {recipe.get('section')!r}"
         return f", {says}{has_line * ('section' in recipe)}"

@@ -38,8 +38,8 @@ class Policy(NamedTuple):
 class RankStatistics:
     """The counts of users, and numbers that several metrics compute from them.
 
-    Without `grades` every relevant item gains 1; without `judged` every row is judged. `sums` are
-    sums of columns over the first rows, by the cut-off too.
+    Without `grades` every relevant item gains 1; without `judged` every row is judged. `sums` has
+    the sum of each column over the first k rows, by metric and cut-off.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class RankStatistics:
         self.sums = sums
         self.grades = grades
         self.judged = judged
-        # By the highest grade: the last position, and the chances to stop down to it.
+        # By the highest grade: the depth, and the chances to stop down to it.
         self.stop_chances: dict[float, tuple[float, StopChances]] = {}
         self._hits: dict[int, Hits] = {}
 
@@ -71,6 +71,10 @@ class RankStatistics:
             self._hits = {k: expected_hits(self.counts, k)}  # metrics come by cut-off
         return self._hits[k]
 
+    def rows(self, k: int, policy: Policy) -> Array | int:
+        """Return the number of rows that hits@k is divided by."""
+        return np.minimum(k, self.counts.n_ranked) if policy.short == "shrink" else k
+
     @cached_property
     def ties(self) -> Ties:
         """The ties that hold a relevant row."""
@@ -82,7 +86,7 @@ class RankStatistics:
         return self.ties.take(run_starts(self.ties.user))
 
     def positions(self, k: int | None) -> Array:
-        """Return the positions from 1 to k, or to the last that a relevant item may have."""
+        """Return the positions from 1 to k, or to the last one that a relevant item may have."""
         counts = self.counts
         longest = int(max(counts.n_relevant.max(initial=0), counts.n_ranked.max(initial=0)))
         return np.arange(1, 1 + (longest if k is None else min(longest, k)))
@@ -106,8 +110,8 @@ class RankStatistics:
         depth = depth if k is None else np.minimum(depth, k - ties.above)
         ties, depth = ties.take(depth > 0), depth[depth > 0]
         spread = Spread(ties.above, depth, ties.size, ties.n_relevant)
-        # In a tie of t rows with m relevant, none of the first j is relevant with the product of
-        # (t - m - i) / (t - i) over i < j as probability; then the next one is with m / (t - j).
+        # A tie has t rows, m of them relevant. The probability that none of the first j is relevant
+        # is the product of (t - m - i) / (t - i) over i < j; that the next one is, m / (t - j).
         n_left, n_relevant = ties.size[spread.tie] - spread.nth, ties.n_relevant[spread.tie]
         none_yet = products_before((n_left - n_relevant) / n_left, spread.nth)
         chances = none_yet * n_relevant / n_left
@@ -130,7 +134,7 @@ def defined(values: Array, statistics: RankStatistics, policy: Policy) -> Array:
 
 
 def ratio(numerator: Array, denominator: Array, policy: Policy) -> Array:
-    """Return the quotients, `zero_division` where the denominator is 0."""
+    """Return the quotients, and `zero_division` where the denominator is 0."""
     with np.errstate(invalid="ignore"):  # a denominator is 0 only where the numerator is, too
         quotient: Array = numerator / denominator
     if not np.isnan(policy.zero_division):

@@ -1,17 +1,17 @@
 """Ties: groups of tied rows with a relevant one, and their expected hits. NumPy only.
 
-All orders of the rows of a tie are equally likely. A metric that adds up terms of positions has the
-expectation: each term times the probability that a relevant row has that position. No term is
-negative, so no digits are lost. Without ties each group is one row at its rank.
+All orders of the rows of a tie are equally likely. A metric that adds up terms of positions has an
+expectation: each term counts times the probability that a relevant row has this position. No term
+is negative, so no digits are lost. Without ties each group is one row at its rank.
 
 Example: three tied rows at the top, one of them relevant, and k = 2. Two of the three come first,
 so hits@2 = (2 - 0) * 1 / 3. The relevant row is at position 1, 2 or 3 with probability 1/3 each, so
 reciprocal_rank@2 = 1/3 / 1 + 1/3 / 2 = 1/2.
 
-In the model of `err` a user goes down the ranking and stops at each row with the probability that
-it satisfies, s. The user passes rows with the product of their 1 - s, whatever their order. So the
-order of a tie changes only the chances to stop at the positions within it. Their expectations over
-all orders are computed by adding row after row.
+In the model of `err` a user goes down the ranking and stops at each row with a probability s, that
+the row satisfies the user. The user passes several rows with the product of their 1 - s, in any
+order. So the order of a tie changes only the chances to stop at the positions within it. Their
+expectations over all orders are computed by adding row after row.
 
 Example: two tied rows at the top, with s = 1/2 and s = 0. The first is at position 1 or 2 with
 probability 1/2 each. A user stops at either position with 1/2 * 1/2 = 1/4 and passes both with 1/2.
@@ -39,11 +39,11 @@ class Ties(NamedTuple):
     Parameters
     ----------
     user, above : ndarray of shape (n_ties,), int
-        The user whose ranking a tie is in, and the number of rows ranked above it.
+        The user of the tie, and the number of the user's rows above it.
     size, n_relevant : ndarray of shape (n_ties,), int
-        The number of its rows, and of the relevant ones.
+        The number of its rows, and of its relevant rows.
     n_relevant_above : ndarray of shape (n_ties,), int
-        The number of the user's relevant rows that are ranked above it.
+        The number of the user's relevant rows above it.
     chance, gain : ndarray of shape (n_ties,), float
         The probability of a relevant row at each of its positions, and the expected gain there.
     """
@@ -64,8 +64,8 @@ class Ties(NamedTuple):
 def find_ties(counts: Counts, gain: Array | None = None) -> Ties:
     """Return the ties of counted rows. Each relevant row gains 1 unless `gain` is passed.
 
-    A tie whose rows are all relevant is split into single rows. So a perfect ranking adds up, term
-    by term, to the ideal.
+    A tie of relevant rows only is split into single rows, so that the terms of a perfect ranking
+    equal the terms of the ideal.
     """
     rows = run_starts(counts.user, counts.above)
     if gain is not None:
@@ -83,7 +83,7 @@ def find_ties(counts: Counts, gain: Array | None = None) -> Ties:
 def split_ties(counts: Counts, rows: Array, are_equal: Array | bool) -> Counts:
     """Return counts in which the rows of a tie follow each other, if all are relevant and equal.
 
-    `rows` are the first rows of ties, `are_equal` says which ties have equal rows.
+    `rows` are the first rows of ties, `are_equal` has a flag for each tie of equal rows.
     """
     n_rows = len(counts.user)
     if len(rows) == n_rows:
@@ -96,17 +96,17 @@ def split_ties(counts: Counts, rows: Array, are_equal: Array | bool) -> Counts:
 
 
 def expected_hits(counts: Counts, cut_off: int | Array) -> Hits:
-    """Return the expected number of relevant rows above a cut-off, one for all or one per row.
+    """Return the expected number of relevant rows above a cut-off, one for all or one for each row.
 
-    A tie above the cut counts fully. In a tie across the cut, (cut - above) rows come before it.
-    The numerator and the denominator, the size of the tie across the cut or 1, are whole numbers.
-    So a metric divides once, and its value is the float nearest to the exact value.
+    A tie above the cut counts fully. In a tie across the cut, (cut - above) rows come before the
+    cut. The denominator is the size of this tie, or 1. Numerator and denominator are integers, so a
+    metric divides once, and its value is the float nearest to the exact value.
     """
     n_users = len(counts.n_ranked)
     room = cut_off - counts.above
-    is_whole = counts.tied <= room
-    hits = np.bincount(counts.user[is_whole], minlength=n_users)
-    across = np.flatnonzero((room > 0) & ~is_whole)
+    is_above = counts.tied <= room
+    hits = np.bincount(counts.user[is_above], minlength=n_users)
+    across = np.flatnonzero((room > 0) & ~is_above)
     # A user has at most one tie across the cut. Each of its relevant rows adds the room.
     user = counts.user[across]
     sizes, added = np.ones(n_users, np.int64), np.bincount(user, minlength=n_users)
@@ -119,8 +119,8 @@ class Spread:
     """The first positions of ties. Equal ties share them, so that each sum is computed once.
 
     Equal ties begin at the same position, have the same depth and the same `kind`. The arrays have
-    an element for each position: `position`, from 1 on; `nth`, its number within the tie; and
-    `tie`, one of the ties that have it.
+    an element for each position: `position`, from 1 on; `nth`, its number within the tie from 0 on;
+    and `tie`, one of the ties at this position.
     """
 
     def __init__(self, above: Array, depth: Array, *kind: Array) -> None:
@@ -140,7 +140,7 @@ class Spread:
 def products_before(factors: Array, nth: Array) -> Array:
     """Return the product of the factors before each one in its group; `nth` is its number there."""
     products = np.where(nth > 0, np.roll(factors, 1), 1.0)
-    # Each product is multiplied by the one before it: of one factor, of two, of four and so on.
+    # Each product is multiplied by an earlier product: of one factor, then of two, four and so on.
     step, later = 1, np.flatnonzero(nth > 1)
     while len(later):
         products[later] *= products[later - step]
@@ -151,7 +151,7 @@ def products_before(factors: Array, nth: Array) -> Array:
 
 def sum_by(user: Array, terms: Array, n_users: int) -> Array:
     """Return the sum of each user's terms, added in their order."""
-    # The order is the ranking's, so the bits of a sum never depend on what else is evaluated.
+    # Terms have the order of the ranking, so other metrics in the call change no bit of a sum.
     total = np.bincount(user, weights=terms, minlength=n_users)
     return total.astype(np.float64, copy=False)  # without terms NumPy returns integers
 
@@ -162,7 +162,7 @@ class StopChances(NamedTuple):
     Parameters
     ----------
     user, above : ndarray of shape (n_ties,), int
-        The user whose ranking a tie is in, and the number of rows ranked above it.
+        The user of the tie, and the number of the user's rows above it.
     reached : ndarray of shape (n_ties,), float
         The probability that the user reaches the tie.
     offset, n_positions : ndarray of shape (n_ties,), int
@@ -179,7 +179,7 @@ class StopChances(NamedTuple):
     chance: Array
 
     def expect(self, k: int | None, n_users: int) -> Array:
-        """Return each user's expectation of 1 / the position of the stop, 0 for stops after k."""
+        """Return the expectation of 1 / the position of the stop, and 0 for a stop after k."""
         depth = self.n_positions if k is None else np.minimum(self.n_positions, k - self.above)
         ties = np.flatnonzero(depth > 0)
         spread = Spread(self.above[ties], depth[ties], self.offset[ties])
@@ -202,7 +202,7 @@ def find_stop_chances(counts: Counts, satisfaction: Array, k: int | None) -> Sto
     n_relevant = np.diff(rows, append=len(satisfaction))
     _, nth = number_members(np.diff(run_starts(user), append=len(user)))
     reached = products_before(np.multiply.reduceat(1 - satisfaction, rows), nth)
-    # A row without equals has one position. All such rows share the first chance, which is 1.
+    # A single row has one position. All single rows share the first chance, which is 1.
     offset, n_positions = np.zeros_like(size), np.ones_like(size)
     reached[size == 1] *= satisfaction[rows[size == 1]]
     wide = np.flatnonzero(size > 1)
@@ -243,8 +243,8 @@ def _chances_within_ties(
 ) -> tuple[Array, Array]:
     """Return the start of each tie's chances, and the chances to stop at its first positions.
 
-    Rows are added one by one. In a random order of n rows the one added is at position j with
-    probability 1/n, before it with (j - 1)/n and after it with (n - j)/n.
+    Rows are added one by one. In a random order of n rows the added row is at position j with
+    probability 1/n, before j with (j - 1)/n and after j with (n - j)/n.
     """
     order = np.argsort(-n_relevant, kind="stable")
     size, depth, rows, n_relevant = (each[order] for each in (size, depth, rows, n_relevant))

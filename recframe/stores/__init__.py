@@ -1,19 +1,27 @@
-"""Stores: paths with a scheme, and the access to their stores.
+"""Stores: paths with a scheme and the access to their stores, and checks of paths without one.
 
-This module only tells such paths from paths of this machine, and imports no library.
+This module imports no library.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Mapping
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from recframe.errors import RecframeError, hide, show_path
 
 URI = re.compile(r"((?:[A-Za-z0-9+.-]+::)*[A-Za-z][A-Za-z0-9+.-]+)://")  # a drive has one letter
+
+SPECIAL = {
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
 
 
 class Access(NamedTuple):
@@ -32,11 +40,11 @@ class Access(NamedTuple):
 
     def place(self, given: Any) -> Any:
         """Return the value of an option, with the access to its store if it is a path."""
-        is_path = isinstance(given, str | os.PathLike) and not isinstance(given, Placed)
-        return Placed(os.fspath(given), self) if is_path else given
+        is_path = isinstance(given, str | os.PathLike) and not isinstance(given, PathWithAccess)
+        return PathWithAccess(os.fspath(given), self) if is_path else given
 
 
-class Placed(NamedTuple):
+class PathWithAccess(NamedTuple):
     """A path, and the access to its store."""
 
     path: str
@@ -114,3 +122,39 @@ def as_arrow(filesystem: Any) -> Any:
         "filesystem must be a filesystem of pyarrow or fsspec, such as pyarrow.fs.S3FileSystem(…), "
         f"but is an object of type {type(filesystem).__name__}"
     )
+
+
+def identify(path: str) -> object:
+    """Return the identity of a file or folder, the same under all its names."""
+    try:
+        path.encode()  # Arrow opens UTF-8 names only.
+        found = os.stat(path)  # noqa: PTH116 - it takes half the time
+    except OSError as error:
+        raise RecframeError(f"cannot read {show_path(path)}: {reason(error)}") from error
+    except ValueError as error:  # a byte that is not UTF-8, or a null character
+        raise RecframeError(
+            f"cannot read {show_path(path)}: its name is not UTF-8 text. Rename it."
+        ) from error
+    check_kind(path, found)
+    return (found.st_dev, found.st_ino) if found.st_ino else Path(path).resolve()
+
+
+def check_kind(path: str, found: os.stat_result, act: str = "read") -> None:
+    """Raise for an entry that is neither a file nor a folder."""
+    kind = SPECIAL.get(stat.S_IFMT(found.st_mode))
+    if kind is not None:
+        raise RecframeError(f"cannot {act} {show_path(path)}: it is {kind}, not a file")
+
+
+def check_named(role: str, path: str) -> None:
+    """Raise if a path is empty: some calls take it for the current folder."""
+    if not path:
+        raise RecframeError(
+            f"{role} must name a file or folder, but is '' (an unset variable?); "
+            "the current folder is '.'"
+        )
+
+
+def reason(error: OSError) -> str:
+    """Return the reason why a file or folder cannot be read."""
+    return "no such file" if isinstance(error, FileNotFoundError) else str(error.strerror)

@@ -20,9 +20,8 @@ from pyarrow.fs import FileSelector
 
 from recframe.errors import RecframeError, quote, show_path
 from recframe.kernel.threads import run_ahead
-from recframe.stores import ENVIRONMENT, Access, show_uri
-from recframe.stores.disk import identify, reason
-from recframe.stores.store import Place, Store, find_place
+from recframe.stores import ENVIRONMENT, Access, identify, reason, show_uri
+from recframe.stores.store import Location, Store, locate
 from recframe.stores.tables import MARKS, NOTE, refuse_part
 
 NOTES = ("_", ".")  # Names that begin so are not data.
@@ -39,11 +38,11 @@ class Entry(NamedTuple):
     is_folder: bool
 
 
-class Listed(NamedTuple):
+class ListedFile(NamedTuple):
     """A file, or a Delta table."""
 
     path: str  # the path of a file as shown, or the folder of a table
-    place: Place
+    place: Location
     is_given: bool = False  # The caller names this very file.
     log: str = ""  # the path or URI that a table's log is read from
 
@@ -183,6 +182,24 @@ def _below(folder: str, name: str) -> str:
     return f"{folder.rstrip('/')}/{name}" if folder.strip("/") else name
 
 
+def match_folders(store: Store, key: str, *, is_folder: bool) -> dict[str, list[str]]:
+    """Return the files in a folder, or in the folders that a pattern matches, by folder.
+
+    A file that the pattern itself matches is its own key.
+    """
+    given = key if store.is_here else key.rstrip("/") or key
+    folder, steps = (given, ()) if is_folder else split_pattern(store, key)
+    listed = list_disk(folder, steps) if store.is_here else list_store(store, folder, steps)
+    matches: dict[str, list[str]] = {folder: []} if is_folder else {}
+    for names, path, is_below in sorted(listed):
+        n_matched, is_matched = match_steps(names, steps)
+        if n_matched >= 0:
+            parts = path.rsplit(os.sep if store.is_here else "/", len(names) - n_matched)
+            files = matches.setdefault(folder if is_folder else parts[0], [])
+            files += [path] * (is_matched and not is_below)
+    return matches
+
+
 def _list_above(store: Store, folder: str) -> list[str]:
     """Return a folder and its parents, the nearest first, and on disk those without links too."""
     if store.is_here:
@@ -224,7 +241,7 @@ def find_tables(store: Store, folders: Iterable[str]) -> dict[str, tuple[str, st
     }
 
 
-class Listings:
+class Listing:
     """The files that the paths of one call name; each store is opened once."""
 
     def __init__(self, access: Access = ENVIRONMENT) -> None:
@@ -232,50 +249,52 @@ class Listings:
         self._stores: dict[str, Store] = {}
         self._shown: dict[object, str] = {}  # names of all files, by identity
         self._names: set[str] = set()  # the same names
-        self._found: list[Listed] = []  # files that no log names
+        self._found: list[ListedFile] = []  # files that no log names
 
-    def find(self, path: str) -> list[Listed]:
+    def find(self, path: str) -> list[ListedFile]:
         """Return the files that a path names; a Delta table is named by its folder."""
         store, key = self.place(path)
         is_folder = look_up(store, key)
         if is_folder is False:
-            self._found.append(self.name(Place(store, key))._replace(is_given=True))
+            self._found.append(self.name(Location(store, key))._replace(is_given=True))
             return self._found[-1:]
-        given = key if store.is_here else key.rstrip("/") or key
-        folder, steps = (given, ()) if is_folder else split_pattern(store, key)
-        listed = list_disk(folder, steps) if store.is_here else list_store(store, folder, steps)
-        matches: dict[str, list[str]] = {folder: []} if is_folder else {}
-        for names, entry, is_inside in sorted(listed):
-            n_matched, is_meant = match_steps(names, steps)
-            if n_matched >= 0:
-                parts = entry.rsplit(os.sep if store.is_here else "/", len(names) - n_matched)
-                files = matches.setdefault(folder if is_folder else parts[0], [])
-                files += [entry] * (is_meant and not is_inside)
+        matches = match_folders(store, key, is_folder=bool(is_folder))
         if not matches:
             raise RecframeError(f"cannot read {show_path(store.show(key))}: no such file")
         tables = find_tables(store, [one for one in matches if one not in matches[one]])
-        found = list[Listed]()
-        for matched, files in sorted(matches.items()):
-            if table := tables.get(matched):
-                kind, root = table
-                # The library that reads logs in stores gets the URI as passed.
-                is_whole = Place(store, root).identify() == Place(store, matched).identify()
-                if kind != "Delta" or not is_whole or not (store.is_here or is_folder):
-                    refuse_part(store.show(matched), kind, store.show(root), is_whole=is_whole)
-                log = root if store.is_here else self._find_log(path)
-                found.append(Listed(root, Place(store, root), log=log))
-            elif not files:
-                shown = show_path(store.show(matched))
+        files = list[ListedFile]()
+        for folder, keys in sorted(matches.items()):
+            if table := tables.get(folder):
+                is_named = store.is_here or bool(is_folder)
+                files.append(self._find_table(path, Location(store, folder), *table, is_named))
+            elif keys:
+                files += [self.name(Location(store, one)) for one in keys]
+            else:
+                shown = show_path(store.show(folder))
                 raise RecframeError(f"cannot read {shown}: no file in that folder")
-            found += [self.name(Place(store, one)) for one in files if not table]
-        self._found += [one for one in found if not one.log]
-        return found
+        self._found += [one for one in files if not one.log]
+        return files
 
-    def place(self, path: str) -> Place:
+    def _find_table(
+        self, path: str, place: Location, kind: str, root: str, is_named: bool
+    ) -> ListedFile:
+        """Return the Delta table that a place is; raise for other tables and parts of tables.
+
+        In stores, a table must be named by its folder, because the library that reads its log gets
+        the URI as it was passed.
+        """
+        store = place.store
+        table = Location(store, root)
+        is_whole = table.identify() == place.identify()
+        if kind != "Delta" or not is_whole or not is_named:
+            refuse_part(store.show(place.key), kind, store.show(root), is_whole=is_whole)
+        return ListedFile(root, table, log=root if store.is_here else self._find_log(path))
+
+    def place(self, path: str) -> Location:
         """Return the place of a path."""
-        return find_place(path, self._access, self._stores)
+        return locate(path, self._access, self._stores)
 
-    def name(self, place: Place) -> Listed:
+    def name(self, place: Location) -> ListedFile:
         """Return a file under a name that no other file has, or raise if it was found before."""
         store, key = place
         identity, shown = place.identify(), store.show(key)
@@ -288,7 +307,7 @@ class Listings:
             shown = next(f"{shown} ({n})" for n in count(2) if f"{shown} ({n})" not in self._names)
         self._shown[identity] = shown
         self._names.add(shown)
-        return Listed(shown, place)
+        return ListedFile(shown, place)
 
     def check(self) -> None:
         """Raise if files belong to a table, whose log knows which of them are live.
@@ -296,13 +315,13 @@ class Listings:
         One file that is named alone is read; a shell may have made several from a pattern.
         """
         is_one = sum(file.is_given for file in self._found) == 1
-        by_store: dict[Store, list[tuple[str, Listed]]] = {}
+        by_store: dict[Store, list[tuple[str, ListedFile]]] = {}
         for file in self._found:
             if not (file.is_given and is_one):
                 folder = os.path.dirname(file.place.key)  # noqa: PTH120 - it takes a tenth
                 by_store.setdefault(file.place.store, []).append((folder, file))
         for store, files in by_store.items():
-            tables, first = find_tables(store, dict(files)), dict[object, Listed]()
+            tables, first = find_tables(store, dict(files)), dict[object, ListedFile]()
             for folder, file in files:
                 table = tables[folder]
                 if table and not (file.is_given and first.setdefault(table, file) is file):

@@ -15,10 +15,9 @@ from pyarrow.fs import copy_files
 
 from recframe.errors import RecframeError, show_path
 from recframe.other_tables import PathLike
-from recframe.stores import ENVIRONMENT, is_uri, show_uri, without_file
-from recframe.stores.disk import check_kind, identify
+from recframe.stores import ENVIRONMENT, check_kind, identify, is_uri, show_uri, without_file
 from recframe.stores.listings import look_up, match_steps, split_pattern
-from recframe.stores.store import HERE, Store, find_place
+from recframe.stores.store import HERE, Store, locate
 
 # Object stores: a file appears only when its upload completes.
 OBJECT_STORES = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "oss", "oci", "memory"}
@@ -61,7 +60,7 @@ def whole_file(path: PathLike) -> Iterator[IO[bytes]]:
 @contextmanager
 def _uploaded(uri: str) -> Iterator[IO[bytes]]:
     """Open a file of this machine, which is sent to a store once it is complete."""
-    store, key = find_place(uri, ENVIRONMENT, {}, "write")
+    store, key = locate(uri, ENVIRONMENT, {}, "write")
     with store.reaching(key, "write"):
         if store.is_web:
             raise OSError(

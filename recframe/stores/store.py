@@ -18,8 +18,7 @@ from pyarrow import ArrowInvalid, PythonFile
 from pyarrow.fs import FileInfo, FileSystem, FileType, FSSpecHandler, LocalFileSystem
 
 from recframe.errors import QUERY, USER, RecframeError, hide, quote, shorten, show_path
-from recframe.stores import Access, as_arrow, is_uri, show_uri, without_file
-from recframe.stores.disk import identify
+from recframe.stores import Access, as_arrow, identify, is_uri, show_uri, without_file
 
 WEB = ("http", "https")  # In these, a question mark begins the query.
 OF_ARROW = ("s3", "gs", "gcs", "abfs", "abfss", "hdfs", "viewfs")
@@ -209,7 +208,7 @@ class Store:
             raise RecframeError(f"cannot {act} {show_path(self.show(key))}: {message}") from error
 
 
-class Place(NamedTuple):
+class Location(NamedTuple):
     """A path in a store."""
 
     store: Store
@@ -229,10 +228,10 @@ class Place(NamedTuple):
 
 
 HERE = Store(LocalFileSystem())
-NOWHERE = Place(HERE, "")  # the place of rows that are no file
+NOWHERE = Location(HERE, "")  # the place of rows that are no file
 
 
-def find_version(place: Place) -> object:
+def find_version(place: Location) -> object:
     """Return the size and time of change of a listed file, or None if they are not known."""
     if not place.store.is_here:
         return place.store.versions.get(place.key)
@@ -267,20 +266,20 @@ def first_line(error: BaseException) -> str:
     return str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
 
 
-def find_place(path: str, access: Access, stores: dict[str, Store], act: str = "read") -> Place:
+def locate(path: str, access: Access, stores: dict[str, Store], act: str = "read") -> Location:
     """Return the place of a path; each store is opened once and kept in `stores`."""
     if not access.leads_away(path):
-        return Place(HERE, without_file(path))
+        return Location(HERE, without_file(path))
     if access.filesystem is not None:
         store = stores.setdefault("filesystem", Store(access.filesystem))
         if store.handler is not None:
-            return Place(store, str(store.handler.fs._strip_protocol(path)))
+            return Location(store, str(store.handler.fs._strip_protocol(path)))
         if is_uri(path):
             raise RecframeError(
                 f"cannot {act} {show_path(path)}: with a filesystem of pyarrow, a path must have "
                 "no scheme, such as 'bucket/folder/file.parquet'"
             )
-        return Place(store, path.rstrip("/") or path)
+        return Location(store, path.rstrip("/") or path)
     is_web = path.partition("://")[0] in WEB
     at = path.find("?") if is_web else next((one.start() for one in QUERY.finditer(path)), -1)
     whole, query = (path, "") if at < 0 else (path[:at], path[at:])
@@ -293,9 +292,9 @@ def find_place(path: str, access: Access, stores: dict[str, Store], act: str = "
         stores[base + of_base] = _open(base, of_base, access, f"{base}/{below}", act)
     store = stores[base + of_base]
     if is_web:  # Addresses of folders end in a slash.
-        return Place(store, quote_url(f"{store.root}{slash}{below}{query}", safe=IN_URLS))
+        return Location(store, quote_url(f"{store.root}{slash}{below}{query}", safe=IN_URLS))
     gap = "" if not store.root or not below or store.root.endswith("/") else "/"
-    return Place(store, f"{store.root}{gap}{below.rstrip('/')}")
+    return Location(store, f"{store.root}{gap}{below.rstrip('/')}")
 
 
 def _open(base: str, query: str, access: Access, path: str, act: str) -> Store:

@@ -64,7 +64,7 @@ def test_no_labels_have_a_mean_beyond_them(name, k, ties):
 @pytest.mark.parametrize("ties", ["expected", "best", "worst"])
 @pytest.mark.parametrize("gain", ["linear", "exponential", "binary"])
 def test_no_grades_have_a_mean_beyond_them(label, ties, gain):
-    """With grades, low is that of grade 0 and high that of the highest grade."""
+    """With grades, low and high are the lowest and highest mean over all grades of open rows."""
     name, _, k = label.partition("@")
     asked = {"ties": ties, "min_relevance": 1, "gain": gain}
     as_grades = {"binary": (0, 1)}.get(gain, range(4))
@@ -96,7 +96,7 @@ def test_only_these_metrics_never_fall():
 
 
 def test_judged():
-    """The share of judged rows is that of the first k, or of all ranked rows without k."""
+    """The column judged is the share of the first k rows, or of all ranked rows without k."""
     table = ROWS.rec(**OPTIONS).bounds(["precision@3", "rbp(p=0.8)"])["judged"]
     # Of Ann's first three rows one of two, and then half of a row, is judged; Bob's tie at 2 to 4
     # has one judged row of three, two of which are among the first three; Cat has two rows.
@@ -129,7 +129,7 @@ def test_null_relevance_is_no_judgment():
 
 
 def test_low_is_the_mean():
-    """The lowest mean is that of `mean`, which takes unjudged rows as not relevant."""
+    """The lowest mean equals `mean`, which takes unjudged rows as not relevant."""
     means = ROWS.rec(**OPTIONS).mean(METRICS).iloc[0].to_numpy()
     assert means.tolist() == ROWS.rec(**OPTIONS).bounds(METRICS)["low"].tolist()
 

@@ -1,4 +1,7 @@
-"""Catalogue metrics equal means over all possible lists, on every engine and at the edges."""
+"""df.rec.catalogue has means over all possible lists, on every engine and at the edges.
+
+Tests of recframe catalogue belong here.
+"""
 
 import json
 import math

@@ -1,4 +1,7 @@
-"""df.rec.compare agrees with SciPy, brute force and simulations."""
+"""df.rec.compare agrees with SciPy, brute force and simulations.
+
+Tests of `baseline`, `test`, `correction`, `n_resamples` and `seed` belong here.
+"""
 
 import itertools
 import sys
@@ -88,7 +91,7 @@ def test_the_baseline_is_named_in_text(label):
 
 
 def test_users_left_out():
-    """Users without a value are counted under the side that lacks it."""
+    """Users without a value are counted under the model that lacks it."""
     frame = pd.DataFrame(
         {
             "user": [1, 1, 2, 2, 3, 3, 4, 4],

@@ -1,4 +1,4 @@
-"""df.rec.curve returns the means of `mean` at each cut-off in one pass."""
+"""df.rec.curve returns the means at each cut-off in one pass."""
 
 import sys
 import types

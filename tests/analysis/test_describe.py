@@ -1,4 +1,7 @@
-"""df.rec.describe returns the values that a count by hand or by plain pandas gives."""
+"""df.rec.describe returns the values that a count by hand or by plain pandas gives.
+
+Tests of recframe describe belong here.
+"""
 
 import copy
 import math
@@ -44,7 +47,7 @@ def test_figures_by_hand(frame):
 
 
 def test_a_column_for_each_score(frame):
-    """Each score column has a column of its own values."""
+    """Each score column has its values in one column of the table."""
     table = frame.assign(b_score=[1, 2, 3, 1, None, 1, 1, 1]).rec.describe(k=1)
 
     assert ["score", "b_score"] == table.columns.tolist()
@@ -461,7 +464,7 @@ def test_users_without_rows_do_not_count_among_judged_rows():
 
 
 def sample_candidates(n_users=12, n_rows=25):
-    """Return rows of users, each with one relevant row and candidates of its own."""
+    """Return rows of users, each with one relevant item and with sampled candidates."""
     rng = np.random.default_rng(2)
     users = np.repeat(range(n_users), n_rows)
     items = np.concatenate([rng.choice(300, n_rows, replace=False) for _ in range(n_users)])
@@ -499,7 +502,7 @@ def open_all(frame, folder, **options):
 @pytest.mark.parametrize("ids", ["int", "str"])
 @pytest.mark.parametrize("with_truth", [False, True])
 def test_sampled_candidates(ids, with_truth, tmp_path):
-    """A description names sampled candidates on every engine, whatever the order of rows is."""
+    """A description names sampled candidates on every engine, in any order of rows."""
     frame, options = sample_candidates().astype({"item": ids}), {}
     if with_truth:
         truth = frame.loc[frame["relevant"], ["user", "item"]]
@@ -528,7 +531,7 @@ NOT_SAMPLED = {
 
 @pytest.mark.parametrize("case", NOT_SAMPLED)
 def test_candidates_that_are_not_sampled(case, tmp_path):
-    """Other frames are not said to be sampled, on any engine."""
+    """Descriptions of other frames do not name sampled candidates, on any engine."""
     for rec in open_all(NOT_SAMPLED[case](sample_candidates()), tmp_path):
         table = rec.describe(5)
         table = table.compute() if hasattr(table, "compute") else table
@@ -536,7 +539,7 @@ def test_candidates_that_are_not_sampled(case, tmp_path):
 
 
 def test_an_item_of_truth_without_a_row():
-    """Lists that miss a relevant item of truth are not said to be sampled."""
+    """A description of lists that miss a relevant item of truth names no sampled candidates."""
     frame = sample_candidates()
     truth = frame.loc[frame["relevant"], ["user", "item"]]
     more = pd.concat([truth, pd.DataFrame({"user": [0], "item": [999]})])

@@ -1,10 +1,10 @@
 """`inspect` and `describe` show grades from truth, and mark rows that truth does not hold."""
 
+import dask
 import dask.dataframe as dd
 import pandas as pd
 import pytest
 
-import dask
 import recframe
 from recframe.dask import DaskRecAccessor
 

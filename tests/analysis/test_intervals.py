@@ -1,4 +1,7 @@
-"""Intervals of means agree with SciPy and their definitions, also at the edges."""
+"""An `interval` of a mean agrees with SciPy and its definition, also at the edges.
+
+Tests of `confidence` belong here.
+"""
 
 import math
 from pathlib import Path
@@ -53,7 +56,7 @@ def signs(n_won, n_lost, n):
 
 
 def of_signs(n_won, n_lost, n, confidence=0.95, interval="tango"):
-    """Return the interval of such differences."""
+    """Return the interval of the mean of these differences."""
     asked = how(interval, confidence)
     return mean_interval(signs(n_won, n_lost, n), True, asked, are_differences=True)
 

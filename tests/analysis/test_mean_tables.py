@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import recframe
-from noted import EQUAL
+from note_cases import EQUAL
 
 FRAME = pd.DataFrame(
     {
@@ -59,7 +59,7 @@ Mean over the users of each country. Bold: the best mean.
 
 
 def test_markdown_of_curves(rec):
-    """A curve has a row for each cut-off and a column for each model, with its own name."""
+    """A curve has a row for each cut-off and a column for each model, under the model's name."""
     table = rec.curve("ndcg", k=[1, 2])
     lines = table.rename(columns={"old": "recall"}).to_markdown().splitlines()
 
@@ -114,7 +114,7 @@ def test_captions_end_with_notes(method):
 
 
 def test_selected_and_sorted_tables(rec):
-    """Selecting, sorting and rounding keep the methods; other results are pandas' own."""
+    """Selecting, sorting and rounding keep the methods; other results are plain pandas tables."""
     table = rec.mean(["recall@1", "precision@1"]).sort_values("recall@1").round(1)
 
     assert "| n\\_w | **0.8** |" in table[["recall@1"]].to_markdown(digits=1)

@@ -1,4 +1,7 @@
-"""The overlap of models is a mean over all orders of ties, on every engine and at the edges."""
+"""df.rec.overlap has means over all orders of ties, on every engine and at the edges.
+
+Tests of recframe overlap belong here.
+"""
 
 import json
 import math
@@ -116,7 +119,7 @@ def test_by_hand():
 
 
 def test_equal_rankings():
-    """A model equals itself; a copy has ties of its own unless items order them."""
+    """A model equals itself; a copy breaks ties independently unless items order them."""
     frame = pd.DataFrame({"user": 1, "item": list("ab"), "a_score": 1, "b_score": 1})
 
     assert [[1, 0.5], [0.5, 1]] == frame.rec.overlap(1).to_numpy().tolist()
@@ -279,7 +282,7 @@ def test_polars():
 
 
 def test_the_command(tmp_path, capsys):
-    """The command prints and writes the table, and refuses what the method refuses."""
+    """The command prints and writes the table, and refuses like the method."""
     frame, out = THREE.drop(columns="c_score"), tmp_path / "out.csv"
     path = str(tmp_path / "a.parquet")
     frame.to_parquet(path)

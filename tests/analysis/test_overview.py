@@ -9,10 +9,10 @@ import pytest
 from IPython.core.completer import provisionalcompleter
 from IPython.core.interactiveshell import InteractiveShell
 
+import real_exports
 import recframe
 import recframe.dask
-import shapes
-from hostile import VALUES, Mute, Unequal
+from unusual_values import VALUES, Mute, Unequal
 
 NEXT = "Try .describe(k=10), .mean(['precision@10', 'recall@10']), .inspect(user)"
 
@@ -35,12 +35,12 @@ def test_what_is_found():
         "  relevant  inferred   'rating'",
         "  options   given      short='pad', min_relevance=4",
         NEXT,
-    ] == lines(shapes.movielens().rec(score="prediction", min_relevance=4, short="pad"))
+    ] == lines(real_exports.movielens().rec(score="prediction", min_relevance=4, short="pad"))
 
 
 def test_what_is_not_found():
     """The text shows the same call to paste as the error message."""
-    shown = lines(shapes.vector_store().rec(ties="worst"))
+    shown = lines(real_exports.vector_store().rec(ties="worst"))
 
     assert ["  score     not found", "  relevant  not found"] == shown[3:5]
     call = "Pass df.rec(score='distance', ascending=True, ties='worst', truth=...), where"
@@ -49,7 +49,7 @@ def test_what_is_not_found():
 
 def test_what_is_ambiguous():
     """The text shows the columns that could be the role."""
-    shown = lines(shapes.ab_log().rec)
+    shown = lines(real_exports.ab_log().rec)
 
     assert "  user      ambiguous  'session_id', 'user_id'" == shown[1]
     assert "Pass df.rec(user=...), where user is 'session_id', 'user_id'" == shown[-1]
@@ -57,7 +57,7 @@ def test_what_is_ambiguous():
 
 def test_what_is_refused():
     """An unknown label and a score without its direction show the refusal."""
-    frame = shapes.vector_store()
+    frame = real_exports.vector_store()
     shown = lines(frame.rec(user="query_di", relevant="doc_id"))
 
     assert "  user      refused    'query_di'" == shown[1]
@@ -68,8 +68,8 @@ def test_what_is_refused():
 
 
 def test_directions():
-    """A score whose lowest values are best is marked as such."""
-    frame = shapes.two_models()
+    """A score whose lowest values are best has a mark."""
+    frame = real_exports.two_models()
 
     assert "  score     inferred   'score_als', 'score_bpr' (lowest first)" in lines(
         frame.rec(ascending=[False, True])
@@ -81,7 +81,7 @@ def test_directions():
 
 def test_truth():
     """Truth is shown with its size and its columns, and a file by its path, unread."""
-    run, qrels = shapes.trec_run(), shapes.trec_qrels()
+    run, qrels = real_exports.trec_run(), real_exports.trec_qrels()
     shown = lines(run.rec(truth=qrels, min_relevance=1))
 
     assert "  relevant  inferred   'rel'" == shown[4]
@@ -95,7 +95,7 @@ def test_truth():
 
 def test_one_ranking():
     """user=None is shown, and inspect then takes no user."""
-    shown = lines(shapes.two_models().rec(user=None, duplicates="keep"))
+    shown = lines(real_exports.two_models().rec(user=None, duplicates="keep"))
 
     assert "  user      given      None: all rows are one ranking" == shown[1]
     assert shown[-1].endswith(".compare('recall@10'), .inspect()")
@@ -103,7 +103,7 @@ def test_one_ranking():
 
 def test_dask():
     """A Dask frame is shown with its columns and partitions, and its rows are not counted."""
-    ddf = dd.from_pandas(shapes.two_models(), npartitions=3)
+    ddf = dd.from_pandas(real_exports.two_models(), npartitions=3)
 
     assert "ddf.rec: 5 columns in 3 partitions" == lines(ddf.rec)[0]
     assert "Pass ddf.rec(user=...)" in repr(ddf.drop(columns="user_id").rec)
@@ -122,7 +122,7 @@ class Untouchable(pd.DataFrame):
 
 def test_no_value_is_looked_at():
     """The text is made from the labels and dtypes alone."""
-    frame = Untouchable(shapes.two_models())
+    frame = Untouchable(real_exports.two_models())
 
     assert NEXT.split(", .inspect")[0] in repr(frame.rec)
     assert "score_als" in frame.rec._repr_html_()
@@ -159,8 +159,9 @@ def test_any_frame_is_shown(name, options):
 @pytest.mark.parametrize("option", ["user", "item", "score", "relevant", "truth_item", "truth"])
 def test_any_label_is_shown(option, name):
     """The accessor shows itself under any value of an option."""
+    options = {"truth": ODD["tags"]} | {option: VALUES[name]()}
     try:
-        accessor = shapes.two_models().rec(**{"truth": ODD["tags"]} | {option: VALUES[name]()})
+        accessor = real_exports.two_models().rec(**options)
     except recframe.RecframeError:
         return
 
@@ -183,11 +184,11 @@ def test_what_cannot_be_asked():
 
 def test_html():
     """The HTML has the words of the text, in the colours of the page."""
-    shown = shapes.ab_log().rec(ties="worst")._repr_html_()
+    shown = real_exports.ab_log().rec(ties="worst")._repr_html_()
     inline = re.sub(r"</?code>", "", shown)
     texts = html.unescape(re.sub(r"<[^>]+>", " ", inline)).split()
 
-    assert repr(shapes.ab_log().rec(ties="worst")).split() == texts
+    assert repr(real_exports.ab_log().rec(ties="worst")).split() == texts
     assert "currentColor" in shown
     assert not re.search(r"#[0-9a-f]{3}|white|black", shown)
 
@@ -197,7 +198,7 @@ def test_completion(monkeypatch):
     # IPython warns about the environment of another Python.
     monkeypatch.delenv("VIRTUAL_ENV", raising=False)
     shell = InteractiveShell()
-    shell.user_ns |= {"df": shapes.two_models(), "recframe": recframe}
+    shell.user_ns |= {"df": real_exports.two_models(), "recframe": recframe}
     shell.run_cell("r = df.rec(ties='worst')", store_history=False)
 
     def complete(text):
@@ -210,12 +211,12 @@ def test_completion(monkeypatch):
     assert "ties=" in complete("recframe.rec(df, ti")
     shell.Completer.use_jedi = False  # Jedi would read all of pandas to know a frame.
     assert {"recall", "reciprocal_rank", "reconcile", "report"} == complete("df.rec.re")
-    assert not [name for name in dir(shapes.two_models().rec) if re.match("_[^_]", name)]
+    assert not [name for name in dir(real_exports.two_models().rec) if re.match("_[^_]", name)]
 
 
 def test_rec_is_the_accessor():
     """`recframe.rec` returns the accessor `df.rec`, with options and without."""
-    frame = shapes.two_models()
+    frame = real_exports.two_models()
 
     assert type(frame.rec) is type(recframe.rec(frame))
     pd.testing.assert_frame_equal(frame.rec.recall(k=4), recframe.rec(frame).recall(k=4))

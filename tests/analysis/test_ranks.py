@@ -1,4 +1,4 @@
-"""`rank` returns the position of every row, and `top` the first rows of every user."""
+"""df.rec.rank returns the position of every row, and df.rec.top the first rows of every user."""
 
 import math
 
@@ -59,7 +59,7 @@ def two():
 
 
 def test_scores_side_by_side(two):
-    """Each score column has its own positions, in its own direction."""
+    """Each score column has positions in the direction of this column."""
     ranks = two.rec(ascending=[False, True]).rank()
 
     assert ["model_score", "far_score"] == ranks.columns.tolist()
@@ -76,7 +76,7 @@ def test_scores_side_by_side(two):
     st.integers(0, 9),
 )
 def test_the_top_of_several_scores(rows, ties, seed):
-    """`top` of two scores has each score's own list, sorted by user and then by score."""
+    """`top` of two scores has one list for each score, sorted by user and then by score."""
     frame = strategies.frame(rows, scores="ratings").set_index(np.arange(len(rows)) * 7)
     frame["b_score"] = np.random.default_rng(seed).integers(0, 3, len(frame))
     ours = frame.rec(ties=ties, missing="unranked")

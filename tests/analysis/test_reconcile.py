@@ -1,4 +1,7 @@
-"""The conventions that give a reported number, and the range of means over all of them."""
+"""df.rec.reconcile lists the conventions that give a number; df.rec.robustness has their range.
+
+Tests of recframe reconcile belong here.
+"""
 
 import io
 import json

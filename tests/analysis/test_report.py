@@ -330,7 +330,7 @@ def test_coverage_of_the_catalogue(items, queries):
 
 
 def test_options_in_force_are_explained(queries):
-    """The page has the meaning of the value in force, and not that of other values."""
+    """The page explains the value in force, and no other value."""
     page = html.unescape(queries.rec(ties="worst", **OF_QUERIES).report("recall@5").html)
 
     worst = "<strong>worst</strong>: the order of rows with equal scores: relevant rows last</dd>"

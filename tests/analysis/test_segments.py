@@ -1,4 +1,4 @@
-"""A segment counts like a frame of its own, and a weight like a repeated user."""
+"""A segment of `by` counts like a separate frame, and users with `weights` like repeated users."""
 
 import sys
 
@@ -350,7 +350,7 @@ def test_users_without_rows():
     assert ["NL", True] == [table.index[0][0], pd.isna(table.index[1][0])]
     assert {"FR": 0.0, "NL": 1.0} == by_user["recall@1"].droplevel("score").to_dict()
     with pytest.raises(
-        recframe.RecframeError, match=r"but has 1 others \(user 3 has nan\); a Series"
+        recframe.RecframeError, match=r"but has 1 other \(user 3 has nan\); a Series"
     ):
         recs.assign(w=1).rec(population="all", truth=truth, short="pad").mean(
             "recall@1", weights="w"

@@ -1,4 +1,7 @@
-"""Means and differences by a judge are corrected by people's labels of some users."""
+"""Argument `trusted`: labels by people correct means and differences by a judge.
+
+Tests of `trusted_min_relevance` belong here.
+"""
 
 import contextlib
 import io
@@ -56,7 +59,7 @@ def draw_values(n=300, n_judged=80, seed=1):
 
 
 def test_summary_is_the_regression_estimator(rows):
-    """Mean, interval and bias are those of the formula of two-phase sampling."""
+    """Mean, interval and bias follow the formula of two-phase sampling."""
     table = rec_of(rows).summary("precision@3", trusted="human")
 
     by_judge = rec_of(rows).precision(3)
@@ -79,7 +82,7 @@ def test_summary_is_the_regression_estimator(rows):
 
 
 def test_compare_is_the_regression_of_differences(rows):
-    """A difference, its interval and p-value are those of paired differences."""
+    """A difference, its interval and its p-value follow the same formula for paired differences."""
     table = rec_of(rows).compare("precision@3", trusted="human")
 
     by_judge = rec_of(rows).precision(3)
@@ -96,7 +99,7 @@ def test_compare_is_the_regression_of_differences(rows):
 
 
 def test_people_for_all_users_are_their_plain_mean():
-    """If people judged all users, the mean is theirs, whatever the judge says."""
+    """If people judged all users, the mean is theirs, for any labels of the judge."""
     people, judge = draw_values(n_judged=300)
 
     estimate = estimate_of(people, judge)
@@ -106,7 +109,7 @@ def test_people_for_all_users_are_their_plain_mean():
 
 
 def test_whole_weights_count_users_as_often():
-    """The mean of users with whole weights is that of users repeated as often."""
+    """A user with a weight of 3 counts like the same user three times."""
     people, judge = draw_values()
     times = np.random.default_rng(2).integers(1, 4, len(judge))
 
@@ -123,7 +126,7 @@ def test_whole_weights_count_users_as_often():
 
 
 def test_nulls_of_people_leave_their_users_out():
-    """Users without a value by people are left out, also those whom people did not judge."""
+    """Users without a value by people are left out, also users whom people did not judge."""
     people, judge = draw_values(n=20_000, n_judged=10_000)
     is_null = np.random.default_rng(3).random(len(judge)) < judge  # nulls depend on the value
     truth = people[(people != NOT_JUDGED) & ~is_null].mean()
@@ -196,7 +199,7 @@ def test_pairs_that_are_judged_in_part(rows):
 
 
 def test_units_that_are_judged_in_part():
-    """If people judged one of a unit's rankings, the interval is not longer than people's own."""
+    """If people judged one of a unit's rankings, the interval is at most as long as people's."""
     rng, n = np.random.default_rng(5), 600
     units = np.arange(n) // 4
     own = rng.beta(1, 2, n // 4)[units]
@@ -395,7 +398,7 @@ def test_command_line(rows, tmp_path, monkeypatch):
 
 
 def test_gate(rows, tmp_path, monkeypatch):
-    """A gate on two saved tables is that of people's values, from one file or from two."""
+    """A gate on two saved tables compares people's values, from one file or from two."""
     monkeypatch.chdir(tmp_path)
     judged = rows.dropna()
     for score in SCORES:

@@ -1,4 +1,4 @@
-"""Compare calls on Polars frames with pandas' call and Polars' own query, in time and memory.
+"""Compare calls on Polars frames with pandas' call and a query of Polars, in time and memory.
 
 Polars makes a frame from pandas' or, under "read", reads it from a parquet file that it wrote.
 Each call runs once before it is timed, so that none pays for memory that another gave back.
@@ -75,7 +75,7 @@ def measure(calls):
 
 
 def read_back(frame):
-    """Return a frame as Polars reads it from its own file."""
+    """Return a frame as Polars reads it from a file that Polars wrote."""
     import polars as pl
 
     with TemporaryDirectory() as folder:

@@ -68,7 +68,7 @@ def read_call(frame):
 
 
 def buffers(column):
-    """Return the arrays behind a column: values, codes, or buffers of strings."""
+    """Return the arrays that store a column: values, codes, or buffers of strings."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         return [column.cat.codes.to_numpy()]
     if not pd.api.types.is_string_dtype(column.dtype):

@@ -21,11 +21,11 @@ from contextlib import chdir, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 
+import dask
 import numpy as np
 import pandas as pd
 import polars as pl
 
-import dask
 import recframe
 import recframe.cli
 import recframe.dask
@@ -40,13 +40,13 @@ else:
 DIGITS = 1e-13
 SUMS = ("dcg", "rbp(", "err(", "average_", "reciprocal_", "hit_rate", "all_rel", "bpref", "mean(")
 OF_METHODS = dict.fromkeys(("mean", "curve", "catalogue", "describe"), DIGITS)
-# Some bounds are roots found step by step.
+# Some bounds are approximate roots.
 OF_METHODS |= dict.fromkeys(("summary", "compare", "command"), 1e-9)
 NUMBER = re.compile(r"(?<![\w.])(-?\d+\.\d+(?:e[-+]?\d+)?)")
 
 
 def main():
-    """Write the outcomes of all cases, or compare them with those written."""
+    """Write the outcomes of all cases, or compare them with written outcomes."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.golden", description=__doc__)
     parser.add_argument("command", choices=["write", "compare"])
     parser.add_argument("folder", type=Path, help="where the tables are, outside of the checkout")

@@ -377,7 +377,7 @@ def converted(frame, convert):
     """Return a converted frame, or None if the other library refuses it."""
     try:
         return convert(frame)
-    # Each library raises its own errors.
+    # Each library raises other errors.
     except Exception:
         return None
 

@@ -109,7 +109,7 @@ def measure(kind, asked, folder):
 
 
 def main():
-    """Print both tables, each beside its first row."""
+    """Print both tables, each next to its first row."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--lists", type=int, default=1_000_000)
     parser.add_argument("--repeats", type=int, default=3)

@@ -19,7 +19,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-# Other imports would count in the memory of every engine, so there are none here.
+# Nothing else is imported here, because it would count in the memory of every engine.
 K = 4
 METRICS = (f"precision@{K}", f"recall@{K}", "r_precision")
 USED = ["user", "score", "relevant"]
@@ -160,7 +160,7 @@ def print_tables(options, folder):
     paths = {order: folder / f"{order}-{options.rows}-{users}.parquet" for order in options.orders}
     missing = [order for order, path in paths.items() if not path.exists()]
     if missing:
-        # A process of its own keeps the file's memory out of the others.
+        # Another process writes the file, so its memory does not count.
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
             for order in missing:
                 process.submit(make_file, options.rows, users, order, paths[order]).result()
@@ -224,7 +224,7 @@ def print_table(order, path, options):
 
 
 def run_fresh(name, memory, path):
-    """Return seconds and peak MiB of an engine in a process of its own, or None if it failed."""
+    """Return seconds and peak MiB of an engine in a new process, or None if it failed."""
     command = [sys.executable, "-m", "tests.benchmarks.parquet", "--engine", name]
     run = subprocess.run(
         [*command, "--path", str(path), "--memory", memory],
@@ -242,7 +242,7 @@ def run_one(options):
     result = call()
     seconds = time.perf_counter() - start
     del result
-    # This is Linux's own count, because ru_maxrss starts at the parent's peak.
+    # Linux counts this peak for one process; ru_maxrss starts at the parent's peak.
     peak = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())[1]
     print(seconds, int(peak) / 1024)
 

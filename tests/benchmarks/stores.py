@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 
 import recframe
 from tests.benchmarks.data import make
-from tests.store_server import StoreServer
+from tests.stores.server import StoreServer
 
 METRICS = ("precision@4", "recall@4", "r_precision")
 # `evaluate` reads these columns.
@@ -77,8 +77,8 @@ def write_layouts(bucket, rows):
 
 @contextmanager
 def served(folder, delay=0.0, rate=None):
-    """Yield the port of a server in a process of its own."""
-    command = [sys.executable, "-m", "tests.store_server", str(folder), f"--delay={delay}"]
+    """Yield the port of a server in another process."""
+    command = [sys.executable, "-m", "tests.stores.server", str(folder), f"--delay={delay}"]
     command += [f"--rate={rate}"] * (rate is not None)
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:

@@ -130,7 +130,7 @@ def cases(rows, repeat, threads):
 
 
 def against_polars(compare, rows, **frame_arguments):
-    """Return recframe's time divided by Polars' on a frame of such a kind, as a tuple of one."""
+    """Return recframe's time divided by Polars' on the same frame, as a tuple of one."""
     frame = data.make(rows, **frame_arguments)
     return (compare(ours=recframe_call(frame), polars=engines.polars_call(frame))["polars"],)
 

@@ -17,7 +17,7 @@ HITS = f"Polars hits@{K}"
 CONVERTED = "with from_pandas"
 # These compute precision, recall and R-precision, as recframe does.
 FAIR = "Polars fair", "DuckDB fair"
-# A target in milliseconds stands in the place of a peer.
+# The name under which a target in milliseconds is listed, among the peers.
 MILLISECONDS = "ms"
 # Each peer takes a frame and a number of threads.
 PEERS = {

@@ -67,7 +67,7 @@ MEANS = {
 
 
 def equal_models(rng, n):
-    """Return differences of two equal models, one of which the judge prefers by 0.02."""
+    """Return differences of two equal models; the judge prefers one of them by 0.02."""
     people = rng.normal(0, 0.20, n)
     return people, 0.02 + 0.7 * people + rng.normal(0, 0.08, n)
 
@@ -135,7 +135,7 @@ def measure(draw, n, repeat, kind="", *, are_differences=False):
 
 
 def spread(values, weights):
-    """Return the values whose plain mean and error are those of weighted values."""
+    """Return values with the plain mean and error that weighted values have."""
     from recframe.analysis.intervals import spread_by
 
     return spread_by(values, weights)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import recframe
-from command_lines import EXAMPLE, GOLDEN, OUT, TABLE
+from command_line_example import EXAMPLE, GOLDEN, OUT, TABLE
 from recframe.analysis.compare import METHODS, Correction, Test
 from recframe.analysis.resampling import Interval, OfDifferences
 from recframe.cli import COMMANDS, main
@@ -284,7 +284,7 @@ def test_remedy_of_a_refusal(tmp_path, capsys):
 
 
 def test_an_answer_replaces_a_flag(tmp_path, capsys):
-    """In the command to paste, the flag of an answer stands in place of flags of its option."""
+    """In the command to paste, the flag of an answer replaces the flags of its option."""
     path = str(tmp_path / "runs.parquet")
     rows = {"user": 1, "item": ["a", "a"], "session": [1, 2], "score": 0.5, "relevant": 1}
     pd.DataFrame(rows).to_parquet(path)

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import recframe
-from command_lines import GOLDEN
+from command_line_example import GOLDEN
 from recframe.analysis.gate import Thresholds, find_failed, find_low
 from recframe.cli import main
 from recframe.frames.tables import tidy_table

@@ -8,7 +8,7 @@ import pytest
 import recframe
 from recframe.cli import main
 from recframe.cli.parser import read_term
-from recframe.files import sources
+from recframe.files import staging
 
 WRITTEN = {
     "day >= 2026-11-01": ("day", ">=", "2026-11-01"),
@@ -128,13 +128,13 @@ def test_numbers_that_text_is_compared_with(frame, tmp_path, sign, capsys):
 def test_csv_is_staged_once(frame, tmp_path, monkeypatch, capsys):
     """A command that opens files twice stages files without footers once."""
     frame.to_csv(tmp_path / "run.csv", index=False)
-    staged, stage = [], sources._stage
+    staged, stage = [], staging._stage
 
     def note(*arguments):
         staged.append(arguments)
         return stage(*arguments)
 
-    monkeypatch.setattr(sources, "_stage", note)
+    monkeypatch.setattr(staging, "_stage", note)
     assert 0 == main(["describe", str(tmp_path / "run.csv"), "--k", "1"])
 
     assert 1 == len(staged)

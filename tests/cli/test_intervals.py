@@ -9,7 +9,7 @@ from textwrap import fill
 import pandas as pd
 import pytest
 
-from command_lines import EXAMPLE
+from command_line_example import EXAMPLE
 from recframe.analysis.paper_tables import MAIN_COLUMNS
 from recframe.cli import main
 
@@ -54,7 +54,7 @@ def test_how_sure(name, tmp_path, capsys):
 
 
 def test_how_sure_of_many_blocks(large, capsys):
-    """A summary of many blocks equals the summary of the whole frame."""
+    """A summary of many blocks equals the summary of the frame."""
     words = ["--metric", "recall@3", "--memory", "16MiB", "--summary", "--format", "csv"]
     main(["evaluate", str(large), *words])
     found = pd.read_csv(io.StringIO(capsys.readouterr().out), index_col=[0, 1])

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 import recframe
-from command_lines import EXAMPLE, METRICS, OUT
+from command_line_example import EXAMPLE, METRICS, OUT
 from recframe.cli import main
 
 

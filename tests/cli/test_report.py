@@ -83,7 +83,7 @@ def test_two_nights(nights, tmp_path, capsys):
 
 
 def test_a_night_that_pandas_wrote(nights, tmp_path):
-    """A page of the table of `evaluate`, as pandas writes it, is that of --per-user."""
+    """A table of `evaluate`, saved by pandas, gives the same page as a file of --per-user."""
     words = ["-q", "--title", "night", "-o", str(tmp_path / "night.html")]
     by_pandas, pages = str(tmp_path / "by_pandas.parquet"), []
     recframe.read_per_user(nights[0]).to_parquet(by_pandas)

@@ -1,4 +1,7 @@
-"""The results of commands equal the golden files and the tables of df.rec."""
+"""The results of commands equal the golden files and the tables of df.rec.
+
+Tests of recframe evaluate belong here.
+"""
 
 import io
 import json
@@ -8,7 +11,7 @@ import pandas as pd
 import pytest
 
 import recframe
-from command_lines import EXAMPLE, GOLDEN, METRICS, ROOT
+from command_line_example import EXAMPLE, GOLDEN, METRICS, ROOT
 from recframe.cli import main
 from recframe.frames.tables import mean_of_tables, mean_table
 from recframe.options import MEANINGS

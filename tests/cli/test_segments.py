@@ -67,7 +67,7 @@ def test_segments(frame, by, view, weighted, capsys):
 
 
 def test_a_table_of_segments(frame, capsys):
-    """The table names the levels, and a null is a segment of its own."""
+    """The table names the levels, and null is a separate segment."""
     lines = run(capsys, "--by", "country").splitlines()
     expected = frame.rec.mean(METRICS, by="country").iloc[-1]
 
@@ -92,7 +92,7 @@ def test_segments_as_json(frame, capsys):
 
 
 def test_integers_that_part_users_are_integers_beside_floats(frame, capsys):
-    """A segment's value in the JSON document keeps the type of its own column."""
+    """A segment's value in the JSON document keeps the type of its column."""
     frame.assign(share=frame["clicks"] / 2).to_parquet("runs.parquet")
     document = json.loads(run(capsys, "--by", "clicks", "--by", "share", "--format", "json"))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from command_lines import EXAMPLE, GOLDEN, OUT, TABLE
+from command_line_example import EXAMPLE, GOLDEN, OUT, TABLE
 from recframe.cli import main
 
 
@@ -55,7 +55,7 @@ def test_progress_on_a_terminal(large):
 
 
 def test_progress_of_segments_on_a_terminal(large):
-    """Segments computed one by one have a bar of their own, which disappears at the end."""
+    """Segments that are computed one by one have a progress bar, which disappears at the end."""
     words = ["--metric", "recall@3", "--by", "user", "--summary"]
     status, shown = run_on_terminal(large, *words)
 

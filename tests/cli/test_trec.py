@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import recframe
-from command_lines import ROOT
+from command_line_example import ROOT
 from recframe.cli import main
 
 QRELS, BM25, DENSE = (f"examples/{name}" for name in ("qrels.txt", "bm25.run", "dense.run"))
@@ -87,7 +87,7 @@ def test_flags_and_names_of_trec_eval(capsys):
 
 
 def test_what_one_side_knows_is_said(capsys):
-    """A note tells how many queries and documents only one side has, unless --quiet is passed."""
+    """A note counts the queries and documents that only one file has, unless --quiet is passed."""
     main(["trec", QRELS, BM25, DENSE])
     notes = capsys.readouterr().err.splitlines()
     main(["trec", QRELS, DENSE, "--complete"])
@@ -123,7 +123,7 @@ def test_values_of_every_query(capsys, tmp_path):
 
 
 def test_json_has_the_conventions(capsys):
-    """The JSON document has the options and the queries and documents of only one side."""
+    """The JSON document has the options, and the queries and documents of only one file."""
     trec(QRELS, DENSE, "--complete", "--min-relevance", "2", "--metric", "ndcg@3", "--per-query")
     document = json.loads(capsys.readouterr().out)
 
@@ -251,7 +251,7 @@ def test_queries_that_never_meet(tmp_path, capsys):
 
 
 def write_random(folder, seed, n_runs=1):
-    """Write runs and qrels with ties, grades, and queries and documents that only one side has."""
+    """Write runs and qrels with ties, grades, and queries and documents that only one file has."""
     rng = np.random.default_rng(seed)
     names = [*(f"{n}" for n in range(5, 80)), *(f"doc-{n}" for n in range(30)), "é", "～", "😀"]  # noqa: RUF001
     pairs = pd.DataFrame({"query": rng.integers(0, 25, 1500), "doc": rng.choice(names, 1500)})

@@ -1,20 +1,20 @@
-"""ddf.rec equals df.rec bit for bit, lazily, on threads and on a cluster."""
+"""`ddf.rec` of recframe.dask equals df.rec bit for bit, lazily, on threads and on a cluster."""
 
 import pickle
 import re
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
+import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
 
-import dask
 import recframe
 import recframe.dask
 import strategies
-from lazily import (
+from dask_frames import (
     IN_NO_ORDER,
     LAZY,
     METRICS,
@@ -156,7 +156,7 @@ def test_every_metric_has_a_method(threads):
 
 
 def test_a_metric_that_is_undefined(threads):
-    """The table of one metric equals that of pandas if some users have no value."""
+    """The table of one metric equals pandas' table if some users have no value."""
     frame = interactions()
     frame["relevant"] &= frame["user"] > 9
     expected = frame.rec(short="pad").recall(k=2)
@@ -246,7 +246,7 @@ def test_top_has_users_together(threads):
 
 @pytest.mark.parametrize("ids", USERS)
 def test_inspect(ids, threads):
-    """The rankings of one user equal those of pandas, and are displayed alike."""
+    """The rankings of one user equal pandas' rankings, and are displayed alike."""
     frame = interactions(ids).assign(item=range(400))
     user = frame["user"].iloc[9]
     expected, actual = (data.rec.inspect(user, k=2) for data in (frame, parts(frame)))
@@ -301,7 +301,7 @@ def test_a_report(threads):
 
 @pytest.mark.parametrize("partitioned", [False, True])
 def test_a_curve_ends_where_the_shortest_ranking_does(partitioned, threads):
-    """The cut-offs of a lazy curve end with the shortest ranking of the whole frame."""
+    """The cut-offs of a lazy curve end with the shortest ranking of all partitions."""
     frame = interactions().sort_values("user", ignore_index=True)
     ddf = dd.from_map(
         lambda part: frame[frame["user"] // 13 == part], range(4), meta=frame.iloc[:0]
@@ -336,7 +336,7 @@ def test_what_is_undefined_has_a_column_where_there_is_any(threads):
 
 
 def test_a_description_has_its_words_when_computed(threads):
-    """The computed table shows the same warnings as that of pandas."""
+    """The computed table shows the same warnings as pandas' table."""
     frame = interactions()
 
     lazy = parts(frame).rec.describe(k=4)

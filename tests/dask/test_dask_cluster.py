@@ -1,20 +1,20 @@
-"""ddf.rec on a cluster of two worker processes."""
+"""recframe.dask gives the tables of pandas on a cluster of two worker processes."""
 
 import os
 import signal
 import time
 import warnings
 
+import dask
 import dask.dataframe as dd
 import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
 
-import dask
 import recframe
 import recframe.dask
-from lazily import METRICS, assert_all_same, assert_same, interactions, parts
-from noted import RELEVANT
+from dask_frames import METRICS, assert_all_same, assert_same, interactions, parts
+from note_cases import RELEVANT
 
 
 @pytest.fixture(scope="module")

@@ -1,13 +1,13 @@
-"""ddf.rec makes rows of lists whose type is known, and takes lists as truth and exclude."""
+"""recframe.dask makes rows of lists of a known type, and takes lists as truth and exclude."""
 
 import re
 
+import dask
 import dask.dataframe as dd
 import pandas as pd
 import pyarrow as pa
 import pytest
 
-import dask
 import recframe
 import recframe.dask
 

@@ -1,12 +1,12 @@
-"""ddf.rec: the names of tasks, by which different frames never share a result."""
+"""recframe.dask names its tasks so that different frames never share a result."""
 
+import dask
 import dask.dataframe as dd
 import pandas as pd
 import pytest
 
-import dask
 import recframe.dask  # noqa: F401 - registers ddf.rec
-from lazily import USERS, interactions
+from dask_frames import USERS, interactions
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +46,7 @@ def test_dtypes_are_part_of_the_name(ids, as_index):
 
 
 def test_places_are_part_of_the_name():
-    """Frames with columns in another order have their own results."""
+    """Frames with columns in another order do not share results."""
     scores = [pd.array(values, "Float64") for values in ([0.5, 0.9], [0.9, 0.5])]
     frame, other = (pd.DataFrame({"user": [1, 1], "relevant": [0, 1]}) for _ in range(2))
     frame["a_score"], frame["b_score"] = scores

@@ -1,12 +1,12 @@
-"""ddf.rec: refusals of all partitions together are worded as for pandas."""
+"""recframe.dask refuses faults of all partitions together, in the words of pandas."""
 
 import re
 
+import dask
 import dask.dataframe as dd
 import pandas as pd
 import pytest
 
-import dask
 import recframe
 import recframe.dask
 

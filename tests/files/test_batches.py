@@ -6,12 +6,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import recframe
-from layouts import FEW, SMALL, evaluate_as_in_memory, one_sorted_file, shuffled_file
-from opened import open_files
+from files.layouts import FEW, SMALL, evaluate_as_in_memory, one_sorted_file, shuffled_file
+from files.opening import open_files
 from recframe.files import batches
 from recframe.files.batches import _conform, gather, read_batches
-from recframe.files.budget import Progress
 from recframe.files.footers import ROW_BYTES
+from recframe.files.limits import Progress
 from recframe.options import Options
 
 

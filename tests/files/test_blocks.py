@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import recframe
 import strategies
-from layouts import (
+from files.layouts import (
     FEW,
     LAYOUTS,
     SMALL,
@@ -24,7 +24,7 @@ from layouts import (
     shuffled_file,
     users_across_files,
 )
-from opened import open_files
+from files.opening import open_files
 from recframe.files import blocks
 from recframe.files.batches import batch_bytes, next_ahead, read_batches
 from recframe.files.blocks import (
@@ -37,9 +37,10 @@ from recframe.files.blocks import (
     make_frame,
     plan_blocks,
 )
-from recframe.files.budget import Limits, Progress
 from recframe.files.footers import FREE, ROW_BYTES, SCORE_BYTES
-from recframe.files.found import Found, RowGroup
+from recframe.files.limits import Limits, Progress
+from recframe.files.row_groups import RowGroup
+from recframe.files.source_files import SourceFile
 from recframe.options import Options
 
 METRICS = ["recall@2", *(strategies.label(*asked) for asked in strategies.every_metric(3))]
@@ -187,7 +188,7 @@ def plan(*bounds, kind="int64", n_rows=10, n_scores=1):
     row_groups = [
         RowGroup(
             index,
-            Found("0", {}),
+            SourceFile("0", {}),
             index,
             n_rows,
             1000 + n_rows * row_bytes,
@@ -198,7 +199,7 @@ def plan(*bounds, kind="int64", n_rows=10, n_scores=1):
     ]
     types = {"user": getattr(pa, kind)()} if isinstance(kind, str) else {"user": kind}
     return SimpleNamespace(
-        beside={},
+        companions={},
         columns=columns,
         row_groups=row_groups,
         row_bytes=row_bytes,

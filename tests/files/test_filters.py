@@ -1,4 +1,4 @@
-"""Filters: files give the results of a frame filtered before, and other files are not read."""
+"""Argument `filters`: files give the results of a frame filtered before; others are not read."""
 
 import datetime
 
@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import recframe
-from layouts import FEW
-from recframe.files import found
+from files.layouts import FEW
+from recframe.files import source_files
 
 MEMORY = 40_000  # bytes, so that files have several blocks
 DAYS = [datetime.date(2026, 11, day) for day in range(1, 7)]
@@ -85,7 +85,7 @@ def test_truth_of_users_that_a_filter_leaves_out(rows, tmp_path):
 
 
 def read_parts(monkeypatch):
-    """Return a list to which each read adds the file's number of row groups and those read."""
+    """Return a list; each read adds the file's number of row groups, and which ones it read."""
     noted = []
 
     class Noting(pq.ParquetFile):
@@ -93,7 +93,7 @@ def read_parts(monkeypatch):
             noted.append((self.metadata.num_row_groups, list(row_groups)))
             return super().iter_batches(size, row_groups, *args, **options)
 
-    monkeypatch.setattr(found.pq, "ParquetFile", Noting)
+    monkeypatch.setattr(source_files.pq, "ParquetFile", Noting)
     return noted
 
 

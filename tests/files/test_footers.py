@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import recframe
-from layouts import rewrite_bound, save_frame, save_user
-from opened import open_files
-from recframe.files.found import naming_file
+from files.layouts import rewrite_bound, save_frame, save_user
+from files.opening import open_files
+from recframe.files.source_files import naming_file
 from recframe.options import Options
 
 
@@ -36,7 +36,7 @@ def test_only_the_columns_used_are_read(frame, tmp_path):
 
 
 def test_index_levels_of_a_file(frame, tmp_path):
-    """A file written with users in the index is read as such."""
+    """A file that pandas wrote with users in the index is read with users."""
     path = save_frame(frame.set_index(["user", "item"]), tmp_path / "run.parquet")
 
     pd.testing.assert_frame_equal(
@@ -272,7 +272,7 @@ def test_one_file_is_asked_what_its_folder_says_where_it_must_be(tmp_path, monke
 @pytest.mark.parametrize("users", [[7, 7, 7, 8], [7, 8, 7, 7], [7, 7, None, 7], [6, 8, 7, 7]])
 @pytest.mark.parametrize("folder", ["7", "6"])
 def test_every_row_group_says_what_its_folder_says(tmp_path, users, folder):
-    """One value that is other, anywhere in the file, is found and shown."""
+    """A single different value anywhere in the file is shown in the refusal."""
     (tmp_path / f"user={folder}").mkdir()
     table = pa.table({"user": users, "score": range(4), "relevant": [1, 0, 0, 1]})
     pq.write_table(table, tmp_path / f"user={folder}" / "0.parquet", row_group_size=2)

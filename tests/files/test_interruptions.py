@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import recframe
-from layouts import SMALL
+from files.layouts import SMALL
 from recframe import cli
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX")

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import recframe
-from layouts import SMALL, save_user
+from files.layouts import SMALL, save_user
 
 
 def mark_delta(root):

@@ -1,4 +1,4 @@
-"""Files with lists: each member is a row, in every format and within memory."""
+"""Arguments `lists` and `sep`: each member is a row, in every format and within memory."""
 
 import json
 import shlex
@@ -78,7 +78,7 @@ SOURCES = {
 
 
 def values(table):
-    """Return the values of a table of users, whatever its scores are called."""
+    """Return the values of a table of users, without the name of its score."""
     return table.droplevel("score", axis=1)
 
 
@@ -98,7 +98,7 @@ def test_every_source_has_the_values_of_a_frame(kind, shape, memory, tmp_path):
 @pytest.mark.parametrize("form", ["frame", "series", "file", "lines", "table"])
 @pytest.mark.parametrize("role", ["truth", "exclude"])
 def test_truth_and_exclude_take_lists(form, role, tmp_path):
-    """Truth and exclude with lists equal those with a row for each item."""
+    """Truth and exclude with lists equal the same pairs with a row for each item."""
     lists = TRUTH.groupby("userId")["movieId"].agg(list)
     frame = lists.rename("movies").reset_index()
     forms = {
@@ -118,7 +118,7 @@ def test_truth_and_exclude_take_lists(form, role, tmp_path):
 
 
 def test_fields_keep_their_names(tmp_path):
-    """Fields of members are columns under their own names, which options take."""
+    """Fields of members are columns under the names of the fields, which options take."""
     path = write(RECS, tmp_path / "recs.parquet")
     asked = {"truth": TRUTH, "user": "userId", "item": "movieId", "score": "rating", **OPTIONS}
     table = recframe.scan(path, **asked).evaluate("recall@3")
@@ -181,7 +181,7 @@ def test_lists_next_to_rows_stay(tmp_path):
 
 
 def test_which_lists_is_asked(tmp_path):
-    """Two columns of ids are asked about, and each answer gives its own value."""
+    """Two columns of ids are asked about, and each answer gives another value."""
     frame = pd.DataFrame({"query": ["a", "b"], "dense": [["x"], ["y"]], "sparse": [["x"], ["z"]]})
     truth = pd.DataFrame({"query": ["a", "b"], "doc": ["x", "z"]})
     path = write(frame, tmp_path / "a.parquet")
@@ -203,7 +203,7 @@ def test_lists_of_different_lengths_are_refused(tmp_path):
 
 
 def run(words, capsys):
-    """Run the command; return its status and what it printed."""
+    """Run the command; return its status, standard output and standard error."""
     status = main(words)
     printed = capsys.readouterr()
     return status, printed.out, printed.err

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import recframe
-from layouts import evaluate_as_in_memory, one_sorted_file, shuffled_file
+from files.layouts import evaluate_as_in_memory, one_sorted_file, shuffled_file
 from recframe import scanned
 from recframe.files import blocks, row_groups
 from recframe.files.batches import batch_bytes
@@ -23,7 +23,7 @@ MEMORY = 1 << 19
 @pytest.mark.parametrize("use_dictionary", [False, True])
 @pytest.mark.parametrize("role", ["user", "item"])
 def test_blocks_of_long_ids_fit_the_memory(tmp_path, monkeypatch, spills, role, use_dictionary):
-    """Long ids with a common beginning are partitioned, and each is held once."""
+    """Long ids with a common beginning are partitioned, and each is in memory once."""
     rows = np.random.default_rng(0).permutation(4_000)
     ids = {"user": rows // 10, "item": rows % 10}
     texts = np.array([f"{'x' * 1000}{number:024}" for number in range(400)])
@@ -50,7 +50,7 @@ def test_blocks_of_long_ids_fit_the_memory(tmp_path, monkeypatch, spills, role, 
 @pytest.mark.parametrize("layout", [one_sorted_file, shuffled_file])
 @pytest.mark.parametrize("memory", [20_000, "1GiB"])
 def test_long_items(large, tmp_path, layout, memory):
-    """Each long item is held once, and tables and refusals stay the same."""
+    """Each long item is in memory once, and tables and refusals stay the same."""
     items = large.groupby("user").cumcount().map(lambda number: f"{number:0100}")
     truth = large[["user"]].assign(item=items)[::3]
     truth.to_parquet(tmp_path / "truth.parquet")
@@ -157,7 +157,7 @@ def test_rows_of_one_user_that_have_no_room(tmp_path, monkeypatch, user, is_shuf
 
 
 def test_a_long_id_without_statistics(tmp_path, monkeypatch):
-    """A text that may be as long as its whole column is refused before it is read."""
+    """A text that may be as long as its column is refused before it is read."""
     monkeypatch.setattr(row_groups, "FREE", 1 << 20)
     path = tmp_path / "0.parquet"
     table = pa.table({"user": ["x" * 300_000, "a", "b"], "score": [3, 2, 1], "relevant": [1, 1, 0]})

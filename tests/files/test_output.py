@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 import recframe
-from layouts import FEW
-from recframe.files.saved import FILE_ENDINGS, write_each
+from files.layouts import FEW
+from recframe.files.per_user_tables import FILE_ENDINGS, write_each
 from recframe.frames.tables import tidy_table
 from recframe.stores.listings import list_files
 from recframe.stores.outputs import check_apart, whole_file
@@ -127,7 +127,7 @@ def test_two_containers(tmp_path):
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions and links of POSIX")
 def test_permissions_and_links_stay(tmp_path):
-    """New files get usual permissions, old files keep theirs, and links stay."""
+    """New files get usual permissions, old files keep their permissions, and links stay."""
     path, link = tmp_path / "users.csv", tmp_path / "link.csv"
     link.symlink_to(path)
     for mode in (0o640, 0o600):

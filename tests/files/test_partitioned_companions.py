@@ -46,7 +46,7 @@ def is_partitioned(scanned):
     noted = []
     scanned._frame = scanned._frame._replace(note=noted.append)
     scanned.iter_evaluate("recall@2")
-    return bool(noted[0].beside)
+    return bool(noted[0].companions)
 
 
 def compare(rows, folder, frames, metrics=METRICS, **options):
@@ -134,7 +134,7 @@ def test_segments_and_weights(rows, truth, tmp_path):
 
 
 def test_few_pairs_are_held(rows, truth, tmp_path):
-    """Few pairs, and pairs without footers, are held in memory."""
+    """Few pairs, and pairs without footers, stay in memory."""
     path = write(rows, tmp_path / "rows")
     truth.to_csv(tmp_path / "truth.csv", index=False)
     options = {"population": "both", "min_relevance": 2}

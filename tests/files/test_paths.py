@@ -14,9 +14,9 @@ import pandas as pd
 import pytest
 
 import recframe
-from layouts import save_frame, save_user
+from files.layouts import save_frame, save_user
 from recframe.cli import main
-from recframe.files.sources import find_files
+from recframe.files.discovery import find_files
 from recframe.stores.outputs import would_find
 
 PARTITIONS = {
@@ -259,7 +259,7 @@ def test_patterns_from_where_we_are(tmp_path, monkeypatch):
 
 
 def test_keys_of_folders_in_a_list(tmp_path):
-    """Folders in a list give columns as folders that are found do."""
+    """Folders in a list give columns, as folders from a pattern do."""
     for user in ("ann", "bob"):
         save_user(tmp_path / f"user={user}" / "0.parquet", None)
     where = [tmp_path / "user=ann", tmp_path / "user=bob"]

@@ -1,11 +1,11 @@
-"""The tables of blocks, one after another: whole users, refusals and truth."""
+"""recframe.iter_evaluate gives the tables of blocks: whole users, refusals and truth."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import recframe
-from layouts import FEW, SMALL, in_memory, one_sorted_file
+from files.layouts import FEW, SMALL, in_memory, one_sorted_file
 
 
 def test_blocks_are_whole_users(large, tmp_path):
@@ -27,7 +27,7 @@ def test_files_without_rows_give_one_table(large, tmp_path):
 
 
 def test_refusals_of_a_part_say_so(large, tmp_path):
-    """A refusal with counts of one block says so."""
+    """A refusal with counts of one block names the block as a part of the rows."""
     one_sorted_file(large.assign(relevant=7), tmp_path)
     with pytest.raises(
         recframe.RecframeError,

@@ -6,10 +6,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import recframe
-from opened import open_files
+from files.opening import open_files
 from recframe.files.footers import ROW_BYTES, SCORE_BYTES
-from recframe.files.found import plain_type
 from recframe.files.row_groups import CODE_BYTES, CODED_SHARE, LONG_TEXT, TEXT_COPIES
+from recframe.files.source_files import plain_type
 from recframe.options import Options
 
 PLAIN = {
@@ -164,7 +164,7 @@ def read_as_frame(path, table):
 @pytest.mark.parametrize("page", ["1.0", "2.0"])
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_encodings_of_pyarrow(tmp_path, encoded, encoding, page):
-    """All encodings of pyarrow are read, also those that Arrow cannot read as codes."""
+    """All encodings of pyarrow are read, also encodings that Arrow cannot read as codes."""
     options = {"data_page_version": page, "row_group_size": 100, **ENCODINGS[encoding]}
     pq.write_table(encoded, tmp_path / "0.parquet", **options)
     read_as_frame(tmp_path / "0.parquet", encoded)

@@ -6,16 +6,16 @@ import pyarrow.parquet as pq
 import pytest
 
 import recframe
-from layouts import FEW
-from opened import open_files
+from files.layouts import FEW
+from files.opening import open_files
 from recframe.files import footers
 from recframe.files.batches import batch_bytes
 from recframe.files.blocks import plan_blocks
 from recframe.files.footers import _read_end
-from recframe.files.found import Found
 from recframe.files.row_groups import FREE, TEXT_COPIES
+from recframe.files.source_files import SourceFile
 from recframe.options import Options
-from recframe.stores.store import HERE, Place
+from recframe.stores.store import HERE, Location
 
 
 def write_footer(path, n_bytes, end=b"PAR1", before=b"PAR1"):
@@ -36,7 +36,7 @@ def test_small_footers_take_no_memory(frame, tmp_path):
 
 def read_end(path, memory):
     """Return the size of a file and its footer."""
-    return _read_end(Found(str(path), {}, place=Place(HERE, str(path))), memory)
+    return _read_end(SourceFile(str(path), {}, place=Location(HERE, str(path))), memory)
 
 
 @pytest.mark.parametrize("end", [b"PAR1", b"PARE"])

@@ -9,7 +9,7 @@ import pytest
 from pyarrow.fs import LocalFileSystem
 
 import recframe
-from layouts import FEW
+from files.layouts import FEW
 
 
 @pytest.fixture
@@ -155,7 +155,7 @@ def test_a_dataset_in_a_store(rows, folder, tmp_path):
 
 
 def test_what_is_for_paths_is_refused(rows, folder):
-    """Options for access to stores are refused for a dataset, which has its own."""
+    """Options for access to stores are refused for a dataset, which has them already."""
     with pytest.raises(recframe.RecframeError, match="are for paths, not source of type FileSy"):
         recframe.scan(of_files(rows, folder), storage_options={"key": "secret"})
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import recframe
-from layouts import FEW, SMALL, giant_user, one_sorted_file, only_one_user, shuffled_file
+from files.layouts import FEW, SMALL, giant_user, one_sorted_file, only_one_user, shuffled_file
 from recframe.files.blocks import Spill
 
 
@@ -109,7 +109,7 @@ def test_users_that_are_text_in_rows_written_one_after_the_other():
 
 
 def test_rows_are_parted_in_large_pieces(tmp_path, monkeypatch):
-    """Each piece has a few rows for every bucket, so the smallest memory has few pieces."""
+    """Rows are divided in batches with some rows for every bucket, even in little memory."""
     rng = np.random.default_rng(4)
     frame = pd.DataFrame({"user": rng.permutation(40_000), "score": 1.0, "relevant": 1})
     frame.to_parquet(tmp_path / "rows.parquet", row_group_size=1000)

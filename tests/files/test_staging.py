@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 import recframe
-from layouts import FEW
-from recframe.files import sources
+from files.layouts import FEW
+from recframe.files import staging
+from recframe.files.limits import TemporaryRows
 
 WRITERS = {
     "csv": lambda frame, path: frame.to_csv(path, index=False),
@@ -38,14 +39,14 @@ def rows(large):
 
 
 @pytest.fixture
-def small_pieces(monkeypatch):
+def small_batches(monkeypatch):
     """Make blocks of text and row groups so small that a file has many."""
-    monkeypatch.setattr(sources, "LEAST_PIECE", 1000)
+    monkeypatch.setattr(staging, "LEAST_BATCH", 1000)
 
 
 @pytest.mark.parametrize("ending", WRITERS)
 @pytest.mark.parametrize("is_sorted", [True, False])
-@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.usefixtures("small_batches")
 def test_each_format_gives_what_its_frame_gives(rows, tmp_path, ending, is_sorted):
     """Each format gives the table of its frame, bit for bit, with the dtypes of ids."""
     rows = rows.sort_values("user", kind="stable") if is_sorted else rows
@@ -63,7 +64,7 @@ def test_each_format_gives_what_its_frame_gives(rows, tmp_path, ending, is_sorte
 def test_truth_and_exclude_of_each_format(recs, test, tmp_path, monkeypatch, ending, is_large):
     """Truth and exclude may have each format, and staged rows may be on disk."""
     if is_large:
-        monkeypatch.setattr(sources, "STAGED_SHARE", 1 << 30)
+        monkeypatch.setattr(staging, "STAGED_SHARE", 1 << 30)
     seen = recs.iloc[:1][["user", "item"]]
     companions = {"truth": test, "exclude": seen}
     paths = {name: save(table, tmp_path, ending, name) for name, table in companions.items()}
@@ -166,14 +167,13 @@ def test_nothing_is_left(frame, tmp_path, monkeypatch, is_damaged):
     made = []
 
     def make(*args, **options):
-        made.append(staging(*args, **options))
+        made.append(TemporaryRows(*args, **options))
         return made[-1]
 
-    staging = sources.TemporaryRows
-    monkeypatch.setattr(sources, "TemporaryRows", make)
+    monkeypatch.setattr(staging, "TemporaryRows", make)
     path = save(frame, tmp_path, "csv")
     if is_damaged:
-        monkeypatch.setattr("recframe.cells.FIRST_BLOCK", 100)
+        monkeypatch.setattr("recframe.text_types.FIRST_BLOCK", 100)
         path.write_text(path.read_text() + "a,b\n")
         with pytest.raises(recframe.RecframeError, match="Row #10"):
             recframe.evaluate(path, ["recall@1"], tmp=tmp_path)

@@ -1,4 +1,4 @@
-"""Runs and qrels of TREC: good lines are read, and each bad line is refused."""
+"""recframe.read_run and recframe.read_qrels read good lines, and refuse each bad line."""
 
 import gzip
 import os
@@ -116,7 +116,7 @@ REFUSED = {
     "no number": ("run", "#\na Q0 b 1 x t\n", "line 2: score must be a number, but is 'x'"),
     "NaN": ("run", "a Q0 b 1 NaN t\n", "line 1: score must be a number, but is 'NaN'"),
     "a comma": ("run", "a Q0 b 1 0,5 t\n", "line 1: score must be a number, but is '0,5'"),
-    "NaN beside +1": ("run", "a Q0 b 1 +1 t\na Q0 c 1 nan t", "line 2: score must be a number"),
+    "NaN next to +1": ("run", "a Q0 b 1 +1 t\na Q0 c 1 nan t", "line 2: score must be a number"),
     "no UTF-8": (
         "run",
         b"a Q0 b 1 1 t\na Q0 \xe9 1 1 t",

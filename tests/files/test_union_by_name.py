@@ -1,4 +1,4 @@
-"""Files that lack a column of others are refused, or null in it with union_by_name."""
+"""Files that lack a column of others are refused, or null in it with `union_by_name`."""
 
 import deltalake
 import pandas as pd

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import recframe
-from layouts import (
+from files.layouts import (
     SMALL,
     evaluate_as_in_memory,
     one_sorted_file,
@@ -108,7 +108,7 @@ def test_ids_of_several_columns_are_spread():
 
 @pytest.mark.parametrize("kind", [pa.float32(), pa.float64()])
 def test_zeros_of_any_width_have_one_hash(kind):
-    """The hashes of 0.0 and -0.0 are equal, and those of other numbers differ."""
+    """The hashes of 0.0 and -0.0 are equal, and other numbers have different hashes."""
     hashes = hash_users(pa.array([0.0, -0.0, 1.0, -1.0], kind)).tolist()
 
     assert hashes[0] == hashes[1]

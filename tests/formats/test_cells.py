@@ -6,8 +6,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from recframe.cells import Types
 from recframe.formats import open_rows, read_whole
+from recframe.text_types import TextTypes
 
 NONE = pa.null()
 COLUMNS = {
@@ -37,7 +37,7 @@ def parse(cells, monkeypatch=None):
     """Return a column of these cells; with monkeypatch they are ids in blocks of one cell."""
     data = "id,n\n" + "".join(f"{'' if cell is None else cell},0\n" for cell in cells)
     if monkeypatch is not None:
-        monkeypatch.setattr("recframe.cells.FIRST_BLOCK", 4)
+        monkeypatch.setattr("recframe.text_types.FIRST_BLOCK", 4)
     rows = open_rows("x.csv", lambda: io.BytesIO(data.encode()))
     return read_whole(rows, lambda _: monkeypatch is not None)["id"]
 
@@ -103,7 +103,7 @@ def test_cells_of_all_blocks_decide(first, then, values, monkeypatch):
 
 def test_numbers_that_text_follows():
     """Cells of a column that becomes text stay as written; scores are parsed at once."""
-    types = Types()
+    types = TextTypes()
     types.numbers = {"score"}
     rows = open_rows("x.csv", lambda: io.BytesIO(b"score,n\n1.10,1.10\n"))
     (batch,) = rows.iter_batches(["score", "n"], types)

@@ -8,12 +8,12 @@ import pyarrow as pa
 import pytest
 
 import recframe
-from recframe.cells import Types
 from recframe.formats import convert_all, find_format, open_rows, read_whole
+from recframe.text_types import TextTypes
 
 
 def read(name, data, types=None):
-    """Return the columns of a file with this name and content, read whole or in blocks."""
+    """Return the columns of a file with this name and content, read at once or in blocks."""
     rows = open_rows(name, lambda: io.BytesIO(data))
     if types is None:
         return read_whole(rows, lambda _: False).to_pydict()
@@ -122,8 +122,8 @@ BLOCKS = {
 @pytest.mark.parametrize(("name", "data"), BLOCKS)
 def test_all_rows_decide_the_type(name, data, first, monkeypatch):
     """The type of a column fits all its rows, even if blocks are small."""
-    monkeypatch.setattr("recframe.cells.FIRST_BLOCK", first)
-    ids = read(name, data, Types(n_bytes=64, memory=1 << 15))["id"]
+    monkeypatch.setattr("recframe.text_types.FIRST_BLOCK", first)
+    ids = read(name, data, TextTypes(n_bytes=64, memory=1 << 15))["id"]
 
     assert BLOCKS[name, data] == [ids[0], ids[-1]]
     assert data.count(b"\n") - name.endswith("csv") == len(ids)
@@ -131,16 +131,16 @@ def test_all_rows_decide_the_type(name, data, first, monkeypatch):
 
 def test_mixed_values_of_json_in_two_blocks(monkeypatch):
     """Numbers and texts in one column are refused even in distant lines."""
-    monkeypatch.setattr("recframe.cells.FIRST_BLOCK", 60)
+    monkeypatch.setattr("recframe.text_types.FIRST_BLOCK", 60)
     with pytest.raises(pa.ArrowInvalid, match=r"'id' is int64 .*and string .*from line 97 on"):
-        read("x.jsonl", b'{"id": 1}\n' * 96 + b'{"id": "a"}\n', Types(n_bytes=60))
+        read("x.jsonl", b'{"id": 1}\n' * 96 + b'{"id": "a"}\n', TextTypes(n_bytes=60))
 
 
 def test_members_that_come_late(monkeypatch):
     """A column that the first block lacks is refused, not skipped."""
-    monkeypatch.setattr("recframe.cells.FIRST_BLOCK", 64)
+    monkeypatch.setattr("recframe.text_types.FIRST_BLOCK", 64)
     with pytest.raises(pa.ArrowInvalid, match=r"'id' first appears in line [0-9]+ or later"):
-        read("x.jsonl", b'{"n": 0}\n' * 99 + b'{"id": 1}\n', Types(n_bytes=64))
+        read("x.jsonl", b'{"n": 0}\n' * 99 + b'{"id": 1}\n', TextTypes(n_bytes=64))
 
 
 @pytest.mark.parametrize("data", [b"id,n\n1," + b"x" * 999, b'id,n\n1,"' + b"2\n" * 999])
@@ -149,13 +149,13 @@ def test_a_row_that_is_longer_than_memory(data):
     with pytest.raises(
         pa.ArrowInvalid, match=r"a row has more than (256|64) bytes, or a quote is never"
     ):
-        read("x.csv", data, Types(n_bytes=64, memory=2048))
+        read("x.csv", data, TextTypes(n_bytes=64, memory=2048))
 
 
 def test_a_line_of_json_that_is_longer_than_memory():
     """A line of JSON that exceeds the memory is refused like a row."""
     with pytest.raises(pa.ArrowInvalid, match="a row has more than 256 bytes"):
-        read("x.jsonl", b'{"id": "' + b"x" * 999 + b'"}', Types(n_bytes=64, memory=2048))
+        read("x.jsonl", b'{"id": "' + b"x" * 999 + b'"}', TextTypes(n_bytes=64, memory=2048))
 
 
 class Counting(io.BytesIO):
@@ -194,7 +194,7 @@ def test_a_long_row_that_fits_is_read_once(name):
     """A row longer than a block does not make earlier rows be read again."""
     head, row = AROUND[name]
     data = head + row % b"a" * 99 + row % (b"x" * 5_000)
-    rows, types = open_rows(name, lambda: Counting(data)), Types(64, 1 << 17)
+    rows, types = open_rows(name, lambda: Counting(data)), TextTypes(64, 1 << 17)
     Counting.n_read = 0
     read = pa.Table.from_batches(rows.iter_batches(["id"], types))
 

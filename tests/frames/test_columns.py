@@ -1,4 +1,4 @@
-"""Column roles are inferred, left alone or refused by name."""
+"""Columns for `user`, `item`, `score` and `relevant` are inferred, or refused by name."""
 
 import re
 from typing import ClassVar
@@ -74,7 +74,7 @@ def test_all_scores_in_column_order():
 
 
 def test_given_columns_are_not_inferred_again():
-    """A column given as relevance is not also taken as a score."""
+    """A column that is passed as relevant is not also taken as a score."""
     frame = one_row("user", "knn_score", "relevance_score")
 
     assert ["knn_score"] == found(frame, relevant="relevance_score").scores

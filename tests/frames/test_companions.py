@@ -11,7 +11,7 @@ from recframe.options import Options
 
 
 def share(other="exclude", *, users=(1, 2), others=(1, 2), of_frame=None, of_other=(), known=True):
-    """Return the ids that a block shares; its items are known unless some of a side are passed."""
+    """Return the ids that frame and companion share in a block; by default all items match."""
     users, others = (pd.Index(ids) if isinstance(ids, tuple) else ids for ids in (users, others))
     overlap = Overlap(others, pd.Index(of_other), other)
     overlap.is_listed[:] = known

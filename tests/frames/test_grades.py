@@ -1,4 +1,4 @@
-"""Truth's relevance is found by name, or asked for if a column looks like grades."""
+"""Truth's relevance is found by name, or `min_relevance` is asked for if it looks like grades."""
 
 from datetime import date
 from decimal import Decimal

@@ -4,13 +4,13 @@ import uuid
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
+import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 
-import dask
 import recframe
 import recframe.dask
 from recframe import RecframeError
@@ -215,7 +215,7 @@ UNEQUAL = {
 @pytest.mark.parametrize("case", UNEQUAL)
 @pytest.mark.parametrize("role", ["user", "item"])
 def test_kinds_that_are_never_equal(role, case):
-    """Ids of different kinds in frame and truth are refused, and match once converted as told."""
+    """Ids of different kinds in frame and truth are refused; the suggested conversion works."""
     own, others, remedy = UNEQUAL[case]
     frame = pd.DataFrame({"user": 1, "item": 1, "score": np.ones(len(own))}).assign(**{role: own})
     truth = pd.DataFrame({"user": 1, "item": range(1, len(others) + 1)}).assign(**{role: others})
@@ -233,7 +233,7 @@ def test_kinds_that_are_never_equal(role, case):
 
 
 def test_fractions_of_different_precision():
-    """Fractional ids in float32 and float64 are refused as unequal, and whole ones match."""
+    """Fractional ids in float32 and float64 are refused as unequal, and integers match."""
     frame = pd.DataFrame({"user": 1, "item": [0.1, 0.5], "score": [2, 1]})
     narrow = frame.astype({"item": "float32"})
     with pytest.raises(RecframeError, match=r"item: fractions of different precision .*float32"):

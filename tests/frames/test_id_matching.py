@@ -43,7 +43,7 @@ DIFFERENT = {
 @pytest.mark.parametrize("case", DIFFERENT)
 @pytest.mark.parametrize("role", ["user", "item"])
 def test_what_ids_differ_in(role, case):
-    """The message about ids with nothing in common shows one of each side and their difference."""
+    """The message about ids with nothing in common shows one of each frame and the difference."""
     own, others, difference = DIFFERENT[case]
     frame = pd.DataFrame({"user": 1, "item": 1, "score": np.ones(len(own))}).assign(**{role: own})
     truth = pd.DataFrame({"user": 1, "item": np.arange(len(others)) + 1}).assign(**{role: others})
@@ -109,7 +109,7 @@ def test_items_on_every_entry_point(population, tmp_path, capsys):
 
 
 def test_users_on_every_entry_point(tmp_path):
-    """Truth that shares no user is refused with an example of each side."""
+    """Truth that shares no user is refused with an example from the frame and from truth."""
     frame, truth = make_frames()
     message = (
         r"user: no user is in both .*has int64 \(such as \d+\), truth has int64 \(such as -\d\)"

@@ -147,7 +147,7 @@ def test_objects_that_rows_share(ids, copied):
     [("Int64", None), ("float", None), ("str", None), ("objects", pd.NA), ("categories", None)],
 )
 def test_nulls_have_codes_of_their_own_where_reading_is_lenient(kind, null):
-    """A null has a code of its own under lenient=True, and is refused otherwise."""
+    """Null has a code under lenient=True, like an id, and is refused otherwise."""
     column = pd.concat([IDS[kind], IDS[kind]], ignore_index=True)
     column[[1, 3]] = null
     codes = encode(column, "item", lenient=True).codes.tolist()
@@ -325,7 +325,7 @@ def test_null_users_of_nullable_dtypes(dtype):
 @pytest.mark.parametrize("dtype", ["int64", "str"])
 @pytest.mark.parametrize("order", [[0, 1], [1, 0]])
 def test_runs_at_one_end_only(dtype, order, monkeypatch):
-    """All rows of a user are found, whether the first ids come in runs or not."""
+    """A user has all its rows, whether the first ids of the column repeat in runs or not."""
     monkeypatch.setattr(module, "N_FIRST_ROWS", 8)
     runs, mixed = np.repeat([3, 1, 2], 20), np.tile([2, 3, 1], 4)
     users = np.concatenate([[runs, mixed][part] for part in order])

@@ -1,4 +1,7 @@
-"""Frames of every dtype, size and order give right tables or refusals."""
+"""Frames of every dtype, size and order give right tables or refusals.
+
+Tests of `missing` with nulls in any column belong here.
+"""
 
 import math
 from datetime import date, datetime

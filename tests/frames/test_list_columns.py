@@ -1,4 +1,7 @@
-"""from_lists reads a frame with a row for each user and a list of items or structs."""
+"""recframe.from_lists reads a frame with a row for each user and a list of items or structs.
+
+Tests of `truth_item` with lists belong here.
+"""
 
 import re
 from collections import deque, namedtuple
@@ -355,7 +358,7 @@ def test_an_empty_history_excludes_nothing():
 
 
 def test_tables_of_other_libraries():
-    """Lists of Polars, Arrow, DuckDB and readers make the rows that those of pandas make."""
+    """Lists of Polars, Arrow, DuckDB and readers make the same rows as lists of pandas."""
     polars, duckdb = pytest.importorskip("polars"), pytest.importorskip("duckdb")
     cells = {"userId": [1, 2, 3], "recs": [["x", "y"], [], ["z"]], "country": ["NL", "FR", "NL"]}
     table = pa.table(cells)
@@ -453,7 +456,7 @@ NAMES = [
 @pytest.mark.parametrize("names", NAMES)
 @pytest.mark.parametrize("as_arrow", [False, True])
 def test_truth_with_two_lists_of_ids(names, as_arrow):
-    """Truth with two lists of ids is asked about whatever their names, and truth_item= answers."""
+    """Truth with two lists of ids is asked about under any names, and truth_item= answers."""
     recs = recframe.from_lists(pd.DataFrame(RANKED))
     log = pd.DataFrame(LOG).set_axis(["question", *names], axis=1)
     log = pa.Table.from_pandas(log) if as_arrow else log

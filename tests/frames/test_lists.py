@@ -1,4 +1,4 @@
-"""from_topk and from_lists make frames from the output of recommenders."""
+"""recframe.from_topk and recframe.from_lists make frames from the output of recommenders."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""from_matrix makes frames from dense matrices of scores."""
+"""recframe.from_matrix makes frames from dense matrices of scores."""
 
 import re
 
@@ -90,7 +90,7 @@ def test_scores_keep_their_dtype(dtype):
 
 
 def test_ties_at_the_cut_are_kept():
-    """All items that tie with the k-th best are kept, and lists of fewer than k stay whole."""
+    """All items that tie with the k-th best are kept, and lists of fewer than k stay complete."""
     scores = [[1, 2, 2, 3], [4, 4, 4, 4]]
     kept = recframe.from_matrix(scores, k=2)
 
@@ -103,7 +103,7 @@ def test_ties_at_the_cut_are_kept():
 
 @given(st.data())
 def test_the_k_best_give_the_metrics_of_all(data):
-    """The k best cells give the metrics of the whole matrix up to k, under every tie rule."""
+    """The k best cells give the metrics of all cells up to k, under every tie rule."""
     n_items, k = data.draw(st.integers(3, 6)), data.draw(st.integers(1, 3))
     cells = st.sampled_from([0, 1, 2, -np.inf]) if data.draw(st.booleans()) else st.integers(0, 2)
     row = st.lists(cells, min_size=n_items, max_size=n_items)

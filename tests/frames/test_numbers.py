@@ -1,4 +1,7 @@
-"""Thresholds mean the same for every type of theirs and of the column, without rounding."""
+"""Thresholds such as `min_score` mean the same for every type, without rounding.
+
+Tests of `min_relevance` with numbers of any type belong here.
+"""
 
 import math
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""from_runs and from_groups make frames from dicts of scores and from arrays for rankers."""
+"""recframe.from_runs and recframe.from_groups make frames from dicts and from arrays."""
 
 import numpy as np
 import pandas as pd

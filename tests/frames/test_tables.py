@@ -38,7 +38,7 @@ def test_plain_columns(table):
 
 
 def test_means_of_parts(table):
-    """The sums and counts of parts give the means of the whole table, without NaN."""
+    """The sums and counts of parts give the means of the table, without NaN."""
     parts = pd.concat([sum_and_count(table.iloc[:1]), sum_and_count(table.iloc[1:])])
     means = mean_table(table)
 

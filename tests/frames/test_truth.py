@@ -1,4 +1,7 @@
-"""Relevance may come from another frame, truth, which may lack users or have more."""
+"""Option `truth`: relevance comes from another frame, which may lack users or have more.
+
+Tests of `truth_user` and `truth_item` belong here.
+"""
 
 import math
 
@@ -118,7 +121,7 @@ def test_a_list_without_a_judged_item(recs):
 
 
 def test_several_models(recs, test):
-    """Each model in an outer-joined frame has the values of its own lists."""
+    """Each model in an outer-joined frame has the values that its lists have alone."""
     other = pd.DataFrame({"user": ["ann", "cat"], "item": [8, 4], "b_score": [3, 2]})
     both = recs.merge(other, how="outer")
     assert both["score"].isna().any()

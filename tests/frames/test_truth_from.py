@@ -1,4 +1,4 @@
-"""truth_from makes frames of relevant items from dicts and sparse matrices."""
+"""recframe.truth_from makes frames of relevant items from dicts and sparse matrices."""
 
 import numpy as np
 import pandas as pd
@@ -96,7 +96,7 @@ def test_what_is_stored():
         ({"truth": scipy.sparse.csr_array([[-1]])}, r"0 or more, but has 1 .*-1\). Pass truth > 0"),
         (
             {"truth": scipy.sparse.csr_array([[np.nan]])},
-            r"0 or more, but has 1 others \(such as na",
+            r"0 or more, but has 1 other \(such as na",
         ),
         ({"truth": scipy.sparse.csr_array([[1j]])}, "truth must be numbers, but is complex128"),
         ({"truth": scipy.sparse.coo_array([1, 0])}, "but has 1 dimension. Pass truth.reshape"),

@@ -1,4 +1,4 @@
-"""Ids of a frame and of its truth match by value, in any dtype."""
+"""Ids of a frame and of `truth` match by value, in any dtype."""
 
 from datetime import date, datetime
 

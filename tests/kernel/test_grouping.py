@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernel_cases import cut, cuts, groups
+from kernel.strategies import cut, cuts, groups
 from recframe.kernel import grouping
 
 INTEGERS = ["int8", "uint8", "int32", "uint32", "int64", "uint64"]
@@ -118,7 +118,7 @@ def test_count_flags(flags):
 
 @given(st.lists(st.integers(0, 5)))
 def test_members_of_groups(sizes):
-    """Each member of a group has its group's number and its own number, from 0."""
+    """Each member of a group has the group's number, and a number in the group from 0."""
     group, number = grouping.number_members(np.array(sizes, int))
     expected = [(own, nth) for own, size in enumerate(sizes) for nth in range(size)]
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernel_cases import cut, cuts, groups
+from kernel.strategies import cut, cuts, groups
 from recframe.kernel.grouping import Groups, SortedPairs
 
 

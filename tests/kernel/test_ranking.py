@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import kernel_reference as reference
-from kernel_cases import cut, cuts, groups, score_columns
+from kernel import reference
+from kernel.strategies import cut, cuts, groups, score_columns
 from recframe.kernel.counting import Depth, count, count_ties, find_positions
 from recframe.kernel.grouping import Groups
 from recframe.kernel.ranking import TIE_RULES, Ranker, Rankings, TieRule

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernel_cases import POOLS, cut, cuts, score_columns
+from kernel.strategies import POOLS, cut, cuts, score_columns
 from recframe.kernel.scores import find_bits, rank_densely, rankable
 
 
@@ -106,7 +106,7 @@ def test_ranks_of_scores(kind):
 
 
 def test_scores_that_are_met_again_and_again_before_one_that_is_new():
-    """A new score in the last row is found, although a sample shows only one score."""
+    """A different score in the last row counts, although a sample shows only one score."""
     n_rows = 1 << 21
     pool = np.random.default_rng(0).random(40)
     scores = np.full(n_rows, pool[0])

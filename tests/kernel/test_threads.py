@@ -86,7 +86,7 @@ def test_small_frames_start_no_thread(monkeypatch):
 
 @pytest.mark.parametrize("row", [0, -1])
 def test_a_null_score_is_seen_in_every_slice(row, n_threads):
-    """A null score is found in every slice of rows."""
+    """A null score is noticed in every slice of rows."""
     n_rows = 5 * ROWS_PER_THREAD
     frame = pd.DataFrame({"user": 1, "score": np.arange(n_rows, dtype=float), "relevant": 1})
     frame.iloc[row, 1] = np.nan

@@ -1,4 +1,4 @@
-"""mean(COLUMN)@k equals its definition, over all orders of tied rows, also at its edges."""
+"""`mean(COLUMN)@k` equals its definition, over all orders of tied rows, also at its edges."""
 
 import math
 from fractions import Fraction

@@ -1,4 +1,9 @@
-"""The metrics beyond precision and recall have their values by hand, also at edges and in ties."""
+"""Metrics have their values by hand, also at edges and in ties.
+
+Tests of `f1`, `capped_recall`, `fall_out`, `hit_rate`, `dcg`, `rbp`, `reciprocal_rank`,
+`average_precision`, `capped_average_precision` and `auc` belong here, and those of `short` and
+`zero_division` for single metrics.
+"""
 
 import math
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""diversity(COLUMN)@k and share(COLUMN)@k equal their definitions over all orders of tied rows."""
+"""`diversity(COLUMN)@k` and `share(COLUMN)@k` equal their definitions over all orders of ties."""
 
 import math
 from datetime import date
@@ -208,7 +208,7 @@ def test_rows_without_a_score_count_in_a_share():
 
 
 def test_shares_of_lists_that_are_cut():
-    """A note says that shares are too high if no ranking is longer than the cut-off."""
+    """A note warns of shares that are too high if no ranking is longer than the cut-off."""
     frame = pd.DataFrame({"user": [1, 1, 2, 2], "item": [1, 2, 1, 2], "score": [2, 1, 2, 1]})
     frame["price"] = [1, 3, 2, 5]
     message = "no ranking is longer .* rows beyond it are missing, .* too high: add them"
@@ -296,7 +296,7 @@ def test_columns_that_are_refused(name):
 
 
 def test_the_length_of_most_vectors():
-    """The refusal of vectors of other lengths names those that differ from most."""
+    """The refusal of vectors of several lengths shows the rare lengths."""
     frame = pd.DataFrame({"user": 1, "score": [3, 2, 1], "vector": [[1], [1, 2], [2, 1]]})
     with pytest.raises(recframe.RecframeError, match=r"here 2, .*but have 1 of 3 .*\[1\] in row 0"):
         frame.rec.mean("diversity(vector)@2")
@@ -364,7 +364,7 @@ def test_repeated_pairs():
 
 
 def test_two_models_in_rows():
-    """Each model's list has its own diversity; a share counts the rows of all models."""
+    """Each model's list has a diversity; a share counts the rows of all models."""
     frame = pd.DataFrame(
         {
             "user": 1,

@@ -1,4 +1,7 @@
-"""Graded relevance decides the gains of nDCG, on every engine and from every source."""
+"""Graded relevance decides the gains of `ndcg`, on every engine and from every source.
+
+Tests of `gain` belong here.
+"""
 
 import math
 
@@ -136,7 +139,7 @@ def test_grades_without_truth(tmp_path):
 
 
 def test_what_is_not_listed_is_in_the_ideal():
-    """A graded item of truth that is not listed lowers nDCG by its own grade, not by 1."""
+    """A graded item of truth that is not listed lowers nDCG by its grade, not by 1."""
     recs = pd.DataFrame({"user": [1], "item": ["a"], "score": [1.0]})
     truth = pd.DataFrame({"user": [1, 1, 2], "item": ["a", "b", "a"], "relevance": [1, 4, 2]})
     found = recs.rec(population="all", truth=truth, min_relevance=1).ndcg()["score"]

@@ -1,4 +1,4 @@
-"""`judged` and `bpref` are right by hand, at edges and on every engine."""
+"""`judged`, `bpref` and `all_relevant` are right by hand, at edges and on every engine."""
 
 import math
 from fractions import Fraction

@@ -148,7 +148,7 @@ FORMULAS = {
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("name", FORMULAS)
 def test_lines_run(name, setting):
-    """The line in the refusal runs on the frame, and its number is that of the formula."""
+    """The line in the refusal runs on the frame, and its number equals the formula."""
     frame, options, relevant = SETTINGS[setting]
     label = name if name == "gauc" else f"{name}@{K}"
     line = find_line(lambda: frame.rec(**options).mean(label))
@@ -288,7 +288,7 @@ def test_spellings(label, part):
 
 
 def test_methods_have_the_lines_too():
-    """A method of such a name does not exist, and the message has the line."""
+    """A recipe's name is no method, and the message has the line."""
     line = find_line(lambda: ROWS.rec.novelty)
     assert line == find_line(lambda: ROWS.rec.mean("novelty@10"))
     assert "df[['docno']]" in line

@@ -1,4 +1,4 @@
-"""Expected reciprocal rank stops by grades, in ties too, and refuses grades that are too high."""
+"""Metric `err` stops by grades, in ties too, and refuses grades that are too high."""
 
 import itertools
 import math

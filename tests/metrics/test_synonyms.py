@@ -5,7 +5,7 @@ import pytest
 
 import recframe
 import strategies
-from elsewhere import LIBRARIES
+from other_libraries import LIBRARIES
 from recframe.conventions import name_map_at_k
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import parse_metric

@@ -93,7 +93,7 @@ def _places(node: ast.AST, lines: range, names: Counter) -> Iterator[tuple]:
             if not isinstance(child, ast.AST) or _is_left(child):
                 continue
             own = _header(child) if isinstance(child, ast.stmt) else lines
-            # Code cannot run without a name's only assignment, which says nothing about tests.
+            # Code cannot run without a name's only assignment, so this would not measure tests.
             if not _is_only_assignment(child, names):
                 yield own, node, field, index if isinstance(value, list) else None
             yield from _places(child, own, names)

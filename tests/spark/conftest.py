@@ -29,7 +29,7 @@ def spark():
         options = {
             "spark.sql.shuffle.partitions": 4,
             "spark.default.parallelism": 2,
-            "spark.python.daemon.module": "tests.spark_daemon",
+            "spark.python.daemon.module": "tests.spark.daemon",
             # These settings make long jobs slower and short ones faster.
             "spark.sql.codegen.wholeStage": False,
             "spark.sql.codegen.factoryMode": "NO_CODEGEN",

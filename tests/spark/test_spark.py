@@ -13,7 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that all give it
 import recframe
 import recframe.spark
 import strategies
-from sparkly import (
+from spark.frames import (
     IDS,
     METRICS,
     OF_TRUTH,
@@ -28,7 +28,7 @@ from sparkly import (
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore"),  # Spark's own
+    pytest.mark.filterwarnings("ignore"),  # warnings of Spark
 ]
 
 
@@ -37,7 +37,7 @@ pytestmark = [
     [*zip(IDS, ["expected", "best", "item", "worst", "item", "expected"], strict=True)],
 )
 def test_values_equal_those_of_pandas(spark, ids, ties):
-    """Every metric equals that of pandas for users of every type, also with empty partitions."""
+    """Every metric equals pandas for users of every type, also with empty partitions."""
     frame, _ = make(ids)
     asked = {**ROLES, "ties": ties}
     result = recframe.spark.rec(on_spark(spark, frame, ids))(**asked).evaluate(METRICS)
@@ -61,7 +61,7 @@ def test_written_values_of_users_are_read(spark, tmp_path):
 
 
 def test_bounds(spark):
-    """Bounds equal those of pandas, with null relevance and with truth that is shuffled too."""
+    """Bounds equal pandas' bounds, with null relevance and with truth that is shuffled too."""
     frame, truth = make()
     metrics = ["precision@2", "rbp(p=0.8)", "err(max=3)@2", "hit_rate@2"]
     options = {**OF_TRUTH, "zero_division": 0.0}
@@ -126,7 +126,7 @@ def test_what_is_undefined_is_null(spark):
 
 
 def test_tables_of_all_users(spark):
-    """Means, curves, intervals and differences equal those of pandas, in plain columns."""
+    """Means, curves, intervals and differences equal pandas' values, in plain columns."""
     frame, _ = make()
     theirs = frame.rec(**ROLES)
     ours = recframe.spark.rec(on_spark(spark, frame), **ROLES)
@@ -236,7 +236,7 @@ def test_nulls_are_refused(spark):
 
 
 def test_catalogue(spark):
-    """The catalogue equals that of pandas, with ties, with a list of items and with truth."""
+    """The catalogue equals pandas' catalogue, with ties, with a list of items and with truth."""
     frame, truth = make()
     sdf = on_spark(spark, frame)
     items = [f"d{number}" for number in range(99)]
@@ -264,7 +264,7 @@ def test_overlap(spark, measure):
 
 
 def test_groups_of_items(spark):
-    """Groups of items equal those of pandas, with truth of Spark and groups that are null."""
+    """Groups of items equal pandas' groups, with truth of Spark and null groups."""
     frame, truth = make()
     items = pd.DataFrame({"doc": [f"d{number}" for number in range(60)]})
     items = items.assign(size=np.arange(60) % 3, maker=["x", None, "z"] * 20)
@@ -290,7 +290,7 @@ def test_means_of_columns_need_no_relevance(spark):
 
 
 def test_pairs_and_shares(spark):
-    """Pairs of categories and of arrays, and shares of a column, equal those of pandas."""
+    """Pairs of categories and of arrays, and shares of a column, have the values of pandas."""
     frame, _ = make()
     frame = frame.drop(columns="relevant")
     frame["genre"] = np.arange(len(frame)) % 3
@@ -379,7 +379,7 @@ def test_a_broken_promise_is_refused(spark):
 
 @pytest.mark.parametrize("kind", [None, "pandas", "Spark"])
 def test_describe_and_inspect(spark, kind):
-    """The methods describe and inspect compute at once and equal those of pandas."""
+    """The methods describe and inspect compute at once and show the same as pandas."""
     frame, truth = make()
     asked = ROLES if kind is None else OF_TRUTH
     companions = {} if kind is None else {"truth": TRUTHS[kind](truth, spark, None)}
@@ -398,7 +398,7 @@ def test_describe_and_inspect(spark, kind):
 
 @pytest.mark.parametrize("kind", [None, "Spark"])
 def test_report(spark, kind):
-    """A report is computed at once and equals that of pandas, except for the order of tied rows."""
+    """A report is computed at once and equals pandas' page, except for the order of tied rows."""
     pytest.importorskip("jinja2")
     frame, truth = make()
     asked = ROLES if kind is None else OF_TRUTH
@@ -420,7 +420,7 @@ def test_report(spark, kind):
 
 
 def test_reconcile(spark):
-    """Conventions and their means are those of pandas, without ties by the order of rows."""
+    """Conventions and their means equal pandas' table, without ties by the order of rows."""
     frame = pd.DataFrame(
         {"user": [1, 1, 2, 3], "item": [1, 2, 1, 3], "score": [2.0, 2.0, 1.0, 0.5]}
     )
@@ -461,7 +461,7 @@ def test_partitions_that_spark_joins(spark):
         sdf, spark_truth = on_spark(spark, frame), on_spark(spark, truth)
         rec = recframe.spark.rec(sdf, truth=spark_truth, **OF_TRUTH)
         assert_same(frame.rec(truth=truth, **OF_TRUTH).evaluate(METRICS), rec.evaluate(METRICS))
-        # If two stages fail at once, Spark raises its own long error, not Python's.
+        # If two stages fail at once, Spark raises a long error in place of Python's.
         refused = recframe.spark.rec(sdf, truth=spark_truth, **{**OF_TRUTH, "short": "raise"})
         for find in (lambda table: table.toPandas(), lambda table: table.count()):
             assert "fewer than k=50 ranked rows" in refusal(lambda: refused.recall(50), find)

@@ -9,11 +9,11 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that all give it
 
 import recframe
 import recframe.spark
-from sparkly import refusal
+from spark.frames import refusal
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore"),  # Spark's own
+    pytest.mark.filterwarnings("ignore"),  # warnings of Spark
 ]
 
 USERS = range(12)
@@ -65,7 +65,7 @@ def test_arrays_become_rows(spark, recs, shape):
 @pytest.mark.parametrize("form", ["pandas", "Spark"])
 @pytest.mark.parametrize("role", ["truth", "exclude"])
 def test_truth_and_exclude_take_arrays(spark, recs, role, form):
-    """Truth and exclude with lists equal those with a row for each item."""
+    """Truth and exclude with lists equal the same pairs with a row for each item."""
     pairs = TRUTH if role == "truth" else pd.DataFrame({"userId": [1, 1, 2], "movieId": [1, 3, 4]})
     lists = pairs.groupby("userId")["movieId"].agg(list).rename("movieIds").reset_index()
     lists["movieIds"] = lists["movieIds"].where(lists["userId"] != 1, pd.Series([[]] * len(lists)))
@@ -130,7 +130,7 @@ def test_arrays_of_different_lengths_are_refused(recs):
 
 
 def test_truth_item_chooses_an_array(spark, recs):
-    """Of two arrays in truth, truth_item= names the one of relevant items."""
+    """If truth has two arrays, truth_item= names the one with relevant items."""
     lists = TRUTH.groupby("userId")["movieId"].agg(list).reset_index(name="actual")
     lists = lists.assign(recommended=[[0]] * len(lists))
     truth = spark.createDataFrame(lists, "userId int, actual array<int>, recommended array<int>")

@@ -1,15 +1,15 @@
-"""RecframeWarning on Spark: the driver warns of the facts that workers note."""
+"""recframe.spark warns on the driver of the facts that workers note."""
 
 import re
 
 import pytest
 
 import recframe.spark
-from noted import MISTAKES, SILENT, warnings_of
+from note_cases import MISTAKES, SILENT, warnings_of
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore"),  # Spark's own
+    pytest.mark.filterwarnings("ignore"),  # warnings of Spark
 ]
 
 

@@ -1,4 +1,4 @@
-"""by= and weights= on Spark give the segments of pandas, bit for bit, in plain columns."""
+"""recframe.spark has the segments and weights of pandas, bit for bit, in plain columns."""
 
 import datetime
 
@@ -9,11 +9,11 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that all give it
 import recframe
 import recframe.spark
 from engines_page import check_column
-from sparkly import IDS, OF_TRUTH, ROLES, make, on_spark, refusal
+from spark.frames import IDS, OF_TRUTH, ROLES, make, on_spark, refusal
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore"),  # Spark's own
+    pytest.mark.filterwarnings("ignore"),  # warnings of Spark
 ]
 USER = ROLES["user"]
 TABLES = {
@@ -65,7 +65,7 @@ def as_lists(plain):
 
 
 def assert_segments(theirs, ours, method, **asked):
-    """Assert that a table of Spark equals that of pandas, and return it."""
+    """Assert that a table of Spark equals pandas' table, and return it."""
     asked = {**TABLES[method], **asked}
     table = getattr(ours, method)(**asked)
     expected = as_plain(getattr(theirs, method)(**asked), method)
@@ -75,7 +75,7 @@ def assert_segments(theirs, ours, method, **asked):
 
 @pytest.mark.parametrize("method", TABLES)
 def test_segments_are_those_of_pandas(spark, method):
-    """Segments by one or several columns, weighted or not, equal those of pandas."""
+    """Segments by one or several columns, weighted or not, have the values of pandas."""
     frame, _ = make_segments()
     sdf = on_spark(spark, frame)
     theirs, ours = frame.rec(**ROLES), recframe.spark.rec(sdf, **ROLES)
@@ -89,7 +89,7 @@ def test_segments_are_those_of_pandas(spark, method):
 
 @pytest.mark.parametrize("kind", ["pandas", "Spark"])
 def test_users_of_truth_without_rows(spark, kind):
-    """Users of truth without rows are in the segment of null, or with by=user in their own."""
+    """Users of truth without rows are in the segment of null, and with by=user each in one."""
     frame, truth = make_segments()
     theirs = frame.rec(truth=truth, **OF_TRUTH)
     companion = truth if kind == "pandas" else on_spark(spark, truth)

@@ -1,4 +1,4 @@
-"""Labels by people correct those of a judge on Spark as in pandas."""
+"""Labels by people correct a judge on recframe.spark with the values of pandas."""
 
 import pandas as pd
 import pytest
@@ -8,13 +8,13 @@ from judged_rows import SCORES, draw_rows, rec_of
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore"),  # Spark's own
+    pytest.mark.filterwarnings("ignore"),  # warnings of Spark
 ]
 
 
 @pytest.mark.parametrize("form", ["column", "pairs"])
 def test_table_of_pandas(spark, form):
-    """Means, differences and the agreement on rows are those of pandas."""
+    """Means, differences and the agreement on rows equal pandas' values."""
     rows = draw_rows().astype({"llm": int})
     pairs = rows.dropna()[["user", "item", "human"]].rename(columns={"human": "relevance"})
     trusted = "human" if form == "column" else pairs

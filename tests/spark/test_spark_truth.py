@@ -11,8 +11,8 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that all give it
 
 import recframe
 import recframe.spark
-import test_times_of_truth
-from sparkly import (
+import test_truth_days
+from spark.frames import (
     METRICS,
     OF_GRADES,
     OF_TRUTH,
@@ -29,7 +29,7 @@ from sparkly import (
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore"),  # Spark's own
+    pytest.mark.filterwarnings("ignore"),  # warnings of Spark
 ]
 
 
@@ -46,7 +46,7 @@ pytestmark = [
     ],
 )
 def test_truth_counts_once_and_what_is_excluded_never(spark, kind, options, excludes, tmp_path):
-    """The table equals that of pandas for users with rows, truth or both, and excluded pairs."""
+    """The table equals pandas' table for users with rows, truth or both, and excluded pairs."""
     frame, truth = make()
     asked = {**OF_TRUTH, **options, "truth": truth}
     companions = {"truth": TRUTHS[kind](truth, spark, tmp_path)}
@@ -124,7 +124,7 @@ def test_inspect_reads_no_row_of_others(spark):
 
 
 def test_one_ranking(spark):
-    """user=None ranks the whole frame, with truth and without."""
+    """user=None ranks all rows together, with truth and without."""
     frame, truth = make()
     frame, truth = (rows.drop_duplicates(rows.columns[1]) for rows in (frame, truth))
     alone = {**ROLES, "user": None}
@@ -178,8 +178,8 @@ def test_others_of_other_ids_are_refused(spark, message):
 
 def test_days_of_truth(spark):
     """A day in both rows and truth is asked about, as in pandas."""
-    rows, truth = test_times_of_truth.ROWS[:6], test_times_of_truth.TRUTH
-    other_days = truth["day"].to_numpy()[::-1]  # No item has its own day, in any partition.
+    rows, truth = test_truth_days.ROWS[:6], test_truth_days.TRUTH
+    other_days = truth["day"].to_numpy()[::-1]  # Every item has several days, in any partition.
     options = {"truth": spark.createDataFrame(pd.concat([truth, truth.assign(day=other_days)]))}
     table = recframe.spark.rec(spark.createDataFrame(rows), **options).recall(k=1)
     with pytest.raises(

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from store_server import serving
+from stores.server import serving
 
 SECRET = "T0PsecretK3y"
 

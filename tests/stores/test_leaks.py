@@ -11,7 +11,7 @@ from weakref import ref
 import pytest
 
 import recframe
-import store_server
+from stores import server
 
 pytestmark = [
     pytest.mark.slow,
@@ -49,11 +49,11 @@ def name(bucket, request):
     if request.param == "here":
         yield lambda file: str(bucket / file)
         return
-    command = [sys.executable, store_server.__file__, str(bucket.parent)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        end = f"endpoint_override=127.0.0.1:{int(server.stdout.readline())}&scheme=http"
+    command = [sys.executable, server.__file__, str(bucket.parent)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        end = f"endpoint_override=127.0.0.1:{int(process.stdout.readline())}&scheme=http"
         yield lambda file: f"s3://key:secret@bucket/{file}?{end}&region=us-east-1"
-        server.kill()
+        process.kill()
 
 
 def refuse(call, *args):

@@ -12,7 +12,7 @@ METRICS = ["--metric", "recall@3", "ndcg@3", "-q"]
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_results_go_to_stores_and_back(ending, kept, folder, tmp_path, capsys):
-    """Per-user tables and means in stores equal those written on this machine."""
+    """Per-user tables and means in stores equal files that are written on this machine."""
     out = "memory://bucket/out"
     for place in (out, str(tmp_path)):
         paths = ["--per-user", f"{place}/each.{ending}", "--output", f"{place}/means.{ending}"]

@@ -1,4 +1,7 @@
-"""Files in stores give the same tables as files of this machine, bit for bit."""
+"""Files in stores give the same tables as files of this machine, bit for bit.
+
+Tests of `storage_options` and `filesystem` belong here.
+"""
 
 import gc
 import logging
@@ -16,7 +19,7 @@ import pytest
 
 import recframe
 from recframe.files import batches
-from recframe.files.sources import find_files
+from recframe.files.discovery import find_files
 
 from .conftest import SECRET
 
@@ -27,7 +30,7 @@ OF_TRUTH = ("truth", "truth_user", "exclude")
 
 
 def measure(source, **options):
-    """Return the table of files; options go to scan, except those of truth."""
+    """Return the table of files; options of truth go to the accessor, the others to scan."""
     truth_options = {name: options.pop(name) for name in OF_TRUTH if name in options}
     return recframe.scan(source, memory="64MiB", **options)(**truth_options).evaluate(METRICS)
 
@@ -191,7 +194,7 @@ def s3(folder):
 
 
 def test_s3(s3, folder):
-    """Files uploaded to S3 are read, and outputs written there are read again."""
+    """Files uploaded to S3 are read, and outputs in S3 are read again."""
     bucket, there = folder / "bucket", f"s3://key:{SECRET}@bucket"
     names = {"truth": "truth.parquet", "exclude": "seen.parquet"}
     here = measure(bucket / "runs", **{name: bucket / path for name, path in names.items()})

@@ -67,7 +67,7 @@ def test_a_bucket_that_is_not_there(uri):
 
 @pytest.mark.parametrize("status", [401, 403])
 def test_wrong_credentials(uri, server, frame, status):
-    """A store that denies access is refused with its own message, not as a missing file."""
+    """A store that denies access is refused with the store's message, not as a missing file."""
     server.status = status
     for key in ("runs", "runs/*.parquet"):
         match = r"s3://bucket/runs.*: .*ACCESS_DENIED"

@@ -21,7 +21,7 @@ PROGRAMS = {
 
 def main():
     """Read the arguments and run one program."""
-    # This table of peaks has arguments of its own.
+    # This table of peaks has other arguments.
     if sys.argv[1:2] == ["memory"]:
         sys.argv[:2] = ["python -m tests.benchmarks.memory"]
         runpy.run_module("tests.benchmarks.memory", run_name="__main__")

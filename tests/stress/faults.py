@@ -10,7 +10,7 @@ from threading import Timer
 
 import pandas as pd
 
-from tests.store_server import serving
+from tests.stores.server import serving
 from tests.stress.signals import command, write_runs
 from tests.stress.worker import Worker
 

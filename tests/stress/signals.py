@@ -1,4 +1,4 @@
-"""Runs that a signal ends at any time leave whole outputs and no other files."""
+"""Runs that a signal ends at any time leave complete outputs and no other files."""
 
 import random
 import signal
@@ -60,7 +60,7 @@ def take(folder):
 
 
 def heed():
-    """Heed signals that a background program was told to ignore."""
+    """Let signals end this process, although background programs ignore them."""
     for number in NUMBERS:
         signal.signal(number, signal.SIG_DFL)
 

@@ -10,7 +10,7 @@ from tests.stress.signals import write_runs
 
 
 def run(folder, arguments):
-    """Print the seconds of several threads on one scan, and return those with a wrong table."""
+    """Print the seconds of threads on one scan, and return the threads with a wrong table."""
     write_runs(folder / "runs", 500_000)
     rows, finds = {}, []
     for memory in ("4MiB", "64MiB", "1GiB"):

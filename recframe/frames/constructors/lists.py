@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
@@ -25,10 +25,7 @@ from recframe.frames.constructors.rows import (
 from recframe.frames.constructors.runs import join_runs
 from recframe.frames.ids import as_users
 from recframe.frames.judgments import naming
-from recframe.frames.list_columns import (
-    choose_lists,
-    find_fields,
-)
+from recframe.frames.list_columns import choose_lists, find_fields
 from recframe.frames.list_frames import (
     FieldColumns,
     carry,
@@ -68,6 +65,15 @@ from recframe.other_tables import (
     read_views,
 )
 from recframe.public_calls import public
+
+
+class ListColumns(NamedTuple):
+    """The labels of the columns of users, of a model if any, and of lists; the field of items."""
+
+    users: list[Hashable]
+    models: list[Hashable]
+    lists: list[Hashable]
+    item: Hashable = INFER
 
 
 @partial(public, ask=ask_all)
@@ -163,8 +169,8 @@ def from_lists(
                 f"user, items, item, model and sep are for a frame, not {type(lists)}. Leave "
                 "them out."
             )
-        frame = _frame_dict(lists)
-        return _make_list_frame(frame, ["user"], [], ["items"], INFER, None, duplicates, "lists")
+        columns = ListColumns(["user"], [], ["items"])
+        return _make_list_frame(_frame_dict(lists), columns, None, duplicates, "lists")
     with naming("lists"):
         frame = _read_list_table(lists)
         users = as_labels(user if isinstance(user, list) else find_label(frame, "user", user))
@@ -177,7 +183,8 @@ def from_lists(
                     f"model={quote(model)}: must not be null, but has {n_null} null"
                 )
         labels = _choose_columns(frame, items, [*users, *models], sep)
-        return _make_list_frame(frame, users, models, labels, item, sep, duplicates)
+        columns = ListColumns(users, models, labels, item)
+        return _make_list_frame(frame, columns, sep, duplicates)
 
 
 @public
@@ -254,9 +261,8 @@ def truth_from(
             f"with grades, {quote(ungraded)} for user {quote(user)}"
         )
     if graded:
-        return make_rows_of_scores("truth", "grades of truth", graded).rename(
-            columns={"score": "relevance"}
-        )
+        rows = make_rows_of_scores("truth", "grades of truth", graded)
+        return rows.rename(columns={"score": "relevance"})
     return make_rows_of_dict("truth", truth).drop(columns="score")
 
 
@@ -283,16 +289,10 @@ def _frame_dict(lists: Mapping[Any, Any]) -> pd.DataFrame:
 
 
 def _make_list_frame(
-    frame: pd.DataFrame,
-    users: list[Hashable],
-    models: list[Hashable],
-    labels: list[Hashable],
-    item: Hashable,
-    sep: str | None,
-    duplicates: str,
-    name: str = "",
+    frame: pd.DataFrame, roles: ListColumns, sep: str | None, duplicates: str, name: str = ""
 ) -> pd.DataFrame:
     """Return the rows of a frame with a list in each row; each of its models has a column."""
+    users, models, labels, item = roles
     rows, fields = read_list_rows(frame, labels, _read_list_users(frame, users, models), sep, name)
     name = name or f"items={quote(labels[0] if len(labels) == 1 else labels)}"
     item, score = _find_item_and_score(name, fields, labels, item)
@@ -328,13 +328,11 @@ def _read_list_users(
     by = [*users, *of_models]
     ids = as_users([read_id_list(f"user={quote(one)}", get_column(frame, one)) for one in by])
     if len(same := ids[ids.duplicated()]):
-        models = [one for one in list_labels(frame, by) if find_role(one) == "model"]
-        answers = {"model": models[0]} if models else {}
-        remedy = (
-            f". Pass model={quote(models[0])} for a column of scores for each of its values."
-            if models
-            else ""
-        )
+        answers, remedy = dict[str, Any](), ""
+        if models := [one for one in list_labels(frame, by) if find_role(one) == "model"]:
+            answers = {"model": models[0]}
+            named = f"model={quote(models[0])}"
+            remedy = f". Pass {named} for a column of scores for each of its values."
         raise RecframeError(
             f"user={quote(users[0] if len(users) == 1 else users)} must differ, "
             f"but has {len(same):,} repeated (such as {quote(same.tolist()[0])}){remedy}",

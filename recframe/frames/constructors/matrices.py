@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from recframe.errors import RecframeError, quote
+from recframe.errors import RecframeError, count_of, quote
 from recframe.frames.constructors.rows import (
     are_no_items,
     as_ids,
@@ -193,7 +193,7 @@ def read_sparse(truth: Any, users: ArrayLike | None, items: ArrayLike | None) ->
         values = as_numbers("truth", values)
         if wrong := values[~(values >= 0)].tolist():
             raise RecframeError(
-                f"truth must be 0 or more, but has {len(wrong)} others (such as "
+                f"truth must be 0 or more, but has {count_of(len(wrong), 'other')} (such as "
                 f"{quote(wrong[0])}). Pass truth > 0 where these are not relevant."
             )
     cells = stored.row, stored.col

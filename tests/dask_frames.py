@@ -1,10 +1,10 @@
 """Frames for Dask, and comparisons of their tables with pandas."""
 
+import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 
-import dask
 import strategies
 
 METRICS = [strategies.label(*asked) for asked in strategies.every_metric(2)]

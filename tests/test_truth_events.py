@@ -1,4 +1,4 @@
-"""Truth with a column of events or amounts is asked whether every pair counts."""
+"""Option `truth` with a column of events or amounts: recframe asks whether every pair counts."""
 
 import random
 import string
@@ -51,7 +51,7 @@ def test_they_are_asked_about(name):
 
 @pytest.mark.parametrize("entry", ENTRY_POINTS)
 def test_every_entry_point_asks(entry, tmp_path):
-    """Every engine asks about such a column, and accepts the selected rows."""
+    """Every engine asks about a column of events or amounts, and accepts the selected rows."""
     truth = TRUTH.assign(**{RANDOM: OF_PAIRS["otto"]})
     with pytest.raises(RecframeError, match=rf"'{RANDOM}'\s+holds\s+few\s+distinct"):
         ENTRY_POINTS[entry](ROWS, METRIC, {"truth": truth}, tmp_path)

@@ -19,13 +19,13 @@ import recframe.polars
 
 
 class Text(str):
-    """A text of a class of its own."""
+    """A subclass of str."""
 
     __slots__ = ()
 
 
 class Float(np.float64):
-    """A float of a class of its own."""
+    """A subclass of NumPy's float."""
 
 
 class Mute:

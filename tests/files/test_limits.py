@@ -1,4 +1,4 @@
-"""memory=, tmp= and progress=: the values that they accept, and their effects."""
+"""Arguments `memory`, `tmp` and `progress`: the values that they accept, and their effects."""
 
 import re
 from functools import partial
@@ -8,8 +8,8 @@ import pytest
 import tqdm.auto
 
 import recframe
-from layouts import FEW, SMALL, one_sorted_file, shuffled_file
-from recframe.files.budget import Progress, check_limits, check_memory, showing
+from files.layouts import FEW, SMALL, one_sorted_file, shuffled_file
+from recframe.files.limits import Progress, check_limits, check_memory, showing
 
 AMOUNTS = {
     "512MiB": 512 << 20,
@@ -163,7 +163,7 @@ def test_a_bar_that_goes_when_all_is_done(capsys, monkeypatch):
 
 
 def test_a_folder_of_temporary_files(tmp_path):
-    """The folder tmp may be text or a path; the default is that of the system."""
+    """The folder tmp may be text or a path; the default is the system's folder."""
     for tmp in (str(tmp_path), tmp_path):
         assert (5, str(tmp_path), False) == check_limits(5, tmp, False)
     assert (1 << 30, None, print) == check_limits("1GiB", None, print)

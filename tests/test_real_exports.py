@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import real_exports
 import recframe
-import shapes
 from recframe.frames.columns import find_columns
 from recframe.options import Options
 
@@ -31,7 +31,7 @@ def refuse(frame, **options):
 
 
 def paste(message, df, truth=None, **chosen):
-    """Return the accessor made by the call in a message, with choices in the place of dots."""
+    """Return the accessor that the call in a message makes, with choices for the dots."""
     found = re.search(r"pass (df\.rec\(.*?\))(,|;|$)|^(df\.rec\((?s:.*)\))\.mean", message, re.M)
     call = (found[3] or found[1]).replace("truth=...", "truth=truth")
     for name, choice in chosen.items():
@@ -43,7 +43,7 @@ def paste(message, df, truth=None, **chosen):
 def test_columns_that_names_tell(name):
     """Exports with telling names need no option, except the lowest relevant grade."""
     user, item, scores, relevant = FOUND[name]
-    frame = getattr(shapes, name)()
+    frame = getattr(real_exports, name)()
     columns = find_columns(frame, Options())
     means = frame.rec(min_relevance=SAID.get(name)).mean(METRICS)
 
@@ -59,7 +59,7 @@ def test_columns_that_names_tell(name):
 @pytest.mark.parametrize("name", SAID)
 def test_ratings_need_a_grade(name):
     """A rating next to a prediction is relevance, and its threshold is asked for."""
-    message = refuse(getattr(shapes, name)())
+    message = refuse(getattr(real_exports, name)())
 
     assert re.search("relevant='r(ating|_ui)': .* from 1.0 to 5.0. Pass min_relevance=", message)
 
@@ -67,19 +67,19 @@ def test_ratings_need_a_grade(name):
 @pytest.mark.parametrize("with_truth", [True, False])
 def test_vector_store(with_truth):
     """A distance is suggested with its direction, and gold pairs as truth, in one call to paste."""
-    frame, truth = shapes.vector_store(), shapes.gold_pairs()
+    frame, truth = real_exports.vector_store(), real_exports.gold_pairs()
     message = refuse(frame, **{"truth": truth} if with_truth else {})
     means = paste(message, frame, truth).mean(METRICS)
 
     said = "truth" if with_truth else "..."
     assert f"df.rec(score='distance', ascending=True, truth={said})" in message
-    expected = shapes.vector_store("similarity").rec(truth=truth).mean(METRICS)
+    expected = real_exports.vector_store("similarity").rec(truth=truth).mean(METRICS)
     assert expected.to_numpy().tolist() == means.to_numpy().tolist()
 
 
 def test_ab_log():
     """Sessions and users could both be the user, so both are offered."""
-    frame = shapes.ab_log()
+    frame = real_exports.ab_log()
     message = refuse(frame)
 
     assert message.startswith("user: 2 columns could be it, 'session_id', 'user_id'; item is 'ite")
@@ -89,7 +89,7 @@ def test_ab_log():
 
 def test_trec():
     """A run asks for qrels, and grades in qrels ask for a threshold."""
-    run, qrels = shapes.trec_run(), shapes.trec_qrels()
+    run, qrels = real_exports.trec_run(), real_exports.trec_qrels()
     message = refuse(run)
 
     assert "Q0" in message.partition("where relevant is")[2]
@@ -99,7 +99,7 @@ def test_trec():
     assert 12 == len(run.rec(truth=qrels, min_relevance=1).evaluate("recall@3"))
 
 
-@pytest.mark.parametrize("make", [shapes.spark_recommendations, shapes.topk_frame])
+@pytest.mark.parametrize("make", [real_exports.spark_recommendations, real_exports.topk_frame])
 def test_lists_in_cells(make):
     """A column that may hold lists is answered with the call that makes rows of them."""
     frame = make()
@@ -112,7 +112,7 @@ def test_lists_in_cells(make):
 
 def test_a_pivot_of_models():
     """Rows of several models are asked about, and the call names all models after a pivot."""
-    run, qrels = shapes.trec_run(), shapes.trec_qrels()
+    run, qrels = real_exports.trec_run(), real_exports.trec_qrels()
     frame = pd.concat([run, run.assign(tag="dense", sim=-run["sim"])])
     assert "pass model='tag' to rank each" in refuse(frame, truth=qrels, min_relevance=1)
     wide = frame.pivot_table(index=["qid", "docno"], columns="tag", values="sim")

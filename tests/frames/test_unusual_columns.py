@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import recframe
-from hostile import FRAME, TRUTH, Mute, Unequal, Unkeyed
+from unusual_values import FRAME, TRUTH, Mute, Unequal, Unkeyed
 
 SCORES = ["a_score", "b_score"]
 ROLES = ("user", "item", "a_score", "relevant", "truth user", "truth item")

@@ -1,4 +1,4 @@
-"""If rows and truth both have a day, recframe asks to which days a pair of truth belongs."""
+"""Option `truth` with a day: recframe asks to which days of the rows a pair belongs."""
 
 import pandas as pd
 import pytest
@@ -108,7 +108,7 @@ def test_days_by_their_values_on_every_entry_point(entry, tmp_path):
 
 
 def test_other_names_of_users():
-    """The suggestion names both sides' user columns."""
+    """The suggestion names the user columns of the frame and of truth."""
     truth = TRUTH.rename(columns={"user": "customer_id"})
     with pytest.raises(RecframeError, match="the rows have 'day' too") as asked:
         ROWS[:6].rec(truth=truth).recall(k=1)
@@ -119,7 +119,7 @@ def test_other_names_of_users():
 
 
 def test_what_is_not_asked():
-    """Days on one side only, constant days, and days that items decide are not asked about."""
+    """Days in one table only, constant days, and days that items decide are not asked about."""
     one = ROWS[ROWS["day"] == DAYS[0]]
     no_day, of_item = one.drop(columns="day"), {1: "a", 2: "b", 3: "c"}
     alike = [

@@ -14,7 +14,7 @@ import pytest
 
 import recframe
 import recframe.dask
-from hostile import FRAME, TRUTH, VALUES, base_of, list_entry_points
+from unusual_values import FRAME, TRUTH, VALUES, base_of, list_entry_points
 
 NUMBERS = {"inf", "-inf", "-1", "0", "0.5", "10**9", "2**63", "10**400", "Fraction", "float"}
 NUMBERS |= {"longdouble"}
@@ -149,7 +149,7 @@ def find_taken(entry, argument):
 @pytest.fixture(scope="module")
 def entry_points(tmp_path_factory):
     """Return every public call, with a file of the frame."""
-    path = tmp_path_factory.mktemp("hostile") / "rows.parquet"
+    path = tmp_path_factory.mktemp("unusual") / "rows.parquet"
     FRAME.to_parquet(path)
     return list_entry_points(str(path))
 

@@ -99,14 +99,14 @@ def vector_store(measure="distance"):
 
 
 def gold_pairs():
-    """Return the relevant documents for the queries of `vector_store`: they have and not found."""
+    """Return the relevant documents of `vector_store`'s queries, retrieved or not."""
     found = vector_store().groupby("query_id").nth([0, 3])[["query_id", "doc_id"]]
     never = pd.DataFrame({"query_id": ["q0", "q3"], "doc_id": ["doc-998", "doc-999"]})
     return pd.concat([found, never], ignore_index=True)
 
 
 def rag_log():
-    """Return the log of a RAG system: passages found, judged, with the answer and its model."""
+    """Return the log of a RAG system: retrieved passages, judged, with the answer and its model."""
     user, item, rng = _list_pairs(6)
     relevant = rng.random(len(user)) < 0.2
     return pd.DataFrame(
@@ -160,7 +160,7 @@ def trec_run():
 
 
 def trec_qrels():
-    """Return the judgments for `trec_run`, graded 0 to 2, of documents found and not found."""
+    """Return the judgments for `trec_run`, graded 0 to 2, of documents retrieved and not."""
     judged = trec_run().groupby("qid").nth([0, 1, 4])[["qid", "docno"]]
     never = pd.DataFrame({"qid": [301, 302], "docno": ["FBIS3-901", "FBIS3-902"]})
     pairs = pd.concat([judged, never], ignore_index=True)
@@ -168,7 +168,7 @@ def trec_qrels():
 
 
 def two_models():
-    """Return the scores of two models side by side."""
+    """Return the scores of two models, in two columns."""
     user, item, rng = _list_pairs(9)
     label = (rng.random(len(user)) < 0.3).astype(int)
     return pd.DataFrame(

@@ -80,7 +80,7 @@ def test_flags_and_numbers_in_one_column(rows, order, tmp_path):
 
 @pytest.mark.parametrize("entry", ENTRY_POINTS)
 def test_truth_of_a_whole_split_is_refused(entry, tmp_path):
-    """Truth of a whole split is refused, and the message selects one part, which is accepted."""
+    """Truth with all parts of a split is refused; the message selects one part, which works."""
     truth = TEST.assign(split=["test", "train", "test"])
     with pytest.raises(RecframeError) as refused:
         ENTRY_POINTS[entry](RECS, METRIC, {"truth": truth, **OPTIONS}, tmp_path)

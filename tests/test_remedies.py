@@ -1,4 +1,7 @@
-"""The remedy that a refusal names in common situations works and gives the right values."""
+"""The remedy that a refusal names in common situations works and gives the right values.
+
+Tests of `names`, for files without a header, belong here.
+"""
 
 import re
 
@@ -176,7 +179,7 @@ def test_structs_of_ranks():
 
 
 def test_zeros_at_the_front():
-    """Ids padded with zeros on one side are refused with a conversion to integers."""
+    """Ids that only one table pads with zeros are refused with a conversion to integers."""
     truth = pd.DataFrame({"user": ["001", "002"], "item": ["001", "002"]})
     rows = ROWS.drop(columns="relevant")
     assert "Convert both with ids.astype('Int64')" in refuse(lambda: mean(rows, truth=truth))

@@ -1,4 +1,4 @@
-"""`inspect` shows the label columns, metrics and number of rows that the call asks for."""
+"""df.rec.inspect shows the label columns, metrics and number of rows that the call asks for."""
 
 import dask.dataframe as dd
 import numpy as np
@@ -69,7 +69,7 @@ def test_several_columns(frame):
 
 
 def test_items_of_truth_alone_have_the_column_too(frame, truth):
-    """An item of truth that the user's list lacks has its grade, its place and a null label."""
+    """An item of truth outside the user's list has its grade, a row and a null label."""
     for rec in (frame.rec, frame.set_index("title").rec):
         table = rec(truth=truth, **BOUND).inspect("ann", 3, "title").tables["a_score"]
         assert [8, 2] == table[["item", "grade"]].iloc[-1].tolist()

@@ -50,7 +50,7 @@ NO_ITEM = pd.DataFrame(
 )
 DROPPED = "missing='drop' removed 2 of 5 rows, and with them"
 LOST = "exclude holds 1 of 3 relevant pairs of truth"
-# These are y, z and those of bob.
+# These are y, z and the pairs of bob.
 NEAR = "3 of the pairs of truth would match the frame"
 CUT = "no ranking is longer than the cut-off"
 WITH_TRUTH = {"truth": TRUTH, "missing": "unranked"}

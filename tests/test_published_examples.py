@@ -1,4 +1,4 @@
-"""The published examples S1 to S4 have their names and their printed values."""
+"""The published examples S1 to S4 of `precision` and `recall` have their printed values."""
 
 from pathlib import Path
 
@@ -62,7 +62,7 @@ def test_s1_s2_mean_value_row(example, metric, random, knn):
 
 
 def test_s1_relevant_items_per_object(example):
-    """S1: the numbers of relevant items are those that the two published tables imply."""
+    """S1: the two published tables imply the numbers of relevant items."""
     assert N_RELEVANT == example.groupby("object")["relevant"].sum().tolist()
 
 

@@ -22,15 +22,14 @@ from recframe.frames.tables import sort_table, tidy_table
 from recframe.frames.user_values import LEVELS, WEIGHTS, check_per_user
 from recframe.kernel.threads import Array
 from recframe.metrics.names import find_alike
-from recframe.options import CHOICES, Options, is_path, make_options
-from recframe.other_tables import PathLike, frame_error
+from recframe.options import EDGE_CASES, Options, make_options
+from recframe.other_tables import PathLike, frame_error, is_path
 from recframe.stores import find_ending, show_uri, without_file
-from recframe.stores.listings import Listed, Listings, list_files
+from recframe.stores.listings import ListedFile, Listing, list_files
 from recframe.stores.outputs import check_apart, whole_file
 
 FILE_ENDINGS = (".parquet", ".csv")
 METADATA = b"recframe"  # key of metadata that tell how a table was made; pandas writes none
-EDGE_CASES = (*CHOICES, "zero_division", "min_relevance", "min_score")  # options that change values
 
 
 class Saved(NamedTuple):
@@ -195,7 +194,7 @@ def _find_user_columns(columns: list[str]) -> list[str]:
 
 def _read_table(path: str) -> Saved:
     """Return the table of a file or of a folder's files, with columns (score, metric)."""
-    parts = [(one.path, _load_bytes(one)) for one in Listings().find(path)]
+    parts = [(one.path, _load_bytes(one)) for one in Listing().find(path)]
     try:
         table = pa.concat_tables([_parse_file(*one) for one in parts], promote_options="permissive")
         made = json.loads((table.schema.metadata or {}).get(METADATA, "{}"))
@@ -238,7 +237,7 @@ def _read_table(path: str) -> Saved:
     return Saved(table, of_users.to_numpy(float, na_value=nan) if weights else None, made)
 
 
-def _load_bytes(file: Listed) -> bytes:
+def _load_bytes(file: ListedFile) -> bytes:
     """Return the contents of a file, or raise if its ending names no format of tables."""
     if find_ending(file.path) not in FILE_ENDINGS:
         raise RecframeError(f"{show_path(file.path)} must end in {' or '.join(FILE_ENDINGS)}")

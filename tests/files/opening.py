@@ -1,7 +1,7 @@
 """Open files with the columns that options mean, as every entry point does."""
 
 from recframe.files import footers
-from recframe.files.sources import find_files
+from recframe.files.discovery import find_files
 from recframe.frames.columns import find_columns
 
 

@@ -56,7 +56,7 @@ def test_filters_fetch_nothing_that_cannot_match(uri, server, rows):
 
 
 def test_a_dataset_in_s3(server, rows):
-    """A dataset in S3 is read in place, without row groups that cannot match."""
+    """A dataset in S3 is read from the store, without row groups that cannot match."""
     store = pyarrow.fs.S3FileSystem(
         endpoint_override=f"127.0.0.1:{server.port}",
         scheme="http",
@@ -72,7 +72,7 @@ def test_a_dataset_in_s3(server, rows):
 
 
 def test_a_table_of_deltalake_in_s3(folder, server, rows):
-    """A table of deltalake in S3 is read at its version, with its own options."""
+    """A table of deltalake in S3 is read at its version, with the table's options."""
     deltalake = pytest.importorskip("deltalake")
     root = folder / "bucket" / "table"
     deltalake.write_deltalake(str(root), rows, partition_by=["day"])

@@ -39,7 +39,7 @@ class ColumnType(NamedTuple):
     high: int | None = None
 
 
-class Types:
+class TextTypes:
     """The types of columns that rows have shown so far, and the memory for reading text."""
 
     path = ""  # the file that is read
@@ -121,7 +121,7 @@ class Blocks:
 
     closed = False
 
-    def __init__(self, file: Any, types: Types) -> None:
+    def __init__(self, file: Any, types: TextTypes) -> None:
         self._file, self._types, self._lock = file, types, Lock()
 
     def read(self, _: int = 0) -> bytes:
@@ -143,7 +143,7 @@ class Blocks:
             self.closed = True
 
 
-def read_cells(name: str, cells: pa.Array, types: Types) -> pa.Array:
+def read_cells(name: str, cells: pa.Array, types: TextTypes) -> pa.Array:
     """Return the cells of a column, parsed where none need stay text, and record their type."""
     if types.find(name) == pa.string():
         return cells
@@ -247,7 +247,7 @@ def parse_lines(
     return table
 
 
-def infer_lines(text: bytes, number: int, types: Types) -> pa.Table:
+def infer_lines(text: bytes, number: int, types: TextTypes) -> pa.Table:
     """Return lines of JSON with the types found in them; raise if they have too many keys."""
     keys = {found[1] for found in TEXT_OR_KEY.finditer(text) if found[2]}
     types.check_columns(len(keys), n_rows=text.count(b"\n"))
@@ -271,7 +271,7 @@ def _check_depth(text: bytes, number: int) -> None:
             )
 
 
-def check_type(name: str, found: pa.DataType, number: int, types: Types) -> None:
+def check_type(name: str, found: pa.DataType, number: int, types: TextTypes) -> None:
     """Record the type of a column of JSON; raise if earlier lines have another type."""
     known = types.find(name)
     kinds = {found, found if known is None else known} - {pa.null()}

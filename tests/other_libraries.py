@@ -370,7 +370,7 @@ def recbole(listed, grades):
     }
     values = {}
     for name, label in labels.items():
-        metric = object.__new__(getattr(metrics, name))  # the constructor needs a whole experiment
+        metric = object.__new__(getattr(metrics, name))  # the constructor needs an experiment
         n_relevant = [np.array([len(grades)])] * (name in ("MAP", "NDCG", "Recall"))
         with patch.object(np, "float", float, create=True):
             values[name] = label, metric.metric_info(np.array(found), *n_relevant)[0, K - 1]
@@ -378,7 +378,7 @@ def recbole(listed, grades):
 
 
 def spark(listed, grades):
-    """Return the values of RankingMetrics of Spark, and those of RankingEvaluator, named At*K*."""
+    """Return Spark's values by RankingMetrics, and by RankingEvaluator with names in At*K*."""
     if shutil.which("java") is None:
         pytest.skip("Java is not installed")
     mllib = import_module("pyspark.mllib.evaluation")

@@ -12,7 +12,7 @@ from recframe.files.trec import find_trec
 from recframe.formats import PARQUET, RowSource, convert_all, find_format
 from recframe.frames.names import shown
 from recframe.other_tables import find_reader
-from recframe.stores.store import NOWHERE, Part, Place
+from recframe.stores.store import NOWHERE, Location, Part
 
 # Bytes for each column; without a buffer, Arrow holds a row group to read a part of it.
 LEAST_BUFFER, MOST_BUFFER = 1 << 16, 1 << 20
@@ -23,8 +23,8 @@ TEXTS = (pa.string(), pa.binary())  # plain types whose values have any length
 PartitionValues = dict[str, pa.Scalar]  # values of all rows, such as NL in country=NL
 
 
-class Piece(NamedTuple):
-    """Rows that were staged together; a column may have another type in other pieces."""
+class StagedBatch(NamedTuple):
+    """Rows that were staged together; a column may have another type in other batches."""
 
     start: int  # the offset in the temporary file
     size: int  # bytes in the temporary file
@@ -35,32 +35,32 @@ class Piece(NamedTuple):
     longest: dict[str, int]  # bytes of the longest text of each column
 
 
-class Staged(NamedTuple):
+class StagedRows(NamedTuple):
     """The source of a file without a footer: its rows in a temporary file."""
 
     file: pa.NativeFile
-    pieces: list[Piece]
+    batches: list[StagedBatch]
     schema: pa.Schema  # types that fit all rows; it includes columns that are not staged
 
     def read(self, number: int, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Yield these columns of a piece, or all columns, in the types of all rows."""
-        piece = self.pieces[number]
-        for batch in pa.ipc.open_stream(self.file.read_at(piece.size, piece.start)):
+        """Yield these columns of a batch, or all columns, in the types of all rows."""
+        staged = self.batches[number]
+        for batch in pa.ipc.open_stream(self.file.read_at(staged.size, staged.start)):
             yield convert_all(batch.select(list(names) or batch.schema.names), self.schema)
 
 
-class Found(NamedTuple):
+class SourceFile(NamedTuple):
     """A file, and facts on its columns from outside it."""
 
     path: str
     partitions: PartitionValues  # from the names of its folders or the log of its table
     table_schema: pa.Schema | None = None  # schema of the Delta table or dataset that names it
     rows: RowSource | None = None  # rows without a footer, until they are staged
-    staged: Staged | None = None
+    staged: StagedRows | None = None
     fragment: Any = None  # part of the dataset that names it, perhaps only some row groups
     condition: Any = None  # an expression of Arrow; other rows are ignored
-    looked_at: tuple[str, ...] = ()  # columns that the condition reads
-    place: Place = NOWHERE  # its store, and its key there
+    condition_columns: tuple[str, ...] = ()  # columns that the condition reads
+    place: Location = NOWHERE  # its store, and its key there
     version: object = None  # its size and time of change when it was opened
 
     @property
@@ -69,31 +69,8 @@ class Found(NamedTuple):
         return self.place.store.is_here
 
 
-class RowGroup(NamedTuple):
-    """A row group: plans are made of whole row groups."""
-
-    index_overall: int  # ascends in the order of rows
-    found: Found  # the file
-    number: int  # index in the file
-    n_rows: int
-    n_bytes: int  # bytes of the columns used, in memory
-    coded: tuple[str, ...]  # columns of texts that are read as codes
-    low: Any  # No user is lower; None if the file does not tell.
-    high: Any  # No user is higher.
-    fetched_bytes: int = 0  # bytes of the columns used, in the file
-    text_bytes: int = 0  # additional bytes of each row if texts are not read as codes
-    open_bytes: int = 0  # bytes of large dictionaries while it is read
-
-    def may_have(self, user: Any) -> bool:
-        """Return whether its statistics allow a user."""
-        try:
-            return self.low is None or bool(self.low <= user <= self.high)
-        except TypeError:
-            return True  # Pandas has another type of ids than the file.
-
-
 def open_file(
-    found: Found,
+    source: SourceFile,
     as_codes: Sequence[str] = (),
     footer: pq.FileMetaData | None = None,
     buffer: int = MOST_BUFFER,
@@ -105,9 +82,9 @@ def open_file(
     Pages are compared with their checksums if the file has any: otherwise damage could pass for a
     number. This takes up to 16% of the time for such a file, and no time for others.
     """
-    source = found.place.open()
+    opened = source.place.open()
     return pq.ParquetFile(
-        source,
+        opened,
         metadata=footer,
         read_dictionary=as_codes,
         buffer_size=max(LEAST_BUFFER, buffer),
@@ -172,10 +149,10 @@ def check_names(names: Iterable[str], schema: pa.Schema, path: str) -> None:
             )
 
 
-def plain_type(found: pa.DataType) -> pa.DataType:
+def plain_type(kind: pa.DataType) -> pa.DataType:
     """Return the plain type of values: categories become their values, and all text is string."""
-    if pa.types.is_dictionary(found):
-        return plain_type(found.value_type)
-    if pa.types.is_large_string(found) or pa.types.is_string_view(found):
+    if pa.types.is_dictionary(kind):
+        return plain_type(kind.value_type)
+    if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         return pa.string()
-    return pa.binary() if pa.types.is_large_binary(found) else found
+    return pa.binary() if pa.types.is_large_binary(kind) else kind

@@ -196,7 +196,7 @@ def serving(folder, delay=0.0, rate=None):
 
 
 def main():
-    """Serve a folder in a process of its own, and print the port."""
+    """Serve a folder, and print the port."""
     parser = argparse.ArgumentParser()
     parser.add_argument("folder")
     parser.add_argument("--delay", type=float, default=0.0)

@@ -80,13 +80,13 @@ LAYOUTS = {
 
 
 def in_memory(folder, metrics=FEW, **options):
-    """Return the table of the files read whole, one after the other."""
+    """Return the table of one frame with the rows of all files."""
     frame = pd.concat([pd.read_parquet(path) for path in sorted(folder.iterdir())])
     return recframe.evaluate(frame, metrics, **options)
 
 
 def evaluate_as_in_memory(folder, metrics=FEW, *, memory, **options):
-    """Return the table of files, after checking that it has the bits of files read whole."""
+    """Return the table of files, after a check that it equals the table of one frame."""
     expected = in_memory(folder, metrics, **options)
     actual = recframe.evaluate(folder, metrics, memory=memory, **options)
     pd.testing.assert_frame_equal(expected, actual, check_exact=True)

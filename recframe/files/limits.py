@@ -15,8 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recframe.errors import RecframeError, is_number, quote
-from recframe.options import is_path
-from recframe.other_tables import PathLike
+from recframe.other_tables import PathLike, is_path
 
 Report = Callable[[int, int], object]
 
