@@ -170,10 +170,25 @@ def test_ids_become_text(side):
 
 def test_only_frames_become_text():
     """Truth from another library is not converted in the code, so that question comes last."""
-    truth = pa.table({"user": [0], "item": [1], "grade": [3]})
+    truth = pa.table({"user": [0, 0], "item": [1, 2], "grade": [3, 1]})
     rows = ROWS.drop(columns="rating").drop_duplicates(["user", "item"]).astype({"user": str})
     with pytest.raises(RecframeError, match=r"2 questions(?s:.*)all but the last:\n"):
         rows.rec(truth=truth).recall(k=2)
+
+
+@pytest.mark.parametrize(
+    ("grades", "answer"), [([0, 1, 2, 3], 1), ([1, 2, 4, 5], 4), ([1, 7, 30, 200], ...)]
+)
+def test_numbers_without_a_scale_have_no_answer(grades, answer):
+    """The lowest relevant grade is answered on common scales; of other numbers it is open."""
+    rows = pd.DataFrame({"user": [1, 1, 2, 2], "item": [1, 2] * 2, "score": [2, 1, None, 1]})
+    truth = rows[["user", "item"]].assign(rating=grades)
+    questions, code = ask(lambda: rows.rec(truth=truth).recall(k=1))
+    assert 2 == len(questions)
+    assert f"min_relevance={'...' if answer is ... else answer}," in code
+    assert "missing='unranked'" in code
+    listed = "# 1, 7, 30, 200 or another number" if answer is ... else "# or another grade"
+    assert listed in code
 
 
 def test_models_are_asked_too():

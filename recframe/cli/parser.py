@@ -20,6 +20,7 @@ from recframe.other_tables import Term
 from recframe.stores import find_ending, is_uri, without_file
 
 METRIC_FLAGS = ("-m", "--metric", "--metrics")
+OPEN_WORDS = {"truth": "FILE", "min_relevance": "NUMBER"}  # for answers that are open
 TREC_SETS = ("all_trec", "official", "set", "all_prefs", "qrels_jg", "prefs")
 BRACKETS = rf"""\((?:{QUOTED}|[^()"'])*\)"""
 LIKE_METRIC = re.compile(rf"\w+({BRACKETS})?(@\w+|\.\d+)?")
@@ -142,7 +143,7 @@ def spell_flags(options: Mapping[str, object]) -> list[str]:
             if value is None or isinstance(value, bool):
                 words.append(flag if value else as_flag(f"no_{name}"))
             elif isinstance(value, Choice):
-                words += [flag, "FILE" if name == "truth" else "COLUMN"]
+                words += [flag, OPEN_WORDS.get(name, "COLUMN")]
             else:
                 words += [f"{flag}={text}"] if text.startswith("-") else [flag, text]
     return words

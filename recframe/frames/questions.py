@@ -148,8 +148,9 @@ class Questions:
         is_answered = error.answers.items() <= self.answers.items()
         self.is_done = is_answered or not error.answers.keys() <= self.takes
         if not self.is_done:
-            is_other = bool(choices) and choices.keys() != {"relevant"}
-            depends = {*(error.answers if is_other else OF_RELEVANCE if choices else ())}
+            is_other = bool(choices.keys() - {"relevant", "min_relevance"})
+            of_relevance = OF_RELEVANCE if "relevant" in choices else ()
+            depends = {*(error.answers if is_other else of_relevance)}
             self.left.update(error.answers.keys() & depends - choices.keys())
             self.answers |= error.answers
             for name in error.answers.keys() & choices.keys():  # This is a better candidate.
@@ -197,10 +198,10 @@ def _say_others(name: str, answer: Any) -> str:
     """Return the other values that may answer a question, for a comment."""
     if isinstance(answer, bool):
         return str(not answer)
-    if name == "min_relevance":
-        return GRADE
     if isinstance(answer, Choice):
         return str(answer)
+    if name == "min_relevance":
+        return GRADE
     return ", ".join(repr(one) for one in CHOICES.get(name, ()) if one not in ("raise", answer))
 
 

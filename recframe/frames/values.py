@@ -26,6 +26,8 @@ from recframe.options import Options
 MAX_GAIN = 2.0**900  # Sums of a user's gains or values stay far from overflow.
 # A score that masks rows is below MIN_MASK, and its distance to all other scores is more than FAR
 # times their range, which counts as MIN_SPAN or more.
+MOST_GRADE = 10  # the highest grade of common scales
+N_GRADES_SHOWN = 20
 MIN_MASK, FAR, MIN_SPAN = -100, 1_000, 0.5
 # The kinds of objects, as `infer_dtype` names them, that are numbers.
 NUMBER_OBJECTS = ("integer", "floating", "mixed-integer-float", "decimal", "empty")
@@ -70,11 +72,13 @@ def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array
         return values, None
     is_flag = values.min(initial=0) >= 0 and values.max(initial=0) <= 1
     if not is_flag or not (values.dtype.kind in "iu" or np.isin(values, (0, 1)).all()):
-        # The message proposes the first grade above 0, or on a scale from 1 the first above its
-        # middle. If all grades are above 1, lower ones were removed, and all rows are relevant.
-        low, high = values.min().item(), values.max().item()
-        above = values[values > (0 if low <= 0 else (low + high) / 2)]
-        proposed = low if low > 1 else above.min(initial=values.max()).item()
+        # On a scale from 0 the first grade above 0 is usual, on a scale from 1 the first above its
+        # middle. Of other numbers, such as counts of plays, only the caller knows.
+        grades = np.unique(values).tolist()
+        low, high = grades[0], grades[-1]
+        lowest = next((one for one in grades if one > (0 if low <= 0 else (low + high) / 2)), high)
+        is_scale = low <= 1 and high <= MOST_GRADE
+        proposed = lowest if is_scale else Choice(grades[:N_GRADES_SHOWN], "another number")
         raise RecframeError(
             f"relevant={quote(label)}: must be boolean or 0/1, but has values from {values.min()} "
             f"to {values.max()}. Pass min_relevance= the lowest value that is relevant.",
