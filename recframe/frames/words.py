@@ -64,16 +64,19 @@ def less_is_better(label: Hashable) -> bool:
     return has_meaning(singular, "less is better")
 
 
+@lru_cache(N_KEPT)
 def is_time(label: Hashable) -> bool:
     """Return whether a word of a name stands for a time."""
     return has_meaning(split_words(label), "moment", "period")
 
 
+@lru_cache(N_KEPT)
 def means_ids(label: Hashable) -> bool:
     """Return whether the last word of a name stands for ids."""
     return has_meaning(split_words(label)[-1:], "id")
 
 
+@lru_cache(N_KEPT)
 def is_of_row(label: Hashable) -> bool:
     """Return whether a name, such as event_id, says that each row has its own value."""
     words = split_words(label)
