@@ -261,16 +261,7 @@ def make_companion_rows(
     if not types or (is_flat and not is_named):
         return frame
     label = item if is_named else choose_lists(types, name)[0]
-    ids = find_id_lists(types, is_ranked=False) if is_named else []
-    # Other lists of numbers may say which items are relevant.
-    others = remove_labels(types, [label, *ids])
-    numbers = [one for one in others if pa.types.is_primitive(types[one])]
-    integers = [one for one in numbers if pa.types.is_integer(types[one])]
-    sizes = {one: _list_sizes(frame, one) for one in (label, *integers)} if integers else {}
-    others = [one for one in integers if sizes[one] != sizes[label]]
-    if others and not is_named:
-        raise open_lists_error(list(types), [label, *others], name)
-    labels = [label, *remove_labels(numbers, others)]
+    labels = [label, *_list_numbers(name, frame, types, label, is_named=is_named)]
     rows, fields = read_list_rows(frame, labels, pd.RangeIndex(len(frame)), sep)
     kinds = {one: kind_of(column) for one, column in fields.items()}
     found = find_fields(kinds, labels, item if item in fields else INFER)
@@ -285,6 +276,29 @@ def make_companion_rows(
     made = pd.DataFrame({**carry(frame, flat, rows, list(fields)), **fields}, copy=False)
     made.attrs = dict(frame.attrs)
     return remember_lists(made, {"item": found.items[0]} if len(found.items) == 1 else {}, rows)
+
+
+def _list_numbers(
+    name: str,
+    frame: pd.DataFrame,
+    types: Mapping[Hashable, pa.DataType],
+    items: Hashable,
+    *,
+    is_named: bool,
+) -> list[Hashable]:
+    """Return the lists of numbers that may say which items of truth or exclude are relevant.
+
+    If the caller has not named the list of items, integers of other lengths may be items too.
+    """
+    ids = find_id_lists(types, is_ranked=False) if is_named else []
+    others = remove_labels(types, [items, *ids])
+    numbers = [one for one in others if pa.types.is_primitive(types[one])]
+    integers = [one for one in numbers if pa.types.is_integer(types[one])]
+    sizes = {one: _list_sizes(frame, one) for one in (items, *integers)} if integers else {}
+    unequal = [one for one in integers if sizes[one] != sizes[items]]
+    if unequal and not is_named:
+        raise open_lists_error(list(types), [items, *unequal], name)
+    return remove_labels(numbers, unequal)
 
 
 def _list_sizes(frame: pd.DataFrame, label: Hashable) -> list[int]:

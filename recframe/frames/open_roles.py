@@ -87,14 +87,14 @@ def _open_roles_error(
         python = ", ".join(spell_arguments(list_changed(options) | answers if call else answers))
         remedy = f"pass {f'{call}({python})' if call else python}{say_choices(answers)}"
         remedy += _advise_matrix(frame, roles) if "score" in answers else ""
-    without = {name for name, role in roles.items() if role.how == "none"}
-    advice, of_lists = _advise_on_lists(frame, without, call, is_companion="score" not in roles)
+    advice, of_lists = _advise_on_lists(frame, roles, call)
     has_none = any(isinstance(one, Choice) and not str(one) for one in answers.values())
     parts += [*([] if advice and (has_none or of_lists) else [remedy]), *advice]
     if answers.get("score") == Choice([]) and call == "df.rec" and not advice:
         ranked = "df.assign(score=range(len(df), 0, -1))"
         parts.append(f"if the best rows of each user stand first, {ranked} has a score")
-    error = MissingColumnError if without else RecframeError
+    is_missing = any(role.how == "none" for role in roles.values())
+    error = MissingColumnError if is_missing else RecframeError
     return error("; ".join(parts), of_lists or answers)
 
 
@@ -134,13 +134,14 @@ def _advise_matrix(frame: pd.DataFrame, roles: Roles) -> str:
 
 
 def _advise_on_lists(
-    frame: pd.DataFrame, without: set[str], call: str, *, is_companion: bool
+    frame: pd.DataFrame, roles: Roles, call: str
 ) -> tuple[list[str], dict[str, Any]]:
     """Return advice for columns of lists, if roles have no column, and its answers."""
     advice, answers, lists = list[str](), dict[str, Any](), find_lists(frame)
+    without = {name for name, role in roles.items() if role.how == "none"}
     named = [label for label in frame if plain_name(label) in LIST_NAMES]
     where = f"where {' or '.join(map(quote, lists or named[:1]))} holds lists"
-    if lists and is_companion and not without.isdisjoint({"item", "truth_item"}):
+    if lists and "score" not in roles and not without.isdisjoint({"item", "truth_item"}):
         how, answers = advise_lists(lists, "truth" if "truth_item" in without else "exclude")
         del answers["lists"]
         advice.append(f"{where}, {how}")
