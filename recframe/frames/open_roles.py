@@ -18,9 +18,9 @@ from recframe.frames.names import (
     plain_name,
     shown,
 )
-from recframe.frames.roles import Roles, infer_role, list_named
+from recframe.frames.roles import Roles, find_item_reader, infer_role, list_named
 from recframe.frames.words import is_time, less_is_better
-from recframe.options import DEFAULTS, LIST, Models, Options, list_changed, spell_arguments
+from recframe.options import DEFAULTS, LIST, Options, list_changed, spell_arguments
 
 # Columns of these names may hold lists, on engines whose cells are not seen.
 LIST_NAMES = ("recommendations", "recommended", "recommendation", "recs", "topk", "topn", "items")
@@ -73,8 +73,8 @@ def _open_roles_error(
 ) -> RecframeError:
     """Return the refusal of roles that have no label, or could have several."""
     problems = {name: f"{name}: {role.problem}" for name, role in roles.items() if role.problem}
-    if {"item", "score"} <= roles.keys() and roles["item"].how == "none":
-        problems["item"] += _say_item_reader(options)
+    if reader := find_item_reader(options) if "item" in problems and "score" in roles else "":
+        problems["item"] += f", which {reader} needs"
     parts = [*problems.values()]
     known = [f"{name} is {shown(role.labels)}" for name, role in roles.items() if role.found]
     parts += [", ".join(known)] * bool(known)
@@ -86,7 +86,7 @@ def _open_roles_error(
         answers = find_answers(frame, roles, options)
         python = ", ".join(spell_arguments(list_changed(options) | answers if call else answers))
         remedy = f"pass {f'{call}({python})' if call else python}{say_choices(answers)}"
-        remedy += _advise_matrix(frame, roles) if "score" in answers else ""
+        remedy += _advise_matrix(frame, roles) * ("score" in answers)
     advice, of_lists = _advise_on_lists(frame, roles, call)
     has_none = any(isinstance(one, Choice) and not str(one) for one in answers.values())
     parts += [*([] if advice and (has_none or of_lists) else [remedy]), *advice]
@@ -96,15 +96,6 @@ def _open_roles_error(
     is_missing = any(role.how == "none" for role in roles.values())
     error = MissingColumnError if is_missing else RecframeError
     return error("; ".join(parts), of_lists or answers)
-
-
-def _say_item_reader(options: Options) -> str:
-    """Return the option that reads items, as the end of a sentence; "" if none does."""
-    if options.duplicates in ("max", "first"):
-        return f", which duplicates={options.duplicates!r} needs"
-    if options.tie_rule.by_item:
-        return ", which ties='item' needs"
-    return f", which model={options.model} needs" if isinstance(options.model, Models) else ""
 
 
 def _advise_header(frame: pd.DataFrame, roles: Roles) -> tuple[str, dict[str, Any]]:

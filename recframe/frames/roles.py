@@ -9,7 +9,7 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from recframe.errors import MissingColumnError, RecframeError, quote
-from recframe.frames.list_frames import find_lists
+from recframe.frames.list_frames import find_lists, list_types
 from recframe.frames.names import (
     NAMES,
     ROLE_MEANINGS,
@@ -26,7 +26,7 @@ from recframe.frames.names import (
     shown,
 )
 from recframe.frames.words import is_no_model, may_be_score
-from recframe.options import INFER, MODELS, ROLE_LABELS, Models, Options
+from recframe.options import INFER, LISTS, MODELS, ROLE_LABELS, Models, Options
 from recframe.other_tables import read_labels
 
 N_IDS_COMPARED = 1_000  # rows of a column whose ids are looked up in the other frame
@@ -77,8 +77,7 @@ def find_roles(
     roles = {name: _read_role(frame, name, label) for name, label in passed.items()}
     for name, labels in _list_known(frame).items():
         roles.setdefault(name, Role("inferred", labels))
-    is_folded = options.duplicates in ("max", "first") or isinstance(options.model, Models)
-    needs_item = options.needs_item or is_folded or options.tie_rule.by_item
+    needs_item = options.needs_item or find_item_reader(options) != ""
     needed = {"user": True, "score": True}
     if needs_item or with_item or options.duplicates == "raise":
         needed["item"] = needs_item
@@ -96,6 +95,15 @@ def find_roles(
     if isinstance(options.truth, pd.DataFrame):
         _settle_by_values(frame, roles, options.truth, options)
     return {name: roles[name] for name in (*NAMES, *TRUTH_IDS) if name in roles}
+
+
+def find_item_reader(options: Options) -> str:
+    """Return the option that reads items of rows, for a message; "" if none does."""
+    if options.duplicates in ("max", "first"):
+        return f"duplicates={options.duplicates!r}"
+    if options.tie_rule.by_item:
+        return "ties='item'"
+    return f"model={options.model}" if isinstance(options.model, Models) else ""
 
 
 def _infer_others(frame: pd.DataFrame, roles: Roles, needed: Mapping[str, bool]) -> None:
@@ -251,17 +259,17 @@ def _read_role(frame: pd.DataFrame, role: str, passed: Any, like: Sequence[Hasha
 def list_named(frame: pd.DataFrame) -> dict[str, list[Hashable]]:
     """Return the labels whose names mean a role, by role, in the order of the columns."""
     named: dict[str, list[Hashable]] = {role: [] for role in ROLE_MEANINGS}
-    not_numbers = set()
+    may_hold_lists = set[str]()
     for label, dtype in list_fields(frame):
-        if is_bool_dtype(dtype) or not is_numeric_dtype(dtype):
-            not_numbers.add(label)
-        is_score = label not in not_numbers and may_be_score(label)
-        if role := find_role(label) or ("score" if is_score else None):
+        is_number = is_numeric_dtype(dtype) and not is_bool_dtype(dtype)
+        if role := find_role(label) or ("score" if is_number and may_be_score(label) else None):
             named[role].append(label)
-    may_be_lists = [*named["score"], *named["relevant"]]
-    if not not_numbers.isdisjoint(may_be_lists):
-        lists = find_lists(frame)
-        named |= {role: remove_labels(named[role], lists) for role in ("score", "relevant")}
+            may_hold_lists |= {role} if dtype.kind in "OU" else set()
+    if "score" in may_hold_lists:
+        named["score"] = remove_labels(named["score"], find_lists(frame))
+    if "relevant" in may_hold_lists:
+        lists = frame.attrs.get(LISTS) or list_types(frame, with_tuples=False)
+        named["relevant"] = remove_labels(named["relevant"], lists)
     return named
 
 
