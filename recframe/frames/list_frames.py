@@ -261,7 +261,7 @@ def make_companion_rows(
     if not types or (is_flat and not is_named):
         return frame
     label = item if is_named else choose_lists(types, name)[0]
-    labels = [label, *_list_numbers(name, frame, types, label, is_named=is_named)]
+    labels = [label, *_list_relevance(name, frame, types, label, is_named=is_named)]
     rows, fields = read_list_rows(frame, labels, pd.RangeIndex(len(frame)), sep)
     kinds = {one: kind_of(column) for one, column in fields.items()}
     found = find_fields(kinds, labels, item if item in fields else INFER)
@@ -278,7 +278,7 @@ def make_companion_rows(
     return remember_lists(made, {"item": found.items[0]} if len(found.items) == 1 else {}, rows)
 
 
-def _list_numbers(
+def _list_relevance(
     name: str,
     frame: pd.DataFrame,
     types: Mapping[Hashable, pa.DataType],
