@@ -155,16 +155,19 @@ def _settle_by_values(
 
     A column of text has the role if the other frame has nearly all of it among its known ids.
     """
-    open_ids = {
-        name: [None] if roles[name].problem else roles[name].labels for name in ("user", "item")
-    }
-    of_truth = find_companion_roles(truth, [*open_ids["user"]], open_ids["item"][0], options)
-    for name in ("user", "item"):
+    ids = {name: roles[name].found for name in ("user", "item")}
+    labels = {*list_labels(truth)}
+    names = [name for name in ids if not ids[name] or labels.isdisjoint(ids[name])]
+    if not names:
+        return
+    users, items = ([None] if roles[name].problem else roles[name].labels for name in ids)
+    of_truth = find_companion_roles(truth, [*users], items[0], options)
+    for name in names:
         both = (frame, roles, name), (truth, of_truth, f"truth_{name}")
-        (ids, known, of), (others, open_roles, role) = both if roles[name].found else both[::-1]
+        (rows, known, of), (others, open_roles, role) = both if ids[name] else both[::-1]
         if role in open_roles and open_roles[role].problem and len(known[of].found) == 1:
             candidates = open_roles[role].labels or _list_ids(others, name)
-            if equal := _find_equal(get_column(ids, known[of].found[0]), others, candidates):
+            if equal := _find_equal(get_column(rows, known[of].found[0]), others, candidates):
                 roles[role] = Role("inferred", equal)
 
 
