@@ -1,6 +1,5 @@
 """The columns of a frame, of truth and of excluded pairs in their roles."""
 
-import re
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -27,16 +26,12 @@ from recframe.frames.roles import (
     Roles,
     find_companion_roles,
     find_roles,
-    infer_role,
 )
 from recframe.frames.words import less_is_better
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.gains import Feature
 from recframe.metrics.names import Metric
 from recframe.options import EMPTY, LIST, Models, Options
-
-LONE_SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, not allowed in labels of tables
-
 
 Features = tuple[tuple[Feature, Hashable], ...]  # columns that metrics read, and their labels
 
@@ -117,15 +112,16 @@ def find_columns(
     of_column = [metric for metric in metrics if DEFINITIONS[metric.name].of_column]
     if of_column and len(of_column) == len(metrics) and not options.tie_rule.reads_relevance:
         with_relevant = False
-    roles = find_roles(frame, options, with_relevant=with_relevant, with_item=with_item)
-    settled = {name: roles.pop(name) for name in TRUTH_IDS if name in roles}
     features = _find_features(frame, of_column)
-    roles["score"] = _remove_used(roles["score"], [*used, *dict(features).values()], options)
+    used = [*used, *dict(features).values()]
+    roles = find_roles(frame, options, with_relevant=with_relevant, with_item=with_item, used=used)
+    settled = {name: roles.pop(name) for name in TRUTH_IDS if name in roles}
     if any(role.how != "inferred" for role in roles.values()):  # inferred roles are never refused
         check_roles(frame, roles, options, call)
     if not (with_item or options.needs_item or options.duplicates != "keep"):
         roles.pop("item", None)
     columns = _name_columns(
+        frame,
         roles,
         ascending=_find_directions(roles["score"].labels, options.ascending),
         features=features,
@@ -135,29 +131,13 @@ def find_columns(
         columns = _make_models_scores(columns, options.model)
     role = "score" if columns.model is None else "model"
     for score in columns.scores:
-        if isinstance(score, str) and LONE_SURROGATE.search(score):
+        if isinstance(score, str) and score.encode(errors="ignore").decode() != score:
             raise RecframeError(f"{role}={quote(score)}: a name must be text of UTF-8. Rename it.")
-    if EMPTY in frame.attrs and LIST in frame:
-        columns = columns._replace(list_number=LIST)
     others = remove_labels(other_labels(frame, columns), [options.item])
+    kinds = {label: dtype.kind for label, dtype in list_fields(frame)}
+    measures = [label for label in others if kinds[label] == "f"]
     doubtful = [one for one in others if options.model is not None and find_role(one) == "model"]
-    fields = list_fields(frame) if others else []
-    floats = {label for label, dtype in fields if dtype.kind == "f"}
-    measures = [label for label in others if label in floats]
-    has_empty = EMPTY in frame.attrs
-    return columns._replace(
-        others=others, doubtful=doubtful, measures=measures, has_empty=has_empty
-    )
-
-
-def _remove_used(score: Role, used: Sequence[Hashable], options: Options) -> Role:
-    """Return the inferred scores without columns that are used otherwise, unless none is left."""
-    labels = remove_labels(score.labels, used)
-    is_open = score.how in ("inferred", "several") and 0 < len(labels) < len(score.labels)
-    if not is_open or isinstance(options.ascending, list):  # The list counts all scores.
-        return score
-    is_known = score.how == "inferred"
-    return score._replace(labels=labels) if is_known else infer_role("score", labels)
+    return columns._replace(others=others, doubtful=doubtful, measures=measures)
 
 
 def _find_features(frame: pd.DataFrame, metrics: Sequence[Metric]) -> Features:
@@ -194,15 +174,18 @@ def find_companion_columns(name: str, frame: Any, columns: Columns, options: Opt
         wrong = [getattr(columns, name) for name, role in roles.items() if role.problem]
         remedy = f"name one {shown(wrong)}, as that of the frame evaluated"
     check_roles(frame, roles, options, remedy=remedy)
-    return _name_columns(roles, has_empty=EMPTY in frame.attrs)
+    return _name_columns(frame, roles)
 
 
-def _name_columns(roles: Roles, **others: Any) -> Columns:
+def _name_columns(frame: pd.DataFrame, roles: Roles, **others: Any) -> Columns:
     """Return the labels of checked roles."""
     labels = {name.removeprefix("truth_"): role.labels for name, role in roles.items()}
     users, items, scores, relevant = (labels.get(name, []) for name in NAMES)
     user, item, relevance = (next(iter(each), None) for each in (users, items, relevant))
-    return Columns(users if len(users) > 1 else user, scores, relevance, item, **others)
+    several = users if len(users) > 1 else user
+    has_empty = EMPTY in frame.attrs
+    others["list_number"] = LIST if has_empty and LIST in frame else None
+    return Columns(several, scores, relevance, item, has_empty=has_empty, **others)
 
 
 def other_labels(frame: pd.DataFrame, columns: Columns) -> list[Hashable]:

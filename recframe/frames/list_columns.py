@@ -165,21 +165,21 @@ def choose_lists(types: Mapping[Any, pa.DataType], companion: str = "") -> list[
 def find_id_lists(types: Mapping[Any, pa.DataType], *, is_ranked: bool = True) -> list[Any]:
     """Return the columns whose lists may hold the ids of items, by names and types of members.
 
-    Text may be ids under any name. A name of items decides if lists are ranked, but not against
-    text named as relevance. Next to text or a name of items, integers named as scores or relevance
-    are none; alone, those named as predictions or relevance may be ids.
+    Text may be ids under any name. If lists are ranked, a name of items decides among such names
+    only. Next to text or a name of items, integers named as scores or relevance are none; alone,
+    those named as predictions or relevance may be ids.
     """
     empty = {label for label, kind in types.items() if pa.types.is_null(kind)}
     texts = [one for one in types if one not in empty and not pa.types.is_primitive(types[one])]
     integers = [one for one in types if one in empty or pa.types.is_integer(types[one])]
     numbers = [one for one in types if one not in texts and not pa.types.is_floating(types[one])]
+    plain = [one for one in integers if not _is_score(one) and find_role(one) != "relevant"]
     named = _find_items([*texts, *(label for label in numbers if not _is_score(label))])
     if is_ranked and len(named) == 1:
-        return named + [one for one in texts if find_role(one) == "relevant" and one not in named]
+        return named + [one for one in (*texts, *plain) if not _means_items(one)]
     if not texts:
         vague = [one for one in integers if not may_be_score(one) and one not in SCORE_FIELDS]
         return named or vague
-    plain = [one for one in integers if not _is_score(one) and find_role(one) != "relevant"]
     return texts + (plain if is_ranked else [])
 
 
@@ -214,13 +214,7 @@ def find_fields(
     names = list(types)
     if is_infer(item) and len(names) == 1 and names[0] in lists:
         return Fields(names, [], [])
-    floats = [name for name in names if pa.types.is_floating(types[name])]
-    scores = [name for name in names if _is_score(name)]
-    if not scores and len(lists) > 1:
-        scores = floats if len(floats) == 1 else []
-    if not scores:  # A rank is a score if there is no other.
-        numbers = [name for name in names if pa.types.is_primitive(types[name])]
-        scores = [name for name in numbers if less_is_better(name)][:1]
+    scores = _find_scores(types, lists)
     others = [name for name in names if name not in scores]
     if not is_infer(item):
         items = [name for name in names if is_same(name, item)]
@@ -229,8 +223,23 @@ def find_fields(
         items = others if is_lone else _find_items(others)
         if len(items) != 1 and len(lists) > 1:
             items = [name for name in others if name in lists][:1]
-    doubtful = [one for one in floats if find_role(one) is None and one not in items]
+    floats = [name for name in names if pa.types.is_floating(types[name]) and name not in items]
+    doubtful = [name for name in floats if find_role(name) is None]
     return Fields(items, scores, [] if scores else doubtful)
+
+
+def _find_scores(types: Mapping[Any, pa.DataType], lists: Sequence[Any]) -> list[Any]:
+    """Return the fields of scores by their names, or the only list of floats of several lists.
+
+    A rank is a score if there is no other.
+    """
+    if scores := [name for name in types if _is_score(name)]:
+        return scores
+    floats = [name for name, kind in types.items() if pa.types.is_floating(kind)]
+    if len(lists) > 1 and len(floats) == 1:
+        return floats
+    ranks = [name for name in types if less_is_better(name)]
+    return [name for name in ranks if pa.types.is_primitive(types[name])][:1]
 
 
 def _is_score(name: Hashable) -> bool:
@@ -240,14 +249,16 @@ def _is_score(name: Hashable) -> bool:
 
 def _find_items(names: Sequence[Any]) -> list[Any]:
     """Return the names that mean items in lists, such as doc_ids; names of ids win over others."""
-    named = []
-    for name in names:
-        singular = name.rstrip("sS") if isinstance(name, str) else name
-        if "item" in (find_role(name), find_role(singular)) or plain_name(singular) == "id":
-            named.append(name)
+    named = [name for name in names if _means_items(name)]
     of_ids = [name for name in named if means_ids(name)]
     roles = [name for name in of_ids if plain_name(name).rstrip("s") != "id"]
     return roles or of_ids or named
+
+
+def _means_items(name: Any) -> bool:
+    """Return whether a name means items in lists, in the singular or plural."""
+    singular = name.rstrip("sS") if isinstance(name, str) else name
+    return "item" in (find_role(name), find_role(singular)) or plain_name(singular) == "id"
 
 
 def name_field(name: Any) -> Any:
@@ -329,13 +340,17 @@ def find_separator(cells: Sequence[Any], known: str | None = None) -> str | None
     if known is None and all(NUMBER.fullmatch(text) or text.isdecimal() for text in texts):
         return None
     for separator in SEPARATORS if known is None else (known,):
-        split = [text.split(None if separator == " " else separator) for text in texts]
-        ids = {one.strip() for members in split for one in members}
-        are_alike = len({*map(len, ids)}) == 1 and all(one.isalnum() for one in ids)
-        are_ids = are_alike or all(map(ID.fullmatch, ids))
-        if are_ids and "" not in ids and any(separator in text.strip() for text in texts):
+        if any(separator in text.strip() for text in texts) and _hold_ids(texts, separator):
             return separator
     return None
+
+
+def _hold_ids(texts: Sequence[str], separator: str) -> bool:
+    """Return whether the words of texts all have digits, or are equally long."""
+    split = [text.split(None if separator == " " else separator) for text in texts]
+    words = {one.strip() for members in split for one in members}
+    are_alike = len({*map(len, words)}) == 1 and all(one.isalnum() for one in words)
+    return "" not in words and (are_alike or all(map(ID.fullmatch, words)))
 
 
 def split_texts(name: str, cells: pa.Array, separator: str | None) -> list[Any] | pa.Array:

@@ -259,7 +259,8 @@ def make_companion_rows(
     is_flat = any(find_role(label) == "item" or is_same(label, item) for label in flat)
     if not types or (is_flat and not is_named):
         return frame
-    labels = _choose_companion_lists(name, frame, types, item if is_named else INFER)
+    label = item if is_named else choose_lists(types, name)[0]
+    labels = [label, *_list_relevance(name, frame, types, label, is_named=is_named)]
     rows, fields = read_list_rows(frame, labels, pd.RangeIndex(len(frame)), sep)
     kinds = {one: kind_of(column) for one, column in fields.items()}
     found = find_fields(kinds, labels, item if item in fields else INFER)
@@ -276,21 +277,27 @@ def make_companion_rows(
     return remember_lists(made, {"item": found.items[0]} if len(found.items) == 1 else {}, rows)
 
 
-def _choose_companion_lists(
-    name: str, frame: pd.DataFrame, types: Mapping[Hashable, pa.DataType], item: Hashable
+def _list_relevance(
+    name: str,
+    frame: pd.DataFrame,
+    types: Mapping[Hashable, pa.DataType],
+    items: Hashable,
+    *,
+    is_named: bool,
 ) -> list[Hashable]:
-    """Return the columns of lists of items, the named one if any, and of numbers next to these."""
-    is_named = not is_infer(item)
-    label = item if is_named else choose_lists(types, name)[0]
+    """Return the lists of numbers that may say which items of truth or exclude are relevant.
+
+    If the caller has not named the list of items, integers of other lengths may be items too.
+    """
     ids = find_id_lists(types, is_ranked=False) if is_named else []
-    # Other lists of numbers may say which items are relevant.
-    others = remove_labels(types, [label, *ids])
+    others = remove_labels(types, [items, *ids])
     numbers = [one for one in others if pa.types.is_primitive(types[one])]
     integers = [one for one in numbers if pa.types.is_integer(types[one])]
-    others = [one for one in integers if _list_sizes(frame, one) != _list_sizes(frame, label)]
-    if others and not is_named:
-        raise open_lists_error(list(types), [label, *others], name)
-    return [label, *remove_labels(numbers, others)]
+    sizes = {one: _list_sizes(frame, one) for one in (items, *integers)} if integers else {}
+    unequal = [one for one in integers if sizes[one] != sizes[items]]
+    if unequal and not is_named:
+        raise open_lists_error(list(types), [items, *unequal], name)
+    return remove_labels(numbers, unequal)
 
 
 def _list_sizes(frame: pd.DataFrame, label: Hashable) -> list[int]:

@@ -9,7 +9,6 @@ import pandas as pd
 from recframe.errors import Choice, MissingColumnError, RecframeError, quote
 from recframe.frames.list_frames import advise_lists, find_lists
 from recframe.frames.names import (
-    as_labels,
     check_label,
     find_role,
     get_meaning,
@@ -19,11 +18,11 @@ from recframe.frames.names import (
     plain_name,
     shown,
 )
-from recframe.frames.roles import Roles, infer_role, list_named
+from recframe.frames.roles import Roles, find_item_reader, infer_role, list_named
 from recframe.frames.words import is_time, less_is_better
 from recframe.options import DEFAULTS, LIST, Options, list_changed, spell_arguments
 
-# Columns of these names may hold a list of items, or of items with scores, in each cell.
+# Columns of these names may hold lists, on engines whose cells are not seen.
 LIST_NAMES = ("recommendations", "recommended", "recommendation", "recs", "topk", "topn", "items")
 
 # Ways to rows of lists on engines that do not read lists of any type.
@@ -73,44 +72,47 @@ def _open_roles_error(
     frame: pd.DataFrame, roles: Roles, options: Options, call: str, remedy: str
 ) -> RecframeError:
     """Return the refusal of roles that have no label, or could have several."""
-    parts = [f"{name}: {role.problem}" for name, role in roles.items() if role.problem]
+    problems = {name: f"{name}: {role.problem}" for name, role in roles.items() if role.problem}
+    if reader := find_item_reader(options) if "item" in problems and "score" in roles else "":
+        problems["item"] += f", which {reader} needs"
+    parts = [*problems.values()]
     known = [f"{name} is {shown(role.labels)}" for name, role in roles.items() if role.found]
-    parts += [", ".join(known)] if known else []
+    parts += [", ".join(known)] * bool(known)
     parts.append(f"the frame has {shown(list_labels(frame))}")
     answers = dict[str, Any]()
-    header = "" if remedy else _advise_header(frame, roles)
-    if header and "score" in roles:
-        answers = {"names": Choice([], "the names of the columns, in order, with commas")}
-    if not (remedy := remedy or header):
+    if not remedy:
+        remedy, answers = _advise_header(frame, roles)
+    if not remedy:
         answers = find_answers(frame, roles, options)
         python = ", ".join(spell_arguments(list_changed(options) | answers if call else answers))
         remedy = f"pass {f'{call}({python})' if call else python}{say_choices(answers)}"
-        remedy += _advise_matrix(frame, roles) if "score" in answers else ""
-    without = {name for name, role in roles.items() if role.how == "none"}
-    advice, of_lists = _advise_on_lists(frame, without, call, is_companion="score" not in roles)
+        remedy += _advise_matrix(frame, roles) * ("score" in answers)
+    advice, of_lists = _advise_on_lists(frame, roles, call)
     has_none = any(isinstance(one, Choice) and not str(one) for one in answers.values())
     parts += [*([] if advice and (has_none or of_lists) else [remedy]), *advice]
     if answers.get("score") == Choice([]) and call == "df.rec" and not advice:
         ranked = "df.assign(score=range(len(df), 0, -1))"
         parts.append(f"if the best rows of each user stand first, {ranked} has a score")
-    error = MissingColumnError if without else RecframeError
+    is_missing = any(role.how == "none" for role in roles.values())
+    error = MissingColumnError if is_missing else RecframeError
     return error("; ".join(parts), of_lists or answers)
 
 
-def _advise_header(frame: pd.DataFrame, roles: Roles) -> str:
+def _advise_header(frame: pd.DataFrame, roles: Roles) -> tuple[str, dict[str, Any]]:
     """Return advice for a frame whose labels look like values, as of a file without a header."""
     labels = list_labels(frame)
     number = re.compile(r"\s*-?\d+(\.\d+)?([eE]-?\d+)?\s*")
     values = [label for label in labels if isinstance(label, str) and number.fullmatch(label)]
     if len(values) <= sum(map(bool, map(find_role, labels))) or 3 * len(values) < len(labels):
-        return ""
+        return "", {}
     of_rows = "score" in roles  # `scan` has no names for truth.
     names = ["user", "item", *["score"] * of_rows, "relevant"][: len(labels)]
     takers = f"{'recframe.scan or ' * of_rows}pd.read_csv"
+    choice = Choice([], "the names of the columns, in order, with commas")
     return (
         f"the first row looks like values ({shown(values)}), not like names: write a header "
         f"before it, or pass the names to {takers}, such as names={names!r}"
-    )
+    ), {"names": choice} if of_rows else {}
 
 
 def _advise_matrix(frame: pd.DataFrame, roles: Roles) -> str:
@@ -123,28 +125,26 @@ def _advise_matrix(frame: pd.DataFrame, roles: Roles) -> str:
 
 
 def _advise_on_lists(
-    frame: pd.DataFrame, without: set[str], call: str, *, is_companion: bool
+    frame: pd.DataFrame, roles: Roles, call: str
 ) -> tuple[list[str], dict[str, Any]]:
     """Return advice for columns of lists, if roles have no column, and its answers."""
     advice, answers, lists = list[str](), dict[str, Any](), find_lists(frame)
+    without = {name for name, role in roles.items() if role.how == "none"}
     named = [label for label in frame if plain_name(label) in LIST_NAMES]
-    if lists and is_companion and not without.isdisjoint({"item", "truth_item"}):
+    where = f"where {' or '.join(map(quote, lists or named[:1]))} holds lists"
+    if lists and "score" not in roles and not without.isdisjoint({"item", "truth_item"}):
         how, answers = advise_lists(lists, "truth" if "truth_item" in without else "exclude")
         del answers["lists"]
-        advice.append(f"where {' or '.join(map(quote, lists))} holds lists, {how}")
-    elif "score" in without and lists:
-        label = next(iter(lists))
+        advice.append(f"{where}, {how}")
+    elif "score" in without and (lists or named):
+        label, how = next(iter(lists), None), "recframe.from_lists makes rows of them"
+        if lists:
+            how, answers = advise_lists(lists)
+        advice.append(f"{where}, {OF_ENGINES.get(call, how)}")
         is_score = find_role(label) == "score" and label in frame and not lists[label]
         if is_score and set(frame[label].head().map(len)) == {1}:
-            call = f"df.assign(score=df[{quote(label)}].str[0])"
-            advice.append(f"where each list has one number, pass {call}")
-        else:
-            how, answers = advise_lists(lists)
-            how = OF_ENGINES.get(call, how)
-            advice.append(f"where {' or '.join(map(quote, lists))} holds lists, {how}")
-    elif "score" in without and named:
-        how = OF_ENGINES.get(call, "recframe.from_lists makes rows of them")
-        advice.append(f"where {quote(named[0])} holds lists, {how}")
+            call, answers = f"df.assign(score=df[{quote(label)}].str[0])", {}
+            advice = [f"where each list has one number, pass {call}"]
     if (lists or named) and "user" in without:
         advice.append("where each row is a ranking, frame.reset_index(names='user') numbers them")
     return advice, answers
@@ -160,7 +160,8 @@ def say_choices(answers: Mapping[str, Any]) -> str:
 def find_answers(frame: pd.DataFrame, roles: Roles, options: Options) -> dict[str, Any]:
     """Return an option for each open role: the only column that fits, or a choice.
 
-    Columns with another role, lists and times are no candidates.
+    Columns with another role, lists and times are no candidates, nor are labels for scores. In a
+    pivot of models every column of floats is a score.
     """
     taken = {LIST, *find_lists(frame)}.union(*(role.found for role in roles.values()))
     fields = [field for field in list_fields(frame) if not is_time(field[0])]
@@ -168,37 +169,38 @@ def find_answers(frame: pd.DataFrame, roles: Roles, options: Options) -> dict[st
     answers = dict[str, Any]()
     open_ = [name for name in roles if roles[name].problem]
     for name in sorted(open_, key=lambda name: name != "score"):
+        labels, meaning = roles[name].labels, get_meaning(name)
+        fits = [label for label, kind in kinds.items() if kind in meaning.kinds]
+        if name == "score":
+            fits = [label for label in fits if find_role(label) != "relevant"]
+        alone = [label for label in fits if kinds[label] in meaning.alone] or fits
         is_pivot = name == "score" and frame.columns.name is not None
-        found = _find_answer(name, roles, kinds, options, is_pivot=is_pivot)
-        answers |= found
-        settled = [] if isinstance(found.get(name), Choice) else as_labels(found.get(name))
-        for label in (*roles[name].labels, *settled):  # They are no candidates for the next role.
+        if not labels and meaning.alone and (len(alone) == 1 or (alone and is_pivot)):
+            answers |= _take_only(name, alone, options)
+            labels = alone
+        else:
+            answers |= _make_choice(name, labels or fits, roles, options)
+        for label in labels:  # They are no candidates for the next role.
             kinds.pop(label, None)
     return {name: answers[name] for name in DEFAULTS if name in answers}
 
 
-def _find_answer(
-    name: str, roles: Roles, kinds: Mapping[Hashable, str], options: Options, *, is_pivot: bool
-) -> dict[str, Any]:
-    """Return the option for an open role; `kinds` are the dtypes of the columns that are free.
+def _take_only(name: str, labels: list[Hashable], options: Options) -> dict[str, Any]:
+    """Return the option for a role that no other columns can have, and the direction of scores."""
+    is_one, are_low = len(labels) == 1, [less_is_better(label) for label in labels]
+    answer: dict[str, Any] = {name: labels[0] if is_one else labels}
+    if name == "score" and options.ascending is None and any(are_low):
+        answer["ascending"] = True if is_one else are_low
+    return answer
 
-    In a pivot of models every column of floats is a score.
-    """
-    meaning, labels = get_meaning(name), roles[name].labels
-    free = [label for label, kind in kinds.items() if kind in meaning.kinds]
-    if name == "score":  # A label such as "bought" ranks no rows.
-        free = [label for label in free if find_role(label) != "relevant"]
-    candidates = labels or free
-    alone = [label for label in candidates if kinds.get(label, " ") in meaning.alone] or candidates
-    if alone and (len(alone) == 1 or is_pivot) and meaning.alone and not labels:
-        answer: dict[str, Any] = {name: alone if len(alone) > 1 else alone[0]}
-        if name == "score" and options.ascending is None and any(map(less_is_better, alone)):
-            answer["ascending"] = [*map(less_is_better, alone)] if len(alone) > 1 else True
-        return answer
+
+def _make_choice(
+    name: str, candidates: list[Hashable], roles: Roles, options: Options
+) -> dict[str, Choice]:
+    """Return the option that leaves an open role to the caller."""
     if name == "relevant" and not options.has_truth:
         pairs = "the frame of relevant pairs"
-        if not candidates:
-            return {"truth": Choice([], pairs)}
-        return {name: Choice(candidates, f"truth= {pairs}")}
-    others = "None for one ranking" if name == "user" and not labels and "score" in roles else ""
-    return {name: Choice(candidates, others)}
+        of_truth = {"truth": Choice([], pairs)}
+        return {name: Choice(candidates, f"truth= {pairs}")} if candidates else of_truth
+    is_one = name == "user" and not roles[name].labels and "score" in roles
+    return {name: Choice(candidates, "None for one ranking" if is_one else "")}

@@ -53,26 +53,11 @@ def ask_all(
     as `asked`. If that has no name, as on the command line, no call is shown.
     """
     questions = Questions(error, function, args, kwargs, asked)
-    if not questions.can_be_tried(error):
-        return
-    questions.find_more()
-    messages, choices, left = questions.messages, questions.choices, questions.left
-    error.answers = {name: one for name, one in questions.answers.items() if name not in left}
-    # Only the call says that truth has lists of text too.
-    bound = questions.bound
-    makes_rows = "sep" in error.answers and bound is not None and bool(bound.made)
-    if len(messages) > 1 or makes_rows:
-        numbered = [f"{number}. {one}" for number, one in enumerate(messages, 1)]
-        lines = [f"{len(messages)} questions are open:", *numbered]
-        lines = lines if len(messages) > 1 else messages
-        if asked is None or (bound is not None and bound.call):
-            choice = ", with your choice in place of ..." if choices else ""
-            lines.append(
-                f"This answers all{' but the last' * questions.is_done}{choice}"
-                f"{', and what depends on it is asked next' * bool(left)}:"
-            )
-            lines.append(questions.spell_call(error.answers))
-        error.args = ("\n".join(lines),)
+    if questions.can_be_tried(error):
+        questions.find_more()
+        left = questions.left
+        error.answers = {name: one for name, one in questions.answers.items() if name not in left}
+        error.args = ("\n".join(questions.list_lines(error.answers)),)
 
 
 class Questions:
@@ -94,11 +79,9 @@ class Questions:
 
     def can_be_tried(self, error: RecframeError) -> bool:
         """Return whether the call can be repeated with the answers of its refusal."""
-        if self.asked is not None and not self.asked.can_repeat():
-            return False  # Some rows cannot be read twice.
-        if any(isinstance(one, ONCE) for one in (*self.args, *self.kwargs.values())):
-            return False
-        return error.answers.keys() <= self.takes
+        can_repeat = self.asked is None or self.asked.can_repeat()
+        is_used_up = any(isinstance(one, ONCE) for one in (*self.args, *self.kwargs.values()))
+        return can_repeat and not is_used_up and error.answers.keys() <= self.takes
 
     @property
     def choices(self) -> dict[str, Choice]:
@@ -159,16 +142,36 @@ class Questions:
         others = [one for one in self.messages if one != str(error)]
         self.messages = [*others, str(error)]
 
-    def spell_call(self, answers: Mapping[str, Any]) -> str:
-        """Return a call with answers, with the other choices as comments."""
+    def list_lines(self, answers: Mapping[str, Any]) -> list[str]:
+        """Return all questions, and the call with answers if several are open."""
+        bound, lines = self.bound, self.messages
+        if len(lines) > 1:
+            numbered = [f"{number}. {one}" for number, one in enumerate(lines, 1)]
+            lines = [f"{len(lines)} questions are open:", *numbered]
+        elif bound is None or not (bound.made and "sep" in answers):
+            return lines  # Only a call says that truth has lists of text too.
+        if self.asked is not None and not (bound and bound.call):
+            return lines
+        but, choice = " but the last" * self.is_done, ", with your choice in place of ..."
+        after = ", and what depends on it is asked next" * bool(self.left)
+        return [
+            *lines,
+            f"This answers all{but}{choice * bool(self.choices)}{after}:",
+            *self._spell_call(answers),
+        ]
+
+    def _spell_call(self, answers: Mapping[str, Any]) -> list[str]:
+        """Return the lines of a call with answers, with the other choices as comments."""
         bound, parameters = self.bound, inspect.signature(self.function).parameters
-        others = {
-            name: _say_others(name, answer)
-            for name, answer in answers.items()
-            if name in DEFAULTS and (isinstance(answer, Choice) or name not in parameters)
-        }
         options = self._list_options(answers)
-        lines = _list_lines(options, others, {} if bound is None else bound.made)
+        made, lines = {} if bound is None else bound.made, []
+        for name, spelled in zip(options, spell_arguments(options), strict=True):
+            text = f"{name}={made[name]}" if name in made else spelled
+            is_choice = isinstance(options[name], Choice)
+            is_new = name in answers and (is_choice or name not in parameters)
+            others = _say_others(name, answers[name]) if is_new else ""
+            mark = "" if not others else "  # " if is_choice else "  # or "
+            lines.append(f"    {text},{mark}{others}")
         texts = [write(*one) for one in zip(parameters, self.args, strict=False)]
         texts = texts[bound is not None :]
         named = [one for one in self.kwargs.items() if one[0] not in DEFAULTS]
@@ -178,20 +181,18 @@ class Questions:
             lines = [f"recframe.{name}(", *([f"    {written},"] if written else []), *lines, ")"]
         else:
             tail = "" if name == "__call__" else f".{name}({written})"
-            code = bound.code
-            lines = [f"{code}(", *lines, f"){tail}"] if lines else [f"{code}{tail}"]
+            lines = [f"{bound.code}(", *lines, f"){tail}"] if lines else [f"{bound.code}{tail}"]
         frames = [name for name, one in options.items() if isinstance(one, pd.DataFrame)]
         frames = [*(["df"] if re.search(r"\bdf\b", lines[0]) else []), *frames]
-        lines = [f"# {' and '.join(frames)}: as your call has them"] * bool(frames) + lines
-        return "\n".join(lines)
+        return [f"# {' and '.join(frames)}: as your call has them"] * bool(frames) + lines
 
     def _list_options(self, answers: Mapping[str, Any]) -> dict[str, Any]:
         """Return the options of the call with answers; `bound` has all but the choices."""
         passed = self.kwargs if self.bound is None else list_changed(self.bound.options)
-        new = answers if self.bound is None else self.choices
+        new = answers.keys() if self.bound is None else self.choices.keys() & answers.keys()
         options = {name: passed[name] for name in passed if name not in self.left}
-        options |= {name: answers[name] for name in new if name in answers}
-        return {name: options[name] for name in options if name in DEFAULTS}
+        options |= {name: answers[name] for name in new}
+        return {name: options[name] for name in DEFAULTS if name in options}
 
 
 def _say_others(name: str, answer: Any) -> str:
@@ -203,18 +204,6 @@ def _say_others(name: str, answer: Any) -> str:
     if name == "min_relevance":
         return GRADE
     return ", ".join(repr(one) for one in CHOICES.get(name, ()) if one not in ("raise", answer))
-
-
-def _list_lines(
-    options: dict[str, Any], others: Mapping[str, str], made: Mapping[str, str]
-) -> list[str]:
-    """Return a line for each option; `made` are the calls that make options that are tables."""
-    lines, in_order = [], [name for name in DEFAULTS if name in options]
-    for name, spelled in zip(in_order, spell_arguments(options), strict=True):
-        text = f"{name}={made[name]}" if name in made else spelled
-        before = "  # " if isinstance(options[name], Choice) else "  # or "
-        lines.append(f"    {text},{f'{before}{others[name]}' if others.get(name) else ''}")
-    return lines
 
 
 def write(name: str, value: Any) -> str:

@@ -1,9 +1,9 @@
 """The columns that play roles in rows and in truth, and the question if a role is open."""
 
-from collections.abc import Hashable, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
@@ -58,51 +58,47 @@ NO_ROLES: Mapping[str, Role] = MappingProxyType({})
 
 
 def find_roles(
-    frame: pd.DataFrame, options: Options, *, with_relevant: bool = True, with_item: bool = False
+    frame: pd.DataFrame,
+    options: Options,
+    *,
+    with_relevant: bool = True,
+    with_item: bool = False,
+    used: Iterable[Hashable] = (),
 ) -> Roles:
     """Return the roles that are needed, and other roles that have a column.
 
     The item is needed for truth and exclude, to fold the rows of a pair, and to break ties by it.
     If repeated pairs matter, or `with_item`, it has a role if the frame has such a column. Ids of
-    truth have a role if they are known by their values.
+    truth have a role if they are known by their values. A column that is `used` otherwise is not
+    inferred as a score next to others.
     """
-    roles = {
-        role: _read_role(frame, role, label)
-        for role in NAMES
-        if not is_infer(label := getattr(options, role))
-        and not (role == "relevant" and options.has_truth)
-    }
-    if "score" not in roles and (models := _list_models(frame)):
-        roles["score"] = Role("inferred", models)
-    known = set[Hashable]()
-    for role, label in frame.attrs.get(ROLE_LABELS, {}).items():  # Lists have made its rows.
-        if role not in roles and set(as_labels(label)) <= {*list_labels(frame)}:
-            roles[role] = Role("inferred", as_labels(label))
-            known.update(as_labels(label))
-    taken = {label for role in roles.values() for label in role.labels}
-    named, reader = list_named(frame), _find_item_reader(options)
-    named["relevant"] = remove_labels(named["relevant"], known)
-    may_read = with_item or options.duplicates != "keep"
-    has_item = may_read and not taken.issuperset(named["item"])
-    needed = {
-        "item": reader or options.needs_item or has_item,
-        "relevant": with_relevant and not options.has_truth,
-    }
-    for role in NAMES:
-        if role not in roles and needed.get(role, True):
-            roles[role] = infer_role(role, named[role], taken)
+    names = [name for name in NAMES if not (name == "relevant" and options.has_truth)]
+    passed = {name: label for name in names if not is_infer(label := getattr(options, name))}
+    roles = {name: _read_role(frame, name, label) for name, label in passed.items()}
+    for name, labels in _list_known(frame).items():
+        roles.setdefault(name, Role("inferred", labels))
+    needs_item = options.needs_item or find_item_reader(options) != ""
+    needed = {"user": True, "score": True}
+    if needs_item or with_item or options.duplicates == "raise":
+        needed["item"] = needs_item
+    if with_relevant and not options.has_truth:
+        needed["relevant"] = True
+    _infer_others(frame, roles, needed)
+    score, free = roles["score"], remove_labels(roles["score"].labels, used)
+    is_inferred = score.how in ("inferred", "several")
+    if free and is_inferred and not isinstance(options.ascending, list):  # It counts all scores.
+        roles["score"] = infer_role("score", free) if score.problem else Role("inferred", free)
+    if len(set(score.labels)) < len(score.labels):  # Two columns have one name.
+        roles["score"] = _read_role(frame, "score", score.labels)
     if options.has_truth:
-        _settle_with_truth(frame, roles, options)
-    if len(set(roles["score"].labels)) < len(roles["score"].labels):  # Two columns have one name.
-        roles["score"] = _read_role(frame, "score", roles["score"].labels)
-    if reader and roles["item"].how == "none":
-        problem = f"{roles['item'].problem}, which {reader} needs"
-        roles["item"] = roles["item"]._replace(problem=problem)
+        _settle_by_labels(frame, roles, options)
+    if isinstance(options.truth, pd.DataFrame):
+        _settle_by_values(frame, roles, options.truth, options)
     return {name: roles[name] for name in (*NAMES, *TRUTH_IDS) if name in roles}
 
 
-def _find_item_reader(options: Options) -> str:
-    """Return the option that reads items, for a message; "" if none does."""
+def find_item_reader(options: Options) -> str:
+    """Return the option that reads items of rows, for a message; "" if none does."""
     if options.duplicates in ("max", "first"):
         return f"duplicates={options.duplicates!r}"
     if options.tie_rule.by_item:
@@ -110,52 +106,69 @@ def _find_item_reader(options: Options) -> str:
     return f"model={options.model}" if isinstance(options.model, Models) else ""
 
 
-def _list_models(frame: pd.DataFrame) -> list[Hashable]:
-    """Return the columns of models' scores, if the columns' axis is named like a score."""
-    if find_role(frame.columns.name) != "score":  # `from_runs` names the axis so.
-        return []
-    models = [one for one in frame.attrs.get(MODELS, ()) if one in frame] or frame.columns
-    fields = zip(frame.columns, frame.dtypes, strict=True)
-    numbers = [label for label, dtype in fields if dtype.kind in "iuf" and label in models]
-    roles = (None, "score", "model")
-    return [label for label in numbers if find_role(label) in roles and label is not None]
+def _infer_others(frame: pd.DataFrame, roles: Roles, needed: Mapping[str, bool]) -> None:
+    """Add roles by the names of columns; one that is not `needed` only if a column has a name."""
+    named = list_named(frame)
+    taken = {label for role in roles.values() for label in role.labels}
+    known = {label for role in roles.values() if role.how == "inferred" for label in role.labels}
+    for role, is_needed in needed.items():
+        labels = remove_labels(named[role.removeprefix("truth_")], known)
+        if role not in roles and (is_needed or not taken.issuperset(labels)):
+            roles[role] = infer_role(role, labels, taken)
 
 
-def _settle_with_truth(frame: pd.DataFrame, roles: Roles, options: Options) -> None:
-    """Settle open roles of ids by comparing rows with truth.
+def _list_known(frame: pd.DataFrame) -> dict[str, list[Hashable]]:
+    """Return the labels of roles in a frame that is made of lists or runs."""
+    labels, made = {*list_labels(frame)}, frame.attrs.get(ROLE_LABELS, {})
+    known = {role: as_labels(label) for role, label in made.items()}
+    known = {role: one for role, one in known.items() if labels.issuperset(one)}
+    if find_role(frame.columns.name) == "score":  # `from_runs` names the axis so.
+        models = [one for one in frame.attrs.get(MODELS, ()) if one in frame] or frame.columns
+        fields = zip(frame.columns, frame.dtypes, strict=True)
+        numbers = [label for label, dtype in fields if dtype.kind in "iuf" and label in models]
+        roles = (None, "score", "model")
+        scores = [label for label in numbers if find_role(label) in roles and label is not None]
+        known |= {"score": [*scores]} if scores else {}
+    return known
 
-    First a label that both have decides, unless neither has a candidate by its name. Then text in
-    a column of one frame decides, if the other frame has nearly all of it among its known ids.
+
+def _settle_by_labels(frame: pd.DataFrame, roles: Roles, options: Options) -> None:
+    """Settle open roles of ids by a label that truth has too.
+
+    Neither is settled if both are open and no name says which columns could be it.
     """
     truth: Any = options.truth
-    is_frame = isinstance(truth, pd.DataFrame)
-    names = [name for name in ("user", "item") if name in roles]
-    open_ = [name for name in names if roles[name].problem]
-    labels = {*(list_labels(truth) if is_frame else read_labels(truth) if open_ else ())}
-    known = {label for role in roles.values() for label in role.found}
+    open_ = [name for name in ("user", "item") if roles[name].problem]
+    taken = {label for role in roles.values() for label in role.found}
     for name in open_:
+        labels = list_labels(truth) if isinstance(truth, pd.DataFrame) else read_labels(truth)
         candidates = roles[name].labels
-        shared = [one for one in candidates or _list_ids(frame, name, known) if one in labels]
+        shared = [one for one in candidates or _list_ids(frame, name, taken) if one in labels]
         if len(shared) == 1 and (candidates or len(open_) == 1):
             roles[name] = Role("inferred", shared)
-    for name in names if is_frame else ():
-        is_open = is_infer(getattr(options, f"truth_{name}"))
-        if not roles[name].found or (is_open and labels.isdisjoint(roles[name].found)):
-            _settle_by_values(frame, name, roles, options)
 
 
-def _settle_by_values(frame: pd.DataFrame, name: str, roles: Roles, options: Options) -> None:
-    """Settle the role of ids that is known in the rows or in truth, but not in both."""
-    role, truth = f"truth_{name}", cast("pd.DataFrame", options.truth)
-    of_rows, of_truth = roles[name], infer_role(name, list_named(truth)[name])
-    if not is_infer(label := getattr(options, role)):
-        of_truth = _read_role(truth, role, label)
-    both = (of_rows, frame, name), (of_truth, truth, role)
-    (known, ids, _), (unknown, others, role) = both if of_rows.found else both[::-1]
-    if len(known.found) == 1 and unknown.problem:
-        candidates = unknown.labels or _list_ids(others, name)
-        if equal := _find_equal(get_column(ids, known.found[0]), others, candidates):
-            roles[role] = Role("inferred", equal)
+def _settle_by_values(
+    frame: pd.DataFrame, roles: Roles, truth: pd.DataFrame, options: Options
+) -> None:
+    """Settle roles of ids that are known in the rows or in truth, but not in both.
+
+    A column of text has the role if the other frame has nearly all of it among its known ids.
+    """
+    ids = {name: roles[name].found for name in ("user", "item")}
+    labels = {*list_labels(truth)}
+    names = [name for name in ids if not ids[name] or labels.isdisjoint(ids[name])]
+    if not names:
+        return
+    users, items = ([None] if roles[name].problem else roles[name].labels for name in ids)
+    of_truth = find_companion_roles(truth, [*users], items[0], options)
+    for name in names:
+        both = (frame, roles, name), (truth, of_truth, f"truth_{name}")
+        (rows, known, of), (others, open_roles, role) = both if ids[name] else both[::-1]
+        if role in open_roles and open_roles[role].problem and len(known[of].found) == 1:
+            candidates = open_roles[role].labels or _list_ids(others, name)
+            if equal := _find_equal(get_column(rows, known[of].found[0]), others, candidates):
+                roles[role] = Role("inferred", equal)
 
 
 def _list_ids(frame: pd.DataFrame, role: str, taken: Set[Hashable] = frozenset()) -> list[Hashable]:
@@ -189,25 +202,23 @@ def find_companion_roles(
     the labels of the frame evaluated, or that are inferred. If a user has several rankings, truth
     of the user alone is refused: it may not hold for each of them.
     """
-    named, roles, labels = list_named(frame), dict[str, Role](), list_labels(frame)
-    for name, of_rows in (("user", users), ("item", [item])):
-        role = f"truth_{name}" if options else name
-        if not of_rows:
-            continue
-        missing = remove_labels(of_rows, labels)
+    roles, known, labels = dict[str, Role](), _list_known(frame), list_labels(frame)
+    prefix = "truth_" if options else ""
+    ids = {"user": users, "item": [item]} if users else {"item": [item]}
+    for name, of_rows in ids.items():
+        role, missing = f"{prefix}{name}", remove_labels(of_rows, labels)
         if not is_infer(label := getattr(options, role, INFER)):
             roles[role] = _read_role(frame, role, label, of_rows)
         elif role in settled:
             roles[role] = settled[role]
-        elif missing and (known := as_labels(frame.attrs.get(ROLE_LABELS, {}).get(name))):
-            roles[role] = Role("inferred", known)
         elif not missing:
             roles[role] = _read_role(frame, role, of_rows)
-        elif len(of_rows) == 1:
-            roles[role] = infer_role(role, named[name])
-        else:
-            other = "truth" if options else "exclude"
-            also = ", or truth_user= others" if options else ""
+        elif name in known:
+            roles[role] = Role("inferred", known[name])
+        elif len(of_rows) > 1:
+            other, also = "exclude", ""
+            if options:
+                other, also = "truth", ", or truth_user= others"
             error = MissingColumnError(
                 f"user={quote(of_rows)} needs each of these columns here too, but has no "
                 f"{shown(missing)}; the frame has {shown(labels)}; if it holds for all of them, "
@@ -216,14 +227,13 @@ def find_companion_roles(
                 f"by itself{also}"
             )
             roles[role] = Role("refused", [], error=error)
-    taken = {label for role in roles.values() for label in role.labels}
-    if options is None or options.relevant is None:
-        return roles
-    if not is_infer(options.relevant):
-        roles["relevant"] = _read_role(frame, "relevant", options.relevant)
-    elif not taken.issuperset(named["relevant"]):
-        roles["relevant"] = infer_role("relevant", named["relevant"], taken)
-    return roles
+    needed = {f"{prefix}{name}": True for name in ids}
+    if options and options.relevant is not None:
+        needed["relevant"] = False
+        if not is_infer(options.relevant):
+            roles["relevant"] = _read_role(frame, "relevant", options.relevant)
+    _infer_others(frame, roles, needed)
+    return {role: roles[role] for role in needed if role in roles}
 
 
 def _read_role(frame: pd.DataFrame, role: str, passed: Any, like: Sequence[Hashable] = ()) -> Role:
@@ -252,16 +262,15 @@ def _read_role(frame: pd.DataFrame, role: str, passed: Any, like: Sequence[Hasha
 def list_named(frame: pd.DataFrame) -> dict[str, list[Hashable]]:
     """Return the labels whose names mean a role, by role, in the order of the columns."""
     named: dict[str, list[Hashable]] = {role: [] for role in ROLE_MEANINGS}
-    not_numbers = set()
+    may_hold_lists = set[str]()
     for label, dtype in list_fields(frame):
-        if is_bool_dtype(dtype) or not is_numeric_dtype(dtype):
-            not_numbers.add(label)
-        is_score = label not in not_numbers and may_be_score(label)
-        if role := find_role(label) or ("score" if is_score else None):
+        is_number = is_numeric_dtype(dtype) and not is_bool_dtype(dtype)
+        if role := find_role(label) or ("score" if is_number and may_be_score(label) else None):
             named[role].append(label)
-    if not not_numbers.isdisjoint(named["score"]):
+            may_hold_lists |= {role} if dtype.kind in "OU" else set()
+    if "score" in may_hold_lists:
         named["score"] = remove_labels(named["score"], find_lists(frame))
-    if not not_numbers.isdisjoint(named["relevant"]):
+    if "relevant" in may_hold_lists:
         lists = frame.attrs.get(LISTS) or list_types(frame, with_tuples=False)
         named["relevant"] = remove_labels(named["relevant"], lists)
     return named
@@ -269,8 +278,7 @@ def list_named(frame: pd.DataFrame) -> dict[str, list[Hashable]]:
 
 def infer_role(role: str, named: Sequence[Hashable], taken: Set[Hashable] = frozenset()) -> Role:
     """Return a role by the names of columns: the role has one label, scores may have several."""
-    is_score, meant = role == "score", role.removeprefix("truth_")
-    found = remove_labels(named, taken)
+    is_score, found = role == "score", remove_labels(named, taken)
     if not is_score and len(found) != 1:
         found = found or [*named]
         names = {plain_name(label) for label in found}  # "query" is left to "query_id"
@@ -278,7 +286,7 @@ def infer_role(role: str, named: Sequence[Hashable], taken: Set[Hashable] = froz
     if not found:
         listed = ", ".join(get_meaning(role).words.replace("*", "").split()[:5])
         also = {"score": ", and numbers named as knn_score or score_knn", "relevant": ""}
-        ending = also.get(meant, ", each with or without id")
+        ending = also.get(role, ", each with or without id")
         return Role("none", [], f"no column found (looked for {listed}, …{ending})")
     doubtful = [label for label in found if is_score and is_no_model(label)]
     if len(found) == 1 or (is_score and not doubtful):

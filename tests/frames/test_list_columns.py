@@ -144,6 +144,23 @@ def test_columns_are_given():
     assert [("x", 7, -1), ("x", 3, -2), ("y", 5, -1)] == rows(read)
 
 
+@pytest.mark.parametrize(
+    "others", [[["p", "q"], ["r"]], [[5, 6, 7], [8]]], ids=["text", "integers"]
+)
+@pytest.mark.parametrize("scanned", [False, True])
+def test_a_name_of_items_next_to_other_ids(others, scanned, tmp_path):
+    """A list named as items leaves no other list of ids out unasked, in a frame or a file."""
+    frame = pd.DataFrame({"user": ["a", "b"], "items": [["x1", "x2"], ["x3"]], "later": others})
+    frame.to_parquet(tmp_path / "lists.parquet")
+    scan = recframe.scan(tmp_path / "lists.parquet")
+    call = (lambda: scan.recall(k=1)) if scanned else (lambda: recframe.from_lists(frame))
+    with pytest.raises(RecframeError, match=r"'items'.* 'later'") as refused:
+        call()
+    assert ["items", "later"] == refused.value.answers["lists" if scanned else "items"].candidates
+    made = recframe.from_lists(frame, items="items")
+    assert [("a", "x1", -1), ("a", "x2", -2), ("b", "x3", -1)] == rows(made)
+
+
 @pytest.mark.parametrize("cells", [[], [None], [[]]])
 def test_no_item_at_all(cells):
     """A frame with empty lists only gives a frame without rows."""
