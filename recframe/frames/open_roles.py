@@ -90,7 +90,9 @@ def _open_roles_error(
     advice, of_lists = _advise_on_lists(frame, roles, call)
     has_none = any(isinstance(one, Choice) and not str(one) for one in answers.values())
     parts += [*([] if advice and (has_none or of_lists) else [remedy]), *advice]
-    if answers.get("score") == Choice([]) and call == "df.rec" and not advice:
+    of_score = answers.get("score")
+    is_order = isinstance(of_score, Choice) and len(of_score.candidates) < 2
+    if is_order and call == "df.rec" and not advice:
         ranked = "df.assign(score=range(len(df), 0, -1))"
         parts.append(f"if the best rows of each user stand first, {ranked} has a score")
     is_missing = any(role.how == "none" for role in roles.values())
@@ -160,8 +162,8 @@ def say_choices(answers: Mapping[str, Any]) -> str:
 def find_answers(frame: pd.DataFrame, roles: Roles, options: Options) -> dict[str, Any]:
     """Return an option for each open role: the only column that fits, or a choice.
 
-    Columns with another role, lists and times are no candidates, nor are labels for scores. In a
-    pivot of models every column of floats is a score.
+    Columns with another role, lists and times are no candidates, nor are labels for scores. The
+    only column of floats is the score, and in a pivot of models every one.
     """
     taken = {LIST, *find_lists(frame)}.union(*(role.found for role in roles.values()))
     fields = [field for field in list_fields(frame) if not is_time(field[0])]
@@ -173,7 +175,9 @@ def find_answers(frame: pd.DataFrame, roles: Roles, options: Options) -> dict[st
         fits = [label for label, kind in kinds.items() if kind in meaning.kinds]
         if name == "score":
             fits = [label for label in fits if find_role(label) != "relevant"]
-        alone = [label for label in fits if kinds[label] in meaning.alone] or fits
+        alone = [label for label in fits if kinds[label] in meaning.alone]
+        # Integers may count rows or be of the user: only those named like ranks are answered.
+        alone = alone or [label for label in fits if name == "score" and less_is_better(label)]
         is_pivot = name == "score" and frame.columns.name is not None
         if not labels and meaning.alone and (len(alone) == 1 or (alone and is_pivot)):
             answers |= _take_only(name, alone, options)

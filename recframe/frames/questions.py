@@ -99,7 +99,8 @@ class Questions:
             if not all(one.candidates for one in choices.values()):
                 return  # A choice without candidates cannot be tried.
             tried = dict[str, Any]()
-            for name, one in choices.items():  # No column has two roles.
+            by_number = sorted(choices.items(), key=lambda item: len(item[1].candidates))
+            for name, one in by_number:  # No column has two roles.
                 free = [label for label in one.candidates if label not in tried.values()]
                 tried[name] = (free or one.candidates)[0]
             error = self._try(self.answers | tried)

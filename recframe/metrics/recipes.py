@@ -10,7 +10,9 @@ from typing import Any
 from recframe.metrics.other_names import CATALOGUE_METRICS, Meant, find_meant
 
 Roles = Callable[[], Mapping[str, str]]
-GUIDE = "https://github.com/recframe/recframe/blob/main/examples/guide/beyond-accuracy.md"
+# The address of a page, also in docstrings; the site's address from the release on.
+PAGE = "https://github.com/recframe/recframe/blob/main/examples/{}.md"
+GUIDE = PAGE.format("guide/beyond-accuracy")
 OF_USERS = re.compile("median|quantile|percentile")  # These come with the name of a metric.
 # The line for a column. The join raises if ids are text in one frame and integers in the other.
 COLUMN = """counts = train.drop_duplicates([{user}, {item}])[{item}].value_counts(); \
