@@ -165,3 +165,77 @@ def test_from_lists_shows_no_guess():
     with pytest.raises(RecframeError) as refused:
         recframe.from_lists(lists)
     assert "chunk_id'" not in str(refused.value).partition("This answers")[2]
+
+
+@pytest.mark.parametrize("name", ["pos", "age", "Unnamed: 0", "listing_no"])
+def test_a_lone_integer_is_no_answer(name):
+    """The only integers may be positions, counters or facts of users, so they are a candidate."""
+    frame = RECS.rename(columns={"score": name}).astype({name: int}).assign(clicked=[1, 0, 0, 1])
+    with pytest.raises(RecframeError, match=r"range\(len\(df\), 0, -1\)\) has a score") as refused:
+        frame.rec.mean("mrr")
+    assert [name] == refused.value.answers["score"].candidates
+    in_order = frame.assign(score=range(len(frame), 0, -1))
+    assert 0.75 == in_order.rec.mean("mrr").loc["score", "mrr"]
+
+
+def test_a_lone_rank_is_an_answer():
+    """Integers that are named like ranks rank from the lowest."""
+    frame = RECS.drop(columns="score").assign(rank=[1, 2] * 2, clicked=[1, 0, 0, 1])
+    with pytest.raises(RecframeError) as refused:
+        frame.rec.mean("mrr")
+    assert {"score": "rank", "ascending": True} == refused.value.answers
+    assert 0.75 == frame.rec(**refused.value.answers).mean("mrr").loc["rank", "mrr"]
+
+
+def test_no_column_is_tried_for_two_roles():
+    """The column that is the only candidate for scores is not tried for users before."""
+    frame = RECS.set_axis(["Kunde", "Artikel", "Punkte"], axis=1).astype({"Punkte": str})
+    frame = frame.assign(Kunde=[1, 1, 2, 2], gekauft=["ja", "nein"] * 2)
+    with pytest.raises(RecframeError) as refused:
+        frame.rec.mean("mrr")
+    assert "are the same column" not in str(refused.value)
+
+
+@pytest.mark.parametrize("entry", ["frame", "Arrow", "Polars", "command line"])
+def test_items_of_truth_next_to_lists(entry, tmp_path):
+    """An item for each row of truth and a list next to it are both candidates."""
+    truth = pd.DataFrame({"user": ["c1", "c2"], "next_item": ["b", "z"]})
+    truth["history"] = [["a", "y"], ["x", "z"]]
+    with pytest.raises(RecframeError) as refused:
+        RECS.rec(truth=truth).mean(METRIC)
+    assert ["next_item", "history"] == refused.value.answers["truth_item"].candidates
+    options = {"truth": truth}
+    for item, mean in (("next_item", 0.5), ("history", 0.25)):
+        table = ENTRY_POINTS[entry](RECS, METRIC, options | {"truth_item": item}, tmp_path)
+        assert mean == table["score", METRIC].mean()
+
+
+def test_tuples_of_truth():
+    """Tuples of several lengths are lists of items; of one length they may be ids."""
+    lists = [("a", "y"), ("c",)]
+    truth = pd.DataFrame({"user": ["c1", "c2"], "items": lists})
+    assert 0.75 == RECS.rec(truth=truth).mean(METRIC).loc["score", METRIC]
+    pairs = truth.assign(items=[("a", "y"), ("c", "z")])
+    with pytest.raises(RecframeError, match=r"make lists of them: truth\[\.\.\.\]\.map\(list\)"):
+        RECS.rec(truth=pairs).mean(METRIC)
+    pairs["items"] = pairs["items"].map(list)
+    assert 0.5 == RECS.rec(truth=pairs).mean(METRIC).loc["score", METRIC]
+
+
+def test_a_column_for_each_rank():
+    """Columns of single items are no lists, and the refusal names the function that reads them."""
+    wide = pd.DataFrame({"user": ["c1", "c2"], "rec_1": ["a", "c"], "rec_2": ["b", "a"]})
+    with pytest.raises(RecframeError, match=r"recframe\.from_topk\(lists\[\['rec_1', 'rec_2'\]\]"):
+        recframe.from_lists(wide, items=["rec_1", "rec_2"])
+    rows = recframe.from_topk(wide[["rec_1", "rec_2"]], users=wide["user"])
+    truth = pd.DataFrame({"user": ["c1", "c2"], "item": ["b", "c"]})
+    assert 0.75 == rows.rec(truth=truth).mean("mrr").loc["score", "mrr"]
+
+
+def test_levels_without_a_name():
+    """The refusal says how to name the users that only an unnamed level of the index has."""
+    frame = RECS.assign(relevant=[1, 0, 0, 1])
+    apart = pd.concat({user: rows.drop(columns="user") for user, rows in frame.groupby("user")})
+    with pytest.raises(RecframeError, match=r"df\.rename_axis\(\['user', None\]\) names one"):
+        apart.rec.mean("mrr")
+    assert 0.75 == apart.rename_axis(["user", None]).rec.mean("mrr").loc["score", "mrr"]

@@ -131,9 +131,12 @@ def check_comparable(ids: pd.Index[Any], among: pd.Index[Any], role: str, other:
             re.fullmatch(r"0\d+", text) for text in both[TEXT][:N_TEXTS]
         )
         how = "ids.astype('Int64')" if has_zeros else _unify(both, "ids")
+        remedy = f"Convert both with {how}."
+        if isinstance(ids[0], tuple):
+            remedy = f"If each has the items of a user, make lists of them: {other}[...].map(list)."
         raise RecframeError(
             f"{role}: ids of different kinds are never equal; {show_sides(among, ids, other)}. "
-            f"Convert both with {how}.",
+            f"{remedy}",
             {"as_text": True} if how == AS_TEXT and other in ("truth", "exclude") else None,
         )
     sides = _select_floats(among), _select_floats(ids)

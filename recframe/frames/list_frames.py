@@ -35,7 +35,9 @@ from recframe.frames.names import (
     is_same,
     list_labels,
     remove_labels,
+    shown,
 )
+from recframe.frames.words import has_meaning, split_words
 from recframe.options import EMPTY, INFER, LISTS, ROLE_LABELS, Options
 from recframe.other_tables import read_column
 from recframe.text_types import TextTypes, convert, read_cells
@@ -48,7 +50,10 @@ FieldColumns = dict[Hashable, pd.Series]
 def list_types(
     frame: pd.DataFrame, taken: Iterable[Any] = (), *, with_tuples: bool = True
 ) -> dict[Hashable, pa.DataType]:
-    """Return the type of the members of each column that holds lists; tuples may be ids."""
+    """Return the type of the members of each column that holds lists.
+
+    Tuples may be ids if all have one length.
+    """
     taken = {*taken}
     fields = zip(frame.columns, frame.dtypes, strict=True)
     objects = [
@@ -72,7 +77,7 @@ def _find_type(column: pd.Series, with_tuples: bool) -> pa.DataType | None:
     members = [one for cell in cells for one in (cell if hasattr(cell, "__len__") else ())]
     if kind is not None:
         kind = kind.value_type
-    elif not cells or not (with_tuples or any(not isinstance(cell, Hashable) for cell in cells)):
+    elif not cells or not (with_tuples or _are_lists(cells)):
         return None
     elif members and isinstance(members[0], STRUCTS):
         return pa.struct([])
@@ -82,6 +87,11 @@ def _find_type(column: pd.Series, with_tuples: bool) -> pa.DataType | None:
         except (pa.ArrowException, *DAMAGE):
             return pa.string()  # ids of several kinds
     return pa.bool_() if pa.types.is_integer(kind) and {*members} <= {0, 1} else kind
+
+
+def _are_lists(cells: list[Any]) -> bool:
+    """Return whether cells are lists, not tuples that may be ids."""
+    return any(not isinstance(cell, Hashable) for cell in cells) or len(set(map(len, cells))) > 1
 
 
 def list_texts(
@@ -259,6 +269,12 @@ def make_companion_rows(
     is_flat = any(find_role(label) == "item" or is_same(label, item) for label in flat)
     if not types or (is_flat and not is_named):
         return frame
+    if name == "truth" and not is_named and (ids := list(filter(_may_be_item, flat))):
+        raise RecframeError(
+            f"{shown(ids)} may hold items, and {shown(list(types))} lists of items. Pass "
+            "truth_item= the one of relevant items.",
+            {"truth_item": Choice([*ids, *types])},
+        )
     label = item if is_named else choose_lists(types, name)[0]
     labels = [label, *_list_relevance(name, frame, types, label, is_named=is_named)]
     rows, fields = read_list_rows(frame, labels, pd.RangeIndex(len(frame)), sep)
@@ -275,6 +291,12 @@ def make_companion_rows(
     made = pd.DataFrame({**carry(frame, flat, rows, list(fields)), **fields}, copy=False)
     made.attrs = dict(frame.attrs)
     return remember_lists(made, {"item": found.items[0]} if len(found.items) == 1 else {}, rows)
+
+
+def _may_be_item(label: Hashable) -> bool:
+    """Return whether a word of a name, such as next_item, stands for items, not their number."""
+    words = split_words(label)
+    return any(find_role(word) == "item" for word in words) and not has_meaning(words, "statistic")
 
 
 def _list_relevance(

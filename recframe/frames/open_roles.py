@@ -90,6 +90,8 @@ def _open_roles_error(
     advice, of_lists = _advise_on_lists(frame, roles, call)
     has_none = any(isinstance(one, Choice) and not str(one) for one in answers.values())
     parts += [*([] if advice and (has_none or of_lists) else [remedy]), *advice]
+    if "user" in problems and frame.index.nlevels > 1 and None in frame.index.names:
+        parts.append("levels of the index have no name: df.rename_axis(['user', None]) names one")
     of_score = answers.get("score")
     is_order = isinstance(of_score, Choice) and len(of_score.candidates) < 2
     if is_order and call == "df.rec" and not advice:

@@ -346,8 +346,15 @@ def _choose_columns(
 ) -> list[Hashable]:
     """Return the labels of the columns of lists, those that are passed or that hold the items."""
     if not is_infer(items):
-        check_label(frame, "items", *as_labels(items))
-        return as_labels(items)
+        labels = as_labels(items)
+        check_label(frame, "items", *labels)
+        if len(labels) > 1 and sep is None and not list_types(frame[labels]):
+            raise RecframeError(
+                f"items={quote(labels)}: each column must hold lists, but none does. If each "
+                f"holds the items of one rank, pass recframe.from_topk(lists[{quote(labels)}], "
+                "users=…)."
+            )
+        return labels
     types = list_types(frame, taken)
     if types:
         return choose_lists(types)
