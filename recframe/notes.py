@@ -148,12 +148,12 @@ def say_undefined(facts: Facts, options: Any) -> str:
 
 
 def say_ranks(facts: Facts, _: Any) -> str:
-    """Return the sentence on scores that are 1 to n for nearly all users, "" if none are."""
+    """Return the sentence on scores that are ranks of nearly all users, "" if none are."""
     found = [one for one, n in facts.find("ranks:") if n > 1 and 2 * n > facts["users"]]
     if not found:
         return ""
     return (
-        f"for each user the scores by {join(found)} are 1, 2, 3 and so on, as ranks are, and the "
+        f"for each user the scores by {join(found)} are consecutive numbers, as ranks are, and the "
         "highest counts as the best; pass ascending=True if the first is, else ascending=False"
     )
 
