@@ -396,8 +396,8 @@ def test_the_command_below_a_refusal(name, tmp_path, capsys):
     command = shlex.split(told[2], comments=True)
     for choice in choices:
         at = command.index(f"--{choice.replace('_', '-')}") + 1
-        assert "COLUMN" == command[at]
-        command[at] = answers[choice]
+        assert ("NUMBER" if choice == "min_relevance" else "COLUMN") == command[at]
+        command[at] = str(answers[choice])
     of_means = replace(case, method="mean" if case.method == "evaluate" else case.method)
     again = refused(of_means, recframe.scan(path), {**given, **answers})
     if answers and again is None:

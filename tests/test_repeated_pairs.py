@@ -200,7 +200,8 @@ def test_items_given_by_name(days):
         renamed.rec(item="film").recall(k=2)
     with pytest.raises(RecframeError, match="item: 2 columns could be it, 'item', 'doc'"):
         days.assign(doc=range(240)).rec.recall(k=2)
-    assert 30 == len(days.assign(doc=range(240)).rec(item="doc").recall(k=2))
+    of_users = days.assign(doc=range(240)).rec(item="doc", user="user")
+    assert 30 == len(of_users.recall(k=2))
 
 
 def test_null_items(days):

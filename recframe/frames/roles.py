@@ -141,7 +141,8 @@ def _settle_by_labels(frame: pd.DataFrame, roles: Roles, options: Options) -> No
     open_ = [name for name in ("user", "item") if roles[name].problem]
     taken = {label for role in roles.values() for label in role.found}
     for name in open_:
-        labels = list_labels(truth) if isinstance(truth, pd.DataFrame) else read_labels(truth)
+        is_frame = isinstance(truth, pd.DataFrame)
+        labels = {*(list_labels(truth) if is_frame else read_labels(truth))}
         candidates = roles[name].labels
         shared = [one for one in candidates or _list_ids(frame, name, taken) if one in labels]
         if len(shared) == 1 and (candidates or len(open_) == 1):

@@ -115,8 +115,8 @@ def check_others(
         kept = np.flatnonzero(~np.isin(user, user[[0, *ends[:-1], *(ends - 1)]]))
         user = pd.factorize(user[kept])[0]
     check_splits(rows, labels, columns, options)
-    for label in filter(less_is_better, labels):
-        _check_rank(rows, label, user, kept, columns, options)
+    for rank in [one for one in labels if isinstance(one, str) and less_is_better(one)]:
+        _check_rank(rows, rank, user, kept, columns, options)
     for label in labels if user.max(initial=0) else ():
         if is_of_row(label):
             continue
@@ -255,10 +255,15 @@ def _check_days(
     )
     if np.mean(counts > 1) < NEARLY or n_several <= max(1, n_users // 2):
         return
-    with suppress(*DAMAGE):  # Ids may be invalid.
-        ids = [one for one in (columns.item, columns.relevant) if one is not None]
-        if _is_decided(codes, (_factorize(rows, one, kept)[0] for one in ids)):
-            return
+    is_open = False
+    with suppress(*DAMAGE):  # Items may not be read, and ids may be invalid.
+        item, _ = _factorize(rows, columns.item, kept)
+        relevant = [_factorize(rows, columns.relevant, kept)[0]] * (columns.relevant is not None)
+        # Items that repeat are asked about as such.
+        is_once = len(np.unique(combine(user, item))) == len(item)
+        is_open = is_once and not _is_decided(codes, [item, *relevant])
+    if not is_open:
+        return
     both = [label, *columns.users]
     raise RecframeError(
         f"{n_several:,} of {n_users:,} users that were looked at have several rows at each of "
