@@ -239,3 +239,14 @@ def test_levels_without_a_name():
     with pytest.raises(RecframeError, match=r"df\.rename_axis\(\['user', None\]\) names one"):
         apart.rec.mean("mrr")
     assert 0.75 == apart.rename_axis(["user", None]).rec.mean("mrr").loc["score", "mrr"]
+
+
+def test_similar_items_are_no_users():
+    """Items that are similar to an item are not taken for users, and the refusal says the roles."""
+    rows = pd.DataFrame({"item_id": [1, 1, 2, 2], "similar_item_id": [2, 3, 1, 3]})
+    truth = rows[[True, False, False, True]]
+    rows["similarity"] = [0.5, 0.9, 0.8, 0.7]
+    roles = {"user": "item_id", "item": "similar_item_id"}
+    with pytest.raises(RecframeError, match="user='item_id', item='similar_item_id'"):
+        rows.rec(truth=truth).mean("mrr")
+    assert 0.5 == rows.rec(truth=truth, **roles).mean("mrr").loc["similarity", "mrr"]

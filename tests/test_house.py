@@ -120,7 +120,7 @@ ROADS = {
     "ndcg": (lambda path: ONE.rec.mean("ndcg@4"), 32, 170),
     "compare": (lambda path: ROWS.rec.compare("recall@4"), 37, 195),
     "truth": (lambda path: ONE.drop(columns="relevant").rec(truth=TRUTH).recall(k=4), 37, 205),
-    "a file": (lambda path: main(["evaluate", path, "-m", "recall@4", "-q"]), 54, 315),
+    "a file": (lambda path: main(["evaluate", path, "-m", "recall@4", "-q"]), 55, 315),
 }
 
 

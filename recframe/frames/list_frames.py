@@ -34,10 +34,10 @@ from recframe.frames.names import (
     is_infer,
     is_same,
     list_labels,
+    may_be_item,
     remove_labels,
     shown,
 )
-from recframe.frames.words import has_meaning, split_words
 from recframe.options import EMPTY, INFER, LISTS, ROLE_LABELS, Options
 from recframe.other_tables import read_column
 from recframe.text_types import TextTypes, convert, read_cells
@@ -269,7 +269,7 @@ def make_companion_rows(
     is_flat = any(find_role(label) == "item" or is_same(label, item) for label in flat)
     if not types or (is_flat and not is_named):
         return frame
-    if name == "truth" and not is_named and (ids := list(filter(_may_be_item, flat))):
+    if name == "truth" and not is_named and (ids := list(filter(may_be_item, flat))):
         raise RecframeError(
             f"{shown(ids)} may hold items, and {shown(list(types))} lists of items. Pass "
             "truth_item= the one of relevant items.",
@@ -291,12 +291,6 @@ def make_companion_rows(
     made = pd.DataFrame({**carry(frame, flat, rows, list(fields)), **fields}, copy=False)
     made.attrs = dict(frame.attrs)
     return remember_lists(made, {"item": found.items[0]} if len(found.items) == 1 else {}, rows)
-
-
-def _may_be_item(label: Hashable) -> bool:
-    """Return whether a word of a name, such as next_item, stands for items, not their number."""
-    words = split_words(label)
-    return any(find_role(word) == "item" for word in words) and not has_meaning(words, "statistic")
 
 
 def _list_relevance(

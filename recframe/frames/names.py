@@ -16,7 +16,7 @@ from recframe.errors import (
     quote,
     shorten,
 )
-from recframe.frames.words import N_KEPT
+from recframe.frames.words import N_KEPT, has_meaning, split_words
 from recframe.kernel.threads import Array
 from recframe.options import INFER, is_key
 
@@ -81,6 +81,12 @@ def get_meaning(role: str) -> Meaning:
 def find_role(label: Hashable) -> str | None:
     """Return the role that a name means, None if it means no role."""
     return ROLES.get(plain_name(label))
+
+
+def may_be_item(label: Hashable) -> bool:
+    """Return whether a word of a name, such as next_item, stands for items, not their number."""
+    words = split_words(label)
+    return any(find_role(word) == "item" for word in words) and not has_meaning(words, "statistic")
 
 
 def is_same(name: Any, label: Any) -> bool:

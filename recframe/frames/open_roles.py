@@ -15,6 +15,7 @@ from recframe.frames.names import (
     is_infer,
     list_fields,
     list_labels,
+    may_be_item,
     plain_name,
     shown,
 )
@@ -92,6 +93,10 @@ def _open_roles_error(
     parts += [*([] if advice and (has_none or of_lists) else [remedy]), *advice]
     if "user" in problems and frame.index.nlevels > 1 and None in frame.index.names:
         parts.append("levels of the index have no name: df.rename_axis(['user', None]) names one")
+    of_user, items = answers.get("user"), roles["item"].labels if "item" in roles else []
+    similar = filter(may_be_item, of_user.candidates if isinstance(of_user, Choice) else ())
+    for label in list(similar)[: len(items)]:
+        parts.append(f"in lists of similar items, user={quote(items[0])}, item={quote(label)}")
     of_score = answers.get("score")
     is_order = isinstance(of_score, Choice) and len(of_score.candidates) < 2
     if is_order and call == "df.rec" and not advice:

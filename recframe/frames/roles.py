@@ -21,6 +21,7 @@ from recframe.frames.names import (
     is_infer,
     list_fields,
     list_labels,
+    may_be_item,
     plain_name,
     remove_labels,
     shown,
@@ -145,6 +146,8 @@ def _settle_by_labels(frame: pd.DataFrame, roles: Roles, options: Options) -> No
         labels = {*(list_labels(truth) if is_frame else read_labels(truth))}
         candidates = roles[name].labels
         shared = [one for one in candidates or _list_ids(frame, name, taken) if one in labels]
+        if name == "user":  # A list of similar items may have items for users.
+            shared = [one for one in shared if not may_be_item(one)]
         if len(shared) == 1 and (candidates or len(open_) == 1):
             roles[name] = Role("inferred", shared)
 
