@@ -26,7 +26,7 @@ from recframe.analysis.catalogue import (
     read_catalogue,
 )
 from recframe.analysis.compare import Correction, Test, compare_table, make_comparison, trust
-from recframe.analysis.describe import Description
+from recframe.analysis.describe import Describer, Description
 from recframe.analysis.display import Inspection, NotedTable, with_notes
 from recframe.analysis.overlap import check_overlap, measure_overlap, overlap_table
 from recframe.analysis.overview import Overview, make_overview
@@ -341,10 +341,8 @@ class RankingMethods(ABC, Generic[Table]):
         return self._whole(make, columns, options, lambda table: make_table(mean_table(table)))
 
     @abstractmethod
-    def _describe(
-        self, columns: Columns, k: int, options: Options, people: Options | None
-    ) -> Table:
-        """Return the description of the rows, with options that read labels of people, if any."""
+    def _describe(self, describer: Describer) -> Table:
+        """Return the description of the rows."""
 
     @abstractmethod
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
@@ -505,7 +503,7 @@ class RankingMethods(ABC, Generic[Table]):
         make = partial(measure_with_values, measure=measure, grouping=grouping)
         segment = partial(segment_users, grouping=grouping, scores=columns.scores, metrics=metrics)
         bound = copy(self)
-        bound._frame = grouping.add_rows(self._frame)
+        bound._frame, bound._by = grouping.add_rows(self._frame), grouping.by
         return bound._add_up(make, read, self._options, lambda cells: make_all(segment(cells)))
 
     # The public methods.
@@ -888,7 +886,7 @@ class RankingMethods(ABC, Generic[Table]):
             of_column = () if people.has_truth else (people.relevant,)
             columns = columns._replace(of_users=of_column)
         with taking_notes():  # the figures count the same facts
-            described = self._describe(columns, k, options, people)
+            described = self._describe(Describer(columns, k, options, people))
         if not isinstance(described, Description):  # lazy engines return their own table
             return described
         described.warn(self._options)

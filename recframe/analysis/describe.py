@@ -242,79 +242,88 @@ def _join_histograms(parts: list[pd.Series]) -> pd.Series:
     return joined
 
 
-def count_block(
-    frame: pd.DataFrame,
-    companions: Companions,
-    columns: Columns,
-    k: int,
-    options: Options,
-    people: Options | None,
-) -> BlockResult:
-    """Return the figures of a block of whole users, given all of truth, with the facts it notes."""
-    is_all = columns.user is None
-    with taking_notes() as facts:
-        block = read_block(frame, companions, columns, options, is_all=is_all, lenient=True)
-        figures = count_figures(block.interactions, options, k, block.judge, people)
-    return block.give(figures)._replace(facts=facts)
+class Describer(NamedTuple):
+    """The arguments of a description, which every engine makes of blocks of whole users.
 
-
-def describe_blocks(
-    results: Iterable[BlockResult],
-    companions: Companions,
-    empty: pd.DataFrame,
-    columns: Columns,
-    k: int,
-    options: Options,
-    people: Options | None,
-) -> Description:
-    """Return the description from the figures of blocks and from users of truth without a row.
-
-    The notes of the blocks have been taken already; `empty` is a frame without rows.
+    With options that read labels of `people`, their agreement with other labels is counted.
     """
-    blocks, figures = NotedBlocks(companions, columns, options), list[Figures]()
-    for result in results:
-        blocks.add(result)
-        figures = join_figures([figures, result.made] if figures else [result.made])
-    blocks.check()
-    judge, rows = blocks.judge, read_interactions(empty, columns, options, lenient=True)
-    figures = figures or count_figures(rows, options, k, judge, people)
-    n_repeated, counts = figures[0].numbers.get(DUPLICATES, 0), None
-    if judge is not None and columns.user is not None and is_unique(options, n_repeated):
-        absent = count_figures(rows, options, k, judge, people, of_absent=True)
-        judge.note_lost(companions.excluded)
-        figures = join_figures([figures, absent])
-        counts = judge.overlap.count_users()
-    described = []
-    for numbers, histograms, is_found in figures:
-        shown = {name: n if math.isnan(n) else int(n) for name, n in numbers.items()}
-        if is_found is not None:
-            shown[UNFOUND] = int(np.count_nonzero(~is_found))
-        if counts is not None:
-            shown |= dict(zip((ONLY_ROWS, ONLY_TRUTH), counts.n_users[1:], strict=True))
-            shown |= {name: n for name, noted in NOTED.items() if (n := facts_noted()[noted])}
-        if people is not None:
-            shown[KAPPA] = find_kappa(*(numbers[name] for name in AGREEMENT))
-        for name, users in histograms.items():
-            shown[name] = float(np.average(users.index, weights=users)) if len(users) else np.nan
-        described.append(shown)
-    # Figures that decide metrics come first, faults of the rows last.
-    names = ["rows", "users", NO_RELEVANT, f"{SHORT_USERS}{k}", f"{CUT_USERS}{k}"]
-    names += [f"precision@{k}, worst", f"precision@{k}, best", JUDGED_ROWS, f"{JUDGED}{k}"]
-    names += [*AGREEMENT, KAPPA, "shortest ranking", "longest ranking", "rows in ties"]
-    names += [NULL_USERS, NULL_RELEVANCE, NULL_SCORES, DUPLICATES, UNFOUND, ONLY_ROWS, ONLY_TRUTH]
-    names += list(NOTED)
-    labels = pd.Index(columns.scores, name="score", tupleize_cols=False)
-    names = [name for name in names if name in described[0]]
-    # With dtype object, whole numbers and means keep their types in one column.
-    description = Description(pd.DataFrame(described, labels, names, dtype=object).T)
-    sharers, lengths = figures[0].histograms[SHARERS], {shown[one] for one in TOTALS}
-    # Most users have the item if candidates are the same, or the catalogue without a few items.
-    is_shared = sharers.index.hasnans or 2 * sharers.iloc[-1:].sum() >= shown["users"]
-    if not is_shared and len(lengths) == 1 and min(lengths) >= LEAST_SAMPLED:
-        note(rows_of_samples=int(min(lengths)), users_of_samples=int(shown["users"]))
-    notes = list_notes(facts_noted(), options)
-    description.noted = [one.text for one in notes if one.kind in UNSEEN]
-    return description.warn(Options())
+
+    columns: Columns
+    k: int
+    options: Options
+    people: Options | None
+
+    def count_block(self, frame: pd.DataFrame, companions: Companions) -> BlockResult:
+        """Return the figures of a block, given all of truth, with the facts it notes."""
+        columns, k, options, people = self
+        is_all = columns.user is None
+        with taking_notes() as facts:
+            block = read_block(frame, companions, columns, options, is_all=is_all, lenient=True)
+            figures = count_figures(block.interactions, options, k, block.judge, people)
+        return block.give(figures)._replace(facts=facts)
+
+    def describe(
+        self, results: Iterable[BlockResult], companions: Companions, empty: pd.DataFrame
+    ) -> Description:
+        """Return the description from the figures of blocks and of users of truth without a row.
+
+        The notes of the blocks have been taken already; `empty` is a frame without rows.
+        """
+        columns, k, options, people = self
+        blocks, figures = NotedBlocks(companions, columns, options), list[Figures]()
+        for result in results:
+            blocks.add(result)
+            figures = join_figures([figures, result.made] if figures else [result.made])
+        blocks.check()
+        judge, rows = blocks.judge, read_interactions(empty, columns, options, lenient=True)
+        figures = figures or count_figures(rows, options, k, judge, people)
+        n_repeated, counts = figures[0].numbers.get(DUPLICATES, 0), None
+        if judge is not None and columns.user is not None and is_unique(options, n_repeated):
+            absent = count_figures(rows, options, k, judge, people, of_absent=True)
+            judge.note_lost(companions.excluded)
+            figures = join_figures([figures, absent])
+            counts = judge.overlap.count_users()
+        described = []
+        for numbers, histograms, is_found in figures:
+            shown = {name: n if math.isnan(n) else int(n) for name, n in numbers.items()}
+            if is_found is not None:
+                shown[UNFOUND] = int(np.count_nonzero(~is_found))
+            if counts is not None:
+                shown |= dict(zip((ONLY_ROWS, ONLY_TRUTH), counts.n_users[1:], strict=True))
+                shown |= {name: n for name, noted in NOTED.items() if (n := facts_noted()[noted])}
+            if people is not None:
+                shown[KAPPA] = find_kappa(*(numbers[name] for name in AGREEMENT))
+            for name, users in histograms.items():
+                shown[name] = (
+                    float(np.average(users.index, weights=users)) if len(users) else np.nan
+                )
+            described.append(shown)
+        # Figures that decide metrics come first, faults of the rows last.
+        names = ["rows", "users", NO_RELEVANT, f"{SHORT_USERS}{k}", f"{CUT_USERS}{k}"]
+        names += [f"precision@{k}, worst", f"precision@{k}, best", JUDGED_ROWS, f"{JUDGED}{k}"]
+        names += [*AGREEMENT, KAPPA, "shortest ranking", "longest ranking", "rows in ties"]
+        names += [
+            NULL_USERS,
+            NULL_RELEVANCE,
+            NULL_SCORES,
+            DUPLICATES,
+            UNFOUND,
+            ONLY_ROWS,
+            ONLY_TRUTH,
+        ]
+        names += list(NOTED)
+        labels = pd.Index(columns.scores, name="score", tupleize_cols=False)
+        names = [name for name in names if name in described[0]]
+        # With dtype object, whole numbers and means keep their types in one column.
+        description = Description(pd.DataFrame(described, labels, names, dtype=object).T)
+        sharers, lengths = figures[0].histograms[SHARERS], {shown[one] for one in TOTALS}
+        # Most users have the item if candidates are the same, or the catalogue without a few items.
+        is_shared = sharers.index.hasnans or 2 * sharers.iloc[-1:].sum() >= shown["users"]
+        if not is_shared and len(lengths) == 1 and min(lengths) >= LEAST_SAMPLED:
+            note(rows_of_samples=int(min(lengths)), users_of_samples=int(shown["users"]))
+        notes = list_notes(facts_noted(), options)
+        description.noted = [one.text for one in notes if one.kind in UNSEEN]
+        return description.warn(Options())
 
 
 def _find_worries(figures: pd.Series, decided: Options) -> dict[str, str]:
