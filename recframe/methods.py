@@ -41,6 +41,7 @@ from recframe.analysis.people import (
 from recframe.analysis.ranked_rows import (
     check_shown,
     inspect_user,
+    list_ranks,
     rank_options,
     rank_table,
     split_user,
@@ -419,6 +420,12 @@ class RankingMethods(ABC, Generic[Table]):
             if is_number(parameters[one.name]) and parameters[one.name] == one.default:
                 del parameters[one.name]
         return self._per_user([make_metric(name, k, **parameters)], is_single=True)
+
+    def _list_ranks(self) -> Table:
+        """Return every row with its rank, as `rank` does for tables without an index."""
+        options = rank_options(self._options)
+        columns = top_columns(self._sample, None, options, self._call)
+        return self._map(list_ranks, columns, options, reads_all=True)
 
     def _add_notes(self, table: Any, facts: Facts) -> Table:
         """Return a table with the notes on some facts, and warn about mistakes."""

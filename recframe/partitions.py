@@ -83,10 +83,11 @@ def check_promise(results: Sequence[BlockResult]) -> None:
         )
 
 
-def check_bound(partitioned: object) -> None:
-    """Raise if `partitioned` is no flag."""
+def check_bound(partitioned: object) -> bool:
+    """Return `partitioned`; raise if it is no flag."""
     if not isinstance(partitioned, bool):
         raise RecframeError(f"partitioned must be True or False, but is {quote(partitioned)}")
+    return partitioned
 
 
 class PartitionedAccessor(RankingMethods[Any]):
@@ -100,7 +101,7 @@ class PartitionedAccessor(RankingMethods[Any]):
         return super()._bind(options)
 
     def _mean(self, make: Make, columns: Columns, options: Options, make_table: MakeTable) -> Any:
-        """Return the table of means, of which each partition gives its sums."""
+        """Return the table that `make_table` makes from means; each partition sums its values."""
 
         def add_up(interactions: Interactions, options: Options) -> pd.DataFrame:
             return in_cells([sum_and_count(make(interactions, options))])

@@ -140,10 +140,9 @@ class DaskRecAccessor(PartitionedAccessor):
             if isinstance(one, dd.DataFrame):
                 asked[name] = one.compute()  # type: ignore[no-untyped-call]  # Dask has none
         bound = super().__call__(**options)
-        check_bound(partitioned)
         for name in ("min_relevance", "trusted_min_relevance", "min_score"):
             check_token(name, getattr(bound._options, name))
-        bound._partitioned = partitioned
+        bound._partitioned = check_bound(partitioned)
         return bound
 
     @property

@@ -16,7 +16,6 @@ from recframe.accessor import RecAccessor
 from recframe.analysis.compare import plain_with_undefined
 from recframe.analysis.describe import Describer
 from recframe.analysis.overview import say_size
-from recframe.analysis.ranked_rows import list_ranks, rank_options, top_columns
 from recframe.analysis.summary import measure_noted
 from recframe.errors import DAMAGE, RecframeError, quote
 from recframe.frames.columns import Columns, find_columns
@@ -144,10 +143,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         >>> df.rec.rank()["rank"].to_list()
         [2.5, 1.0, 2.5]
         """
-        options = rank_options(self._options)
-        columns = top_columns(self._sample, None, options, self._call)
-        ranked: pl.DataFrame = self._map(list_ranks, columns, options, reads_all=True)
-        return ranked
+        return self._list_ranks()
 
     def judge(self, truth: TruthLike | None = None) -> pl.DataFrame:
         """

@@ -9,20 +9,14 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from recframe.analysis.describe import Describer
-from recframe.analysis.ranked_rows import (
-    N_IDS_NAMED,
-    is_user,
-    list_ranks,
-    rank_options,
-    top_columns,
-)
+from recframe.analysis.ranked_rows import N_IDS_NAMED, is_user
 from recframe.errors import RecframeError
 from recframe.frames.columns import Columns
 from recframe.frames.companions import BlockResult, Companions, read_companions
 from recframe.frames.tables import Make, MakeTable, make_columns, sort_table
 from recframe.metrics.names import Metric
 from recframe.options import OptionArguments, Options, spell_options
-from recframe.other_tables import frame_error
+from recframe.other_tables import frame_error, read_frame
 from recframe.partitions import PartitionedAccessor, Partitions, check_bound, check_promise
 from recframe.public_calls import public
 from recframe.spark import results, rows
@@ -153,8 +147,7 @@ class SparkRecAccessor(PartitionedAccessor):
                 given[name] = rows.open_frame(one, name, asked.get(f"{name}_item"))
                 asked[name] = given[name].sample
         bound = super().__call__(**options)
-        check_bound(partitioned)
-        bound._partitioned, bound._given = partitioned, given
+        bound._partitioned, bound._given = check_bound(partitioned), given
         return bound
 
     def rank(self) -> Any:
@@ -180,9 +173,7 @@ class SparkRecAccessor(PartitionedAccessor):
         --------
         top : The first rows of every user.
         """
-        options = rank_options(self._options)
-        columns = top_columns(self._sample, None, options, self._call)
-        return self._map(list_ranks, columns, options, reads_all=True)
+        return self._list_ranks()
 
     @property
     def _sample(self) -> pd.DataFrame:
@@ -191,16 +182,11 @@ class SparkRecAccessor(PartitionedAccessor):
     def _per_user(self, metrics: list[Metric], *, is_single: bool = False) -> Any:
         return super()._per_user(metrics)  # One metric and several have the same form.
 
-    def _open(self, columns: Columns, options: Options) -> tuple[dict[str, rows.Side], Options]:
-        """Return truth and exclude, if any, and options with their samples, all checked."""
-        rows.check_kinds(self._frame, columns.labels, columns.features)
-        return rows.open_companions(self._given, self._frame, columns, options)
-
     def _start(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
     ) -> tuple[Partitions, dict[str, rows.Side]]:
         """Return the work on partitions, and the frame, truth and exclude that they have."""
-        sides, options = self._open(columns, options)
+        sides, options = rows.open_companions(self._given, self._frame, columns, options)
         frame = self._frame if reads_all else self._frame.select(columns.labels)
         work = Partitions(make, columns, options, self._sample, self._partitioned)
         return work, {"frame": (frame, columns), **sides}
@@ -220,12 +206,12 @@ class SparkRecAccessor(PartitionedAccessor):
 
     def _read_values(self, label: Hashable) -> pd.Series:
         one = self._frame.select([label])
-        return one._replace(rows=one.rows.distinct()).collect()[label]
+        return one.read(one.rows.distinct().toArrow())[label]
 
     def _collect(self, table: Any) -> pd.DataFrame:
         if isinstance(table, pd.DataFrame):
             return table
-        tidy, at = rows.open_frame(table).collect(), table.columns.index("score")
+        tidy, at = read_frame(table.toArrow()), table.columns.index("score")
         users, metrics = table.columns[:at], table.columns[at + 1 :]
         if at == 0 or "metric" in metrics:
             return tidy
@@ -235,9 +221,9 @@ class SparkRecAccessor(PartitionedAccessor):
 
     def _describe(self, describer: Describer) -> Any:
         columns = describer.columns
-        sides, options = self._open(columns, describer.options)
+        sides, options = rows.open_companions(self._given, self._frame, columns, describer.options)
         # Items that no partition has are known only from all of truth.
-        read: dict[str, Any] = {name: side.collect() for name, (side, _) in sides.items()}
+        read: Any = {name: one.read(one.rows.toArrow()) for name, (one, _) in sides.items()}
         companions = read_companions(columns, replace(options, **read))
         describer = describer._replace(options=options)
 
@@ -250,7 +236,7 @@ class SparkRecAccessor(PartitionedAccessor):
         return describer.describe(parts, companions, self._sample)
 
     def _options_for(self, user: Hashable, columns: Columns) -> Options:
-        sides, options = self._open(columns, self._options)
+        sides, options = rows.open_companions(self._given, self._frame, columns, self._options)
         for name, (side, roles) in sides.items():  # The rows of this user are enough.
             found: Any = self._find_user(side, user, roles)
             options = replace(options, **{name: found})
@@ -269,8 +255,8 @@ class SparkRecAccessor(PartitionedAccessor):
         def find(table: pa.Table) -> pa.Table:
             return table.filter(pa.array(is_user(of_worker.read(table), user, columns)))
 
-        found = side._replace(rows=results.map_rows(side.rows, find, side.rows.schema)).collect()
-        return found if len(found) else side._replace(rows=side.rows.limit(N_IDS_NAMED)).collect()
+        found = side.read(results.map_rows(side.rows, find, side.rows.schema).toArrow())
+        return found if len(found) else side.read(side.rows.limit(N_IDS_NAMED).toArrow())
 
 
 @spell_options

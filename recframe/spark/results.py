@@ -49,7 +49,7 @@ def bring_together(
     only companions require a shuffle.
     """
     columns = tables["frame"][1]
-    keys = [f"key{at}" for at in range(len(columns.users))]
+    keys: list[Any] = [f"key{at}" for at in range(len(columns.users))]
     parts = [
         one.rows.select(
             *(_find_key(one, user).alias(key) for user, key in zip(roles.users, keys, strict=True)),
@@ -58,16 +58,12 @@ def bring_together(
         for name, (one, roles) in tables.items()
     ]
     rows = reduce(partial(DataFrame.unionByName, allowMissingColumns=True), parts)
-    if not keys:
-        rows = rows.repartition(1)
-    elif len(tables) > 1 or not keeps:
-        rows = rows.repartition(*keys)
+    if not keys or len(tables) > 1 or not keeps:
+        rows = rows.repartition(*(keys or [1]))
     named = {name: one._replace(rows=None) for name, (one, _) in tables.items()}
 
     def read(table: pa.Table) -> BlockResult:
-        own: dict[str, Any] = {
-            name: one.read(find_rows(table, name)) for name, one in named.items()
-        }
+        own: Any = {name: one.read(find_rows(table, name)) for name, one in named.items()}
         frame = own.pop("frame")
         try:
             parted = read_companions(columns, replace(options, **own), are_parted=True)
@@ -97,7 +93,7 @@ def find_rows(table: pa.Table, name: str) -> pa.Table:
 
 
 def find_user_types(tables: Mapping[str, Side]) -> list[Any]:
-    """Return the types of users in results; integers are as wide as those of truth."""
+    """Return the types of users in results; truth may widen integers."""
     frame, columns = tables["frame"]
     truth, roles = tables.get("truth", tables["frame"])
     users = frame.select(columns.users).rows
@@ -109,8 +105,7 @@ def find_user_types(tables: Mapping[str, Side]) -> list[Any]:
 def as_table(frame: pd.DataFrame, schema: Any) -> pa.Table:
     """Return a frame in Spark's schema; NaN becomes null, because Spark's means skip nulls."""
     arrays = []
-    for (_, column), field in zip(frame.items(), schema, strict=True):
-        kind = field.dataType
+    for (_, column), kind in zip(frame.items(), [one.dataType for one in schema], strict=True):
         is_decimal = isinstance(kind, kinds.DecimalType)
         own = pa.decimal128(kind.precision, kind.scale) if is_decimal else SIMPLE[type(kind)]
         arrays.append(pa.Array.from_pandas(column, type=own))
@@ -203,7 +198,7 @@ def make_results(work: Partitions, tables: Mapping[str, Side], *, reads_all: boo
     def finish(table: pa.Table, made: pd.DataFrame) -> pa.Table:
         if not reads_all:
             return as_table(tidy_table(made), schema)
-        own = find_rows(table, "frame").take(pa.array(made.index))
+        own = find_rows(table, "frame").take(pa.array(made.index, pa.int64()))
         added: Any = schema[own.num_columns :]  # type: ignore[index]  # It takes slices.
         ranks = as_table(made.iloc[:, -len(added) :], added)
         return pa.table([*own.columns, *ranks.columns], schema.names)

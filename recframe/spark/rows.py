@@ -59,9 +59,8 @@ class SparkRows(NamedTuple):
     @property
     def sample(self) -> pd.DataFrame:
         """A DataFrame without rows that has these columns; one without a simple type is null."""
-        types = [SIMPLE.get(type(field.dataType), pa.null()) for field in self.rows.schema]
-        none = pa.schema(zip(self.rows.columns, types, strict=True)).empty_table()
-        return self.read(none)
+        types = [(one.name, SIMPLE.get(type(one.dataType), pa.null())) for one in self.rows.schema]
+        return self.read(pa.schema(types).empty_table())
 
     def column(self, label: Hashable) -> Any:
         """Return the column of a label."""
@@ -74,10 +73,6 @@ class SparkRows(NamedTuple):
     def select(self, labels: Sequence[Hashable]) -> "SparkRows":
         """Return the columns of these labels."""
         return self._replace(rows=self.rows.select(*map(self.column, labels)), labels=list(labels))
-
-    def collect(self) -> pd.DataFrame:
-        """Return all rows."""
-        return self.read(self.rows.toArrow())
 
     def read(self, table: pa.Table) -> pd.DataFrame:
         """Return a table of these columns as a frame; integers stay exact next to nulls."""
@@ -106,9 +101,8 @@ def open_frame(frame: Any, companion: str = "", item: Hashable = None) -> SparkR
             none = columns.flatten(pa.RecordBatch.from_pylist([], schema))
             types = from_arrow_schema(none.schema)
             frame = frame.mapInArrow(lambda rows: public_each(map(columns.flatten, rows)), types)
-    return SparkRows(
-        frame.toDF(*(f"c{at}" for at in range(len(frame.columns)))), frame.columns, attrs
-    )
+    names = map("c{}".format, range(len(frame.columns)))
+    return SparkRows(frame.toDF(*names), frame.columns, attrs)
 
 
 def check_kinds(rows: SparkRows, labels: Sequence[Hashable], vectors: Features = ()) -> None:
@@ -131,6 +125,8 @@ def hand_over(
     try:
         for at, column in enumerate(columns.values()):
             array = pa.array(column.array, from_pandas=True)
+            if pa.types.is_dictionary(array.type):
+                array = array.cast(array.type.value_type)
             if pa.types.is_unsigned_integer(array.type):  # Spark has no such type.
                 array = array.cast(pa.int64())
             if pa.types.is_timestamp(array.type):  # Spark would cut nanoseconds.
@@ -147,10 +143,11 @@ def hand_over(
 def open_companions(
     given: Mapping[str, SparkRows], frame: SparkRows, columns: Columns, options: Options
 ) -> tuple[dict[str, Side], Options]:
-    """Return truth and exclude, if any, all checked, and options with samples of them.
+    """Return truth and exclude, if any, and options with samples of them; the frame is checked too.
 
     Those in `given` are on Spark; the driver reads and checks others.
     """
+    check_kinds(frame, columns.labels, columns.features)
     sides = dict[str, Side]()
     for name, read in (("truth", read_judgments), ("exclude", read_excluded)):
         if getattr(options, name) is None:
@@ -164,7 +161,7 @@ def open_companions(
             cells = {label: get_column(source, label) for label in roles.labels}
             rows = hand_over(name, cells, frame.rows.sparkSession, "a Spark DataFrame")
         check_kinds(rows, roles.labels)
-        _check_alike(frame, columns, rows, roles, name)
+        _check_alike(name, (frame, columns), (rows, roles))
         if name == "truth":
             _check_relevance(rows, roles, options)
         read(columns, options, is_all=name not in given)
@@ -173,13 +170,12 @@ def open_companions(
     return sides, options
 
 
-def _check_alike(
-    frame: SparkRows, columns: Columns, side: SparkRows, roles: Columns, name: str
-) -> None:
+def _check_alike(name: str, frame: Side, side: Side) -> None:
     """Raise if ids of truth or exclude have types that never equal the ids of the frame."""
+    (rows, columns), (others, roles) = frame, side
     pairs = [("user", *pair) for pair in zip(columns.users, roles.users, strict=True)]
     for role, own, label in [*pairs, ("item", columns.item, roles.item)]:
-        both = frame.kind(own), side.kind(label)
+        both = rows.kind(own), others.kind(label)
         are_numbers = all(isinstance(kind, kinds.NumericType) for kind in both)
         if type(both[0]) is not type(both[1]) and not are_numbers:
             raise RecframeError(
