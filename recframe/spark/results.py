@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-from pandas.api.types import is_integer_dtype, is_numeric_dtype
+from pandas.api.types import is_numeric_dtype
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that all give it
 from pyspark.sql import types as kinds
@@ -160,8 +160,9 @@ def put_on_spark(table: pd.DataFrame, tables: Mapping[str, Side], by: Sequence[U
             types.append(given.kind(one.label))
         else:
             types.append(of_users.get(one.column) or frame.kind(one.column))
-    for dtype in plain.dtypes.iloc[len(by) :]:
-        number = kinds.LongType() if is_integer_dtype(dtype) else kinds.DoubleType()
+    for label, dtype in zip(labels[len(by) :], plain.dtypes.iloc[len(by) :], strict=True):
+        is_whole = label == "k" or label.startswith("n_")
+        number = kinds.LongType() if is_whole else kinds.DoubleType()
         types.append(number if is_numeric_dtype(dtype) else kinds.StringType())
     schema = kinds.StructType(list(map(kinds.StructField, labels, types)))
     return session.createDataFrame(as_table(plain, schema), schema)
