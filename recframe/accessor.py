@@ -9,7 +9,7 @@ from typing import Any, Self, Unpack
 import pandas as pd
 from pandas.api.types import is_integer_dtype
 
-from recframe.analysis.describe import count_block, describe_blocks
+from recframe.analysis.describe import Describer
 from recframe.analysis.overview import say_size
 from recframe.errors import DAMAGE, quote
 from recframe.frames.columns import Columns
@@ -211,12 +211,11 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
         frame = self._read(None if reads_all else columns.labels)
         return make(read_judged(frame, columns, options), options)
 
-    def _describe(
-        self, columns: Columns, k: int, options: Options, people: Options | None
-    ) -> pd.DataFrame:
-        frame, companions = self._read(columns.labels), read_companions(columns, options)
-        block = count_block(frame, companions, columns, k, options, people)
-        return describe_blocks([block], companions, frame.iloc[:0], columns, k, options, people)
+    def _describe(self, describer: Describer) -> pd.DataFrame:
+        frame = self._read(describer.columns.labels)
+        companions = read_companions(describer.columns, describer.options)
+        block = describer.count_block(frame, companions)
+        return describer.describe([block], companions, frame.iloc[:0])
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         return self._read(columns.labels), True

@@ -26,6 +26,7 @@ from recframe.analysis.catalogue import (
     read_catalogue,
 )
 from recframe.analysis.compare import Correction, Test, compare_table, make_comparison, trust
+from recframe.analysis.describe import Describer
 from recframe.analysis.description import Description
 from recframe.analysis.display import Inspection, NotedTable, with_notes
 from recframe.analysis.overlap import check_overlap, measure_overlap, overlap_table
@@ -41,6 +42,7 @@ from recframe.analysis.people import (
 from recframe.analysis.ranked_rows import (
     check_shown,
     inspect_user,
+    list_ranks,
     rank_options,
     rank_table,
     split_user,
@@ -341,10 +343,8 @@ class RankingMethods(ABC, Generic[Table]):
         return self._whole(make, columns, options, lambda table: make_table(mean_table(table)))
 
     @abstractmethod
-    def _describe(
-        self, columns: Columns, k: int, options: Options, people: Options | None
-    ) -> Table:
-        """Return the description of the rows, with options that read labels of people, if any."""
+    def _describe(self, describer: Describer) -> Table:
+        """Return the description of the rows."""
 
     @abstractmethod
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
@@ -421,6 +421,12 @@ class RankingMethods(ABC, Generic[Table]):
             if is_number(parameters[one.name]) and parameters[one.name] == one.default:
                 del parameters[one.name]
         return self._per_user([make_metric(name, k, **parameters)], is_single=True)
+
+    def _list_ranks(self) -> Table:
+        """Return every row with its rank, as `rank` does for tables without an index."""
+        options = rank_options(self._options)
+        columns = top_columns(self._sample, None, options, self._call)
+        return self._map(list_ranks, columns, options, reads_all=True)
 
     def _add_notes(self, table: Any, facts: Facts) -> Table:
         """Return a table with the notes on some facts, and warn about mistakes."""
@@ -505,7 +511,7 @@ class RankingMethods(ABC, Generic[Table]):
         make = partial(measure_with_values, measure=measure, grouping=grouping)
         segment = partial(segment_users, grouping=grouping, scores=columns.scores, metrics=metrics)
         bound = copy(self)
-        bound._frame = grouping.add_rows(self._frame)
+        bound._frame, bound._by = grouping.add_rows(self._frame), grouping.by
         return bound._add_up(make, read, self._options, lambda cells: make_all(segment(cells)))
 
     # The public methods.
@@ -888,7 +894,7 @@ class RankingMethods(ABC, Generic[Table]):
             of_column = () if people.has_truth else (people.relevant,)
             columns = columns._replace(of_users=of_column)
         with taking_notes():  # the figures count the same facts
-            described = self._describe(columns, k, options, people)
+            described = self._describe(Describer(columns, k, options, people))
         if not isinstance(described, Description):  # lazy engines return their own table
             return described
         described.warn(self._options)

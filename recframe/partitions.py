@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import pandas as pd
 
@@ -18,6 +18,7 @@ from recframe.frames.tables import (
     mean_of_sums,
     sum_and_count,
 )
+from recframe.methods import RankingMethods
 from recframe.notes import taking_notes
 from recframe.options import Options
 
@@ -82,19 +83,30 @@ def check_promise(results: Sequence[BlockResult]) -> None:
         )
 
 
-def check_bound(partitioned: object) -> None:
-    """Raise if `partitioned` is no flag."""
+def check_bound(partitioned: object) -> bool:
+    """Return `partitioned`; raise if it is no flag."""
     if not isinstance(partitioned, bool):
         raise RecframeError(f"partitioned must be True or False, but is {quote(partitioned)}")
+    return partitioned
 
 
-def make_by_sums(make: Make, make_table: MakeTable) -> tuple[Make, MakeTable]:
-    """Return a function that sums the values of a partition, and one that makes means of sums."""
+class PartitionedAccessor(RankingMethods[Any]):
+    """The methods that accessors of Dask and Spark share."""
 
-    def add_up(interactions: Interactions, options: Options) -> pd.DataFrame:
-        return in_cells([sum_and_count(make(interactions, options))])
+    _partitioned = False
+    _engine = ""
 
-    def make_of_sums(cells: pd.DataFrame) -> pd.DataFrame:
-        return make_table(mean_of_sums(pd.concat(cells["cell"].tolist())))
+    def _bind(self, options: Options) -> Self:
+        options.check_unordered(self._engine)
+        return super()._bind(options)
 
-    return add_up, make_of_sums
+    def _mean(self, make: Make, columns: Columns, options: Options, make_table: MakeTable) -> Any:
+        """Return the table that `make_table` makes from means; each partition sums its values."""
+
+        def add_up(interactions: Interactions, options: Options) -> pd.DataFrame:
+            return in_cells([sum_and_count(make(interactions, options))])
+
+        def make_of_sums(cells: pd.DataFrame) -> pd.DataFrame:
+            return make_table(mean_of_sums(pd.concat(cells["cell"].tolist())))
+
+        return self._whole(add_up, columns, options, make_of_sums)

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import pandas as pd
 
-from recframe.analysis.describe import add_dropped, count_block, describe_blocks
+from recframe.analysis.describe import Describer, add_dropped
 from recframe.analysis.overview import Overview
 from recframe.analysis.ranked_rows import is_user, split_user
 from recframe.analysis.segments import Grouping, find_grouping, measure_with_values
@@ -299,17 +299,12 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
                     raise room_error("the counts for all items", most, limits.memory)
         return make_table(in_cells(cells))
 
-    def _describe(
-        self, columns: Columns, k: int, options: Options, people: Options | None
-    ) -> pd.DataFrame:
+    def _describe(self, describer: Describer) -> pd.DataFrame:
         # Rows without a user are counted here, not refused.
-        files, limits = self.open(columns)._replace(drop_nulls=True), self._frame.limits
-        companions = read_companions(columns, options)
-        roles: dict[str, Any] = {"columns": columns, "k": k, "options": options}
-        roles["people"] = people
-
-        def count(frame: pd.DataFrame) -> BlockResult:
-            return count_block(frame, companions, **roles)
+        columns, limits = describer.columns, self._frame.limits
+        files = self.open(columns)._replace(drop_nulls=True)
+        companions = read_companions(columns, describer.options)
+        count = partial(describer.count_block, companions=companions)
 
         def count_blocks() -> Iterator[BlockResult]:
             with showing(limits.progress, files.n_rows) as progress:
@@ -319,7 +314,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
                 add_dropped(none.made, columns, progress.n_dropped, progress.nulls_dropped)
                 yield none
 
-        return describe_blocks(count_blocks(), companions, files.sample, **roles)
+        return describer.describe(count_blocks(), companions, files.sample)
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         # Rows without a user do not matter for this one.

@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 
 import recframe
-from recframe.analysis.describe import count_block, describe_blocks
 from recframe.dask import DaskRecAccessor
 from recframe.frames.companions import Companions
 from recframe.frames.interactions import read_interactions
@@ -33,10 +32,9 @@ class ListRec(RankingMethods[pd.DataFrame]):
     def _whole(self, make, columns, options, make_table):
         return make_table(sort_table(self._map(make, columns, options)))
 
-    def _describe(self, columns, k, options, people):
-        asked = columns, k, options, people
-        parts = [count_block(part, Companions(), *asked) for part in self._frame]
-        return describe_blocks(parts, Companions(), self._frame[0][:0], *asked)
+    def _describe(self, describer):
+        parts = [describer.count_block(part, Companions()) for part in self._frame]
+        return describer.describe(parts, Companions(), self._frame[0][:0])
 
     def _rows_of(self, user, columns):
         return pd.concat(self._frame), True

@@ -23,7 +23,7 @@ from recframe.frames.interactions import (
 )
 from recframe.frames.names import as_labels, get_column
 from recframe.frames.tables import policy_of
-from recframe.frames.truth import Judge
+from recframe.frames.truth import Judge, UserCounts
 from recframe.frames.values import find_missing
 from recframe.kernel.counting import count_ties
 from recframe.kernel.threads import Array
@@ -129,63 +129,63 @@ def join_figures(parts: Sequence[list[Figures]]) -> list[Figures]:
     return joined
 
 
-def count_block(
-    frame: pd.DataFrame,
-    companions: Companions,
-    columns: Columns,
-    k: int,
-    options: Options,
-    people: Options | None,
-) -> BlockResult:
-    """Return the figures of a block of whole users, given all of truth, with the facts it notes."""
-    is_all = columns.user is None
-    with taking_notes() as facts:
-        block = read_block(frame, companions, columns, options, is_all=is_all, lenient=True)
-        figures = count_figures(block.interactions, options, k, block.judge, people)
-    return block.give(figures)._replace(facts=facts)
+class Describer(NamedTuple):
+    """The arguments of a description, which every engine makes of blocks of whole users.
 
-
-def describe_blocks(
-    results: Iterable[BlockResult],
-    companions: Companions,
-    empty: pd.DataFrame,
-    columns: Columns,
-    k: int,
-    options: Options,
-    people: Options | None,
-) -> description.Description:
-    """Return the description from the figures of blocks and from users of truth without a row.
-
-    The notes of the blocks have been taken already; `empty` is a frame without rows.
+    With options that read labels of `people`, their agreement with other labels is counted.
     """
-    blocks, figures = NotedBlocks(companions, columns, options), list[Figures]()
-    for result in results:
-        blocks.add(result)
-        figures = join_figures([figures, result.made] if figures else [result.made])
-    blocks.check()
-    judge, rows = blocks.judge, read_interactions(empty, columns, options, lenient=True)
-    figures = figures or count_figures(rows, options, k, judge, people)
-    n_repeated, of_users = figures[0].numbers.get(description.DUPLICATES, 0), dict[str, float]()
-    if judge is not None and columns.user is not None and is_unique(options, n_repeated):
-        absent = count_figures(rows, options, k, judge, people, of_absent=True)
-        judge.note_lost(companions.excluded)
-        figures = join_figures([figures, absent])
-        n_users = judge.overlap.count_users().n_users
-        of_users = dict(
-            zip((description.ONLY_ROWS, description.ONLY_TRUTH), n_users[1:], strict=True)
-        )
-        of_users |= {
-            name: n for name, noted in description.NOTED.items() if (n := facts_noted()[noted])
-        }
-    described = [_finish(each) | of_users for each in figures]
-    labels = pd.Index(columns.scores, name="score", tupleize_cols=False)
-    names = [name for name in description.list_figures(k) if name in described[0]]
-    # With dtype object, whole numbers and means keep their types in one column.
-    table = description.Description(pd.DataFrame(described, labels, names, dtype=object).T)
-    _note_samples(figures[-1])
-    notes = list_notes(facts_noted(), options)
-    table.noted = [one.text for one in notes if one.kind in UNSEEN]
-    return table.warn(Options())
+
+    columns: Columns
+    k: int
+    options: Options
+    people: Options | None
+
+    def count_block(self, frame: pd.DataFrame, companions: Companions) -> BlockResult:
+        """Return the figures of a block, given all of truth, with the facts it notes."""
+        columns, k, options, people = self
+        is_all = columns.user is None
+        with taking_notes() as facts:
+            block = read_block(frame, companions, columns, options, is_all=is_all, lenient=True)
+            figures = count_figures(block.interactions, options, k, block.judge, people)
+        return block.give(figures)._replace(facts=facts)
+
+    def describe(
+        self, results: Iterable[BlockResult], companions: Companions, empty: pd.DataFrame
+    ) -> description.Description:
+        """Return the description from the figures of blocks and of users of truth without a row.
+
+        The notes of the blocks have been taken already; `empty` is a frame without rows.
+        """
+        columns, k, options, people = self
+        blocks, figures = NotedBlocks(companions, columns, options), list[Figures]()
+        for result in results:
+            blocks.add(result)
+            figures = join_figures([figures, result.made] if figures else [result.made])
+        blocks.check()
+        judge, rows = blocks.judge, read_interactions(empty, columns, options, lenient=True)
+        figures = figures or count_figures(rows, options, k, judge, people)
+        n_repeated, of_users = figures[0].numbers.get(description.DUPLICATES, 0), {}
+        if judge is not None and columns.user is not None and is_unique(options, n_repeated):
+            absent = count_figures(rows, options, k, judge, people, of_absent=True)
+            judge.note_lost(companions.excluded)
+            figures = join_figures([figures, absent])
+            of_users = _list_users(judge.overlap.count_users())
+        described = [_finish(each) | of_users for each in figures]
+        labels = pd.Index(columns.scores, name="score", tupleize_cols=False)
+        names = [name for name in description.list_figures(k) if name in described[0]]
+        # With dtype object, whole numbers and means keep their types in one column.
+        table = description.Description(pd.DataFrame(described, labels, names, dtype=object).T)
+        _note_samples(figures[-1])
+        notes = list_notes(facts_noted(), options)
+        table.noted = [one.text for one in notes if one.kind in UNSEEN]
+        return table.warn(Options())
+
+
+def _list_users(counts: UserCounts) -> dict[str, float]:
+    """Return the numbers of users of rows or truth alone, and of facts that are noted."""
+    n_alone = zip((description.ONLY_ROWS, description.ONLY_TRUTH), counts.n_users[1:], strict=True)
+    noted = {name: facts_noted()[fact] for name, fact in description.NOTED.items()}
+    return dict(n_alone) | {name: n for name, n in noted.items() if n}
 
 
 def _finish(figures: Figures) -> dict[str, float]:

@@ -3,7 +3,6 @@
 import sys
 import warnings
 from collections.abc import Callable, Hashable, Iterable
-from functools import partial
 from typing import Any, Self, Unpack, cast
 
 import dask.dataframe as dd
@@ -13,7 +12,7 @@ import pyarrow as pa
 from dask.base import tokenize
 from dask.dataframe.extensions import register_dataframe_accessor
 
-from recframe.analysis.describe import count_block, describe_blocks
+from recframe.analysis.describe import Describer
 from recframe.analysis.ranked_rows import is_user
 from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns
@@ -23,10 +22,9 @@ from recframe.frames.list_columns import MemberColumns, find_list_columns
 from recframe.frames.list_frames import list_types
 from recframe.frames.names import get_column, is_same
 from recframe.frames.tables import Make, MakeTable, in_cells, sort_table
-from recframe.methods import RankingMethods
 from recframe.notes import list_notes, taking_notes, warn_of
 from recframe.options import OptionArguments, Options, spell_options
-from recframe.partitions import Partitions, check_bound, check_promise, make_by_sums
+from recframe.partitions import PartitionedAccessor, Partitions, check_bound, check_promise
 from recframe.public_calls import public
 
 __all__ = ["DaskRecAccessor"]
@@ -51,7 +49,7 @@ normalize_token.register(pd.DataFrame, _token_of_frame)
 
 
 @register_dataframe_accessor("rec")  # type: ignore[no-untyped-call]  # Dask has none
-class DaskRecAccessor(RankingMethods[Any]):
+class DaskRecAccessor(PartitionedAccessor):
     """
     Ranking metrics of a Dask DataFrame of interactions, as ``ddf.rec``.
 
@@ -86,7 +84,7 @@ class DaskRecAccessor(RankingMethods[Any]):
     2           1.0
     """
 
-    _partitioned = False
+    _engine = "Dask"
     _call = "ddf.rec"
 
     def __init__(self, frame: Any) -> None:
@@ -142,15 +140,10 @@ class DaskRecAccessor(RankingMethods[Any]):
             if isinstance(one, dd.DataFrame):
                 asked[name] = one.compute()  # type: ignore[no-untyped-call]  # Dask has none
         bound = super().__call__(**options)
-        check_bound(partitioned)
         for name in ("min_relevance", "trusted_min_relevance", "min_score"):
             check_token(name, getattr(bound._options, name))
-        bound._partitioned = partitioned
+        bound._partitioned = check_bound(partitioned)
         return bound
-
-    def _bind(self, options: Options) -> Self:
-        options.check_unordered("Dask")
-        return super()._bind(options)
 
     @property
     def _sample(self) -> pd.DataFrame:
@@ -192,24 +185,17 @@ class DaskRecAccessor(RankingMethods[Any]):
             make_whole, companions, *given, meta=meta, enforce_metadata=False
         )
 
-    def _mean(self, make: Make, columns: Columns, options: Options, make_table: MakeTable) -> Any:
-        add_up, make_of_sums = make_by_sums(make, make_table)
-        return self._whole(add_up, columns, options, make_of_sums)
-
     def _collect(self, table: Any) -> pd.DataFrame:
         computed: pd.DataFrame = table.compute()
         return sort_table(computed) if computed.columns.nlevels == 2 else computed
 
-    def _describe(self, columns: Columns, k: int, options: Options, people: Options | None) -> Any:
-        given: dict[str, Any] = {"columns": columns, "k": k, "options": options}
-        given["people"] = people
-        frame, companions = self._open(columns, options)
-        count = partial(count_block, **given)
-        results = frame.map_partitions(in_cell, companions, count, meta=ANY_CELL)
-        given["empty"] = self._sample
-        meta = describe(in_cells([]), None, **given)
+    def _describe(self, describer: Describer) -> Any:
+        frame, companions = self._open(describer.columns, describer.options)
+        results = frame.map_partitions(in_cell, companions, describer.count_block, meta=ANY_CELL)
+        given = describer, self._sample
+        meta = describe(in_cells([]), None, *given)
         one = results.repartition(npartitions=1)
-        return one.map_partitions(describe, companions, **given, meta=meta)
+        return one.map_partitions(describe, companions, *given, meta=meta)
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         check_token("user", user)
@@ -348,9 +334,14 @@ def make_whole(
 
 
 @public
-def describe(results: pd.DataFrame, companions: pd.DataFrame | None, **roles: Any) -> pd.DataFrame:
+def describe(
+    results: pd.DataFrame,
+    companions: pd.DataFrame | None,
+    describer: Describer,
+    empty: pd.DataFrame,
+) -> pd.DataFrame:
     """Return the description of all partitions."""
     parts = results["cell"].tolist()
     check_promise(parts)
     with taking_notes():
-        return describe_blocks(parts, _open(companions), **roles)
+        return describer.describe(parts, _open(companions), empty)

@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from recframe.accessor import RecAccessor
 from recframe.analysis.compare import plain_with_undefined
+from recframe.analysis.describe import Describer
 from recframe.analysis.overview import say_size
-from recframe.analysis.ranked_rows import list_ranks, rank_options, top_columns
 from recframe.analysis.summary import measure_noted
 from recframe.errors import DAMAGE, RecframeError, quote
 from recframe.frames.columns import Columns, find_columns
@@ -143,10 +143,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         >>> df.rec.rank()["rank"].to_list()
         [2.5, 1.0, 2.5]
         """
-        options = rank_options(self._options)
-        columns = top_columns(self._sample, None, options, self._call)
-        ranked: pl.DataFrame = self._map(list_ranks, columns, options, reads_all=True)
-        return ranked
+        return self._list_ranks()
 
     def judge(self, truth: TruthLike | None = None) -> pl.DataFrame:
         """
@@ -327,8 +324,8 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         names = self._frame.collect_schema().names()
         return self._frame.select(cs.by_index(*map(names.index, labels)))
 
-    def _describe(self, columns: Columns, k: int, options: Options, people: Options | None) -> Any:
-        return RecAccessor(self._read(columns.labels))._describe(columns, k, options, people)
+    def _describe(self, describer: Describer) -> Any:
+        return RecAccessor(self._read(describer.columns.labels))._describe(describer)
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         return self._read(columns.labels), True

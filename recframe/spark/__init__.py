@@ -1,39 +1,30 @@
 """``recframe.spark.rec(sdf)``: the methods of ``df.rec`` on Spark DataFrames."""
 
 from collections.abc import Hashable
-from copy import copy
 from dataclasses import replace
-from functools import partial
 from typing import Any, Self, Unpack, cast
 
 import pandas as pd
+import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from recframe.analysis.describe import count_block, describe_blocks
-from recframe.analysis.ranked_rows import (
-    N_IDS_NAMED,
-    is_user,
-    list_ranks,
-    rank_options,
-    top_columns,
-)
-from recframe.analysis.segments import Grouping
+from recframe.analysis.describe import Describer
+from recframe.analysis.ranked_rows import N_IDS_NAMED, is_user
 from recframe.errors import RecframeError
 from recframe.frames.columns import Columns
-from recframe.frames.companions import read_companions
+from recframe.frames.companions import BlockResult, Companions, read_companions
 from recframe.frames.tables import Make, MakeTable, make_columns, sort_table
-from recframe.methods import RankingMethods
 from recframe.metrics.names import Metric
 from recframe.options import OptionArguments, Options, spell_options
-from recframe.other_tables import frame_error
-from recframe.partitions import Partitions, check_bound, check_promise, make_by_sums
+from recframe.other_tables import frame_error, read_frame
+from recframe.partitions import PartitionedAccessor, Partitions, check_bound, check_promise
 from recframe.public_calls import public
 from recframe.spark import results, rows
 
 __all__ = ["SparkRecAccessor", "rec"]
 
 
-class SparkRecAccessor(RankingMethods[Any]):
+class SparkRecAccessor(PartitionedAccessor):
     """
     Ranking metrics of a Spark DataFrame of interactions, as ``recframe.spark.rec(sdf)``.
 
@@ -103,7 +94,8 @@ class SparkRecAccessor(RankingMethods[Any]):
     <BLANKLINE>
     """
 
-    _partitioned = False
+    _frame: rows.SparkRows
+    _engine = "Spark"
     _call = "recframe.spark.rec(sdf)"
     _asks_all = False  # Each answer would compute all rows again.
 
@@ -115,10 +107,8 @@ class SparkRecAccessor(RankingMethods[Any]):
             )
         if not isinstance(frame, DataFrame):
             raise frame_error("frame", "a Spark DataFrame", frame)
-        rows.check_whole("frame", frame)
-        frame, self._attrs = rows.make_array_rows(frame)
-        super().__init__(frame)
-        self._given: dict[str, Any] = {}  # truth and exclude if they are Spark DataFrames
+        super().__init__(rows.open_frame(frame))
+        self._given = dict[str, rows.SparkRows]()  # truth and exclude if they are on Spark
 
     @spell_options
     @public
@@ -151,14 +141,13 @@ class SparkRecAccessor(RankingMethods[Any]):
         --------
         recframe.evaluate : The options explained.
         """
-        given, asked = dict[str, Any](), cast("dict[str, Any]", options)
-        for name, one in options.items():
+        given, asked = dict[str, rows.SparkRows](), cast("dict[str, Any]", options)
+        for name, one in asked.items():
             if isinstance(one, DataFrame):
-                given[name], attrs = rows.make_array_rows(one, name, options.get(f"{name}_item"))
-                asked[name] = rows.make_empty_frame(given[name], attrs)
+                given[name] = rows.open_frame(one, name, asked.get(f"{name}_item"))
+                asked[name] = given[name].sample
         bound = super().__call__(**options)
-        check_bound(partitioned)
-        bound._partitioned, bound._given = partitioned, given
+        bound._partitioned, bound._given = check_bound(partitioned), given
         return bound
 
     def rank(self) -> Any:
@@ -184,85 +173,45 @@ class SparkRecAccessor(RankingMethods[Any]):
         --------
         top : The first rows of every user.
         """
-        options = rank_options(self._options)
-        columns = top_columns(self._sample, None, options, self._call)
-        return self._map(list_ranks, columns, options, reads_all=True)
-
-    def _bind(self, options: Options) -> Self:
-        options.check_unordered("Spark")
-        return super()._bind(options)
+        return self._list_ranks()
 
     @property
     def _sample(self) -> pd.DataFrame:
-        return rows.make_empty_frame(self._frame, self._attrs)
+        return self._frame.sample
 
     def _per_user(self, metrics: list[Metric], *, is_single: bool = False) -> Any:
         return super()._per_user(metrics)  # One metric and several have the same form.
 
-    @property
-    def _rows(self) -> rows.SparkRows:
-        return rows.by_place(self._frame, self._attrs)
-
-    def _open(self, columns: Columns, options: Options) -> tuple[dict[str, rows.Side], Options]:
-        """Return truth and exclude, if any, and options with their samples, all checked."""
-        rows.check_kinds(self._rows, columns.labels, columns.features)
-        return rows.open_companions(self._given, self._rows, columns, options)
-
     def _start(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
-    ) -> tuple[Partitions, rows.Together]:
-        """Return the work on partitions, and their rows."""
-        sides, options = self._open(columns, options)
-        keeps = self._partitioned
-        work = Partitions(make, columns, options, self._sample, keeps)
-        how: dict[str, Any] = {"keeps": keeps, "reads_all": reads_all}
-        return work, rows.bring_together(self._rows, sides, columns, **how)
+    ) -> tuple[Partitions, dict[str, rows.Side]]:
+        """Return the work on partitions, and the frame, truth and exclude that they have."""
+        sides, options = rows.open_companions(self._given, self._frame, columns, options)
+        frame = self._frame if reads_all else self._frame.select(columns.labels)
+        work = Partitions(make, columns, options, self._sample, self._partitioned)
+        return work, {"frame": (frame, columns), **sides}
 
     def _map(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
     ) -> Any:
-        work, together = self._start(make, columns, options, reads_all=reads_all)
-        task = results.Task(together.labels, work.read, columns, work.options)
-        text, number = results.TEXT, results.NUMBER
-        own: list[tuple[str, Any]]
-        if reads_all:
-            own = [(field.name, field.dataType) for field in self._frame.schema]
-            users = list(map(self._frame.columns.index, columns.users))
-            added = [("ranked_by", text), ("rank", number)][-min(2, len(columns.scores)) :]
-        else:
-            names, metrics = map(str, columns.users), work.make_empty().columns.unique("metric")
-            own = list(zip(names, together.kinds, strict=True)) or [("user", text)]
-            users = list(range(len(own)))
-            added = [("score", text), *((metric, number) for metric in metrics)]
-        is_checked = columns.user is not None and (self._partitioned or len(together.labels) > 1)
-        finish = results.rank_rows if reads_all else results.make_tidy_part
-        check = partial(results.check_cells, work=work) if is_checked else None
-        return results.make_results(together.rows, task, finish, own, added, users, check)
+        work, tables = self._start(make, columns, options, reads_all=reads_all)
+        return results.make_results(work, tables, reads_all=reads_all)
 
     def _whole(self, make: Make, columns: Columns, options: Options, make_table: MakeTable) -> Any:
-        work, together = self._start(make, columns, options)
-        task = results.Task(together.labels, work.read_noting, columns, work.options)
-        parts = results.collect_results(together.rows, task)
+        work, tables = self._start(make, columns, options)
+        keeps = self._partitioned
+        parts = results.collect_results(tables, work.read_noting, work.options, keeps=keeps)
         table = work.make_whole(parts, results.PARTED, make_table)
-        return results.put_on_spark(table, self._rows, columns, together.kinds, self._by)
-
-    def _by_segment(self, grouping: Grouping, *asked: Any) -> Any:
-        bound = copy(self)
-        bound._by = grouping.by
-        return super(SparkRecAccessor, bound)._by_segment(grouping, *asked)
-
-    def _mean(self, make: Make, columns: Columns, options: Options, make_table: MakeTable) -> Any:
-        add_up, make_of_sums = make_by_sums(make, make_table)
-        return self._whole(add_up, columns, options, make_of_sums)
+        return results.put_on_spark(table, tables, self._by)
 
     def _read_values(self, label: Hashable) -> pd.Series:
-        one = self._rows.select([label])
-        return one._replace(rows=one.rows.distinct()).collect()[label]
+        one = self._frame.select([label])
+        return one.read(one.rows.distinct().toArrow())[label]
 
     def _collect(self, table: Any) -> pd.DataFrame:
         if isinstance(table, pd.DataFrame):
             return table
-        tidy, at = rows.by_place(table).collect(), table.columns.index("score")
+        tidy, at = read_frame(table.toArrow()), table.columns.index("score")
         users, metrics = table.columns[:at], table.columns[at + 1 :]
         if at == 0 or "metric" in metrics:
             return tidy
@@ -270,39 +219,44 @@ class SparkRecAccessor(RankingMethods[Any]):
         labels = make_columns(tidy["score"].unique(), metrics)
         return sort_table(wide.swaplevel(axis=1).reindex(columns=labels).astype(float))
 
-    def _describe(self, columns: Columns, k: int, options: Options, people: Options | None) -> Any:
-        sides, options = self._open(columns, options)
+    def _describe(self, describer: Describer) -> Any:
+        columns = describer.columns
+        sides, options = rows.open_companions(self._given, self._frame, columns, describer.options)
         # Items that no partition has are known only from all of truth.
-        read: dict[str, Any] = {name: side.collect() for name, (side, _) in sides.items()}
+        read: Any = {name: one.read(one.rows.toArrow()) for name, (one, _) in sides.items()}
         companions = read_companions(columns, replace(options, **read))
-        together = rows.bring_together(self._rows, {}, columns, keeps=self._partitioned)
-        roles: dict[str, Any] = {"columns": columns, "k": k, "options": options}
-        roles["people"] = people
-        count = partial(count_block, **roles)
-        task = results.Task(together.labels, count, columns, options, companions)
-        parts = results.collect_results(together.rows, task)
+        describer = describer._replace(options=options)
+
+        def count(frame: pd.DataFrame, _: Companions) -> BlockResult:
+            return describer.count_block(frame, companions)
+
+        tables = {"frame": (self._frame.select(columns.labels), columns)}
+        parts = results.collect_results(tables, count, Options(), keeps=self._partitioned)
         check_promise(parts)
-        return describe_blocks(parts, companions, self._sample, **roles)
+        return describer.describe(parts, companions, self._sample)
 
     def _options_for(self, user: Hashable, columns: Columns) -> Options:
-        sides, options = self._open(columns, self._options)
+        sides, options = rows.open_companions(self._given, self._frame, columns, self._options)
         for name, (side, roles) in sides.items():  # The rows of this user are enough.
             found: Any = self._find_user(side, user, roles)
             options = replace(options, **{name: found})
         return options
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
-        rows.check_kinds(self._rows, columns.labels, columns.features)
-        found = self._find_user(self._rows.select(columns.labels), user, columns)
+        rows.check_kinds(self._frame, columns.labels, columns.features)
+        found = self._find_user(self._frame.select(columns.labels), user, columns)
         # With truth, rows of other users would be checked too, and refused if wrong.
         return found[is_user(found, user, columns)] if self._options.has_truth else found, False
 
     def _find_user(self, side: rows.SparkRows, user: Hashable, columns: Columns) -> pd.DataFrame:
         """Return the rows of one user; a few others if the user has none."""
-        find = partial(results.find_user, user=user, columns=columns, labels=side.labels)
-        types = {field.name: field.dataType for field in side.rows.schema}
-        found = side._replace(rows=results.map_rows(side.rows, find, types)).collect()
-        return found if len(found) else side._replace(rows=side.rows.limit(N_IDS_NAMED)).collect()
+        of_worker = side._replace(rows=None)
+
+        def find(table: pa.Table) -> pa.Table:
+            return table.filter(pa.array(is_user(of_worker.read(table), user, columns)))
+
+        found = side.read(results.map_rows(side.rows, find, side.rows.schema).toArrow())
+        return found if len(found) else side.read(side.rows.limit(N_IDS_NAMED).toArrow())
 
 
 @spell_options

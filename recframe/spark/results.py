@@ -1,109 +1,136 @@
 """Results on Spark: workers evaluate partitions, and tables are made of their results."""
 
 import pickle
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any, NamedTuple
+from functools import partial, reduce
+from typing import Any
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
+from pandas.api.types import is_numeric_dtype
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - the name that all give it
 from pyspark.sql import types as kinds
 
 from recframe.analysis.compare import plain_with_undefined
-from recframe.analysis.ranked_rows import is_user
 from recframe.analysis.segments import UserValues
 from recframe.errors import RecframeError, count_of, quote, say_where
-from recframe.frames.columns import Columns
 from recframe.frames.companions import BlockResult, Companions, read_companions
 from recframe.frames.tables import tidy_table
 from recframe.options import Options
 from recframe.partitions import Partitions
 from recframe.public_calls import public
-from recframe.spark.rows import SparkRows, as_frame, as_table, check_kinds, hand_over
+from recframe.spark.rows import SIMPLE, Side, SparkRows, check_kinds, hand_over
 
 RETURNED_ROWS = 1 << 16  # rows of a batch
 CELL = "cell"  # the column of pickled results
-TEXT, NUMBER = kinds.StringType(), kinds.DoubleType()
-IN_CELL = {CELL: kinds.BinaryType()}
-TEXT_LABELS = ("score", "other_score", "metric", "baseline", "interval", "test")
-Typed = Sequence[tuple[str, Any]]  # labels of columns, and their types
 PARTED = Companions(are_parted=True)
+Make = Callable[[pd.DataFrame, Companions], BlockResult]
 
 
-class Task(NamedTuple):
-    """The work on every partition, and the labels of the columns in each struct of a row.
+def map_rows(rows: Any, make: Callable[[pa.Table], pa.Table], schema: Any) -> Any:
+    """Return the results of every partition that has rows, in columns of Spark's schema."""
 
-    Truth and exclude have only the users of the partition, unless `whole` has all of them.
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        if filled := [batch for batch in batches if batch.num_rows]:
+            made = public(make)(pa.Table.from_batches(filled))
+            yield from made.to_batches(max_chunksize=RETURNED_ROWS)
+
+    return rows.mapInArrow(run, schema)
+
+
+def bring_together(
+    tables: Mapping[str, Side], make: Make, options: Options, *, keeps: bool
+) -> tuple[Any, Callable[[pa.Table], BlockResult]]:
+    """Return rows with a struct for each table, and the function that reads a partition of them.
+
+    All rows of a user are in one partition. With `keeps`, the frame is partitioned so already, and
+    only companions require a shuffle.
     """
+    columns = tables["frame"][1]
+    keys: list[Any] = [f"key{at}" for at in range(len(columns.users))]
+    parts = [
+        one.rows.select(
+            *(_find_key(one, user).alias(key) for user, key in zip(roles.users, keys, strict=True)),
+            F.struct("*").alias(name),
+        )
+        for name, (one, roles) in tables.items()
+    ]
+    rows = reduce(partial(DataFrame.unionByName, allowMissingColumns=True), parts)
+    if not keys or len(tables) > 1 or not keeps:
+        rows = rows.repartition(*(keys or [1]))
+    named = {name: one._replace(rows=None) for name, (one, _) in tables.items()}
 
-    labels: dict[str, list[Hashable]]
-    make: Callable[[pd.DataFrame, Companions], BlockResult]
-    columns: Columns
-    options: Options
-    whole: Companions | None = None
-
-    def read(self, table: pa.Table) -> BlockResult:
-        """Return the result for a partition, with the facts it notes."""
-        own: dict[str, Any] = {
-            name: as_frame(find_rows(table, name), labels) for name, labels in self.labels.items()
-        }
-        frame, columns = own.pop("frame"), self.columns
-        for name, companion in own.items():
-            companion.attrs = dict(getattr(self.options, name).attrs)
+    def read(table: pa.Table) -> BlockResult:
+        own: Any = {name: one.read(find_rows(table, name)) for name, one in named.items()}
+        frame = own.pop("frame")
         try:
-            parted = self.whole or read_companions(
-                columns, replace(self.options, **own), are_parted=True
-            )
-            return self.make(frame, parted)
+            parted = read_companions(columns, replace(options, **own), are_parted=True)
+            return make(frame, parted)
         except RecframeError as error:
             say_where(f"in a partition of {count_of(len(frame), 'row')}: ", error)
             raise
 
+    return rows.select(*tables), read
+
+
+def _find_key(rows: SparkRows, user: Hashable) -> Any:
+    """Return a key that equal ids of users share, even if their types differ.
+
+    Texts that differ only in case, spaces at the ends or zeros at the front share it too, so that
+    such users of frame and truth meet in one partition, where a note names them.
+    """
+    if isinstance(rows.kind(user), kinds.NumericType):
+        return rows.column(user).cast("double")
+    text = rows.column(user).cast("string")
+    return F.ltrim(F.lower(F.trim(text)), F.lit("0"))
+
 
 def find_rows(table: pa.Table, name: str) -> pa.Table:
     """Return the rows of the frame, or of a companion, in a partition."""
-    rows = table[name]
-    return pa.Table.from_struct_array(rows.filter(rows.is_valid()) if rows.null_count else rows)
+    return pa.Table.from_struct_array(table[name].drop_null())
 
 
-def map_rows(rows: Any, make: Callable[[pa.Table], pa.Table], types: dict[str, Any]) -> Any:
-    """Return the results of every partition that has rows, in columns of these types."""
-    return rows.mapInArrow(partial(run, make=make), as_schema(types))
+def find_user_types(tables: Mapping[str, Side]) -> list[Any]:
+    """Return the types of users in results; truth may widen integers."""
+    frame, columns = tables["frame"]
+    truth, roles = tables.get("truth", tables["frame"])
+    users = frame.select(columns.users).rows
+    both = zip(users.schema, users.union(truth.select(roles.users).rows).schema, strict=True)
+    types = [(own.dataType, wide.dataType) for own, wide in both]
+    return [wide if isinstance(wide, kinds.IntegralType) else own for own, wide in types]
 
 
-def as_schema(types: dict[str, Any]) -> Any:
-    """Return Spark's schema for types by name."""
-    return kinds.StructType([kinds.StructField(name, kind) for name, kind in types.items()])
-
-
-def run(
-    batches: Iterable[pa.RecordBatch], make: Callable[[pa.Table], pa.Table]
-) -> Iterator[pa.RecordBatch]:
-    """Yield the result for the rows of a partition, if it has rows."""
-    if found := [batch for batch in batches if batch.num_rows]:
-        made = public(make)(pa.Table.from_batches(found))
-        yield from made.to_batches(max_chunksize=RETURNED_ROWS)
+def as_table(frame: pd.DataFrame, schema: Any) -> pa.Table:
+    """Return a frame in Spark's schema; NaN becomes null, because Spark's means skip nulls."""
+    arrays = []
+    for (_, column), kind in zip(frame.items(), [one.dataType for one in schema], strict=True):
+        is_decimal = isinstance(kind, kinds.DecimalType)
+        own = pa.decimal128(kind.precision, kind.scale) if is_decimal else SIMPLE[type(kind)]
+        arrays.append(pa.Array.from_pandas(column, type=own))
+    return pa.table(arrays, schema.names)
 
 
 # Tables of all users, made by the driver.
 
 
-def collect_results(rows: Any, task: Task) -> list[BlockResult]:
+def collect_results(
+    tables: Mapping[str, Side], make: Make, options: Options, *, keeps: bool
+) -> list[BlockResult]:
     """Return the results for every partition, computed now."""
-    return open_cells(map_rows(rows, partial(read_in_cell, task=task), IN_CELL).toArrow())
+    rows, read = bring_together(tables, make, options, keeps=keeps)
+
+    def read_in_cell(table: pa.Table) -> pa.Table:
+        try:
+            return put_in_cell(read(table))
+        except RecframeError as error:
+            return put_in_cell(error)
+
+    return open_cells(map_rows(rows, read_in_cell, f"{CELL} binary").toArrow())
 
 
-def read_in_cell(table: pa.Table, task: Task) -> pa.Table:
-    """Return the result for a partition, or its refusal, in a cell."""
-    try:
-        return put_in_cell(task.read(table))
-    except RecframeError as error:
-        return put_in_cell(error)
-
-
-def put_in_cell(value: object) -> pa.Table:
+def put_in_cell(value: BlockResult | RecframeError) -> pa.Table:
     """Return a table of one row, which has a value in its cell."""
     return pa.table({CELL: pa.array([pickle.dumps(value)], pa.binary())})
 
@@ -117,38 +144,31 @@ def open_cells(table: pa.Table) -> list[BlockResult]:
     return values
 
 
-def put_on_spark(
-    table: pd.DataFrame,
-    frame: SparkRows,
-    columns: Columns,
-    users: list[Any],
-    by: Sequence[UserValues],
-) -> Any:
+def put_on_spark(table: pd.DataFrame, tables: Mapping[str, Side], by: Sequence[UserValues]) -> Any:
     """Return a table of all users as plain columns on Spark.
 
-    `users` are the types of users. Segments have the types of columns, or of values by user.
+    Segments have the types of columns, or of values by user.
     """
-    plain, session = plain_with_undefined(table), frame.rows.sparkSession
-    labels, types = list(map(str, plain)), list[Any]()
+    plain, (frame, columns) = plain_with_undefined(table), tables["frame"]
+    labels, session, types = list(map(str, plain)), frame.rows.sparkSession, list[Any]()
     check_free_names(labels[: len(by)], labels[len(by) :], "by=")
+    of_users = dict(zip(columns.users, find_user_types(tables), strict=True))
     for one in by:
         if one.series is not None:
-            given = hand_over("by", {"c0": one.series}, session, "the label of a column")
-            check_kinds(SparkRows(given, [one.label]), [one.label])
-            types.append(given.schema[0].dataType)
-        elif one.column in columns.users:
-            types.append(users[columns.users.index(one.column)])
+            given = hand_over("by", {one.label: one.series}, session, "the label of a column")
+            check_kinds(given, [one.label])
+            types.append(given.kind(one.label))
         else:
-            types.append(frame.kind(one.column))
-    for label in labels[len(by) :]:
+            types.append(of_users.get(one.column) or frame.kind(one.column))
+    for label, dtype in zip(labels[len(by) :], plain.dtypes.iloc[len(by) :], strict=True):
         is_whole = label == "k" or label.startswith("n_")
-        types.append(TEXT if label in TEXT_LABELS else kinds.LongType() if is_whole else NUMBER)
-    typed = dict(zip(labels, types, strict=True))
-    made = as_table([column for _, column in plain.items()], typed)
-    return session.createDataFrame(made, as_schema(typed))
+        number = kinds.LongType() if is_whole else kinds.DoubleType()
+        types.append(number if is_numeric_dtype(dtype) else kinds.StringType())
+    schema = kinds.StructType(list(map(kinds.StructField, labels, types)))
+    return session.createDataFrame(as_table(plain, schema), schema)
 
 
-def check_free_names(own: Iterable[str], added: Iterable[str], prefix: str) -> None:
+def check_free_names(own: Iterable[Any], added: Iterable[str], prefix: str) -> None:
     """Raise if a column has the name of a column that results add; Spark ignores case."""
     names = {label.casefold() for label in added}
     for label in own:
@@ -159,78 +179,56 @@ def check_free_names(own: Iterable[str], added: Iterable[str], prefix: str) -> N
 # Tables with a row for each user or row, computed lazily.
 
 
-def make_results(
-    rows: Any,
-    task: Task,
-    finish: Callable[[pa.Table, pd.DataFrame, dict[str, Any]], pa.Table],
-    own: Typed,
-    added: Typed,
-    users: Iterable[int],
-    check: Callable[[pa.Table], pa.Table] | None,
-) -> Any:
-    """Return the results of all partitions, with the columns `own` of the partition and `added`.
+def make_results(work: Partitions, tables: Mapping[str, Side], *, reads_all: bool) -> Any:
+    """Return the results of all partitions: ranked rows if work `reads_all`, else tidy tables.
 
-    They are checked when computed, unless `check` is None; `users` are indexes of user columns.
+    If only all partitions together show whether they are right, they are checked when computed.
     """
-    check_free_names([label for label, _ in own], [label for label, _ in added], "the column ")
-    labels = [label for label, _ in (*own, *added)]
-    types = {f"r{at}": kind for at, (_, kind) in enumerate((*own, *added))}
-    given: dict[str, Any] = {"task": task, "finish": finish, "types": types}
-    if check is None:
-        return map_rows(rows, partial(make_result, **given), types).toDF(*labels)
-    made = map_rows(rows, partial(make_checked, **given), types | IN_CELL)
-    made = made.repartition(*(f"r{at}" for at in users))  # Both reads below share it.
-    # The check comes first, so that a refused result shows no rows.
-    return map_rows(made, check, types).union(map_rows(made, drop_cells, types)).toDF(*labels)
+    frame, columns = tables["frame"]
+    if reads_all:
+        labels, types = frame.labels, [field.dataType for field in frame.rows.schema]
+        texts, numbers = ["ranked_by"] * (len(columns.scores) > 1), ["rank"]
+    else:
+        labels, types = columns.users or ["user"], find_user_types(tables) or [kinds.StringType()]
+        texts, numbers = ["score"], list(work.make_empty().columns.unique("metric"))
+    check_free_names(labels, [*texts, *numbers], "the column ")
+    types = [*types, *[kinds.StringType()] * len(texts), *[kinds.DoubleType()] * len(numbers)]
+    schema = kinds.StructType([kinds.StructField(f"r{at}", one) for at, one in enumerate(types)])
+    rows, read = bring_together(tables, work.read, work.options, keeps=work.lists_users)
 
+    def finish(table: pa.Table, made: pd.DataFrame) -> pa.Table:
+        if not reads_all:
+            return as_table(tidy_table(made), schema)
+        own = find_rows(table, "frame").take(pa.array(made.index, pa.int64()))
+        added: Any = schema[own.num_columns :]  # type: ignore[index]  # It takes slices.
+        ranks = as_table(made.iloc[:, -len(added) :], added)
+        return pa.table([*own.columns, *ranks.columns], schema.names)
 
-def make_result(table: pa.Table, task: Task, finish: Any, types: dict[str, Any]) -> pa.Table:
-    """Return the result for a partition."""
-    return finish(table, task.read(table).made, types)
+    def make_checked(table: pa.Table) -> pa.Table:
+        try:
+            result = read(table)
+            cell = put_in_cell(result._replace(made=None))
+        except RecframeError as error:
+            # The stage that checks all partitions raises it: if two stages fail at once, Spark's
+            # message fills pages.
+            table, cell = table.slice(0, 0), put_in_cell(error)
+            result = read(table)
+        # Cells are in rows without a user, which all meet in one partition.
+        return pa.concat_tables([finish(table, result.made), cell], promote_options="default")
 
+    def check_cells(table: pa.Table) -> pa.Table:
+        work.note_all(open_cells(table), PARTED).check()
+        return table.slice(0, 0).drop([CELL])
 
-def make_checked(table: pa.Table, task: Task, finish: Any, types: dict[str, Any]) -> pa.Table:
-    """Return the result for a partition, with a cell that holds the facts to check or a refusal."""
-    said: Any
-    try:
-        result = task.read(table)
-        said = result._replace(made=None)
-    except RecframeError as error:
-        # The stage that checks all partitions raises it: if two stages fail at once, Spark's
-        # message fills pages.
-        table = table.slice(0, 0)
-        result, said = task.read(table), error
-    # Cells are in rows without a user, which all meet in one partition.
-    made = [finish(table, result.made, types), put_in_cell(said)]
-    return pa.concat_tables(made, promote_options="default")
+    def drop_cells(table: pa.Table) -> pa.Table:
+        return table.filter(table[CELL].is_null()).drop([CELL])
 
-
-def check_cells(table: pa.Table, work: Partitions) -> pa.Table:
-    """Return no rows, or raise the refusal of a partition or of all partitions together."""
-    work.note_all(open_cells(table), PARTED).check()
-    return table.slice(0, 0).drop([CELL])
-
-
-def drop_cells(table: pa.Table) -> pa.Table:
-    """Return the results without the rows of cells."""
-    return table.filter(table[CELL].is_null()).drop([CELL])
-
-
-def make_tidy_part(_: pa.Table, made: pd.DataFrame, types: dict[str, Any]) -> pa.Table:
-    """Return the per-user table of a partition in tidy form."""
-    return as_table([column for _, column in tidy_table(made).items()], types)
-
-
-def rank_rows(table: pa.Table, made: pd.DataFrame, types: dict[str, Any]) -> pa.Table:
-    """Return the ranked rows of a partition with their ranks."""
-    rows = find_rows(table, "frame").take(pa.array(made.index.to_numpy(np.int64)))
-    added = dict([*types.items()][rows.num_columns :])
-    columns = [column for _, column in made.iloc[:, -len(added) :].items()]
-    return pa.table([*rows.columns, *as_table(columns, added).columns], list(types))
-
-
-def find_user(
-    table: pa.Table, user: Hashable, columns: Columns, labels: list[Hashable]
-) -> pa.Table:
-    """Return the rows of one user."""
-    return table.filter(pa.array(is_user(as_frame(table, labels), user, columns)))
+    if columns.user is None or (len(tables) == 1 and not work.lists_users):
+        made = map_rows(rows, lambda table: finish(table, read(table).made), schema)
+    else:
+        cell = kinds.StructField(CELL, kinds.BinaryType())
+        rows = map_rows(rows, make_checked, kinds.StructType([*schema, cell]))
+        # Both reads share this shuffle. The check comes first: a refused result shows no rows.
+        rows = rows.repartition(*(schema.names[labels.index(user)] for user in columns.users))
+        made = map_rows(rows, check_cells, schema).union(map_rows(rows, drop_cells, schema))
+    return made.toDF(*labels, *texts, *numbers)

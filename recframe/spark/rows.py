@@ -1,13 +1,11 @@
-"""Rows of Spark: their conversion to Arrow and pandas, and the shuffle by user."""
+"""Rows of Spark with their labels: the frame, and truth and exclude with their checks."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial, reduce
 from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
-from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that all give it
 from pyspark.sql import types as kinds
 from pyspark.sql.pandas.types import from_arrow_schema
@@ -45,19 +43,24 @@ SIMPLE = {
     kinds.TimestampType: pa.timestamp("us", "UTC"),
     kinds.TimestampNTZType: pa.timestamp("us"),
 }
-INTEGERS = [kinds.ByteType, kinds.ShortType, kinds.IntegerType, kinds.LongType]
 RELEVANCE_TYPES = (kinds.NumericType, kinds.BooleanType, kinds.StringType)
 
 
 class SparkRows(NamedTuple):
     """Rows with columns named by position, as labels may have any characters, and their labels.
 
-    `attrs` are attributes of frames of these rows.
+    `attrs` are attributes of frames of these rows. Workers have no `rows`, and read tables of them.
     """
 
     rows: Any
     labels: list[Hashable]
     attrs: Any = None
+
+    @property
+    def sample(self) -> pd.DataFrame:
+        """A DataFrame without rows that has these columns; one without a simple type is null."""
+        types = [(one.name, SIMPLE.get(type(one.dataType), pa.null())) for one in self.rows.schema]
+        return self.read(pa.schema(types).empty_table())
 
     def column(self, label: Hashable) -> Any:
         """Return the column of a label."""
@@ -71,96 +74,65 @@ class SparkRows(NamedTuple):
         """Return the columns of these labels."""
         return self._replace(rows=self.rows.select(*map(self.column, labels)), labels=list(labels))
 
-    def collect(self) -> pd.DataFrame:
-        """Return all rows."""
-        return as_frame(self.rows.toArrow(), self.labels, self.attrs)
+    def read(self, table: pa.Table) -> pd.DataFrame:
+        """Return a table of these columns as a frame; integers stay exact next to nulls."""
+        frame = pd.DataFrame(dict(enumerate(map(read_column, table.columns))), copy=False)
+        frame.attrs = dict(self.attrs or {})
+        return frame.set_axis(self.labels, axis=1)
 
 
-Side = tuple[SparkRows, Columns]  # truth or exclude, with its roles
+Side = tuple[SparkRows, Columns]  # the frame, truth or exclude, with its roles
 
 
-class Together(NamedTuple):
-    """Rows with all rows of a user in one partition: a struct for the frame and each companion.
-
-    `kinds` are the types of users in results.
-    """
-
-    rows: Any
-    labels: dict[str, list[Hashable]]  # labels of columns, by struct
-    kinds: list[Any]
-
-
-def by_place(frame: Any, attrs: Any = None) -> SparkRows:
-    """Return the rows of a Spark DataFrame, with columns named by position."""
-    names = map("c{}".format, range(len(frame.columns)))
-    return SparkRows(frame.toDF(*names), frame.columns, attrs)
-
-
-def make_empty_frame(frame: Any, attrs: Any) -> pd.DataFrame:
-    """Return a DataFrame without rows that has the columns of a Spark DataFrame, and attributes."""
-    types = [(field.name, SIMPLE.get(type(field.dataType), pa.null())) for field in frame.schema]
-    return as_frame(pa.schema(types).empty_table(), frame.columns, attrs)
-
-
-def make_array_rows(
-    frame: Any, companion: str = "", item: Hashable = None
-) -> tuple[Any, dict[str, Any]]:
-    """Return a Spark DataFrame whose columns of lists became rows, and attributes of its sample."""
-    has_lists = any(isinstance(field.dataType, kinds.ArrayType) for field in frame.schema)
-    if not has_lists or frame.isStreaming or len({*frame.columns}) < len(frame.columns):
-        return frame, {}
-    schema = frame.limit(0).toArrow().schema
-    columns = find_list_columns(schema, companion, item)
-    if columns.lists:
-        types = from_arrow_schema(columns.flatten(pa.RecordBatch.from_pylist([], schema)).schema)
-        frame = frame.mapInArrow(lambda rows: public_each(map(columns.flatten, rows)), types)
-    return frame, columns.attrs
-
-
-def check_whole(name: str, frame: Any) -> None:
-    """Raise for a stream."""
+def open_frame(frame: Any, companion: str = "", item: Hashable = None) -> SparkRows:
+    """Return the rows of a Spark DataFrame; columns of lists become rows."""
     if frame.isStreaming:
         raise RecframeError(
-            f"{name} must have all its rows, but is a stream. Pass each of its batches, with "
-            "writeStream.foreachBatch."
+            f"{companion or 'frame'} must have all its rows, but is a stream. Pass each of its "
+            "batches, with writeStream.foreachBatch."
         )
+    attrs = None
+    has_lists = any(isinstance(field.dataType, kinds.ArrayType) for field in frame.schema)
+    if has_lists and len({*frame.columns}) == len(frame.columns):
+        schema = frame.limit(0).toArrow().schema
+        columns = find_list_columns(schema, companion, item)
+        attrs = columns.attrs
+        if columns.lists:
+            none = columns.flatten(pa.RecordBatch.from_pylist([], schema))
+            types = from_arrow_schema(none.schema)
+            frame = frame.mapInArrow(lambda rows: public_each(map(columns.flatten, rows)), types)
+    names = map("c{}".format, range(len(frame.columns)))
+    return SparkRows(frame.toDF(*names), frame.columns, attrs)
 
 
 def check_kinds(rows: SparkRows, labels: Sequence[Hashable], vectors: Features = ()) -> None:
     """Raise if a cell of a column may have several values, unless it may be a vector."""
     for label in labels:
         kind = rows.kind(label)
-        if type(kind) in SIMPLE or label in dict(vectors).values():
-            continue
-        raise RecframeError(
-            f"the column {quote(label)} must have one value in a cell, but is Spark's "
-            f"{shorten(kind.simpleString())}. Take one field of it, or make a row of each member "
-            "with F.explode or F.inline."
-        )
+        if type(kind) not in SIMPLE and label not in dict(vectors).values():
+            raise RecframeError(
+                f"the column {quote(label)} must have one value in a cell, but is Spark's "
+                f"{shorten(kind.simpleString())}. Take one field of it, or make a row of each "
+                "member with F.explode or F.inline."
+            )
 
 
-def as_frame(table: pa.Table, labels: Sequence[Hashable], attrs: Any = None) -> pd.DataFrame:
-    """Return a table as a frame with these labels; integers stay exact next to nulls."""
-    frame = pd.DataFrame(dict(enumerate(map(read_column, table.columns))), copy=False)
-    frame.attrs = dict(attrs or {})
-    return frame.set_axis(list(labels), axis=1)
-
-
-def as_table(columns: Sequence[Any], types: Mapping[str, Any]) -> pa.Table:
-    """Return columns in Spark's types; NaN becomes null, because Spark's means skip nulls."""
-    arrays = []
-    for column, kind in zip(columns, types.values(), strict=True):
-        is_decimal = isinstance(kind, kinds.DecimalType)
-        own = pa.decimal128(kind.precision, kind.scale) if is_decimal else SIMPLE[type(kind)]
-        arrays.append(pa.Array.from_pandas(column, type=own))
-    return pa.table(arrays, list(types))
-
-
-def hand_over(name: str, given: Mapping[str, pd.Series], session: Any, instead: str) -> Any:
+def hand_over(
+    name: str, columns: Mapping[Hashable, pd.Series], session: Any, instead: str
+) -> SparkRows:
     """Return columns of pandas on Spark, or name an argument to pass instead."""
+    arrays = {}
     try:
-        arrays = {label: _as_array(column) for label, column in given.items()}
-        return session.createDataFrame(pa.table(arrays))
+        for at, column in enumerate(columns.values()):
+            array = pa.array(column.array, from_pandas=True)
+            if pa.types.is_dictionary(array.type):
+                array = array.cast(array.type.value_type)
+            if pa.types.is_unsigned_integer(array.type):  # Spark has no such type.
+                array = array.cast(pa.int64())
+            if pa.types.is_timestamp(array.type):  # Spark would cut nanoseconds.
+                array = array.cast(pa.timestamp("us", array.type.tz))
+            arrays[f"c{at}"] = array
+        return SparkRows(session.createDataFrame(pa.table(arrays)), list(columns))
     except (TypeError, ValueError, pa.ArrowException) as error:  # Spark raises subclasses of these.
         raise RecframeError(
             f"{name}: Spark cannot hold its columns ({shorten(str(error))}). Convert them, or "
@@ -168,59 +140,42 @@ def hand_over(name: str, given: Mapping[str, pd.Series], session: Any, instead: 
         ) from error
 
 
-def _as_array(column: pd.Series) -> pa.Array | pa.ChunkedArray:
-    """Return a column of pandas in a type that Spark has."""
-    array = pa.array(column.array, from_pandas=True)
-    if pa.types.is_dictionary(array.type):
-        array = array.cast(array.type.value_type)
-    if pa.types.is_unsigned_integer(array.type):
-        array = array.cast(pa.int64())
-    if pa.types.is_timestamp(array.type):
-        array = array.cast(pa.timestamp("us", array.type.tz))
-    return array
-
-
 def open_companions(
-    given: Mapping[str, Any], frame: SparkRows, columns: Columns, options: Options
+    given: Mapping[str, SparkRows], frame: SparkRows, columns: Columns, options: Options
 ) -> tuple[dict[str, Side], Options]:
-    """Return truth and exclude, if any, all checked, and options with samples of them.
+    """Return truth and exclude, if any, and options with samples of them; the frame is checked too.
 
-    Those in `given` are Spark DataFrames; the driver reads and checks others.
+    Those in `given` are on Spark; the driver reads and checks others.
     """
+    check_kinds(frame, columns.labels, columns.features)
     sides = dict[str, Side]()
     for name, read in (("truth", read_judgments), ("exclude", read_excluded)):
         if getattr(options, name) is None:
             continue
-        own: dict[str, Any] = {name: load_frame(name, getattr(options, name), options)}
-        options = replace(options, **own)
+        source: Any = load_frame(name, getattr(options, name), options)
+        options = replace(options, **{name: source})
         with naming(name):
-            roles = find_parted_columns(name, own[name], columns, options)
-        if name in given:
-            check_whole(name, given[name])
-            rows = by_place(given[name], own[name].attrs)
-        else:
-            cells = {f"c{at}": get_column(own[name], one) for at, one in enumerate(roles.labels)}
-            session = frame.rows.sparkSession
-            handed = hand_over(name, cells, session, "a Spark DataFrame")
-            rows = SparkRows(handed, roles.labels, own[name].attrs)
+            roles = find_parted_columns(name, source, columns, options)
+        rows = given.get(name)
+        if rows is None:
+            cells = {label: get_column(source, label) for label in roles.labels}
+            rows = hand_over(name, cells, frame.rows.sparkSession, "a Spark DataFrame")
         check_kinds(rows, roles.labels)
-        _check_alike(frame, columns, rows, roles, name)
+        _check_alike(name, (frame, columns), (rows, roles))
         if name == "truth":
             _check_relevance(rows, roles, options)
         read(columns, options, is_all=name not in given)
-        sides[name] = rows.select(roles.labels), roles
-        own[name] = own[name][:0]
-        options = replace(options, **own)
+        sides[name] = rows.select(roles.labels)._replace(attrs=source.attrs), roles
+        options = replace(options, **{name: source[:0]})
     return sides, options
 
 
-def _check_alike(
-    frame: SparkRows, columns: Columns, side: SparkRows, roles: Columns, name: str
-) -> None:
+def _check_alike(name: str, frame: Side, side: Side) -> None:
     """Raise if ids of truth or exclude have types that never equal the ids of the frame."""
+    (rows, columns), (others, roles) = frame, side
     pairs = [("user", *pair) for pair in zip(columns.users, roles.users, strict=True)]
     for role, own, label in [*pairs, ("item", columns.item, roles.item)]:
-        both = frame.kind(own), side.kind(label)
+        both = rows.kind(own), others.kind(label)
         are_numbers = all(isinstance(kind, kinds.NumericType) for kind in both)
         if type(both[0]) is not type(both[1]) and not are_numbers:
             raise RecframeError(
@@ -244,55 +199,3 @@ def _check_relevance(truth: SparkRows, roles: Columns, options: Options) -> None
                 f"relevant={quote(label)} if it marks the relevant pairs, or relevant=None if all "
                 "pairs are relevant."
             )
-
-
-def bring_together(
-    frame: SparkRows,
-    sides: Mapping[str, Side],
-    columns: Columns,
-    *,
-    keeps: bool,
-    reads_all: bool = False,
-) -> Together:
-    """Return the rows of a frame and its companions, with all rows of a user in one partition.
-
-    With `keeps`, the frame is partitioned so already, and only companions require a shuffle.
-    """
-    own = [label for label in frame.labels if label in columns.labels]
-    tables = {"frame": (frame if reads_all else frame.select(own), columns), **sides}
-    keys = [f"key{at}" for at in range(len(columns.users))]
-    parts = [
-        one.rows.select(
-            *(_find_key(one, user).alias(key) for user, key in zip(roles.users, keys, strict=True)),
-            F.struct(*one.rows.columns).alias(name),
-        )
-        for name, (one, roles) in tables.items()
-    ]
-    rows = reduce(partial(DataFrame.unionByName, allowMissingColumns=True), parts)
-    if not keys:
-        rows = rows.repartition(1)
-    elif sides or not keeps:
-        rows = rows.repartition(*keys)
-    labels = {name: one.labels for name, (one, _) in tables.items()}
-    # Users of truth without a row have results too.
-    named = [tables[name] for name in ("frame", "truth") if name in tables]
-    types = [[one.kind(user) for user in roles.users] for one, roles in named]
-    return Together(rows.select(*tables), labels, list(map(_find_widest, zip(*types, strict=True))))
-
-
-def _find_widest(types: Sequence[Any]) -> Any:
-    """Return the widest type if all are integers, else the first."""
-    are_integers = all(type(kind) in INTEGERS for kind in types)
-    return max(types, key=lambda kind: INTEGERS.index(type(kind))) if are_integers else types[0]
-
-
-def _find_key(rows: SparkRows, user: Hashable) -> Any:
-    """Return a key that equal ids of users share, even if their types differ.
-
-    Texts that differ only in case, spaces at the ends or zeros at the front share it too, so that
-    such users of frame and truth meet in one partition, where a note names them.
-    """
-    if isinstance(rows.kind(user), kinds.NumericType):
-        return rows.column(user).cast("double")
-    text = rows.column(user).cast("string")
-    return F.ltrim(F.lower(F.trim(text)), F.lit("0"))
