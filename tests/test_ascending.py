@@ -13,7 +13,7 @@ import recframe.dask  # This import registers ddf.rec.
 import strategies
 from dask_frames import LAZY, METRICS, assert_all_same, interactions, parts
 from recframe.cli import main
-from recframe.frames.words import WORDS
+from recframe.frames.words import BY_MEANING
 
 ASCENDING = {"knn_score": True, "other_score": False}
 MIXED = {"ascending": list(ASCENDING.values())}
@@ -189,7 +189,9 @@ LESS = [
 MORE = ["ranker", "pagerank", "distant", "blossom", "score"]
 
 
-@pytest.mark.parametrize("name", [*sorted(WORDS["less is better"]), *LESS, ("knn", "distance")])
+@pytest.mark.parametrize(
+    "name", [*sorted(BY_MEANING["less is better"]), *LESS, ("knn", "distance")]
+)
 def test_names_that_mean_less_is_better(name, ranked):
     """A score whose name means that less is better is refused until `ascending` is passed."""
     labels = [name if label == "rank" else label for label in ranked]

@@ -15,6 +15,7 @@ from recframe.analysis.summary import note_relevance
 from recframe.errors import as_text
 from recframe.frames.columns import Columns
 from recframe.frames.companions import BlockResult, Companions, NotedBlocks, read_block
+from recframe.frames.id_matching import UserCounts
 from recframe.frames.interactions import (
     Interactions,
     complete_rows,
@@ -23,7 +24,7 @@ from recframe.frames.interactions import (
 )
 from recframe.frames.names import as_labels, get_column
 from recframe.frames.tables import policy_of
-from recframe.frames.truth import Judge, UserCounts
+from recframe.frames.truth import Judge
 from recframe.frames.values import find_missing
 from recframe.kernel.counting import count_ties
 from recframe.kernel.threads import Array
@@ -169,7 +170,7 @@ class Describer(NamedTuple):
             absent = count_figures(rows, options, k, judge, people, of_absent=True)
             judge.note_lost(companions.excluded)
             figures = join_figures([figures, absent])
-            of_users = _list_users(judge.overlap.count_users())
+            of_users = _count_apart(judge.overlap.count_users())
         described = [_finish(each) | of_users for each in figures]
         labels = pd.Index(columns.scores, name="score", tupleize_cols=False)
         names = [name for name in description.list_figures(k) if name in described[0]]
@@ -181,7 +182,7 @@ class Describer(NamedTuple):
         return table.warn(Options())
 
 
-def _list_users(counts: UserCounts) -> dict[str, float]:
+def _count_apart(counts: UserCounts) -> dict[str, int]:
     """Return the numbers of users of rows or truth alone, and of facts that are noted."""
     n_alone = zip((description.ONLY_ROWS, description.ONLY_TRUTH), counts.n_users[1:], strict=True)
     noted = {name: facts_noted()[fact] for name, fact in description.NOTED.items()}

@@ -269,12 +269,8 @@ def make_companion_rows(
     is_flat = any(find_role(label) == "item" or is_same(label, item) for label in flat)
     if not types or (is_flat and not is_named):
         return frame
-    if name == "truth" and not is_named and (ids := list(filter(may_be_item, flat))):
-        raise RecframeError(
-            f"{shown(ids)} may hold items, and {shown(list(types))} lists of items. Pass "
-            "truth_item= the one of relevant items.",
-            {"truth_item": Choice([*ids, *types])},
-        )
+    if not is_named:
+        _check_items(name, flat, list(types))
     label = item if is_named else choose_lists(types, name)[0]
     labels = [label, *_list_relevance(name, frame, types, label, is_named=is_named)]
     rows, fields = read_list_rows(frame, labels, pd.RangeIndex(len(frame)), sep)
@@ -283,14 +279,29 @@ def make_companion_rows(
     if is_named and item not in fields and len(found.items) == 1:  # Its members are structs.
         fields = {item if one == found.items[0] else one: fields[one] for one in fields}
         found = found._replace(items=[item])
-    for label in found.items:
+    _check_padding(fields, found.items)
+    made = pd.DataFrame({**carry(frame, flat, rows, list(fields)), **fields}, copy=False)
+    made.attrs = dict(frame.attrs)
+    return remember_lists(made, {"item": found.items[0]} if len(found.items) == 1 else {}, rows)
+
+
+def _check_padding(fields: FieldColumns, items: list[Hashable]) -> None:
+    """Raise if items are numbers and some are -1, as positions that are padded."""
+    for label in items:
         if is_numeric_dtype(fields[label].dtype) and (fields[label] == -1).any():
             raise RecframeError(
                 f"{quote(label)}: lists must not be padded, but hold -1. Leave it out."
             )
-    made = pd.DataFrame({**carry(frame, flat, rows, list(fields)), **fields}, copy=False)
-    made.attrs = dict(frame.attrs)
-    return remember_lists(made, {"item": found.items[0]} if len(found.items) == 1 else {}, rows)
+
+
+def _check_items(name: str, flat: list[Hashable], lists: list[Hashable]) -> None:
+    """Raise if truth may have items in a column next to lists of items."""
+    if name == "truth" and (ids := list(filter(may_be_item, flat))):
+        raise RecframeError(
+            f"{shown(ids)} may hold items, and {shown(lists)} lists of items. Pass truth_item= the "
+            "one of relevant items.",
+            {"truth_item": Choice([*ids, *lists])},
+        )
 
 
 def _list_relevance(

@@ -91,20 +91,25 @@ def _open_roles_error(
     advice, of_lists = _advise_on_lists(frame, roles, call)
     has_none = any(isinstance(one, Choice) and not str(one) for one in answers.values())
     parts += [*([] if advice and (has_none or of_lists) else [remedy]), *advice]
-    if "user" in problems and frame.index.nlevels > 1 and None in frame.index.names:
-        parts.append("levels of the index have no name: df.rename_axis(['user', None]) names one")
-    of_user, items = answers.get("user"), roles["item"].labels if "item" in roles else []
-    similar = filter(may_be_item, of_user.candidates if isinstance(of_user, Choice) else ())
-    for label in list(similar)[: len(items)]:
-        parts.append(f"in lists of similar items, user={quote(items[0])}, item={quote(label)}")
-    of_score = answers.get("score")
-    is_order = isinstance(of_score, Choice) and len(of_score.candidates) < 2
-    if is_order and call == "df.rec" and not advice:
-        ranked = "df.assign(score=range(len(df), 0, -1))"
-        parts.append(f"if the best rows of each user stand first, {ranked} has a score")
+    parts += _list_hints(frame, roles, answers) if call == "df.rec" and not advice else []
     is_missing = any(role.how == "none" for role in roles.values())
     error = MissingColumnError if is_missing else RecframeError
     return error("; ".join(parts), of_lists or answers)
+
+
+def _list_hints(frame: pd.DataFrame, roles: Roles, answers: Mapping[str, Any]) -> list[str]:
+    """Return hints for data whose users, items or scores are not in a column of their own."""
+    hints, choices = [], {name: one for name, one in answers.items() if isinstance(one, Choice)}
+    if "user" in choices and frame.index.nlevels > 1 and None in frame.index.names:
+        hints.append("levels of the index have no name: df.rename_axis(['user', None]) names one")
+    similar = [one for one in choices.get("user", Choice([])).candidates if may_be_item(one)]
+    if similar and (items := roles["item"].labels):
+        pair = f"user={quote(items[0])}, item={quote(similar[0])}"
+        hints.append(f"in lists of similar items, {pair}")
+    if "score" in choices and len(choices["score"].candidates) < 2:
+        ranked = "df.assign(score=range(len(df), 0, -1))"
+        hints.append(f"if the best rows of each user stand first, {ranked} has a score")
+    return hints
 
 
 def _advise_header(frame: pd.DataFrame, roles: Roles) -> tuple[str, dict[str, Any]]:
@@ -180,13 +185,11 @@ def find_answers(frame: pd.DataFrame, roles: Roles, options: Options) -> dict[st
     for name in sorted(open_, key=lambda name: name != "score"):
         labels, meaning = roles[name].labels, get_meaning(name)
         fits = [label for label, kind in kinds.items() if kind in meaning.kinds]
-        if name == "score":
-            fits = [label for label in fits if find_role(label) != "relevant"]
         alone = [label for label in fits if kinds[label] in meaning.alone]
-        # Integers may count rows or be of the user: only those named like ranks are answered.
-        alone = alone or [label for label in fits if name == "score" and less_is_better(label)]
+        if name == "score":
+            fits, alone = _find_scores(fits, alone)
         is_pivot = name == "score" and frame.columns.name is not None
-        if not labels and meaning.alone and (len(alone) == 1 or (alone and is_pivot)):
+        if not labels and (len(alone) == 1 or (alone and is_pivot)):
             answers |= _take_only(name, alone, options)
             labels = alone
         else:
@@ -194,6 +197,18 @@ def find_answers(frame: pd.DataFrame, roles: Roles, options: Options) -> dict[st
         for label in labels:  # They are no candidates for the next role.
             kinds.pop(label, None)
     return {name: answers[name] for name in DEFAULTS if name in answers}
+
+
+def _find_scores(
+    numbers: list[Hashable], floats: list[Hashable]
+) -> tuple[list[Hashable], list[Hashable]]:
+    """Return the numbers that may be scores, and those that are if they are the only ones.
+
+    Integers may count rows or be of the user, so of these only ranks are.
+    """
+    numbers = [label for label in numbers if find_role(label) != "relevant"]
+    floats = [label for label in floats if label in numbers]
+    return numbers, floats or [label for label in numbers if less_is_better(label)]
 
 
 def _take_only(name: str, labels: list[Hashable], options: Options) -> dict[str, Any]:

@@ -23,7 +23,7 @@ MEANINGS_OF_WORDS = {
     "row": "event row index uuid",
     "id": "id ids code key no nr number sku ean gtin asin isbn",
 }
-WORDS = {meaning: frozenset(words.split()) for meaning, words in MEANINGS_OF_WORDS.items()}
+BY_MEANING = {meaning: frozenset(words.split()) for meaning, words in MEANINGS_OF_WORDS.items()}
 
 
 def split_words(label: Hashable) -> tuple[str, ...]:
@@ -35,7 +35,7 @@ def split_words(label: Hashable) -> tuple[str, ...]:
 
 def has_meaning(words: Iterable[str], *meanings: str) -> bool:
     """Return whether one of the words has one of the meanings."""
-    return any(not WORDS[meaning].isdisjoint(words) for meaning in meanings)
+    return any(not BY_MEANING[meaning].isdisjoint(words) for meaning in meanings)
 
 
 @lru_cache(N_KEPT)

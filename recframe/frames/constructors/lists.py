@@ -349,22 +349,17 @@ def _choose_columns(
         labels = as_labels(items)
         check_label(frame, "items", *labels)
         if len(labels) > 1 and sep is None and not list_types(frame[labels]):
-            raise RecframeError(
-                f"items={quote(labels)}: each column must hold lists, but none does. If each "
-                f"holds the items of one rank, pass recframe.from_topk(lists[{quote(labels)}], "
-                "users=…)."
-            )
+            one = f"If each has the items of one rank, recframe.from_topk(lists[{quote(labels)}])"
+            raise RecframeError(f"items={quote(labels)}: no column holds lists. {one} reads them.")
         return labels
-    types = list_types(frame, taken)
-    if types:
+    if types := list_types(frame, taken):
         return choose_lists(types)
     texts = list_texts(frame, taken, sep)
     known = [label for label, separator in texts.items() if separator in ("", sep)]
     others = remove_labels(list_labels(frame), taken)
-    if len(known) != 1 and len(others) == 1 and (sep is not None or frame.empty):
-        known = others
-    if len(known) == 1:
-        return known
+    is_only = len(others) == 1 and (sep is not None or frame.empty)
+    if len(known) == 1 or is_only:
+        return known if len(known) == 1 else others
     answers: dict[str, Any] = {}
     remedy = "a frame with a row for each item is evaluated as it is, else pass items= the column"
     if texts:
