@@ -24,11 +24,11 @@ FUNCTIONS = [name for name in recframe.__all__ if name[0].islower() and name != 
 # The arguments of calls on tables of users and on files that are no options.
 CALLS = (recframe.compare, recframe.scan)
 ARGUMENTS = [name for call in CALLS for name in list(inspect.signature(call).parameters)[1:]]
-# Modules with a subclass of RankingMethods.
+# Modules with an accessor.
 ENGINES = [
     path.relative_to(PACKAGE).parts[0].removesuffix(".py")
     for path in sorted(PACKAGE.rglob("*.py"))
-    if "(RankingMethods[" in path.read_text("utf-8")
+    if re.search(r"^class \w*RecAccessor\(", path.read_text("utf-8"), re.MULTILINE)
 ]
 IN_BACKTICKS = r"`{}([@=(][^`]*)?`"
 # The names in each table, and the form in which a docstring writes them.

@@ -187,7 +187,7 @@ def find_answers(frame: pd.DataFrame, roles: Roles, options: Options) -> dict[st
         fits = [label for label, kind in kinds.items() if kind in meaning.kinds]
         alone = [label for label in fits if kinds[label] in meaning.alone]
         if name == "score":
-            fits, alone = _find_scores(fits, alone)
+            fits, alone = _select_numbers(fits, alone)
         is_pivot = name == "score" and frame.columns.name is not None
         if not labels and (len(alone) == 1 or (alone and is_pivot)):
             answers |= _take_only(name, alone, options)
@@ -199,15 +199,17 @@ def find_answers(frame: pd.DataFrame, roles: Roles, options: Options) -> dict[st
     return {name: answers[name] for name in DEFAULTS if name in answers}
 
 
-def _find_scores(
+def _select_numbers(
     numbers: list[Hashable], floats: list[Hashable]
 ) -> tuple[list[Hashable], list[Hashable]]:
     """Return the numbers that may be scores, and those that are if they are the only ones.
 
     Integers may count rows or be of the user, so of these only ranks are.
     """
-    numbers = [label for label in numbers if find_role(label) != "relevant"]
-    floats = [label for label in floats if label in numbers]
+    numbers, floats = (
+        [label for label in labels if find_role(label) != "relevant"]
+        for labels in (numbers, floats)
+    )
     return numbers, floats or [label for label in numbers if less_is_better(label)]
 
 
