@@ -4,7 +4,8 @@ import os
 import re
 import reprlib
 import sys
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from numbers import Real
 from types import TracebackType
 from typing import Any, NamedTuple, TypeGuard
@@ -288,6 +289,16 @@ class WrongTypeError(RecframeError, TypeError):
     Traceback (most recent call last):
     recframe.errors.WrongTypeError: recommended must be a list or an array, but is 'ab'
     """
+
+
+@contextmanager
+def prefix_errors(name: str) -> Iterator[None]:
+    """Put the name of an argument before the message of a refusal."""
+    try:
+        yield
+    except RecframeError as error:
+        say_where(f"{name}: ", error)
+        raise
 
 
 def say_where(where: str, error: RecframeError) -> None:

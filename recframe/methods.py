@@ -84,11 +84,10 @@ from recframe.analysis.summary import (
     summary_table,
 )
 from recframe.analysis.trusted import check_regression, read_people
-from recframe.errors import RecframeError, RecframeWarning, is_number, quote
+from recframe.errors import RecframeError, RecframeWarning, is_number, prefix_errors, quote
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.duplicates import find_models
 from recframe.frames.ids import ALL_USERS
-from recframe.frames.judgments import naming
 from recframe.frames.list_frames import make_companion_rows
 from recframe.frames.names import as_labels, check_label, find_role, is_infer, remove_labels
 from recframe.frames.questions import Asked, ask_all
@@ -238,7 +237,7 @@ class RankingMethods(ABC, Generic[Table]):
         bound, label = copy(self), options.model
         for name in ("truth", "exclude"):
             if isinstance(frame := getattr(options, name), pd.DataFrame):
-                with naming(name):
+                with prefix_errors(name):
                     rows: dict[str, Any] = {name: make_companion_rows(name, frame, options)}
                 if rows[name] is not frame:
                     options = replace(options, **rows)
@@ -446,7 +445,7 @@ class RankingMethods(ABC, Generic[Table]):
             return read_people(trusted, labels)
         options = self._find_people(trusted, columns)
         bound, make = self._bind(options), partial(measure_people, metrics=metrics)
-        with taking_notes(), naming("trusted"):
+        with taking_notes(), prefix_errors("trusted"):
             people = bound._map(make, bound._find_columns(metrics=metrics), options)
             table = bound._collect(people)
         names = {str(score): score for score in columns.scores}  # Spark has texts

@@ -13,7 +13,7 @@ from recframe.analysis.overview import Overview
 from recframe.analysis.ranked_rows import is_user, split_user
 from recframe.analysis.segments import Grouping, find_grouping, measure_with_values
 from recframe.analysis.summary import measure_noted
-from recframe.errors import DAMAGE, count_of
+from recframe.errors import DAMAGE, count_of, prefix_errors
 from recframe.files.block_results import iter_parts, make_each, open_companion_files, read_places
 from recframe.files.blocks import ROUTES, iter_frames, plan_blocks
 from recframe.files.discovery import ScannedFiles, find_files, set_names
@@ -24,7 +24,7 @@ from recframe.files.lists import find_list_rows
 from recframe.files.staging import stage
 from recframe.frames.columns import Columns
 from recframe.frames.companions import BlockResult, read_companions
-from recframe.frames.judgments import load_frame, naming
+from recframe.frames.judgments import load_frame
 from recframe.frames.list_frames import make_companion_rows
 from recframe.frames.names import get_column, is_infer
 from recframe.frames.tables import Make, MakeTable, in_cells, join_tables, mean_of_parts
@@ -178,7 +178,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         for name in ("truth", "exclude") if sep is not None else ():
             if (source := getattr(options, name)) is not None:
                 frame = load_frame(name, source, options)
-                with naming(name):
+                with prefix_errors(name):
                     rows: Any = {name: make_companion_rows(name, frame, options, sep)}
                 options = replace(options, **rows)
         if access != ENVIRONMENT:

@@ -14,13 +14,12 @@ from recframe.analysis.paper_tables import MeanTable
 from recframe.analysis.ranked_rows import rank_options
 from recframe.analysis.segments import find_grouping
 from recframe.analysis.summary import note_rankings
-from recframe.errors import RecframeError, is_number, quote
+from recframe.errors import RecframeError, is_number, prefix_errors, quote
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.constructors.rows import as_ids, check_no_mask, read_array
 from recframe.frames.id_matching import append, match, unwrap_ids
 from recframe.frames.ids import Ids
 from recframe.frames.interactions import Interactions
-from recframe.frames.judgments import naming
 from recframe.frames.names import as_labels, check_label, get_column, is_same, list_labels
 from recframe.frames.open_roles import find_label
 from recframe.frames.roles import find_roles
@@ -348,7 +347,7 @@ def read_catalogue(items: Any, columns: Columns, by: Any = None) -> Catalogue | 
 
 def _find_groups(items: pd.DataFrame, ids: pd.Index[Any], by: Any) -> tuple[Array, pd.DataFrame]:
     """Return the group of each distinct item, and the values of each group."""
-    with naming("items"):
+    with prefix_errors("items"):
         check_label(items, "by", *as_labels(by))
         labels = find_grouping(items, by, None, []).labels
     keys = pd.DataFrame({label: get_column(items, label).array for label in labels})
@@ -375,7 +374,7 @@ def _read_item_ids(items: Any, columns: Columns) -> pd.Index[Any]:
     """Return the ids in `items`: a frame, a Series, or a list."""
     if isinstance(items, pd.DataFrame):
         is_there = any(is_same(label, columns.item) for label in list_labels(items))
-        with naming("items"):
+        with prefix_errors("items"):
             label = find_label(items, "item", columns.item if is_there else INFER, ITEMS_ALONE)
         return as_ids("items", get_column(items, label))
     check_no_mask("items", items)

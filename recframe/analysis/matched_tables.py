@@ -11,8 +11,7 @@ from recframe.analysis.compare import Comparison, ScorePairs, compare_pairs
 from recframe.analysis.intervals import weigh_users
 from recframe.analysis.summary import summary_table
 from recframe.analysis.trusted import NOT_JUDGED, check_users_known, read_people
-from recframe.errors import RecframeError, count_of, quote, show_path
-from recframe.frames.judgments import naming
+from recframe.errors import RecframeError, count_of, prefix_errors, quote, show_path
 from recframe.frames.names import is_infer
 from recframe.frames.tables import make_columns, mean_table
 from recframe.frames.user_values import LEVELS, check_per_user
@@ -59,7 +58,7 @@ def match_tables(
     """
     read = []
     for table, name in zip(tables, names, strict=True):
-        with naming(show_path(name)):
+        with prefix_errors(show_path(name)):
             read.append(check_per_user(table))
     labels = chain(*(table.columns.unique("metric") for table in reversed(read)))
     alike = find_alike([*(metrics or ()), *labels, *floors])

@@ -12,10 +12,10 @@ from pandas.api.types import infer_dtype
 
 from recframe.analysis.bounds import share_judged
 from recframe.analysis.trusted import NOT_JUDGED
-from recframe.errors import RecframeError, as_text, count_of, quote
+from recframe.errors import RecframeError, as_text, count_of, prefix_errors, quote
 from recframe.frames.columns import Columns, find_companion_columns
 from recframe.frames.interactions import Interactions
-from recframe.frames.judgments import load_frame, naming, read_judgments
+from recframe.frames.judgments import load_frame, read_judgments
 from recframe.frames.names import check_label, get_column, is_same, list_labels, remove_labels
 from recframe.frames.tables import measure_table
 from recframe.frames.truth import Judge
@@ -75,7 +75,7 @@ def find_people(
     kept = {name: one if is_key(one) and one in pairs else INFER for name, one in names.items()}
     shared |= {"truth": pairs, "population": "all", "relevant": None, **kept}
     people = replace(options, **{**shared, "min_relevance": None})
-    with naming("trusted"):
+    with prefix_errors("trusted"):
         ids = find_companion_columns("truth", pairs, columns, people).labels
     others = remove_labels(list_labels(pairs), ids)
     if len(others) != 1:

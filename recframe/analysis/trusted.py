@@ -24,8 +24,7 @@ from recframe.analysis.intervals import (
     student_tail,
 )
 from recframe.analysis.resampling import Resampling
-from recframe.errors import RecframeError, as_text, count_of, quote
-from recframe.frames.judgments import naming
+from recframe.errors import RecframeError, as_text, count_of, prefix_errors, quote
 from recframe.frames.user_values import check_per_user, find_rows_of_users
 from recframe.kernel.threads import Array
 from recframe.metrics.names import find_alike
@@ -198,7 +197,7 @@ def read_people(trusted: Any, columns: pd.MultiIndex) -> pd.DataFrame:
 
     A user whom it lacks is not judged; a null is a judged user without a value.
     """
-    with naming("trusted"):
+    with prefix_errors("trusted"):
         table = check_per_user(trusted)
     alike = find_alike([*columns.unique("metric"), *table.columns.unique("metric")])
     table = table.rename(columns=alike, level="metric")

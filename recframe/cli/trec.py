@@ -23,14 +23,14 @@ from recframe.cli.results import (
 )
 from recframe.console import DONE, tell
 from recframe.conventions import TREC
-from recframe.errors import RecframeError, quote, shorten, show_path
+from recframe.errors import RecframeError, prefix_errors, quote, shorten, show_path
 from recframe.files.per_user_tables import describe_made, write_each
 from recframe.files.trec import QRELS_LINES, RUN_LINES, read_lines
 from recframe.frames.columns import Columns
 from recframe.frames.id_kinds import find_difference
 from recframe.frames.id_matching import Pairs
 from recframe.frames.interactions import read_interactions
-from recframe.frames.judgments import Candidates, Judgments, naming, read_excluded, read_judgments
+from recframe.frames.judgments import Candidates, Judgments, read_excluded, read_judgments
 from recframe.frames.tables import mean_table, measure_table, tidy_table
 from recframe.frames.truth import Judge
 from recframe.metrics.names import Metric, parse_metrics
@@ -121,7 +121,7 @@ def run_trec(arguments: argparse.Namespace) -> tuple[int, str]:
     with open_outputs(arguments, paths) as (output, each):
         files = {"truth": read_lines(arguments.qrels, QRELS_LINES)}
         if arguments.exclude is not None:
-            with naming("exclude"):
+            with prefix_errors("exclude"):
                 files["exclude"] = read_lines(arguments.exclude, QRELS_LINES)
         options = Options(**{**values, **files, "population": "truth", "like": "trec_eval"})
         excluded = read_excluded(RUN_COLUMNS, options)
@@ -187,7 +187,7 @@ def measure_run_file(
     unjudged = rows["query"][~rows["query"].isin(queries)].unique()
     is_ranked = queries.isin(rows["query"])
     judge = Judge(judgments, options)
-    with naming(show_path(path)):
+    with prefix_errors(show_path(path)):
         run = Candidates(RUN_COLUMNS, excluded, None).among(rows, is_all=True)
         if not is_ranked.any():
             of_run = pd.Index(unjudged)

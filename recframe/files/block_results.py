@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from recframe.errors import DAMAGE, RecframeError, RepeatedPairError, say_where
+from recframe.errors import DAMAGE, RecframeError, RepeatedPairError, prefix_errors, say_where
 from recframe.files.batches import MOST_ROWS
 from recframe.files.blocks import iter_blocks
 from recframe.files.discovery import find_files
@@ -38,7 +38,7 @@ from recframe.frames.companions import (
 from recframe.frames.grades import check_no_grades
 from recframe.frames.ids import as_users, list_levels
 from recframe.frames.interactions import Interactions, read_interactions
-from recframe.frames.judgments import find_parted_columns, naming
+from recframe.frames.judgments import find_parted_columns
 from recframe.frames.list_frames import make_companion_rows
 from recframe.frames.names import get_column, is_infer, list_labels, remove_labels
 from recframe.frames.splits import check_splits, find_part
@@ -67,7 +67,7 @@ def open_companion_files(files: Files, options: Options, limits: Limits) -> dict
         return {}
     companions = dict[str, Files]()
     for name, one in given.items():
-        with naming(name):
+        with prefix_errors(name):
             if (opened := _open_companion(name, one, files.columns, options, limits)) is None:
                 return {}
             companions[name] = opened

@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recframe.errors import RecframeError, quote, show_path
+from recframe.errors import RecframeError, prefix_errors, quote, show_path
 from recframe.files.batches import MOST_ROWS, Read, batch_bytes, gather, next_ahead, read_batches
 from recframe.files.footers import SCORE_BYTES, Files
 from recframe.files.limits import (
@@ -31,7 +31,6 @@ from recframe.files.limits import (
 )
 from recframe.files.row_groups import FREE, RowGroup
 from recframe.files.source_files import TEXTS
-from recframe.frames.judgments import naming
 from recframe.kernel.threads import Array, n_processors, run_ahead
 from recframe.other_tables import read_column
 
@@ -160,7 +159,7 @@ def _read_rows_to_spill(name: str, files: Files, limits: Limits, progress: Progr
 
     def read() -> Iterator[pa.RecordBatch]:
         n_bytes_read = _bytes_to_divide(limits.memory)
-        with naming(name) if name else nullcontext():
+        with prefix_errors(name) if name else nullcontext():
             for _, batch in read_batches(files, row_groups, n_bytes_read, progress, is_plain=True):
                 yield batch
 

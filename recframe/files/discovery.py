@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 
-from recframe.errors import RecframeError, quote, show_path
+from recframe.errors import RecframeError, prefix_errors, quote, show_path
 from recframe.files.footers import Files
 from recframe.files.limits import Limits
 from recframe.files.source_files import (
@@ -22,7 +22,6 @@ from recframe.files.source_files import (
     plain_type,
 )
 from recframe.formats import PARQUET, Delimited, GivenRows, find_format, open_rows
-from recframe.frames.judgments import naming
 from recframe.frames.splits import OF_FILES, split_files
 from recframe.other_tables import RELATION, is_instance
 from recframe.stores import ENVIRONMENT, Access, check_named, is_uri, without_file
@@ -59,7 +58,7 @@ def find_files(source: Any, argument: str = "", access: Access = ENVIRONMENT) ->
         return _find_given(source, argument, access)
     listed = [source] if isinstance(source, str | os.PathLike) else source
     listing, sources, is_named = Listing(access), list[SourceFile](), False
-    with naming(argument) if argument else nullcontext():
+    with prefix_errors(argument) if argument else nullcontext():
         paths = [os.fspath(path) for path in listed]
         for path in paths:
             check_named("path", path)

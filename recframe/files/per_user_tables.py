@@ -15,9 +15,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from recframe.errors import DAMAGE, RecframeError, quote, show_path
+from recframe.errors import DAMAGE, RecframeError, prefix_errors, quote, show_path
 from recframe.frames.ids import as_users, list_levels
-from recframe.frames.judgments import naming
 from recframe.frames.tables import sort_table, tidy_table
 from recframe.frames.user_values import LEVELS, WEIGHTS, check_per_user
 from recframe.kernel.threads import Array
@@ -112,7 +111,7 @@ def read_joined(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
     if not given or not all(map(is_path, given)):
         raise frame_error("path", "the path of a file of --per-user, or a list of them", path)
     paths = [without_file(os.fspath(one)) for one in given]
-    with naming("path"):
+    with prefix_errors("path"):
         saved = read_saved(paths)
         weights = join_weights(saved, paths)
     tables = [one.table for one in saved]

@@ -17,9 +17,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recframe.errors import RecframeError, quote, shorten, show_path
+from recframe.errors import RecframeError, prefix_errors, quote, shorten, show_path
 from recframe.frames.ids import encode, find_users
-from recframe.frames.judgments import naming
 from recframe.frames.names import find_role
 from recframe.kernel.grouping import SortedPairs
 from recframe.other_tables import PathLike, frame_error, is_path
@@ -176,7 +175,7 @@ def _read_given(path: Any, layout: LineLayout) -> pd.DataFrame:
     """Return the file of a path as a frame; a refusal names the argument."""
     if not is_path(path):
         raise frame_error("path", f"the path of a file with {layout.kind}", path)
-    with naming("path"):
+    with prefix_errors("path"):
         return read_lines(os.fspath(path), layout)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Hashable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Hashable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -19,8 +19,8 @@ from recframe.errors import (
     RecframeError,
     RepeatedPairError,
     count_of,
+    prefix_errors,
     quote,
-    say_where,
     shorten,
     show_path,
 )
@@ -74,7 +74,7 @@ def load_frame(name: str, source: Any, options: Options | None = None) -> pd.Dat
     if isinstance(source, pd.DataFrame):
         return source
     frame = _load_file(name, source)
-    with naming(name):
+    with prefix_errors(name):
         return make_companion_rows(name, frame, options)
 
 
@@ -90,7 +90,7 @@ def _load_file(name: str, source: Any) -> pd.DataFrame:
         source if isinstance(source, PathWithAccess) else (os.fspath(source), ENVIRONMENT)
     )
     listings = Listing(access)
-    with naming(name):
+    with prefix_errors(name):
         first, *others = listed = listings.find(path)
         if first.log and not others:
             return _read_delta(first.log)
@@ -151,21 +151,11 @@ def _read_all(rows: Any, source: Any, filesystem: Any = None) -> pd.DataFrame:
     return pd.DataFrame(table.to_pandas())
 
 
-@contextmanager
-def naming(name: str) -> Iterator[None]:
-    """Put the name of an option before the message of a refusal."""
-    try:
-        yield
-    except RecframeError as error:
-        say_where(f"{name}: ", error)
-        raise
-
-
 def check_given_columns(columns: Columns, options: Options) -> None:
     """Raise if truth or exclude is a frame without the columns that it needs."""
     for name in ("truth", "exclude"):
         if isinstance(frame := getattr(options, name), pd.DataFrame):
-            with naming(name):
+            with prefix_errors(name):
                 find_companion_columns(name, frame, columns, options)
 
 
@@ -175,7 +165,7 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
     Unless it `is_all` of truth, it may have no row.
     """
     truth = load_frame("truth", options.truth, options)
-    with naming("truth"):
+    with prefix_errors("truth"):
         of_rows, columns = columns, find_companion_columns("truth", truth, columns, options)
         check_splits(truth, list_labels(truth, columns.labels), columns, options, of_truth=True)
         for label in find_times(truth, columns, of_rows, options):
@@ -221,7 +211,7 @@ def read_excluded(columns: Columns, options: Options, *, is_all: bool = True) ->
     if options.exclude is None:
         return None
     frame = load_frame("exclude", options.exclude)
-    with naming("exclude"):
+    with prefix_errors("exclude"):
         columns = find_companion_columns("exclude", frame, columns, options)
         may_drop = options.missing == "drop" or columns.has_empty
         rows = complete_rows(frame, columns.labels) if may_drop else None

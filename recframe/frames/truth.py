@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, prefix_errors
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.id_matching import Matches, Overlap, Pairs, append, match
 from recframe.frames.ids import Ids, encode
 from recframe.frames.interactions import Interactions, Judged, read_interactions
-from recframe.frames.judgments import Candidates, Judgments, naming, read_excluded, read_judgments
+from recframe.frames.judgments import Candidates, Judgments, read_excluded, read_judgments
 from recframe.frames.names import is_same
 from recframe.frames.values import Gains
 from recframe.kernel.grouping import SortedPairs
@@ -141,7 +141,7 @@ def judge_rows(interactions: Interactions, judgments: Judgments, matches: Matche
         return matches.user[pairs], item.restore(item.codes[pairs])
 
     def match_gains(gain: str) -> Gains:
-        with naming("truth"):
+        with prefix_errors("truth"):
             of_pairs = judgments.rows.gains(gain).gain  # type: ignore[union-attr]  # has grades
         of_rows = np.zeros(n_rows, of_pairs.dtype)
         of_rows[matches.row] = of_pairs[matches.pair]

@@ -10,12 +10,11 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that all give it
 from pyspark.sql import types as kinds
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from recframe.errors import RecframeError, quote, shorten
+from recframe.errors import RecframeError, prefix_errors, quote, shorten
 from recframe.frames.columns import Columns, Features
 from recframe.frames.judgments import (
     find_parted_columns,
     load_frame,
-    naming,
     read_excluded,
     read_judgments,
 )
@@ -154,7 +153,7 @@ def open_companions(
             continue
         source: Any = load_frame(name, getattr(options, name), options)
         options = replace(options, **{name: source})
-        with naming(name):
+        with prefix_errors(name):
             roles = find_parted_columns(name, source, columns, options)
         rows = given.get(name)
         if rows is None:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import ArrayLike
 from pandas.api.types import is_list_like
 
-from recframe.errors import RecframeError, quote
+from recframe.errors import RecframeError, prefix_errors, quote
 from recframe.frames.constructors.matrices import read_sparse
 from recframe.frames.constructors.rows import (
     as_ids,
@@ -24,7 +24,6 @@ from recframe.frames.constructors.rows import (
 )
 from recframe.frames.constructors.runs import join_runs
 from recframe.frames.ids import as_users
-from recframe.frames.judgments import naming
 from recframe.frames.list_columns import choose_lists, find_fields
 from recframe.frames.list_frames import (
     FieldColumns,
@@ -171,7 +170,7 @@ def from_lists(
             )
         columns = ListColumns(["user"], [], ["items"])
         return _make_list_frame(_frame_dict(lists), columns, None, duplicates, "lists")
-    with naming("lists"):
+    with prefix_errors("lists"):
         frame = _read_list_table(lists)
         users = as_labels(user if isinstance(user, list) else find_label(frame, "user", user))
         check_label(frame, "user", *users)
