@@ -200,7 +200,7 @@ def make_results(work: Partitions, tables: Mapping[str, Side], *, reads_all: boo
         if not reads_all:
             return as_table(tidy_table(made), schema)
         own = find_rows(table, "frame").take(pa.array(made.index, pa.int64()))
-        added: Any = schema[own.num_columns :]  # type: ignore[index]  # It takes slices.
+        added = kinds.StructType(schema.fields[own.num_columns :])
         ranks = as_table(made.iloc[:, -len(added) :], added)
         return pa.table([*own.columns, *ranks.columns], schema.names)
 

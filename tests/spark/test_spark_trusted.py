@@ -22,7 +22,10 @@ def test_table_of_pandas(spark, form):
 
     for method in ("summary", "compare"):
         expected = getattr(rec_of(rows), method)("precision@3", trusted=trusted).reset_index()
-        made = getattr(on_spark, method)("precision@3", trusted=trusted).toPandas()
+        table = getattr(on_spark, method)("precision@3", trusted=trusted)
+        types = dict(table.dtypes)
+        assert ["bigint", "double"] == [types["n_trusted"], types["worth"]]
+        made = table.toPandas()
         made = made.set_index("score").loc[expected["score"]].reset_index()
         for column in ("low", "high", "n_trusted", "judge_bias", "worth"):
             assert expected[column].tolist() == pytest.approx(made[column].tolist(), rel=1e-12)
