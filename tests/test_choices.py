@@ -210,6 +210,32 @@ def test_items_of_truth_next_to_lists(entry, tmp_path):
         assert mean == table["score", METRIC].mean()
 
 
+def test_texts_of_truth_next_to_lists_of_their_ids():
+    """A text that is named like an item and a list of ids are both candidates."""
+    truth = pd.DataFrame({"user": ["c1", "c2"], "document": ["a text", "b text"]})
+    truth["document_ids"] = [["a", "x"], ["c"]]
+    with pytest.raises(RecframeError) as refused:
+        RECS.rec(truth=truth).mean(METRIC)
+    assert ["document", "document_ids"] == refused.value.answers["truth_item"].candidates
+    table = RECS.rec(truth=truth, truth_item="document_ids").mean(METRIC)
+    assert 0.75 == table.loc["score", METRIC]
+
+
+@pytest.mark.parametrize("name", ["product_category", "document_type", "video_length", "n_items"])
+def test_facts_of_items_next_to_lists(name):
+    """A column whose name only begins with an item is no candidate for the items of truth."""
+    truth = pd.DataFrame({"user": ["c1", "c2"], "items": [["a", "x"], ["c"]]})
+    table = RECS.rec(truth=truth.assign(**{name: [1, 2]}), relevant=None).mean(METRIC)
+    assert 0.75 == table.loc["score", METRIC]
+
+
+def test_users_named_like_items():
+    """A frame without items has users under a name of items, and the refusal asks for them."""
+    frame = pd.DataFrame({"product_name": list("abcd"), "score": [4, 3, 2, 1.0]})
+    with pytest.raises(RecframeError, match="user: no column found"):
+        frame.assign(relevant=[1, 0, 0, 1]).rec.mean("mrr")
+
+
 def test_tuples_of_truth():
     """Tuples of several lengths are lists of items; of one length they may be ids."""
     lists = [("a", "y"), ("c",)]

@@ -238,7 +238,8 @@ def test_a_column_of_models_may_be_of_rankings():
 def test_lists_of_several_days(entry, make, tmp_path):
     """Lists of several days are asked about, if rows have relevance and no truth."""
     rng = np.random.default_rng(0)
-    rows = pd.DataFrame({"user": np.repeat(range(20), 10), "item": range(200)})
+    rows = pd.DataFrame({"user": np.repeat(range(20), 10), "item": np.arange(200)})
+    rows["item"] = (rows["user"] + rows["item"] % 10 * 3) % 40
     rows["date"] = np.tile(list(map(make, ["2026-11-01"] * 5 + ["2026-11-02"] * 5)), 20)
     rows["score"], rows["relevant"] = rng.random(200), rng.integers(0, 2, 200)
     assert "20 of 20 users that were looked at have several rows" in refuse(entry, rows, tmp_path)
@@ -261,8 +262,9 @@ def test_times_of_events_and_items_are_no_days():
 @pytest.mark.parametrize("entry", ["frame", "Arrow", "Polars", "csv", "command line"])
 def test_ranks_that_rise_with_scores(entry, tmp_path):
     """Ranks that rise with the scores of all users ask whether scores are distances."""
-    rows = pd.DataFrame({"user": [1, 1, 1, 2, 2, 2], "item": list("xyzxyw"), "rank": [1, 2, 3] * 2})
-    rows = rows.assign(score=[0.1, 0.4, 0.6, 0.2, 0.3, 0.9], relevant=[1, 0, 0] * 2)
+    rows = pd.DataFrame({"user": np.repeat([1, 2, 3], 3), "item": list("xyz") * 3})
+    rows = rows.assign(rank=[1, 2, 3] * 3, relevant=[1, 0, 0] * 3)
+    rows["score"] = [0.1, 0.4, 0.6, 0.2, 0.3, 0.9, 0.5, 0.7, 0.8]
     assert "the scores of all users rise with 'rank'" in refuse(entry, rows, tmp_path)
     for ascending, mean in ((True, 1.0), (False, 1 / 3)):
         assert mean == rows.rec(ascending=ascending).mean("mrr").loc["score", "mrr"]

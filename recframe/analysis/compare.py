@@ -79,7 +79,7 @@ class ScorePairs(NamedTuple):
     def columns(self, cells: Array | None = None) -> Iterator[tuple[Any, Array, Array]]:
         """Yield each metric of each pair, with the values of the score and of the baseline.
 
-        `text_types` are other values of the same columns and users, a row for each column.
+        `cells` are other values of the same columns and users, a row for each column.
         """
         metrics = self.per_user.columns.unique("metric")
         cells = self.per_user.to_numpy().T if cells is None else cells

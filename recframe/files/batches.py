@@ -4,7 +4,7 @@ Text becomes a dictionary and codes, however a file stores it. It stays plain in
 partitioned by user, because few rows of a partition share a text.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, repeat, takewhile
 from threading import get_ident
@@ -42,7 +42,7 @@ def read_batches(
     progress: Progress,
     *,
     is_plain: bool = False,
-) -> Iterator[Read]:
+) -> Generator[Read, None, None]:
     """Yield row groups in batches of about `n_bytes`, the columns in the types of `Files.types`.
 
     Text comes as a dictionary and codes, unless `is_plain`.
@@ -104,9 +104,7 @@ class RowGroupReader:
     def iter_row_groups(self) -> Iterator[tuple[RowGroup, Iterable[pa.RecordBatch]]]:
         """Return an iterator over the row groups and their batches."""
         if self.in_threads:
-            return run_ahead(
-                lambda one: (one, list(self.iter_rows(one))), self.row_groups, self.n_threads
-            )
+            return run_ahead(self.read_whole_group, self.row_groups, self.n_threads)
         if self.is_here:
             return ((one, self.iter_rows(one)) for one in self.row_groups)
         return run_ahead(self.read_first, self.row_groups, REQUESTS, self.count_bytes, self.room)
@@ -229,7 +227,7 @@ def batch_bytes(batch: pa.RecordBatch, row_bytes: int) -> int:
     return n_bytes
 
 
-def next_ahead(elements: Iterator[Element]) -> Iterator[Element]:
+def next_ahead(elements: Iterator[Element]) -> Generator[Element, None, None]:
     """Yield the elements of an iterator; a thread makes the next one while the caller uses one."""
     made = run_ahead(lambda _: next(elements, None), repeat(None), 1)
     yield from takewhile(lambda element: element is not None, made)

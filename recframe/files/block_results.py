@@ -137,8 +137,9 @@ def iter_parts(
         def make_part(block: pd.DataFrame, *frames: pd.DataFrame) -> BlockResult:
             given: dict[str, Any] = dict(zip(files.companions, frames, strict=True))
             own = replace(options, **given)
+            typed = block.astype(texts) if texts else block  # It would be a copy.
             companions = read_companions(columns, own, are_parted=True) if given else whole
-            return make_block(block.astype(texts), companions, make_restored, columns, own)
+            return make_block(typed, companions, make_restored, columns, own)
 
         with showing(limits.progress, files.n_rows) as progress:
             for result in make_each(files, limits, progress, make_part, in_threads=not held):

@@ -6,7 +6,7 @@ user in a temporary file. If several columns tell users apart, a sweep uses the 
 exclude are partitioned by the same hashes as the rows.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
 from contextlib import ExitStack, closing, nullcontext
 from operator import le, lt
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -61,7 +61,7 @@ class RowsToSpill(NamedTuple):
     """Rows to partition by user, from the evaluated files, truth or exclude."""
 
     files: Files
-    batches: Iterator[pa.RecordBatch]
+    batches: Generator[pa.RecordBatch, None, None]
     n_rows: int
     n_bytes: int  # in memory
 
@@ -128,12 +128,12 @@ def iter_blocks(
         return
     route, row_groups, memory = plan_blocks(files)
     limits = limits._replace(memory=memory)
-    reads = read_batches(files, row_groups, memory // 16, progress)
     if route == "sweep":
         most = min(MOST_ROWS * files.row_bytes, memory // SWEPT_SHARE)
         n_threads = min(n_processors(), max(1, memory // most - 3))  # Reading needs room.
-        blocks = _sweep(files, reads, memory)
-        yield from run_ahead(lambda block: make([make_frame(block, files)]), blocks, n_threads)
+        with closing(read_batches(files, row_groups, memory // 16, progress)) as reads:
+            blocks = _sweep(files, reads, memory)
+            yield from run_ahead(lambda block: make([make_frame(block, files)]), blocks, n_threads)
     elif route == "spill":
         inputs = [_read_rows_to_spill("", files, limits, progress)]
         inputs += [
@@ -144,7 +144,9 @@ def iter_blocks(
     else:
         if (n_bytes := sum(one.n_bytes for one in row_groups)) > files.memory + ROOM:
             raise room_error("all rows of the one ranking", n_bytes, files.memory)
-        if len(frame := make_frame((batch for _, batch in reads), files)):
+        with closing(read_batches(files, row_groups, memory // 16, progress)) as reads:
+            frame = make_frame((batch for _, batch in reads), files)
+        if len(frame):
             pa.default_memory_pool().release_unused()  # The pool keeps the memory of batches.
             yield make([frame])
 
@@ -157,7 +159,7 @@ def _read_rows_to_spill(name: str, files: Files, limits: Limits, progress: Progr
     row_groups = files.row_groups
     n_bytes = sum(one.n_bytes + one.n_rows * one.text_bytes for one in row_groups)
 
-    def read() -> Iterator[pa.RecordBatch]:
+    def read() -> Generator[pa.RecordBatch, None, None]:
         n_bytes_read = _bytes_to_divide(limits.memory)
         with prefix_errors(name) if name else nullcontext():
             for _, batch in read_batches(files, row_groups, n_bytes_read, progress, is_plain=True):
@@ -272,7 +274,10 @@ def _spilled(
             schema = pa.schema(rows.files.types)
             spill = Spill(limits.folder, schema, rows.files.users, n_buckets, level)
             spills.append(stack.enter_context(closing(spill)))
+            # After an error, a garbage collector would end these in any thread, which may hang.
+            stack.enter_context(closing(rows.batches))
             batches = next_ahead(gather(rows.batches, _bytes_to_divide(memory)))
+            stack.enter_context(closing(batches))
             for number, parts in enumerate(run_ahead(spill.divide, batches, n_threads)):
                 spill.add(parts)
                 progress.report()
@@ -345,7 +350,7 @@ class Spill(TemporaryRows):
             self._places[bucket].append((start, written.size))
             start += written.size
 
-    def read_bucket(self, bucket: int) -> Iterator[pa.RecordBatch]:
+    def read_bucket(self, bucket: int) -> Generator[pa.RecordBatch, None, None]:
         """Yield the rows of a bucket, in one batch or more."""
         if not self._places[bucket]:
             yield pa.RecordBatch.from_pylist([], self._schema)

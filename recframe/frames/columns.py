@@ -133,6 +133,7 @@ def find_columns(
     for score in columns.scores:
         if isinstance(score, str) and score.encode(errors="ignore").decode() != score:
             raise RecframeError(f"{role}={quote(score)}: a name must be text of UTF-8. Rename it.")
+    columns = columns._replace(list_number=_find_list_number(frame))
     others = remove_labels(other_labels(frame, columns), [options.item])
     kinds = {label: dtype.kind for label, dtype in list_fields(frame)}
     measures = [label for label in others if kinds[label] == "f"]
@@ -177,15 +178,18 @@ def find_companion_columns(name: str, frame: Any, columns: Columns, options: Opt
     return _name_columns(frame, roles)
 
 
+def _find_list_number(frame: pd.DataFrame) -> Hashable:
+    """Return the column that tells lists of one user apart, None without one."""
+    return LIST if EMPTY in frame.attrs and LIST in frame else None
+
+
 def _name_columns(frame: pd.DataFrame, roles: Roles, **others: Any) -> Columns:
     """Return the labels of checked roles."""
     labels = {name.removeprefix("truth_"): role.labels for name, role in roles.items()}
     users, items, scores, relevant = (labels.get(name, []) for name in NAMES)
     user, item, relevance = (next(iter(each), None) for each in (users, items, relevant))
     several = users if len(users) > 1 else user
-    has_empty = EMPTY in frame.attrs
-    others["list_number"] = LIST if has_empty and LIST in frame else None
-    return Columns(several, scores, relevance, item, has_empty=has_empty, **others)
+    return Columns(several, scores, relevance, item, has_empty=EMPTY in frame.attrs, **others)
 
 
 def other_labels(frame: pd.DataFrame, columns: Columns) -> list[Hashable]:

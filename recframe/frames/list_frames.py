@@ -91,7 +91,8 @@ def _find_type(column: pd.Series, with_tuples: bool) -> pa.DataType | None:
 
 def _are_lists(cells: list[Any]) -> bool:
     """Return whether cells are lists, not tuples that may be ids."""
-    return any(not isinstance(cell, Hashable) for cell in cells) or len(set(map(len, cells))) > 1
+    lengths = {len(cell) for cell in cells if hasattr(cell, "__len__")}
+    return any(not isinstance(cell, Hashable) for cell in cells) or len(lengths) > 1
 
 
 def list_texts(
@@ -267,10 +268,10 @@ def make_companion_rows(
     flat = remove_labels(list_labels(frame), types)
     is_named = not is_infer(item) and item in types
     is_flat = any(find_role(label) == "item" or is_same(label, item) for label in flat)
+    if name == "truth" and is_infer(item):
+        _check_items(flat, list(types), is_flat=is_flat)
     if not types or (is_flat and not is_named):
         return frame
-    if not is_named:
-        _check_items(name, flat, list(types))
     label = item if is_named else choose_lists(types, name)[0]
     labels = [label, *_list_relevance(name, frame, types, label, is_named=is_named)]
     rows, fields = read_list_rows(frame, labels, pd.RangeIndex(len(frame)), sep)
@@ -294,9 +295,14 @@ def _check_padding(fields: FieldColumns, items: list[Hashable]) -> None:
             )
 
 
-def _check_items(name: str, flat: list[Hashable], lists: list[Hashable]) -> None:
-    """Raise if truth may have items in a column next to lists of items."""
-    if name == "truth" and (ids := list(filter(may_be_item, flat))):
+def _check_items(flat: list[Hashable], lists: list[Hashable], *, is_flat: bool) -> None:
+    """Raise if truth may have items in a column next to lists of items.
+
+    If a column is named as an item (`is_flat`), lists are items only if they are named so too.
+    """
+    ids = list(filter(may_be_item, flat))
+    lists = list(filter(may_be_item, lists)) if is_flat else lists
+    if ids and lists:
         raise RecframeError(
             f"{shown(ids)} may hold items, and {shown(lists)} lists of items. Pass truth_item= the "
             "one of relevant items.",

@@ -84,9 +84,11 @@ def find_role(label: Hashable) -> str | None:
 
 
 def may_be_item(label: Hashable) -> bool:
-    """Return whether a word of a name, such as next_item, stands for items, not their number."""
+    """Return whether the last word of a name, such as next_item or parent_asin, is an item."""
     words = split_words(label)
-    return any(find_role(word) == "item" for word in words) and not has_meaning(words, "statistic")
+    last = words[-2] if has_meaning(words[-1:], "id") and len(words) > 1 else words[-1]
+    is_item = find_role(last) == "item" or find_role(words[-1]) == "item"
+    return is_item and not has_meaning(words, "statistic")
 
 
 def is_same(name: Any, label: Any) -> bool:

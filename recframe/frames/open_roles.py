@@ -103,7 +103,8 @@ def _list_hints(frame: pd.DataFrame, roles: Roles, answers: Mapping[str, Any]) -
     if "user" in choices and frame.index.nlevels > 1 and None in frame.index.names:
         hints.append("levels of the index have no name: df.rename_axis(['user', None]) names one")
     similar = [one for one in choices.get("user", Choice([])).candidates if may_be_item(one)]
-    if similar and (items := roles["item"].labels):
+    items = roles["item"].found if "item" in roles else []
+    if similar and items:
         pair = f"user={quote(items[0])}, item={quote(similar[0])}"
         hints.append(f"in lists of similar items, {pair}")
     if "score" in choices and len(choices["score"].candidates) < 2:

@@ -26,7 +26,7 @@ from recframe.frames.names import (
     shown,
 )
 from recframe.frames.splits import check_splits, is_flag
-from recframe.frames.words import is_of_row, is_time, less_is_better
+from recframe.frames.words import is_day, is_of_row, is_time, less_is_better, split_words
 from recframe.kernel.grouping import combine
 from recframe.kernel.threads import Array
 from recframe.notes import note
@@ -38,7 +38,8 @@ N_USERS_SEEN = 100  # users at each place of rows in memory
 N_VALUES_SEEN = 20  # the most values of a column of models
 MOST_RANKINGS = 20  # the most rankings of a unit; a tenant or a country has more
 FEW_SHARES, MANY_ROWS = 3, 20  # Probabilities have more distinct values in so many rows.
-LEAST_STEPS = 3  # from row to row, so that ranks and scores do not agree by chance
+RANKS = {"rank", "ranking", "position"}
+LEAST_STEPS = 6  # from row to row, so that ranks and scores do not agree by chance
 NEARLY = 0.9  # the share of values, or of users, that must show a pattern
 # Times as text and numbers: 2024-01-31, 20240131, 7:30, seconds since 1970 or fractions of them.
 MOMENT = re.compile(
@@ -115,13 +116,14 @@ def check_others(
         kept = np.flatnonzero(~np.isin(user, user[[0, *ends[:-1], *(ends - 1)]]))
         user = pd.factorize(user[kept])[0]
     check_splits(rows, labels, columns, options)
-    for rank in [one for one in labels if isinstance(one, str) and less_is_better(one)]:
+    for rank in [one for one in labels if not RANKS.isdisjoint(split_words(one))]:
         _check_rank(rows, rank, user, kept, columns, options)
     for label in labels if user.max(initial=0) else ():
         if is_of_row(label):
             continue
         if is_time(label):
-            _check_days(rows, label, user, kept, columns, options)
+            if is_day(label):
+                _check_days(rows, label, user, kept, columns, options)
         else:
             _check_other(rows, label, user, kept, columns, options)
 
@@ -157,11 +159,12 @@ def check_classes(
 
 
 def _may_rank(column: pd.Series) -> bool:
-    """Return whether a column has many different numbers, and some are fractions."""
+    """Return whether a column has many fractions, within 0 and 1 like probabilities or negative."""
     values = column.to_numpy(float, na_value=np.nan)
     values = values[np.isfinite(values)]
     are_many = len(np.unique(values)) > FEW_SHARES or len(values) < MANY_ROWS
-    return bool((values % 1 > 0).any() and are_many)
+    are_prices = values.min(initial=0) >= 0 and values.max(initial=0) > 1
+    return bool((values % 1 > 0).any() and are_many and not are_prices)
 
 
 def check_unit(places: Sequence[pd.DataFrame], label: Hashable, columns: Columns) -> None:
@@ -257,10 +260,11 @@ def _check_days(
         return
     is_open = False
     with suppress(*DAMAGE):  # Items may not be read, and ids may be invalid.
-        item, _ = _factorize(rows, columns.item, kept)
+        item, items = _factorize(rows, columns.item, kept)
         relevant = [_factorize(rows, columns.relevant, kept)[0]] * (columns.relevant is not None)
-        # Items that repeat are asked about as such.
-        is_once = len(np.unique(combine(user, item))) == len(item)
+        # An item that a user has twice is asked about as such. Without items that users share,
+        # days may be those of documents.
+        is_once = len(np.unique(combine(user, item))) == len(item) > len(items)
         is_open = is_once and not _is_decided(codes, [item, *relevant])
     if not is_open:
         return

@@ -71,6 +71,12 @@ def is_time(label: Hashable) -> bool:
 
 
 @lru_cache(N_KEPT)
+def is_day(label: Hashable) -> bool:
+    """Return whether a word of a name stands for a day, but not for one of a week."""
+    words = split_words(label)
+    return not {"date", "day"}.isdisjoint(words) and "week" not in words
+
+
 def means_ids(label: Hashable) -> bool:
     """Return whether the last word of a name stands for ids."""
     return has_meaning(split_words(label)[-1:], "id")
