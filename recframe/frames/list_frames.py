@@ -268,7 +268,7 @@ def make_companion_rows(
     flat = remove_labels(list_labels(frame), types)
     is_named = not is_infer(item) and item in types
     is_flat = any(find_role(label) == "item" or is_same(label, item) for label in flat)
-    if name == "truth" and is_infer(item):
+    if types and name == "truth" and is_infer(item):
         _check_items(flat, list(types), is_flat=is_flat)
     if not types or (is_flat and not is_named):
         return frame
