@@ -9,7 +9,7 @@ import re
 import warnings
 from collections.abc import Hashable, Iterable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -101,6 +101,33 @@ def _concat(places: Sequence[pd.DataFrame]) -> pd.DataFrame:
         return places[0] if len(places) == 1 else pd.concat(places)
 
 
+class SeenRows(NamedTuple):
+    """A sample of rows, and the positions of the rows `kept`: their users have all rows in it.
+
+    `kept` is None for all rows, and `user` has the user of each row kept.
+    """
+
+    frame: pd.DataFrame
+    user: Array
+    kept: Array | None
+
+    def factorize(self, label: Hashable) -> tuple[Array, pd.Index[Any]]:
+        """Return the codes and values of a column in the rows kept, none for unhashable cells."""
+        with suppress(*DAMAGE):
+            return _factorize(self.frame, label, self.kept)
+        return np.empty(0, int), pd.Index([])
+
+    def list_steps(self, score: Hashable, values: pd.Index[Any], codes: Array) -> Array:
+        """Return how much integers rise from row to row of each user in order of scores."""
+        scores = get_column(self.frame, score, self.kept)
+        if values.dtype.kind not in "iu" or not is_numeric_dtype(scores.dtype):
+            return np.empty(0)
+        order = np.lexsort((scores.to_numpy(float, na_value=np.nan), self.user))
+        steps: Array = np.diff(values.to_numpy(float, na_value=np.nan)[codes[order]])
+        of_users: Array = steps[np.diff(self.user[order]) == 0]
+        return of_users
+
+
 def check_others(
     places: Sequence[pd.DataFrame], labels: Sequence[Hashable], columns: Columns, options: Options
 ) -> None:
@@ -116,16 +143,14 @@ def check_others(
         kept = np.flatnonzero(~np.isin(user, user[[0, *ends[:-1], *(ends - 1)]]))
         user = pd.factorize(user[kept])[0]
     check_splits(rows, labels, columns, options)
+    seen = SeenRows(rows, user, kept)
     for rank in [one for one in labels if not RANKS.isdisjoint(split_words(one))]:
-        _check_rank(rows, rank, user, kept, columns, options)
+        _check_rank(seen, rank, columns, options)
     for label in labels if user.max(initial=0) else ():
-        if is_of_row(label):
-            continue
-        if is_time(label):
-            if is_day(label):
-                _check_days(rows, label, user, kept, columns, options)
-        else:
-            _check_other(rows, label, user, kept, columns, options)
+        if is_day(label) and not is_of_row(label):
+            _check_days(seen, label, columns, options)
+        elif not (is_of_row(label) or is_time(label)):
+            _check_other(seen, label, columns, options)
 
 
 def are_classes(places: Sequence[pd.DataFrame], columns: Columns) -> bool:
@@ -191,22 +216,9 @@ def check_unit(places: Sequence[pd.DataFrame], label: Hashable, columns: Columns
         )
 
 
-def _check_other(
-    rows: pd.DataFrame,
-    label: Hashable,
-    user: Array,
-    kept: Array | None,
-    columns: Columns,
-    options: Options,
-) -> None:
-    """Raise if a column seems to hold lists or models; note one that may hold models.
-
-    `kept` are the rows of users whose rows are all here, None for all rows, and `user` is the user
-    of each.
-    """
-    codes, values = np.empty(0, int), pd.Index([])
-    with suppress(*DAMAGE):  # Cells may be unhashable.
-        codes, values = _factorize(rows, label, kept)
+def _check_other(seen: SeenRows, label: Hashable, columns: Columns, options: Options) -> None:
+    """Raise if a column seems to hold lists or models; note one that may hold models."""
+    user, (codes, values) = seen.user, seen.factorize(label)
     n_users, n_values = int(user.max()) + 1, len(values)
     if not 1 < n_values <= len(codes) // 2 or values.hasnans:
         return
@@ -225,43 +237,34 @@ def _check_other(
         return
     with suppress(*DAMAGE):  # Ids may be invalid.
         ids = [one for one in (columns.item, columns.relevant) if one is not None]
-        if _is_decided(codes, (_factorize(rows, one, kept)[0] for one in ids)):
+        if _is_decided(codes, (_factorize(seen.frame, one, seen.kept)[0] for one in ids)):
             return
     if are_lists:
         raise _lists_error(label, columns, n_several, n_users)
-    if not _follows_score(rows, kept, user, values, codes, columns):
+    steps = seen.list_steps(columns.score_columns[0], values, codes)
+    follows_score = len(steps) > 0 and ((steps >= 0).all() or (steps <= 0).all())
+    if not follows_score:  # Numbers of pages rise or fall with the score of every user.
         n_rows = np.bincount(user * n_values + codes, minlength=n_users * n_values)
         _check_models(label, columns, values, n_rows.reshape(n_users, n_values))
 
 
-def _check_days(
-    rows: pd.DataFrame,
-    label: Hashable,
-    user: Array,
-    kept: Array | None,
-    columns: Columns,
-    options: Options,
-) -> None:
+def _check_days(seen: SeenRows, label: Hashable, columns: Columns, options: Options) -> None:
     """Raise if most users have several rows at each of several days, as in daily lists.
 
     A day such as the release of an item is decided by the item. Truth is asked about its own days.
     """
-    codes, values = np.empty(0, int), pd.Index([])
-    with suppress(*DAMAGE):  # Cells may be unhashable.
-        codes, values = _factorize(rows, label, kept)
+    user, (codes, values) = seen.user, seen.factorize(label)
     if len(values) < 2 or values.hasnans or not is_infer(options.user) or options.has_truth:
         return
     cells, counts = np.unique(user * len(values) + codes, return_counts=True)
-    n_users, n_several = (
-        int(user.max()) + 1,
-        np.count_nonzero(np.bincount(cells // len(values)) > 1),
-    )
+    n_users = int(user.max()) + 1
+    n_several = np.count_nonzero(np.bincount(cells // len(values)) > 1)
     if np.mean(counts > 1) < NEARLY or n_several <= max(1, n_users // 2):
         return
     is_open = False
     with suppress(*DAMAGE):  # Items may not be read, and ids may be invalid.
-        item, items = _factorize(rows, columns.item, kept)
-        relevant = [_factorize(rows, columns.relevant, kept)[0]] * (columns.relevant is not None)
+        item, items = _factorize(seen.frame, columns.item, seen.kept)
+        relevant = [seen.factorize(columns.relevant)[0]] * (columns.relevant is not None)
         # An item that a user has twice is asked about as such. Without items that users share,
         # days may be those of documents.
         is_once = len(np.unique(combine(user, item))) == len(item) > len(items)
@@ -318,48 +321,13 @@ def _is_decided(codes: Array, others: Iterable[Array]) -> bool:
     return False
 
 
-def _follows_score(
-    rows: pd.DataFrame, kept: Array | None, user: Array, values: Any, codes: Array, columns: Columns
-) -> bool:
-    """Return whether numbers, such as page numbers, rise or fall with the score of every user."""
-    steps = _list_steps(rows, kept, user, np.asarray(values), codes, columns)
-    return len(steps) > 0 and bool((steps >= 0).all() or (steps <= 0).all())
-
-
-def _list_steps(
-    rows: pd.DataFrame,
-    kept: Array | None,
-    user: Array,
-    values: Array,
-    codes: Array,
-    columns: Columns,
-) -> Array:
-    """Return how much numbers rise from row to row of each user in order of scores."""
-    score = get_column(rows, columns.score_columns[0], kept)
-    if values.dtype.kind not in "iu" or not is_numeric_dtype(score.dtype):
-        return np.empty(0)
-    order = np.lexsort((score.to_numpy(float, na_value=np.nan), user))
-    steps: Array = np.diff(values.astype(float)[codes[order]])
-    of_users: Array = steps[np.diff(user[order]) == 0]
-    return of_users
-
-
-def _check_rank(
-    rows: pd.DataFrame,
-    label: Hashable,
-    user: Array,
-    kept: Array | None,
-    columns: Columns,
-    options: Options,
-) -> None:
+def _check_rank(seen: SeenRows, label: Hashable, columns: Columns, options: Options) -> None:
     """Raise if the scores of all users rise with their ranks, as distances do."""
     score = columns.score_columns[0]
     if options.ascending is not None or len(columns.score_columns) > 1 or less_is_better(score):
         return
-    codes, values = np.empty(0, int), pd.Index([])
-    with suppress(*DAMAGE):  # Cells may be unhashable.
-        codes, values = _factorize(rows, label, kept)
-    steps = _list_steps(rows, kept, user, np.asarray(values), codes, columns)
+    codes, values = seen.factorize(label)
+    steps = seen.list_steps(score, values, codes)
     if len(steps) >= LEAST_STEPS and (steps > 0).all():
         raise RecframeError(
             f"ascending: the scores of all users rise with {quote(label)}, as distances rise with "

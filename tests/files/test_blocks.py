@@ -444,3 +444,34 @@ def test_reading_ahead_may_end_in_its_own_thread():
     is_left.set()
     assert is_closed.wait(10)
     assert [] == errors
+
+
+@pytest.mark.parametrize("route", ["sweep", "spill"])
+def test_readers_end_with_an_error(route, tmp_path, monkeypatch):
+    """Readers end where an error is raised, not where a garbage collector finds them later."""
+    rng = np.random.default_rng(0)
+    user = rng.integers(0, 2**40, 20_000)
+    frame = pd.DataFrame({"user": np.sort(user) if route == "sweep" else user})
+    frame = frame.assign(score=rng.random(20_000), relevant=rng.random(20_000) < 0.1)
+    frame.to_parquet(tmp_path / "rows.parquet", row_group_size=500)
+    opened, closed, read = [], [], blocks.read_batches
+
+    def note(*args, **options):
+        opened.append(1)
+        try:
+            yield from read(*args, **options)
+        finally:
+            closed.append(1)
+
+    def fail(*_):
+        raise KeyError("made by the test")
+
+    monkeypatch.setattr(blocks, "read_batches", note)
+    monkeypatch.setattr(blocks.Spill, "add", fail)
+    monkeypatch.setattr("recframe.files.block_results.make_block", fail)
+    rec = recframe.scan(tmp_path / "rows.parquet", memory=100_000)(short="pad")
+    assert route in repr(rec)
+    with pytest.raises(KeyError, match="made by the test") as error:
+        rec.evaluate("recall@1")
+    assert error.tb is not None  # Its frames still hold what they had.
+    assert 1 <= len(opened) == len(closed)
