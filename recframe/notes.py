@@ -312,14 +312,9 @@ def list_notes(facts: Facts, options: Any = None) -> list[Note]:
     return notes
 
 
-def list_mistakes(notes: Iterable[Note]) -> list[str]:
-    """Return the sentences of the notes that show mistakes in the data."""
-    return [note.text for note in notes if note.kind in MISTAKES]
-
-
 def warn_of(notes: Iterable[Note], warn: Callable[..., object] = warnings.warn) -> None:
     """Warn about mistakes, at the line that called recframe."""
-    for text in list_mistakes(notes):
+    for text in [one.text for one in notes if one.kind in MISTAKES]:
         frame, level = sys._getframe(), 1
         while frame.f_back and str(frame.f_globals.get("__name__")).startswith("recframe."):
             frame, level = frame.f_back, level + 1

@@ -57,7 +57,7 @@ def read_batches(
         with naming_file(source.path):
             for read in batches:
                 n_left -= read.num_rows
-                matching = filter_rows(read, source)
+                matching = read if source.condition is None else filter_rows(read, source)
                 rows = _conform_all(matching, row_group, files, is_plain=is_plain)
                 batch = _without_nulls(rows, files, source.path)
                 progress.n_read += 2 * read.num_rows - matching.num_rows

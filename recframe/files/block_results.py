@@ -258,7 +258,8 @@ def _read_sample(
     else:
         with open_file(source) as file:
             head = next(file.iter_batches(n_rows, [number], stored))
-    frame = pd.DataFrame(filter_rows(head[:n_rows], source).to_pandas())
+    head = head[:n_rows] if source.condition is None else filter_rows(head[:n_rows], source)
+    frame = pd.DataFrame(head.to_pandas())
     return frame.assign(**{name: one.as_py() for name, one in values.items() if name in names})
 
 

@@ -185,9 +185,7 @@ def _guarantee(partitions: PartitionValues) -> pc.Expression:
 
 
 def filter_rows(batch: pa.RecordBatch, source: SourceFile) -> pa.RecordBatch:
-    """Return the rows of a file that match; all of them if it has no condition."""
-    if source.condition is None:
-        return batch
+    """Return the rows of a file that match its condition."""
     values, n_rows = source.partitions, batch.num_rows
     columns = {
         name: pa.repeat(values[name], n_rows) if name in values else batch[name]

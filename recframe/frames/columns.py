@@ -112,7 +112,7 @@ def find_columns(
     of_column = [metric for metric in metrics if DEFINITIONS[metric.name].of_column]
     if of_column and len(of_column) == len(metrics) and not options.tie_rule.reads_relevance:
         with_relevant = False
-    features = _find_features(frame, of_column)
+    features = _find_features(frame, of_column) if of_column else ()
     used = [*used, *dict(features).values()]
     roles = find_roles(frame, options, with_relevant=with_relevant, with_item=with_item, used=used)
     settled = {name: roles.pop(name) for name in TRUTH_IDS if name in roles}
@@ -133,7 +133,8 @@ def find_columns(
     for score in columns.scores:
         if isinstance(score, str) and score.encode(errors="ignore").decode() != score:
             raise RecframeError(f"{role}={quote(score)}: a name must be text of UTF-8. Rename it.")
-    columns = columns._replace(list_number=_find_list_number(frame))
+    if EMPTY in frame.attrs and LIST in frame:
+        columns = columns._replace(list_number=LIST)
     others = remove_labels(other_labels(frame, columns), [options.item])
     kinds = {label: dtype.kind for label, dtype in list_fields(frame)}
     measures = [label for label in others if kinds[label] == "f"]
@@ -143,7 +144,7 @@ def find_columns(
 
 def _find_features(frame: pd.DataFrame, metrics: Sequence[Metric]) -> Features:
     """Return the columns that metrics read: the metric and the name in it, and the label."""
-    features, labels = [], list_labels(frame) if metrics else []
+    features, labels = [], list_labels(frame)
     for metric, name in dict.fromkeys((one.name, one.parameters[0][1]) for one in metrics):
         alike = [label for label in labels if as_text(label) == name]  # 3 is named "3" in a metric
         if len(alike) != 1 or name in set(labels):
@@ -176,11 +177,6 @@ def find_companion_columns(name: str, frame: Any, columns: Columns, options: Opt
         remedy = f"name one {shown(wrong)}, as that of the frame evaluated"
     check_roles(frame, roles, options, remedy=remedy)
     return _name_columns(frame, roles)
-
-
-def _find_list_number(frame: pd.DataFrame) -> Hashable:
-    """Return the column that tells lists of one user apart, None without one."""
-    return LIST if EMPTY in frame.attrs and LIST in frame else None
 
 
 def _name_columns(frame: pd.DataFrame, roles: Roles, **others: Any) -> Columns:

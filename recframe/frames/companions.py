@@ -89,7 +89,10 @@ def read_companions(columns: Columns, options: Options, *, are_parted: bool = Fa
     """Return truth and exclude of these options; for one block they may have no rows."""
     is_all = not are_parted or columns.user is None
     judgments = read_judgments(columns, options, is_all=is_all) if options.has_truth else None
-    return Companions(judgments, read_excluded(columns, options, is_all=is_all), are_parted)
+    excluded = None
+    if options.exclude is not None:
+        excluded = read_excluded(columns, options, is_all=is_all)
+    return Companions(judgments, excluded, are_parted)
 
 
 def read_block(
@@ -108,10 +111,12 @@ def read_block(
     judgments = companions.judgments
     judge = None if judgments is None else Judge(judgments, options)
     judged = judgments.judged_pairs() if judgments and options.is_condensed else None
-    candidates = Candidates(columns, companions.excluded, judged)
-    rows = candidates.among(frame, is_all=is_all)
-    interactions = read_interactions(rows, columns, options, lenient=lenient)
-    return Block(interactions, interactions.users.ids, candidates.overlaps, judge)
+    overlaps = list[Overlap]()
+    if companions.excluded is not None or judged is not None:
+        candidates = Candidates(columns, companions.excluded, judged)
+        frame, overlaps = candidates.among(frame, is_all=is_all), candidates.overlaps
+    interactions = read_interactions(frame, columns, options, lenient=lenient)
+    return Block(interactions, interactions.users.ids, overlaps, judge)
 
 
 def judge_block(

@@ -54,7 +54,7 @@ def list_others(
     """Return the labels that by name and dtype may divide rows, and the labels of other scores."""
     may_divide = is_infer(options.user) or options.model is not None
     may_rank = is_infer(options.score) and len(columns.score_columns) == 1
-    kinds = {label: dtype.kind for label, dtype in list_fields(sample)} if columns.others else {}
+    kinds = {label: dtype.kind for label, dtype in list_fields(sample)}
     others, floats = list[Hashable](), list[Hashable]()
     for label in columns.others if columns.users else ():
         role, kind = find_role(label), kinds[label]
