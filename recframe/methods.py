@@ -183,6 +183,7 @@ class RankingMethods(ABC, Generic[Table]):
         {"judge": ". Pass truth= to the call that it should judge."}
     )
     _by: tuple[UserValues, ...] = ()  # the segments, or groups of items, in a call with `by`
+    _unit: Hashable | None = None  # values that are read for means too
     _shows_bar = False  # whether a bar shows the segments that are done
     _asks_all = True  # whether a refused call is repeated to find all open questions
 
@@ -390,6 +391,8 @@ class RankingMethods(ABC, Generic[Table]):
         self, columns: Columns, named: Iterable[Hashable] = (), *, asks_unit: bool = False
     ) -> None:
         """Raise if a column without a role seems to split the rows of a user into rankings."""
+        if not columns.others:
+            return
         others, floats = list_others(self._sample, columns, self._options, asks_unit=asks_unit)
         others, floats = remove_labels(others, named), remove_labels(floats, named)
         for unit in [label for label in others if find_role(label) == "user"]:
@@ -474,7 +477,7 @@ class RankingMethods(ABC, Generic[Table]):
         """Return the table that `make_table` makes from the means over users, for each segment."""
         finish = partial(self._mean, make_table=make_table)
         make_all = partial(mean_by_segment, make_table=make_table)
-        return self._aggregate(metrics, (by, weights, None), measure, finish, make_all)
+        return self._aggregate(metrics, (by, weights, self._unit), measure, finish, make_all)
 
     def _aggregate(
         self,

@@ -1,6 +1,6 @@
 """ScannedRecAccessor: the engine over files, which it reads block by block."""
 
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -11,7 +11,6 @@ import pandas as pd
 from recframe.analysis.describe import Describer, add_dropped
 from recframe.analysis.overview import Overview
 from recframe.analysis.ranked_rows import is_user, split_user
-from recframe.analysis.segments import Grouping, find_grouping, measure_with_values
 from recframe.analysis.summary import measure_noted
 from recframe.errors import DAMAGE, count_of, prefix_errors
 from recframe.files.block_results import iter_parts, make_each, open_companion_files, read_places
@@ -30,7 +29,6 @@ from recframe.frames.names import get_column, is_infer
 from recframe.frames.tables import Make, MakeTable, in_cells, join_tables, mean_of_parts
 from recframe.methods import Join, RankingMethods
 from recframe.metrics.definitions import DEFAULT_METRICS
-from recframe.metrics.names import Metric
 from recframe.notes import Facts, list_notes, taking_notes, warn_of
 from recframe.options import DEFAULTS, INFER, Options
 from recframe.public_calls import public_each, raise_of_handler
@@ -51,6 +49,7 @@ LACKED["rec"] = (
 HELD_COPIES = 9  # copies of the counts that joining holds, in three quarters of the memory
 MOST_ROWS_ASKED = 10**8  # Each open question reads all rows again.
 NO_COLUMNS = Columns(None, [], None)
+Watch = Callable[[pd.DataFrame], pd.DataFrame]  # it returns the result for a block again
 
 
 class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
@@ -82,6 +81,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
     """
 
     _frame: ScannedFiles
+    _watch: Watch | None = None
 
     rank: Any = property()  # It raises, so that `_lacks` is read.
     top, judge = rank, rank
@@ -128,7 +128,11 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         0           0.000000   0.307692
         1           0.190476   0.095238
         """
-        return public_each(self._warn_at_end(self.iter_users(self._parse(metrics))[1]))
+        asked = self._parse(metrics)
+        columns = self._find_columns(metrics=asked)
+        self._ask_others(columns)
+        measure = partial(measure_noted, metrics=asked)
+        return public_each(self._warn_at_end(self._iter_parts(measure, columns, self._options)))
 
     def _warn_at_end(self, tables: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         """Yield tables, then warn of the mistakes that were noted for any of them."""
@@ -141,23 +145,14 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
             yield table
         warn_of(list_notes(facts, self._options))
 
-    def iter_users(
-        self, metrics: list[Metric], by_weights_unit: Any = None, measure: Any = measure_noted
-    ) -> tuple[Grouping | None, Generator[pd.DataFrame, None, None]]:
-        """Return the segments and weights of users, if any, and the metrics of every user by block.
+    def watched(self, watch: Watch, unit: Hashable | None) -> Self:
+        """Return the accessor that passes each result for a block through a function.
 
-        With segments or weights, each block is a cell with the metrics and these values.
+        Means then read the values of the unit too, for tables that are saved.
         """
-        by, weights, unit = by_weights_unit or (None, None, None)
-        columns = self._find_columns(metrics=metrics, used=(by, weights))
-        make = partial(measure, metrics=metrics)
-        grouping = find_grouping(self._sample, by, weights, columns.users, unit)
-        if grouping.all:
-            columns = columns._replace(of_users=tuple(grouping.labels))
-            make = partial(measure_with_values, measure=make, grouping=grouping)
-        self._ask_others(columns, columns.of_users, asks_unit=is_infer(unit))
-        parts = self._iter_parts(make, columns, self._options)
-        return grouping if grouping.all else None, parts
+        bound = copy(self)
+        bound._watch, bound._unit = watch, unit
+        return bound
 
     @property
     def paths(self) -> list[str]:
@@ -184,7 +179,9 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         if access != ENVIRONMENT:
             truth, exclude = map(access.place, (options.truth, options.exclude))
             options = replace(options, truth=truth, exclude=exclude)
-        return super()._bind(options)
+        bound = super()._bind(options)
+        bound._watch = None  # Other options make other tables.
+        return bound
 
     @property
     def _sample(self) -> pd.DataFrame:
@@ -235,7 +232,9 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
     def _open(self, columns: Columns) -> Files:
         """Return the files with these columns; no data is read."""
         sources, limits = self._frame.sources, self._frame.limits
-        return open_files(stage(sources, columns, limits), columns, self._options, limits.memory)
+        if self._frame.has_no_footers:
+            sources = stage(sources, columns, limits)
+        return open_files(sources, columns, self._options, limits.memory)
 
     def open(self, columns: Columns, options: Options | None = None) -> Files:
         """Return the files, and truth and exclude of `options` if they must be partitioned too."""
@@ -259,10 +258,12 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
     def _iter_parts(
         self, make: Make, columns: Columns, options: Options, files: Files | None = None
-    ) -> Generator[pd.DataFrame, None, None]:
+    ) -> Iterator[pd.DataFrame]:
         """Return an iterator over the results for blocks; footers are read at once."""
         # The accessor's own options may have truth, which a catalogue does not read.
-        return iter_parts(files or self.open(columns, options), make, options, self._frame.limits)
+        files = files or self.open(columns, options)
+        parts = iter_parts(files, make, options, self._frame.limits)
+        return parts if self._watch is None else map(self._watch, parts)
 
     def _map(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False

@@ -175,16 +175,24 @@ def measure_with_values(
     return in_cells([(measure(interactions, options), pd.DataFrame(values, range(len(order))))])
 
 
-def tidy_cell(part: pd.DataFrame, grouping: Grouping) -> pd.DataFrame:
-    """Return the per-user table of a cell as plain columns: users, segments and weights first."""
-    per_user, values = part["cell"].iloc[0]
-    if WEIGHTS in [one.label for one in grouping.by]:
-        raise RecframeError(f"by={quote(WEIGHTS)} has a name that saved tables use. Rename it.")
-    labels = [WEIGHTS if one is grouping.weights else one.label for one in grouping.all]
+def read_cell(block: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the per-user table of a block, and the values of users that its cell has, if any."""
+    if block.columns.nlevels > 1:
+        return block, pd.DataFrame(index=range(len(block)))
+    per_user, values = block["cell"].iloc[0]
+    return per_user, values
+
+
+def tidy_block(block: pd.DataFrame, names: Sequence[Hashable]) -> pd.DataFrame:
+    """Return the per-user table of a block as plain columns: users and their values first.
+
+    The names are those of segments, weights and unit, as far as the block has them.
+    """
+    per_user, values = read_cell(block)
     levels = [
-        pd.Index(values[number].array, name=label)
-        for number, label in enumerate(labels)
-        if label not in per_user.index.names
+        pd.Index(values[number].array, name=name)
+        for number, name in zip(values, names, strict=False)
+        if name not in per_user.index.names
     ]
     return tidy_table(per_user.set_index(levels, append=True) if levels else per_user)
 

@@ -2,20 +2,17 @@
 
 import argparse
 import os
+import warnings
 from argparse import Namespace
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import IO, Any
 
 import pandas as pd
 
 from recframe import __version__
-from recframe.analysis.bounds import check_bounds, measure_bounds
-from recframe.analysis.compare import trust
 from recframe.analysis.description import Description
-from recframe.analysis.segments import Grouping, segment_users, tidy_cell
-from recframe.analysis.summary import measure_noted
+from recframe.analysis.segments import tidy_block
 from recframe.cli.flags import (
     CUT_OFF,
     FILES,
@@ -29,26 +26,27 @@ from recframe.cli.flags import (
     add_output,
     add_views,
 )
-from recframe.cli.parser import Parser, read_like_metrics, spell_flags
+from recframe.cli.parser import METRICS, Parser, read_like_metrics, spell_flags
 from recframe.cli.results import (
+    add_up_users,
+    count_users,
     find_baseline,
     make_figures_result,
-    make_segments_result,
     make_users_result,
     write_result,
 )
 from recframe.console import DONE, shows_bar, tell
 from recframe.conventions import REMAINING
-from recframe.errors import RecframeError, shorten, show_path
+from recframe.errors import RecframeError, RecframeWarning, quote, shorten, show_path
 from recframe.files.blocks import ROUTES, plan_blocks
 from recframe.files.footers import Files
 from recframe.files.limits import check_limits
-from recframe.files.per_user_tables import describe_made, write_each
+from recframe.files.per_user_tables import describe_made, writing_rows
 from recframe.frames.names import is_infer
-from recframe.frames.tables import tidy_table
+from recframe.frames.user_values import WEIGHTS
 from recframe.metrics.definitions import DEFAULT_METRICS
-from recframe.metrics.names import Metric, describe_metrics, parse_metrics
-from recframe.notes import Note, list_notes, taking_notes
+from recframe.metrics.names import Metric, parse_metrics
+from recframe.notes import Note
 from recframe.options import DEFAULTS, INFER, MEANINGS, Options, list_changed, make_options
 from recframe.scanned import ScannedRecAccessor, scan_source
 from recframe.stores import find_ending, is_uri, show_uri
@@ -66,7 +64,7 @@ def add_evaluate(command: argparse.ArgumentParser) -> None:
         "Print the mean over users of ranking metrics, a row for each score column."
     )
     command.usage = "%(prog)s [--metric NAME ...] [OPTION ...] PATH [PATH ...]"
-    command.epilog = f"""{describe_metrics()}
+    command.epilog = f"""{METRICS}
 
 examples:
   recframe evaluate run.parquet
@@ -118,66 +116,78 @@ def add_describe(command: argparse.ArgumentParser) -> None:
 def run_evaluate(arguments: Namespace) -> tuple[int, str]:
     """Print the means; if asked, write them and the values of every user to files."""
     options = read_options(arguments)
-    default = DEFAULT_METRICS[:1] if arguments.bounds else DEFAULT_METRICS
-    metrics = parse_metrics(arguments.metrics or default, options.map_at_k)
+    metrics = arguments.metrics or DEFAULT_METRICS[: 1 if arguments.bounds else None]
     rec, opened = scan_files(arguments, options)
+    counts, n_levels = list[pd.DataFrame](), len(arguments.by or ())
+    with open_outputs(arguments, rec.paths) as (output, each):
+        if arguments.baseline is not None:
+            _label_baseline(arguments, rec, parse_metrics(metrics, options.map_at_k))
+        with nullcontext() if each is None else _writing_users(each, arguments, options) as write:
+
+            def watch(block: pd.DataFrame) -> pd.DataFrame:
+                if len(opened) > 1 and not counts and arguments.verbose:
+                    _tell_files(opened[-1])  # The first were those of people's labels.
+                counts.append(count_users(block, n_levels))
+                if write is not None:
+                    write(block)
+                return block
+
+            unit = None if is_infer(arguments.unit) else arguments.unit  # plain means need none
+            table = _call_method(rec.watched(watch, unit), metrics, arguments, arguments.by)
+        users = add_up_users(pd.concat(counts), n_levels)
+        if users.empty:  # A table of no users has no segments.
+            users = add_up_users(users.iloc[:, n_levels:], 0)
+            table = _call_method(rec, metrics, arguments)
+        about = {**describe_run(arguments, options, opened[-1]), "notes": table.notes}
+        about |= {"trusted": arguments.trusted} if arguments.trusted else {}
+        write_result(make_users_result(table, users, arguments, about), arguments, output)
+    tell_notes(table.notes, arguments, [REMAINING[options.like]] if options.like else [])
+    return DONE, f"{users['users'].sum():,} users"
+
+
+def _label_baseline(
+    arguments: Namespace, rec: ScannedRecAccessor, metrics: Sequence[Metric]
+) -> None:
+    """Replace the name of the baseline by its label; raise if no score has this name."""
     try:
-        if arguments.trusted:
-            arguments.how = trust(arguments.how, rec._read_trusted(metrics, arguments.trusted))
-            opened.clear()  # they have the roles of people's labels
-        with (
-            open_outputs(arguments, rec.paths, list_trusted(arguments)) as (output, each),
-            taking_notes() as facts,
-            ExitStack() as stack,
-        ):
-            if arguments.bounds:
-                check_bounds(metrics, options)
-            grouping, tables = _measure_users(arguments, rec, metrics)
-            known = {str(score): score for score in opened[0].columns.scores}
-            baseline = find_baseline(arguments.baseline, known, "score columns")
-            notes = list[Note]()  # the last table completes them
-            about = {**describe_run(arguments, options, opened[0]), "notes": notes}
-            about |= {"trusted": arguments.trusted} if arguments.trusted else {}
-            stack.enter_context(closing(tables))
-            if each is not None:
-                tidy = tidy_table if grouping is None else partial(tidy_cell, grouping=grouping)
-                unit = arguments.unit if len(opened[0].columns.users) > 1 else None
-                made = describe_made(options, weights=arguments.weights, unit=unit)
-                tables = write_each(tables, each, find_ending(arguments.per_user), tidy, made)
-                stack.enter_context(closing(tables))
-            if grouping is None:
-                result, means = make_users_result(tables, arguments, baseline, about)
-            else:
-                cells = pd.concat(tables, ignore_index=True)
-                segmented = segment_users(cells, grouping, opened[0].columns.scores, metrics)
-                result, means = make_segments_result(segmented, arguments, baseline, about)
-            notes += list_notes(facts, options)
-            write_result(result, arguments, output)
-    except RecframeError as error:
-        if error.answers:  # the public method raises with all open questions
-            labels = [one.label for one in metrics]
-            if arguments.bounds:
-                rec.bounds(labels)
-            rec.mean(labels, arguments.by, arguments.weights)
-        raise
-    tell_notes(notes, arguments, [REMAINING[options.like]] if options.like else [])
-    return DONE, f"{means.n_all:,} users"
+        columns = rec._find_columns(metrics=metrics, used=(arguments.by, arguments.weights))
+    except RecframeError:
+        return  # The comparison raises with all open questions.
+    known = {str(score): score for score in columns.scores}
+    arguments.baseline = find_baseline(arguments.baseline, known, "score columns")
 
 
-def _measure_users(
-    arguments: Namespace, rec: ScannedRecAccessor, metrics: list[Metric]
-) -> tuple[Grouping | None, Generator[pd.DataFrame, None, None]]:
-    """Return the segments and weights of users, if any, and the metrics of every user by block."""
-    measure: Any = measure_bounds if arguments.bounds else measure_noted
-    unit = arguments.unit
-    if is_infer(unit) and not arguments.summary and arguments.baseline is None:
-        unit = None  # plain means need none
-    return rec.iter_users(metrics, (arguments.by, arguments.weights, unit), measure)
+def _call_method(
+    rec: ScannedRecAccessor, metrics: Sequence[str], arguments: Namespace, by: Any = None
+) -> Any:
+    """Return the table of the method that the flags ask for."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RecframeWarning)  # The notes have the same sentences.
+        if arguments.bounds:
+            return rec.bounds(metrics)
+        if not arguments.summary and arguments.baseline is None:
+            return rec.mean(metrics, by, arguments.weights)
+        how = arguments.how
+        users = {"by": by, "weights": arguments.weights, "unit": arguments.unit}
+        asked = {**how.resampling._asdict(), **users, "trusted": arguments.trusted}
+        if arguments.summary:
+            return rec.summary(metrics, **asked)
+        return rec.compare(metrics, arguments.baseline, how.test, how.correction, **asked)
 
 
-def list_trusted(arguments: Namespace) -> list[str]:
-    """Return the file of --trusted, if it is no column."""
-    return [arguments.trusted] if arguments.trusted and find_ending(arguments.trusted) else []
+@contextmanager
+def _writing_users(
+    file: IO[bytes], arguments: Namespace, options: Options
+) -> Iterator[Callable[[pd.DataFrame], None]]:
+    """Yield a function that adds the users of a block to the file of --per-user."""
+    by, weights, unit = arguments.by or [], arguments.weights, arguments.unit
+    if WEIGHTS in by:
+        raise RecframeError(f"by={quote(WEIGHTS)} has a name that saved tables use. Rename it.")
+    names = [*by, *([] if weights is None else [WEIGHTS]), unit]
+    unit = unit if isinstance(options.user, list) else None
+    made = describe_made(options, weights=weights, unit=unit)
+    with writing_rows(file, find_ending(arguments.per_user), made) as write:
+        yield lambda block: write(tidy_block(block, names))
 
 
 def run_describe(arguments: Namespace) -> tuple[int, str]:
@@ -276,10 +286,13 @@ def open_outputs(
 ) -> Iterator[tuple[IO[bytes] | None, IO[bytes] | None]]:
     """Yield the files of --output and --per-user; they appear only if the body succeeds.
 
-    No file that is read may be written: neither those in `read` nor those at the `others` paths.
+    No file that is read may be written: neither those in `read`, nor those at the `others` paths,
+    nor those that options name.
     """
     paths = [arguments.output, per_user := getattr(arguments, "per_user", None)]
-    others = [*others, *filter(None, (arguments.truth, arguments.exclude))]
+    trusted = getattr(arguments, "trusted", None)
+    people = trusted if isinstance(trusted, str) and find_ending(trusted) else None  # no column
+    others = [*others, *filter(None, (arguments.truth, arguments.exclude, people))]
     read = [*read, *(file for path in others for file in list_files(path) if any(paths))]
     with ExitStack() as stack:
         names = []

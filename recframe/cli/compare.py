@@ -5,6 +5,8 @@ import math
 from functools import partial
 from typing import Any
 
+import pandas as pd
+
 from recframe import __version__
 from recframe.analysis.gate import (
     MIN_USERS,
@@ -17,6 +19,7 @@ from recframe.analysis.gate import (
 )
 from recframe.analysis.intervals import is_share
 from recframe.analysis.resampling import OfDifferences
+from recframe.analysis.segments import join_segments, list_segments
 from recframe.analysis.verdict import make_gate
 from recframe.cli.commands import open_outputs, tell_notes
 from recframe.cli.flags import (
@@ -29,7 +32,7 @@ from recframe.cli.flags import (
     read_comparison,
 )
 from recframe.cli.parser import as_flag, read_number
-from recframe.cli.results import Result, join_results, make_pairs_result, write_result
+from recframe.cli.results import Result, describe_rows, write_result
 from recframe.console import DONE, FAILED, USAGE, shows_bar, tell
 from recframe.errors import RecframeError, quote, show_path
 from recframe.files.per_user_tables import join_weights, read_joined, read_saved
@@ -225,7 +228,7 @@ def _make_compare_result(verdict: Verdict, names: list[str]) -> Result:
         | how.resampling._asdict(),
         "only": dict(zip(("old", "new"), matched.only, strict=True)),
     }
-    limits, results = verdict.limits, list[Result]()
+    limits, tables, documents = verdict.limits, list[pd.DataFrame](), list[dict[str, Any]]()
     for one in verdict.segments:
         if one.changes is None:
             continue
@@ -240,19 +243,20 @@ def _make_compare_result(verdict: Verdict, names: list[str]) -> Result:
                 "failed": one.failed,
                 "missing": one.lacking,
             }
-        table = one.changes
+        table, n_users = one.changes, len(one.matched.shared)
         table.columns.name = f"baseline: {show_uri(names[0])}"
-        result = make_pairs_result(table, len(one.matched.shared), {"gate": described})
+        documents.append({"gate": described, **describe_rows(table, n_users)})
         # Only the document has the values of users without a partner in the other file.
-        shown = result.shown.drop(columns=["n_old", "new_mean", "old", "new"])
-        results.append(result._replace(shown=shown, by_score=shown))
+        tables.append(table.drop(columns=["n_old", "new_mean", "old", "new"]))
     if not verdict.segmented.grouping.by:
-        (result,) = results
-        return result._replace(document={**about, **result.document})
+        return Result(tables[0], tables[0], {**about, **documents[0]})
     gone = [
         one.segment
         for one in verdict.segments
         if one.changes is None and one.matched.has_user[0].any()
     ]
     about |= {"users": len(matched.shared), "segments_gone": gone}
-    return join_results(results, verdict.shared, about)
+    shown = join_segments(tables, verdict.shared)
+    pairs = zip(list_segments(verdict.shared), documents, strict=True)
+    about["segments"] = [{"segment": segment, **document} for segment, document in pairs]
+    return Result(shown, shown, about)

@@ -15,10 +15,11 @@ from recframe.console import USAGE, one_line, show, write
 from recframe.conventions import read_library_names
 from recframe.errors import Choice, RecframeError, as_text, find_near, quote
 from recframe.files.filters import Quoted, Written
-from recframe.metrics.names import QUOTED, find_map_at, parse_metric, settle_map
+from recframe.metrics.names import QUOTED, describe_metrics, find_map_at, parse_metric, settle_map
 from recframe.other_tables import Term
 from recframe.stores import find_ending, is_uri, without_file
 
+METRICS = "{metrics}"  # The definitions of metrics stand for it in a help.
 METRIC_FLAGS = ("-m", "--metric", "--metrics")
 OPEN_WORDS = {"truth": "FILE", "min_relevance": "NUMBER"}  # for answers that are open
 TREC_SETS = ("all_trec", "official", "set", "all_prefs", "qrels_jg", "prefs")
@@ -48,6 +49,12 @@ class Parser(argparse.ArgumentParser):
         options["formatter_class"] = LinesFormatter
         super().__init__(*args, **options)
         self.color = False  # Python 3.14 colours the help, but `show` escapes control characters
+
+    def format_help(self) -> str:
+        """Return the help, with the definitions of metrics if its end asks for them."""
+        if self.epilog and METRICS in self.epilog:  # Only a help needs them.
+            self.epilog = self.epilog.replace(METRICS, describe_metrics())
+        return super().format_help()
 
     def _print_message(self, message: str, file: Any = None) -> None:
         """Print the help or the version."""

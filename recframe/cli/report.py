@@ -10,7 +10,7 @@ import pandas as pd
 
 from recframe.analysis.report import PAGE_ENDINGS, Findings, Report, check_title, make_page
 from recframe.analysis.segments import apply_by_segment, segment_table
-from recframe.cli.commands import list_trusted, open_outputs, read_options, scan_files
+from recframe.cli.commands import open_outputs, read_options, scan_files
 from recframe.cli.flags import (
     FILES,
     ITEMS,
@@ -104,8 +104,7 @@ def run_report(arguments: Namespace) -> tuple[int, str]:
     rec = None if is_saved else scan_files(arguments, options)[0]
     read = arguments.paths if rec is None else rec.paths
     items = arguments.items
-    others = [*list_trusted(arguments), *([items] if isinstance(items, str) else [])]
-    with open_outputs(arguments, read, others) as (output, _):
+    with open_outputs(arguments, read, [items] * isinstance(items, str)) as (output, _):
         if rec is None:
             report = _report_saved(arguments, title)
         else:

@@ -5,7 +5,7 @@ import math
 import shutil
 import sys
 from argparse import Namespace
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import suppress
 from textwrap import fill
 from typing import IO, Any, NamedTuple
@@ -13,21 +13,20 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from recframe.analysis.bounds import bounds_table
-from recframe.analysis.compare import compare_table
+from recframe.analysis.compare import UNDEFINED
 from recframe.analysis.description import Description
 from recframe.analysis.display import TEXT_WIDTH
 from recframe.analysis.paper_tables import ResultTable
-from recframe.analysis.segments import Segmented, join_segments, list_segments, mean_by_segment
-from recframe.analysis.summary import summary_table
-from recframe.console import escape, show, shows_bar
+from recframe.analysis.segments import RESULT_LEVELS, read_cell
+from recframe.console import escape, show
 from recframe.errors import RecframeError, hide, quote
-from recframe.frames.tables import Means, join_tables, mean_of_tables, mean_table, name_figures
+from recframe.frames.tables import name_figures
 from recframe.notes import Note
 from recframe.stores import find_ending
 
 # Text shows no names for these levels.
 UNNAMED_LEVELS = (None, "baseline", "score", "other_score", "metric")
+ALL_UNDEFINED = ("n_undefined", *UNDEFINED)  # columns that tables may leave out
 
 
 class Result(NamedTuple):
@@ -51,16 +50,6 @@ def make_figures_result(table: pd.DataFrame, about: Mapping[str, Any]) -> Result
     return Result(shown, by_score, {**about, **figures, **warnings})
 
 
-def make_pairs_result(table: pd.DataFrame, n_users: int, about: Mapping[str, Any]) -> Result:
-    """Return the result of a table with a row for each score and metric."""
-    scores = dict[str, dict[str, Any]]()
-    for (score, metric), figures in zip(table.index, table.to_dict("records"), strict=True):
-        scores.setdefault(str(score), {})[str(metric)] = figures
-    metrics = list(map(str, table.index.unique("metric")))
-    figures_of_all = {"users": n_users, "metrics": metrics, "scores": scores}
-    return Result(table, table, {**about, **figures_of_all})
-
-
 def find_baseline(name: str | None, scores: Mapping[str, Hashable], what: str) -> Hashable | None:
     """Return the score with the name of the baseline; raise if no other score is left."""
     if name is None:
@@ -78,72 +67,50 @@ def find_baseline(name: str | None, scores: Mapping[str, Hashable], what: str) -
     return scores[name]
 
 
+def count_users(block: pd.DataFrame, n_levels: int) -> pd.DataFrame:
+    """Return the number of users of a block by segment, and how many of them have each value."""
+    per_user, values = read_cell(block)
+    is_known = pd.DataFrame(per_user.notna().to_numpy(int)).add_prefix("users of ")
+    is_known.insert(0, "users", 1)
+    return add_up_users(pd.concat([values.iloc[:, :n_levels], is_known], axis=1), n_levels)
+
+
+def add_up_users(counts: pd.DataFrame, n_levels: int) -> pd.DataFrame:
+    """Return the sums of counts of users by segment, whose values are the first columns."""
+    if n_levels == 0:
+        return counts.sum().to_frame().T
+    segments = list(range(n_levels))
+    return counts.groupby(segments, dropna=False, observed=True, as_index=False).sum()
+
+
 def make_users_result(
-    tables: Iterable[pd.DataFrame],
-    arguments: Namespace,
-    baseline: Hashable | None,
-    about: Mapping[str, Any],
-    weights: pd.Series | None = None,
-) -> tuple[Result, Means]:
-    """Return the result that the flags ask for, and the means, of per-user tables."""
-    is_resampled = arguments.summary or baseline is not None
-    if is_resampled or weights is not None:  # plain means need one table at a time
-        per_user = join_tables(list(tables))
-        tables = [per_user]
-    means = mean_of_tables(tables)
-    if is_resampled:
-        return _resample(per_user, weights, arguments, baseline, about), means
-    if weights is not None:
-        means = means._replace(means=mean_table(per_user, weights))
-    by_score, n_users, n_all = means
-    if getattr(arguments, "bounds", False):
-        return make_pairs_result(bounds_table(by_score), n_all, about), means
-    (document,) = describe_means(by_score, n_users, [n_all])
-    return Result(by_score.rename_axis(columns=None), by_score, {**about, **document}), means
-
-
-def _resample(
-    per_user: pd.DataFrame, weights: Any, arguments: Namespace, baseline: Any, about: Any
+    table: pd.DataFrame, counts: pd.DataFrame, arguments: Namespace, about: Mapping[str, Any]
 ) -> Result:
-    """Return the means with intervals, or the differences from a baseline."""
-    if arguments.summary:
-        _, _, resampling, unit, trusted = arguments.how
-        how: dict[str, Any] = {"resampling": resampling, "unit": unit, "trusted": trusted}
-        table = summary_table(per_user, weights, **how)
-    else:
-        table = compare_table(per_user, weights, baseline=baseline, how=arguments.how)
-        about = {**about, "baseline": baseline}
-    return make_pairs_result(table, len(per_user), about)
+    """Return the result of a table of means, intervals or differences.
+
+    `counts` are those of `count_users`, for the segments of the table.
+    """
+    levels = [name for name in table.index.names if name not in RESULT_LEVELS]
+    are_means, n_users = "metric" not in table.index.names, counts.iloc[:, len(levels) :]
+    table = pd.DataFrame(table) if are_means else table
+    documents = describe_means(table, n_users) if are_means else describe_pairs(table, n_users)
+    shown = table.rename_axis(columns=None) if are_means else table
+    head = {} if arguments.baseline is None else {"baseline": arguments.baseline}
+    if not levels:
+        return Result(shown, table, {**about, **head, **next(documents)})
+    about = {**about, "users": int(n_users["users"].sum())}
+    is_json = arguments.format == "json" or find_ending(arguments.output or "") == ".json"
+    if is_json or not are_means:
+        keys = table.index[:: len(table) // len(counts)].to_frame(index=False)[levels]
+        pairs = zip(keys.rename(columns=str).to_dict("records"), documents, strict=True)
+        about["segments"] = [{"segment": one, **head, **document} for one, document in pairs]
+    return Result(shown, shown, about)
 
 
-def make_segments_result(
-    segmented: Segmented,
-    arguments: Namespace,
-    baseline: Hashable | None,
-    about: Mapping[str, Any],
-) -> tuple[Result, Means]:
-    """Return the result that the flags ask for by segment, and the means of all users."""
-    _, per_user, weights, keys, *_ = segmented
-    if keys.empty:  # there are no users
-        return make_users_result([per_user], arguments, baseline, about, weights)
-    means = mean_of_tables([per_user])
-    about = {**about, "users": means.n_all}
-    if not arguments.summary and baseline is None:
-        shown = mean_by_segment(segmented).rename_axis(columns=None)
-        if arguments.format == "json" or find_ending(arguments.output or "") == ".json":
-            n_users = segmented.add_up(per_user.notna().to_numpy(float))
-            n_all = np.diff(segmented.offsets).tolist()
-            documents = describe_means(shown, n_users.astype(int), n_all)
-            about["segments"] = join_documents(documents, segmented)
-        return Result(shown, shown, about), means
-    each = segmented.each(shows_bar=shows_bar(is_quiet=arguments.quiet))
-    results = [_resample(users, weights, arguments, baseline, {}) for _, users, weights in each]
-    return join_results(results, segmented, about), means
-
-
-def describe_means(means: pd.DataFrame, n_users: Any, n_all: Sequence[int]) -> Iterator[Any]:
-    """Yield a document for each segment: its means, with numbers of users."""
+def describe_means(means: pd.DataFrame, counts: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield the document of each segment: its means, with numbers of users."""
     scores, metrics = ([*map(str, one)] for one in (means.index.unique("score"), means.columns))
+    n_all, n_users = counts["users"].tolist(), counts.drop(columns="users").to_numpy()
     n_undefined = np.repeat(n_all, len(scores) * len(metrics)) - np.ravel(n_users)
     cells = zip(*(np.ravel(one).tolist() for one in (means, n_users, n_undefined)), strict=True)
     figures = ({"mean": mean, "users": n, "undefined": m} for mean, n, m in cells)
@@ -152,17 +119,24 @@ def describe_means(means: pd.DataFrame, n_users: Any, n_all: Sequence[int]) -> I
         yield {"users": n, "metrics": metrics, "scores": by_score}
 
 
-def join_results(results: list[Result], segmented: Segmented, about: Mapping[str, Any]) -> Result:
-    """Return one result from the results of all segments."""
-    shown = join_segments([result.shown for result in results], segmented)
-    documents = (result.document for result in results)
-    return Result(shown, shown, {**about, "segments": join_documents(documents, segmented)})
+def describe_pairs(table: pd.DataFrame, counts: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield the document of each segment of a table with a row for each score and metric."""
+    n_rows, rows = len(table) // len(counts), pd.DataFrame(table)
+    for number, n in enumerate(counts["users"].tolist()):
+        own = rows[number * n_rows : (number + 1) * n_rows]
+        # A table leaves out numbers of users that are all 0.
+        undefined = [name for name in ALL_UNDEFINED if name in own and own[name].any()]
+        own = own[[name for name in own if name not in ALL_UNDEFINED] + undefined]
+        yield describe_rows(own, n)
 
 
-def join_documents(documents: Iterable[Any], segmented: Segmented) -> list[dict[str, Any]]:
-    """Return the document of each segment, headed by the segment's values."""
-    pairs = zip(list_segments(segmented), documents, strict=True)
-    return [{"segment": segment, **document} for segment, document in pairs]
+def describe_rows(table: pd.DataFrame, n_users: int) -> dict[str, Any]:
+    """Return the document of a table with a row for each score and metric."""
+    scores = dict[str, dict[str, Any]]()
+    for (*_, score, metric), figures in zip(table.index, table.to_dict("records"), strict=True):
+        scores.setdefault(str(score), {})[str(metric)] = figures
+    metrics = list(map(str, table.index.unique("metric")))
+    return {"users": n_users, "metrics": metrics, "scores": scores}
 
 
 def write_result(

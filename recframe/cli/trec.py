@@ -2,7 +2,6 @@
 
 import argparse
 import math
-from collections import deque
 from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,11 +9,14 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from recframe import __version__
+from recframe.analysis.compare import compare_table
+from recframe.analysis.summary import summary_table
 from recframe.cli.commands import open_outputs
 from recframe.cli.flags import VERBOSITY, add_metrics, add_options, add_output, add_views
 from recframe.cli.parser import read_trec_metrics
 from recframe.cli.results import (
     Result,
+    count_users,
     escape_label,
     find_baseline,
     format_result,
@@ -24,7 +26,7 @@ from recframe.cli.results import (
 from recframe.console import DONE, tell
 from recframe.conventions import TREC
 from recframe.errors import RecframeError, prefix_errors, quote, shorten, show_path
-from recframe.files.per_user_tables import describe_made, write_each
+from recframe.files.per_user_tables import describe_made, writing_rows
 from recframe.files.trec import QRELS_LINES, RUN_LINES, read_lines
 from recframe.frames.columns import Columns
 from recframe.frames.id_kinds import find_difference
@@ -116,7 +118,7 @@ def run_trec(arguments: argparse.Namespace) -> tuple[int, str]:
     metrics = parse_metrics(arguments.metrics or METRICS)
     names = name_runs(arguments.paths)
     known = dict(zip([*arguments.paths, *names], [*names, *names], strict=True))
-    baseline = find_baseline(arguments.baseline, known, "runs")
+    baseline = arguments.baseline = find_baseline(arguments.baseline, known, "runs")
     paths = [arguments.qrels, *arguments.paths]
     with open_outputs(arguments, paths) as (output, each):
         files = {"truth": read_lines(arguments.qrels, QRELS_LINES)}
@@ -137,7 +139,8 @@ def run_trec(arguments: argparse.Namespace) -> tuple[int, str]:
         if each is not None:
             made = describe_made(options, complete=is_complete)
             ending = find_ending(arguments.per_user)
-            deque(write_each([per_query], each, ending, made=made), maxlen=0)
+            with writing_rows(each, ending, made) as write:
+                write(tidy_table(per_query))
         about = {
             "recframe": __version__,
             "command": "trec",
@@ -147,7 +150,8 @@ def run_trec(arguments: argparse.Namespace) -> tuple[int, str]:
             "options": values | {"complete": arguments.complete},
             "only": {run.name: run.only for run in runs},
         }
-        result, means = make_users_result([per_query], arguments, baseline, about)
+        counts = count_users(per_query, 0)
+        result = make_users_result(table_queries(per_query, arguments), counts, arguments, about)
         lines = None
         if arguments.per_query:
             lines = write_queries(per_query, baseline, result.document, arguments.format)
@@ -155,7 +159,17 @@ def run_trec(arguments: argparse.Namespace) -> tuple[int, str]:
     if not arguments.quiet:
         for run in runs:
             _tell_unmatched(run, is_complete=is_complete, is_condensed=is_condensed)
-    return DONE, f"{means.n_all:,} queries"
+    return DONE, f"{len(per_query):,} queries"
+
+
+def table_queries(per_query: pd.DataFrame, arguments: argparse.Namespace) -> pd.DataFrame:
+    """Return the means that the flags ask for, or differences from the baseline."""
+    if arguments.summary:
+        how = arguments.how
+        return summary_table(per_query, resampling=how.resampling, unit=how.unit)
+    if arguments.baseline is not None:
+        return compare_table(per_query, baseline=arguments.baseline, how=arguments.how)
+    return mean_table(per_query)
 
 
 def name_runs(paths: list[str]) -> list[str]:

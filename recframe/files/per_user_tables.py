@@ -3,8 +3,8 @@
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
 from io import BytesIO
 from math import nan
@@ -48,33 +48,34 @@ def describe_made(options: Options, **others: Any) -> dict[str, Any]:
     }
 
 
-def write_each(
-    parts: Iterable[pd.DataFrame],
-    file: IO[bytes],
-    ending: str,
-    tidy: Callable[[pd.DataFrame], pd.DataFrame] = tidy_table,
-    made: dict[str, Any] | None = None,
-) -> Generator[pd.DataFrame, None, None]:
-    """Yield per-user tables, or parts that hold one, and add each to a file of this format.
+@contextmanager
+def writing_rows(
+    file: IO[bytes], ending: str, made: dict[str, Any]
+) -> Iterator[Callable[[pd.DataFrame], None]]:
+    """Yield a function that adds tidy rows of users to a file of this format.
 
-    The metadata of a parquet file also tell how the tables were `made`.
+    The metadata of a parquet file also tell how the rows were `made`.
     """
-    writer: pq.ParquetWriter | None = None  # The first table decides its schema.
+    writer: pq.ParquetWriter | None = None  # The first rows decide its schema.
+    is_first = True
+
+    def write(rows: pd.DataFrame) -> None:
+        nonlocal writer, is_first
+        if ending == ".csv":
+            rows.to_csv(file, mode="wb", index=False, header=is_first)
+            is_first = False
+            return
+        schema = None if writer is None else writer.schema
+        encoded = pa.Table.from_pandas(rows, schema=schema, preserve_index=False)
+        if writer is None:  # Pages have checksums, which reading verifies.
+            metadata = encoded.schema.metadata | {METADATA: json.dumps(made)}
+            schema = encoded.schema.with_metadata(metadata)
+            writer = pq.ParquetWriter(file, schema, write_page_checksum=True)
+            stack.enter_context(writer)
+        writer.write_table(encoded)
+
     with ExitStack() as stack:
-        for number, part in enumerate(parts):
-            rows = tidy(part)
-            if ending == ".csv":
-                rows.to_csv(file, mode="wb", index=False, header=number == 0)
-            else:
-                schema = None if writer is None else writer.schema
-                encoded = pa.Table.from_pandas(rows, schema=schema, preserve_index=False)
-                if writer is None:  # Pages have checksums, which reading verifies.
-                    metadata = encoded.schema.metadata | {METADATA: json.dumps(made or {})}
-                    schema = encoded.schema.with_metadata(metadata)
-                    new = pq.ParquetWriter(file, schema, write_page_checksum=True)
-                    writer = stack.enter_context(new)
-                writer.write_table(encoded)
-            yield part
+        yield write
     file.flush()  # A full disk shows before the means are printed.
 
 
@@ -100,7 +101,8 @@ def save_table(
     made = {"unit": unit} if options is None else describe_made(known, weights=weights, unit=unit)
     with whole_file(path) as file:
         try:
-            list(write_each([table], file, ending, made=made))
+            with writing_rows(file, ending, made) as write:
+                write(tidy_table(table))
         except pa.ArrowException as error:
             raise RecframeError(f"per_user cannot be saved: {quote(str(error))}") from error
 

@@ -34,8 +34,6 @@ WRITE_OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
 
 def stage(sources: list[SourceFile], columns: Columns, limits: Limits) -> list[SourceFile]:
     """Return the files; the rows of those without a footer are now in a temporary file."""
-    if all(source.rows is None for source in sources):
-        return sources
     n_bytes = max(LEAST_BATCH, min(MOST_BATCH, limits.memory // BATCH_SHARE))
     ids = [*map(str, columns.users), str(columns.item)]
     types = TextTypes(n_bytes // 2, limits.memory, ids)  # Arrow reads many blocks ahead.

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from functools import lru_cache, reduce
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -32,14 +32,6 @@ AddUp = Callable[[Array], Array]
 
 RESULTS = "the result of mean, summary, compare, curve or catalogue"
 MOST_JOINED = 1 << 16  # users whose values are in memory at a time if only means are needed
-
-
-class Means(NamedTuple):
-    """The means of per-user tables, with numbers of users."""
-
-    means: pd.DataFrame  # a row for each score
-    n_users: pd.Series  # users with a value, by score and metric
-    n_all: int  # all users
 
 
 def policy_of(options: Options) -> Policy:
@@ -304,16 +296,6 @@ def mean_of_parts(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
     if sums:
         return mean_of_sums(reduce(pd.DataFrame.add, map(sum_and_count, waiting), *sums))
     return mean_table(join_tables(waiting))
-
-
-def mean_of_tables(tables: Iterable[pd.DataFrame]) -> Means:
-    """Return the means of per-user tables that come one by one."""
-    n_all, parts = 0, []
-    for table in tables:
-        n_all += len(table)
-        parts.append(sum_and_count(table))
-    sums = pd.concat(parts)
-    return Means(mean_of_sums(sums), add_up(sums)["count"], n_all)
 
 
 def in_cells(values: Sequence[Any]) -> pd.DataFrame:

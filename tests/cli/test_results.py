@@ -13,7 +13,6 @@ import pytest
 import recframe
 from command_line_example import EXAMPLE, GOLDEN, METRICS, ROOT
 from recframe.cli import main
-from recframe.frames.tables import mean_of_tables, mean_table
 from recframe.options import MEANINGS
 
 COMMANDS = {
@@ -224,14 +223,19 @@ def test_verbose_about_several_files(runs, capsys):
     assert "recframe: read in order of users, block by block, within 1,073," in lines[2]
 
 
-def test_means_taken_in_passing(large):
-    """Several tables have the means of one joined table."""
-    frame = pd.read_parquet(large).astype({"user": str})
-    halves = [part for _, part in frame.groupby(frame["user"] < "5")]
-    tables = [recframe.evaluate(half, ["recall@2", "ndcg"]) for half in halves]
-    joined = pd.concat(tables)
-    means, n_users, n_all = mean_of_tables(iter(tables))
+def test_blocks_of_a_file_as_json(large, capsys):
+    """The document of a file that is read in blocks has the means and users of all of them."""
+    metrics = ["recall@2", "ndcg"]
+    words = ["-m", *metrics, "--memory", "1MB", "--short", "pad", "--format", "json"]
+    assert 0 == main(["evaluate", str(large), *words])
+    document = json.loads(capsys.readouterr().out)
+    rec = recframe.scan(large, memory="1MB", short="pad")
+    expected, values = rec.mean(metrics), rec.evaluate(metrics)
 
-    pd.testing.assert_frame_equal(mean_table(joined), means)
-    assert joined.count().tolist() == n_users.to_numpy().ravel().tolist()
-    assert len(joined) == n_all
+    assert len([*rec.iter_evaluate(metrics)]) > 1
+    assert len(values) == document["users"]
+    for metric, figures in document["scores"]["score"].items():
+        n_users = int(values["score", metric].count())
+        undefined = len(values) - n_users
+        mean = expected.loc["score", metric]
+        assert {"mean": mean, "users": n_users, "undefined": undefined} == figures

@@ -13,17 +13,10 @@ import pytest
 
 import recframe
 from files.layouts import FEW
-from recframe.files.per_user_tables import FILE_ENDINGS, write_each
-from recframe.frames.tables import tidy_table
+from recframe.cli import main
+from recframe.files.per_user_tables import FILE_ENDINGS
 from recframe.stores.listings import list_files
 from recframe.stores.outputs import check_apart, whole_file
-
-
-@pytest.fixture
-def tables(large):
-    """Return per-user tables of the two halves of the users."""
-    halves = [large[large["user"] < "user 020"], large[large["user"] >= "user 020"]]
-    return [recframe.evaluate(half, FEW, short="pad") for half in halves]
 
 
 def test_a_file_appears_once_it_is_whole(tmp_path):
@@ -157,17 +150,17 @@ def test_what_is_no_file_is_not_replaced(tmp_path):
 
 
 @pytest.mark.parametrize("ending", FILE_ENDINGS)
-def test_tables_are_written_as_they_pass(tables, tmp_path, ending):
-    """Each table is yielded unchanged, and the file has the rows of all tables."""
-    path = tmp_path / f"users{ending}"
-    with path.open("wb") as file:
-        passed = list(write_each(tables, file, ending))
-    written = pd.read_csv(path, engine="pyarrow") if ending == ".csv" else pd.read_parquet(path)
+def test_values_of_all_blocks_are_written(large, tmp_path, ending):
+    """The file of --per-user has the values of the users of all blocks."""
+    rows, path = tmp_path / "rows.parquet", tmp_path / f"users{ending}"
+    large.to_parquet(rows, row_group_size=50)
+    words = ["--memory", "1", "--short", "pad", "--per-user", str(path), "-q"]
+    assert 0 == main(["evaluate", str(rows), "--metric", *FEW, *words])
+    blocks = recframe.scan(rows, memory=1, short="pad").iter_evaluate(FEW)
 
-    assert all(one is other for one, other in zip(tables, passed, strict=True))
-    pd.testing.assert_frame_equal(
-        tidy_table(pd.concat(tables)), written, check_dtype=False, check_exact=True
-    )
+    assert len([*blocks]) > 1
+    expected = recframe.evaluate(large, FEW, short="pad")
+    pd.testing.assert_frame_equal(expected, recframe.read_per_user(path), check_exact=True)
 
 
 def test_a_folder_is_not_replaced(tmp_path):
