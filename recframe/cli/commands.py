@@ -26,7 +26,7 @@ from recframe.cli.flags import (
     add_output,
     add_views,
 )
-from recframe.cli.parser import METRICS, Parser, read_like_metrics, spell_flags
+from recframe.cli.parser import METRICS_HERE, Parser, read_like_metrics, spell_flags
 from recframe.cli.results import (
     add_up_users,
     count_users,
@@ -64,7 +64,7 @@ def add_evaluate(command: argparse.ArgumentParser) -> None:
         "Print the mean over users of ranking metrics, a row for each score column."
     )
     command.usage = "%(prog)s [--metric NAME ...] [OPTION ...] PATH [PATH ...]"
-    command.epilog = f"""{METRICS}
+    command.epilog = f"""{METRICS_HERE}
 
 examples:
   recframe evaluate run.parquet

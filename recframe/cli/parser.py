@@ -19,7 +19,7 @@ from recframe.metrics.names import QUOTED, describe_metrics, find_map_at, parse_
 from recframe.other_tables import Term
 from recframe.stores import find_ending, is_uri, without_file
 
-METRICS = "{metrics}"  # The definitions of metrics stand for it in a help.
+METRICS_HERE = "{metrics}"  # The definitions of metrics stand for it in a help.
 METRIC_FLAGS = ("-m", "--metric", "--metrics")
 OPEN_WORDS = {"truth": "FILE", "min_relevance": "NUMBER"}  # for answers that are open
 TREC_SETS = ("all_trec", "official", "set", "all_prefs", "qrels_jg", "prefs")
@@ -52,8 +52,8 @@ class Parser(argparse.ArgumentParser):
 
     def format_help(self) -> str:
         """Return the help, with the definitions of metrics if its end asks for them."""
-        if self.epilog and METRICS in self.epilog:  # Only a help needs them.
-            self.epilog = self.epilog.replace(METRICS, describe_metrics())
+        if self.epilog and METRICS_HERE in self.epilog:  # Only a help needs them.
+            self.epilog = self.epilog.replace(METRICS_HERE, describe_metrics())
         return super().format_help()
 
     def _print_message(self, message: str, file: Any = None) -> None:

@@ -123,11 +123,11 @@ def describe_pairs(table: pd.DataFrame, counts: pd.DataFrame) -> Iterator[dict[s
     """Yield the document of each segment of a table with a row for each score and metric."""
     n_rows, rows = len(table) // len(counts), pd.DataFrame(table)
     for number, n in enumerate(counts["users"].tolist()):
-        own = rows[number * n_rows : (number + 1) * n_rows]
+        segment = rows[number * n_rows : (number + 1) * n_rows]
         # A table leaves out numbers of users that are all 0.
-        undefined = [name for name in ALL_UNDEFINED if name in own and own[name].any()]
-        own = own[[name for name in own if name not in ALL_UNDEFINED] + undefined]
-        yield describe_rows(own, n)
+        undefined = [name for name in ALL_UNDEFINED if name in segment and segment[name].any()]
+        names = [name for name in segment if name not in ALL_UNDEFINED]
+        yield describe_rows(segment[names + undefined], n)
 
 
 def describe_rows(table: pd.DataFrame, n_users: int) -> dict[str, Any]:

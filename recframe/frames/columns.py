@@ -133,8 +133,7 @@ def find_columns(
     for score in columns.scores:
         if isinstance(score, str) and score.encode(errors="ignore").decode() != score:
             raise RecframeError(f"{role}={quote(score)}: a name must be text of UTF-8. Rename it.")
-    if EMPTY in frame.attrs and LIST in frame:
-        columns = columns._replace(list_number=LIST)
+    columns = columns._replace(list_number=_find_list_number(frame))
     others = remove_labels(other_labels(frame, columns), [options.item])
     kinds = {label: dtype.kind for label, dtype in list_fields(frame)}
     measures = [label for label in others if kinds[label] == "f"]
@@ -177,6 +176,11 @@ def find_companion_columns(name: str, frame: Any, columns: Columns, options: Opt
         remedy = f"name one {shown(wrong)}, as that of the frame evaluated"
     check_roles(frame, roles, options, remedy=remedy)
     return _name_columns(frame, roles)
+
+
+def _find_list_number(frame: pd.DataFrame) -> Hashable:
+    """Return the column that tells lists of one user apart, None without one."""
+    return LIST if EMPTY in frame.attrs and LIST in frame else None
 
 
 def _name_columns(frame: pd.DataFrame, roles: Roles, **others: Any) -> Columns:
