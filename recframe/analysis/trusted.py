@@ -62,11 +62,6 @@ class Estimate(NamedTuple):
     deviation: float = math.nan
     of_judge: float = 0.0
 
-    def interval(self, confidence: float) -> tuple[float, float]:
-        """Return Student's interval."""
-        half = student_bound((1 - confidence) / 2, self.freedom) * self.error
-        return self.mean - half, self.mean + half
-
     def p_value(self) -> float:
         """Return the two-sided p-value of a mean of 0."""
         return 2 * student_tail(abs(self.mean) / self.error, self.freedom)
@@ -155,13 +150,14 @@ def interval_by_both(
     """
     estimate = mean_by_both(people, judge, counted, row)
     known = np.where(people == NOT_JUDGED, np.nan, people)
-    spread = spread_by(*counted.join(known))
     if estimate.freedom:
-        low, high, name = *estimate.interval(resampling.confidence), "regression"
+        half = student_bound((1 - resampling.confidence) / 2, estimate.freedom) * estimate.error
+        low, high, name = estimate.mean - half, estimate.mean + half, "regression"
         if is_limited:
             low, high = max(low, -1.0 if are_differences else 0.0), min(high, 1.0)
     else:
         how = {"is_limited": is_limited, "are_differences": are_differences}
+        spread = spread_by(*counted.join(known))
         low, high, name = mean_interval(spread, resampling=resampling, **how)
     figures = {
         "low": low,
