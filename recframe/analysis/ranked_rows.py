@@ -171,13 +171,13 @@ def inspect_user(
         columns = find_columns(frame, options, with_item=True)
     else:
         frame = candidates.among(frame, is_all=is_all)
-    is_own = is_user(frame, user, columns)
-    if removing and len(rows) and not is_own.any():
+    are_shown = is_user(frame, user, columns)
+    if removing and len(rows) and not are_shown.any():
         removed = f"{count_of(len(rows), 'row')} is left by {' and '.join(removing)}"
         raise RecframeError(f"user={quote(user)}: none of {removed}")
-    if columns.users and not is_own.any():
+    if columns.users and not are_shown.any():
         raise _unknown_user(frame, user, columns)
-    frame, grades = frame[is_own], None if grades is None else grades[is_own]
+    frame, grades = frame[are_shown], None if grades is None else grades[are_shown]
     interactions = read_interactions(frame, columns, options)
     if len(interactions.find_rows()[0]) == 0:
         dropped = "every row holds a null, and missing='drop' removes it"
@@ -230,12 +230,11 @@ def is_user(frame: pd.DataFrame, user: Hashable, columns: Columns) -> Array:
     for label, user_id in split_user(user, columns).items():
         ids = get_column(frame, label)
         check_dtype(ids, "user")
-        if isinstance(user_id, bool | np.bool_) and ids.dtype.kind in "iuf":  # 1 equals True
-            return np.zeros(len(frame), bool)
+        is_flag = isinstance(user_id, bool | np.bool_) and ids.dtype.kind in "iuf"  # 1 equals True
         try:
-            are_rows &= ids.isin([user_id]).to_numpy(bool)
+            are_rows &= ids.isin([] if is_flag else [user_id]).to_numpy(bool)
         except TypeError:  # pandas cannot compare ids with it
-            return np.zeros(len(frame), bool)
+            are_rows[:] = False
     return are_rows
 
 

@@ -171,10 +171,10 @@ def list_changes(
     pairs = [one | two for one, two in combinations(single, 2) if one.keys() != two.keys()]
     yield from [{}, *single, *pairs]
     fixed = list_changed(options)
-    for library, own in LIKE.items() if options.like is None else ():
-        if all(repr(getattr(options, name)) == repr(own[name]) for name in own if name in fixed):
-            left = [one for one in ({}, *single) if own.keys().isdisjoint(one)]
-            yield from ({**own, **one, "like": library} for one in left)
+    for library, preset in LIKE.items() if options.like is None else ():
+        if all(repr(fixed[name]) == repr(preset[name]) for name in preset.keys() & fixed.keys()):
+            left = [one for one in ({}, *single) if preset.keys().isdisjoint(one)]
+            yield from ({**preset, **one, "like": library} for one in left)
 
 
 def has_figure(library: str, metric: Metric) -> bool:

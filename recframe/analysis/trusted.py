@@ -81,18 +81,17 @@ def mean_by_both(people: Array, judge: Array, counted: Counted, row: str) -> Est
     weights = np.ones(len(judge)) if counted.weights is None else counted.weights
     is_judged = people != NOT_JUDGED
     of_judge = np.where(np.isnan(judge), 0.0, weights)
-    judge_mean = _quotient((of_judge * np.nan_to_num(judge)).sum(), of_judge.sum())
-    own = np.where(is_judged & ~np.isnan(people), weights, 0.0)
-    values = np.where(own > 0, people, 0.0)
-    deviations = of_judge * (np.nan_to_num(judge) - judge_mean)
-    differs = (own > 0) != (of_judge > 0)
-    differs |= np.abs(own * values - of_judge * np.nan_to_num(judge)) > 1e-12
+    by_judge = np.nan_to_num(judge)
+    judge_mean = _quotient((of_judge * by_judge).sum(), of_judge.sum())
+    of_people = np.where(is_judged & ~np.isnan(people), weights, 0.0)
+    by_people = np.where(of_people > 0, people, 0.0)
+    deviations = of_judge * (by_judge - judge_mean)
+    differs = (of_people > 0) != (of_judge > 0)
+    differs |= np.abs(of_people * by_people - of_judge * by_judge) > 1e-12
     units = np.arange(len(judge)) if counted.units is None else counted.units
-    sums = [own, own * values, deviations * is_judged, differs & is_judged, is_judged]
-    d, dy, g, n_different, n_judged = (np.bincount(units, one) for one in sums)
-    g_all, e, e_all = (
-        np.bincount(units, one) for one in (deviations, of_judge * is_judged, of_judge)
-    )
+    sums = [of_people, of_people * by_people, deviations * is_judged, differs & is_judged]
+    sums += [is_judged, deviations, of_judge * is_judged, of_judge]
+    d, dy, g, n_different, n_judged, g_all, e, e_all = (np.bincount(units, one) for one in sums)
     judged = n_judged > 0
     d, dy, g, n = d[judged], dy[judged], g[judged], int(np.count_nonzero(judged))
     n_trusted = int(np.count_nonzero(d))
