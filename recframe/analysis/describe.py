@@ -16,16 +16,11 @@ from recframe.errors import as_text
 from recframe.frames.columns import Columns
 from recframe.frames.companions import BlockResult, Companions, NotedBlocks, read_block
 from recframe.frames.id_matching import UserCounts
-from recframe.frames.interactions import (
-    Interactions,
-    complete_rows,
-    find_empty_lists,
-    read_interactions,
-)
+from recframe.frames.interactions import Interactions, find_empty_lists, read_interactions
 from recframe.frames.names import as_labels, get_column
 from recframe.frames.tables import policy_of
 from recframe.frames.truth import Judge
-from recframe.frames.values import find_missing
+from recframe.frames.values import find_missing, find_nulls
 from recframe.kernel.counting import count_ties
 from recframe.kernel.threads import Array
 from recframe.metrics.measure import measure_one
@@ -125,8 +120,7 @@ def join_figures(parts: Sequence[list[Figures]]) -> list[Figures]:
             # groupby sorts the values, so sums have the same bits whatever the parts are.
             histograms[name] = filled.groupby(level=0, dropna=False).sum()
         flags = [part.is_found for part in of_score if part.is_found is not None]
-        is_found = np.any(flags, axis=0) if flags else None
-        joined.append(Figures(numbers, histograms, is_found))
+        joined.append(Figures(numbers, histograms, np.any(flags, axis=0) if flags else None))
     return joined
 
 
@@ -214,8 +208,8 @@ def _note_samples(figures: Figures) -> None:
 
 def _count_nulls(frame: pd.DataFrame, labels: list[Hashable]) -> int:
     """Return the number of rows with a null in any of the columns."""
-    rows = complete_rows(frame, labels)
-    return 0 if rows is None else len(frame) - len(rows)
+    nulls = [find_nulls(get_column(frame, label)) for label in labels]
+    return int(np.count_nonzero(np.any(nulls, axis=0)))
 
 
 def is_unique(options: Options, n_repeated: float) -> bool:

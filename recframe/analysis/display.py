@@ -136,14 +136,25 @@ class NotedTable(pd.DataFrame):
         tables = [as_plain(one) if isinstance(one, NotedTable) else one for one in inputs]
         return getattr(ufunc, method)(*tables, **kwargs)
 
+    def _compose_display(self) -> tuple[pd.DataFrame, list[str]]:
+        """Return the table that is displayed, and sentences that explain its columns."""
+        return self, []
+
     def __repr__(self) -> str:
-        """Return the table as pandas prints it, then the notes."""
-        return "\n".join([super().__repr__(), *fill_notes(self.notes)])
+        """Return the table as pandas prints it, an explanation of its columns, and the notes."""
+        table, about = self._compose_display()
+        text = super().__repr__() if table is self else repr(table)
+        lines = [textwrap.fill(one, TEXT_WIDTH, break_on_hyphens=False) for one in about]
+        notes = [printable(f"note: {one.text}") for one in self.notes]
+        lines += [textwrap.fill(one, TEXT_WIDTH, subsequent_indent="  ") for one in notes]
+        return "\n".join([text, *lines])
 
     def _repr_html_(self) -> str | None:
         """Return the same as HTML."""
-        html: str | None = super()._repr_html_()  # type: ignore[misc]  # the stubs have none
-        return html and "\n".join([html, *(f"<p>{escape(one.text)}</p>" for one in self.notes)])
+        table, about = self._compose_display()
+        html: str | None = as_plain(table)._repr_html_()  # type: ignore[operator]  # untyped
+        texts = [*about, *(one.text for one in self.notes)]
+        return html and "\n".join([html, *(f"<p>{escape(one)}</p>" for one in texts)])
 
 
 def with_notes(table: Shown, notes: Sequence[Note]) -> Shown:
@@ -158,12 +169,6 @@ def as_plain(table: pd.DataFrame) -> pd.DataFrame:
     plain = pd.DataFrame(table, copy=False)
     plain.attrs = table.attrs
     return plain
-
-
-def fill_notes(notes: Sequence[Note]) -> list[str]:
-    """Return notes as lines of text."""
-    texts = [printable(f"note: {one.text}") for one in notes]
-    return [textwrap.fill(text, TEXT_WIDTH, subsequent_indent="  ") for text in texts]
 
 
 def as_html(title: str, tables: list[str], *notes: str) -> str:

@@ -50,8 +50,7 @@ class Overview(NamedTuple):
             for name, source, columns in self.rows
         ]
         before, calls, after = map(escape, self.advice)
-        rows = "\n".join(lines)
-        table = f'<table style="{TABLE_STYLE}">\n{rows}\n</table>'
+        table = "\n".join([f'<table style="{TABLE_STYLE}">', *lines, "</table>"])
         note = f"{before}<code>{calls}</code>{after}" if calls else before
         return as_html(self.title, [table], note).replace(UNBROKEN, " ")
 

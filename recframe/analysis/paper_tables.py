@@ -1,21 +1,12 @@
 """Tables of means and differences as text, as a picture, and in LaTeX or Markdown for a paper."""
 
-import textwrap
 from collections.abc import Hashable, Iterable
-from html import escape
 from itertools import chain
 from typing import Any
 
 import pandas as pd
 
-from recframe.analysis.display import (
-    TEXT_WIDTH,
-    WORDS,
-    NotedTable,
-    WideTable,
-    fill_notes,
-    title_of,
-)
+from recframe.analysis.display import WORDS, NotedTable, WideTable, title_of
 from recframe.analysis.intervals import find_sign
 from recframe.analysis.markup import LATEX, MARKDOWN, Cell, Markup
 from recframe.analysis.pictures import Lines, draw_intervals
@@ -205,19 +196,9 @@ class ResultTable(MeanTable):
     A comparison is printed with its main columns; the frame has all of them.
     """
 
-    def __repr__(self) -> str:
-        """Return the main columns as text, how they were made, and the notes."""
-        shown = [repr(WideTable(self[self.main_columns]))]
-        if self.is_wide:
-            shown.append(textwrap.fill(self.explain(), TEXT_WIDTH, break_on_hyphens=False))
-        return "\n".join([*shown, *fill_notes(self.notes)])
-
-    def _repr_html_(self) -> str | None:
-        """Return the same as HTML."""
-        html: str | None = pd.DataFrame(self[self.main_columns])._repr_html_()  # type: ignore[operator]  # untyped
-        texts = [self.explain()] if self.is_wide else []
-        texts += [one.text for one in self.notes]
-        return html and "\n".join([html, *(f"<p>{escape(one)}</p>" for one in texts)])
+    def _compose_display(self) -> tuple[pd.DataFrame, list[str]]:
+        """Return the main columns, and sentences on how they were made."""
+        return WideTable(self[self.main_columns]), [self.explain()] if self.is_wide else []
 
     @property
     def is_wide(self) -> bool:

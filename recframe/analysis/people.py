@@ -17,7 +17,7 @@ from recframe.frames.columns import Columns, find_companion_columns
 from recframe.frames.interactions import Interactions
 from recframe.frames.judgments import load_frame, read_judgments
 from recframe.frames.names import check_label, get_column, is_same, list_labels, remove_labels
-from recframe.frames.tables import measure_table
+from recframe.frames.tables import make_columns, measure_table
 from recframe.frames.truth import Judge
 from recframe.frames.values import find_nulls, read_relevance
 from recframe.metrics.definitions import DEFINITIONS
@@ -131,18 +131,16 @@ def measure_people(
     judged, users = interactions.judged(), interactions.users
     order, n_rows = users.sort(), np.diff(users.groups.offsets)
     n_judged = users.groups.count(judged.rows)
-    is_listed = (n_judged + judged.n_others + interactions.n_unlisted)[order] > 0
-    of_rows = np.divide(n_judged, n_rows, out=np.ones(len(n_rows)), where=n_rows > 0)[order]
+    is_listed = (n_judged + judged.n_others + interactions.n_unlisted)[order, np.newaxis] > 0
+    of_rows = np.divide(n_judged, n_rows, out=np.ones(len(n_rows)), where=n_rows > 0)
     for metric in metrics:
-        shares = dict.fromkeys(interactions.scores, of_rows)
+        shares = of_rows[order, np.newaxis]
         if metric.k is not None and _reads_first_rows(metric, options):
-            seen = share_judged(interactions, options, [metric.k]).fillna(1).to_numpy()
-            shares = dict(zip(shares, seen.T, strict=True))
-        for score, of_score in shares.items():
-            share = np.where(is_listed, of_score, 0.0)
-            state = np.where(share == 0, NOT_JUDGED, PARTLY_JUDGED)
-            at: Any = score, metric.label
-            table[at] = np.where(share > 1 - 1e-12, table[at], state)
+            shares = share_judged(interactions, options, [metric.k]).fillna(1).to_numpy()
+        shares = np.where(is_listed, shares, 0.0)
+        states = np.where(shares == 0, NOT_JUDGED, PARTLY_JUDGED)
+        columns = make_columns(list(interactions.scores), [metric.label])
+        table[columns] = np.where(shares > 1 - 1e-12, table[columns], states)
     return table
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,23 +28,6 @@ from recframe.options import INFER, Models, Options, is_key
 SHOWN_COLUMNS = ("", "position", "relevant", "item", "relevance", "grade", "score")
 TOP_COLUMNS = ["ranked_by", "rank"]  # `top` adds these; for one score only the last
 N_IDS_NAMED = 3  # known ids in the message about an unknown one
-
-
-class RankedPositions(NamedTuple):
-    """The positions of ranked rows of a frame.
-
-    Parameters
-    ----------
-    rows, user : ndarray of shape (n_ranked,), int
-        The rows, and the user of each.
-    first, mean : ndarray of shape (n_ranked,), int and float
-        The first and the mean of the positions that a row shares with its equals.
-    """
-
-    rows: Array
-    user: Array
-    first: Array
-    mean: Array
 
 
 def rank_options(options: Options) -> Options:
@@ -93,8 +76,8 @@ def rank_table(interactions: Interactions, options: Options) -> pd.DataFrame:
     """Return the position of every row in its user's ranking, for each score column."""
     positions = np.full((len(interactions.scores), len(interactions.frame)), np.nan)
     for number, score in enumerate(interactions.scores):
-        ranked = _rank_positions(interactions, score, options)
-        positions[number, ranked.rows] = ranked.mean
+        rows, _, _, mean = _rank_positions(interactions, score, options)
+        positions[number, rows] = mean
     labels = pd.Index(list(interactions.scores), name="score", tupleize_cols=False)
     return pd.DataFrame(positions.T, index=interactions.frame.index, columns=labels, copy=False)
 
@@ -129,8 +112,12 @@ def top_table(interactions: Interactions, options: Options, k: int) -> pd.DataFr
 
 def _rank_positions(
     interactions: Interactions, score: Hashable, options: Options, k: int | None = None
-) -> RankedPositions:
-    """Return the positions of the rows that a score ranks, or of those among the first k."""
+) -> tuple[Array, Array, Array, Array]:
+    """Return the rows that a score ranks, or those among the first k, with their positions.
+
+    The arrays are the rows, the user of each, and the first and the mean of the positions that a
+    row shares with its equals.
+    """
     rankings = interactions.rankings(score, options)
     row, first, size, user = find_positions(rankings, options.tie_rule, k)
     rows, place = interactions.find_ranked(score)
@@ -139,7 +126,7 @@ def _rank_positions(
     number = number[place]
     rows, number = rows[number >= 0], number[number >= 0]
     first, size = first[number], size[number]
-    return RankedPositions(rows, user[number], first, first + (size - 1) / 2)
+    return rows, user[number], first, first + (size - 1) / 2
 
 
 def check_shown(frame: pd.DataFrame, label: Any) -> list[Hashable]:
@@ -167,11 +154,11 @@ def inspect_user(
 ) -> Inspection:
     """Return the ranking of one user by each score column, with these metrics."""
     columns, grades, per_user = find_columns(frame, options, with_item=True), None, None
-    with_metrics = find_columns(frame, options, with_item=True, metrics=metrics)
-    columns = columns._replace(features=with_metrics.features)
-    rows = frame[is_user(frame, user, columns)]
+    features = find_columns(frame, options, with_item=True, metrics=metrics).features
+    columns = columns._replace(features=features)
+    rows, candidates = frame[is_user(frame, user, columns)], open_candidates(columns, options, None)
     # The number left out by `exclude` alone: truth may add rows or leave others out.
-    n_excluded = len(rows) - len(open_candidates(columns, options, None).among(rows))
+    n_excluded = len(rows) - len(candidates.among(rows))
     removing = ["exclude"] * (options.exclude is not None) + ["unjudged"] * options.is_condensed
     if options.has_truth:
         options = replace(options, population="all")  # the user is shown, whoever has rows
@@ -183,14 +170,14 @@ def inspect_user(
         options = replace(options, missing="unranked", unjudged="nonrelevant", **roles)
         columns = find_columns(frame, options, with_item=True)
     else:
-        frame = open_candidates(columns, options, None).among(frame, is_all=is_all)
-    is_own = is_user(frame, user, columns)
-    if removing and len(rows) and not is_own.any():
+        frame = candidates.among(frame, is_all=is_all)
+    are_shown = is_user(frame, user, columns)
+    if removing and len(rows) and not are_shown.any():
         removed = f"{count_of(len(rows), 'row')} is left by {' and '.join(removing)}"
         raise RecframeError(f"user={quote(user)}: none of {removed}")
-    if columns.users and not is_own.any():
+    if columns.users and not are_shown.any():
         raise _unknown_user(frame, user, columns)
-    frame, grades = frame[is_own], None if grades is None else grades[is_own]
+    frame, grades = frame[are_shown], None if grades is None else grades[are_shown]
     interactions = read_interactions(frame, columns, options)
     if len(interactions.find_rows()[0]) == 0:
         dropped = "every row holds a null, and missing='drop' removes it"
@@ -243,12 +230,11 @@ def is_user(frame: pd.DataFrame, user: Hashable, columns: Columns) -> Array:
     for label, user_id in split_user(user, columns).items():
         ids = get_column(frame, label)
         check_dtype(ids, "user")
-        if isinstance(user_id, bool | np.bool_) and ids.dtype.kind in "iuf":  # 1 equals True
-            return np.zeros(len(frame), bool)
+        is_flag = isinstance(user_id, bool | np.bool_) and ids.dtype.kind in "iuf"  # 1 equals True
         try:
-            are_rows &= ids.isin([user_id]).to_numpy(bool)
+            are_rows &= ids.isin([] if is_flag else [user_id]).to_numpy(bool)
         except TypeError:  # pandas cannot compare ids with it
-            return np.zeros(len(frame), bool)
+            are_rows[:] = False
     return are_rows
 
 

@@ -171,10 +171,10 @@ def list_changes(
     pairs = [one | two for one, two in combinations(single, 2) if one.keys() != two.keys()]
     yield from [{}, *single, *pairs]
     fixed = list_changed(options)
-    for library, own in LIKE.items() if options.like is None else ():
-        if all(repr(getattr(options, name)) == repr(own[name]) for name in own if name in fixed):
-            left = [one for one in ({}, *single) if own.keys().isdisjoint(one)]
-            yield from ({**own, **one, "like": library} for one in left)
+    for library, preset in LIKE.items() if options.like is None else ():
+        if all(repr(fixed[name]) == repr(preset[name]) for name in preset.keys() & fixed.keys()):
+            left = [one for one in ({}, *single) if preset.keys().isdisjoint(one)]
+            yield from ({**preset, **one, "like": library} for one in left)
 
 
 def has_figure(library: str, metric: Metric) -> bool:
@@ -241,11 +241,14 @@ def reconcile_table(
         ),
     )[~rounded.duplicated()].sort_values("difference", key=abs, kind="stable")
     n_matches, n_means = int(rows["matches"].sum()), rows["value"].round(n_decimals).nunique()
-    facts = Facts(calls_tried=int(rows["n_calls"].sum()), means_matching=n_matches)
     width = np.nan_to_num(rows["value"].max() - rows["value"].min())
-    n_numbers = max(n_means, round(width * 10**n_decimals) + 1)
-    facts |= Facts(numbers_of_means=n_means, numbers_in_range=n_numbers)
-    facts["means_alike"] = n_matches * (n_matches > 1)
+    facts = Facts(
+        calls_tried=int(rows["n_calls"].sum()),
+        means_matching=n_matches,
+        means_alike=n_matches if n_matches > 1 else 0,
+        numbers_of_means=n_means,
+        numbers_in_range=max(n_means, round(width * 10**n_decimals) + 1),
+    )
     return with_notes(CallTable(rows.set_index("convention")[CALL_COLUMNS]), list_notes(facts))
 
 

@@ -11,7 +11,6 @@ from html import escape
 from importlib.metadata import version
 from importlib.resources import files
 from itertools import islice
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -135,7 +134,7 @@ class Findings(NamedTuple):
     notes: list[Note]
     inputs: list[str]
     by_segment: Callable[[Callable[..., pd.DataFrame]], pd.DataFrame] | None = None
-    curves: Mapping[str, pd.DataFrame] = MappingProxyType({})
+    curves: Mapping[str, pd.DataFrame] | None = None
     catalogue: pd.DataFrame | None = None
     inspect: Callable[[Hashable], Inspection] | None = None
     texts: pd.DataFrame | None = None
@@ -185,10 +184,8 @@ def make_page(
     """Return the page of findings, with scores compared with a baseline or paired by number."""
     from jinja2 import Environment, StrictUndefined  # `check_title` has imported it
 
-    how = make_comparison(unit=unit)
-    how = how._replace(trusted=findings.trusted)
-    per_user, of_means = findings.per_user, {"resampling": how.resampling, "unit": unit}
-    of_means["trusted"] = findings.trusted
+    per_user, how = findings.per_user, make_comparison(unit=unit)._replace(trusted=findings.trusted)
+    of_means = {"resampling": how.resampling, "unit": unit, "trusted": how.trusted}
     scores, labels = (list(per_user.columns.unique(level)) for level in ("score", "metric"))
     pairs = ScorePairs(per_user, list(paired), are_several=bool(paired))
     if not paired and (len(scores) > 1 or baseline is not None):
@@ -206,8 +203,8 @@ def make_page(
         changes = changes[["baseline", "difference", "low", "high", "p_corrected"]]
         of_base = means["mean"].rename_axis(["baseline", "metric"]).rename("mean_of_baseline")
         changes = changes.join(of_base, on=["baseline", "metric"])
-        bounds = {"low": "low_of_difference", "high": "high_of_difference"}
-        return changes.rename(columns=bounds).join(means)
+        suffixes = "_of_difference", ""
+        return changes.merge(means, left_index=True, right_index=True, suffixes=suffixes)
 
     def list_rows(table: pd.DataFrame) -> list[Row]:
         rows = plain_table(table).to_dict("records")

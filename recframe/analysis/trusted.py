@@ -62,11 +62,6 @@ class Estimate(NamedTuple):
     deviation: float = math.nan
     of_judge: float = 0.0
 
-    def interval(self, confidence: float) -> tuple[float, float]:
-        """Return Student's interval."""
-        half = student_bound((1 - confidence) / 2, self.freedom) * self.error
-        return self.mean - half, self.mean + half
-
     def p_value(self) -> float:
         """Return the two-sided p-value of a mean of 0."""
         return 2 * student_tail(abs(self.mean) / self.error, self.freedom)
@@ -86,18 +81,17 @@ def mean_by_both(people: Array, judge: Array, counted: Counted, row: str) -> Est
     weights = np.ones(len(judge)) if counted.weights is None else counted.weights
     is_judged = people != NOT_JUDGED
     of_judge = np.where(np.isnan(judge), 0.0, weights)
-    judge_mean = _quotient((of_judge * np.nan_to_num(judge)).sum(), of_judge.sum())
-    own = np.where(is_judged & ~np.isnan(people), weights, 0.0)
-    values = np.where(own > 0, people, 0.0)
-    deviations = of_judge * (np.nan_to_num(judge) - judge_mean)
-    differs = (own > 0) != (of_judge > 0)
-    differs |= np.abs(own * values - of_judge * np.nan_to_num(judge)) > 1e-12
+    by_judge = np.nan_to_num(judge)
+    judge_mean = _quotient((of_judge * by_judge).sum(), of_judge.sum())
+    of_people = np.where(is_judged & ~np.isnan(people), weights, 0.0)
+    by_people = np.where(of_people > 0, people, 0.0)
+    deviations = of_judge * (by_judge - judge_mean)
+    differs = (of_people > 0) != (of_judge > 0)
+    differs |= np.abs(of_people * by_people - of_judge * by_judge) > 1e-12
     units = np.arange(len(judge)) if counted.units is None else counted.units
-    sums = [own, own * values, deviations * is_judged, differs & is_judged, is_judged]
-    d, dy, g, n_different, n_judged = (np.bincount(units, one) for one in sums)
-    g_all, e, e_all = (
-        np.bincount(units, one) for one in (deviations, of_judge * is_judged, of_judge)
-    )
+    sums = [of_people, of_people * by_people, deviations * is_judged, differs & is_judged]
+    sums += [is_judged, deviations, of_judge * is_judged, of_judge]
+    d, dy, g, n_different, n_judged, g_all, e, e_all = (np.bincount(units, one) for one in sums)
     judged = n_judged > 0
     d, dy, g, n = d[judged], dy[judged], g[judged], int(np.count_nonzero(judged))
     n_trusted = int(np.count_nonzero(d))
@@ -155,13 +149,14 @@ def interval_by_both(
     """
     estimate = mean_by_both(people, judge, counted, row)
     known = np.where(people == NOT_JUDGED, np.nan, people)
-    spread = spread_by(*counted.join(known))
     if estimate.freedom:
-        low, high, name = *estimate.interval(resampling.confidence), "regression"
+        half = student_bound((1 - resampling.confidence) / 2, estimate.freedom) * estimate.error
+        low, high, name = estimate.mean - half, estimate.mean + half, "regression"
         if is_limited:
             low, high = max(low, -1.0 if are_differences else 0.0), min(high, 1.0)
     else:
         how = {"is_limited": is_limited, "are_differences": are_differences}
+        spread = spread_by(*counted.join(known))
         low, high, name = mean_interval(spread, resampling=resampling, **how)
     figures = {
         "low": low,
