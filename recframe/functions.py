@@ -20,10 +20,10 @@ from recframe.analysis.compare import (
 from recframe.analysis.display import with_notes
 from recframe.analysis.gate import Sides, find_verdict
 from recframe.analysis.plans import plan_table
-from recframe.analysis.resampling import Interval, OfDifferences, make_resampling
-from recframe.analysis.segments import By, apply_by_segment, segment_table
+from recframe.analysis.resampling import Interval, OfDifferences
+from recframe.analysis.segments import By, MakeWeighted, apply_by_segment, segment_table
 from recframe.analysis.summary import summary_table
-from recframe.analysis.trusted import check_regression, check_users_known, read_people
+from recframe.analysis.trusted import check_users_known, read_people
 from recframe.analysis.verdict import Gate, make_gate
 from recframe.errors import RecframeError, WrongTypeError, as_text, find_near, quote
 from recframe.files.limits import MEMORY, Report, check_limits
@@ -782,15 +782,11 @@ def summary(
     if isinstance(confidence, pd.DataFrame):  # a second table
         tables: Any = [per_user, confidence]
         per_user, confidence = tables, 0.95
-    resampling = make_resampling(confidence, n_resamples, seed, interval)
+    draws = confidence, n_resamples, seed, interval
+    how = make_comparison(*draws, intervals=Interval, unit=unit)
     by_judge = check_per_user(per_user)
-    people = _read_trusted_table(trusted, by_judge)
-    if people is not None:
-        check_regression(interval=interval)
-    make_table = partial(summary_table, resampling=resampling, unit=unit, trusted=people)
-    with taking_notes() as facts:
-        table = apply_by_segment(segment_table(by_judge, by, weights), make_table)
-    return with_notes(table, list_notes(facts))
+    how = trust(how, _read_trusted_table(trusted, by_judge))
+    return _apply_by_segment(by_judge, by, weights, partial(summary_table, how=how))
 
 
 @public
@@ -868,12 +864,19 @@ def compare(
         tables: Any = [per_user, baseline]
         per_user, baseline = tables, None
     draws = confidence, n_resamples, seed, interval
-    how = make_comparison(test, correction, *draws, weights=weights, unit=unit)
+    how = make_comparison(*draws, test, correction, weights=weights, unit=unit)
     by_judge = check_per_user(per_user, 2)
     how = trust(how, _read_trusted_table(trusted, by_judge))
     make_table = partial(compare_table, baseline=baseline, how=how)
+    return _apply_by_segment(by_judge, by, weights, make_table)
+
+
+def _apply_by_segment(
+    per_user: pd.DataFrame, by: Any, weights: Any, make_table: MakeWeighted
+) -> pd.DataFrame:
+    """Return the tables that `make_table` makes of each segment, with their notes."""
     with taking_notes() as facts:
-        table = apply_by_segment(segment_table(by_judge, by, weights), make_table)
+        table = apply_by_segment(segment_table(per_user, by, weights), make_table)
     return with_notes(table, list_notes(facts))
 
 

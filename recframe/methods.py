@@ -63,7 +63,7 @@ from recframe.analysis.report import (
     make_curves,
     make_page,
 )
-from recframe.analysis.resampling import Interval, OfDifferences, make_resampling
+from recframe.analysis.resampling import Interval, OfDifferences
 from recframe.analysis.segments import (
     By,
     Grouping,
@@ -83,7 +83,7 @@ from recframe.analysis.summary import (
     measure_noted,
     summary_table,
 )
-from recframe.analysis.trusted import check_regression, read_people
+from recframe.analysis.trusted import read_people
 from recframe.errors import RecframeError, RecframeWarning, is_number, prefix_errors, quote
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.duplicates import find_models
@@ -1311,13 +1311,11 @@ class RankingMethods(ABC, Generic[Table]):
         score metric
         score recall@1   0.5  0.095  0.905        2  Wilson score             0.5
         """
-        resampling = make_resampling(confidence, n_resamples, seed, interval)
+        draws = confidence, n_resamples, seed, interval
+        how = make_comparison(*draws, intervals=Interval, unit=unit)
         asked = self._parse(metrics)
-        if trusted is not None:
-            check_regression(interval=interval)
-        people = self._read_trusted(asked, trusted)
-        make_table = partial(summary_table, resampling=resampling, unit=unit, trusted=people)
-        return self._aggregate_users(asked, make_table, by, weights, unit)
+        how = trust(how, self._read_trusted(asked, trusted))
+        return self._aggregate_users(asked, partial(summary_table, how=how), by, weights, unit)
 
     def compare(
         self,
@@ -1408,7 +1406,7 @@ class RankingMethods(ABC, Generic[Table]):
         b_score recall@1     0.666667 -0.269162  0.938508          0.5
         """
         draws = confidence, n_resamples, seed, interval
-        how = make_comparison(test, correction, *draws, weights=weights, unit=unit)
+        how = make_comparison(*draws, test, correction, weights=weights, unit=unit)
         asked = self._parse(metrics)
         how = trust(how, self._read_trusted(asked, trusted))
         make_table = partial(compare_table, baseline=baseline, how=how)

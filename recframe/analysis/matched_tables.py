@@ -175,9 +175,8 @@ def find_means(matched: Matched, how: Comparison) -> pd.DataFrame:
     if how.trusted is None:
         return mean_table(per_user, weights)
     with taking_notes():  # the differences note the same
-        unit = None if is_infer(how.unit) else how.unit
-        trusted: dict[str, Any] = {"resampling": how.resampling, "trusted": how.trusted}
-        means = summary_table(per_user, weights, unit=unit, **trusted)["mean"]
+        how = how._replace(unit=None if is_infer(how.unit) else how.unit)
+        means = summary_table(per_user, weights, how=how)["mean"]
     columns = per_user.columns.unique("metric")
     return pd.DataFrame(means.to_numpy().reshape(-1, len(columns)), columns=columns)
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from recframe.analysis.compare import Comparison
 from recframe.analysis.display import WORDS
 from recframe.analysis.intervals import has_limits, mean_interval, spread_by, weigh_users
 from recframe.analysis.paper_tables import MeanTable, ResultTable
 from recframe.analysis.pictures import draw_curves
-from recframe.analysis.resampling import Resampling
 from recframe.analysis.trusted import align_people, interval_by_both, note_places
 from recframe.errors import RecframeError, as_text, quote
 from recframe.frames.duplicates import find_repeated
@@ -251,28 +251,27 @@ def summary_table(
     per_user: pd.DataFrame,
     weights: pd.Series | None = None,
     *,
-    resampling: Resampling,
-    unit: Any,
-    trusted: pd.DataFrame | None = None,
+    how: Comparison,
 ) -> pd.DataFrame:
     """Return the mean of every column of a per-user table, with its interval over users.
 
-    With people's values of some users, `trusted`, the table's values are those of a judge.
+    If people's values of some users are trusted, the table's values are those of a judge.
     """
-    per_user, counted = weigh_users(per_user, weights, unit)
+    per_user, counted = weigh_users(per_user, weights, how.unit)
     metrics, rows = per_user.columns.get_level_values("metric"), []
-    people = None if trusted is None else align_people(trusted, per_user)
+    people = None if how.trusted is None else align_people(how.trusted, per_user)
     for number, (metric, values) in enumerate(zip(metrics, per_user.to_numpy().T, strict=True)):
         spread, known = pd.Series(spread_by(*counted.join(values))), values[~np.isnan(values)]
-        how: dict[str, Any] = {"resampling": resampling, "is_limited": has_limits(metric, known)}
+        is_limited = has_limits(metric, known)
         if people is None:
-            low, high, interval = mean_interval(spread.to_numpy(), **how)
+            low, high, interval = mean_interval(spread.to_numpy(), is_limited, how.resampling)
             figures: dict[str, Any] = {"mean": spread.mean(), "low": low, "high": high}
             figures |= {"n_users": len(spread), "interval": WORDS[interval]}
             figures |= {"standard_error": spread.sem()}
         else:
             row = f"{as_text(metric)} of {as_text(per_user.columns[number][0])}"
-            estimate, of_both, _ = interval_by_both(people[number], values, counted, row, **how)
+            both = people[number], values, counted, row, how.resampling
+            estimate, of_both, _ = interval_by_both(*both, is_limited=is_limited)
             figures = {"mean": estimate.mean, "n_users": len(spread), **of_both}
             figures |= {"judge_mean": estimate.judge_mean, "standard_error": estimate.error}
         rows.append({**figures, "n_undefined": len(values) - len(known)})
@@ -282,5 +281,5 @@ def summary_table(
         note_places(table["mean"], table["judge_mean"])
     if not table["n_undefined"].any():
         table = table.drop(columns="n_undefined")
-    table.attrs = {"confidence": resampling.confidence}
+    table.attrs = {"confidence": how.resampling.confidence}
     return table

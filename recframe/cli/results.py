@@ -107,9 +107,7 @@ def _resample(
 ) -> Result:
     """Return the means with intervals, or the differences from a baseline."""
     if arguments.summary:
-        _, _, resampling, unit, trusted = arguments.how
-        how: dict[str, Any] = {"resampling": resampling, "unit": unit, "trusted": trusted}
-        table = summary_table(per_user, weights, **how)
+        table = summary_table(per_user, weights, how=arguments.how)
     else:
         table = compare_table(per_user, weights, baseline=baseline, how=arguments.how)
         about = {**about, "baseline": baseline}
