@@ -11,6 +11,7 @@ import pandas as pd
 import recframe  # tools that resolve the annotation of `scan` look its class up here
 from recframe.accessor import RecAccessor
 from recframe.analysis.compare import (
+    Comparison,
     Correction,
     Test,
     compare_table,
@@ -784,9 +785,7 @@ def summary(
         per_user, confidence = tables, 0.95
     draws = confidence, n_resamples, seed, interval
     how = make_comparison(*draws, intervals=Interval, unit=unit)
-    by_judge = check_per_user(per_user)
-    how = trust(how, _read_trusted_table(trusted, by_judge))
-    return _apply_by_segment(by_judge, by, weights, partial(summary_table, how=how))
+    return _tabulate(summary_table, how, check_per_user(per_user), by, weights, trusted)
 
 
 @public
@@ -865,18 +864,18 @@ def compare(
         per_user, baseline = tables, None
     draws = confidence, n_resamples, seed, interval
     how = make_comparison(*draws, test, correction, weights=weights, unit=unit)
-    by_judge = check_per_user(per_user, 2)
-    how = trust(how, _read_trusted_table(trusted, by_judge))
-    make_table = partial(compare_table, baseline=baseline, how=how)
-    return _apply_by_segment(by_judge, by, weights, make_table)
+    make_table = partial(compare_table, baseline=baseline)
+    return _tabulate(make_table, how, check_per_user(per_user, 2), by, weights, trusted)
 
 
-def _apply_by_segment(
-    per_user: pd.DataFrame, by: Any, weights: Any, make_table: MakeWeighted
+def _tabulate(
+    make_table: MakeWeighted, how: Comparison, by_judge: Any, by: Any, weights: Any, trusted: Any
 ) -> pd.DataFrame:
-    """Return the tables that `make_table` makes of each segment, with their notes."""
+    """Return the table that `make_table` makes of each segment of users, with notes."""
+    how = trust(how, _read_trusted_table(trusted, by_judge))
     with taking_notes() as facts:
-        table = apply_by_segment(segment_table(per_user, by, weights), make_table)
+        segmented = segment_table(by_judge, by, weights)
+        table = apply_by_segment(segmented, partial(make_table, how=how))
     return with_notes(table, list_notes(facts))
 
 
@@ -928,7 +927,7 @@ def gate(
         A metric fails unless the interval rules out a fall of so much or more. Not with `max_drop`.
     at_least : float or dict, default None
         A metric fails if the mean of all new users with a value is below.
-    metrics : list of str, default None
+    metrics : str or list of str, default None
         The metrics to compare; None: those that both tables have.
     min_users : float, default 0.95
         The share of the old users with a value that need one in both tables, from 0 to 1.

@@ -11,7 +11,7 @@ import pandas as pd
 from recframe.analysis.describe import Describer, add_dropped
 from recframe.analysis.overview import Overview
 from recframe.analysis.ranked_rows import is_user, split_user
-from recframe.analysis.segments import Grouping, find_grouping, measure_with_values
+from recframe.analysis.segments import Grouping
 from recframe.analysis.summary import measure_noted
 from recframe.errors import DAMAGE, count_of, prefix_errors
 from recframe.files.block_results import iter_parts, make_each, open_companion_files, read_places
@@ -148,14 +148,8 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
         With segments or weights, each block is a cell with the metrics and these values.
         """
-        by, weights, unit = by_weights_unit or (None, None, None)
-        columns = self._find_columns(metrics=metrics, used=(by, weights))
-        make = partial(measure, metrics=metrics)
-        grouping = find_grouping(self._sample, by, weights, columns.users, unit)
-        if grouping.all:
-            columns = columns._replace(of_users=tuple(grouping.labels))
-            make = partial(measure_with_values, measure=make, grouping=grouping)
-        self._ask_others(columns, columns.of_users, asks_unit=is_infer(unit))
+        asked = by_weights_unit or (None, None, None)
+        grouping, make, columns = self._group_users(metrics, asked, measure)
         parts = self._iter_parts(make, columns, self._options)
         return grouping if grouping.all else None, parts
 
@@ -280,11 +274,8 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         columns: Columns,
         options: Options,
         make_table: MakeTable,
-        join: Join | None = None,
+        join: Join,
     ) -> pd.DataFrame:
-        if join is None:
-            parts = self._iter_parts(make, columns, options)
-            return make_table(pd.concat(parts, ignore_index=True))
         # Joined cells grow with the number of items, so most of the memory is for them.
         bound, limits, cells, n_joined = copy(self), self._frame.limits, list[Any](), 0
         bound._frame = self._frame._replace(limits=limits._replace(memory=limits.memory // 4))

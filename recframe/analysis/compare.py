@@ -38,6 +38,7 @@ from recframe.notes import note
 from recframe.options import INFER
 
 Test = Literal["permutation", "ttest", "wilcoxon"]
+Row = dict[str, float | int | str]  # a row of a table, by its columns
 Correction = Literal["holm", "bonferroni", "fdr_bh", "max_t"]
 # The meanings of intervals, tests and corrections.
 METHODS = {
@@ -236,9 +237,7 @@ def compare_pairs(pairs: ScorePairs, weights: pd.Series | None, how: Comparison)
     return table
 
 
-def _compare_pair(
-    pair: PairedValues, counted: Counted, how: Comparison
-) -> dict[str, float | int | str]:
+def _compare_pair(pair: PairedValues, counted: Counted, how: Comparison) -> Row:
     """Return the difference of one score in one metric, over the users with both values."""
     base = np.where(np.isnan(pair.values), np.nan, pair.base)
     differences, weights = counted.join(pair.differences)
@@ -284,9 +283,7 @@ def _count_undefined(pair: PairedValues) -> dict[str, int]:
     return {name: int(mask.sum()) for name, mask in zip(UNDEFINED, masks, strict=True)}
 
 
-def _compare_by_both(
-    pair: PairedValues, counted: Counted, how: Comparison
-) -> dict[str, float | int | str]:
+def _compare_by_both(pair: PairedValues, counted: Counted, how: Comparison) -> Row:
     """Return the difference of one score in one metric by a judge, corrected by people's values."""
     estimate, figures, known = interval_by_both(
         pair.people,

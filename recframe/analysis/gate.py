@@ -23,8 +23,7 @@ from recframe.analysis.matched_tables import (
 from recframe.analysis.segments import Segmented, join_segments, list_segments, segment_table
 from recframe.errors import RecframeError, is_number, quote, shorten
 from recframe.frames.names import is_infer
-from recframe.metrics.definitions import DEFINITIONS
-from recframe.metrics.names import find_alike, find_name
+from recframe.metrics.names import find_alike
 from recframe.notes import Note, list_notes, taking_notes
 from recframe.options import INFER
 
@@ -157,16 +156,16 @@ def find_low(metrics: list[str], low: list[str], high: list[str]) -> frozenset[s
                 f"lower_is_better and higher_is_better must name {once}metrics that are compared, "
                 f"{quote(metrics)}, but names {quote(name)}"
             )
-    known = {name: one.better for name in metrics if (one := DEFINITIONS.get(find_name(name)))}
-    better = {**known, **dict.fromkeys(low, "low"), **dict.fromkeys(high, "high")}
-    for name in metrics:
-        if better.get(name, "unknown") == "unknown":
+    signs = {name: find_sign(name) for name in metrics}
+    signs |= {**dict.fromkeys(low, -1), **dict.fromkeys(high, 1)}
+    for name, sign in signs.items():
+        if math.isnan(sign):
             raise RecframeError(
                 f"whether high or low values of {quote(name)} are better is not known, which a "
                 "gate must know. Pass higher_is_better or lower_is_better with its name, or "
                 "metrics without it."
             )
-    return frozenset(name for name in metrics if better[name] == "low")
+    return frozenset(name for name, sign in signs.items() if sign == -1)
 
 
 def find_failed(

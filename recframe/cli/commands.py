@@ -149,7 +149,7 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
                 result, means = make_users_result(tables, arguments, baseline, about)
             else:
                 cells = pd.concat(tables, ignore_index=True)
-                segmented = segment_users(cells, grouping, opened[0].columns.scores, metrics)
+                segmented = segment_users(cells, grouping)
                 result, means = make_segments_result(segmented, arguments, baseline, about)
             notes += list_notes(facts, options)
             write_result(result, arguments, output)
