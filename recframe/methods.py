@@ -66,7 +66,6 @@ from recframe.analysis.segments import (
     By,
     Grouping,
     MakeWeighted,
-    Segmented,
     UserValues,
     apply_by_segment,
     find_grouping,
@@ -449,47 +448,31 @@ class RankingMethods(ABC, Generic[Table]):
         names = {str(score): score for score in columns.scores}  # Spark has texts
         return check_judged(table.rename(columns=names)[labels])
 
-    def _aggregate_users(
-        self, metrics: list[Metric], make_table: MakeWeighted, by: Any, weights: Any, unit: Any
-    ) -> Table:
-        """Return the table that `make_table` makes from the per-user table, for each segment."""
-        finish = partial(self._whole, make_table=make_table)
-        make_all = partial(apply_by_segment, make_table=make_table, shows_bar=self._shows_bar)
-        return self._aggregate(metrics, (by, weights, unit), measure_noted, finish, make_all)
-
-    def _aggregate_means(
-        self,
-        metrics: list[Metric],
-        make_table: MakeWeighted,
-        by: Any,
-        weights: Any,
-        measure: Callable[..., pd.DataFrame] = measure_noted,
-    ) -> Table:
-        """Return the table that `make_table` makes from the means over users, for each segment."""
-        finish = partial(self._mean, make_table=make_table)
-        make_all = partial(mean_by_segment, make_table=make_table)
-        return self._aggregate(metrics, (by, weights, None), measure, finish, make_all)
-
     def _aggregate(
         self,
         metrics: list[Metric],
+        make_table: MakeWeighted,
         by_weights_unit: tuple[Any, Any, Any],
-        measure: Callable[..., pd.DataFrame],
-        finish: Callable[[Make, Columns, Options], Table],
-        make_all: Callable[[Segmented], pd.DataFrame],
+        measure: Callable[..., pd.DataFrame] = measure_noted,
+        *,
+        of_means: bool = False,
     ) -> Table:
-        """Return the table of `finish`; segments and weights need `make_all` instead."""
+        """Return the table that `make_table` makes from users' values, or means, by segment."""
         with taking_notes() as facts:
             grouping, make, columns = self._group_users(metrics, by_weights_unit, measure)
             if not grouping.all:
-                return self._add_notes(finish(make, columns, self._options), facts)
+                finish = self._mean if of_means else self._whole
+                return self._add_notes(finish(make, columns, self._options, make_table), facts)
+            apply = partial(apply_by_segment, shows_bar=self._shows_bar)
+            make_all: Any = mean_by_segment if of_means else apply
             bound = copy(self)
             bound._frame, bound._by = grouping.add_rows(self._frame), grouping.by
 
-            def make_table(cells: pd.DataFrame) -> pd.DataFrame:
-                return make_all(segment_users(cells, grouping))
+            def make_segments(cells: pd.DataFrame) -> pd.DataFrame:
+                table: pd.DataFrame = make_all(segment_users(cells, grouping), make_table)
+                return table
 
-            table = bound._whole(make, columns, self._options, make_table)
+            table = bound._whole(make, columns, self._options, make_segments)
             return self._add_notes(table, facts)
 
     def _group_users(
@@ -650,7 +633,8 @@ class RankingMethods(ABC, Generic[Table]):
         FR      score       1.0
         NL      score       0.0
         """
-        return self._aggregate_means(self._parse(metrics), MeanTable, by, weights)
+        asked = self._parse(metrics)
+        return self._aggregate(asked, MeanTable, (by, weights, None), of_means=True)
 
     def rank(self) -> Table:
         """
@@ -1157,7 +1141,8 @@ class RankingMethods(ABC, Generic[Table]):
         metrics = curve_metrics(metric, k, self._options.map_at_k)
         make_table = partial(curve_table, metrics=metrics)
         measure = measure_curve if k is None else measure_noted
-        return self._aggregate_means(metrics, make_table, by, weights, measure)
+        grouped = by, weights, None
+        return self._aggregate(metrics, make_table, grouped, measure, of_means=True)
 
     def bounds(self, metrics: str | Iterable[str] = "precision@10") -> Table:
         """
@@ -1218,7 +1203,8 @@ class RankingMethods(ABC, Generic[Table]):
         """
         asked = self._parse(metrics)
         check_bounds(asked, self._options)
-        return self._aggregate_means(asked, bounds_table, None, None, measure_bounds)
+        one = None, None, None  # segment
+        return self._aggregate(asked, bounds_table, one, measure_bounds, of_means=True)
 
     def summary(
         self,
@@ -1315,7 +1301,7 @@ class RankingMethods(ABC, Generic[Table]):
         how = make_comparison(*draws, intervals=Interval, unit=unit)
         asked = self._parse(metrics)
         how = trust(how, self._read_trusted(asked, trusted))
-        return self._aggregate_users(asked, partial(summary_table, how=how), by, weights, unit)
+        return self._aggregate(asked, partial(summary_table, how=how), (by, weights, unit))
 
     def compare(
         self,
@@ -1410,7 +1396,7 @@ class RankingMethods(ABC, Generic[Table]):
         asked = self._parse(metrics)
         how = trust(how, self._read_trusted(asked, trusted))
         make_table = partial(compare_table, baseline=baseline, how=how)
-        return self._aggregate_users(asked, make_table, by, weights, unit)
+        return self._aggregate(asked, make_table, (by, weights, unit))
 
     def reconcile(
         self, metric: str, value: float | str, digits: int | None = None, score: Hashable = None
@@ -1632,7 +1618,7 @@ class RankingMethods(ABC, Generic[Table]):
         companions = [one for one in (self._options.truth, self._options.exclude) if is_path(one)]
 
         def by_segment(make_table: MakeWeighted) -> pd.DataFrame:
-            table = self._aggregate_users(metrics, make_table, by, None, unit)
+            table = self._aggregate(metrics, make_table, (by, None, unit))
             return as_columns(self._collect(table))
 
         return Findings(

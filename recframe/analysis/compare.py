@@ -294,10 +294,9 @@ def _compare_by_both(pair: PairedValues, counted: Counted, how: Comparison) -> R
         is_limited=pair.is_limited,
         are_differences=True,
     )
-    n_users, test = np.count_nonzero(counted.join(pair.differences)[1]), "regression"
     differences, weights = counted.join(known)
     if estimate.freedom:
-        p = estimate.p_value()
+        p, test = estimate.p_value(), "regression"
     else:
         p, test = sign_flip_test((differences * weights)[weights > 0], how.resampling)
     if estimate.mean * estimate.judge_mean < 0:
@@ -308,9 +307,9 @@ def _compare_by_both(pair: PairedValues, counted: Counted, how: Comparison) -> R
         "high": figures.pop("high"),
         "p_corrected": np.nan,  # known when all p-values are
         "p_value": p,
-        "n_users": int(n_users),
+        "n_users": figures.pop("n_users"),
         "n_trusted": figures.pop("n_trusted"),
-        "judge_difference": estimate.judge_mean,
+        "judge_difference": figures.pop("judge_mean"),
         "judge_bias": figures.pop("judge_bias"),
         "worth": figures.pop("worth"),
         **_count_won(differences),

@@ -33,9 +33,6 @@ from recframe.metrics.recipes import find_recipe
 from recframe.notes import is_noting, note
 from recframe.options import Options
 
-# The columns of means by a judge and people.
-SUMMARY_BY_BOTH = ["mean", "low", "high", "n_users", "n_trusted", "judge_mean", "judge_bias"]
-SUMMARY_BY_BOTH += ["worth", "interval", "standard_error", "n_undefined"]
 LAST_K = 50  # the last cut-off of a curve by default
 N_ROWS_SEEN = 1_000  # rows at each of three places that are searched for a column of items
 
@@ -260,24 +257,23 @@ def summary_table(
     per_user, counted = weigh_users(per_user, weights, how.unit)
     metrics, rows = per_user.columns.get_level_values("metric"), []
     people = None if how.trusted is None else align_people(how.trusted, per_user)
+    row: dict[str, Any]
     for number, (metric, values) in enumerate(zip(metrics, per_user.to_numpy().T, strict=True)):
-        spread, known = pd.Series(spread_by(*counted.join(values))), values[~np.isnan(values)]
+        known = values[~np.isnan(values)]
         is_limited = has_limits(metric, known)
         if people is None:
+            spread = pd.Series(spread_by(*counted.join(values)))
             low, high, interval = mean_interval(spread.to_numpy(), is_limited, how.resampling)
-            figures: dict[str, Any] = {"mean": spread.mean(), "low": low, "high": high}
-            figures |= {"n_users": len(spread), "interval": WORDS[interval]}
-            figures |= {"standard_error": spread.sem()}
+            row = {"mean": spread.mean(), "low": low, "high": high, "n_users": len(spread)}
+            row |= {"interval": WORDS[interval], "standard_error": spread.sem()}
         else:
-            row = f"{as_text(metric)} of {as_text(per_user.columns[number][0])}"
-            both = people[number], values, counted, row, how.resampling
-            estimate, of_both, _ = interval_by_both(*both, is_limited=is_limited)
-            figures = {"mean": estimate.mean, "n_users": len(spread), **of_both}
-            figures |= {"judge_mean": estimate.judge_mean, "standard_error": estimate.error}
-        rows.append({**figures, "n_undefined": len(values) - len(known)})
+            name = f"{as_text(metric)} of {as_text(per_user.columns[number][0])}"
+            both = people[number], values, counted, name, how.resampling
+            estimate, figures, _ = interval_by_both(*both, is_limited=is_limited)
+            row = {"mean": estimate.mean, **figures, "standard_error": estimate.error}
+        rows.append({**row, "n_undefined": len(values) - len(known)})
     table = ResultTable(rows, per_user.columns)
     if people is not None:
-        table = ResultTable(table[SUMMARY_BY_BOTH])
         note_places(table["mean"], table["judge_mean"])
     if not table["n_undefined"].any():
         table = table.drop(columns="n_undefined")
