@@ -51,13 +51,12 @@ def plan_table(
 def _plan(
     deviation: float,
     n_users: int,
-    difference: float,
-    power: float,
-    alpha: float,
+    target: tuple[float, float, float],
     constant: float = 0.0,
     most: int = MOST_USERS_NEEDED,
 ) -> dict[str, Any]:
     """Return the number of users needed, and the power of those at hand."""
+    difference, power, alpha = target
     smallest = partial(detectable, deviation, power=power, alpha=alpha, constant=constant)
     needed, counts = None, range(2, most + 1)
     if deviation > 0:
@@ -79,10 +78,10 @@ def _plan_pair(
     differences, weights = counted.join(pair.differences)
     if pair.people is None:
         spread = spread_by(differences, weights)
-        return _plan(deviation_of(spread), len(spread), *target)
+        return _plan(deviation_of(spread), len(spread), target)
     estimate = mean_by_both(pair.people, pair.differences, counted, pair.row)
     n_users, n = int(np.count_nonzero(weights)), estimate.n_trusted
-    plan = _plan(estimate.deviation, n, *target, estimate.of_judge, n_users)
+    plan = _plan(estimate.deviation, n, target, estimate.of_judge, n_users)
     needed = plan["n_needed"]
     others = {"n_more": None if needed is None else max(needed - n, 0), "n_trusted": n}
     return {"n_needed": needed, **others, **plan, "n_users": n_users}
