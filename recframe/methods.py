@@ -452,7 +452,7 @@ class RankingMethods(ABC, Generic[Table]):
         self,
         metrics: list[Metric],
         make_table: MakeWeighted,
-        by_weights_unit: tuple[Any, Any, Any],
+        by_weights_unit: tuple[Any, Any, Any] = (None, None, None),
         measure: Callable[..., pd.DataFrame] = measure_noted,
         *,
         of_means: bool = False,
@@ -464,15 +464,11 @@ class RankingMethods(ABC, Generic[Table]):
                 finish = self._mean if of_means else self._whole
                 return self._add_notes(finish(make, columns, self._options, make_table), facts)
             apply = partial(apply_by_segment, shows_bar=self._shows_bar)
-            make_all: Any = mean_by_segment if of_means else apply
-            bound = copy(self)
+            make_all = partial(mean_by_segment if of_means else apply, make_table=make_table)
+            segment = partial(segment_users, grouping=grouping)
+            bound, options = copy(self), self._options
             bound._frame, bound._by = grouping.add_rows(self._frame), grouping.by
-
-            def make_segments(cells: pd.DataFrame) -> pd.DataFrame:
-                table: pd.DataFrame = make_all(segment_users(cells, grouping), make_table)
-                return table
-
-            table = bound._whole(make, columns, self._options, make_segments)
+            table = bound._whole(make, columns, options, lambda cells: make_all(segment(cells)))
             return self._add_notes(table, facts)
 
     def _group_users(
@@ -1203,8 +1199,7 @@ class RankingMethods(ABC, Generic[Table]):
         """
         asked = self._parse(metrics)
         check_bounds(asked, self._options)
-        one = None, None, None  # segment
-        return self._aggregate(asked, bounds_table, one, measure_bounds, of_means=True)
+        return self._aggregate(asked, bounds_table, measure=measure_bounds, of_means=True)
 
     def summary(
         self,

@@ -164,8 +164,7 @@ class CatalogueTask(NamedTuple):
         for score in interactions.scores:
             rankings = interactions.rankings(score, options)
             n_ranked = rankings.n_ranked
-            if options.short == "raise":
-                check_lengths(n_ranked, interactions.users.ids, score, k, options)
+            check_lengths(n_ranked, interactions.users.ids, score, k, options)
             n_longer += int(np.count_nonzero(n_ranked > k))
             has_list = n_ranked >= (k if options.short == "nan" else 1)
             length = np.minimum(k, n_ranked)
