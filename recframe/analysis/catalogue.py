@@ -70,7 +70,7 @@ class Shown(NamedTuple):
 
 
 class Catalogue(NamedTuple):
-    """The distinct items of the catalogue; without their number, they are those of the frame.
+    """The distinct items of the catalogue; if their number is None, the frame has them all.
 
     `ids` is None if no more than their number is known. If groups are asked for, `groups` has their
     values, and `group` is the group of each item.

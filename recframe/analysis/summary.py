@@ -120,15 +120,16 @@ def note_rankings(interactions: Interactions, metrics: list[Metric]) -> None:
     numbers = {f"empty:{as_text(one)}": n for one, n in zip(scores, n_empty, strict=True)}
     asked = [one.name for one in metrics if not DEFINITIONS[one.name].zero_without_relevant]
     asked = [name for name in asked if name not in ("mean", "diversity")]
-    of_all = [one for one in metrics if one.name in ("recall", "share")]
-    if of_recall := _find_deepest(of_all):
+    deepest = max((one.k or 0 for one in metrics), default=0)
+    of_all = [one.k or 0 for one in metrics if one.name in ("recall", "share")]
+    if of_recall := max(of_all, default=0):
         n_longer = [int(np.count_nonzero(of_score > of_recall)) for of_score in lengths]
         numbers |= {
             "rankings": sum(map(len, lengths)),
             "rankings_longer_than_recall": sum(n_longer),
             "shares": asked.count("share"),
         }
-    if asked and (deepest := _find_deepest(metrics)) and groups.n_groups and interactions.is_judged:
+    if asked and deepest and groups.n_groups and interactions.is_judged:
         longest = int(lengths[0].max())
         if longest <= deepest and all((of_score == longest).all() for of_score in lengths):
             n_bare = int(np.count_nonzero(groups.count(interactions.relevant) == 0))
@@ -136,11 +137,6 @@ def note_rankings(interactions: Interactions, metrics: list[Metric]) -> None:
         else:
             numbers["rankings_that_vary"] = 1
     note(users=groups.n_groups, **numbers)
-
-
-def _find_deepest(metrics: list[Metric]) -> int:
-    """Return the highest cut-off, 0 without one."""
-    return max((metric.k or 0 for metric in metrics), default=0)
 
 
 def note_undefined(per_user: pd.DataFrame) -> None:
