@@ -65,8 +65,8 @@ class Shown(NamedTuple):
     @property
     def n_bytes(self) -> int:
         """The size in memory."""
-        held: list[Any] = [*self.rows, *([] if self.items is None else [self.items.to_frame()])]
-        return sum(int(one.memory_usage(deep=True).sum()) for one in held)
+        tables = [*self.rows, *([] if self.items is None else [self.items.to_frame()])]
+        return sum(int(one.memory_usage(deep=True).sum()) for one in tables)
 
 
 class Catalogue(NamedTuple):
@@ -91,15 +91,15 @@ class Catalogue(NamedTuple):
                     f"{len(shown):,} are recommended. {remedy}"
                 )
             return np.empty(0, np.int64)
-        place = match(self.ids, shown, "item", "items")
-        unknown = shown.delete(place[place >= 0])
+        position = match(self.ids, shown, "item", "items")
+        unknown = shown.delete(position[position >= 0])
         if len(unknown):
             what = "recommended" if self.group is None else "recommended or relevant"
             raise RecframeError(
                 f"items must have every item that is {what}, but {len(unknown):,} of "
                 f"{len(shown):,} are missing (such as {quote(unknown.tolist()[0])}). {remedy}"
             )
-        return place
+        return position
 
 
 def catalogue_columns(frame: pd.DataFrame, options: Options, call: str, by: Any = None) -> Columns:

@@ -31,7 +31,7 @@ Rule = Literal["max_drop", "non_inferior"]
 Reasons = dict[str, dict[str, str]]  # by score and metric
 MIN_USERS = 0.95  # this share of the old table's users with a value needs one in the new table
 OTHERS = "others"  # stands for the metrics that limits do not name
-TOLD = ("disagreement", "judge")  # kinds of notes on differences
+NOTED = ("disagreement", "judge")  # kinds of notes on differences
 VERDICT_COLUMNS = ["old", "new", "difference", "low", "high", "n_users"]  # the columns of a verdict
 
 
@@ -123,8 +123,8 @@ def name_limits(
         is_of = [metric] if metric != OTHERS else [one for one in metrics if one not in named]
         is_limited = name == "at_least" and any(map(is_share, is_of))
         check_limit(limit, 1 if is_limited else math.inf, name)
-    own = {alike[metric]: limit for metric, limit in named.items() if metric != OTHERS}
-    return dict.fromkeys(metrics, named[OTHERS]) | own if OTHERS in named else own
+    by_metric = {alike[metric]: limit for metric, limit in named.items() if metric != OTHERS}
+    return dict.fromkeys(metrics, named[OTHERS]) | by_metric if OTHERS in named else by_metric
 
 
 def _check_reachable(limits: Thresholds, matched: Matched, how: Comparison) -> None:
@@ -346,5 +346,5 @@ def find_verdict(
                 verdict.missing.append(f"no user{one.where} is in both files")
             verdict.segments.append(one)
     notes += list_alone(matched, names)
-    told = [one for one in list_notes(facts) if one.kind.startswith(TOLD)]
-    return verdict._replace(notes=notes, facts=told)
+    of_differences = [one for one in list_notes(facts) if one.kind.startswith(NOTED)]
+    return verdict._replace(notes=notes, facts=of_differences)

@@ -70,8 +70,7 @@ def spread_by(values: Array, weights: Array) -> Array:
 
 def is_share(label: object) -> bool:
     """Return whether a metric is between 0 and 1 by its definition."""
-    definition = DEFINITIONS.get(find_name(label))
-    return definition is not None and definition.is_bounded
+    return bool(getattr(DEFINITIONS.get(find_name(label)), "is_bounded", False))
 
 
 def find_sign(label: object) -> float:
@@ -82,9 +81,8 @@ def find_sign(label: object) -> float:
 
 def has_limits(label: object, values: Array) -> bool:
     """Return whether a metric is between 0 and 1, by its values and its definition, if any."""
-    definition = DEFINITIONS.get(find_name(label))
-    is_inside = bool(((values >= 0) & (values <= 1)).all())
-    return is_inside and (definition is None or definition.is_bounded)
+    is_bounded = bool(getattr(DEFINITIONS.get(find_name(label)), "is_bounded", True))
+    return is_bounded and bool(((values >= 0) & (values <= 1)).all())
 
 
 def mean_interval(

@@ -134,9 +134,9 @@ def list_missing(matched: Matched, names: list[str]) -> list[str]:
         for label in matched.only[0][f"{what}s"]
     ]
     return missing + [
-        f"score {quote(lost)} of {old} is not in {new}; its {quote(found)} is compared instead"
-        for lost, found in matched.scores
-        if lost != found
+        f"score {quote(score)} of {old} is not in {new}; its {quote(other)} is compared instead"
+        for score, other in matched.scores
+        if score != other
     ]
 
 
