@@ -11,6 +11,7 @@ import pandas as pd
 import recframe  # tools that resolve the annotation of `scan` look its class up here
 from recframe.accessor import RecAccessor
 from recframe.analysis.compare import (
+    Comparison,
     Correction,
     Test,
     compare_table,
@@ -20,10 +21,10 @@ from recframe.analysis.compare import (
 from recframe.analysis.display import with_notes
 from recframe.analysis.gate import Sides, find_verdict
 from recframe.analysis.plans import plan_table
-from recframe.analysis.resampling import Interval, OfDifferences, make_resampling
-from recframe.analysis.segments import By, apply_by_segment, segment_table
+from recframe.analysis.resampling import Interval, OfDifferences
+from recframe.analysis.segments import By, MakeWeighted, apply_by_segment, segment_table
 from recframe.analysis.summary import summary_table
-from recframe.analysis.trusted import check_regression, check_users_known, read_people
+from recframe.analysis.trusted import check_users_known, read_people
 from recframe.analysis.verdict import Gate, make_gate
 from recframe.errors import RecframeError, WrongTypeError, as_text, find_near, quote
 from recframe.files.limits import MEMORY, Report, check_limits
@@ -782,15 +783,9 @@ def summary(
     if isinstance(confidence, pd.DataFrame):  # a second table
         tables: Any = [per_user, confidence]
         per_user, confidence = tables, 0.95
-    resampling = make_resampling(confidence, n_resamples, seed, interval)
-    by_judge = check_per_user(per_user)
-    people = _read_trusted_table(trusted, by_judge)
-    if people is not None:
-        check_regression(interval=interval)
-    make_table = partial(summary_table, resampling=resampling, unit=unit, trusted=people)
-    with taking_notes() as facts:
-        table = apply_by_segment(segment_table(by_judge, by, weights), make_table)
-    return with_notes(table, list_notes(facts))
+    draws = confidence, n_resamples, seed, interval
+    how = make_comparison(*draws, intervals=Interval, unit=unit)
+    return _tabulate(summary_table, how, check_per_user(per_user), by, weights, trusted)
 
 
 @public
@@ -868,12 +863,19 @@ def compare(
         tables: Any = [per_user, baseline]
         per_user, baseline = tables, None
     draws = confidence, n_resamples, seed, interval
-    how = make_comparison(test, correction, *draws, weights=weights, unit=unit)
-    by_judge = check_per_user(per_user, 2)
+    how = make_comparison(*draws, test, correction, weights=weights, unit=unit)
+    make_table = partial(compare_table, baseline=baseline)
+    return _tabulate(make_table, how, check_per_user(per_user, 2), by, weights, trusted)
+
+
+def _tabulate(
+    make_table: MakeWeighted, how: Comparison, by_judge: Any, by: Any, weights: Any, trusted: Any
+) -> pd.DataFrame:
+    """Return the table that `make_table` makes of each segment of users, with notes."""
     how = trust(how, _read_trusted_table(trusted, by_judge))
-    make_table = partial(compare_table, baseline=baseline, how=how)
     with taking_notes() as facts:
-        table = apply_by_segment(segment_table(by_judge, by, weights), make_table)
+        segmented = segment_table(by_judge, by, weights)
+        table = apply_by_segment(segmented, partial(make_table, how=how))
     return with_notes(table, list_notes(facts))
 
 
@@ -925,7 +927,7 @@ def gate(
         A metric fails unless the interval rules out a fall of so much or more. Not with `max_drop`.
     at_least : float or dict, default None
         A metric fails if the mean of all new users with a value is below.
-    metrics : list of str, default None
+    metrics : str or list of str, default None
         The metrics to compare; None: those that both tables have.
     min_users : float, default 0.95
         The share of the old users with a value that need one in both tables, from 0 to 1.

@@ -10,7 +10,6 @@ from contextlib import nullcontext, suppress
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, Unpack, cast
 
@@ -18,10 +17,9 @@ import pandas as pd
 
 from recframe.analysis.bounds import bounds_table, check_bounds, measure_bounds
 from recframe.analysis.catalogue import (
+    CatalogueTask,
     catalogue_columns,
     catalogue_options,
-    catalogue_table,
-    count_shown,
     join_shown,
     read_catalogue,
 )
@@ -63,12 +61,11 @@ from recframe.analysis.report import (
     make_curves,
     make_page,
 )
-from recframe.analysis.resampling import Interval, OfDifferences, make_resampling
+from recframe.analysis.resampling import Interval, OfDifferences
 from recframe.analysis.segments import (
     By,
     Grouping,
     MakeWeighted,
-    Segmented,
     UserValues,
     apply_by_segment,
     find_grouping,
@@ -83,7 +80,7 @@ from recframe.analysis.summary import (
     measure_noted,
     summary_table,
 )
-from recframe.analysis.trusted import check_regression, read_people
+from recframe.analysis.trusted import read_people
 from recframe.errors import RecframeError, RecframeWarning, is_number, prefix_errors, quote
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.duplicates import find_models
@@ -330,7 +327,7 @@ class RankingMethods(ABC, Generic[Table]):
         columns: Columns,
         options: Options,
         make_table: MakeTable,
-        join: Join | None = None,
+        join: Join,
     ) -> Table:
         """Return the table that `make_table` makes from the cells of all blocks.
 
@@ -446,7 +443,7 @@ class RankingMethods(ABC, Generic[Table]):
         check_trustable(metrics)
         if is_per_user(trusted):
             return read_people(trusted, labels)
-        options = self._find_people(trusted, columns)
+        options = find_people(trusted, columns, self._options, self._sample, self._read_values)
         bound, make = self._bind(options), partial(measure_people, metrics=metrics)
         with taking_notes(), prefix_errors("trusted"):
             people = bound._map(make, bound._find_columns(metrics=metrics), options)
@@ -454,67 +451,56 @@ class RankingMethods(ABC, Generic[Table]):
         names = {str(score): score for score in columns.scores}  # Spark has texts
         return check_judged(table.rename(columns=names)[labels])
 
-    def _find_people(self, trusted: Any, columns: Columns) -> Options:
-        """Return the options that evaluate people's labels."""
-        return find_people(trusted, columns, self._options, self._sample, self._read_values)
-
-    def _aggregate_users(
-        self, metrics: list[Metric], make_table: MakeWeighted, by: Any, weights: Any, unit: Any
-    ) -> Table:
-        """Return the table that `make_table` makes from the per-user table, for each segment."""
-        finish = partial(self._whole, make_table=make_table)
-        make_all = partial(apply_by_segment, make_table=make_table, shows_bar=self._shows_bar)
-        return self._aggregate(metrics, (by, weights, unit), measure_noted, finish, make_all)
-
-    def _aggregate_means(
+    def _aggregate(
         self,
         metrics: list[Metric],
         make_table: MakeWeighted,
-        by: Any,
-        weights: Any,
+        by_weights_unit: tuple[Any, Any, Any] = (None, None, None),
         measure: Callable[..., pd.DataFrame] = measure_noted,
+        *,
+        of_means: bool = False,
     ) -> Table:
-        """Return the table that `make_table` makes from the means over users, for each segment."""
-        finish = partial(self._mean, make_table=make_table)
-        make_all = partial(mean_by_segment, make_table=make_table)
-        return self._aggregate(metrics, (by, weights, self._unit), measure, finish, make_all)
+        """Return the table that `make_table` makes from users' values, or means, by segment."""
+        with taking_notes() as facts:
+            grouping, make, columns = self._group_users(metrics, by_weights_unit, measure)
+            if not grouping.all:
+                finish = self._mean if of_means else self._whole
+                return self._add_notes(finish(make, columns, self._options, make_table), facts)
+            apply = partial(apply_by_segment, shows_bar=self._shows_bar)
+            make_all = partial(mean_by_segment if of_means else apply, make_table=make_table)
+            segment = partial(segment_users, grouping=grouping)
+            bound, options = copy(self), self._options
+            bound._frame, bound._by = grouping.add_rows(self._frame), grouping.by
+            table = bound._whole(make, columns, options, lambda cells: make_all(segment(cells)))
+            return self._add_notes(table, facts)
 
-    def _aggregate(
+    def _group_users(
         self,
         metrics: list[Metric],
         by_weights_unit: tuple[Any, Any, Any],
         measure: Callable[..., pd.DataFrame],
-        finish: Callable[[Make, Columns, Options], Table],
-        make_all: Callable[[Segmented], pd.DataFrame],
-    ) -> Table:
-        """Return the table of `finish`; segments and weights need `make_all` instead."""
+    ) -> tuple[Grouping, Make, Columns]:
+        """Return the segments, weights and units, the function that measures users, the columns.
+
+        With segments, weights or units, the function returns a cell that has these values too.
+        """
         by, weights, unit = by_weights_unit
         columns = self._find_columns(metrics=metrics, used=(by, weights))
+        grouping = find_grouping(self._sample, by, weights, columns.users, unit)
+        self._ask_others(columns, grouping.labels, asks_unit=is_infer(unit))
         make = partial(measure, metrics=metrics)
-        with taking_notes() as facts:
-            grouping = find_grouping(self._sample, by, weights, columns.users, unit)
-            self._ask_others(columns, grouping.labels, asks_unit=is_infer(unit))
-            if grouping.all:
-                table = self._by_segment(grouping, columns, metrics, make, make_all)
-            else:
-                table = finish(make, columns, self._options)
-            return self._add_notes(table, facts)
+        if grouping.all:
+            columns = columns._replace(of_users=tuple(grouping.labels))
+            make = partial(measure_with_values, measure=make, grouping=grouping)
+        return grouping, make, columns
 
-    def _by_segment(
-        self,
-        grouping: Grouping,
-        columns: Columns,
-        metrics: list[Metric],
-        measure: Make,
-        make_all: Callable[[Segmented], pd.DataFrame],
-    ) -> Table:
-        """Return the table that `make_all` makes from the per-user table in segments."""
-        read = columns._replace(of_users=tuple(grouping.labels))
-        make = partial(measure_with_values, measure=measure, grouping=grouping)
-        segment = partial(segment_users, grouping=grouping, scores=columns.scores, metrics=metrics)
-        bound = copy(self)
-        bound._frame, bound._by = grouping.add_rows(self._frame), grouping.by
-        return bound._add_up(make, read, self._options, lambda cells: make_all(segment(cells)))
+    def _read_by_user(self, label: Any, metric: Metric, users: list[Hashable]) -> pd.Series:
+        """Return the value of each user in a column; raise if it varies within users."""
+        means = self._collect(self.mean(metric.label, by=[*users, label]))
+        # Spark's means of segments are collected like the values of users.
+        rows = as_columns(means) if means.columns.nlevels == 1 else means.index.to_frame()
+        keys = list(rows)[: len(users)]
+        return rows.drop_duplicates(keys).set_index(keys).iloc[:, 0]
 
     # The public methods.
 
@@ -646,7 +632,8 @@ class RankingMethods(ABC, Generic[Table]):
         FR      score       1.0
         NL      score       0.0
         """
-        return self._aggregate_means(self._parse(metrics), MeanTable, by, weights)
+        asked = self._parse(metrics)
+        return self._aggregate(asked, MeanTable, (by, weights, self._unit), of_means=True)
 
     def rank(self) -> Table:
         """
@@ -892,7 +879,7 @@ class RankingMethods(ABC, Generic[Table]):
                 raise RecframeError(
                     "trusted must be labels of rows in describe, but is a table of users' values"
                 )
-            people = self._find_people(trusted, columns)
+            people = find_people(trusted, columns, self._options, self._sample, self._read_values)
             of_column = () if people.has_truth else (people.relevant,)
             columns = columns._replace(of_users=of_column)
         with taking_notes():  # the figures count the same facts
@@ -1014,21 +1001,14 @@ class RankingMethods(ABC, Generic[Table]):
         columns = catalogue_columns(self._sample, options, self._call, by)
         known = read_catalogue(items, columns, by)
         with_recall = by is not None and (options.has_truth or columns.relevant is not None)
-        count = partial(count_shown, k=k, with_items=known is None, with_recall=with_recall)
-        make_table = partial(
-            catalogue_table,
-            scores=columns.scores,
-            k=k,
-            catalogue=known,
-            zero_division=float(options.zero_division),
-            with_recall=with_recall,
-        )
-        groups: Any = {} if known is None or known.groups is None else known.groups
+        zero_division = float(options.zero_division)
+        task = CatalogueTask(k, columns.scores, known, zero_division, with_recall)
+        groups: Any = {} if known.groups is None else known.groups
         bound = copy(self)
         bound._by = tuple(UserValues("by", label, label, groups[label]) for label in groups)
         with taking_notes() as facts:
             self._ask_others(columns)
-            table = bound._add_up(count, columns, options, make_table, join_shown)
+            table = bound._add_up(task.count_shown, columns, options, task.make_table, join_shown)
         return self._add_notes(table, facts)
 
     def overlap(self, k: int | None = None, *, rbo: float | None = None) -> Table:
@@ -1160,7 +1140,8 @@ class RankingMethods(ABC, Generic[Table]):
         metrics = curve_metrics(metric, k, self._options.map_at_k)
         make_table = partial(curve_table, metrics=metrics)
         measure = measure_curve if k is None else measure_noted
-        return self._aggregate_means(metrics, make_table, by, weights, measure)
+        grouped = by, weights, None
+        return self._aggregate(metrics, make_table, grouped, measure, of_means=True)
 
     def bounds(self, metrics: str | Iterable[str] = "precision@10") -> Table:
         """
@@ -1221,7 +1202,8 @@ class RankingMethods(ABC, Generic[Table]):
         """
         asked = self._parse(metrics)
         check_bounds(asked, self._options)
-        return self._aggregate_means(asked, bounds_table, None, None, measure_bounds)
+        grouped = (None, None, self._unit)
+        return self._aggregate(asked, bounds_table, grouped, measure_bounds, of_means=True)
 
     def summary(
         self,
@@ -1314,13 +1296,11 @@ class RankingMethods(ABC, Generic[Table]):
         score metric
         score recall@1   0.5  0.095  0.905        2  Wilson score             0.5
         """
-        resampling = make_resampling(confidence, n_resamples, seed, interval)
+        draws = confidence, n_resamples, seed, interval
+        how = make_comparison(*draws, intervals=Interval, unit=unit)
         asked = self._parse(metrics)
-        if trusted is not None:
-            check_regression(interval=interval)
-        people = self._read_trusted(asked, trusted)
-        make_table = partial(summary_table, resampling=resampling, unit=unit, trusted=people)
-        return self._aggregate_users(asked, make_table, by, weights, unit)
+        how = trust(how, self._read_trusted(asked, trusted))
+        return self._aggregate(asked, partial(summary_table, how=how), (by, weights, unit))
 
     def compare(
         self,
@@ -1411,11 +1391,11 @@ class RankingMethods(ABC, Generic[Table]):
         b_score recall@1     0.666667 -0.269162  0.938508          0.5
         """
         draws = confidence, n_resamples, seed, interval
-        how = make_comparison(test, correction, *draws, weights=weights, unit=unit)
+        how = make_comparison(*draws, test, correction, weights=weights, unit=unit)
         asked = self._parse(metrics)
         how = trust(how, self._read_trusted(asked, trusted))
         make_table = partial(compare_table, baseline=baseline, how=how)
-        return self._aggregate_users(asked, make_table, by, weights, unit)
+        return self._aggregate(asked, make_table, (by, weights, unit))
 
     def reconcile(
         self, metric: str, value: float | str, digits: int | None = None, score: Hashable = None
@@ -1625,12 +1605,11 @@ class RankingMethods(ABC, Generic[Table]):
         people = self._read_trusted(metrics, trusted)
         make = partial(measure_noted, metrics=metrics)
         with taking_notes() as facts:
-            if grouping.unit is None:
-                measured = self._map(make, columns, self._options)
-            else:  # the unit becomes the last level of the index
-                table_of = attrgetter("per_user")
-                measured = self._by_segment(grouping, columns, metrics, make, table_of)
-            per_user = self._collect(measured)
+            per_user = self._collect(self._map(make, columns, self._options))
+        if grouping.unit is not None:  # it becomes the last level of the index
+            units = self._read_by_user(grouping.unit, metrics[0], columns.users)
+            units = units.reindex(per_user.index)
+            per_user = per_user.set_index(pd.Index(units.array, name=units.name), append=True)
         means = self.mean([f"{family}@{k}" for family, k in points]) if points else None
         described = cast("Description", self._collect(self._describe_rows(k or 1, None, metrics)))
         roles = make_overview(self._call, self._size, self._sample, self._options)
@@ -1638,7 +1617,7 @@ class RankingMethods(ABC, Generic[Table]):
         companions = [one for one in (self._options.truth, self._options.exclude) if is_path(one)]
 
         def by_segment(make_table: MakeWeighted) -> pd.DataFrame:
-            table = self._aggregate_users(metrics, make_table, by, None, unit)
+            table = self._aggregate(metrics, make_table, (by, None, unit))
             return as_columns(self._collect(table))
 
         return Findings(
@@ -1665,10 +1644,7 @@ class RankingMethods(ABC, Generic[Table]):
         k, texts = max(metric.k or 0 for metric in metrics), pd.DataFrame(index=users)
         for label in labels if names else ():
             with suppress(RecframeError):  # It varies within users, so it describes items.
-                means = self.mean(metrics[0].label, by=[*names, label])
-                rows = as_columns(self._collect(means))
-                keys = list(rows)[: len(names)]
-                texts[label] = rows.drop_duplicates(keys).set_index(keys)[label]
+                texts[label] = self._read_by_user(label, metrics[0], names)
         labels = remove_labels(labels, texts)
 
         def inspect(user: Hashable) -> Inspection:

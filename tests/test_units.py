@@ -237,6 +237,17 @@ def test_a_unit_beside_segments_and_weights(asked):
     pd.testing.assert_frame_equal(ask(both, asked, **given), found)
 
 
+@pytest.mark.parametrize("entry", list(ACCESSORS))
+def test_a_report_counts_units_of_a_column(entry, tmp_path):
+    """The report of every engine counts the units of a column, and refuses one that varies."""
+    bound = ACCESSORS[entry](SESSIONS, tmp_path)(user="session", score=["a", "b"])
+    expected = SESSIONS.rec(user="session", score=["a", "b"]).report(METRIC, unit="user_id").html
+    actual = bound.report(METRIC, unit="user_id").html
+    assert expected.count("<td>10") == actual.count("<td>10") > 0
+    with pytest.raises(RecframeError, match="unit='item' must hold one value for each user"):
+        bound.report(METRIC, unit="item")
+
+
 def test_the_report_asks_for_the_unit_too(tmp_path, capsys):
     """The report and the command line ask for the unit, and count units."""
     bound = SESSIONS.rec(user="session", score=["a", "b"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence, Set
 from numbers import Integral
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -36,6 +36,7 @@ from recframe.other_tables import frame_error, is_path, is_table, load_table, re
 # Equal rows of these columns are counted together.
 KEYS = ["item", "chosen", "among", "length", "relevant"]
 ITEMS_ALONE = "pass the column of its items alone, or name it 'item'"
+REQUIRED = "a list or Series of ids, a frame with a column of them, or their number"
 
 
 class Shown(NamedTuple):
@@ -64,8 +65,41 @@ class Shown(NamedTuple):
     @property
     def n_bytes(self) -> int:
         """The size in memory."""
-        held: list[Any] = [*self.rows, *([] if self.items is None else [self.items.to_frame()])]
-        return sum(int(one.memory_usage(deep=True).sum()) for one in held)
+        tables = [*self.rows, *([] if self.items is None else [self.items.to_frame()])]
+        return sum(int(one.memory_usage(deep=True).sum()) for one in tables)
+
+
+class Catalogue(NamedTuple):
+    """The distinct items of the catalogue; if their number is None, the frame has them all.
+
+    `ids` is None if no more than their number is known. If groups are asked for, `groups` has their
+    values, and `group` is the group of each item.
+    """
+
+    n_items: int | None = None
+    ids: pd.Index[Any] | None = None
+    group: Array | None = None
+    groups: pd.DataFrame | None = None
+
+    def find(self, shown: pd.Index[Any]) -> Array:
+        """Return the position of each known item among those shown; raise if one is unknown."""
+        remedy = f"Pass the whole catalogue{', or items=None' * (self.group is None)}."
+        if self.ids is None:
+            if self.n_items is not None and len(shown) > self.n_items:
+                raise RecframeError(
+                    f"items must be the number of all items, but is {self.n_items:,} although "
+                    f"{len(shown):,} are recommended. {remedy}"
+                )
+            return np.empty(0, np.int64)
+        position = match(self.ids, shown, "item", "items")
+        unknown = shown.delete(position[position >= 0])
+        if len(unknown):
+            what = "recommended" if self.group is None else "recommended or relevant"
+            raise RecframeError(
+                f"items must have every item that is {what}, but {len(unknown):,} of "
+                f"{len(shown):,} are missing (such as {quote(unknown.tolist()[0])}). {remedy}"
+            )
+        return position
 
 
 def catalogue_columns(frame: pd.DataFrame, options: Options, call: str, by: Any = None) -> Columns:
@@ -98,38 +132,136 @@ def catalogue_options(options: Options, by: Any = None) -> Options:
     return rank_options(options)
 
 
-def count_shown(
-    interactions: Interactions, options: Options, k: int, *, with_items: bool, with_recall: bool
-) -> pd.DataFrame:
-    """Return the counts of all users' lists, in one cell."""
-    item = interactions.items.used()  # type: ignore[union-attr]  # `catalogue_columns` has found items
-    rows, n_lists, n_longer = [], [], 0
-    note_rankings(interactions, [])
-    for score in interactions.scores:
-        rankings = interactions.rankings(score, options)
-        n_ranked = rankings.n_ranked
-        if options.short == "raise":
+class CatalogueTask(NamedTuple):
+    """The measuring of all users' lists.
+
+    Parameters
+    ----------
+    k : int
+        The length of the lists.
+    scores : list of labels
+        The score columns.
+    catalogue : Catalogue
+        The items that lists could have.
+    zero_division : float
+        The value of a figure that is not defined.
+    with_recall : bool
+        Whether groups of items have a recall.
+    """
+
+    k: int
+    scores: list[Hashable]
+    catalogue: Catalogue
+    zero_division: float
+    with_recall: bool
+
+    def count_shown(self, interactions: Interactions, options: Options) -> pd.DataFrame:
+        """Return the counts of all users' lists, in one cell."""
+        k, with_recall = self.k, self.with_recall
+        item = interactions.items.used()  # type: ignore[union-attr]  # `catalogue_columns` has found items
+        rows, n_lists, n_longer = [], [], 0
+        note_rankings(interactions, [])
+        for score in interactions.scores:
+            rankings = interactions.rankings(score, options)
+            n_ranked = rankings.n_ranked
             check_lengths(n_ranked, interactions.users.ids, score, k, options)
-        n_longer += int(np.count_nonzero(n_ranked > k))
-        has_list = n_ranked >= (k if options.short == "nan" else 1)
-        length = np.minimum(k, n_ranked) if options.short == "shrink" else np.full_like(n_ranked, k)
-        row, first, size, user = find_positions(rankings, options.tie_rule, k)
-        room = np.minimum(k + 1 - first, size)
-        chosen, among = np.where(room == size, 1, room), np.where(room == size, 1, size)
-        is_listed, ids = has_list[user], item.ids
-        relevant = interactions.relevant[row] & with_recall
-        kinds = np.array([item.codes[row], chosen, among, length[user], relevant])[:, is_listed]
-        if with_recall:
-            is_counted = has_list | (options.short != "nan")
-            missed, ids = _find_missed(interactions, item, row[is_listed], is_counted)
-            others = np.repeat([[0], [1], [1], [1]], len(missed), axis=1)
-            kinds = np.append(kinds, [missed, *others], axis=1)
-        number, code, *values = _number_kinds(*kinds)
-        cells = [ids.take(code), *values, np.bincount(number, minlength=len(code))]
-        rows.append(pd.DataFrame(dict(zip([*KEYS, "n"], cells, strict=True)), copy=False))
-        n_lists.append(int(has_list.sum()))
-    items = pd.Series(item.distinct()) if with_items else None
-    return in_cells([Shown(rows, n_lists, items, len(interactions.relevant), n_longer)])
+            n_longer += int(np.count_nonzero(n_ranked > k))
+            has_list = n_ranked >= (k if options.short == "nan" else 1)
+            length = np.minimum(k, n_ranked)
+            if options.short != "shrink":
+                length[:] = k
+            row, first, size, user = find_positions(rankings, options.tie_rule, k)
+            room = np.minimum(k + 1 - first, size)
+            chosen, among = np.where(room == size, 1, room), np.where(room == size, 1, size)
+            is_listed, ids = has_list[user], item.ids
+            relevant = interactions.relevant[row] & with_recall
+            kinds = np.array([item.codes[row], chosen, among, length[user], relevant])[:, is_listed]
+            if with_recall:
+                is_counted = has_list | (options.short != "nan")
+                missed, ids = _find_missed(interactions, item, row[is_listed], is_counted)
+                others = np.repeat([[0], [1], [1], [1]], len(missed), axis=1)
+                kinds = np.append(kinds, [missed, *others], axis=1)
+            number, code, *values = _number_kinds(*kinds)
+            cells = [ids.take(code), *values, np.bincount(number, minlength=len(code))]
+            rows.append(pd.DataFrame(dict(zip([*KEYS, "n"], cells, strict=True)), copy=False))
+            n_lists.append(int(has_list.sum()))
+        items = pd.Series(item.distinct()) if self.catalogue.n_items is None else None
+        return in_cells([Shown(rows, n_lists, items, len(interactions.relevant), n_longer)])
+
+    def make_table(self, parts: pd.DataFrame) -> pd.DataFrame:
+        """Return the figures of all parts together, for each score, or for each group and score."""
+        labels = pd.Index(self.scores, name="score", tupleize_cols=False)
+        rows, n_lists, items, _, n_longer = join_shown(parts["cell"].tolist())
+        if self.catalogue.groups is not None:
+            table = self._measure_groups(rows, labels).fillna(self.zero_division)
+            return MeanTable(table if self.with_recall else table.iloc[:, :-1])
+        n_items: Any = self.catalogue.n_items if items is None else len(items)
+        of_scores = zip(rows, n_lists, strict=True)
+        figures = [self._measure(of_score, n, n_items) for of_score, n in of_scores]
+        if items is not None and n_longer == 0 and max(n_lists) > 1:
+            figures = [[math.nan, math.nan, *others] for _, _, *others in figures]
+            note(catalogues_of_lists=1)
+        names = pd.Index([f"{name}@{self.k}" for name in CATALOGUE_METRICS], name="metric")
+        return CatalogueTable(figures, labels, names, dtype=float)
+
+    def _measure_groups(self, parts: Sequence[pd.DataFrame], scores: pd.Index[Any]) -> pd.DataFrame:
+        """Return the figures of each group of items and score; NaN is undefined."""
+        tables, k = [], self.k
+        catalogue: Any = self.catalogue  # it has groups
+        for rows in parts:
+            rows = rows.sort_values(KEYS[1:])  # Sums depend on their order.
+            chance, n, relevant = rows["chosen"] / rows["among"], rows["n"], rows["relevant"]
+            terms = {"lists": n * chance, "hits": n * chance * relevant, "relevant": n * relevant}
+            terms["missed"] = (1 - chance) ** n
+            of_item = pd.DataFrame(terms).groupby(rows["item"], observed=True)
+            sums = of_item.sum().assign(covered=1 - of_item["missed"].prod())
+            position = catalogue.find(sums.index)
+            sums = sums.reset_index(drop=True).reindex(position, fill_value=0).assign(items=1)
+            one = sums.groupby(catalogue.group).sum()
+            figures = [one["lists"] / one["lists"].sum(), one["items"] / catalogue.n_items]
+            figures += [one["covered"] / one["items"], one["hits"] / one["relevant"]]
+            tables.append(np.transpose(figures))
+        group, score = np.divmod(np.arange(len(catalogue.groups) * len(scores)), len(scores))
+        rows = catalogue.groups.iloc[group].assign(score=scores.take(score))
+        index = pd.MultiIndex.from_frame(rows)
+        names = [f"exposure@{k}", "catalogue_share", f"coverage@{k}", f"recall@{k}"]
+        values = np.stack(tables, axis=1).reshape(len(index), len(names))
+        return pd.DataFrame(values, index, pd.Index(names, name="metric"))
+
+    def _measure(self, rows: pd.DataFrame, n_lists: int, n_items: int) -> list[float]:
+        """Return the figures of one score, in the order of their names."""
+        k, zero_division = self.k, self.zero_division
+        code, ids = pd.factorize(rows["item"])
+        self.catalogue.find(pd.Index(ids))
+        kind, chosen, among, length, _ = _number_kinds(*rows[KEYS[1:]].to_numpy().T)
+        # Sums depend on their order. An item's rows are in that of their kinds, and `fsum` over
+        # items is exact.
+        order = np.argsort(code * len(chosen) + kind, kind="stable")
+        code, kind, n_rows = code[order], kind[order], rows["n"].to_numpy()[order]
+
+        def sum_by_item(terms: Array) -> Array:
+            return np.bincount(code, n_rows * terms[kind], len(ids))
+
+        probability = chosen / among
+        in_list = probability * np.sqrt(k / length)
+        with np.errstate(divide="ignore"):  # the logarithm of 0 if a list certainly has the item
+            missed = sum_by_item(np.log1p(-probability))
+        shares = np.sort(sum_by_item(probability))
+        total = math.fsum(shares)
+        of_kind = np.bincount(kind, n_rows, len(chosen))
+        together = math.fsum(sum_by_item(in_list) ** 2) - math.fsum(of_kind * in_list**2)
+        n_pairs = n_lists * (n_lists - 1)
+        ranks = np.arange(n_items - len(shares) + 1, n_items + 1)
+        parts = shares / total if total else shares
+        unequal = math.fsum((2 * ranks - n_items - 1) * shares)
+        most_unequal = (n_items - 1) * total
+        overlap = together / (k * n_pairs) if n_pairs else 0.0
+        return [
+            math.fsum(-np.expm1(missed)) / n_items if n_items else zero_division,
+            unequal / most_unequal if most_unequal else zero_division,
+            0.0 - math.fsum(parts * np.log2(parts)) if total else zero_division,
+            (0.0 if overlap > 1 - 1e-12 else 1 - overlap) if n_pairs else zero_division,
+        ]
 
 
 def _find_missed(
@@ -170,37 +302,6 @@ class CatalogueTable(MeanTable):
         return "values over the lists of all users"
 
 
-def catalogue_table(
-    parts: pd.DataFrame,
-    scores: list[Hashable],
-    k: int,
-    catalogue: Catalogue | None,
-    zero_division: float,
-    *,
-    with_recall: bool = False,
-) -> pd.DataFrame:
-    """Return the figures of all parts together, a row for each score, or for group and score."""
-    labels = pd.Index(scores, name="score", tupleize_cols=False)
-    if catalogue is not None and catalogue.groups is not None:
-        none = [pd.DataFrame(columns=[*KEYS, "n"], dtype=np.int64)] * len(scores)
-        rows = join_shown(parts["cell"].tolist()).rows if len(parts) else none
-        table = _group_table(rows, labels, k, catalogue).fillna(zero_division)
-        return MeanTable(table if with_recall else table.iloc[:, :-1])
-    figures = [[math.nan] * len(CATALOGUE_METRICS)] * len(scores)
-    if len(parts):
-        rows, n_lists, items, _, n_longer = join_shown(parts["cell"].tolist())
-        n_items = catalogue.n_items if catalogue is not None else len(items)  # type: ignore[arg-type]  # one is there
-        figures = [
-            _figures(of_score, n, n_items, k, catalogue, zero_division)
-            for of_score, n in zip(rows, n_lists, strict=True)
-        ]
-        if catalogue is None and n_longer == 0 and max(n_lists) > 1:
-            figures = [[math.nan, math.nan, *others] for _, _, *others in figures]
-            note(catalogues_of_lists=1)
-    names = pd.Index([f"{name}@{k}" for name in CATALOGUE_METRICS], name="metric")
-    return CatalogueTable(figures, labels, names, dtype=float)
-
-
 def _number_kinds(*columns: Array) -> list[Array]:
     """Return the number of each row's kind, and the values of the kinds in each column."""
     number, distinct = pd.factorize(combine(*columns), sort=True)
@@ -209,113 +310,8 @@ def _number_kinds(*columns: Array) -> list[Array]:
     return [number, *(column[row] for column in columns)]
 
 
-def _group_table(
-    parts: Sequence[pd.DataFrame], scores: pd.Index[Any], k: int, catalogue: Catalogue
-) -> pd.DataFrame:
-    """Return the figures of groups of items, a row for each group and score; NaN is undefined."""
-    tables, groups = [], cast("pd.DataFrame", catalogue.groups)
-    for rows in parts:
-        rows = rows.sort_values(KEYS[1:])  # Sums depend on their order.
-        chance, n, relevant = rows["chosen"] / rows["among"], rows["n"], rows["relevant"]
-        terms = {"lists": n * chance, "hits": n * chance * relevant, "relevant": n * relevant}
-        terms["missed"] = (1 - chance) ** n
-        of_item = pd.DataFrame(terms).groupby(rows["item"], observed=True)
-        sums = of_item.sum().assign(covered=1 - of_item["missed"].prod())
-        position = catalogue.find(sums.index)
-        sums = sums.reset_index(drop=True).reindex(position, fill_value=0).assign(items=1)
-        one = sums.groupby(catalogue.group).sum()
-        figures = [one["lists"] / one["lists"].sum(), one["items"] / catalogue.n_items]
-        figures += [one["covered"] / one["items"], one["hits"] / one["relevant"]]
-        tables.append(np.transpose(figures))
-    group, score = np.divmod(np.arange(len(groups) * len(scores)), len(scores))
-    index = pd.MultiIndex.from_frame(groups.iloc[group].assign(score=scores.take(score)))
-    names = [f"exposure@{k}", "catalogue_share", f"coverage@{k}", f"recall@{k}"]
-    values = np.stack(tables, axis=1).reshape(len(index), len(names))
-    return pd.DataFrame(values, index, pd.Index(names, name="metric"))
-
-
-def _figures(
-    rows: pd.DataFrame,
-    n_lists: int,
-    n_items: int,
-    k: int,
-    catalogue: Catalogue | None,
-    zero_division: float,
-) -> list[float]:
-    """Return the figures of one score, in the order of their names."""
-    code, ids = pd.factorize(rows["item"])
-    if catalogue is not None:
-        catalogue.find(pd.Index(ids))
-    kind, chosen, among, length, _ = _number_kinds(*(rows[name].to_numpy() for name in KEYS[1:]))
-    # Sums depend on their order. An item's rows are sorted by kind, and `fsum` over items is exact.
-    order = np.argsort(code * len(chosen) + kind, kind="stable")
-    code, kind, n_rows = code[order], kind[order], rows["n"].to_numpy()[order]
-
-    def sum_by_item(terms: Array) -> Array:
-        return np.bincount(code, n_rows * terms[kind], len(ids))
-
-    probability = chosen / among
-    in_list = probability * np.sqrt(k / length)
-    with np.errstate(divide="ignore"):  # the logarithm of 0 if a list certainly has the item
-        missed = sum_by_item(np.log1p(-probability))
-    shares = np.sort(sum_by_item(probability))
-    total = math.fsum(shares)
-    of_kind = np.bincount(kind, n_rows, len(chosen))
-    together = math.fsum(sum_by_item(in_list) ** 2) - math.fsum(of_kind * in_list**2)
-    n_pairs = n_lists * (n_lists - 1)
-    ranks = np.arange(n_items - len(shares) + 1, n_items + 1)
-    parts = shares / total if total else shares
-    unequal = math.fsum((2 * ranks - n_items - 1) * shares)
-    most_unequal = (n_items - 1) * total
-    overlap = together / (k * n_pairs) if n_pairs else 0.0
-    return [
-        math.fsum(-np.expm1(missed)) / n_items if n_items else zero_division,
-        unequal / most_unequal if most_unequal else zero_division,
-        0.0 - math.fsum(parts * np.log2(parts)) if total else zero_division,
-        (0.0 if overlap > 1 - 1e-12 else 1 - overlap) if n_pairs else zero_division,
-    ]
-
-
-REQUIRED = "a list or Series of ids, a frame with a column of them, or their number"
-
-
-class Catalogue(NamedTuple):
-    """The distinct items of the catalogue; `ids` is None if only their number is known.
-
-    If groups are asked for, `groups` has their values, and `group` is the group of each item.
-    """
-
-    n_items: int
-    ids: pd.Index[Any] | None = None
-    group: Array | None = None
-    groups: pd.DataFrame | None = None
-
-    def find(self, shown: pd.Index[Any]) -> Array:
-        """Return the position of each known item among those shown; raise if one is unknown."""
-        remedy = f"Pass the whole catalogue{', or items=None' * (self.group is None)}."
-        if self.ids is None:
-            if len(shown) > self.n_items:
-                raise RecframeError(
-                    f"items must be the number of all items, but is {self.n_items:,} although "
-                    f"{len(shown):,} are recommended. {remedy}"
-                )
-            return np.empty(0, np.int64)
-        place = match(self.ids, shown, "item", "items")
-        unknown = shown.delete(place[place >= 0])
-        if len(unknown):
-            what = "recommended" if self.group is None else "recommended or relevant"
-            raise RecframeError(
-                f"items must have every item that is {what}, but {len(unknown):,} of "
-                f"{len(shown):,} are missing (such as {quote(unknown.tolist()[0])}). {remedy}"
-            )
-        return place
-
-
-def read_catalogue(items: Any, columns: Columns, by: Any = None) -> Catalogue | None:
-    """Return the catalogue that `items` holds, in groups by its columns `by`.
-
-    None: the items of the frame.
-    """
+def read_catalogue(items: Any, columns: Columns, by: Any = None) -> Catalogue:
+    """Return the catalogue that `items` holds, in groups by its columns `by`."""
     if not isinstance(items, pd.DataFrame) and is_table("items", items):
         items = read_frame(load_table("items", REQUIRED, items))
     if is_path(items):
@@ -326,7 +322,7 @@ def read_catalogue(items: Any, columns: Columns, by: Any = None) -> Catalogue | 
             f"{quote(items)}; mean(by=...) has segments of users"
         )
     if items is None:
-        return None
+        return Catalogue()
     if isinstance(items, bool) or is_number(items, Integral):
         number = int(items)
         if number < 1 or items is True:

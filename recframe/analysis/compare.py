@@ -38,6 +38,7 @@ from recframe.notes import note
 from recframe.options import INFER
 
 Test = Literal["permutation", "ttest", "wilcoxon"]
+Row = dict[str, float | int | str]  # a row of a table, by its columns
 Correction = Literal["holm", "bonferroni", "fdr_bh", "max_t"]
 # The meanings of intervals, tests and corrections.
 METHODS = {
@@ -60,13 +61,34 @@ UNDEFINED = ["n_undefined_score", "n_undefined_baseline", "n_undefined_both"]
 
 
 class Comparison(NamedTuple):
-    """The test of a comparison, the correction of its p-values, its intervals, and its units."""
+    """How differences are tested and p-values corrected, and how intervals are made."""
 
     test: Test
     correction: Correction | None
     resampling: Resampling
     unit: Any = INFER
     trusted: pd.DataFrame | None = None  # people's values of some users
+
+
+class PairedValues(NamedTuple):
+    """The values of all users by a score and by its baseline, in one metric."""
+
+    row: str  # the row of a table, in words
+    metric: object
+    values: Array
+    base: Array
+    people: Any  # differences by people, if they correct those of a judge
+
+    @property
+    def differences(self) -> Array:
+        """The difference of every user."""
+        return self.values - self.base
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether the metric is between 0 and 1, by its definition and users with both values."""
+        known = np.array([self.values, self.base])[:, ~np.isnan(self.differences)]
+        return has_limits(self.metric, known)
 
 
 class ScorePairs(NamedTuple):
@@ -76,24 +98,18 @@ class ScorePairs(NamedTuple):
     pairs: list[tuple[int, int]]  # the baseline and the other score of each comparison
     are_several: bool  # whether rows name their baseline too
 
-    def columns(self, cells: Array | None = None) -> Iterator[tuple[Any, Array, Array]]:
-        """Yield each metric of each pair, with the values of the score and of the baseline.
-
-        `cells` are other values of the same columns and users, a row for each column.
-        """
-        metrics = self.per_user.columns.unique("metric")
-        cells = self.per_user.to_numpy().T if cells is None else cells
-        values = cells.reshape(len(cells) // len(metrics), len(metrics), len(self.per_user))
-        for base, other in self.pairs:
-            yield from zip(metrics, values[other], values[base], strict=True)
-
-    def list_names(self) -> list[str]:
-        """Return each row of a table in words."""
+    def each(self, trusted: pd.DataFrame | None) -> Iterator[PairedValues]:
+        """Yield the values of each pair in each metric, with those by people if some are known."""
         scores, metrics = map(self.per_user.columns.unique, ("score", "metric"))
-        names = [
-            f"{as_text(scores[other])} - {as_text(scores[base])}" for base, other in self.pairs
-        ]
-        return [f"{as_text(metric)} of {name}" for name in names for metric in metrics]
+        shape = len(scores), len(metrics), len(self.per_user)
+        cells = self.per_user.to_numpy().T.reshape(shape)
+        people = None if trusted is None else align_people(trusted, self.per_user).reshape(shape)
+        for base, other in self.pairs:
+            names = f"{as_text(scores[other])} - {as_text(scores[base])}"
+            for n, metric in enumerate(metrics):
+                pair = f"{as_text(metric)} of {names}", metric, cells[other, n], cells[base, n]
+                both = None if people is None else people[[other, base], n]
+                yield PairedValues(*pair, None if both is None else subtract_people(*both))
 
     def table(self, rows: list[dict[str, Any]]) -> pd.DataFrame:
         """Return a table with a row for each pair and metric."""
@@ -149,12 +165,12 @@ def find_pairs(per_user: pd.DataFrame, baseline: Any) -> ScorePairs:
 
 
 def make_comparison(
-    test: Any = "permutation",
-    correction: Any = "holm",
     confidence: Any = 0.95,
     n_resamples: Any = 9_999,
     seed: Any = 0,
     interval: object = "auto",
+    test: Any = "permutation",
+    correction: Any = "holm",
     *,
     weights: object = None,
     intervals: object = OfDifferences,
@@ -198,16 +214,12 @@ def compare_pairs(pairs: ScorePairs, weights: pd.Series | None, how: Comparison)
     """Return the differences of all pairs, a row for each metric."""
     per_user, counted = weigh_users(pairs.per_user, weights, how.unit)
     pairs = pairs._replace(per_user=per_user)
-    if how.trusted is None:
-        rows = [_compare_pair(*columns, counted, how) for columns in pairs.columns()]
-    else:
-        people = pairs.columns(align_people(how.trusted, per_user))
-        each = zip(pairs.list_names(), pairs.columns(), people, strict=True)
-        rows = [_compare_by_both(*columns, counted, how) for columns in each]
-    table = pairs.table(rows)
+    each = list(pairs.each(how.trusted))
+    compare_pair = _compare_pair if how.trusted is None else _compare_by_both
+    table = pairs.table([compare_pair(pair, counted, how) for pair in each])
     p_values = table["p_value"].to_numpy()
     if how.correction == "max_t":
-        joined = [counted.join(values - base) for _, values, base in pairs.columns()]
+        joined = [counted.join(pair.differences) for pair in each]
         differences = np.array([values * weights for values, weights in joined]).T
         # These are other draws than those of the p-values, and could be a little lower by chance.
         table["p_corrected"] = np.maximum(max_t_test(differences, how.resampling), p_values)
@@ -225,21 +237,18 @@ def compare_pairs(pairs: ScorePairs, weights: pd.Series | None, how: Comparison)
     return table
 
 
-def _compare_pair(
-    label: object, values: Array, base: Array, counted: Counted, how: Comparison
-) -> dict[str, float | int | str]:
+def _compare_pair(pair: PairedValues, counted: Counted, how: Comparison) -> Row:
     """Return the difference of one score in one metric, over the users with both values."""
-    undefined, base_undefined = np.isnan(values), np.isnan(base)
-    base = np.where(undefined, np.nan, base)
-    differences, weights = counted.join(values - base)
+    base = np.where(np.isnan(pair.values), np.nan, pair.base)
+    differences, weights = counted.join(pair.differences)
     if counted.units is not None:  # means of equal values differ by rounding
         differences[np.abs(differences) < 1e-12] = 0
     spread = spread_by(differences, weights)
     mean, base_mean = pd.Series(spread).mean(), pd.Series(spread_by(*counted.join(base))).mean()
     deviation = deviation_of(spread)
-    known = np.array([values, base])[:, ~(undefined | base_undefined)]
-    is_limited = has_limits(label, known)
-    low, high, interval = mean_interval(spread, is_limited, how.resampling, are_differences=True)
+    low, high, interval = mean_interval(
+        spread, pair.is_limited, how.resampling, are_differences=True
+    )
     if how.test == "permutation":
         p, test = sign_flip_test((differences * weights)[weights > 0], how.resampling)
     else:
@@ -257,7 +266,7 @@ def _compare_pair(
         "n_users": len(spread),
         "interval": WORDS[interval],
         "test": WORDS[test],
-        **_count_undefined(undefined, base_undefined),
+        **_count_undefined(pair),
     }
 
 
@@ -267,50 +276,46 @@ def _count_won(differences: Array) -> dict[str, int]:
     return {name: int(mask.sum()) for name, mask in masks.items()}
 
 
-def _count_undefined(score: Array, base: Array) -> dict[str, int]:
+def _count_undefined(pair: PairedValues) -> dict[str, int]:
     """Return how many users lack a value by the score, the baseline or both."""
+    score, base = np.isnan(pair.values), np.isnan(pair.base)
     masks = (score & ~base, ~score & base, score & base)
     return {name: int(mask.sum()) for name, mask in zip(UNDEFINED, masks, strict=True)}
 
 
-def _compare_by_both(
-    row: str,
-    of_judge: tuple[object, Array, Array],
-    of_people: tuple[object, Array, Array],
-    counted: Counted,
-    how: Comparison,
-) -> dict[str, float | int | str]:
+def _compare_by_both(pair: PairedValues, counted: Counted, how: Comparison) -> Row:
     """Return the difference of one score in one metric by a judge, corrected by people's values."""
-    label, values, base = of_judge
-    people, differences = subtract_people(*of_people[1:]), values - base
-    known = np.array([values, base])[:, ~np.isnan(differences)]
-    limits = {"is_limited": has_limits(label, known), "are_differences": True}
-    estimate, figures, own = interval_by_both(
-        people, differences, counted, row, how.resampling, **limits
+    estimate, figures, known = interval_by_both(
+        pair.people,
+        pair.differences,
+        counted,
+        pair.row,
+        how.resampling,
+        is_limited=pair.is_limited,
+        are_differences=True,
     )
-    n_users, test = np.count_nonzero(counted.join(differences)[1]), "regression"
-    own, weights = counted.join(own)
+    differences, weights = counted.join(known)
     if estimate.freedom:
-        p = estimate.p_value()
+        p, test = estimate.p_value(), "regression"
     else:
-        p, test = sign_flip_test((own * weights)[weights > 0], how.resampling)
+        p, test = sign_flip_test((differences * weights)[weights > 0], how.resampling)
     if estimate.mean * estimate.judge_mean < 0:
-        note(**{f"judge_of_other_order:{row}": 1})
+        note(**{f"judge_of_other_order:{pair.row}": 1})
     return {
         "difference": estimate.mean,
         "low": figures.pop("low"),
         "high": figures.pop("high"),
         "p_corrected": np.nan,  # known when all p-values are
         "p_value": p,
-        "n_users": int(n_users),
+        "n_users": figures.pop("n_users"),
         "n_trusted": figures.pop("n_trusted"),
-        "judge_difference": estimate.judge_mean,
+        "judge_difference": figures.pop("judge_mean"),
         "judge_bias": figures.pop("judge_bias"),
         "worth": figures.pop("worth"),
-        **_count_won(own),
+        **_count_won(differences),
         **figures,
         "test": WORDS[test],
-        **_count_undefined(np.isnan(values), np.isnan(base)),
+        **_count_undefined(pair),
     }
 
 

@@ -23,8 +23,7 @@ from recframe.analysis.matched_tables import (
 from recframe.analysis.segments import Segmented, join_segments, list_segments, segment_table
 from recframe.errors import RecframeError, is_number, quote, shorten
 from recframe.frames.names import is_infer
-from recframe.metrics.definitions import DEFINITIONS
-from recframe.metrics.names import find_alike, find_name
+from recframe.metrics.names import find_alike
 from recframe.notes import Note, list_notes, taking_notes
 from recframe.options import INFER
 
@@ -32,7 +31,7 @@ Rule = Literal["max_drop", "non_inferior"]
 Reasons = dict[str, dict[str, str]]  # by score and metric
 MIN_USERS = 0.95  # this share of the old table's users with a value needs one in the new table
 OTHERS = "others"  # stands for the metrics that limits do not name
-TOLD = ("disagreement", "judge")  # kinds of notes on differences
+NOTED = ("disagreement", "judge")  # kinds of notes on differences
 VERDICT_COLUMNS = ["old", "new", "difference", "low", "high", "n_users"]  # the columns of a verdict
 
 
@@ -124,8 +123,8 @@ def name_limits(
         is_of = [metric] if metric != OTHERS else [one for one in metrics if one not in named]
         is_limited = name == "at_least" and any(map(is_share, is_of))
         check_limit(limit, 1 if is_limited else math.inf, name)
-    own = {alike[metric]: limit for metric, limit in named.items() if metric != OTHERS}
-    return dict.fromkeys(metrics, named[OTHERS]) | own if OTHERS in named else own
+    by_metric = {alike[metric]: limit for metric, limit in named.items() if metric != OTHERS}
+    return dict.fromkeys(metrics, named[OTHERS]) | by_metric if OTHERS in named else by_metric
 
 
 def _check_reachable(limits: Thresholds, matched: Matched, how: Comparison) -> None:
@@ -157,16 +156,16 @@ def find_low(metrics: list[str], low: list[str], high: list[str]) -> frozenset[s
                 f"lower_is_better and higher_is_better must name {once}metrics that are compared, "
                 f"{quote(metrics)}, but names {quote(name)}"
             )
-    known = {name: one.better for name in metrics if (one := DEFINITIONS.get(find_name(name)))}
-    better = {**known, **dict.fromkeys(low, "low"), **dict.fromkeys(high, "high")}
-    for name in metrics:
-        if better.get(name, "unknown") == "unknown":
+    signs = {name: find_sign(name) for name in metrics}
+    signs |= {**dict.fromkeys(low, -1), **dict.fromkeys(high, 1)}
+    for name, sign in signs.items():
+        if math.isnan(sign):
             raise RecframeError(
                 f"whether high or low values of {quote(name)} are better is not known, which a "
                 "gate must know. Pass higher_is_better or lower_is_better with its name, or "
                 "metrics without it."
             )
-    return frozenset(name for name in metrics if better[name] == "low")
+    return frozenset(name for name, sign in signs.items() if sign == -1)
 
 
 def find_failed(
@@ -347,5 +346,5 @@ def find_verdict(
                 verdict.missing.append(f"no user{one.where} is in both files")
             verdict.segments.append(one)
     notes += list_alone(matched, names)
-    told = [one for one in list_notes(facts) if one.kind.startswith(TOLD)]
-    return verdict._replace(notes=notes, facts=told)
+    of_differences = [one for one in list_notes(facts) if one.kind.startswith(NOTED)]
+    return verdict._replace(notes=notes, facts=of_differences)

@@ -8,6 +8,7 @@ are those of these values (W. G. Cochran, "Sampling Techniques", 1977, ch. 6).
 """
 
 import math
+from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -69,8 +70,7 @@ def spread_by(values: Array, weights: Array) -> Array:
 
 def is_share(label: object) -> bool:
     """Return whether a metric is between 0 and 1 by its definition."""
-    definition = DEFINITIONS.get(find_name(label))
-    return definition is not None and definition.is_bounded
+    return bool(getattr(DEFINITIONS.get(find_name(label)), "is_bounded", False))
 
 
 def find_sign(label: object) -> float:
@@ -81,9 +81,8 @@ def find_sign(label: object) -> float:
 
 def has_limits(label: object, values: Array) -> bool:
     """Return whether a metric is between 0 and 1, by its values and its definition, if any."""
-    definition = DEFINITIONS.get(find_name(label))
-    is_inside = bool(((values >= 0) & (values <= 1)).all())
-    return is_inside and (definition is None or definition.is_bounded)
+    is_bounded = bool(getattr(DEFINITIONS.get(find_name(label)), "is_bounded", True))
+    return is_bounded and bool(((values >= 0) & (values <= 1)).all())
 
 
 def mean_interval(
@@ -155,19 +154,16 @@ def _tango(values: Array, confidence: float) -> tuple[float, float]:
     """
     n, n_won, n_lost = len(values), int((values > 0).sum()), int((values < 0).sum())
     square = _normal_quantile((1 - confidence) / 2) ** 2
-    bounds = []
-    for outside in (-1.0, 1.0):
-        inside = (n_won - n_lost) / n
-        for _ in range(60):
-            middle = (inside + outside) / 2
-            linear = (2 * n - n_won + n_lost) * middle - n_won - n_lost
-            both = middle * (1 - middle)
-            root = math.sqrt(max(linear**2 + 8 * n * n_lost * both, 0.0))
-            share_lost = (root - linear) / (4 * n)  # the likeliest one for this difference
-            is_held = (n_won - n_lost - n * middle) ** 2 <= square * n * (2 * share_lost + both)
-            inside, outside = (middle, outside) if is_held else (inside, middle)
-        bounds.append(inside)
-    return bounds[0], bounds[1]
+
+    def is_likely(difference: float) -> bool:
+        linear = (2 * n - n_won + n_lost) * difference - n_won - n_lost
+        both = difference * (1 - difference)
+        root = math.sqrt(max(linear**2 + 8 * n * n_lost * both, 0.0))
+        share_lost = (root - linear) / (4 * n)  # the likeliest one for this difference
+        return (n_won - n_lost - n * difference) ** 2 <= square * n * (2 * share_lost + both)
+
+    seen = (n_won - n_lost) / n
+    return _bisect(is_likely, seen, -1.0), _bisect(is_likely, seen, 1.0)
 
 
 def _student(values: Array, confidence: float, *, is_moved: bool) -> tuple[float, float]:
@@ -200,12 +196,18 @@ def student_bound(above: float, freedom: int) -> float:
         third, fifth = normal**3, normal**5
         terms = (third + normal) / 4, (5 * fifth + 16 * third + 3 * normal) / 96
         return normal + terms[0] / freedom + terms[1] / freedom**2
-    low, high = 0.0, math.pi / 2
+    angle = _bisect(
+        lambda angle: _student_area(0.0, angle, freedom) < 0.5 - above, 0.0, math.pi / 2
+    )
+    return math.sqrt(freedom) * math.tan(angle)
+
+
+def _bisect(is_inside: Callable[[float], bool], inside: float, outside: float) -> float:
+    """Return the last number that is inside, on the way to one that is outside."""
     for _ in range(60):
-        angle = (low + high) / 2
-        is_low = _student_area(0.0, angle, freedom) < 0.5 - above
-        low, high = (angle, high) if is_low else (low, angle)
-    return math.sqrt(freedom) * math.tan(low)
+        middle = (inside + outside) / 2
+        inside, outside = (middle, outside) if is_inside(middle) else (inside, middle)
+    return inside
 
 
 def student_tail(value: float, freedom: int) -> float:

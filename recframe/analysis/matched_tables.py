@@ -134,9 +134,9 @@ def list_missing(matched: Matched, names: list[str]) -> list[str]:
         for label in matched.only[0][f"{what}s"]
     ]
     return missing + [
-        f"score {quote(lost)} of {old} is not in {new}; its {quote(found)} is compared instead"
-        for lost, found in matched.scores
-        if lost != found
+        f"score {quote(score)} of {old} is not in {new}; its {quote(other)} is compared instead"
+        for score, other in matched.scores
+        if score != other
     ]
 
 
@@ -146,23 +146,20 @@ def compare_matched(matched: Matched, how: Comparison) -> pd.DataFrame:
     The last columns hold the number of all users with an old value, the mean of all new values,
     and the means of the users compared.
     """
-    n, weights = len(matched.scores), matched.weights
-    pairs = ScorePairs(matched.shared, [(i, n + i) for i in range(n)], are_several=False)
+    n, shared, weights = len(matched.scores), matched.shared, matched.weights
+    pairs = ScorePairs(shared, [(i, n + i) for i in range(n)], are_several=False)
     of_shared = None if weights is None else weights[matched.has_user.all(axis=0)]
     table = compare_pairs(pairs, of_shared, how)
     unit = None if is_infer(how.unit) else how.unit  # compare_pairs refused repeated units
     per_user, counted = weigh_users(matched.per_user, weights, unit)
     old = per_user.to_numpy().T[: len(table)]
     table["n_old"] = [np.count_nonzero(counted.join(values)[1]) for values in old]
-    means = find_means(matched, how).to_numpy()
-    table["new_mean"] = means[n:].ravel()
+    table["new_mean"] = find_means(matched, how).to_numpy()[n:].ravel()
     if how.trusted is not None:
         table["old"] = table["new_mean"] - table["difference"]
     else:
-        cells = pairs.per_user.to_numpy()
-        both = cells[:, : len(table)] + 0 * cells[:, len(table) :]  # NaN without a new value
-        columns = pairs.per_user.columns[: len(table)]
-        of_both = pd.DataFrame(both, pairs.per_user.index, columns)
+        has_new = shared.iloc[:, len(table) :].notna().to_numpy()
+        of_both = shared.iloc[:, : len(table)].where(has_new)
         table["old"] = mean_table(of_both, of_shared).to_numpy().ravel()
     table["new"] = table["old"] + table["difference"]
     named = {n + i: new for i, (_, new) in enumerate(matched.scores)}
@@ -175,9 +172,8 @@ def find_means(matched: Matched, how: Comparison) -> pd.DataFrame:
     if how.trusted is None:
         return mean_table(per_user, weights)
     with taking_notes():  # the differences note the same
-        unit = None if is_infer(how.unit) else how.unit
-        trusted: dict[str, Any] = {"resampling": how.resampling, "trusted": how.trusted}
-        means = summary_table(per_user, weights, unit=unit, **trusted)["mean"]
+        how = how._replace(unit=None if is_infer(how.unit) else how.unit)
+        means = summary_table(per_user, weights, how=how)["mean"]
     columns = per_user.columns.unique("metric")
     return pd.DataFrame(means.to_numpy().reshape(-1, len(columns)), columns=columns)
 
@@ -207,10 +203,10 @@ def list_alone(matched: Matched, names: list[str]) -> list[str]:
     """Return a line for all that only one of the tables has, for renamed scores, equal values."""
     shared, lines = matched.shared, list[str]()
     for name, only in zip(names, matched.only, strict=True):
-        n_only, scores, metrics = only.values()
-        counts = {"user": n_only, "score": len(scores), "metric": len(metrics)}
-        shown = {"user": "", "score": f" {quote(scores)}", "metric": f" {quote(metrics)}"}
-        parts = [f"{count_of(n, noun)}{shown[noun]}" for noun, n in counts.items() if n]
+        n_only, *labels = only.values()
+        of_nouns = zip(("score", "metric"), labels, strict=True)
+        parts = [count_of(n_only, "user")] if n_only else []
+        parts += [f"{count_of(len(one), noun)} {quote(one)}" for noun, one in of_nouns if one]
         if parts:
             both = f"; both have {count_of(len(shared), 'user')}" if n_only else ""
             lines.append(f"only {show_path(name)} has {', '.join(parts)}, left out{both}")

@@ -65,8 +65,7 @@ def measure_overlap(
     lists, lengths = [], []
     for score in scores:
         rankings = interactions.rankings(score, options)
-        if k is not None and options.short == "raise":
-            check_lengths(rankings.n_ranked, users.ids, score, k, options)
+        check_lengths(rankings.n_ranked, users.ids, score, k or 0, options)
         lists.append(find_positions(rankings, options.tie_rule, k))
         lengths.append(rankings.n_ranked)
     values = np.ones((len(scores), len(scores), len(order)))  # A ranking equals itself.
@@ -124,8 +123,8 @@ def _expect_shared(one: Positions, other: Positions, depths: Array) -> tuple[Arr
     def count_in(after: Array, last: Array) -> Array:
         """Return the number of shared rows at each depth, each counted from `after` to `last`."""
         limits = (np.minimum(each, depths[user]) for each in (after, np.maximum(after, last)))
-        places = (np.bincount(offsets[user] + each, minlength=offsets[-1] + 1) for each in limits)
-        return np.cumsum(np.subtract(*places))
+        counts = (np.bincount(offsets[user] + each, minlength=offsets[-1] + 1) for each in limits)
+        return np.cumsum(np.subtract(*counts))
 
     cut, other_cut = (_find_chances(each, depths, offsets) for each in (one, other))
     shared = count_in(np.maximum(end, other_end), depths[user])

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recframe.analysis.compare import find_pairs
+from recframe.analysis.compare import PairedValues, find_pairs
 from recframe.analysis.display import WideTable
 from recframe.analysis.intervals import Counted, is_share, spread_by, weigh_users
 from recframe.analysis.power import detectable, deviation_of
-from recframe.analysis.trusted import align_people, mean_by_both, subtract_people
+from recframe.analysis.trusted import mean_by_both
 from recframe.errors import RecframeError, is_number, quote
-from recframe.kernel.threads import Array
 
 MOST_USERS_NEEDED = 1 << 60
 
@@ -44,13 +43,7 @@ def plan_table(
     target = float(difference), float(power), float(alpha)
     per_user, counted = weigh_users(per_user, None, unit)
     pairs = find_pairs(per_user, baseline)
-    if trusted is None:
-        spreads = (spread_by(*counted.join(one - base)) for _, one, base in pairs.columns())
-        rows = [_plan(deviation_of(spread), len(spread), *target) for spread in spreads]
-    else:
-        people = pairs.columns(align_people(trusted, per_user))
-        each = zip(pairs.list_names(), pairs.columns(), people, strict=True)
-        rows = [_plan_by_both(*columns, counted, target) for columns in each]
+    rows = [_plan_pair(pair, counted, target) for pair in pairs.each(trusted)]
     table = WideTable(pairs.table(rows))
     return table.astype({name: "Int64" for name in ("n_needed", "n_more") if name in table})
 
@@ -58,13 +51,12 @@ def plan_table(
 def _plan(
     deviation: float,
     n_users: int,
-    difference: float,
-    power: float,
-    alpha: float,
+    target: tuple[float, float, float],
     constant: float = 0.0,
     most: int = MOST_USERS_NEEDED,
 ) -> dict[str, Any]:
     """Return the number of users needed, and the power of those at hand."""
+    difference, power, alpha = target
     smallest = partial(detectable, deviation, power=power, alpha=alpha, constant=constant)
     needed, counts = None, range(2, most + 1)
     if deviation > 0:
@@ -79,19 +71,17 @@ def _plan(
     return {"n_needed": needed, **at_hand}
 
 
-def _plan_by_both(
-    row: str,
-    of_judge: tuple[object, Array, Array],
-    of_people: tuple[object, Array, Array],
-    counted: Counted,
-    target: tuple[float, float, float],
+def _plan_pair(
+    pair: PairedValues, counted: Counted, target: tuple[float, float, float]
 ) -> dict[str, Any]:
-    """Return the number of users whom people must judge, and the power of those judged."""
-    differences = of_judge[1] - of_judge[2]
-    estimate = mean_by_both(subtract_people(*of_people[1:]), differences, counted, row)
-    n_users = int(np.count_nonzero(counted.join(differences)[1]))
-    n = estimate.n_trusted
-    plan = _plan(estimate.deviation, n, *target, estimate.of_judge, n_users)
+    """Return the number of users needed, or of those whom people must judge."""
+    differences, weights = counted.join(pair.differences)
+    if pair.people is None:
+        spread = spread_by(differences, weights)
+        return _plan(deviation_of(spread), len(spread), target)
+    estimate = mean_by_both(pair.people, pair.differences, counted, pair.row)
+    n_users, n = int(np.count_nonzero(weights)), estimate.n_trusted
+    plan = _plan(estimate.deviation, n, target, estimate.of_judge, n_users)
     needed = plan["n_needed"]
     others = {"n_more": None if needed is None else max(needed - n, 0), "n_trusted": n}
     return {"n_needed": needed, **others, **plan, "n_users": n_users}

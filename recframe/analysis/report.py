@@ -185,7 +185,6 @@ def make_page(
     from jinja2 import Environment, StrictUndefined  # `check_title` has imported it
 
     per_user, how = findings.per_user, make_comparison(unit=unit)._replace(trusted=findings.trusted)
-    of_means = {"resampling": how.resampling, "unit": unit, "trusted": how.trusted}
     scores, labels = (list(per_user.columns.unique(level)) for level in ("score", "metric"))
     pairs = ScorePairs(per_user, list(paired), are_several=bool(paired))
     if not paired and (len(scores) > 1 or baseline is not None):
@@ -193,7 +192,7 @@ def make_page(
 
     def measure(users: pd.DataFrame, weights: pd.Series | None = None) -> pd.DataFrame:
         """Return the means of a segment, and how each score differs from its first baseline."""
-        means = summary_table(users, weights, **of_means)
+        means = summary_table(users, weights, how=how)
         means = pd.DataFrame(means[["mean", "low", "high", "n_users"]])
         if not pairs.pairs:
             return means
@@ -212,7 +211,7 @@ def make_page(
 
     changes = list[Row]()
     with taking_notes() as facts:
-        means = list_rows(summary_table(per_user, **of_means))
+        means = list_rows(summary_table(per_user, how=how))
         if pairs.pairs:
             table = compare_pairs(pairs._replace(are_several=True), None, how)
             words = np.where(table["difference"] > 0, "higher", "lower")

@@ -35,7 +35,7 @@ class Resampling(NamedTuple):
 
 
 def make_resampling(
-    confidence: Any, n_resamples: Any, seed: Any, interval: object, choices: object = Interval
+    confidence: Any, n_resamples: Any, seed: Any, interval: object, choices: object
 ) -> Resampling:
     """Return these together; raise if one is invalid."""
     check_choice("interval", interval, get_args(choices))

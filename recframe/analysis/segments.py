@@ -15,7 +15,7 @@ from recframe.errors import RecframeError, count_of, quote
 from recframe.frames.ids import sort_ids
 from recframe.frames.interactions import Interactions
 from recframe.frames.names import as_labels, check_label, is_infer, is_same
-from recframe.frames.tables import MakeTable, in_cells, make_columns, mean_table, tidy_table
+from recframe.frames.tables import Make, MakeTable, in_cells, mean_table, tidy_table
 from recframe.frames.user_values import (
     WEIGHTS,
     align_to_users,
@@ -24,7 +24,6 @@ from recframe.frames.user_values import (
     read_user_column,
 )
 from recframe.kernel.threads import Array
-from recframe.metrics.names import Metric
 from recframe.notes import note
 from recframe.options import Options
 from recframe.other_tables import read_views
@@ -33,7 +32,6 @@ RESULT_LEVELS = ("baseline", "score", "metric", "k")  # the index levels of resu
 By: TypeAlias = Hashable | pd.Series | list[Hashable | pd.Series]
 # A function that makes a table of the values of users and, if passed, of their weights.
 MakeWeighted = Callable[..., pd.DataFrame]
-Measure = Callable[[Interactions, Options], pd.DataFrame]
 
 
 class UserValues(NamedTuple):
@@ -76,8 +74,8 @@ class Grouping(NamedTuple):
 
     def add_rows(self, frame: Any) -> Any:
         """Return the frame with a column for each Series that has a value for each row."""
-        by_row = {one.column: one.series for one in self.all if one.series is not None}
-        by_row.pop(None, None)
+        with_column = [one for one in self.all if one.column is not None]
+        by_row = {one.column: one.series for one in with_column if one.series is not None}
         if by_row:
             frame = frame.copy(deep=False)
             frame.columns = pd.Index(list(frame.columns), dtype=object, tupleize_cols=False)
@@ -118,6 +116,8 @@ def _find_values(
     frame: pd.DataFrame, argument: str, values: Any, users: Sequence[Hashable]
 ) -> UserValues:
     """Return the values of an argument: a column by its label, or a Series by row or by user."""
+    if isinstance(values, UserValues):
+        return values
     if not isinstance(values, pd.Series):
         # Polars' Series have an Arrow stream; NumPy's arrays and Spark's columns are not hashable.
         is_other = hasattr(type(values), "__arrow_c_stream__")
@@ -159,7 +159,7 @@ def _find_values(
 
 
 def measure_with_values(
-    interactions: Interactions, options: Options, measure: Measure, grouping: Grouping
+    interactions: Interactions, options: Options, measure: Make, grouping: Grouping
 ) -> pd.DataFrame:
     """Return one cell with the per-user table and the users' values, for all parts to be joined."""
     order = interactions.users.sort()
@@ -241,15 +241,9 @@ class Segmented(NamedTuple):
         return sums.T
 
 
-def segment_users(
-    parts: pd.DataFrame, grouping: Grouping, scores: Sequence[Hashable], metrics: Sequence[Metric]
-) -> Segmented:
+def segment_users(parts: pd.DataFrame, grouping: Grouping) -> Segmented:
     """Return the users of all parts in segments."""
-    columns = make_columns(list(scores), [metric.label for metric in metrics])
-    numbers = [number for number, one in enumerate(grouping.all) if one.column is not None]
-    none = [pd.DataFrame(columns=labels, dtype=float) for labels in (columns, numbers)]
-    cells: list[Any] = parts["cell"].tolist() or [none]
-    per_user, values = (pd.concat([cell[at] for cell in cells]) for at in (0, 1))
+    per_user, values = (pd.concat(tables) for tables in zip(*parts["cell"], strict=True))
     order = sort_ids(per_user.index)
     return _segment(per_user.iloc[order], values.iloc[order], grouping)
 

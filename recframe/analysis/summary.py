@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from recframe.analysis.compare import Comparison
 from recframe.analysis.display import WORDS
 from recframe.analysis.intervals import has_limits, mean_interval, spread_by, weigh_users
 from recframe.analysis.paper_tables import MeanTable, ResultTable
 from recframe.analysis.pictures import draw_curves
-from recframe.analysis.resampling import Resampling
 from recframe.analysis.trusted import align_people, interval_by_both, note_places
 from recframe.errors import RecframeError, as_text, quote
 from recframe.frames.duplicates import find_repeated
@@ -33,9 +33,6 @@ from recframe.metrics.recipes import find_recipe
 from recframe.notes import is_noting, note
 from recframe.options import Options
 
-# The columns of means by a judge and people.
-SUMMARY_BY_BOTH = ["mean", "low", "high", "n_users", "n_trusted", "judge_mean", "judge_bias"]
-SUMMARY_BY_BOTH += ["worth", "interval", "standard_error", "n_undefined"]
 LAST_K = 50  # the last cut-off of a curve by default
 N_ROWS_SEEN = 1_000  # rows at each of three places that are searched for a column of items
 
@@ -123,15 +120,16 @@ def note_rankings(interactions: Interactions, metrics: list[Metric]) -> None:
     numbers = {f"empty:{as_text(one)}": n for one, n in zip(scores, n_empty, strict=True)}
     asked = [one.name for one in metrics if not DEFINITIONS[one.name].zero_without_relevant]
     asked = [name for name in asked if name not in ("mean", "diversity")]
-    of_all = [one for one in metrics if one.name in ("recall", "share")]
-    if of_recall := _find_deepest(of_all):
+    deepest = max((one.k or 0 for one in metrics), default=0)
+    of_all = [one.k or 0 for one in metrics if one.name in ("recall", "share")]
+    if of_recall := max(of_all, default=0):
         n_longer = [int(np.count_nonzero(of_score > of_recall)) for of_score in lengths]
         numbers |= {
             "rankings": sum(map(len, lengths)),
             "rankings_longer_than_recall": sum(n_longer),
             "shares": asked.count("share"),
         }
-    if asked and (deepest := _find_deepest(metrics)) and groups.n_groups and interactions.is_judged:
+    if asked and deepest and groups.n_groups and interactions.is_judged:
         longest = int(lengths[0].max())
         if longest <= deepest and all((of_score == longest).all() for of_score in lengths):
             n_bare = int(np.count_nonzero(groups.count(interactions.relevant) == 0))
@@ -139,11 +137,6 @@ def note_rankings(interactions: Interactions, metrics: list[Metric]) -> None:
         else:
             numbers["rankings_that_vary"] = 1
     note(users=groups.n_groups, **numbers)
-
-
-def _find_deepest(metrics: list[Metric]) -> int:
-    """Return the highest cut-off, 0 without one."""
-    return max((metric.k or 0 for metric in metrics), default=0)
 
 
 def note_undefined(per_user: pd.DataFrame) -> None:
@@ -251,36 +244,34 @@ def summary_table(
     per_user: pd.DataFrame,
     weights: pd.Series | None = None,
     *,
-    resampling: Resampling,
-    unit: Any,
-    trusted: pd.DataFrame | None = None,
+    how: Comparison,
 ) -> pd.DataFrame:
     """Return the mean of every column of a per-user table, with its interval over users.
 
-    With people's values of some users, `trusted`, the table's values are those of a judge.
+    If people's values of some users are trusted, the table's values are those of a judge.
     """
-    per_user, counted = weigh_users(per_user, weights, unit)
+    per_user, counted = weigh_users(per_user, weights, how.unit)
     metrics, rows = per_user.columns.get_level_values("metric"), []
-    people = None if trusted is None else align_people(trusted, per_user)
+    people = None if how.trusted is None else align_people(how.trusted, per_user)
+    row: dict[str, Any]
     for number, (metric, values) in enumerate(zip(metrics, per_user.to_numpy().T, strict=True)):
-        spread, known = pd.Series(spread_by(*counted.join(values))), values[~np.isnan(values)]
-        how: dict[str, Any] = {"resampling": resampling, "is_limited": has_limits(metric, known)}
+        known = values[~np.isnan(values)]
+        is_limited = has_limits(metric, known)
         if people is None:
-            low, high, interval = mean_interval(spread.to_numpy(), **how)
-            figures: dict[str, Any] = {"mean": spread.mean(), "low": low, "high": high}
-            figures |= {"n_users": len(spread), "interval": WORDS[interval]}
-            figures |= {"standard_error": spread.sem()}
+            spread = pd.Series(spread_by(*counted.join(values)))
+            low, high, interval = mean_interval(spread.to_numpy(), is_limited, how.resampling)
+            row = {"mean": spread.mean(), "low": low, "high": high, "n_users": len(spread)}
+            row |= {"interval": WORDS[interval], "standard_error": spread.sem()}
         else:
-            row = f"{as_text(metric)} of {as_text(per_user.columns[number][0])}"
-            estimate, of_both, _ = interval_by_both(people[number], values, counted, row, **how)
-            figures = {"mean": estimate.mean, "n_users": len(spread), **of_both}
-            figures |= {"judge_mean": estimate.judge_mean, "standard_error": estimate.error}
-        rows.append({**figures, "n_undefined": len(values) - len(known)})
+            name = f"{as_text(metric)} of {as_text(per_user.columns[number][0])}"
+            both = people[number], values, counted, name, how.resampling
+            estimate, figures, _ = interval_by_both(*both, is_limited=is_limited)
+            row = {"mean": estimate.mean, **figures, "standard_error": estimate.error}
+        rows.append({**row, "n_undefined": len(values) - len(known)})
     table = ResultTable(rows, per_user.columns)
     if people is not None:
-        table = ResultTable(table[SUMMARY_BY_BOTH])
         note_places(table["mean"], table["judge_mean"])
     if not table["n_undefined"].any():
         table = table.drop(columns="n_undefined")
-    table.attrs = {"confidence": resampling.confidence}
+    table.attrs = {"confidence": how.resampling.confidence}
     return table

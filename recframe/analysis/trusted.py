@@ -161,7 +161,9 @@ def interval_by_both(
     figures = {
         "low": low,
         "high": high,
+        "n_users": int(np.count_nonzero(counted.join(judge)[1])),
         "n_trusted": estimate.n_trusted,
+        "judge_mean": estimate.judge_mean,
         "judge_bias": estimate.judge_mean - estimate.mean,
         "worth": round(min(estimate.worth, 1e15)),
         "interval": WORDS[name],

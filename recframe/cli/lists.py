@@ -116,8 +116,7 @@ def run_catalogue(arguments: Namespace) -> tuple[int, str]:
     def make(rec: ScannedRecAccessor, opened: list[Files]) -> tuple[Any, dict[str, Any]]:
         known = load_frame("items", items) if paths else items
         table = rec.catalogue(k, known, by)
-        read = read_catalogue(known, opened[0].columns)
-        return table, {"k": k, "items": None if read is None else read.n_items}
+        return table, {"k": k, "items": read_catalogue(known, opened[0].columns).n_items}
 
     return _print_table(arguments, make, paths, by)
 

@@ -165,8 +165,7 @@ def run_trec(arguments: argparse.Namespace) -> tuple[int, str]:
 def table_queries(per_query: pd.DataFrame, arguments: argparse.Namespace) -> pd.DataFrame:
     """Return the means that the flags ask for, or differences from the baseline."""
     if arguments.summary:
-        how = arguments.how
-        return summary_table(per_query, resampling=how.resampling, unit=how.unit)
+        return summary_table(per_query, how=arguments.how)
     if arguments.baseline is not None:
         return compare_table(per_query, baseline=arguments.baseline, how=arguments.how)
     return mean_table(per_query)

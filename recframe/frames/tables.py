@@ -85,9 +85,8 @@ class ScoreTask:
         self.plan, self.policy, self.ideal = plan, policy_of(options), ideal
         self.rule, self.n_unlisted = options.tie_rule, interactions.n_unlisted
         rankings = interactions.rankings(score, options)
-        if options.short == "raise":
-            deepest = max(plan.cut_offs, default=0)
-            check_lengths(rankings.n_ranked, interactions.users.ids, score, deepest, options)
+        deepest = max(plan.cut_offs, default=0)
+        check_lengths(rankings.n_ranked, interactions.users.ids, score, deepest, options)
         self.graded = None
         if ideal is not None:
             graded = rankings._replace(grades=ideal.grades)
@@ -131,10 +130,10 @@ class ScoreTask:
 def check_lengths(
     n_ranked: Array, users: pd.Index[Any], score: Hashable, k: int, options: Options
 ) -> None:
-    """Raise if a user has fewer ranked rows than the deepest cut-off."""
+    """Raise if `short` refuses users with fewer ranked rows than k, and there is one."""
     fewest = 1 if options.has_truth else 0  # A user of truth may have no row.
     short = np.flatnonzero((n_ranked < k) & (n_ranked >= fewest))
-    if len(short):
+    if options.short == "raise" and len(short):
         user = int(short[n_ranked[short].argmin()])
         found = f"user {quote(users[[user]].tolist()[0])} has {n_ranked[user]}"
         n_short = f"{len(short)} of {len(users)} users"
