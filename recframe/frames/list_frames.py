@@ -199,7 +199,7 @@ def _join_cells(
     if is_null.any():
         cells = [() if null else cell for cell, null in zip(cells, is_null, strict=True)]
     if not {*map(type, cells)} <= {list, tuple}:
-        cells, _ = read_lists(name, users, cells)
+        cells = read_lists(name, users, cells)
     ends = np.append(0, np.cumsum([*map(len, cells)], dtype=np.int64))
     filled = [cell for cell in cells if len(cell)]
     dtypes = {getattr(cell, "dtype", None) for cell in filled}

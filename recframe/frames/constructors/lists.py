@@ -21,6 +21,7 @@ from recframe.frames.constructors.rows import (
     make_rows_of_scores,
     read_axis,
     read_id_list,
+    read_lists,
 )
 from recframe.frames.constructors.runs import join_runs
 from recframe.frames.ids import as_users
@@ -262,7 +263,8 @@ def truth_from(
     if graded:
         rows = make_rows_of_scores("truth", "grades of truth", graded)
         return rows.rename(columns={"score": "relevance"})
-    return make_rows_of_dict("truth", truth).drop(columns="score")
+    lists = read_lists("truth", truth, truth.values())
+    return make_rows_of_dict("truth", dict(zip(truth, lists, strict=True))).drop(columns="score")
 
 
 def _read_list_table(lists: Any) -> pd.DataFrame:
