@@ -33,13 +33,13 @@ class ListRows(NamedTuple):
     """The rows of lists: one for each member, and one for each list without members.
 
     `row` is the number of a row's list, `position` its place in the list, from 0. `is_empty` says
-    which rows have no member, None if all have one. `fields` are the fields of members that are
+    which rows have no member. `fields` are the fields of members that are
     structs, or members by the name of their column; they are null if there is no member.
     """
 
     row: Array
     position: Array
-    is_empty: Array | None
+    is_empty: Array
     fields: dict[str, pa.Array]
 
     @property
@@ -50,8 +50,6 @@ class ListRows(NamedTuple):
     @property
     def members(self) -> pa.Array:
         """The number of each row's member among the members of all lists."""
-        if self.is_empty is None:
-            return pa.array(np.arange(len(self.row)))
         return pa.array(np.cumsum(~self.is_empty) - 1, mask=self.is_empty)
 
 
@@ -88,9 +86,7 @@ class MemberColumns(NamedTuple):
         name = self.attrs[ROLE_LABELS].get("item")
         items = rows.fields.get(name, pa.nulls(0))
         if pa.types.is_integer(items.type) and pc.any(pc.equal(items, -1)).as_py():
-            raise RecframeError(
-                f"{quote(name)}: lists must not be padded, but hold -1. Leave it out."
-            )
+            raise padding_error(name)
         at, none = pa.array(rows.row), pa.nulls(len(rows.row))
         others = {to: name for to, name in self.carried.items() if name in batch.schema.names}
         columns = {to: batch[name].take(at) for to, name in others.items()}
@@ -117,7 +113,7 @@ def make_list_rows(lists: Mapping[str, pa.Array]) -> ListRows:
                 "recframe.scan."
             )
     row, position = number_members(np.maximum(counts, 1))
-    is_empty = (counts == 0)[row] if (counts == 0).any() else None
+    is_empty = (counts == 0)[row]
     rows, fields = ListRows(row, position, is_empty, {}), dict[str, pa.Array]()
     for name, cells in lists.items():
         members = pc.list_flatten(cells)
@@ -126,13 +122,18 @@ def make_list_rows(lists: Mapping[str, pa.Array]) -> ListRows:
         for own, values in zip(names, members.flatten() if is_struct else [members], strict=True):
             if pa.types.is_string_view(values.type):  # Arrow takes no rows of it.
                 values = values.cast(pa.large_string())
-            fields[own] = values if is_empty is None else values.take(rows.members)
+            fields[own] = values.take(rows.members) if is_empty.any() else values
     return rows._replace(fields=fields)
 
 
 def _count_members(cells: pa.Array) -> Array:
     """Return the length of each list, 0 for null."""
     return np.asarray(pc.fill_null(pc.list_value_length(cells), 0)).astype(np.int64)
+
+
+def padding_error(item: Hashable) -> RecframeError:
+    """Return the error for lists of items that are filled up with -1."""
+    return RecframeError(f"{quote(item)}: lists must not be padded, but hold -1. Leave it out.")
 
 
 def is_list_type(kind: pa.DataType) -> bool:

@@ -181,7 +181,8 @@ def make_rows(
     row, position = number_members(sizes)
     scores = -1 - position if scores is None else scores
     frame = pd.DataFrame({"user": users.take(row), "item": items, "score": scores})
-    return check_rows(name, frame, ["user"], ListRows(row, position, None, {}))
+    none = np.zeros(len(row), bool)
+    return check_rows(name, frame, ["user"], ListRows(row, position, none, {}))
 
 
 def check_rows(
@@ -196,9 +197,7 @@ def check_rows(
     If `duplicates` is "max", a repeated item keeps its best score.
     """
     items, row = frame["item"], rows.row
-    is_padded = are_no_items(pd.Index(items, copy=False))
-    if rows.is_empty is not None:
-        is_padded &= ~rows.is_empty
+    is_padded = are_no_items(pd.Index(items, copy=False)) & ~rows.is_empty
     if is_padded.any():
         no_items = frame[is_padded]
         raise RecframeError(
