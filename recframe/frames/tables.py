@@ -289,31 +289,24 @@ def mean_of_sums(parts: pd.DataFrame) -> pd.DataFrame:
     return mean_table((totals["sum"] / totals["count"]).to_frame().T)
 
 
-def mean_of_parts(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
+def mean_of_tables(tables: Iterable[pd.DataFrame]) -> Means:
     """Return the means of per-user tables of different users that come one by one.
 
     Many users are added up part by part, without a table of all users. The last digit of a mean
     may then differ, because sums depend on their order.
     """
-    waiting, sums = list[pd.DataFrame](), list[pd.DataFrame]()
+    waiting, sums, n_all = list[pd.DataFrame](), list[pd.DataFrame](), 0
     for table in tables:
+        n_all += len(table)
         waiting.append(table)
         if sum(map(len, waiting)) > MOST_JOINED:
             sums = [reduce(pd.DataFrame.add, map(sum_and_count, waiting), *sums)]
             waiting = []
     if sums:
-        return mean_of_sums(reduce(pd.DataFrame.add, map(sum_and_count, waiting), *sums))
-    return mean_table(join_tables(waiting))
-
-
-def mean_of_tables(tables: Iterable[pd.DataFrame]) -> Means:
-    """Return the means of per-user tables that come one by one."""
-    n_all, parts = 0, []
-    for table in tables:
-        n_all += len(table)
-        parts.append(sum_and_count(table))
-    sums = pd.concat(parts)
-    return Means(mean_of_sums(sums), add_up(sums)["count"], n_all)
+        total = reduce(pd.DataFrame.add, map(sum_and_count, waiting), *sums)
+        return Means(mean_of_sums(total), total["count"], n_all)
+    per_user = join_tables(waiting)
+    return Means(mean_table(per_user), per_user.count(), n_all)
 
 
 def in_cells(values: Sequence[Any]) -> pd.DataFrame:

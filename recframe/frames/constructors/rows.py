@@ -240,11 +240,9 @@ def make_rows_of_cells(
     **values: Array,
 ) -> pd.DataFrame:
     """Return a row for each of these cells of a matrix: the ids of its axes, and its values."""
-    roles = (("user", "rows"), ("item", "columns"))
-    ids = {
-        role: read_axis(f"{role}s", axis, (size, f"{of} of {name}"), role).take(position)
-        for (role, of), axis, size, position in zip(roles, axes, shape, cells, strict=True)
-    }
+    users = read_axis("users", axes[0], (shape[0], f"rows of {name}"))
+    items = read_axis("items", axes[1], (shape[1], f"columns of {name}"), "item")
+    ids = {"user": users.take(cells[0]), "item": items.take(cells[1])}
     return with_positions(pd.DataFrame({**ids, **values}), shape, axes)
 
 
