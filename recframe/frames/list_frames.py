@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set, Sized
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,6 @@ import pyarrow as pa
 from pandas.api.types import is_float_dtype, is_list_like, is_numeric_dtype
 
 from recframe.errors import DAMAGE, Choice, RecframeError, quote
-from recframe.frames.constructors.rows import read_lists
 from recframe.frames.list_columns import (
     N_CELLS_SEEN,
     ListRows,
@@ -44,6 +43,7 @@ from recframe.other_tables import read_column
 from recframe.text_types import TextTypes, convert, read_cells
 
 STRUCTS = (Mapping, list, tuple, np.ndarray)  # members that have fields
+MAX_ITERATED = 1_000_000  # items of one user from an iterator, which may have no end
 FieldColumns = dict[Hashable, pd.Series]
 
 
@@ -210,6 +210,47 @@ def _join_cells(
         else:
             fields = {label: pd.Series(pd.Index(members, tupleize_cols=False))}
     return pa.LargeListArray.from_arrays(ends, pa.array(np.arange(ends[-1]))), fields
+
+
+def read_lists(name: str, users: Iterable[Any], cells: Iterable[Any]) -> list[Any]:
+    """Return the list of each user; raise if a cell holds no list."""
+    as_sets = name == "truth"  # In truth, sets and dicts of grades need no order.
+    refused = (bytearray,) if as_sets else (bytearray, Set, Mapping)
+    lists = []
+    for user, items in zip(users, cells, strict=True):
+        # A list has one dimension, a table two.
+        if not is_list_like(items) or isinstance(items, refused) or getattr(items, "ndim", 1) != 1:
+            required = "a set or list" if as_sets else "a sequence, best first"
+            remedy = "" if is_list_like(items) else ". Pass [item] where a user has one."
+            if isinstance(items, Set):
+                remedy = (
+                    "; where these are the relevant items, recframe.truth_from takes a dict of them"
+                )
+            elif isinstance(items, Mapping):
+                remedy = "; where these are scores, recframe.from_runs takes a dict of them by user"
+            raise RecframeError(
+                f"{name}: the items of a user must be {required}, but are {type(items)} "
+                f"(user {quote(user)}){remedy}"
+            )
+        if np.ma.isMaskedArray(items):
+            check_no_mask(f"{name}: items of user {quote(user)}", items)
+        if not isinstance(items, Sized):
+            items = list(islice(items, MAX_ITERATED + 1))
+            if len(items) > MAX_ITERATED:
+                raise RecframeError(
+                    f"{name}: an iterator must end within {MAX_ITERATED:,} items, but has more "
+                    f"(user {quote(user)}). Pass a list."
+                )
+        lists.append(np.asarray(items) if hasattr(items, "__array__") else list(items))
+    return lists
+
+
+def check_no_mask(name: str, values: Any) -> None:
+    """Raise if an array masks values; other code would read them as if it did not."""
+    if n_masked := np.count_nonzero(np.ma.getmask(values)):
+        raise RecframeError(
+            f"{name} must not be masked, but has {n_masked} masked. Leave them out."
+        )
 
 
 def _read_structs(name: str, structs: list[Any]) -> FieldColumns:

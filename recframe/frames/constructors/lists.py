@@ -21,7 +21,6 @@ from recframe.frames.constructors.rows import (
     make_rows_of_scores,
     read_axis,
     read_id_list,
-    read_lists,
 )
 from recframe.frames.constructors.runs import join_runs
 from recframe.frames.ids import as_users
@@ -33,6 +32,7 @@ from recframe.frames.list_frames import (
     list_texts,
     list_types,
     read_list_rows,
+    read_lists,
     remember_lists,
     take,
 )

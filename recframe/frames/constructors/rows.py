@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set, Sized
-from itertools import chain, islice
+from collections.abc import Hashable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,11 @@ from recframe.errors import RecframeError, quote, shorten
 from recframe.frames.id_kinds import ID_ERRORS, check_dtype, compare
 from recframe.frames.ids import encode
 from recframe.frames.list_columns import ListRows
+from recframe.frames.list_frames import check_no_mask
 from recframe.frames.values import NUMBER_OBJECTS, read_objects
 from recframe.kernel.grouping import Groups, SortedPairs, number_members
 from recframe.kernel.threads import Array
 from recframe.options import POSITIONS
-
-MAX_ITERATED = 1_000_000  # items of one user from an iterator, which may have no end
 
 
 def read_array(name: str, values: Any, required: str) -> Array:
@@ -61,14 +60,6 @@ def as_numbers(name: str, values: Array) -> Array:
             f"{name} must be numbers, but is {values.dtype} (such as {quote(values.item(0))})"
         )
     return values
-
-
-def check_no_mask(name: str, values: Any) -> None:
-    """Raise if an array masks values; other code would read them as if it did not."""
-    if n_masked := np.count_nonzero(np.ma.getmask(values)):
-        raise RecframeError(
-            f"{name} must not be masked, but has {n_masked} masked. Leave them out."
-        )
 
 
 def check_size(name: str, values: Any, size: tuple[int, str]) -> None:
@@ -112,39 +103,6 @@ def read_axis(
             f"{name} must differ, but {len(same)} are repeated (such as {quote(same[0])})"
         )
     return ids
-
-
-def read_lists(name: str, users: Iterable[Any], cells: Iterable[Any]) -> list[Any]:
-    """Return the list of each user; raise if a cell holds no list."""
-    as_sets = name == "truth"  # In truth, sets and dicts of grades need no order.
-    refused = (bytearray,) if as_sets else (bytearray, Set, Mapping)
-    lists = []
-    for user, items in zip(users, cells, strict=True):
-        # A list has one dimension, a table two.
-        if not is_list_like(items) or isinstance(items, refused) or getattr(items, "ndim", 1) != 1:
-            required = "a set or list" if as_sets else "a sequence, best first"
-            remedy = "" if is_list_like(items) else ". Pass [item] where a user has one."
-            if isinstance(items, Set):
-                remedy = (
-                    "; where these are the relevant items, recframe.truth_from takes a dict of them"
-                )
-            elif isinstance(items, Mapping):
-                remedy = "; where these are scores, recframe.from_runs takes a dict of them by user"
-            raise RecframeError(
-                f"{name}: the items of a user must be {required}, but are {type(items)} "
-                f"(user {quote(user)}){remedy}"
-            )
-        if np.ma.isMaskedArray(items):
-            check_no_mask(f"{name}: items of user {quote(user)}", items)
-        if not isinstance(items, Sized):
-            items = list(islice(items, MAX_ITERATED + 1))
-            if len(items) > MAX_ITERATED:
-                raise RecframeError(
-                    f"{name}: an iterator must end within {MAX_ITERATED:,} items, but has more "
-                    f"(user {quote(user)}). Pass a list."
-                )
-        lists.append(np.asarray(items) if hasattr(items, "__array__") else list(items))
-    return lists
 
 
 def make_rows_of_dict(name: str, lists: Mapping[Any, Any]) -> pd.DataFrame:
