@@ -62,8 +62,6 @@ class Judgments(NamedTuple):
 
     def judged_pairs(self) -> Pairs:
         """Return the pairs that count as judged."""
-        if self.is_judged.all():
-            return self.pairs
         (users, item), judged = self.pairs, np.flatnonzero(self.is_judged)
         users = users._replace(groups=users.groups.take(judged))
         return Pairs(users, item._replace(codes=item.codes[judged]).used())
@@ -230,7 +228,7 @@ class Candidates:
     """
 
     def __init__(self, columns: Columns, excluded: Pairs | None, judged: Pairs | None) -> None:
-        self._columns, self.excluded = columns, excluded
+        self._columns = columns
         self._companions = [
             (pairs, Overlap(pairs.users.ids, pairs.item.ids, name))
             for name, pairs in (("exclude", excluded), ("truth", judged))
@@ -262,9 +260,8 @@ class Candidates:
             self.check()
         if not is_out.any():
             return frame
-        is_left = np.ones(len(frame), bool)
-        is_left[is_out.nonzero()[0] if rows is None else rows[is_out]] = False
-        return frame.iloc[np.flatnonzero(is_left)]
+        removed = np.flatnonzero(is_out) if rows is None else rows[is_out]
+        return frame.iloc[np.delete(np.arange(len(frame)), removed)]
 
     def check(self) -> None:
         """Raise if no user, or no item, of truth or of exclude was in any frame."""
