@@ -71,9 +71,8 @@ def load_frame(name: str, source: Any, options: Options | None = None) -> pd.Dat
     """Return truth or exclude as a frame, or raise if its file cannot be read."""
     if isinstance(source, pd.DataFrame):
         return source
-    frame = _load_file(name, source)
     with prefix_errors(name):
-        return make_companion_rows(name, frame, options)
+        return make_companion_rows(name, _load_file(name, source), options)
 
 
 def _load_file(name: str, source: Any) -> pd.DataFrame:
@@ -88,25 +87,24 @@ def _load_file(name: str, source: Any) -> pd.DataFrame:
         source if isinstance(source, PathWithAccess) else (os.fspath(source), ENVIRONMENT)
     )
     listings = Listing(access)
-    with prefix_errors(name):
-        first, *others = listed = listings.find(path)
-        if first.log and not others:
-            return _read_delta(first.log)
-        listings.check()
-        if parts := split_files([] if first.is_given else [one.path for one in listed]):
-            frames = [_load_file(name, PathWithAccess(one.path, access)) for one in listed]
-            both = zip(frames, parts, strict=True)
-            return pd.concat([one.assign(**{OF_FILES: part}) for one, part in both])
-        store = first.place.store
-        rows = None if others else open_rows(first.path, first.place.open_stream)
-        with unchanged(listed):
-            if store.is_here:
-                return _read_local(name, without_file(path), rows)
-            key = listings.place(path).key
-            with store.reaching(key):
-                if store.is_web or first.is_given:
-                    return _read_all(rows, first.place.open())
-                return _read_all(rows, key, store.filesystem)
+    first, *others = listed = listings.find(path)
+    if first.log and not others:
+        return _read_delta(first.log)
+    listings.check()
+    if parts := split_files([] if first.is_given else [one.path for one in listed]):
+        frames = [_load_file(name, PathWithAccess(one.path, access)) for one in listed]
+        both = zip(frames, parts, strict=True)
+        return pd.concat([one.assign(**{OF_FILES: part}) for one, part in both])
+    store = first.place.store
+    rows = None if others else open_rows(first.path, first.place.open_stream)
+    with unchanged(listed):
+        if store.is_here:
+            return _read_local(name, without_file(path), rows)
+        key = listings.place(path).key
+        with store.reaching(key):
+            if store.is_web or first.is_given:
+                return _read_all(rows, first.place.open())
+            return _read_all(rows, key, store.filesystem)
 
 
 def _read_delta(log: Any) -> pd.DataFrame:
