@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import pandas as pd
+import pyarrow as pa
 from numpy.typing import ArrayLike
 from pandas.api.types import is_list_like
 
@@ -57,6 +58,7 @@ from recframe.other_tables import (
     is_of_dicts,
     is_sparse,
     load_table,
+    read_column,
     read_frame,
     read_views,
 )
@@ -297,12 +299,13 @@ def _make_list_frame(
         to: get_column(frame, label).take(rows.row).array for to, label in named
     }
     columns["item"] = as_ids(name, fields.pop(item))
-    numbers = -1 - rows.position[~rows.is_empty]
-    if score is not None:
+    if score is None:
+        columns["score"] = read_column(pa.chunked_array([rows.order]))
+    else:
         scores = fields.pop(score)[~rows.is_empty]
         numbers = as_numbers(f"{name}: {score}", scores.to_numpy())
         numbers = -numbers if less_is_better(score) else numbers
-    columns["score"] = take(pd.Series(numbers), rows.members).array
+        columns["score"] = take(pd.Series(numbers), rows.members).array
     carried = remove_labels(frame, [*users, *models, *labels, *list_types(frame)])
     others = carry(frame, [*models, *carried], rows, [*columns, *fields])
     columns |= {label: one for label, one in fields.items() if label not in columns}
