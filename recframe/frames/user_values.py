@@ -122,6 +122,8 @@ def align_to_users(argument: str, values: pd.Series, users: pd.Index[Any]) -> pd
 
     If users have several index levels, the Series may have some of these, by their names.
     """
+    if values.index.equals(users):
+        return values.reset_index(drop=True)
     position = find_rows_of_users(values.index, users)
     if len(users) and (position < 0).all():
         raise RecframeError(
