@@ -234,22 +234,22 @@ def load_companion(name: str, value: Any) -> Any:
 
 def read_frame(table: pa.Table, labels: Sequence[Any] | None = None) -> pd.DataFrame:
     """Return the columns with these labels as a DataFrame; None: all."""
-    names = table.column_names
-    numbers = range(len(names)) if labels is None else [names.index(one) for one in labels]
-    columns = {}
-    for number in numbers:
+    if labels is not None:
+        table = table.select([table.column_names.index(one) for one in labels])
+    columns = []
+    for field, column in zip(table.schema, table.columns, strict=True):
         try:  # Arrow itself does not check that text is UTF-8
-            table.column(number).validate(full=True)
+            column.validate(full=True)
         except pa.ArrowInvalid as error:
-            raise RecframeError(f"the column {quote(names[number])}: {error}") from error
+            raise RecframeError(f"the column {quote(field.name)}: {error}") from error
         # Polars orders the values of a dictionary by their first rows, which is arbitrary.
-        metadata = table.schema.field(number).metadata or {}
-        if any(key.startswith(b"_PL_CATEGORICAL") for key in metadata):
-            columns[number] = _read_categories(table.column(number), in_text_order=True)
+        if any(key.startswith(b"_PL_CATEGORICAL") for key in field.metadata or ()):
+            columns.append(_read_categories(column, in_text_order=True))
         else:
-            columns[number] = read_column(table.column(number))
-    frame = pd.DataFrame(columns, index=pd.RangeIndex(len(table)), copy=False)
-    frame.columns = pd.Index([names[number] for number in numbers])  # set_axis may copy
+            columns.append(read_column(column))
+    index = pd.RangeIndex(len(table))
+    frame = pd.DataFrame(dict(enumerate(columns)), index=index, copy=False)
+    frame.columns = pd.Index(table.column_names)  # set_axis may copy
     return frame
 
 
@@ -308,10 +308,8 @@ def _read_categories(column: pa.ChunkedArray, *, in_text_order: bool = False) ->
     if in_text_order:
         order = pc.sort_indices(values)
         values, codes = values.take(order), pc.sort_indices(order).cast(pa.int32()).take(codes)
-    if codes.null_count:
-        codes = codes.cast(pa.int64()).fill_null(-1)
-    numbers = codes.to_numpy()
-    if numbers.dtype.kind == "u":  # codes of pandas are signed
-        numbers = numbers.astype(np.min_scalar_type(-max(1, len(values))), copy=False)
+    # Codes of pandas are signed, and -1 for null.
+    signed = pa.from_numpy_dtype(np.min_scalar_type(-max(1, len(values))))
+    numbers = codes.cast(signed).fill_null(-1).to_numpy()
     dtype = pd.CategoricalDtype(pd.Index(read_column(pa.chunked_array([values]))), ordered)
     return pd.Categorical.from_codes(numbers, dtype=dtype, validate=False)

@@ -5,6 +5,7 @@ import inspect
 import subprocess
 import sys
 from functools import cache
+from graphlib import TopologicalSorter
 from importlib.resources import files
 from pathlib import Path
 from typing import get_type_hints
@@ -107,6 +108,22 @@ def test_the_command_line_reads_by_others():
 
     assert {"numpy", "pandas", "recframe"} == libraries
     assert not {"recframe.files.source_files", "recframe.files.discovery"} & found
+
+
+def test_modules_of_frames_import_one_way():
+    """In the folder frames no module imports one above it, and its constructors are on top."""
+    inside = {}
+    for module in MODULES:
+        if folder_of(module) == "frames":
+            tree, name = ast.parse(module.read_text("utf-8")), module.relative_to(PACKAGE.parent)
+            # Imports for type checkers alone are not at the top of a module.
+            found = [node.module for node in tree.body if isinstance(node, ast.ImportFrom)]
+            used = {one for one in found if one.startswith("recframe.frames.")}
+            inside[".".join(name.with_suffix("").parts)] = used
+    in_order = TopologicalSorter(inside).static_order()  # raises if imports are circular
+    constructors = {name for name in in_order if "constructors." in name}
+
+    assert all(name in constructors or not constructors & inside[name] for name in inside)
 
 
 def test_import_brings_no_optional_library():

@@ -16,10 +16,11 @@ from recframe.analysis.segments import find_grouping
 from recframe.analysis.summary import note_rankings
 from recframe.errors import RecframeError, is_number, prefix_errors, quote
 from recframe.frames.columns import Columns, find_columns
-from recframe.frames.constructors.rows import as_ids, check_no_mask, read_array
+from recframe.frames.constructors.rows import as_ids, read_array
 from recframe.frames.id_matching import append, match, unwrap_ids
 from recframe.frames.ids import Ids
 from recframe.frames.interactions import Interactions
+from recframe.frames.list_frames import check_no_mask
 from recframe.frames.names import as_labels, check_label, get_column, is_same, list_labels
 from recframe.frames.open_roles import find_label
 from recframe.frames.roles import find_roles

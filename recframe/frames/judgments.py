@@ -62,8 +62,6 @@ class Judgments(NamedTuple):
 
     def judged_pairs(self) -> Pairs:
         """Return the pairs that count as judged."""
-        if self.is_judged.all():
-            return self.pairs
         (users, item), judged = self.pairs, np.flatnonzero(self.is_judged)
         users = users._replace(groups=users.groups.take(judged))
         return Pairs(users, item._replace(codes=item.codes[judged]).used())
@@ -73,9 +71,8 @@ def load_frame(name: str, source: Any, options: Options | None = None) -> pd.Dat
     """Return truth or exclude as a frame, or raise if its file cannot be read."""
     if isinstance(source, pd.DataFrame):
         return source
-    frame = _load_file(name, source)
     with prefix_errors(name):
-        return make_companion_rows(name, frame, options)
+        return make_companion_rows(name, _load_file(name, source), options)
 
 
 def _load_file(name: str, source: Any) -> pd.DataFrame:
@@ -90,25 +87,24 @@ def _load_file(name: str, source: Any) -> pd.DataFrame:
         source if isinstance(source, PathWithAccess) else (os.fspath(source), ENVIRONMENT)
     )
     listings = Listing(access)
-    with prefix_errors(name):
-        first, *others = listed = listings.find(path)
-        if first.log and not others:
-            return _read_delta(first.log)
-        listings.check()
-        if parts := split_files([] if first.is_given else [one.path for one in listed]):
-            frames = [_load_file(name, PathWithAccess(one.path, access)) for one in listed]
-            both = zip(frames, parts, strict=True)
-            return pd.concat([one.assign(**{OF_FILES: part}) for one, part in both])
-        store = first.place.store
-        rows = None if others else open_rows(first.path, first.place.open_stream)
-        with unchanged(listed):
-            if store.is_here:
-                return _read_local(name, without_file(path), rows)
-            key = listings.place(path).key
-            with store.reaching(key):
-                if store.is_web or first.is_given:
-                    return _read_all(rows, first.place.open())
-                return _read_all(rows, key, store.filesystem)
+    first, *others = listed = listings.find(path)
+    if first.log and not others:
+        return _read_delta(first.log)
+    listings.check()
+    if parts := split_files([] if first.is_given else [one.path for one in listed]):
+        frames = [_load_file(name, PathWithAccess(one.path, access)) for one in listed]
+        both = zip(frames, parts, strict=True)
+        return pd.concat([one.assign(**{OF_FILES: part}) for one, part in both])
+    store = first.place.store
+    rows = None if others else open_rows(first.path, first.place.open_stream)
+    with unchanged(listed):
+        if store.is_here:
+            return _read_local(name, without_file(path), rows)
+        key = listings.place(path).key
+        with store.reaching(key):
+            if store.is_web or first.is_given:
+                return _read_all(rows, first.place.open())
+            return _read_all(rows, key, store.filesystem)
 
 
 def _read_delta(log: Any) -> pd.DataFrame:
@@ -230,7 +226,7 @@ class Candidates:
     """
 
     def __init__(self, columns: Columns, excluded: Pairs | None, judged: Pairs | None) -> None:
-        self._columns, self.excluded = columns, excluded
+        self._columns = columns
         self._companions = [
             (pairs, Overlap(pairs.users.ids, pairs.item.ids, name))
             for name, pairs in (("exclude", excluded), ("truth", judged))
@@ -262,9 +258,8 @@ class Candidates:
             self.check()
         if not is_out.any():
             return frame
-        is_left = np.ones(len(frame), bool)
-        is_left[is_out.nonzero()[0] if rows is None else rows[is_out]] = False
-        return frame.iloc[np.flatnonzero(is_left)]
+        removed = np.flatnonzero(is_out) if rows is None else rows[is_out]
+        return frame.iloc[np.delete(np.arange(len(frame)), removed)]
 
     def check(self) -> None:
         """Raise if no user, or no item, of truth or of exclude was in any frame."""

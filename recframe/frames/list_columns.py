@@ -33,13 +33,13 @@ class ListRows(NamedTuple):
     """The rows of lists: one for each member, and one for each list without members.
 
     `row` is the number of a row's list, `position` its place in the list, from 0. `is_empty` says
-    which rows have no member, None if all have one. `fields` are the fields of members that are
+    which rows have no member. `fields` are the fields of members that are
     structs, or members by the name of their column; they are null if there is no member.
     """
 
     row: Array
     position: Array
-    is_empty: Array | None
+    is_empty: Array
     fields: dict[str, pa.Array]
 
     @property
@@ -50,8 +50,6 @@ class ListRows(NamedTuple):
     @property
     def members(self) -> pa.Array:
         """The number of each row's member among the members of all lists."""
-        if self.is_empty is None:
-            return pa.array(np.arange(len(self.row)))
         return pa.array(np.cumsum(~self.is_empty) - 1, mask=self.is_empty)
 
 
@@ -88,9 +86,7 @@ class MemberColumns(NamedTuple):
         name = self.attrs[ROLE_LABELS].get("item")
         items = rows.fields.get(name, pa.nulls(0))
         if pa.types.is_integer(items.type) and pc.any(pc.equal(items, -1)).as_py():
-            raise RecframeError(
-                f"{quote(name)}: lists must not be padded, but hold -1. Leave it out."
-            )
+            raise padding_error(name)
         at, none = pa.array(rows.row), pa.nulls(len(rows.row))
         others = {to: name for to, name in self.carried.items() if name in batch.schema.names}
         columns = {to: batch[name].take(at) for to, name in others.items()}
@@ -117,22 +113,27 @@ def make_list_rows(lists: Mapping[str, pa.Array]) -> ListRows:
                 "recframe.scan."
             )
     row, position = number_members(np.maximum(counts, 1))
-    is_empty = (counts == 0)[row] if (counts == 0).any() else None
+    is_empty = (counts == 0)[row]
     rows, fields = ListRows(row, position, is_empty, {}), dict[str, pa.Array]()
     for name, cells in lists.items():
         members = pc.list_flatten(cells)
         is_struct = pa.types.is_struct(members.type)
         names = [name_field(field.name) for field in members.type] if is_struct else [name]
-        for own, values in zip(names, members.flatten() if is_struct else [members], strict=True):
+        for to, values in zip(names, members.flatten() if is_struct else [members], strict=True):
             if pa.types.is_string_view(values.type):  # Arrow takes no rows of it.
                 values = values.cast(pa.large_string())
-            fields[own] = values if is_empty is None else values.take(rows.members)
+            fields[to] = values.take(rows.members) if is_empty.any() else values
     return rows._replace(fields=fields)
 
 
 def _count_members(cells: pa.Array) -> Array:
     """Return the length of each list, 0 for null."""
     return np.asarray(pc.fill_null(pc.list_value_length(cells), 0)).astype(np.int64)
+
+
+def padding_error(item: Hashable) -> RecframeError:
+    """Return the error for lists of items that are filled up with -1."""
+    return RecframeError(f"{quote(item)}: lists must not be padded, but hold -1. Leave it out.")
 
 
 def is_list_type(kind: pa.DataType) -> bool:
@@ -271,11 +272,9 @@ def name_carried(names: Sequence[Any], fields: Sequence[Any]) -> list[Any]:
 
     No such name is that of a role.
     """
-    renamed = []
-    for name in names:
-        own = f"list_{name}" if name in fields else name
-        renamed.append(f"{own}_value" if name in fields and may_be_score(own) else own)
-    return renamed
+    renamed = {name: f"list_{name}" for name in fields}
+    renamed |= {name: f"{to}_value" for name, to in renamed.items() if may_be_score(to)}
+    return [renamed.get(name, name) for name in names]
 
 
 def find_member_columns(
@@ -285,22 +284,22 @@ def find_member_columns(
 
     The order of lists of truth and exclude, which are not ranked, gives no score.
     """
-    own: dict[str, pa.DataType] = {}
+    fields: dict[str, pa.DataType] = {}
     for name in lists:
         kind = schema.field(name).type
         kind = kind.value_type if is_list_type(kind) else pa.string()  # Text holds texts.
         is_struct = pa.types.is_struct(kind)
-        own |= {name_field(one.name): one.type for one in kind} if is_struct else {name: kind}
-    found = find_fields(own, lists)
-    order = [] if found.scores or found.doubtful or not is_ranked else [ORDER]
-    order = [f"{one}_of_order" if one in own else one for one in order]
+        fields |= {name_field(one.name): one.type for one in kind} if is_struct else {name: kind}
+    found = find_fields(fields, lists)
+    order = [f"{ORDER}_of_order" if ORDER in fields else ORDER]
+    if found.scores or found.doubtful or not is_ranked:
+        order = []
     roles: dict[str, Any] = {"item": found.items[0]} if len(found.items) == 1 else {}
     roles |= {"score": score} if (score := found.scores or order) else {}
     others = [name for name in schema.names if name not in lists]
-    carried = dict(zip(name_carried(others, [*own, *order]), others, strict=True))
-    return MemberColumns(
-        lists, carried, [*own], order, {ROLE_LABELS: roles, EMPTY: True}, is_ranked
-    )
+    carried = dict(zip(name_carried(others, [*fields, *order]), others, strict=True))
+    attrs = {ROLE_LABELS: roles, EMPTY: True}
+    return MemberColumns(lists, carried, [*fields], order, attrs, is_ranked)
 
 
 def find_list_columns(schema: pa.Schema, companion: str = "", item: Any = None) -> MemberColumns:
@@ -317,13 +316,14 @@ def find_list_columns(schema: pa.Schema, companion: str = "", item: Any = None) 
     flat = [name for name in schema.names if name not in nested]
     roles = {"score" if may_be_score(name) else find_role(name) for name in flat}
     are_users = "user" in map(find_role, nested)
-    if not nested or are_users or not roles.isdisjoint({"item", "score"}):
-        return MemberColumns([], {}, [], [], {})
-    if not all(map(pa.types.is_floating, nested.values())):  # Lists of floats may be vectors.
-        with suppress(RecframeError):  # Several columns may hold the items.
+    are_asked = bool(nested) and not are_users and roles.isdisjoint({"item", "score"})
+    are_vectors = all(map(pa.types.is_floating, nested.values()))  # Lists of floats may be vectors.
+    with suppress(RecframeError):  # Several columns may hold the items.
+        if are_asked and not are_vectors:
             labels = choose_lists(nested, companion)
             return find_member_columns(schema, labels, is_ranked=not companion)
-    return MemberColumns([], {}, [], [], {LISTS: dict.fromkeys(nested, "")})
+    attrs = {LISTS: dict.fromkeys(nested, "")} if are_asked else {}
+    return MemberColumns([], {}, [], [], attrs)
 
 
 def find_separator(cells: Sequence[Any], known: str | None = None) -> str | None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from contextlib import suppress
-from itertools import chain
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set, Sized
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,8 @@ import pyarrow as pa
 from pandas.api.types import is_float_dtype, is_list_like, is_numeric_dtype
 
 from recframe.errors import DAMAGE, Choice, RecframeError, quote
-from recframe.frames.constructors.rows import read_lists
 from recframe.frames.list_columns import (
+    N_CELLS_SEEN,
     ListRows,
     choose_lists,
     find_fields,
@@ -25,6 +24,7 @@ from recframe.frames.list_columns import (
     name_carried,
     name_field,
     open_lists_error,
+    padding_error,
     relist,
     split_texts,
 )
@@ -43,7 +43,7 @@ from recframe.other_tables import read_column
 from recframe.text_types import TextTypes, convert, read_cells
 
 STRUCTS = (Mapping, list, tuple, np.ndarray)  # members that have fields
-N_LOOKED_AT = 100  # cells of a column that are looked at
+MAX_ITERATED = 1_000_000  # items of one user from an iterator, which may have no end
 FieldColumns = dict[Hashable, pd.Series]
 
 
@@ -55,13 +55,11 @@ def list_types(
     Tuples may be ids if all have one length.
     """
     taken = {*taken}
-    fields = zip(frame.columns, frame.dtypes, strict=True)
-    objects = [
-        label
-        for label, dtype in fields
+    types = {
+        label: _find_type(get_column(frame, label), with_tuples)
+        for label, dtype in zip(frame.columns, frame.dtypes, strict=True)
         if dtype.kind == "O" and not isinstance(dtype, pd.StringDtype) and label not in taken
-    ]
-    types = {label: _find_type(get_column(frame, label), with_tuples) for label in objects}
+    }
     return {label: kind for label, kind in types.items() if kind is not None}
 
 
@@ -73,7 +71,7 @@ def _find_type(column: pd.Series, with_tuples: bool) -> pa.DataType | None:
     kind = column.dtype.pyarrow_dtype if isinstance(column.dtype, pd.ArrowDtype) else None
     if kind is not None and not is_list_type(kind):
         return None
-    cells = [cell for cell in column.iloc[:N_LOOKED_AT] if is_list_like(cell)]
+    cells = [cell for cell in column.iloc[:N_CELLS_SEEN] if is_list_like(cell)]
     members = [one for cell in cells for one in (cell if hasattr(cell, "__len__") else ())]
     if kind is not None:
         kind = kind.value_type
@@ -100,11 +98,10 @@ def list_texts(
 ) -> dict[Hashable, str]:
     """Return the separator of each column of text that looks like lists of ids."""
     texts: dict[Hashable, str] = {}
-    for label in remove_labels(list_labels(frame), taken):
-        column = get_column(frame, label)
-        if column.dtype.kind in "OU":
-            separator = find_separator(column.iloc[:N_LOOKED_AT].dropna().tolist(), known)
-            texts |= {} if separator is None else {label: separator}
+    for label in list_labels(frame, taken):
+        cells = get_column(frame, label).iloc[:N_CELLS_SEEN].dropna().tolist()
+        if (separator := find_separator(cells, known)) is not None:
+            texts[label] = separator
     return texts
 
 
@@ -128,7 +125,7 @@ def advise_lists(lists: Mapping[Hashable, str], source: str = "df") -> tuple[str
 
 def check_no_texts(ids: pd.Index[Any], item: Hashable, source: str) -> None:
     """Raise if items are text that looks like lists of ids; each user of the source has one."""
-    separator = find_separator(ids[:N_LOOKED_AT].tolist()) if ids.dtype.kind in "OU" else None
+    separator = find_separator(ids[:N_CELLS_SEEN].tolist())
     if separator is not None:
         how, answers = advise_lists({item: separator}, source)
         raise RecframeError(
@@ -158,7 +155,7 @@ def read_list_rows(
             lists[of] = join_chunks(pa.array(column.array))
             continue
         where, cells = name or f"items={quote(label)}", column.tolist()
-        is_text = not name and any(isinstance(cell, str) for cell in cells[:N_LOOKED_AT])
+        is_text = not name and any(isinstance(cell, str) for cell in cells[:N_CELLS_SEEN])
         if sep is not None and not is_text and cells:
             raise RecframeError(
                 f"sep={quote(sep)} is for lists that are text, not {type(cells[0])} in "
@@ -194,12 +191,12 @@ def join_chunks(cells: Any) -> pa.Array:
 def _join_cells(
     name: str, users: pd.Index[Any], cells: Sequence[Any], label: Hashable
 ) -> tuple[pa.Array, FieldColumns]:
-    """Return lists of text, or lists of positions and the fields of members at these positions."""
+    """Return lists of positions, and the fields of the members at these positions."""
     is_null = pd.isna(pd.Series(cells, dtype=object))
     if is_null.any():
         cells = [() if null else cell for cell, null in zip(cells, is_null, strict=True)]
     if not {*map(type, cells)} <= {list, tuple}:
-        cells, _ = read_lists(name, users, cells)
+        cells = read_lists(name, users, cells)
     ends = np.append(0, np.cumsum([*map(len, cells)], dtype=np.int64))
     filled = [cell for cell in cells if len(cell)]
     dtypes = {getattr(cell, "dtype", None) for cell in filled}
@@ -208,15 +205,52 @@ def _join_cells(
     else:
         members = list(chain.from_iterable(cells))
         first = members[0] if members else None
-        if type(first) is str and isinstance(pd.Series([""]).dtype, pd.StringDtype):
-            with suppress(pa.ArrowException, *DAMAGE):  # Ids may be of several kinds.
-                texts = pa.array(members, pa.large_string())
-                return pa.LargeListArray.from_arrays(ends, texts), {}
         if isinstance(first, STRUCTS):
             fields = _read_structs(name, members)
         else:
             fields = {label: pd.Series(pd.Index(members, tupleize_cols=False))}
     return pa.LargeListArray.from_arrays(ends, pa.array(np.arange(ends[-1]))), fields
+
+
+def read_lists(name: str, users: Iterable[Any], cells: Iterable[Any]) -> list[Any]:
+    """Return the list of each user; raise if a cell holds no list."""
+    as_sets = name == "truth"  # In truth, sets and dicts of grades need no order.
+    refused = (bytearray,) if as_sets else (bytearray, Set, Mapping)
+    lists = []
+    for user, items in zip(users, cells, strict=True):
+        # A list has one dimension, a table two.
+        if not is_list_like(items) or isinstance(items, refused) or getattr(items, "ndim", 1) != 1:
+            required = "a set or list" if as_sets else "a sequence, best first"
+            remedy = "" if is_list_like(items) else ". Pass [item] where a user has one."
+            if isinstance(items, Set):
+                remedy = (
+                    "; where these are the relevant items, recframe.truth_from takes a dict of them"
+                )
+            elif isinstance(items, Mapping):
+                remedy = "; where these are scores, recframe.from_runs takes a dict of them by user"
+            raise RecframeError(
+                f"{name}: the items of a user must be {required}, but are {type(items)} "
+                f"(user {quote(user)}){remedy}"
+            )
+        if np.ma.isMaskedArray(items):
+            check_no_mask(f"{name}: items of user {quote(user)}", items)
+        if not isinstance(items, Sized):
+            items = list(islice(items, MAX_ITERATED + 1))
+            if len(items) > MAX_ITERATED:
+                raise RecframeError(
+                    f"{name}: an iterator must end within {MAX_ITERATED:,} items, but has more "
+                    f"(user {quote(user)}). Pass a list."
+                )
+        lists.append(np.asarray(items) if hasattr(items, "__array__") else list(items))
+    return lists
+
+
+def check_no_mask(name: str, values: Any) -> None:
+    """Raise if an array masks values; other code would read them as if it did not."""
+    if n_masked := np.count_nonzero(np.ma.getmask(values)):
+        raise RecframeError(
+            f"{name} must not be masked, but has {n_masked} masked. Leave them out."
+        )
 
 
 def _read_structs(name: str, structs: list[Any]) -> FieldColumns:
@@ -280,19 +314,12 @@ def make_companion_rows(
     if is_named and item not in fields and len(found.items) == 1:  # Its members are structs.
         fields = {item if one == found.items[0] else one: fields[one] for one in fields}
         found = found._replace(items=[item])
-    _check_padding(fields, found.items)
+    for one in found.items:  # Numbers may be positions that are padded.
+        if is_numeric_dtype(fields[one].dtype) and (fields[one] == -1).any():
+            raise padding_error(one)
     made = pd.DataFrame({**carry(frame, flat, rows, list(fields)), **fields}, copy=False)
     made.attrs = dict(frame.attrs)
     return remember_lists(made, {"item": found.items[0]} if len(found.items) == 1 else {}, rows)
-
-
-def _check_padding(fields: FieldColumns, items: list[Hashable]) -> None:
-    """Raise if items are numbers and some are -1, as positions that are padded."""
-    for label in items:
-        if is_numeric_dtype(fields[label].dtype) and (fields[label] == -1).any():
-            raise RecframeError(
-                f"{quote(label)}: lists must not be padded, but hold -1. Leave it out."
-            )
 
 
 def _check_items(flat: list[Hashable], lists: list[Hashable], *, is_flat: bool) -> None:
@@ -326,8 +353,7 @@ def _list_relevance(
     others = remove_labels(types, [items, *ids])
     numbers = [one for one in others if pa.types.is_primitive(types[one])]
     integers = [one for one in numbers if pa.types.is_integer(types[one])]
-    sizes = {one: _list_sizes(frame, one) for one in (items, *integers)} if integers else {}
-    unequal = [one for one in integers if sizes[one] != sizes[items]]
+    unequal = [one for one in integers if _list_sizes(frame, one) != _list_sizes(frame, items)]
     if unequal and not is_named:
         raise open_lists_error(list(types), [items, *unequal], name)
     return remove_labels(numbers, unequal)
@@ -350,6 +376,6 @@ def remember_lists(frame: pd.DataFrame, roles: Mapping[str, Any], rows: ListRows
     """Return a frame whose attributes say the labels of roles, and whether lists are empty."""
     if roles:
         frame.attrs[ROLE_LABELS] = dict(roles)
-    if rows.is_empty is not None:
+    if rows.is_empty.any():
         frame.attrs[EMPTY] = True
     return frame

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
-from functools import lru_cache, reduce
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -232,7 +232,6 @@ def as_columns(table: Any) -> pd.DataFrame:
     return rows
 
 
-@lru_cache(typed=True)  # the figures of a row repeat names
 def _name_part(label: Hashable) -> str:
     """Return a label in the letters, digits and underscores of ASCII, without a digit in front."""
     text = as_text(label).replace("@", "_at_").encode("ascii", "backslashreplace").decode()

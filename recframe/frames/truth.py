@@ -194,9 +194,8 @@ def judge_frame(
         is_known = matches.are_known(len(interactions.users.ids))
         has_known = is_known[interactions.users.groups.codes][read]
         rows, read = rows[has_known], read[has_known]
-    shown = frame if len(rows) == len(frame) else frame.iloc[rows]
-    in_index = [one for one in (*columns.users, columns.item) if one in frame.index.names]
-    shown = shown.reset_index([name for name in in_index if name is not None])
+    ids = [one for one in (*columns.users, columns.item) if one is not None]
+    shown = frame.iloc[rows].reset_index([one for one in ids if one in frame.index.names])
     judged = [
         _extend(shown.iloc[:, position], columns, judgments, added)
         for position, name in enumerate(shown.columns)

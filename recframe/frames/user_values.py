@@ -30,14 +30,10 @@ def read_user_column(interactions: Interactions, name: str, label: Hashable, at:
     `name`, the argument that asks for the column, and `label`, the argument's value.
     """
     users, groups, labels = *interactions.users[:2], interactions.columns.users
-    order, offsets = groups.order, groups.offsets
     for number, user_label in enumerate(labels):
         if is_same(at, user_label):  # Users without a row have this value too.
             return pd.Series(users.get_level_values(number)).set_axis(users)
-    rows = interactions.rows
-    if order is not None:
-        rows = order if rows is None else rows[order]
-    column = get_column(interactions.frame, at, rows)
+    column = get_column(interactions.frame, at, interactions.rows)
     if column.dtype == np.float16:  # pandas has no index of float16.
         column = column.astype(np.float32)
     try:
@@ -47,27 +43,28 @@ def read_user_column(interactions: Interactions, name: str, label: Hashable, at:
             f"{name}={quote(label)} must hold values that can be compared, but comparison fails: "
             f"{error}"
         ) from error
-    n_rows = np.diff(offsets)
-    differs = np.flatnonzero(codes != codes[np.repeat(offsets[:-1], n_rows)])
+    first = np.full(len(users), -1)
+    first[groups.codes[::-1]] = np.arange(len(codes))[::-1]  # The last one that is written stays.
+    differs = np.flatnonzero(codes != codes[first[groups.codes]])
     if len(differs):
-        of_user = np.searchsorted(offsets, differs, side="right") - 1
-        two = column.iloc[[offsets[of_user[0]], differs[0]]].tolist()
+        of_user = groups.codes[differs]
+        user, row = of_user.min(), differs[of_user.argmin()]
+        two = column.iloc[[first[user], row]].tolist()
         both = f", or user={quote([label, *labels])} to rank each by itself"
         may_rank = name == "by" and labels and is_same(label, at) and not is_of_row(label)
         apart = both if may_rank else ""
         raise RecframeError(
             f"{name}={quote(label)} must hold one value for each user, but holds several for "
             f"{len(np.unique(of_user))} of {len(users)} (user "
-            f"{quote(users[of_user[:1]].tolist()[0])} has {quote(two[0])} and {quote(two[1])}). "
+            f"{quote(users[[user]].tolist()[0])} has {quote(two[0])} and {quote(two[1])}). "
             f"Pass a column that does not vary within users, or a Series indexed by user{apart}."
         )
-    first = np.where(n_rows > 0, offsets[:-1], -1)
     values = column.reset_index(drop=True).reindex(first).set_axis(users)
     ids = list_users(interactions)
     if len(ids):  # Users of empty lists have a row, too, but not among the rows above.
         each = pd.Series(get_column(interactions.frame, at).array, ids)
-        each = each[~ids.duplicated() & ids.isin(users[n_rows == 0])]
-        values = pd.concat([values[n_rows > 0], each]).reindex(users)
+        each = each[~ids.duplicated() & ids.isin(users[first < 0])]
+        values = pd.concat([values[first >= 0], each]).reindex(users)
     return values
 
 
@@ -98,18 +95,18 @@ def find_units(rankings: pd.Index[Any], unit: Any) -> Array | None:
     names = [name for name in rankings.names if name is not None and name != WEIGHTS]
     if unit is None or (is_infer(unit) and rankings.nlevels == 1):
         return None
-    asked = [name for name in names if is_same(name, unit)]
-    if not is_infer(unit) and not asked:
-        raise RecframeError(f"unit must be one of the columns {quote(names)}, but is {quote(unit)}")
-    if is_infer(unit):
-        named = [name for name in names if find_role(name) == "user"]
-        asked = named or ([name for name in names if not is_time(name)] or names)[-1:]
-    for name in asked:
+    if not is_infer(unit):
+        asked = [name for name in names if is_same(name, unit)]
+        if not asked:
+            raise RecframeError(
+                f"unit must be one of the columns {quote(names)}, but is {quote(unit)}"
+            )
+        codes, known = pd.factorize(rankings.get_level_values(rankings.names.index(asked[0])))
+        codes[codes < 0] = len(known) + np.arange(np.count_nonzero(codes < 0))  # A null is a unit.
+        return codes
+    named = [name for name in names if find_role(name) == "user"]
+    for name in named or ([name for name in names if not is_time(name)] or names)[-1:]:
         units = rankings.get_level_values(rankings.names.index(name))
-        if not is_infer(unit):  # A ranking with a null unit is one unit.
-            codes, known = pd.factorize(units)
-            codes[codes < 0] = len(known) + np.arange(np.count_nonzero(codes < 0))
-            return codes
         if units.has_duplicates:
             again = f"{len(units)} rankings by {quote(names)} of {units.nunique()} {quote(name)}"
             raise RecframeError(

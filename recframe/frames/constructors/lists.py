@@ -32,6 +32,7 @@ from recframe.frames.list_frames import (
     list_texts,
     list_types,
     read_list_rows,
+    read_lists,
     remember_lists,
     take,
 )
@@ -52,12 +53,10 @@ from recframe.frames.questions import ask_all
 from recframe.frames.words import less_is_better
 from recframe.options import INFER
 from recframe.other_tables import (
-    TABLE,
     TableLike,
     frame_error,
     is_of_dicts,
     is_sparse,
-    is_table,
     load_table,
     read_column,
     read_frame,
@@ -262,16 +261,15 @@ def truth_from(
     if graded:
         rows = make_rows_of_scores("truth", "grades of truth", graded)
         return rows.rename(columns={"score": "relevance"})
-    return make_rows_of_dict("truth", truth).drop(columns="score")
+    lists = read_lists("truth", truth, truth.values())
+    return make_rows_of_dict("truth", dict(zip(truth, lists, strict=True))).drop(columns="score")
 
 
 def _read_list_table(lists: Any) -> pd.DataFrame:
     """Return a table with a row for each list as a frame; lists of Arrow stay as they are."""
     if isinstance(lists, pd.DataFrame | pd.Series) and not is_of_dicts(lists):
         return read_views(pd.DataFrame(lists))
-    if not is_table("lists", lists):
-        raise frame_error("lists", "a dict of items by user, or a frame with lists", lists)
-    return read_frame(load_table("lists", TABLE, lists))
+    return read_frame(load_table("lists", "a dict of items by user, or a frame with lists", lists))
 
 
 def _frame_dict(lists: Mapping[Any, Any]) -> pd.DataFrame:
@@ -304,9 +302,8 @@ def _make_list_frame(
     if score is None:
         columns["score"] = read_column(pa.chunked_array([rows.order]))
     else:
-        scores = fields.pop(score)
-        is_item = slice(None) if rows.is_empty is None else ~rows.is_empty
-        numbers = as_numbers(f"{name}: {score}", scores[is_item].to_numpy())
+        scores = fields.pop(score)[~rows.is_empty]
+        numbers = as_numbers(f"{name}: {score}", scores.to_numpy())
         numbers = -numbers if less_is_better(score) else numbers
         columns["score"] = take(pd.Series(numbers), rows.members).array
     carried = remove_labels(frame, [*users, *models, *labels, *list_types(frame)])

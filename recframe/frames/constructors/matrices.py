@@ -27,9 +27,9 @@ from recframe.other_tables import find_table, frame_error, is_sparse
 from recframe.public_calls import public
 
 N_CELLS = 1 << 22  # cells of a block, which is copied and partitioned
-NO_ITEM = ("-1", "-1.0", "nan", "NaN", "NaT", "None", "none", "null", "NULL", "<NA>")
-PADDING: set[str | bytes] = {"", " ", "<PAD>", "<pad>", "[PAD]", *NO_ITEM}
-PADDING |= {text.encode() for text in PADDING if isinstance(text, str)}
+NULLS = ("-1", "-1.0", "nan", "NaN", "NaT", "None", "none", "null", "NULL", "<NA>")
+NO_ITEM = ("", " ", "<PAD>", "<pad>", "[PAD]", *NULLS)
+PADDING = {*NO_ITEM, *map(str.encode, NO_ITEM)}
 
 
 @public

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set, Sized
-from itertools import chain, islice
+from collections.abc import Hashable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,11 @@ from recframe.errors import RecframeError, quote, shorten
 from recframe.frames.id_kinds import ID_ERRORS, check_dtype, compare
 from recframe.frames.ids import encode
 from recframe.frames.list_columns import ListRows
+from recframe.frames.list_frames import check_no_mask
 from recframe.frames.values import NUMBER_OBJECTS, read_objects
-from recframe.kernel.grouping import Groups, SortedPairs, group_offsets
+from recframe.kernel.grouping import Groups, SortedPairs, number_members
 from recframe.kernel.threads import Array
 from recframe.options import POSITIONS
-
-MAX_ITERATED = 1_000_000  # items of one user from an iterator, which may have no end
 
 
 def read_array(name: str, values: Any, required: str) -> Array:
@@ -61,14 +60,6 @@ def as_numbers(name: str, values: Array) -> Array:
             f"{name} must be numbers, but is {values.dtype} (such as {quote(values.item(0))})"
         )
     return values
-
-
-def check_no_mask(name: str, values: Any) -> None:
-    """Raise if an array masks values; other code would read them as if it did not."""
-    if n_masked := np.count_nonzero(np.ma.getmask(values)):
-        raise RecframeError(
-            f"{name} must not be masked, but has {n_masked} masked. Leave them out."
-        )
 
 
 def check_size(name: str, values: Any, size: tuple[int, str]) -> None:
@@ -114,46 +105,11 @@ def read_axis(
     return ids
 
 
-def read_lists(name: str, users: Iterable[Any], cells: Iterable[Any]) -> tuple[list[Any], Array]:
-    """Return the list of each user and its size; raise if a cell holds no list."""
-    as_sets = name == "truth"  # In truth, sets and dicts of grades need no order.
-    refused = (bytearray,) if as_sets else (bytearray, Set, Mapping)
-    lists = []
-    for user, items in zip(users, cells, strict=True):
-        # A list has one dimension, a table two.
-        if not is_list_like(items) or isinstance(items, refused) or getattr(items, "ndim", 1) != 1:
-            required = "a set or list" if as_sets else "a sequence, best first"
-            remedy = "" if is_list_like(items) else ". Pass [item] where a user has one."
-            if isinstance(items, Set):
-                remedy = (
-                    "; where these are the relevant items, recframe.truth_from takes a dict of them"
-                )
-            elif isinstance(items, Mapping):
-                remedy = "; where these are scores, recframe.from_runs takes a dict of them by user"
-            raise RecframeError(
-                f"{name}: the items of a user must be {required}, but are {type(items)} "
-                f"(user {quote(user)}){remedy}"
-            )
-        if np.ma.isMaskedArray(items):
-            check_no_mask(f"{name}: items of user {quote(user)}", items)
-        if not isinstance(items, Sized):
-            items = list(islice(items, MAX_ITERATED + 1))
-            if len(items) > MAX_ITERATED:
-                raise RecframeError(
-                    f"{name}: an iterator must end within {MAX_ITERATED:,} items, but has more "
-                    f"(user {quote(user)}). Pass a list."
-                )
-        lists.append(np.asarray(items) if hasattr(items, "__array__") else list(items))
-    return lists, np.array(list(map(len, lists)), np.int64)
-
-
-def make_rows_of_dict(
-    name: str, lists: Mapping[Any, Any], *, duplicates: str | None = None
-) -> pd.DataFrame:
-    """Return the rows of a dict with the items of each user."""
-    items, sizes = read_lists(name, lists, lists.values())
-    users, ids = read_axis(name, list(lists)), as_ids(name, list(chain.from_iterable(items)))
-    return make_rows(name, users, sizes, ids, duplicates=duplicates)
+def make_rows_of_dict(name: str, lists: Mapping[Any, Any]) -> pd.DataFrame:
+    """Return the rows of a dict with the items of each user, as a list or as keys of a dict."""
+    users, ids = read_axis(name, list(lists)), list(chain.from_iterable(lists.values()))
+    sizes = np.array([*map(len, lists.values())], np.int64)
+    return make_rows(name, users, sizes, as_ids(name, ids))
 
 
 def make_rows_of_scores(name: str, numbers: str, dicts: Mapping[Any, Any]) -> pd.DataFrame:
@@ -167,34 +123,24 @@ def make_rows_of_scores(name: str, numbers: str, dicts: Mapping[Any, Any]) -> pd
                 f"{name}: the scores of a query must be a dict of {{doc: score}}, but are "
                 f"{type(items)} (query {quote(user)}){remedy}"
             )
-    sizes = np.array(list(map(len, dicts.values())), np.int64)
-    ids = as_ids(name, list(chain.from_iterable(dicts.values())))
-    frame = make_rows(name, read_axis(name, list(dicts)), sizes, ids)
+    frame = make_rows_of_dict(name, dicts)
     scores = chain.from_iterable(items.values() for items in dicts.values())
     return frame.assign(score=as_numbers(numbers, np.asarray(list(scores))))
 
 
 def make_rows(
-    name: str,
-    users: pd.Index[Any],
-    sizes: Array,
-    items: pd.Index[Any],
-    scores: Any = None,
-    *,
-    duplicates: str | None = None,
+    name: str, users: pd.Index[Any], sizes: Array, items: pd.Index[Any], scores: Any = None
 ) -> pd.DataFrame:
     """Return the rows of lists of items; raise if a list repeats an item or has padding.
 
     `sizes` are the lengths of the users' lists, and `items` are the items of all lists, one list
-    after another. Without scores, the score is minus the position in the list, from -1 on. If
-    `duplicates` is "max", a repeated item keeps its best score.
+    after another. Without scores, the score is minus the position in the list, from -1 on.
     """
-    row = np.arange(len(sizes)).repeat(sizes)
-    if scores is None:
-        scores = group_offsets(sizes)[row] - np.arange(len(row)) - 1
+    row, position = number_members(sizes)
+    scores = -1 - position if scores is None else scores
     frame = pd.DataFrame({"user": users.take(row), "item": items, "score": scores})
-    position = np.empty(0, np.int64)
-    return check_rows(name, frame, ["user"], ListRows(row, position, None, {}), duplicates)
+    none = np.zeros(len(row), bool)
+    return check_rows(name, frame, ["user"], ListRows(row, position, none, {}))
 
 
 def check_rows(
@@ -202,22 +148,24 @@ def check_rows(
     frame: pd.DataFrame,
     users: Sequence[Hashable],
     rows: ListRows,
-    duplicates: str | None,
+    duplicates: str | None = None,
 ) -> pd.DataFrame:
-    """Return the rows of lists; raise if a list repeats an item, has padding, or scores rise."""
-    items, scores, row, is_empty = frame["item"], frame["score"], rows.row, rows.is_empty
-    are_none = are_no_items(pd.Index(items, copy=False))
-    is_padded = are_none if is_empty is None else are_none & ~is_empty
+    """Return the rows of lists; raise if a list repeats an item, has padding, or scores rise.
+
+    If `duplicates` is "max", a repeated item keeps its best score.
+    """
+    items, row = frame["item"], rows.row
+    is_padded = are_no_items(pd.Index(items, copy=False)) & ~rows.is_empty
     if is_padded.any():
         no_items = frame[is_padded]
         raise RecframeError(
             f"{name} must not be padded, but has {len(no_items)} null or -1 "
             f"({_show_example(no_items, users)}). Leave them out."
         )
-    values = scores.to_numpy()
-    if is_empty is not None:  # Nulls have no order.
-        values = scores.to_numpy(np.float64, na_value=np.nan)
-    if len(rising := np.unique(row[1:][(row[1:] == row[:-1]) & (values[1:] > values[:-1])])):
+    scores = frame["score"].array
+    rises: Any = pd.array(scores[1:] > scores[:-1], "boolean")  # null next to an empty list
+    is_within = row[1:] == row[:-1]
+    if len(rising := np.unique(row[1:][is_within & rises.to_numpy(bool, na_value=False)])):
         raise RecframeError(
             f"scores must not rise along a row, as items come best first, but rise in "
             f"{len(rising)} rows (the first is row {rising[0]}). Pass lists sorted by their "
@@ -227,18 +175,15 @@ def check_rows(
         codes = pd.factorize(items, use_na_sentinel=False)[0]
     else:
         codes = encode(items, "item", lenient=True).codes
-    groups = Groups(int(row.max(initial=-1)) + 1, codes=row)
-    repeated = SortedPairs(groups, codes).find_repeats().rows
-    repeated = repeated if is_empty is None else repeated[~is_empty[repeated]]
-    if len(repeated) and duplicates == "max":  # Scores never rise, so the first one is the best.
-        is_first = np.ones(len(frame), bool)
-        is_first[repeated] = False
-        return frame[is_first].reset_index(drop=True)
-    if len(repeated):
+    groups, is_repeated = Groups(int(row.max(initial=-1)) + 1, codes=row), np.zeros(len(row), bool)
+    is_repeated[SortedPairs(groups, codes).find_repeats().rows] = True
+    if is_repeated.any() and duplicates == "max":  # Scores never rise: the first one is the best.
+        return frame[~is_repeated].reset_index(drop=True)
+    if is_repeated.any():
         remedy = "list(dict.fromkeys(items))" if duplicates is None else "duplicates='max'"
         raise RecframeError(
-            f"an item must be in a list once, but {len(repeated)} are repeated "
-            f"({_show_example(frame.iloc[repeated], users)}). Pass {remedy} to keep the first of "
+            f"an item must be in a list once, but {is_repeated.sum()} are repeated "
+            f"({_show_example(frame[is_repeated], users)}). Pass {remedy} to keep the first of "
             "each.",
             {} if duplicates is None else {"duplicates": "max"},
         )
@@ -253,11 +198,9 @@ def make_rows_of_cells(
     **values: Array,
 ) -> pd.DataFrame:
     """Return a row for each of these cells of a matrix: the ids of its axes, and its values."""
-    roles = (("user", "rows"), ("item", "columns"))
-    ids = {
-        role: read_axis(f"{role}s", axis, (size, f"{of} of {name}"), role).take(position)
-        for (role, of), axis, size, position in zip(roles, axes, shape, cells, strict=True)
-    }
+    users = read_axis("users", axes[0], (shape[0], f"rows of {name}"))
+    items = read_axis("items", axes[1], (shape[1], f"columns of {name}"), "item")
+    ids = {"user": users.take(cells[0]), "item": items.take(cells[1])}
     return with_positions(pd.DataFrame({**ids, **values}), shape, axes)
 
 
