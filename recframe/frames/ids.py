@@ -15,9 +15,9 @@ from pandas.api.types import is_integer_dtype
 from recframe.errors import RecframeError, quote, shorten
 from recframe.frames.id_kinds import ID_ERRORS, check_dtype, check_ids, may_be_mixed
 from recframe.frames.names import get_column
-from recframe.frames.values import find_nulls, has_nulls, null_error
-from recframe.kernel.grouping import SLICE, Groups, combine, find_range, invert, take_rows
-from recframe.kernel.threads import Array, in_slices
+from recframe.frames.values import find_nulls, null_error
+from recframe.kernel.grouping import Groups, combine, find_range, invert, take_rows
+from recframe.kernel.threads import Array, in_batches, in_slices
 
 ALL_USERS = "all"  # the label of the only user if the frame is one ranking
 SPREAD = 4  # Integers are codes if their range is at most this many times the rows.
@@ -52,13 +52,12 @@ class Ids(NamedTuple):
             return self
         codes, is_used = self.codes, np.zeros(len(self.ids), bool)
 
-        def mark(start: int, stop: int) -> None:
-            for first in range(start, stop, SLICE):
-                some = codes[first : min(first + SLICE, stop)].astype(np.intp)
-                # A flag is set once, because threads that write to the same memory wait.
-                is_used[some[~is_used[some]]] = True
+        def mark(batch: slice) -> None:
+            some = codes[batch].astype(np.intp)
+            # A flag is set once, because threads that write to the same memory wait.
+            is_used[some[~is_used[some]]] = True
 
-        in_slices(mark, len(codes))
+        in_batches(mark, len(codes))
         used = np.flatnonzero(is_used)
         if len(used) < len(self.ids):
             position = np.empty(len(self.ids), np.int32)
@@ -146,9 +145,10 @@ def encode(
     check_dtype(column, role)
     of_runs = column if heads is None else column.take(heads)
     found = _encode(of_runs, role, len(column))
-    # Codes already show which objects are null; a check of each object takes a fifth of a call.
-    is_object = column.dtype == object
-    any_null = found.codes.min(initial=0) < 0 if is_object else has_nulls(of_runs)
+    # Codes show nulls without another look at each id, but not a NaN inside a nullable column.
+    any_null = found.codes.min(initial=0) < 0
+    if column.dtype.kind == "f":
+        any_null = find_nulls(of_runs).any()
     if any_null and not lenient:
         raise null_error(f"{role}={quote(column.name)}: ids", find_nulls(column))
     if any_null:

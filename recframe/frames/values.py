@@ -52,10 +52,10 @@ class Gains(NamedTuple):
 
 def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array | None]:
     """Return which rows are relevant, and the grades of rows; None if they have no grades."""
-    label = relevance.name
-    if has_nulls(relevance):
-        nulls, answer = find_nulls(relevance), {"null_relevance": "nonrelevant"}
+    label, nulls = relevance.name, find_nulls(relevance)
+    if nulls.any():
         if options.null_relevance == "raise":
+            answer = {"null_relevance": "nonrelevant"}
             remedy = (
                 "Pass the judgments as truth=, which counts relevant items that are in no list too "
                 "(a merge with the lists has lost them). Where null means not relevant, as not "
@@ -263,13 +263,6 @@ def _means_number(value: Any) -> bool:
     except (TypeError, ValueError, ArithmeticError):
         return False
     return True
-
-
-def has_nulls(column: pd.Series) -> bool:
-    """Return whether a column has a null; a NaN inside a nullable column counts as null."""
-    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
-        return False
-    return bool(find_nulls(column).any())
 
 
 def find_nulls(column: pd.Series) -> Array:
