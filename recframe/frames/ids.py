@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from pandas.api.types import is_integer_dtype
 
 from recframe.errors import RecframeError, quote, shorten
-from recframe.frames.id_kinds import ID_ERRORS, check_dtype, check_ids, may_be_mixed
+from recframe.frames.id_kinds import ID_ERRORS, check_dtype, check_ids
 from recframe.frames.names import get_column
 from recframe.frames.values import find_nulls, null_error
 from recframe.kernel.grouping import Groups, combine, find_range, invert, take_rows
@@ -156,7 +156,8 @@ def encode(
         codes = found.codes.astype(np.int64)
         codes[nulls] = len(found.ids) + np.arange(nulls.sum())
         return found._replace(codes=codes)
-    if may_be_mixed(column.dtype):
+    dtype: Any = getattr(column.dtype, "categories", column).dtype
+    if dtype.kind in "fO" and not isinstance(dtype, pd.StringDtype):  # Others have one kind.
         check_ids(found.distinct(), column, role)
     return found
 

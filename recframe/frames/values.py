@@ -267,6 +267,8 @@ def _means_number(value: Any) -> bool:
 
 def find_nulls(column: pd.Series) -> Array:
     """Return which values of a column are null; a NaN inside a nullable column counts as null."""
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
+        return np.zeros(len(column), bool)
     try:
         nulls = column.isna().to_numpy(bool)
     except ArithmeticError as error:

@@ -40,12 +40,13 @@ def in_slices(function: Callable[[int, int], Result], n_rows: int) -> list[Resul
 
 def in_batches(function: Callable[[slice], Result], n_rows: int) -> list[Result]:
     """Call a function with each of many slices of rows, which the cache holds."""
-
-    def work(start: int, stop: int) -> list[Result]:
-        firsts = range(start, stop, BATCH)
-        return [function(slice(first, min(first + BATCH, stop))) for first in firsts]
-
-    return list(chain.from_iterable(in_slices(work, n_rows)))
+    results = in_slices(
+        lambda start, stop: [
+            function(slice(first, min(first + BATCH, stop))) for first in range(start, stop, BATCH)
+        ],
+        n_rows,
+    )
+    return list(chain.from_iterable(results))
 
 
 def in_threads(function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]) -> list[Result]:
