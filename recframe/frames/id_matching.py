@@ -262,26 +262,23 @@ def _match_near(ids: pd.Index[Any], among: pd.Index[Any]) -> Array:
     If two of the other ids are equal once simplified, their difference is no mistake, and no id
     matches.
     """
-    nowhere = np.full(len(ids), -1)
-    text, others = _read_simple_text(ids), _read_simple_text(among)
-    if text is None or others is None:
-        return nowhere
-    position = np.asarray(pc.index_in(text, value_set=others).fill_null(-1))
-    return position if position.max() >= 0 and len(others.unique()) == len(others) else nowhere
+    text, others = _simplify_ids(ids), _simplify_ids(among)
+    if text is None or others is None or len(others.unique()) < len(others):
+        return np.full(len(ids), -1)
+    return np.asarray(pc.index_in(text, value_set=others).fill_null(-1))
 
 
-def _read_simple_text(ids: pd.Index[Any]) -> pa.Array | None:
-    """Return simplified ids, None if an id is no text."""
-    text = None if ids.nlevels > 1 or len(ids) == 0 else read_text(unwrap_ids(ids))
-    return None if text is None else simplify_text(text).cast(pa.large_string())
-
-
-def simplify_text(text: pa.Array) -> pa.Array:
-    """Return ids in lower case, without spaces at the ends and zeros at the front.
+def _simplify_ids(ids: pd.Index[Any]) -> pa.Array | None:
+    """Return ids in lower case, without spaces at the ends and zeros at the front; None if no text.
 
     If only simplified ids are equal, they were probably written differently by mistake.
+    `files.blocks.hash_users` and `spark.results` bring such ids together in the same way.
     """
-    return pc.utf8_ltrim(pc.utf8_lower(pc.utf8_trim_whitespace(text)), "0")
+    text = None if ids.nlevels > 1 or len(ids) == 0 else read_text(unwrap_ids(ids))
+    if text is None:
+        return None
+    simple = pc.utf8_ltrim(pc.utf8_lower(pc.utf8_trim_whitespace(text)), "0")
+    return simple.cast(pa.large_string())
 
 
 def match(ids: pd.Index[Any], among: pd.Index[Any], role: str, other: str = "truth") -> Array:
