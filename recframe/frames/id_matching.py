@@ -103,14 +103,10 @@ class Overlap:
         position = match(pairs.users.ids, users.ids, "user", self.other)
         item_position = match(pairs.item.ids, item.ids, "item", self.other)
         is_shared, user = item_position >= 0, position[pairs.users.groups.codes]
-        shared, unknown = item_position[is_shared], pd.Index([])
         matches = Matches(user, *rows.match(user, item_position[pairs.item.codes]))
         # Usually a pair matches. If none does, only ids that are in a row may count.
-        are_common = len(matches.row) > 0 or bool(np.isin(shared, item.codes).any())
-        if not are_common:
-            is_unknown = np.bincount(item.codes, minlength=len(item.ids))[: len(item.ids)] > 0
-            is_unknown[shared] = False
-            unknown = item.restore(np.flatnonzero(is_unknown)[:N_EXAMPLES])
+        are_common = len(matches.row) > 0 or bool(np.isin(item_position, item.codes).any())
+        unknown = pd.Index([]) if are_common else item.distinct()[:N_EXAMPLES]
         self.note(users.ids, [Items(are_common, unknown)], position)
         if is_noting(mistakes=True) and self.other == "truth":
             near = np.full(len(item_position), -1)
@@ -147,12 +143,12 @@ class Overlap:
         """
         if position is None:
             position = match(self.other_users, users, "user", self.other)
-        found = position[position >= 0]
-        self.is_listed |= position >= 0
+        is_listed = position >= 0
+        self.is_listed |= is_listed
         self.n_users += len(users)
         self.users = self.users if len(self.users) else users[:N_EXAMPLES]
-        if len(found) < len(users) and len(self.unknown) < N_EXAMPLES:
-            unknown = users[np.bincount(found, minlength=len(users)) == 0]
+        if is_listed.sum() < len(users) and len(self.unknown) < N_EXAMPLES:
+            unknown = users[np.bincount(position[is_listed], minlength=len(users)) == 0]
             unknown = append(self.unknown, unknown) if len(self.unknown) else unknown
             self.unknown = unknown[:N_EXAMPLES]
         for part in items:

@@ -121,7 +121,7 @@ def find_users(frame: pd.DataFrame, labels: Sequence[Hashable], rows: Array | No
         codes, index, _, is_sorted = encoded[0]
         index = index.rename(columns[0].name)
     else:
-        both = combine(*(found.codes for found in encoded))
+        both = combine(*(ids.codes for ids in encoded))
         _, first, codes = np.unique(both, return_index=True, return_inverse=True)
         first = first if heads is None else heads[first]
         index, is_sorted = as_users([pd.Index(column.take(first)) for column in columns]), False
@@ -144,22 +144,22 @@ def encode(
     """
     check_dtype(column, role)
     of_runs = column if heads is None else column.take(heads)
-    found = _encode(of_runs, role, len(column))
+    encoded = _encode(of_runs, role, len(column))
     # Codes show nulls without another look at each id, but not a NaN inside a nullable column.
-    any_null = found.codes.min(initial=0) < 0
+    any_null = encoded.codes.min(initial=0) < 0
     if column.dtype.kind == "f":
         any_null = find_nulls(of_runs).any()
     if any_null and not lenient:
         raise null_error(f"{role}={quote(column.name)}: ids", find_nulls(column))
     if any_null:
-        nulls = found.codes < 0
-        codes = found.codes.astype(np.int64)
-        codes[nulls] = len(found.ids) + np.arange(nulls.sum())
-        return found._replace(codes=codes)
+        nulls = encoded.codes < 0
+        codes = encoded.codes.astype(np.int64)
+        codes[nulls] = len(encoded.ids) + np.arange(nulls.sum())
+        return encoded._replace(codes=codes)
     dtype: Any = getattr(column.dtype, "categories", column).dtype
     if dtype.kind in "fO" and not isinstance(dtype, pd.StringDtype):  # Others have one kind.
-        check_ids(found.distinct(), column, role)
-    return found
+        check_ids(encoded.distinct(), column, role)
+    return encoded
 
 
 def _encode(column: pd.Series | pd.Index[Any], role: str, n_rows: int = 0) -> Ids:
@@ -185,8 +185,8 @@ def _encode(column: pd.Series | pd.Index[Any], role: str, n_rows: int = 0) -> Id
         codes, addresses = _encode_values(pa.array(_find_addresses(column.to_numpy())))
         rows = np.empty(len(addresses), np.intp)
         rows[codes] = np.arange(len(codes))  # one row of each object
-        found = _encode(column.take(rows), role, n_rows)
-        return found._replace(codes=take_rows(found.codes, codes))
+        shared = _encode(column.take(rows), role, n_rows)
+        return shared._replace(codes=take_rows(shared.codes, codes))
     arrow = read_text(column) if values is None else pa.array(values)
     if arrow is not None:
         codes, distinct = _encode_values(arrow)
@@ -298,10 +298,10 @@ def as_users(columns: Sequence[pd.Index[Any]]) -> pd.Index[Any]:
     levels: list[Any] = []
     codes: list[Any] = []
     for ids in columns:
-        found = _encode(ids, "user").used()
-        order = sort_ids(found.ids)
-        levels.append(found.ids.take(order))
-        codes.append(invert(order)[found.codes])
+        level = _encode(ids, "user").used()
+        order = sort_ids(level.ids)
+        levels.append(level.ids.take(order))
+        codes.append(invert(order)[level.codes])
     return pd.MultiIndex(levels, codes, names=[ids.name for ids in columns], verify_integrity=False)
 
 

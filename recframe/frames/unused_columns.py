@@ -306,12 +306,8 @@ def _are_times_or_texts(values: pd.Index[Any], *, are_models: bool) -> bool:
 
 
 def _is_decided(codes: Array, others: Iterable[Array]) -> bool:
-    """Return whether another column decides the values of a column, and repeats some of its own."""
-    for by in others:
-        n_pairs, n_values = len(np.unique(combine(by, codes))), int(by.max()) + 1
-        if n_pairs == n_values < len(by):
-            return True
-    return False
+    """Return whether another column, with values that repeat, decides the values of a column."""
+    return any(len(np.unique(combine(by, codes))) == by.max() + 1 < len(by) for by in others)
 
 
 def _check_rank(seen: SeenRows, label: Hashable, columns: Columns, options: Options) -> None:

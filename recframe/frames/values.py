@@ -364,8 +364,6 @@ def check_digits(floats: Array, what: str) -> None:
     if floats.dtype.kind != "f":
         return
     limit = 2.0 ** (np.finfo(floats.dtype).nmant + 1)
-    if floats.min(initial=0) > -limit and floats.max(initial=0) < limit:
-        return
     large = floats[np.abs(floats) >= limit]
     if len(large):  # NaN is not large.
         raise RecframeError(

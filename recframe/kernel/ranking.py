@@ -101,7 +101,7 @@ class Rankings(NamedTuple):
         """How many rows the ranking of each user has."""
         if self.is_ranked is None:
             return np.diff(self.groups.offsets)
-        return np.bincount(self.groups.codes[self.is_ranked], minlength=self.groups.n_groups)
+        return self.groups.count(self.is_ranked)
 
 
 class Rows(NamedTuple):

@@ -205,7 +205,7 @@ def rank_judged(
     """Return the rankings of judged rows; `rows` has a flag for each judged row."""
     if rankings.is_ranked is not None:
         lost = rows & ~rankings.is_ranked & (rankings.grades == 0)
-        n_others = n_others + np.bincount(rankings.groups.codes[lost], minlength=len(n_others))
+        n_others = n_others + rankings.groups.count(lost)
     hits = Ranker(rankings._replace(grades=rows.view(np.uint8)), rule)
     judged = np.flatnonzero(rows)
     alone = Rankings(rankings.groups.take(judged), *Rows(*rankings[1:]).take(judged))
