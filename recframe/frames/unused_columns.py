@@ -54,13 +54,15 @@ def list_others(
     """Return the labels that by name and dtype may divide rows, and the labels of other scores."""
     may_divide = is_infer(options.user) or options.model is not None
     may_rank = is_infer(options.score) and len(columns.score_columns) == 1
-    kinds = {label: dtype.kind for label, dtype in list_fields(sample)} if columns.others else {}
+    roles = {label: find_role(label) for label in columns.others if columns.users}
+    labels = [label for label, role in roles.items() if role is None or role == "user"]
+    kinds = {label: dtype.kind for label, dtype in list_fields(sample)} if labels else {}
     others, floats = list[Hashable](), list[Hashable]()
-    for label in columns.others if columns.users else ():
-        role, kind = find_role(label), kinds[label]
-        if role == "user" and asks_unit:
-            others.append(label)
-        elif role is None:  # Numbers of times and events divide nothing.
+    for label in labels:
+        kind = kinds[label]
+        if roles[label] == "user":
+            others += [label] * asks_unit
+        else:  # Numbers of times and events divide nothing.
             is_number = kind in "iu" and not (is_of_row(label) or is_time(label))
             is_other = kind in "MOU" or (kind in "biuf" and is_flag(label))
             others += [label] * (may_divide and (is_number or is_other))

@@ -239,7 +239,7 @@ class Ranker:
         marks = np.empty(offsets[-1], np.int64 if self._by_row else self._rows.grades.dtype)
         is_tied = np.zeros(len(marks), bool)
         is_unranked = None if self._rows.is_ranked is None else np.empty(len(marks), bool)
-        doubtful = [NONE]
+        doubtful = list[Array]()
         for first, stop in pairwise(cut_users(offsets, slice(0, len(offsets) - 1), SLICE)):
             inside = slice(int(offsets[first]), int(offsets[stop]))
             keys, layout, numbered = self._sort(users.start + first, users.start + stop, kind)
@@ -260,9 +260,10 @@ class Ranker:
                 rows = rows[keys[rows] & layout.dtype(1 << layout.score) != 0]
             elif 2 * len(rows) > stop - first:  # too many users would be ranked again
                 kind = KeyKind.LONG
-            doubtful.append(np.searchsorted(offsets, rows + inside.start, side="right") - 1)
+            if len(rows):
+                doubtful.append(np.searchsorted(offsets, rows + inside.start, side="right") - 1)
         ranked = RankedRows(users, offsets, marks, is_tied, is_unranked)
-        return ranked, np.unique(np.concatenate(doubtful)), kind
+        return ranked, np.unique(np.concatenate(doubtful)) if doubtful else NONE, kind
 
     def _sort(self, first: int, stop: int, kind: KeyKind) -> SortedKeys:
         """Return the sorted keys of users, of this kind or the next kind that fits."""
