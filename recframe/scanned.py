@@ -26,7 +26,7 @@ from recframe.frames.companions import BlockResult, read_companions
 from recframe.frames.judgments import load_frame
 from recframe.frames.list_frames import make_companion_rows
 from recframe.frames.names import get_column, is_infer
-from recframe.frames.tables import Make, MakeTable, in_cells, join_tables, mean_of_tables
+from recframe.frames.tables import Make, MakeTable, in_cells, join_tables, mean_of_parts
 from recframe.methods import Join, RankingMethods
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.notes import Facts, list_notes, taking_notes, warn_of
@@ -273,7 +273,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
     def _mean(
         self, make: Make, columns: Columns, options: Options, make_table: MakeTable
     ) -> pd.DataFrame:
-        return make_table(mean_of_tables(self._iter_parts(make, columns, options)).means)
+        return make_table(mean_of_parts(self._iter_parts(make, columns, options)))
 
     def _add_up(
         self,

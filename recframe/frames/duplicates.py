@@ -184,6 +184,65 @@ def check_same_relevance(relevance: pd.Series, repeats: Repeats) -> None:
         )
 
 
+def fold_pairs(interactions: Interactions, repeats: Repeats, *, is_best: bool) -> Interactions:
+    """Return interactions with one row for each pair: its first, with the best values of all."""
+    is_first = np.ones(len(interactions.relevant), bool)
+    is_first[repeats.rows] = False
+    first = np.flatnonzero(is_first)
+    if not is_best:
+        return interactions.take(first)
+    pair = np.cumsum(is_first) - 1
+    pair[repeats.rows] = pair[repeats.first]
+    grades = interactions.grades
+    best = interactions._replace(
+        folded=Folded(interactions.find_rows()[0], pair, interactions.scores),
+        relevant=_merge(np.logical_or, interactions.relevant, repeats),
+        scores={
+            label: _fold_scores(*values, repeats) for label, values in interactions.scores.items()
+        },
+        features={
+            key: _fold_values(interactions.features[key], repeats, interactions.get_column(label))
+            for key, label in interactions.columns.features
+        },
+        grades=None if grades is None else _merge(np.maximum, grades, repeats),
+    )
+    return best.take(first)
+
+
+def _merge(function: np.ufunc, values: Array, repeats: Repeats) -> Array:
+    """Return values in which a function merges all rows of a pair into its first row."""
+    merged = values.copy()
+    function.at(merged, repeats.first, values[repeats.rows])
+    return merged
+
+
+def _fold_scores(
+    values: Array, is_ranked: Array | None, repeats: Repeats
+) -> tuple[Array, Array | None]:
+    """Return scores and ranked rows; the first row of each pair has the best of the pair."""
+    if is_ranked is not None:
+        # A row that is not ranked must not be the best, so it gets the lowest possible value.
+        lowest = -np.inf if values.dtype.kind == "f" else np.iinfo(values.dtype).min
+        values = np.where(is_ranked, values, np.array(lowest, values.dtype))
+        is_ranked = _merge(np.logical_or, is_ranked, repeats)
+    return _merge(np.maximum, values, repeats), is_ranked
+
+
+def _fold_values(values: Array, repeats: Repeats, column: pd.Series) -> Array:
+    """Return values, one for each pair at its first row; raise if a pair has several."""
+    highest, lowest = (_merge(one, values, repeats) for one in (np.fmax, np.fmin))
+    differs = np.unique(np.nonzero(highest > lowest)[0])
+    if len(differs):
+        cells = column.iloc[[differs[0], *repeats.rows[repeats.first == differs[0]]]].dropna()
+        one, other, *_ = sorted({*map(quote, cells)})
+        raise RecframeError(
+            f"{quote(column.name)}: a user and item that duplicates='max' makes one row must have "
+            f"one value, but {len(differs)} have several (such as {one} and {other}). Pass "
+            "duplicates='first', or give each pair one value."
+        )
+    return highest
+
+
 def find_models(label: Hashable, column: pd.Series, options: Options) -> Models:
     """Return the models in a column, sorted; raise if options or values do not fit models."""
     options.check_unordered("a frame with a row for each model")

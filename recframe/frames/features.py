@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from recframe.errors import RecframeError, quote
 from recframe.frames.list_columns import N_CELLS_SEEN, find_separator
 from recframe.frames.list_frames import join_chunks
-from recframe.frames.values import MAX_GAIN, Scores, find_nulls, has_nulls, null_error, read_numbers
+from recframe.frames.values import MAX_GAIN, Scores, find_nulls, null_error, read_numbers
 from recframe.kernel.threads import Array
 from recframe.options import Options
 
@@ -32,18 +32,18 @@ def read_feature(column: pd.Series, metric: str, scores: Scores, options: Option
     null in a row that no score ranks stays null; `share` reads all rows.
     """
     role = f"{metric} column={quote(column.name)}:"
-    nulls = find_nulls(column) if has_nulls(column) else None
-    if nulls is not None and (
+    read = _read_feature if metric == "diversity" else _read_amounts
+    nulls = find_nulls(column)
+    if not nulls.any():
+        return read(column, role)
+    if (
         options.missing != "unranked"
         or metric == "share"
         or any(is_ranked is None or (nulls & is_ranked).any() for _, is_ranked in scores.values())
     ):
         remedy = "Fill them in; missing='drop' removes these rows, for every score."
         raise null_error(role, nulls, remedy)
-    read = _read_feature if metric == "diversity" else _read_amounts
-    values = read(column if nulls is None else column[~nulls], role)
-    if nulls is None:
-        return values
+    values = read(column[~nulls], role)
     of_rows = np.full((len(nulls), *values.shape[1:]), np.nan)
     of_rows[~nulls] = values
     return of_rows

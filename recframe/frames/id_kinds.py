@@ -84,13 +84,6 @@ def check_dtype(column: pd.Series | pd.Index[Any], role: str) -> None:
         raise RecframeError(f"{role}={quote(column.name)}: ids {problem}")
 
 
-def may_be_mixed(dtype: Any) -> bool:
-    """Return whether ids of a dtype may be of several kinds, or too large for exact floats."""
-    if isinstance(dtype, pd.CategoricalDtype):
-        dtype = dtype.categories.dtype
-    return dtype.kind in "fO" and not isinstance(dtype, pd.StringDtype)
-
-
 def check_ids(ids: pd.Index[Any], column: pd.Series, role: str) -> None:
     """Raise if the distinct ids of a column are of several kinds, or too large for exact floats.
 

@@ -103,14 +103,10 @@ class Overlap:
         position = match(pairs.users.ids, users.ids, "user", self.other)
         item_position = match(pairs.item.ids, item.ids, "item", self.other)
         is_shared, user = item_position >= 0, position[pairs.users.groups.codes]
-        shared, unknown = item_position[is_shared], pd.Index([])
         matches = Matches(user, *rows.match(user, item_position[pairs.item.codes]))
         # Usually a pair matches. If none does, only ids that are in a row may count.
-        are_common = len(matches.row) > 0 or bool(np.isin(shared, item.codes).any())
-        if not are_common:
-            is_unknown = np.bincount(item.codes, minlength=len(item.ids))[: len(item.ids)] > 0
-            is_unknown[shared] = False
-            unknown = item.restore(np.flatnonzero(is_unknown)[:N_EXAMPLES])
+        are_common = len(matches.row) > 0 or bool(np.isin(item_position, item.codes).any())
+        unknown = pd.Index([]) if are_common else item.distinct()[:N_EXAMPLES]
         self.note(users.ids, [Items(are_common, unknown)], position)
         if is_noting(mistakes=True) and self.other == "truth":
             near = np.full(len(item_position), -1)
@@ -147,12 +143,12 @@ class Overlap:
         """
         if position is None:
             position = match(self.other_users, users, "user", self.other)
-        found = position[position >= 0]
-        self.is_listed |= position >= 0
+        is_listed = position >= 0
+        self.is_listed |= is_listed
         self.n_users += len(users)
         self.users = self.users if len(self.users) else users[:N_EXAMPLES]
-        if len(found) < len(users) and len(self.unknown) < N_EXAMPLES:
-            unknown = users[np.bincount(found, minlength=len(users)) == 0]
+        if is_listed.sum() < len(users) and len(self.unknown) < N_EXAMPLES:
+            unknown = users[np.bincount(position[is_listed], minlength=len(users)) == 0]
             unknown = append(self.unknown, unknown) if len(self.unknown) else unknown
             self.unknown = unknown[:N_EXAMPLES]
         for part in items:
@@ -262,26 +258,23 @@ def _match_near(ids: pd.Index[Any], among: pd.Index[Any]) -> Array:
     If two of the other ids are equal once simplified, their difference is no mistake, and no id
     matches.
     """
-    nowhere = np.full(len(ids), -1)
-    text, others = _read_simple_text(ids), _read_simple_text(among)
-    if text is None or others is None:
-        return nowhere
-    position = np.asarray(pc.index_in(text, value_set=others).fill_null(-1))
-    return position if position.max() >= 0 and len(others.unique()) == len(others) else nowhere
+    text, others = _simplify_ids(ids), _simplify_ids(among)
+    if text is None or others is None or len(others.unique()) < len(others):
+        return np.full(len(ids), -1)
+    return np.asarray(pc.index_in(text, value_set=others).fill_null(-1))
 
 
-def _read_simple_text(ids: pd.Index[Any]) -> pa.Array | None:
-    """Return simplified ids, None if an id is no text."""
-    text = None if ids.nlevels > 1 or len(ids) == 0 else read_text(unwrap_ids(ids))
-    return None if text is None else simplify_text(text).cast(pa.large_string())
-
-
-def simplify_text(text: pa.Array) -> pa.Array:
-    """Return ids in lower case, without spaces at the ends and zeros at the front.
+def _simplify_ids(ids: pd.Index[Any]) -> pa.Array | None:
+    """Return ids in lower case, without spaces at the ends and zeros at the front; None if no text.
 
     If only simplified ids are equal, they were probably written differently by mistake.
+    `files.blocks.hash_users` and `spark.results` bring such ids together in the same way.
     """
-    return pc.utf8_ltrim(pc.utf8_lower(pc.utf8_trim_whitespace(text)), "0")
+    text = None if ids.nlevels > 1 or len(ids) == 0 else read_text(unwrap_ids(ids))
+    if text is None:
+        return None
+    simple = pc.utf8_ltrim(pc.utf8_lower(pc.utf8_trim_whitespace(text)), "0")
+    return simple.cast(pa.large_string())
 
 
 def match(ids: pd.Index[Any], among: pd.Index[Any], role: str, other: str = "truth") -> Array:

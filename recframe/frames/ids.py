@@ -13,11 +13,11 @@ import pyarrow.compute as pc
 from pandas.api.types import is_integer_dtype
 
 from recframe.errors import RecframeError, quote, shorten
-from recframe.frames.id_kinds import ID_ERRORS, check_dtype, check_ids, may_be_mixed
+from recframe.frames.id_kinds import ID_ERRORS, check_dtype, check_ids
 from recframe.frames.names import get_column
-from recframe.frames.values import find_nulls, has_nulls, null_error
-from recframe.kernel.grouping import SLICE, Groups, combine, find_range, invert, take_rows
-from recframe.kernel.threads import Array, in_slices
+from recframe.frames.values import find_nulls, null_error
+from recframe.kernel.grouping import Groups, combine, find_range, invert, take_rows
+from recframe.kernel.threads import Array, in_batches, in_slices
 
 ALL_USERS = "all"  # the label of the only user if the frame is one ranking
 SPREAD = 4  # Integers are codes if their range is at most this many times the rows.
@@ -52,13 +52,12 @@ class Ids(NamedTuple):
             return self
         codes, is_used = self.codes, np.zeros(len(self.ids), bool)
 
-        def mark(start: int, stop: int) -> None:
-            for first in range(start, stop, SLICE):
-                some = codes[first : min(first + SLICE, stop)].astype(np.intp)
-                # A flag is set once, because threads that write to the same memory wait.
-                is_used[some[~is_used[some]]] = True
+        def mark(batch: slice) -> None:
+            some = codes[batch].astype(np.intp)
+            # A flag is set once, because threads that write to the same memory wait.
+            is_used[some[~is_used[some]]] = True
 
-        in_slices(mark, len(codes))
+        in_batches(mark, len(codes))
         used = np.flatnonzero(is_used)
         if len(used) < len(self.ids):
             position = np.empty(len(self.ids), np.int32)
@@ -122,7 +121,7 @@ def find_users(frame: pd.DataFrame, labels: Sequence[Hashable], rows: Array | No
         codes, index, _, is_sorted = encoded[0]
         index = index.rename(columns[0].name)
     else:
-        both = combine(*(found.codes for found in encoded))
+        both = combine(*(ids.codes for ids in encoded))
         _, first, codes = np.unique(both, return_index=True, return_inverse=True)
         first = first if heads is None else heads[first]
         index, is_sorted = as_users([pd.Index(column.take(first)) for column in columns]), False
@@ -145,20 +144,22 @@ def encode(
     """
     check_dtype(column, role)
     of_runs = column if heads is None else column.take(heads)
-    found = _encode(of_runs, role, len(column))
-    # Codes already show which objects are null; a check of each object takes a fifth of a call.
-    is_object = column.dtype == object
-    any_null = found.codes.min(initial=0) < 0 if is_object else has_nulls(of_runs)
+    encoded = _encode(of_runs, role, len(column))
+    # Codes show nulls without another look at each id, but not a NaN inside a nullable column.
+    any_null = encoded.codes.min(initial=0) < 0
+    if column.dtype.kind == "f":
+        any_null = find_nulls(of_runs).any()
     if any_null and not lenient:
         raise null_error(f"{role}={quote(column.name)}: ids", find_nulls(column))
     if any_null:
-        nulls = found.codes < 0
-        codes = found.codes.astype(np.int64)
-        codes[nulls] = len(found.ids) + np.arange(nulls.sum())
-        return found._replace(codes=codes)
-    if may_be_mixed(column.dtype):
-        check_ids(found.distinct(), column, role)
-    return found
+        nulls = encoded.codes < 0
+        codes = encoded.codes.astype(np.int64)
+        codes[nulls] = len(encoded.ids) + np.arange(nulls.sum())
+        return encoded._replace(codes=codes)
+    dtype: Any = getattr(column.dtype, "categories", column).dtype
+    if dtype.kind in "fO" and not isinstance(dtype, pd.StringDtype):  # Others have one kind.
+        check_ids(encoded.distinct(), column, role)
+    return encoded
 
 
 def _encode(column: pd.Series | pd.Index[Any], role: str, n_rows: int = 0) -> Ids:
@@ -184,8 +185,8 @@ def _encode(column: pd.Series | pd.Index[Any], role: str, n_rows: int = 0) -> Id
         codes, addresses = _encode_values(pa.array(_find_addresses(column.to_numpy())))
         rows = np.empty(len(addresses), np.intp)
         rows[codes] = np.arange(len(codes))  # one row of each object
-        found = _encode(column.take(rows), role, n_rows)
-        return found._replace(codes=take_rows(found.codes, codes))
+        shared = _encode(column.take(rows), role, n_rows)
+        return shared._replace(codes=take_rows(shared.codes, codes))
     arrow = read_text(column) if values is None else pa.array(values)
     if arrow is not None:
         codes, distinct = _encode_values(arrow)
@@ -297,10 +298,10 @@ def as_users(columns: Sequence[pd.Index[Any]]) -> pd.Index[Any]:
     levels: list[Any] = []
     codes: list[Any] = []
     for ids in columns:
-        found = _encode(ids, "user").used()
-        order = sort_ids(found.ids)
-        levels.append(found.ids.take(order))
-        codes.append(invert(order)[found.codes])
+        level = _encode(ids, "user").used()
+        order = sort_ids(level.ids)
+        levels.append(level.ids.take(order))
+        codes.append(invert(order)[level.codes])
     return pd.MultiIndex(levels, codes, names=[ids.name for ids in columns], verify_integrity=False)
 
 

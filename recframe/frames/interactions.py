@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import nullcontext, suppress
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from recframe.errors import RecframeError, quote
+from recframe.errors import RecframeError
 from recframe.frames.columns import Columns
 from recframe.frames.duplicates import (
     Folded,
     check_model,
     check_one_list,
     check_same_relevance,
+    fold_pairs,
     repeated_error,
 )
 from recframe.frames.features import read_feature
@@ -33,7 +35,7 @@ from recframe.frames.values import (
     read_relevance,
     read_scores,
 )
-from recframe.kernel.grouping import Repeats, SortedPairs, combine, take_rows
+from recframe.kernel.grouping import SortedPairs, combine, take_rows
 from recframe.kernel.ranking import Rankings
 from recframe.kernel.threads import Array
 from recframe.notes import note
@@ -63,8 +65,6 @@ class Interactions(NamedTuple):
     scores : dict
         Label of each score column: (values, is_ranked). The highest value is the best: ascending
         scores are turned round. `is_ranked` is None if every row is ranked.
-    items : Ids or None
-        The items of the rows, None if they are not read.
     n_unlisted : ndarray of shape (n_users,), int
         The relevant items of each user that have no row.
     is_judged : bool
@@ -73,6 +73,8 @@ class Interactions(NamedTuple):
         The relevance of each row for nDCG; None: 1 if relevant.
     features : dict of ndarray of shape (n_rows,) or (n_rows, n_dimensions), float
         The values, or vectors, of the columns that metrics such as ``mean(column)`` read.
+    items : Ids, default None
+        The items of the rows, None if they are not read.
     n_repeated : int, default 0
         The number of rows that repeat the user and item of a row before, if this was counted.
     folded : Folded, default None
@@ -90,11 +92,11 @@ class Interactions(NamedTuple):
     users: Users
     relevant: Array
     scores: Scores
-    items: Ids | None
     n_unlisted: Array
-    is_judged: bool
-    grades: Array | None
-    features: Mapping[tuple[str, str], Array]
+    is_judged: bool = False
+    grades: Array | None = None
+    features: Mapping[tuple[str, str], Array] = MappingProxyType({})
+    items: Ids | None = None
     n_repeated: int = 0
     folded: Folded | None = None
     find_gains: Callable[[str], Gains] | None = None
@@ -192,46 +194,23 @@ def read_interactions(
     lenient, rows with a null user or relevance are left out, rows with a null score are not ranked,
     and a relevance column that cannot be read is ignored.
     """
-    rows = _drop_missing(frame, columns, options, lenient=lenient)
-    rows, users = _read_users(frame, columns, rows)
-    relevant = grades = None
-    if columns.relevant is not None:
-        with suppress(RecframeError) if lenient else nullcontext():
-            column = get_column(frame, columns.relevant, rows)
-            relevant, grades = read_relevance(column, options)
-    scores: Scores = {}
-    # Models share one column and its direction.
-    for label, is_low_best in zip(columns.score_columns, columns.ascending, strict=False):
-        column = get_column(frame, label, rows)
-        scores[label] = read_scores(column, users.groups, options, lenient, is_low_best)
-    models = None
-    if columns.model is not None:
-        scores, models = _split_by_model(scores, get_column(frame, columns.model, rows), columns)
-    features = {
-        key: read_feature(get_column(frame, label, rows), key[0], scores, options)
-        for key, label in columns.features
-    }
-    items = None
-    if columns.item is not None and (lenient or options.has_truth or options.duplicates != "keep"):
-        items = encode(get_column(frame, columns.item, rows), "item", lenient=lenient)
-        if len(users.ids) == users.groups.n_rows and not lenient:
-            check_no_texts(items.ids, columns.item, "df" if columns.scores else "truth")
+    rows, users = _read_users(frame, columns, options, lenient=lenient)
     interactions = Interactions(
         frame,
         columns,
         rows,
         users,
-        np.zeros(users.groups.n_rows, bool) if relevant is None else relevant,
-        scores,
-        items,
-        np.zeros(len(users.ids), np.int64),
-        relevant is not None,
-        grades,
-        features,
+        relevant=np.zeros(users.groups.n_rows, bool),
+        scores={},
+        n_unlisted=np.zeros(len(users.ids), np.int64),
     )
-    settled = interactions
-    if items is not None:
-        settled = _settle_repeats(interactions, options, models, lenient=lenient)
+    interactions, models = _read_values(interactions, options, lenient=lenient)
+    if columns.item is not None and (lenient or options.has_truth or options.duplicates != "keep"):
+        items = encode(get_column(frame, columns.item, rows), "item", lenient=lenient)
+        if len(users.ids) == users.groups.n_rows and not lenient:
+            check_no_texts(items.ids, columns.item, "df" if columns.scores else "truth")
+        interactions = interactions._replace(items=items)
+    settled = _settle_repeats(interactions, options, models, lenient=lenient)
     for label in () if lenient else columns.doubtful:
         with suppress(TypeError):  # Cells such as lists cannot be compared.
             check_model(interactions, label)
@@ -250,9 +229,10 @@ def find_empty_lists(frame: pd.DataFrame, columns: Columns) -> Array | None:
 
 
 def _read_users(
-    frame: pd.DataFrame, columns: Columns, rows: Array | None
+    frame: pd.DataFrame, columns: Columns, options: Options, *, lenient: bool
 ) -> tuple[Array | None, Users]:
     """Return the rows that have an item, and the users of these rows and of lists without items."""
+    rows = _drop_missing(frame, columns, options, lenient=lenient)
     is_empty = find_empty_lists(frame, columns)
     if is_empty is None:
         return rows, find_users(frame, columns.users, rows)
@@ -283,6 +263,30 @@ def _drop_missing(
     return rows
 
 
+def _read_values(
+    interactions: Interactions, options: Options, *, lenient: bool
+) -> tuple[Interactions, Array | None]:
+    """Return interactions with relevance, scores and features; and the models of rows, if any."""
+    columns, groups, read = interactions.columns, interactions.users.groups, interactions.get_column
+    if columns.relevant is not None:
+        with suppress(RecframeError) if lenient else nullcontext():
+            relevant, grades = read_relevance(read(columns.relevant), options)
+            interactions = interactions._replace(relevant=relevant, grades=grades, is_judged=True)
+    # Models share one column and its direction.
+    directions = zip(columns.score_columns, columns.ascending, strict=False)
+    scores = {
+        label: read_scores(read(label), groups, options, lenient, is_low_best)
+        for label, is_low_best in directions
+    }
+    models = None
+    if columns.model is not None:
+        scores, models = _split_by_model(scores, read(columns.model), columns)
+    features = {
+        key: read_feature(read(label), key[0], scores, options) for key, label in columns.features
+    }
+    return interactions._replace(scores=scores, features=features), models
+
+
 def _split_by_model(scores: Scores, column: pd.Series, columns: Columns) -> tuple[Scores, Array]:
     """Return the scores of each model, which ranks its rows only, and the model of each row.
 
@@ -307,7 +311,9 @@ def _settle_repeats(
     `models` are the models of rows, if there are several: a pair then becomes one row, which each
     model may rank.
     """
-    groups, codes = interactions.users.groups, interactions.items.codes  # type: ignore[union-attr]  # The caller has read items.
+    if interactions.items is None:
+        return interactions
+    groups, codes = interactions.users.groups, interactions.items.codes
     columns, is_checked = interactions.columns, options.duplicates == "raise" and not lenient
     # Truth is looked up in the sorted pairs of the frame; those of truth itself are not kept.
     pairs = SortedPairs(groups, codes, is_kept=options.has_truth and len(columns.scores) > 0)
@@ -327,66 +333,7 @@ def _settle_repeats(
         check_same_relevance(relevance.mask(nulls, 0) if nulls.any() else relevance, of_pairs)
     if models is None and options.duplicates in ("raise", "keep"):
         return interactions
-    return _fold(interactions, of_pairs, is_best=options.duplicates != "first")
-
-
-def _fold(interactions: Interactions, repeats: Repeats, *, is_best: bool) -> Interactions:
-    """Return interactions with one row for each pair: its first, with the best values of all."""
-    is_first = np.ones(len(interactions.relevant), bool)
-    is_first[repeats.rows] = False
-    first = np.flatnonzero(is_first)
-    if not is_best:
-        return interactions.take(first)
-    pair = np.cumsum(is_first) - 1
-    pair[repeats.rows] = pair[repeats.first]
-    grades = interactions.grades
-    best = interactions._replace(
-        folded=Folded(interactions.find_rows()[0], pair, interactions.scores),
-        relevant=_merge(np.logical_or, interactions.relevant, repeats),
-        scores={
-            label: _fold_scores(*values, repeats) for label, values in interactions.scores.items()
-        },
-        features={
-            key: _fold_values(interactions.features[key], repeats, interactions.get_column(label))
-            for key, label in interactions.columns.features
-        },
-        grades=None if grades is None else _merge(np.maximum, grades, repeats),
-    )
-    return best.take(first)
-
-
-def _merge(function: np.ufunc, values: Array, repeats: Repeats) -> Array:
-    """Return values in which a function merges all rows of a pair into its first row."""
-    merged = values.copy()
-    function.at(merged, repeats.first, values[repeats.rows])
-    return merged
-
-
-def _fold_scores(
-    values: Array, is_ranked: Array | None, repeats: Repeats
-) -> tuple[Array, Array | None]:
-    """Return scores and ranked rows; the first row of each pair has the best of the pair."""
-    if is_ranked is not None:
-        # A row that is not ranked must not be the best, so it gets the lowest possible value.
-        lowest = -np.inf if values.dtype.kind == "f" else np.iinfo(values.dtype).min
-        values = np.where(is_ranked, values, np.array(lowest, values.dtype))
-        is_ranked = _merge(np.logical_or, is_ranked, repeats)
-    return _merge(np.maximum, values, repeats), is_ranked
-
-
-def _fold_values(values: Array, repeats: Repeats, column: pd.Series) -> Array:
-    """Return values, one for each pair at its first row; raise if a pair has several."""
-    highest, lowest = (_merge(one, values, repeats) for one in (np.fmax, np.fmin))
-    differs = np.unique(np.nonzero(highest > lowest)[0])
-    if len(differs):
-        cells = column.iloc[[differs[0], *repeats.rows[repeats.first == differs[0]]]].dropna()
-        one, other, *_ = sorted({*map(quote, cells)})
-        raise RecframeError(
-            f"{quote(column.name)}: a user and item that duplicates='max' makes one row must have "
-            f"one value, but {len(differs)} have several (such as {one} and {other}). Pass "
-            "duplicates='first', or give each pair one value."
-        )
-    return highest
+    return fold_pairs(interactions, of_pairs, is_best=options.duplicates != "first")
 
 
 def complete_rows(

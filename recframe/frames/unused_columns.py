@@ -54,13 +54,15 @@ def list_others(
     """Return the labels that by name and dtype may divide rows, and the labels of other scores."""
     may_divide = is_infer(options.user) or options.model is not None
     may_rank = is_infer(options.score) and len(columns.score_columns) == 1
-    kinds = {label: dtype.kind for label, dtype in list_fields(sample)}
+    roles = {label: find_role(label) for label in columns.others if columns.users}
+    labels = [label for label, role in roles.items() if role is None or role == "user"]
+    kinds = {label: dtype.kind for label, dtype in list_fields(sample)} if labels else {}
     others, floats = list[Hashable](), list[Hashable]()
-    for label in columns.others if columns.users else ():
-        role, kind = find_role(label), kinds[label]
-        if role == "user" and asks_unit:
-            others.append(label)
-        elif role is None:  # Numbers of times and events divide nothing.
+    for label in labels:
+        kind = kinds[label]
+        if roles[label] == "user":
+            others += [label] * asks_unit
+        else:  # Numbers of times and events divide nothing.
             is_number = kind in "iu" and not (is_of_row(label) or is_time(label))
             is_other = kind in "MOU" or (kind in "biuf" and is_flag(label))
             others += [label] * (may_divide and (is_number or is_other))
@@ -102,24 +104,28 @@ def _concat(places: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 class SeenRows(NamedTuple):
-    """A sample of rows, and the positions of the rows `kept`: their users have all rows in it.
-
-    `kept` is None for all rows, and `user` has the user of each row kept.
-    """
+    """All rows of some users, and the user of each row as a code."""
 
     frame: pd.DataFrame
     user: Array
-    kept: Array | None
 
     def factorize(self, label: Hashable) -> tuple[Array, pd.Index[Any]]:
-        """Return the codes and values of a column in the rows kept, none for unhashable cells."""
+        """Return the codes and values of a column, none for unhashable cells."""
         with suppress(*DAMAGE):
-            return _factorize(self.frame, label, self.kept)
+            return _factorize(self.frame, label)
         return np.empty(0, int), pd.Index([])
+
+    def count_cells(self, codes: Array, n_values: int) -> tuple[Array, Array, int]:
+        """Return each user's values as cells, their rows, and the users with several values.
+
+        A cell is one integer, from which the value is the remainder by `n_values`.
+        """
+        cells, counts = np.unique(self.user * n_values + codes, return_counts=True)
+        return cells, counts, int(np.count_nonzero(np.bincount(cells // n_values) > 1))
 
     def list_steps(self, score: Hashable, values: pd.Index[Any], codes: Array) -> Array:
         """Return how much integers rise from row to row of each user in order of scores."""
-        scores = get_column(self.frame, score, self.kept)
+        scores = get_column(self.frame, score)
         if values.dtype.kind not in "iu" or not is_numeric_dtype(scores.dtype):
             return np.empty(0)
         order = np.lexsort((scores.to_numpy(float, na_value=np.nan), self.user))
@@ -137,13 +143,12 @@ def check_others(
         user = combine(*(_factorize(rows, label)[0] for label in columns.users))
     except DAMAGE:  # Reading all rows refuses invalid ids.
         return
-    kept = None
+    check_splits(rows, labels, columns, options)
     if len(places) > 1 or len(rows) >= MOST_SEEN:  # The users at both ends may have more rows.
         ends = np.cumsum([len(place) for place in places])
-        kept = np.flatnonzero(~np.isin(user, user[[0, *ends[:-1], *(ends - 1)]]))
-        user = pd.factorize(user[kept])[0]
-    check_splits(rows, labels, columns, options)
-    seen = SeenRows(rows, user, kept)
+        is_complete = ~np.isin(user, user[[0, *ends[:-1], *(ends - 1)]])
+        rows, user = rows[is_complete], pd.factorize(user[is_complete])[0]
+    seen = SeenRows(rows, user)
     for rank in [one for one in labels if not RANKS.isdisjoint(split_words(one))]:
         _check_rank(seen, rank, columns, options)
     for label in labels if user.max(initial=0) else ():
@@ -218,15 +223,14 @@ def check_unit(places: Sequence[pd.DataFrame], label: Hashable, columns: Columns
 
 def _check_other(seen: SeenRows, label: Hashable, columns: Columns, options: Options) -> None:
     """Raise if a column seems to hold lists or models; note one that may hold models."""
-    user, (codes, values) = seen.user, seen.factorize(label)
-    n_users, n_values = int(user.max()) + 1, len(values)
+    codes, values = seen.factorize(label)
+    n_users, n_values = int(seen.user.max()) + 1, len(values)
     if not 1 < n_values <= len(codes) // 2 or values.hasnans:
         return
-    cells, counts = np.unique(user * n_values + codes, return_counts=True)
+    cells, counts, n_several = seen.count_cells(codes, n_values)
     is_of_one, is_of_all = len(cells) == n_values, len(cells) >= NEARLY * n_users * n_values
     if not (is_of_one or is_of_all):
         return
-    n_several = int(np.count_nonzero(np.bincount(cells // n_values) > 1))
     are_lists = is_infer(options.user) and is_of_one and bool(np.mean(counts > 1) >= NEARLY)
     are_lists = are_lists and n_several > max(1, n_users // 2)
     least = 2 if columns.item is not None else n_values + 1  # Without items, values may be items.
@@ -237,15 +241,23 @@ def _check_other(seen: SeenRows, label: Hashable, columns: Columns, options: Opt
         return
     with suppress(*DAMAGE):  # Ids may be invalid.
         ids = [one for one in (columns.item, columns.relevant) if one is not None]
-        if _is_decided(codes, (_factorize(seen.frame, one, seen.kept)[0] for one in ids)):
+        if _is_decided(codes, (_factorize(seen.frame, one)[0] for one in ids)):
             return
     if are_lists:
-        raise _lists_error(label, columns, n_several, n_users)
+        reason = (
+            f"each value of the column {quote(label)} is in rows of one user alone, and "
+            f"{n_several:,} of {n_users:,} users that were looked at have several, as users have "
+            "who were shown several lists"
+        )
+        raise _lists_error(label, columns, reason)
     steps = seen.list_steps(columns.score_columns[0], values, codes)
-    follows_score = len(steps) > 0 and ((steps >= 0).all() or (steps <= 0).all())
-    if not follows_score:  # Numbers of pages rise or fall with the score of every user.
-        n_rows = np.bincount(user * n_values + codes, minlength=n_users * n_values)
-        _check_models(label, columns, values, n_rows.reshape(n_users, n_values))
+    if len(steps) and ((steps >= 0).all() or (steps <= 0).all()):
+        return  # Numbers of pages rise or fall with the score of every user.
+    n_rows = np.bincount(cells, counts, n_users * n_values).reshape(n_users, n_values)
+    if (n_rows == n_rows[:, :1]).all():
+        raise _models_error(label, columns, values)
+    if np.mean(n_rows == np.median(n_rows, axis=0)) >= NEARLY:
+        note(**{f"models:{quote(label)}": 1})
 
 
 def _check_days(seen: SeenRows, label: Hashable, columns: Columns, options: Options) -> None:
@@ -256,46 +268,29 @@ def _check_days(seen: SeenRows, label: Hashable, columns: Columns, options: Opti
     user, (codes, values) = seen.user, seen.factorize(label)
     if len(values) < 2 or values.hasnans or not is_infer(options.user) or options.has_truth:
         return
-    cells, counts = np.unique(user * len(values) + codes, return_counts=True)
+    _, counts, n_several = seen.count_cells(codes, len(values))
     n_users = int(user.max()) + 1
-    n_several = np.count_nonzero(np.bincount(cells // len(values)) > 1)
     if np.mean(counts > 1) < NEARLY or n_several <= max(1, n_users // 2):
         return
     is_open = False
     with suppress(*DAMAGE):  # Items may not be read, and ids may be invalid.
-        item, items = _factorize(seen.frame, columns.item, seen.kept)
+        item, items = _factorize(seen.frame, columns.item)
         relevant = [seen.factorize(columns.relevant)[0]] * (columns.relevant is not None)
         # An item that a user has twice is asked about as such. Without items that users share,
         # days may be those of documents.
         is_once = len(np.unique(combine(user, item))) == len(item) > len(items)
         is_open = is_once and not _is_decided(codes, [item, *relevant])
-    if not is_open:
-        return
-    both = [label, *columns.users]
-    raise RecframeError(
-        f"{n_several:,} of {n_users:,} users that were looked at have several rows at each of "
-        f"several values of {quote(label)}, as daily lists have: pass "
-        f"user={quote(both)} to rank each by itself; else pass user={quote(columns.user)}",
-        {"user": Choice([both, columns.user])},
-    )
+    if is_open:
+        reason = (
+            f"{n_several:,} of {n_users:,} users that were looked at have several rows at each of "
+            f"several values of {quote(label)}, as daily lists have"
+        )
+        raise _lists_error(label, columns, reason)
 
 
-def _check_models(label: Hashable, columns: Columns, values: Any, n_rows: Array) -> None:
-    """Raise if each user has as many rows of each value; note it if nearly all users have.
-
-    `n_rows` has a row for each user and a column for each value.
-    """
-    if (n_rows == n_rows[:, :1]).all():
-        raise _models_error(label, columns, values)
-    if np.mean(n_rows == np.median(n_rows, axis=0)) >= NEARLY:
-        note(**{f"models:{quote(label)}": 1})
-
-
-def _factorize(
-    frame: pd.DataFrame, label: Hashable, rows: Array | None = None
-) -> tuple[Array, pd.Index[Any]]:
+def _factorize(frame: pd.DataFrame, label: Hashable) -> tuple[Array, pd.Index[Any]]:
     """Return the values of a column as codes, and the value of each code."""
-    codes, values = pd.factorize(get_column(frame, label, rows), use_na_sentinel=False)
+    codes, values = pd.factorize(get_column(frame, label), use_na_sentinel=False)
     return codes, pd.Index(values)
 
 
@@ -313,12 +308,8 @@ def _are_times_or_texts(values: pd.Index[Any], *, are_models: bool) -> bool:
 
 
 def _is_decided(codes: Array, others: Iterable[Array]) -> bool:
-    """Return whether another column decides the values of a column, and repeats some of its own."""
-    for by in others:
-        n_pairs, n_values = len(np.unique(combine(by, codes))), int(by.max()) + 1
-        if n_pairs == n_values < len(by):
-            return True
-    return False
+    """Return whether another column, with values that repeat, decides the values of a column."""
+    return any(len(np.unique(combine(by, codes))) == by.max() + 1 < len(by) for by in others)
 
 
 def _check_rank(seen: SeenRows, label: Hashable, columns: Columns, options: Options) -> None:
@@ -337,13 +328,11 @@ def _check_rank(seen: SeenRows, label: Hashable, columns: Columns, options: Opti
         )
 
 
-def _lists_error(label: Hashable, columns: Columns, n_several: int, n_users: int) -> RecframeError:
+def _lists_error(label: Hashable, columns: Columns, reason: str) -> RecframeError:
     """Return the refusal that asks whether a column tells the lists of a user apart."""
     both = [label, *columns.users]
     return RecframeError(
-        f"each value of the column {quote(label)} is in rows of one user alone, and {n_several:,} "
-        f"of {n_users:,} users that were looked at have several, as users have who were shown "
-        f"several lists: pass user={quote(both)} to rank each by itself; else pass "
+        f"{reason}: pass user={quote(both)} to rank each by itself; else pass "
         f"user={quote(columns.user)}",
         {"user": Choice([both, columns.user])},
     )

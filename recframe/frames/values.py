@@ -52,10 +52,10 @@ class Gains(NamedTuple):
 
 def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array | None]:
     """Return which rows are relevant, and the grades of rows; None if they have no grades."""
-    label = relevance.name
-    if has_nulls(relevance):
-        nulls, answer = find_nulls(relevance), {"null_relevance": "nonrelevant"}
+    label, nulls = relevance.name, find_nulls(relevance)
+    if nulls.any():
         if options.null_relevance == "raise":
+            answer = {"null_relevance": "nonrelevant"}
             remedy = (
                 "Pass the judgments as truth=, which counts relevant items that are in no list too "
                 "(a merge with the lists has lost them). Where null means not relevant, as not "
@@ -265,15 +265,10 @@ def _means_number(value: Any) -> bool:
     return True
 
 
-def has_nulls(column: pd.Series) -> bool:
-    """Return whether a column has a null; a NaN inside a nullable column counts as null."""
-    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
-        return False
-    return bool(find_nulls(column).any())
-
-
 def find_nulls(column: pd.Series) -> Array:
     """Return which values of a column are null; a NaN inside a nullable column counts as null."""
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
+        return np.zeros(len(column), bool)
     try:
         nulls = column.isna().to_numpy(bool)
     except ArithmeticError as error:
@@ -369,8 +364,6 @@ def check_digits(floats: Array, what: str) -> None:
     if floats.dtype.kind != "f":
         return
     limit = 2.0 ** (np.finfo(floats.dtype).nmant + 1)
-    if floats.min(initial=0) > -limit and floats.max(initial=0) < limit:
-        return
     large = floats[np.abs(floats) >= limit]
     if len(large):  # NaN is not large.
         raise RecframeError(

@@ -12,7 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from recframe.kernel.threads import ROWS_PER_THREAD, Array, in_slices, in_threads, n_processors
+from recframe.kernel.threads import (
+    ROWS_PER_THREAD,
+    Array,
+    in_batches,
+    in_slices,
+    in_threads,
+    n_processors,
+)
 
 SLICE = 1 << 17  # rows of whole users; the cache holds them while they are sorted
 MOST_BITS = 63 - 2 * (SLICE - 1).bit_length()  # a key's bits for items, next to users and positions
@@ -138,14 +145,8 @@ def argsort(codes: Array) -> Array:
 def take_rows(values: Array, rows: Array) -> Array:
     """Return the values of rows, taken in threads."""
     taken = np.empty(len(rows), values.dtype)
-
-    def take(start: int, stop: int) -> None:
-        for first in range(start, stop, SLICE):  # NumPy copies the rows as integers of 64 bits
-            batch = slice(first, min(first + SLICE, stop))
-            # Without "clip" NumPy gathers into a buffer first.
-            values.take(rows[batch], out=taken[batch], mode="clip")
-
-    in_slices(take, len(rows))
+    # NumPy copies the rows of a batch as integers of 64 bits, and without "clip" also its values.
+    in_batches(lambda batch: values.take(rows[batch], out=taken[batch], mode="clip"), len(rows))
     return taken
 
 

@@ -32,8 +32,8 @@ from recframe.kernel.grouping import (
     sort,
 )
 from recframe.kernel.keys import LEAST, KeyKind, Layout, SortedKeys, drop_bits
-from recframe.kernel.scores import BATCH, find_bits, rank_densely, rankable
-from recframe.kernel.threads import Array, in_slices, n_processors
+from recframe.kernel.scores import find_bits, rank_densely, rankable
+from recframe.kernel.threads import Array, in_batches, in_slices, n_processors
 
 COUNTED = 1 << 20  # rows counted at a time; threads wait for one another between calls of NumPy
 RUN = 1 << 22  # rows whose metrics one thread computes at a time
@@ -101,7 +101,7 @@ class Rankings(NamedTuple):
         """How many rows the ranking of each user has."""
         if self.is_ranked is None:
             return np.diff(self.groups.offsets)
-        return np.bincount(self.groups.codes[self.is_ranked], minlength=self.groups.n_groups)
+        return self.groups.count(self.is_ranked)
 
 
 class Rows(NamedTuple):
@@ -146,27 +146,6 @@ class RankedRows(NamedTuple):
         return np.repeat(np.arange(len(sizes)), sizes), sizes
 
 
-class Attempt(NamedTuple):
-    """Rows ranked by keys that may be too short.
-
-    Parameters
-    ----------
-    ranked : RankedRows
-        The rows.
-    doubtful : ndarray of shape (n_doubtful,), int
-        The users with rows that look tied but may differ, as indexes into `ranked.users`.
-    shortest : KeyKind
-        The shortest kind of keys under which rows looked tied but may differ.
-    next_kind : KeyKind
-        The kind to try first for later users.
-    """
-
-    ranked: RankedRows
-    doubtful: Array
-    shortest: KeyKind
-    next_kind: KeyKind
-
-
 class Ranker:
     """Ranks rows in runs of users; a run has all rows of its users.
 
@@ -205,17 +184,18 @@ class Ranker:
         kind = KeyKind.SHORT if self._sorted is None else KeyKind.LONG
         offsets = self._groups.offsets
         for batch in pairwise(cut_users(offsets, users, COUNTED)):
-            ranked, doubtful, shortest, kind = self._rank(slice(*batch), kind)
+            ranked, doubtful, next_kind = self._rank(slice(*batch), kind)
             while len(doubtful):
+                kind = KeyKind(kind + 1)
                 sizes = np.diff(ranked.offsets)[doubtful]
                 user, number = number_members(sizes)
                 positions = ranked.offsets[doubtful][user] + number
                 ranker = self._select(positions + offsets[batch[0]], sizes)
-                attempt = ranker._rank(slice(0, len(sizes)), KeyKind(shortest + 1))
-                marks = attempt.ranked.marks
-                ranked.marks[positions] = positions[marks] if self._by_row else marks
-                ranked.is_tied[positions] = attempt.ranked.is_tied
-                doubtful, shortest = doubtful[attempt.doubtful], attempt.shortest
+                again, still_doubtful, _ = ranker._rank(slice(0, len(sizes)), kind)
+                marks = positions[again.marks] if self._by_row else again.marks
+                ranked.marks[positions], ranked.is_tied[positions] = marks, again.is_tied
+                doubtful = doubtful[still_doubtful]
+            kind = next_kind
             yield ranked
 
     def _select(self, positions: Array, sizes: Array) -> Self:
@@ -235,29 +215,31 @@ class Ranker:
             return None
         keys = np.empty(groups.n_rows, layout.dtype)
 
-        def write(start: int, stop: int) -> None:
-            for first in range(start, stop, BATCH):
-                batch = slice(first, min(first + BATCH, stop))
-                rows, users = self._rows.take(batch), groups.codes[batch].astype(layout.dtype)
-                bits = drop_bits(self._bits.read(rows.scores), layout.n_lost)
-                users <<= layout.dtype(layout.user)
-                np.bitwise_or(self._join(layout, bits, rows), users, out=keys[batch])
+        def write(batch: slice) -> None:
+            rows, users = self._rows.take(batch), groups.codes[batch].astype(layout.dtype)
+            bits = drop_bits(self._bits.read(rows.scores), layout.n_lost)
+            users <<= layout.dtype(layout.user)
+            np.bitwise_or(self._join(layout, bits, rows), users, out=keys[batch])
 
-        in_slices(write, len(keys))
+        in_batches(write, len(keys))
         keys = sort(keys)
         users = np.arange(groups.n_groups, dtype=keys.dtype) << keys.dtype.type(layout.user)
         starts = in_slices(lambda a, b: np.searchsorted(keys, users[a:b]), len(users))
         groups.offsets = np.concatenate([*starts, [len(keys)]])
         return SortedKeys(keys, layout)
 
-    def _rank(self, users: slice, kind: KeyKind) -> Attempt:
-        """Return the rows of users in the order of keys of this kind, or of longer ones."""
+    def _rank(self, users: slice, kind: KeyKind) -> tuple[RankedRows, Array, KeyKind]:
+        """Return the rows of users in the order of keys of this kind, or of longer ones.
+
+        Also return the users with rows that look tied but may differ, as indexes into `users`, and
+        the kind of keys to try first for later users.
+        """
         offsets = self._groups.offsets[users.start : users.stop + 1]
         offsets = offsets - offsets[0]
         marks = np.empty(offsets[-1], np.int64 if self._by_row else self._rows.grades.dtype)
         is_tied = np.zeros(len(marks), bool)
         is_unranked = None if self._rows.is_ranked is None else np.empty(len(marks), bool)
-        doubtful, shortest = list[Array](), KeyKind.DENSE
+        doubtful = list[Array]()
         for first, stop in pairwise(cut_users(offsets, slice(0, len(offsets) - 1), SLICE)):
             inside = slice(int(offsets[first]), int(offsets[stop]))
             keys, layout, numbered = self._sort(users.start + first, users.start + stop, kind)
@@ -280,10 +262,8 @@ class Ranker:
                 kind = KeyKind.LONG
             if len(rows):
                 doubtful.append(np.searchsorted(offsets, rows + inside.start, side="right") - 1)
-                shortest = min(shortest, layout.kind)
         ranked = RankedRows(users, offsets, marks, is_tied, is_unranked)
-        again = np.unique(np.concatenate(doubtful)) if doubtful else NONE
-        return Attempt(ranked, again, shortest, kind)
+        return ranked, np.unique(np.concatenate(doubtful)) if doubtful else NONE, kind
 
     def _sort(self, first: int, stop: int, kind: KeyKind) -> SortedKeys:
         """Return the sorted keys of users, of this kind or the next kind that fits."""

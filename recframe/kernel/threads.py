@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from threading import get_ident
 from typing import Any, TypeVar
@@ -24,9 +24,9 @@ Task = TypeVar("Task")
 VARIABLE = "RECFRAME_MAX_THREADS"
 QUOTA = Path("/sys/fs/cgroup/cpu.max")  # a file of control groups, version 2
 ROWS_PER_THREAD = 1 << 17  # work on fewer rows ends before another thread has started
-_n_sharing: ContextVar[int] = ContextVar(
-    "_n_sharing", default=1
-)  # threads that share the processors
+BATCH = 1 << 16  # rows that are read at a time, so that they stay in the cache
+# The number of threads that share the processors.
+_n_sharing: ContextVar[int] = ContextVar("_n_sharing", default=1)
 
 
 def in_slices(function: Callable[[int, int], Result], n_rows: int) -> list[Result]:
@@ -38,29 +38,28 @@ def in_slices(function: Callable[[int, int], Result], n_rows: int) -> list[Resul
     return in_threads(function, pairwise(bounds))
 
 
+def in_batches(function: Callable[[slice], Result], n_rows: int) -> list[Result]:
+    """Call a function with each of many slices of rows, which the cache holds."""
+    results = in_slices(
+        lambda start, stop: [
+            function(slice(first, min(first + BATCH, stop))) for first in range(start, stop, BATCH)
+        ],
+        n_rows,
+    )
+    return list(chain.from_iterable(results))
+
+
 def in_threads(function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]) -> list[Result]:
     """Call a function with each tuple of arguments; several calls run in threads.
 
-    The calling thread also works, on the last tasks first, while other threads are starting.
+    The first task that fails decides which error is raised.
     """
     tasks = list(tasks)
-    n_threads = len(tasks) if len(tasks) < 2 else min(len(tasks), n_processors())
+    n_threads = min(len(tasks), n_processors()) if len(tasks) > 1 else 1
     if n_threads < 2:
         return [function(*task) for task in tasks]
-    pool = ThreadPoolExecutor(n_threads - 1)
-    submitted = [pool.submit(function, *task) for task in tasks]
-    last: list[Result] = []
-    try:
-        while submitted and submitted[-1].cancel():
-            submitted.pop()
-            last.append(function(*tasks[len(submitted)]))
-        return [one.result() for one in submitted] + last[::-1]
-    except Exception:
-        for one in submitted:
-            one.result()  # the first task that failed decides which error is raised
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
+    with ThreadPoolExecutor(n_threads) as pool:
+        return list(pool.map(lambda task: function(*task), tasks))
 
 
 def run_ahead(

@@ -1,50 +1,7 @@
 """The metrics: their definitions, and functions of one ranking in arrays. NumPy only."""
 
-from recframe.metrics.arrays import (
-    all_relevant,
-    auc,
-    average_precision,
-    bpref,
-    capped_average_precision,
-    capped_recall,
-    dcg,
-    err,
-    f1,
-    fall_out,
-    hit_rate,
-    judged,
-    ndcg,
-    precision,
-    precision_at_k,
-    r_precision,
-    rbp,
-    recall,
-    recall_at_k,
-    reciprocal_rank,
-)
-
-__all__ = [
-    "all_relevant",
-    "auc",
-    "average_precision",
-    "bpref",
-    "capped_average_precision",
-    "capped_recall",
-    "dcg",
-    "err",
-    "f1",
-    "fall_out",
-    "hit_rate",
-    "judged",
-    "ndcg",
-    "precision",
-    "precision_at_k",
-    "r_precision",
-    "rbp",
-    "recall",
-    "recall_at_k",
-    "reciprocal_rank",
-]
+from recframe.metrics.arrays import *  # noqa: F403 - the names in its __all__
+from recframe.metrics.arrays import __all__ as __all__
 
 
 def __dir__() -> list[str]:

@@ -14,6 +14,29 @@ from recframe.metrics.measure import measure_ranking, refuse_masked
 from recframe.metrics.names import FOR_EACH, make_metric
 from recframe.public_calls import public
 
+__all__ = [
+    "all_relevant",
+    "auc",
+    "average_precision",
+    "bpref",
+    "capped_average_precision",
+    "capped_recall",
+    "dcg",
+    "err",
+    "f1",
+    "fall_out",
+    "hit_rate",
+    "judged",
+    "ndcg",
+    "precision",
+    "precision_at_k",
+    "r_precision",
+    "rbp",
+    "recall",
+    "recall_at_k",
+    "reciprocal_rank",
+]
+
 FLAGS = (bool, np.bool_)
 Arguments = ParamSpec("Arguments")
 DESCRIPTION = """

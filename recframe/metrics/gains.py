@@ -9,12 +9,11 @@ import numpy as np
 
 from recframe.kernel.counting import Counts, Depth, count, find_positions
 from recframe.kernel.grouping import SLICE, argsort, combine, cut_users, number_members, sort
-from recframe.kernel.ranking import Ranker, Rankings, TieRule
+from recframe.kernel.ranking import Ranker, Rankings, Rows, TieRule
 from recframe.kernel.threads import Array
-from recframe.metrics.ties import Hits, expected_hits, sum_by
+from recframe.metrics.ties import Fractions, expected_hits, sum_by
 
 MOST_SPREAD = 1 << 8  # integer gains are numbered by subtraction if their range is below this
-Sum = tuple[Array, Array]  # numerator and denominator of each user
 Feature = tuple[str, str]  # a metric that reads a column, and the name of the column in it
 
 
@@ -94,7 +93,7 @@ def rank_ideal(codes: Array, n_users: int, gain: Array, user: Array, unlisted: A
 
 def sum_columns(
     rankings: Rankings, rule: TieRule, cut_offs: tuple[int, ...], columns: Mapping[Feature, Array]
-) -> dict[tuple[Feature, int], Sum]:
+) -> dict[tuple[Feature, int], Fractions]:
     """Return each user's expected sum of each column over the first k rows, for each cut-off k.
 
     `columns` has the values or the vectors of rows. A sum is a numerator and a denominator, so that
@@ -128,7 +127,9 @@ def _sum_sorted(group: Array, values: Array, n_groups: int) -> Array:
     return sum_by(group[order], values[order], n_groups)
 
 
-def _sum_differences(half: Array, values: Array, row: Array, chosen: Array, among: Array) -> Sum:
+def _sum_differences(
+    half: Array, values: Array, row: Array, chosen: Array, among: Array
+) -> Fractions:
     """Return each user's expected sum of differences over the pairs of the first rows.
 
     The tie across the cut has t rows (`among`), and m of them (`chosen`) are above the cut. Pairs
@@ -204,12 +205,11 @@ def rank_judged(
     """Return the rankings of judged rows; `rows` has a flag for each judged row."""
     if rankings.is_ranked is not None:
         lost = rows & ~rankings.is_ranked & (rankings.grades == 0)
-        n_others = n_others + np.bincount(rankings.groups.codes[lost], minlength=len(n_others))
+        n_others = n_others + rankings.groups.count(lost)
     hits = Ranker(rankings._replace(grades=rows.view(np.uint8)), rule)
     judged = np.flatnonzero(rows)
-    others = (None if each is None else each[judged] for each in rankings[1:])
-    alone = Ranker(Rankings(rankings.groups.take(judged), *others), rule)  # type: ignore[arg-type]  # a field stays None or an array
-    return JudgedRankings(hits, alone, n_unlisted, n_others)
+    alone = Rankings(rankings.groups.take(judged), *Rows(*rankings[1:]).take(judged))
+    return JudgedRankings(hits, Ranker(alone, rule), n_unlisted, n_others)
 
 
 class JudgedRows:
@@ -220,12 +220,11 @@ class JudgedRows:
     ) -> None:
         self._rankings, self._rule = rankings, rule
         self._users, self._cut_offs = users, cut_offs
-        self.n_others = rankings.n_others[
-            users
-        ]  # judged items that are neither relevant nor ranked
+        # The number of judged items that are neither relevant nor ranked.
+        self.n_others = rankings.n_others[users]
 
     @cached_property
-    def hits(self) -> dict[int, Hits]:
+    def hits(self) -> dict[int, Fractions]:
         """The number of judged rows among the first k, as numerator and denominator, by cut-off."""
         none = np.zeros_like(self._rankings.n_others)
         depth = Depth(self._cut_offs[-1], at_n_relevant=False)

@@ -10,9 +10,9 @@ import numpy as np
 from recframe.kernel.counting import Counts
 from recframe.kernel.grouping import run_starts
 from recframe.kernel.threads import Array
-from recframe.metrics.gains import Feature, Grades, JudgedRows, Sum
+from recframe.metrics.gains import Feature, Grades, JudgedRows
 from recframe.metrics.ties import (
-    Hits,
+    Fractions,
     Spread,
     StopChances,
     Ties,
@@ -46,7 +46,7 @@ class RankStatistics:
         self,
         counts: Counts,
         grades: Grades | None = None,
-        sums: Mapping[tuple[Feature, int], Sum] = MappingProxyType({}),
+        sums: Mapping[tuple[Feature, int], Fractions] = MappingProxyType({}),
         judged: JudgedRows | None = None,
     ) -> None:
         self.counts = counts
@@ -55,7 +55,7 @@ class RankStatistics:
         self.judged = judged
         # By the highest grade: the depth, and the chances to stop down to it.
         self.stop_chances: dict[float, tuple[float, StopChances]] = {}
-        self._hits: dict[int, Hits] = {}
+        self._hits: dict[int, Fractions] = {}
 
     @classmethod
     def of_hits(cls, n_ranked: Array, n_relevant: Array, k: int, hits: Array) -> Self:
@@ -65,7 +65,7 @@ class RankStatistics:
         statistics._hits[k] = hits, np.ones_like(hits)
         return statistics
 
-    def hits(self, k: int) -> Hits:
+    def hits(self, k: int) -> Fractions:
         """Return the number of relevant rows among the first k, as numerator and denominator."""
         if k not in self._hits:
             self._hits = {k: expected_hits(self.counts, k)}  # metrics come by cut-off

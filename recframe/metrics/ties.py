@@ -28,7 +28,7 @@ from recframe.kernel.counting import Counts
 from recframe.kernel.grouping import combine, number_members, run_starts
 from recframe.kernel.threads import Array
 
-Hits = tuple[Array, Array]  # numerator and denominator of each user
+Fractions = tuple[Array, Array]  # numerator and denominator of each user
 NEGLIGIBLE = 75.0  # a position that is reached with probability e**-75 adds nothing
 MOST_VALUES = 16  # equal ties are computed once if satisfactions have at most so many values
 
@@ -71,31 +71,33 @@ def find_ties(counts: Counts, gain: Array | None = None) -> Ties:
     if gain is not None:
         tie, _ = number_members(np.diff(rows, append=len(gain)))
         gain = (sum_by(tie, gain, len(rows)) / counts.tied[rows])[tie]
-    _, _, user, above, tied, *_ = split_ties(counts, rows, are_equal=True)
-    rows = run_starts(user, above)
-    size, n_relevant = tied[rows], np.diff(rows, append=len(user))
-    _, n_above = number_members(np.diff(run_starts(user), append=len(user)))
+    user, above, size, rows = split_ties(counts, rows, are_equal=True)
+    n_relevant = np.diff(rows, append=len(counts.user))
+    _, n_above = number_members(np.diff(run_starts(counts.user), append=len(counts.user)))
     chance = n_relevant / size
     gain = chance if gain is None else gain[rows]
-    return Ties(user[rows], above[rows], size, n_relevant, n_above[rows], chance, gain)
+    return Ties(user, above, size, n_relevant, n_above[rows], chance, gain)
 
 
-def split_ties(counts: Counts, rows: Array, are_equal: Array | bool) -> Counts:
-    """Return counts in which the rows of a tie follow each other, if all are relevant and equal.
+def split_ties(
+    counts: Counts, rows: Array, are_equal: Array | bool
+) -> tuple[Array, Array, Array, Array]:
+    """Return each tie's user, rows above it, size and first row.
 
-    `rows` are the first rows of ties, `are_equal` has a flag for each tie of equal rows.
+    If all rows of a tie are relevant and equal, each becomes a tie of one row. `rows` are the first
+    rows of ties, `are_equal` has a flag for each tie of equal rows.
     """
-    n_rows = len(counts.user)
-    if len(rows) == n_rows:
-        return counts
-    sizes = np.diff(rows, append=n_rows)
-    tie, nth = number_members(sizes)
-    is_split = (are_equal & (sizes == counts.tied[rows]))[tie]
-    above, tied = counts.above + nth * is_split, np.where(is_split, 1, counts.tied)
-    return counts._replace(above=above, tied=tied)
+    above, tied = counts.above, counts.tied
+    if len(rows) < len(above):
+        sizes = np.diff(rows, append=len(above))
+        tie, nth = number_members(sizes)
+        is_split = (are_equal & (sizes == tied[rows]))[tie]
+        above, tied = above + nth * is_split, np.where(is_split, 1, tied)
+        rows = run_starts(counts.user, above)
+    return counts.user[rows], above[rows], tied[rows], rows
 
 
-def expected_hits(counts: Counts, cut_off: int | Array) -> Hits:
+def expected_hits(counts: Counts, cut_off: int | Array) -> Fractions:
     """Return the expected number of relevant rows above a cut-off, one for all or one for each row.
 
     A tie above the cut counts fully. In a tie across the cut, (cut - above) rows come before the
@@ -196,9 +198,7 @@ def find_stop_chances(counts: Counts, satisfaction: Array, k: int | None) -> Sto
     rows = run_starts(counts.user, counts.above)
     lowest = np.minimum.reduceat(satisfaction, rows)
     are_equal = lowest == np.maximum.reduceat(satisfaction, rows)
-    _, _, user, above, tied, *_ = split_ties(counts, rows, are_equal)
-    rows = run_starts(user, above)
-    user, above, size = user[rows], above[rows], tied[rows]
+    user, above, size, rows = split_ties(counts, rows, are_equal)
     n_relevant = np.diff(rows, append=len(satisfaction))
     _, nth = number_members(np.diff(run_starts(user), append=len(user)))
     reached = products_before(np.multiply.reduceat(1 - satisfaction, rows), nth)
