@@ -369,7 +369,7 @@ def list_changed(options: Options) -> dict[str, Any]:
 
 def _format_value(name: str, value: Any) -> str:
     """Return a value as Python code; a frame is shown by the name of its option."""
-    if isinstance(value, Choice):
+    if value is ... or isinstance(value, Choice):
         return "..."
     if isinstance(value, pd.DataFrame):
         return name

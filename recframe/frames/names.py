@@ -141,10 +141,6 @@ def check_label(frame: pd.DataFrame, role: str, *labels: Hashable) -> None:
     listed = list_labels(frame)
     n_columns, seen = Counter(listed), set()
     for label in labels:
-        if label is ...:
-            raise MissingColumnError(
-                f"{role}=... stands for a column of your choice; the frame has {shown(listed)}"
-            )
         if not is_key(label) or n_columns[label] == 0:
             near = find_near(label, listed)
             hint = f"; did you mean {quote(near[0])}?" if near else ""

@@ -189,6 +189,8 @@ def find_answers(frame: pd.DataFrame, roles: Roles, options: Options) -> dict[st
         alone = [label for label in fits if kinds[label] in meaning.alone]
         if name == "score":
             fits, alone = _select_numbers(fits, alone)
+        else:
+            fits = [label for label in fits if not less_is_better(label)]
         is_pivot = name == "score" and frame.columns.name is not None
         if not labels and (len(alone) == 1 or (alone and is_pivot)):
             answers |= _take_only(name, alone, options)

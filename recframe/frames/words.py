@@ -21,7 +21,7 @@ MEANINGS_OF_WORDS = {
     "period": "date year month week weekday day hour",
     # Each row has its own value of these and of moments, so no two rows of a ranking share one.
     "row": "event row index uuid",
-    "id": "id ids code key no nr number sku ean gtin asin isbn",
+    "id": "id ids code key no nr number sku ean gtin asin isbn zip fold",
 }
 BY_MEANING = {meaning: frozenset(words.split()) for meaning, words in MEANINGS_OF_WORDS.items()}
 
