@@ -288,7 +288,8 @@ class RankingMethods(ABC, Generic[Table]):
     @property
     def _size(self) -> str:
         """The size of the frame in words, as far as it is known."""
-        return f"{self._sample.shape[1]:,} columns"
+        n_columns = self._sample.shape[1]
+        return f"{n_columns:,} column{'s' * (n_columns != 1)}"
 
     # An engine supplies these methods. Their arguments are checked.
 

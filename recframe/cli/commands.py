@@ -39,7 +39,7 @@ from recframe.cli.results import (
 )
 from recframe.console import DONE, shows_bar, tell
 from recframe.conventions import REMAINING
-from recframe.errors import RecframeError, shorten, show_path
+from recframe.errors import RecframeError, count_of, shorten, show_path
 from recframe.files.blocks import ROUTES, plan_blocks
 from recframe.files.footers import Files
 from recframe.files.limits import check_limits
@@ -161,7 +161,7 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
             rec.mean(labels, arguments.by, arguments.weights)
         raise
     tell_notes(notes, arguments, [REMAINING[options.like]] if options.like else [])
-    return DONE, f"{means.n_all:,} users"
+    return DONE, count_of(means.n_all, "user")
 
 
 def _measure_users(
@@ -196,7 +196,7 @@ def run_describe(arguments: Namespace) -> tuple[int, str]:
         words = ["recframe", "evaluate", *arguments.paths, *spell_flags(changed)]
         add_evaluate(parser := Parser())
         tell(f"note: recframe evaluate asks: {parser.spell_refusal(words, refusal)}")
-    return DONE, f"{opened[0].rows_in_words} rows"
+    return DONE, opened[0].rows_in_words
 
 
 def read_options(arguments: Namespace) -> Options:
