@@ -157,7 +157,8 @@ def ask_accessor(
     error: RecframeError, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> None:
     """Add all open questions to the refusal of a method's call."""
-    ask_all(error, function, args, kwargs, args[0]._as_asked())
+    if args[0]._asks_all:
+        ask_all(error, function, args, kwargs, args[0]._as_asked())
 
 
 class RankingMethods(ABC, Generic[Table]):
@@ -278,10 +279,8 @@ class RankingMethods(ABC, Generic[Table]):
             accessor=self,
             options=self._options,
             takes=self._takes,
-            can_repeat=lambda: self._asks_all,
             answer=lambda answers: self._answer(answers)._as_asked(),
-            call=self._call,
-            code=self._written or self._call,
+            code=self._call and (self._written or self._call),
             made=self._made,
         )
 

@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +15,7 @@ from recframe.errors import (
     quote,
     shorten,
 )
-from recframe.frames.words import N_KEPT, has_meaning, split_words
+from recframe.frames.words import has_meaning, split_words
 from recframe.kernel.threads import Array
 from recframe.options import INFER, is_key
 
@@ -77,7 +76,6 @@ def get_meaning(role: str) -> Meaning:
     return ROLE_MEANINGS[role.removeprefix("truth_")]
 
 
-@lru_cache(N_KEPT)
 def find_role(label: Hashable) -> str | None:
     """Return the role that a name means, None if it means no role."""
     return ROLES.get(plain_name(label))
@@ -130,8 +128,7 @@ def list_fields(frame: pd.DataFrame) -> list[tuple[Hashable, Any]]:
 
 def list_labels(frame: pd.DataFrame, taken: Iterable[Hashable] = ()) -> list[Hashable]:
     """Return the labels of all columns and named index levels, without those taken."""
-    levels = [name for name in frame.index.names if name is not None]
-    return remove_labels([*frame.columns, *levels], taken)
+    return remove_labels([label for label, _ in list_fields(frame)], taken)
 
 
 def check_label(frame: pd.DataFrame, role: str, *labels: Hashable) -> None:

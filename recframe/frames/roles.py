@@ -2,7 +2,6 @@
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
-from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import pandas as pd
@@ -27,7 +26,7 @@ from recframe.frames.names import (
     shown,
 )
 from recframe.frames.words import is_no_model, may_be_score
-from recframe.options import INFER, LISTS, MODELS, ROLE_LABELS, Models, Options
+from recframe.options import INFER, LISTS, ROLE_LABELS, Models, Options
 from recframe.other_tables import read_labels
 
 N_IDS_COMPARED = 1_000  # rows of a column whose ids are looked up in the other frame
@@ -54,8 +53,6 @@ class Role(NamedTuple):
 
 
 Roles = dict[str, Role]
-
-NO_ROLES: Mapping[str, Role] = MappingProxyType({})
 
 
 def find_roles(
@@ -119,18 +116,15 @@ def _infer_others(frame: pd.DataFrame, roles: Roles, needed: Mapping[str, bool])
 
 
 def _list_known(frame: pd.DataFrame) -> dict[str, list[Hashable]]:
-    """Return the labels of roles in a frame that is made of lists or runs."""
-    labels, made = {*list_labels(frame)}, frame.attrs.get(ROLE_LABELS, {})
-    known = {role: as_labels(label) for role, label in made.items()}
-    known = {role: one for role, one in known.items() if labels.issuperset(one)}
-    if find_role(frame.columns.name) == "score":  # `from_runs` names the axis so.
-        models = [one for one in frame.attrs.get(MODELS, ()) if one in frame] or frame.columns
-        fields = zip(frame.columns, frame.dtypes, strict=True)
-        numbers = [label for label, dtype in fields if dtype.kind in "iuf" and label in models]
-        roles = (None, "score", "model")
-        scores = [label for label in numbers if find_role(label) in roles and label is not None]
-        known |= {"score": [*scores]} if scores else {}
-    return known
+    """Return the labels of roles in a frame that is made of lists or runs, or in a pivot."""
+    kinds = {label: dtype.kind for label, dtype in list_fields(frame)}
+    made = {role: as_labels(label) for role, label in frame.attrs.get(ROLE_LABELS, {}).items()}
+    scores = [one for one in made.pop("score", []) if one in kinds]
+    known = {role: labels for role, labels in made.items() if kinds.keys() >= {*labels}}
+    if not scores and find_role(frame.columns.name) == "score":
+        numbers = [one for one in frame if kinds[one] in "iuf" and one is not None]
+        scores = [one for one in numbers if find_role(one) in (None, "score", "model")]
+    return known | ({"score": scores} if scores else {})
 
 
 def _settle_by_labels(frame: pd.DataFrame, roles: Roles, options: Options) -> None:
@@ -165,7 +159,7 @@ def _settle_by_values(
     if not names:
         return
     users, items = ([None] if roles[name].problem else roles[name].labels for name in ids)
-    of_truth = find_companion_roles(truth, [*users], items[0], options)
+    of_truth = find_companion_roles(truth, [*users], items[0], options, {})
     for name in names:
         both = (frame, roles, name), (truth, of_truth, f"truth_{name}")
         (rows, known, of), (others, open_roles, role) = both if ids[name] else both[::-1]
@@ -197,8 +191,8 @@ def find_companion_roles(
     frame: pd.DataFrame,
     users: list[Hashable],
     item: Hashable,
-    options: Options | None = None,
-    settled: Mapping[str, Role] = NO_ROLES,
+    options: Options | None,
+    settled: Mapping[str, Role],
 ) -> Roles:
     """Return the roles in truth, or without options those among excluded pairs.
 
