@@ -70,11 +70,11 @@ def find_roles(
     truth have a role if they are known by their values. A column that is `used` otherwise is not
     inferred as a score next to others.
     """
-    names = [name for name in NAMES if not (name == "relevant" and options.has_truth)]
-    passed = {name: label for name in names if not is_infer(label := getattr(options, name))}
-    roles = {name: _read_role(frame, name, label) for name, label in passed.items()}
-    for name, labels in _list_known(frame).items():
-        roles.setdefault(name, Role("inferred", labels))
+    roles = {name: Role("inferred", labels) for name, labels in _list_known(frame).items()}
+    for name in NAMES:
+        label = getattr(options, name)
+        if not (is_infer(label) or (name == "relevant" and options.has_truth)):
+            roles[name] = _read_role(frame, name, label)
     needs_item = options.needs_item or find_item_reader(options) != ""
     needed = {"user": True, "score": True}
     if needs_item or with_item or options.duplicates == "raise":
@@ -83,8 +83,8 @@ def find_roles(
         needed["relevant"] = True
     _infer_others(frame, roles, needed)
     score, free = roles["score"], remove_labels(roles["score"].labels, used)
-    is_inferred = score.how in ("inferred", "several")
-    if free and is_inferred and not isinstance(options.ascending, list):  # It counts all scores.
+    is_counted = isinstance(options.ascending, list)  # It has an entry for each score.
+    if free and score.how in ("inferred", "several") and not is_counted:
         roles["score"] = infer_role("score", free) if score.problem else Role("inferred", free)
     if len(set(score.labels)) < len(score.labels):  # Two columns have one name.
         roles["score"] = _read_role(frame, "score", score.labels)
