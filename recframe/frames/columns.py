@@ -116,7 +116,8 @@ def find_columns(
     used = [*used, *dict(features).values()]
     roles = find_roles(frame, options, with_relevant=with_relevant, with_item=with_item, used=used)
     settled = {name: roles.pop(name) for name in TRUTH_IDS if name in roles}
-    check_roles(frame, roles, options, call)
+    if any(role.how != "inferred" for role in roles.values()):  # inferred roles are never refused
+        check_roles(frame, roles, options, call)
     if not (with_item or options.needs_item or options.duplicates != "keep"):
         roles.pop("item", None)
     columns = _name_columns(

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from recframe.errors import (
     quote,
     shorten,
 )
-from recframe.frames.words import has_meaning, split_words
+from recframe.frames.words import N_KEPT, has_meaning, split_words
 from recframe.kernel.threads import Array
 from recframe.options import INFER, is_key
 
@@ -76,6 +77,7 @@ def get_meaning(role: str) -> Meaning:
     return ROLE_MEANINGS[role.removeprefix("truth_")]
 
 
+@lru_cache(N_KEPT)
 def find_role(label: Hashable) -> str | None:
     """Return the role that a name means, None if it means no role."""
     return ROLES.get(plain_name(label))

@@ -80,7 +80,7 @@ class Questions:
         return {name: one for name, one in self.answers.items() if isinstance(one, Choice)}
 
     def find_more(self, takes: Set[str]) -> None:
-        """Repeat the call with answers, of which it `takes` some, until it asks nothing new."""
+        """Repeat the call with answers that it `takes` until it asks nothing new."""
         while not self.is_done and len(self.messages) < MOST_ASKED:
             choices = self.choices
             of_lists = {"lists", "item", "model"}.intersection(choices)

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from recframe.errors import as_text
 
+N_KEPT = 1 << 10  # names whose answers are cached
 MEANINGS_OF_WORDS = {
     "score": "score scores similarity",
     "less is better": "rank ranking position distance dist loss logloss error cost nll mse rmse "
@@ -25,7 +26,6 @@ MEANINGS_OF_WORDS = {
 BY_MEANING = {meaning: frozenset(words.split()) for meaning, words in MEANINGS_OF_WORDS.items()}
 
 
-@lru_cache(1 << 10)  # Every call reads the names of all columns.
 def split_words(label: Hashable) -> tuple[str, ...]:
     """Return the words of a name: two for "KNNScore", one empty word if it is no text."""
     name = label.strip() if isinstance(label, str) else ""
@@ -38,6 +38,7 @@ def has_meaning(words: Iterable[str], *meanings: str) -> bool:
     return any(not BY_MEANING[meaning].isdisjoint(words) for meaning in meanings)
 
 
+@lru_cache(N_KEPT)
 def may_be_score(label: Hashable) -> bool:
     """Return whether the words of a name, such as knn_score, say that numbers are scores."""
     first, *others = words = split_words(label)
@@ -47,6 +48,7 @@ def may_be_score(label: Hashable) -> bool:
     return is_score and not has_meaning(words, "statistic")
 
 
+@lru_cache(N_KEPT)
 def is_no_model(label: Hashable) -> bool:
     """Return whether a score, such as credit_score, is by its name seldom a model's."""
     words = split_words(label)
@@ -54,6 +56,7 @@ def is_no_model(label: Hashable) -> bool:
     return has_meaning(next_to_score, "no model")
 
 
+@lru_cache(N_KEPT)
 def less_is_better(label: Hashable) -> bool:
     """Return whether a word of a label, which may be a tuple, says that less is better."""
     words = [word.rstrip("0123456789") for word in split_words(as_text(label))]
@@ -61,6 +64,7 @@ def less_is_better(label: Hashable) -> bool:
     return has_meaning(singular, "less is better")
 
 
+@lru_cache(N_KEPT)
 def is_time(label: Hashable) -> bool:
     """Return whether a word of a name stands for a time."""
     return has_meaning(split_words(label), "moment", "period")
