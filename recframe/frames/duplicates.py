@@ -178,7 +178,8 @@ def check_same_relevance(relevance: pd.Series, repeats: Repeats) -> None:
         both = f"{quote(first[differs[0]])} and {quote(again[differs[0]])}"
         raise RecframeError(
             f"relevant={quote(relevance.name)}: a user and item must have one relevance in the "
-            f"rows of all models, but has two in {count_of(len(differs), 'row')} (such as {both}). "
+            "rows of all models, but have another in "
+            f"{count_of(len(differs), 'row')} (such as {both}). "
             "Pass duplicates='max' for the highest, or the relevant pairs as truth.",
             {"duplicates": "max"},
         )

@@ -159,15 +159,9 @@ class Questions:
     def _spell_call(self) -> list[str]:
         """Return the lines of a call with answers, with the other choices as comments."""
         bound, parameters = self.bound, inspect.signature(self.function).parameters
-        passed = self.kwargs if bound is None else list_changed(bound.options)
-        made, answers = {} if bound is None else bound.made, self.list_answers()
-        # Answers other than choices are in the options of `bound` already, or are none of its own.
-        new = answers if bound is None else answers.keys() & self.choices.keys()
-        options = {name: passed[name] for name in passed if name not in self.dependent}
-        options |= {name: answers[name] for name in new}
-        lines = []
-        for name in [name for name in DEFAULTS if name in options]:
-            [spelled] = spell_arguments({name: options[name]})
+        answers, made = self.list_answers(), {} if bound is None else bound.made
+        options, lines = self._list_options(answers), []
+        for name, spelled in zip(options, spell_arguments(options), strict=True):
             text = f"{name}={made[name]}" if name in made else spelled
             is_choice = isinstance(options[name], Choice)
             is_new = name in answers and (is_choice or name not in parameters)
@@ -187,6 +181,14 @@ class Questions:
         frames = [name for name, one in options.items() if isinstance(one, pd.DataFrame)]
         frames = [*(["df"] if re.search(r"\bdf\b", lines[0]) else []), *frames]
         return [f"# {' and '.join(frames)}: as your call has them"] * bool(frames) + lines
+
+    def _list_options(self, answers: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options of the call with answers; `bound` has all but the choices."""
+        passed = self.kwargs if self.bound is None else list_changed(self.bound.options)
+        new = answers.keys() if self.bound is None else self.choices.keys() & answers.keys()
+        options = {name: passed[name] for name in passed if name not in self.dependent}
+        options |= {name: answers[name] for name in new}
+        return {name: options[name] for name in DEFAULTS if name in options}
 
 
 def _say_others(name: str, answer: Any) -> str:
