@@ -28,6 +28,8 @@ _REPR.maxlist = _REPR.maxtuple = _REPR.maxdict = _REPR.maxset = 12
 
 def quote(value: object) -> str:
     """Return the repr of a value on one line, cut if it is long."""
+    if value is ...:  # A pasted call has it where the caller has to choose.
+        return "... (it stands for your choice)"
     try:
         text = _REPR.repr(value)
     except Exception:  # an integer with too many digits, or a class whose repr fails

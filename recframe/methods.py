@@ -154,7 +154,8 @@ def ask_accessor(
     error: RecframeError, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> None:
     """Add all open questions to the refusal of a method's call."""
-    ask_all(error, function, args, kwargs, args[0]._as_asked())
+    if args[0]._asks_all:
+        ask_all(error, function, args, kwargs, args[0]._as_asked())
 
 
 class RankingMethods(ABC, Generic[Table]):
@@ -276,17 +277,16 @@ class RankingMethods(ABC, Generic[Table]):
             accessor=self,
             options=self._options,
             takes=self._takes,
-            can_repeat=lambda: self._asks_all,
             answer=lambda answers: self._answer(answers)._as_asked(),
-            call=self._call,
-            code=self._written or self._call,
+            code=self._call and (self._written or self._call),
             made=self._made,
         )
 
     @property
     def _size(self) -> str:
         """The size of the frame in words, as far as it is known."""
-        return f"{self._sample.shape[1]:,} columns"
+        n_columns = self._sample.shape[1]
+        return f"{n_columns:,} column{'s' * (n_columns != 1)}"
 
     # An engine supplies these methods. Their arguments are checked.
 

@@ -165,7 +165,8 @@ def join(names: list[str]) -> str:
 
 
 # For each kind: the names of its facts, and a sentence that is formatted with their numbers in this
-# order. {labels} are the labels of the first name, {counts} the labels with their numbers.
+# order. {labels} are the labels of the first name, {counts} the labels with their numbers,
+# {users} the number of users in words.
 KINDS: dict[str, tuple[str, str | Callable[[Facts, Any], str]]] = {
     "cut": (
         "rankings rankings_longer_than_recall rankings_of rankings_without_relevant_rows",
@@ -205,7 +206,7 @@ KINDS: dict[str, tuple[str, str | Callable[[Facts, Any], str]]] = {
     "undefined": ("undefined users", say_undefined),
     "empty": (
         "empty users",
-        "empty lists among {1:,} users: {counts}; population and short decide how they count",
+        "empty lists among {users}: {counts}; population and short decide how they count",
     ),
     "catalogue": (
         "catalogues_of_lists",
@@ -303,7 +304,8 @@ def list_notes(facts: Facts, options: Any = None) -> list[Note]:
             pairs = facts.find(f"{first}:")
             labels, counts = [label for label, _ in pairs], [f"{n:,} by {one}" for one, n in pairs]
             numbers = [facts[name] for name in (first, *others)]
-            text = sentence.format(*numbers, labels=join(labels), counts=join(counts))
+            words = {"counts": join(counts), "users": count_of(facts["users"], "user")}
+            text = sentence.format(*numbers, labels=join(labels), **words)
         else:
             text = sentence(facts, options)
         if text:

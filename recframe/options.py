@@ -31,8 +31,7 @@ INFER = "infer"
 EMPTY = "recframe_empty_lists"  # rows without item and score stand for lists without items
 LIST = "list_number"  # the column that tells the lists of files and engines apart
 LISTS = "recframe_lists"  # columns of lists, and the separators of those that are text
-ROLE_LABELS = "recframe_roles"  # the labels of roles that their names do not say
-MODELS = "recframe_models"  # the score columns, if the frame has several models
+ROLE_LABELS = "recframe_roles"  # the labels of items and scores that their names do not say
 POSITIONS = "recframe_positions"  # the number of ids by role, if ids are positions in a matrix
 LABELS = ("user", "item", "relevant", "score", "model", "truth_user", "truth_item")
 SEVERAL = ("user", "score", "truth_user")  # options that take a list of labels too
@@ -369,7 +368,7 @@ def list_changed(options: Options) -> dict[str, Any]:
 
 def _format_value(name: str, value: Any) -> str:
     """Return a value as Python code; a frame is shown by the name of its option."""
-    if isinstance(value, Choice):
+    if value is ... or isinstance(value, Choice):
         return "..."
     if isinstance(value, pd.DataFrame):
         return name

@@ -104,6 +104,7 @@ def _find_error(
     nothing = "nothing but options, by name, as truth=..." if shown == "rec" else "no argument"
     by_name = [one for one in taken if signature.parameters[one].kind.name == "KEYWORD_ONLY"]
     if "positional" in reason and by_name and taken != by_name:
+        by_name += ["and options such as truth=..."] * ("options" in parameters)
         taken = [*(one for one in taken if one not in by_name), f"and by name {', '.join(by_name)}"]
     remedy = remedy or f"it takes {', '.join(taken) or nothing}"
     if name == "evaluate" and args and isinstance(args[0], Mapping):

@@ -10,6 +10,7 @@ import recframe
 from entry_points import ENTRY_POINTS
 from recframe import RecframeError
 from recframe.cli import main
+from recframe.options import DEFAULTS
 
 METRIC = "recall@2"
 RECS = pd.DataFrame(
@@ -17,7 +18,6 @@ RECS = pd.DataFrame(
 )
 TRUTH = pd.DataFrame({"user": ["c1", "c1", "c2"], "item": list("axc")})
 OF_PAIRS = {
-    "sales_channel_id": [1, 2, 1],
     "quantity": [1, 3, 1],
     "basket": [5, 9, 5],
     "add_to_cart_order": [1, 4, 1],
@@ -32,9 +32,24 @@ def test_a_column_of_truth_is_chosen(name):
         RECS.rec(truth=truth).mean(METRIC)
     assert f"relevant=...,  # '{name}', None" in str(refused.value)
     assert "min_relevance=" not in str(refused.value).split("This answers")[1]
-    with pytest.raises(RecframeError, match=r"relevant=\.\.\. stands for a column of your choice"):
+    with pytest.raises(RecframeError, match=r"relevant=\.\.\. \(it stands for your choice\): no"):
         RECS.rec(truth=truth, relevant=...).mean(METRIC)
     assert 0.75 == RECS.rec(truth=truth, relevant=None).mean(METRIC).loc["score", METRIC]
+
+
+@pytest.mark.parametrize("name", ["sales_channel_id", "StoreCode", "zip", "fold"])
+def test_numbers_named_like_ids_are_no_choice(name):
+    """A column of truth whose name means ids is not asked about as relevance."""
+    truth = TRUTH.assign(**{name: [1, 2, 1]})
+    assert 0.75 == RECS.rec(truth=truth).mean(METRIC).loc["score", METRIC]
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_no_option_takes_the_mark_of_a_choice(name):
+    """The ... of a pasted call is refused by every option as a choice that is left open."""
+    options = {"truth": TRUTH, name: ...}
+    with pytest.raises(RecframeError, match=rf"\b{name}\b.*\.\.\. \(it stands for your choice\)"):
+        RECS.rec(**options).mean(METRIC)
 
 
 def test_a_command_has_a_word_for_it(tmp_path, capsys):
@@ -185,6 +200,14 @@ def test_a_lone_rank_is_an_answer():
         frame.rec.mean("mrr")
     assert {"score": "rank", "ascending": True} == refused.value.answers
     assert 0.75 == frame.rec(**refused.value.answers).mean("mrr").loc["rank", "mrr"]
+
+
+def test_ranks_are_no_candidates_for_users():
+    """A column whose name says that less is better is no candidate for users or items."""
+    frame = RECS.assign(rank=[1, 2] * 2).rename(columns={"user": "who", "item": "thing"})
+    with pytest.raises(RecframeError) as refused:
+        frame.assign(quantity=1).rec(truth=TRUTH).mean("mrr")
+    assert ["thing", "quantity"] == refused.value.answers["item"].candidates
 
 
 def test_no_column_is_tried_for_two_roles():

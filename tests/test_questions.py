@@ -128,7 +128,7 @@ def test_roles_are_asked_too():
     assert "score='distance',\n    ascending=True,  # or False" in code
     assert "user=...,  # 'client' or None for one ranking" in code
     assert "short" not in code
-    with pytest.raises(RecframeError, match=r"user=\.\.\. stands .* has 'client', 'item"):
+    with pytest.raises(RecframeError, match=r"user=\.\.\. .it stands .* has 'client', 'item"):
         eval(code, {"df": frame})
     with pytest.raises(RecframeError, match="2 questions are open") as refused:
         eval(code.replace("...", "'client'"), {"df": frame})

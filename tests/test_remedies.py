@@ -232,8 +232,10 @@ def test_repeated_pairs_of_models():
 
 def test_arguments_by_position():
     """The message names the arguments that may be positional."""
-    with pytest.raises(recframe.WrongTypeError, match="takes frame, metrics, and by name memory"):
-        recframe.evaluate(ROWS, [METRIC], "1GB")
+    by_name = "memory, tmp, progress, and options such as truth=..."
+    match = f"takes frame, metrics, and by name {by_name}"
+    with pytest.raises(recframe.WrongTypeError, match=match):
+        recframe.evaluate(ROWS, [METRIC], ROWS)
 
 
 QRELS, RUN = "q1 0 d2 1\nq2 0 d9 1\n", "q1 Q0 d1 1 2 t\nq1 Q0 d2 2 1 t\nq2 Q0 d9 1 5 t\n"

@@ -14,7 +14,7 @@ from recframe.analysis.paper_tables import MeanTable
 from recframe.analysis.ranked_rows import rank_options
 from recframe.analysis.segments import find_grouping
 from recframe.analysis.summary import note_rankings
-from recframe.errors import RecframeError, is_number, prefix_errors, quote
+from recframe.errors import RecframeError, count_of, is_number, prefix_errors, quote
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.constructors.rows import as_ids, read_array
 from recframe.frames.id_matching import append, match, unwrap_ids
@@ -359,9 +359,9 @@ def _find_groups(items: pd.DataFrame, ids: pd.Index[Any], by: Any) -> tuple[Arra
     several = np.flatnonzero(group != group[is_first][pd.factorize(ids)[0]])
     if len(several):
         raise RecframeError(
-            f"items must have one group by {quote(by)} for each item, but have {len(several)} rows "
-            f"with another (such as that of {quote(ids[several[:1]].tolist()[0])}). Keep one row "
-            "of each item."
+            f"items must have one group by {quote(by)} for each item, but have "
+            f"{count_of(len(several), 'row')} with another (such as that of "
+            f"{quote(ids[several[:1]].tolist()[0])}). Keep one row of each item."
         )
     _, first = np.unique(group, return_index=True)
     return group[is_first], keys.iloc[first]

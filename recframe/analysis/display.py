@@ -16,7 +16,7 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from recframe.analysis.intervals import is_share
-from recframe.errors import as_text, hide, printable
+from recframe.errors import as_text, count_of, hide, printable
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.notes import Note
 
@@ -261,7 +261,7 @@ class Inspection:
         excluded = f", {self.n_excluded:,} more excluded" if self.n_excluded else ""
         n_relevant = f"{rows['relevant'].sum():,} relevant{excluded}"
         values = [f"{as_text(label)}: {text}" for label, text in self.of_user.items()]
-        return [f"{self.title}: {len(rows):,} rows, {n_relevant}", *values]
+        return [f"{self.title}: {count_of(len(rows), 'row')}, {n_relevant}", *values]
 
     def _views(self) -> Iterator[View]:
         """Yield the view of each ranking, its first k rows."""

@@ -37,7 +37,7 @@ from recframe.cli.results import (
 )
 from recframe.console import DONE, shows_bar, tell
 from recframe.conventions import REMAINING
-from recframe.errors import RecframeError, RecframeWarning, quote, shorten, show_path
+from recframe.errors import RecframeError, RecframeWarning, count_of, quote, shorten, show_path
 from recframe.files.blocks import ROUTES, plan_blocks
 from recframe.files.footers import Files
 from recframe.files.limits import check_limits
@@ -142,7 +142,7 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
         about |= {"trusted": arguments.trusted} if arguments.trusted else {}
         write_result(make_users_result(table, users, arguments, about), arguments, output)
     tell_notes(table.notes, arguments, [REMAINING[options.like]] if options.like else [])
-    return DONE, f"{users['users'].sum():,} users"
+    return DONE, count_of(int(users["users"].sum()), "user")
 
 
 def _label_baseline(
@@ -206,7 +206,7 @@ def run_describe(arguments: Namespace) -> tuple[int, str]:
         words = ["recframe", "evaluate", *arguments.paths, *spell_flags(changed)]
         add_evaluate(parser := Parser())
         tell(f"note: recframe evaluate asks: {parser.spell_refusal(words, refusal)}")
-    return DONE, f"{opened[0].rows_in_words} rows"
+    return DONE, opened[0].rows_in_words
 
 
 def read_options(arguments: Namespace) -> Options:

@@ -34,7 +34,7 @@ from recframe.cli.flags import (
 from recframe.cli.parser import as_flag, read_number
 from recframe.cli.results import Result, describe_rows, write_result
 from recframe.console import DONE, FAILED, USAGE, shows_bar, tell
-from recframe.errors import RecframeError, quote, show_path
+from recframe.errors import RecframeError, count_of, quote, show_path
 from recframe.files.per_user_tables import join_weights, read_joined, read_saved
 from recframe.frames.names import shown
 from recframe.stores import check_named, identify, is_uri, show_uri, without_file
@@ -174,8 +174,8 @@ def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
         tell(f"note: {line}, which --allow-missing lets pass")
     for line in verdict.failures:
         tell(f"failed: {line}")
-    n_users = len(verdict.matched.shared)
-    return FAILED if verdict.failures else DONE, f"{n_users:,} users"
+    n_users = count_of(len(verdict.matched.shared), "user")
+    return FAILED if verdict.failures else DONE, n_users
 
 
 def _name_files(arguments: argparse.Namespace) -> list[str]:

@@ -140,7 +140,7 @@ def _print_table(
         about = describe_run(arguments, options, opened[0]) | asked | {"notes": table.notes}
         write_result(make_figures_result(table, about), arguments, output)
     tell_notes(table.notes, arguments)
-    return DONE, f"{opened[0].rows_in_words} rows"
+    return DONE, opened[0].rows_in_words
 
 
 def run_reconcile(arguments: Namespace) -> tuple[int, str]:
@@ -160,4 +160,4 @@ def run_reconcile(arguments: Namespace) -> tuple[int, str]:
         shown = rows.drop(columns="call", errors="ignore")  # the calls are long
         write_result(Result(shown, rows, document), arguments, output)
     tell_notes(table.notes, arguments)
-    return DONE, f"{opened[0].rows_in_words} rows"
+    return DONE, opened[0].rows_in_words

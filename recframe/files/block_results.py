@@ -173,7 +173,7 @@ def make_each(
         try:
             return len(block), make(block, *companions)
         except RecframeError as error:
-            part = f"in a part of {len(block):,} of the {files.rows_in_words} rows: "
+            part = f"in a part of {len(block):,} of the {files.rows_in_words}: "
             part = "" if len(block) == files.n_rows else part
             if isinstance(error, RepeatedPairError) and len(files.paths) > 1:
                 if "duplicates" in error.answers:

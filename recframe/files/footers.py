@@ -63,7 +63,7 @@ class Files(NamedTuple):
     @property
     def rows_in_words(self) -> str:
         """The number of rows, in words."""
-        return f"{'up to ' * self.is_filtered}{self.n_rows:,}"
+        return f"{'up to ' * self.is_filtered}{count_of(self.n_rows, 'row')}"
 
     @property
     def paths(self) -> list[str]:
@@ -75,7 +75,7 @@ class Files(NamedTuple):
         """The numbers of rows, files and row groups, in words."""
         counts = {"file": len(self.paths), "row group": len(self.row_groups)}
         said = [count_of(n, what) for what, n in counts.items()]
-        return f"{self.rows_in_words} row{'s' * (self.n_rows != 1)} in {', '.join(said)}"
+        return f"{self.rows_in_words} in {', '.join(said)}"
 
 
 def read_schema(source: SourceFile, memory: int) -> pa.Schema:

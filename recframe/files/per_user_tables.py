@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from recframe.errors import DAMAGE, RecframeError, prefix_errors, quote, show_path
+from recframe.errors import DAMAGE, RecframeError, count_of, prefix_errors, quote, show_path
 from recframe.frames.ids import as_users, list_levels
 from recframe.frames.tables import sort_table, tidy_table
 from recframe.frames.user_values import LEVELS, WEIGHTS, check_per_user
@@ -214,7 +214,8 @@ def _read_table(path: str) -> Saved:
     if "score" not in columns or not metrics or not len(rows):
         raise RecframeError(
             f"{show_path(path)} must have rows with a user column, score and metrics, such as "
-            f"recframe evaluate --per-user writes, but has {len(rows)} rows of {quote(columns)}"
+            f"recframe evaluate --per-user writes, but has {count_of(len(rows), 'row')} of "
+            f"{quote(columns)}"
         )
     for label in [*weights, *metrics]:
         if not pd.api.types.is_numeric_dtype(rows[label]):

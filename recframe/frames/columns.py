@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -20,7 +21,6 @@ from recframe.frames.names import (
 )
 from recframe.frames.open_roles import check_roles
 from recframe.frames.roles import (
-    NO_ROLES,
     TRUTH_IDS,
     Role,
     Roles,
@@ -45,10 +45,10 @@ class Columns(NamedTuple):
     best. `features` are the columns that metrics such as ``mean(column)`` read, with the metric and
     the name in it. `of_users` are columns with one value for each user. `doubtful` are columns
     without a role whose names say that they must not vary within a user. `others` have no role and
-    are not read; `measures` are those of floats. If a column says which `model` a row belongs to,
-    `scores` are the models, and all have the values of the column `score`. `settled` are the ids of
-    truth that are known by their values. If the frame `has_empty` lists, a row without an item and
-    a score stands for one. `list_number` tells lists of one user apart.
+    are not read; `measures` are all columns of floats. If a column says which `model` a row belongs
+    to, `scores` are the models, and all have the values of the column `score`. `settled` are the
+    ids of truth that are known by their values. If the frame `has_empty` lists, a row without an
+    item and a score stands for one. `list_number` tells lists of one user apart.
     """
 
     user: Hashable | list[Hashable] | None
@@ -63,7 +63,7 @@ class Columns(NamedTuple):
     score: Hashable = None
     others: Sequence[Hashable] = ()
     measures: Sequence[Hashable] = ()
-    settled: Mapping[str, Role] = NO_ROLES
+    settled: Mapping[str, Role] = MappingProxyType({})
     has_empty: bool = False
     list_number: Hashable = None
 
@@ -126,6 +126,7 @@ def find_columns(
         ascending=_find_directions(roles["score"].labels, options.ascending),
         features=features,
         settled=settled,
+        list_number=LIST if EMPTY in frame.attrs and LIST in frame else None,
     )
     if isinstance(options.model, Models):
         columns = _make_models_scores(columns, options.model)
@@ -133,10 +134,8 @@ def find_columns(
     for score in columns.scores:
         if isinstance(score, str) and score.encode(errors="ignore").decode() != score:
             raise RecframeError(f"{role}={quote(score)}: a name must be text of UTF-8. Rename it.")
-    columns = columns._replace(list_number=_find_list_number(frame))
     others = remove_labels(other_labels(frame, columns), [options.item])
-    kinds = {label: dtype.kind for label, dtype in list_fields(frame)}
-    measures = [label for label in others if kinds[label] == "f"]
+    measures = [label for label, dtype in list_fields(frame) if dtype.kind == "f"]
     doubtful = [one for one in others if options.model is not None and find_role(one) == "model"]
     return columns._replace(others=others, doubtful=doubtful, measures=measures)
 
@@ -176,11 +175,6 @@ def find_companion_columns(name: str, frame: Any, columns: Columns, options: Opt
         remedy = f"name one {shown(wrong)}, as that of the frame evaluated"
     check_roles(frame, roles, options, remedy=remedy)
     return _name_columns(frame, roles)
-
-
-def _find_list_number(frame: pd.DataFrame) -> Hashable:
-    """Return the column that tells lists of one user apart, None without one."""
-    return LIST if EMPTY in frame.attrs and LIST in frame else None
 
 
 def _name_columns(frame: pd.DataFrame, roles: Roles, **others: Any) -> Columns:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_float_dtype, is_numeric_dtype
 
-from recframe.errors import RecframeError, RepeatedPairError, quote
+from recframe.errors import RecframeError, RepeatedPairError, count_of, quote
 from recframe.frames.columns import Columns, other_labels
 from recframe.frames.id_matching import unwrap_ids
 from recframe.frames.ids import sort_ids
@@ -178,8 +178,9 @@ def check_same_relevance(relevance: pd.Series, repeats: Repeats) -> None:
         both = f"{quote(first[differs[0]])} and {quote(again[differs[0]])}"
         raise RecframeError(
             f"relevant={quote(relevance.name)}: a user and item must have one relevance in the "
-            f"rows of all models, but {len(differs):,} rows have another (such as {both}). Pass "
-            "duplicates='max' for the highest, or the relevant pairs as truth.",
+            "rows of all models, but have another in "
+            f"{count_of(len(differs), 'row')} (such as {both}). "
+            "Pass duplicates='max' for the highest, or the relevant pairs as truth.",
             {"duplicates": "max"},
         )
 
@@ -301,7 +302,7 @@ def check_one_list(interactions: Interactions, models: Array | None) -> None:
         others = [one for one in columns.others if one != columns.list_number]
         both = quote([*others[:1], *columns.users]) if others else "several columns"
         raise RecframeError(
-            f"user={quote(columns.user)} must have one list, but {several.nunique():,} users "
-            f"have several. Pass user={both} to rank each list by itself, or join them in the "
-            "files."
+            f"user={quote(columns.user)} must have one list, but has several for "
+            f"{count_of(several.nunique(), 'user')}. Pass user={both} to rank each list "
+            "by itself, or join them in the files."
         )

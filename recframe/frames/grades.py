@@ -65,6 +65,7 @@ def check_no_grades(truth: pd.DataFrame, columns: Columns, of_rows: Columns) -> 
 def list_numbers(truth: pd.DataFrame, columns: Columns) -> list[Hashable]:
     """Return the columns without a role that hold numbers, so that they may be relevance."""
     others = [one for one in list_labels(truth, columns.labels) if not _is_other(truth, one)]
+    others = [one for one in others if not means_ids(one)]
     return [one for one in others if is_numeric_dtype(get_column(truth, one).dtype)]
 
 
@@ -81,8 +82,9 @@ def _find_grades(column: pd.Series) -> tuple[list[str], float]:
     """Return values that may be grades, and the share of an item's rows that must differ."""
     values = column.iloc[:FIRST_ROWS].unique()
     values = values if len(values) > MAX_GRADES else column.unique()
+    are_ids = means_ids(column.name)
     if len(values) > MAX_GRADES:
-        is_number = is_numeric_dtype(column.dtype) and not means_ids(column.name)
+        is_number = is_numeric_dtype(column.dtype) and not are_ids
         if not is_number or column.is_monotonic_increasing or column.abs().min() >= MIN_TIME:
             return [], 0
         return [f"{column.min():g}", "…", f"{column.max():g}"], MOST_DIFFER
@@ -92,8 +94,9 @@ def _find_grades(column: pd.Series) -> tuple[list[str], float]:
     except (TypeError, ValueError):  # texts
         texts = [value for value in known if isinstance(value, str)]
         are_verdicts = any(text.strip().casefold() in VERDICTS for text in texts)
+        texts = texts if are_verdicts or not are_ids else []
         return sorted(map(repr, texts)) if len(texts) > 1 else [], 0 if are_verdicts else ANY_DIFFER
-    if len(values) < 2 or len(numbers) == 0 or np.abs(numbers).min() >= MIN_TIME:
+    if are_ids or len(values) < 2 or len(numbers) == 0 or np.abs(numbers).min() >= MIN_TIME:
         return [], 0
     return [f"{number:g}" for number in numbers] + ["null"] * (len(numbers) < len(values)), 0
 

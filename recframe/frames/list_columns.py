@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recframe.errors import DAMAGE, Choice, RecframeError, quote
+from recframe.errors import DAMAGE, Choice, RecframeError, count_of, quote
 from recframe.frames.names import find_role, is_infer, is_same, plain_name, shown
 from recframe.frames.words import less_is_better, may_be_score, means_ids
 from recframe.kernel.grouping import number_members
@@ -108,9 +108,9 @@ def make_list_rows(lists: Mapping[str, pa.Array]) -> ListRows:
             at = int(differ[0])
             raise RecframeError(
                 f"{quote(first)} and {quote(name)} must have equally long lists in each row, but "
-                f"{len(differ):,} rows differ (such as {counts[at]} and {others[at]} members). "
-                "Name the columns of one list only, as items= of recframe.from_lists or lists= of "
-                "recframe.scan."
+                f"differ in {count_of(len(differ), 'row')} (such as {counts[at]} and {others[at]} "
+                "members). Name the columns of one list only, as items= of recframe.from_lists or "
+                "lists= of recframe.scan."
             )
     row, position = number_members(np.maximum(counts, 1))
     is_empty = (counts == 0)[row]

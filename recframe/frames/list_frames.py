@@ -375,7 +375,7 @@ def carry(
 def remember_lists(frame: pd.DataFrame, roles: Mapping[str, Any], rows: ListRows) -> pd.DataFrame:
     """Return a frame whose attributes say the labels of roles, and whether lists are empty."""
     if roles:
-        frame.attrs[ROLE_LABELS] = dict(roles)
+        frame.attrs[ROLE_LABELS] = frame.attrs.get(ROLE_LABELS, {}) | roles
     if rows.is_empty.any():
         frame.attrs[EMPTY] = True
     return frame

@@ -130,8 +130,7 @@ def list_fields(frame: pd.DataFrame) -> list[tuple[Hashable, Any]]:
 
 def list_labels(frame: pd.DataFrame, taken: Iterable[Hashable] = ()) -> list[Hashable]:
     """Return the labels of all columns and named index levels, without those taken."""
-    levels = [name for name in frame.index.names if name is not None]
-    return remove_labels([*frame.columns, *levels], taken)
+    return remove_labels([label for label, _ in list_fields(frame)], taken)
 
 
 def check_label(frame: pd.DataFrame, role: str, *labels: Hashable) -> None:
@@ -141,10 +140,6 @@ def check_label(frame: pd.DataFrame, role: str, *labels: Hashable) -> None:
     listed = list_labels(frame)
     n_columns, seen = Counter(listed), set()
     for label in labels:
-        if label is ...:
-            raise MissingColumnError(
-                f"{role}=... stands for a column of your choice; the frame has {shown(listed)}"
-            )
         if not is_key(label) or n_columns[label] == 0:
             near = find_near(label, listed)
             hint = f"; did you mean {quote(near[0])}?" if near else ""

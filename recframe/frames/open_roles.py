@@ -17,6 +17,7 @@ from recframe.frames.names import (
     list_labels,
     may_be_item,
     plain_name,
+    remove_labels,
     shown,
 )
 from recframe.frames.roles import Roles, find_item_reader, infer_role, list_named
@@ -76,10 +77,8 @@ def _open_roles_error(
     problems = {name: f"{name}: {role.problem}" for name, role in roles.items() if role.problem}
     if reader := find_item_reader(options) if "item" in problems and "score" in roles else "":
         problems["item"] += f", which {reader} needs"
-    parts = [*problems.values()]
-    known = [f"{name} is {shown(role.labels)}" for name, role in roles.items() if role.found]
-    parts += [", ".join(known)] * bool(known)
-    parts.append(f"the frame has {shown(list_labels(frame))}")
+    known = [f"{name} is {shown(role.found)}" for name, role in roles.items() if role.found]
+    parts = [*problems.values(), ", ".join(known), f"the frame has {shown(list_labels(frame))}"]
     answers = dict[str, Any]()
     if not remedy:
         remedy, answers = _advise_header(frame, roles)
@@ -87,27 +86,31 @@ def _open_roles_error(
         answers = find_answers(frame, roles, options)
         python = ", ".join(spell_arguments(list_changed(options) | answers if call else answers))
         remedy = f"pass {f'{call}({python})' if call else python}{say_choices(answers)}"
-        remedy += _advise_matrix(frame, roles) * ("score" in answers)
     advice, of_lists = _advise_on_lists(frame, roles, call)
     has_none = any(isinstance(one, Choice) and not str(one) for one in answers.values())
     parts += [*([] if advice and (has_none or of_lists) else [remedy]), *advice]
     parts += _list_hints(frame, roles, answers) if call == "df.rec" and not advice else []
     is_missing = any(role.how == "none" for role in roles.values())
     error = MissingColumnError if is_missing else RecframeError
-    return error("; ".join(parts), of_lists or answers)
+    return error("; ".join(filter(None, parts)), of_lists or answers)
 
 
 def _list_hints(frame: pd.DataFrame, roles: Roles, answers: Mapping[str, Any]) -> list[str]:
     """Return hints for data whose users, items or scores are not in a column of their own."""
-    hints, choices = [], {name: one for name, one in answers.items() if isinstance(one, Choice)}
-    if "user" in choices and frame.index.nlevels > 1 and None in frame.index.names:
+    candidates = {name: one.candidates for name, one in answers.items() if isinstance(one, Choice)}
+    users, items = (roles[name].found if name in roles else [] for name in ("user", "item"))
+    hints, axis = list[str](), frame.columns.name
+    if "score" in answers and axis is not None and find_role(axis) not in ("model", "score"):
+        users = [label for label in users if label in frame.columns]
+        matrix = f"df.set_index({quote(users[0])})" if len(users) == 1 else "df"
+        rows = f"recframe.from_matrix({matrix}) makes rows of them"
+        hints.append(f"where cells are scores of items, {rows}")
+    if "user" in candidates and frame.index.nlevels > 1 and None in frame.index.names:
         hints.append("levels of the index have no name: df.rename_axis(['user', None]) names one")
-    similar = [one for one in choices.get("user", Choice([])).candidates if may_be_item(one)]
-    items = roles["item"].found if "item" in roles else []
-    if similar and items:
+    if items and (similar := list(filter(may_be_item, candidates.get("user", ())))):
         pair = f"user={quote(items[0])}, item={quote(similar[0])}"
         hints.append(f"in lists of similar items, {pair}")
-    if "score" in choices and len(choices["score"].candidates) < 2:
+    if "score" in candidates and len(candidates["score"]) < 2:
         ranked = "df.assign(score=range(len(df), 0, -1))"
         hints.append(f"if the best rows of each user stand first, {ranked} has a score")
     return hints
@@ -128,15 +131,6 @@ def _advise_header(frame: pd.DataFrame, roles: Roles) -> tuple[str, dict[str, An
         f"the first row looks like values ({shown(values)}), not like names: write a header "
         f"before it, or pass the names to {takers}, such as names={names!r}"
     ), {"names": choice} if of_rows else {}
-
-
-def _advise_matrix(frame: pd.DataFrame, roles: Roles) -> str:
-    """Return advice for a pivot whose columns are items, not models."""
-    if find_role(name := frame.columns.name) in ("model", "score") or name is None:
-        return ""
-    users = [label for label in roles["user"].found if label in frame.columns]
-    matrix = f"df.set_index({quote(users[0])})" if len(users) == 1 else "df"
-    return f"; where cells are scores of items, recframe.from_matrix({matrix}) makes rows of them"
 
 
 def _advise_on_lists(
@@ -184,15 +178,13 @@ def find_answers(frame: pd.DataFrame, roles: Roles, options: Options) -> dict[st
     answers = dict[str, Any]()
     open_ = [name for name in roles if roles[name].problem]
     for name in sorted(open_, key=lambda name: name != "score"):
-        labels, meaning = roles[name].labels, get_meaning(name)
-        fits = [label for label, kind in kinds.items() if kind in meaning.kinds]
-        alone = [label for label in fits if kinds[label] in meaning.alone]
-        if name == "score":
-            fits, alone = _select_numbers(fits, alone)
+        labels, (fits, alone) = roles[name].labels, _list_candidates(name, kinds)
         is_pivot = name == "score" and frame.columns.name is not None
         if not labels and (len(alone) == 1 or (alone and is_pivot)):
-            answers |= _take_only(name, alone, options)
-            labels = alone
+            labels, are_low = alone, [less_is_better(label) for label in alone]
+            answers[name] = alone if len(alone) > 1 else alone[0]
+            if options.ascending is None and any(are_low):
+                answers["ascending"] = are_low if len(alone) > 1 else True
         else:
             answers |= _make_choice(name, labels or fits, roles, options)
         for label in labels:  # They are no candidates for the next role.
@@ -200,27 +192,21 @@ def find_answers(frame: pd.DataFrame, roles: Roles, options: Options) -> dict[st
     return {name: answers[name] for name in DEFAULTS if name in answers}
 
 
-def _select_numbers(
-    numbers: list[Hashable], floats: list[Hashable]
+def _list_candidates(
+    name: str, kinds: Mapping[Hashable, str]
 ) -> tuple[list[Hashable], list[Hashable]]:
-    """Return the numbers that may be scores, and those that are if they are the only ones.
+    """Return the columns that may have a role, and those that have it if no others may.
 
-    Integers may count rows or be of the user, so of these only ranks are.
+    Names that say that less is better are candidates for scores alone. Integers may count rows or
+    be of the user, so only ranks among them are scores without a doubt.
     """
-    numbers, floats = (
-        [label for label in labels if find_role(label) != "relevant"]
-        for labels in (numbers, floats)
-    )
-    return numbers, floats or [label for label in numbers if less_is_better(label)]
-
-
-def _take_only(name: str, labels: list[Hashable], options: Options) -> dict[str, Any]:
-    """Return the option for a role that no other columns can have, and the direction of scores."""
-    is_one, are_low = len(labels) == 1, [less_is_better(label) for label in labels]
-    answer: dict[str, Any] = {name: labels[0] if is_one else labels}
-    if name == "score" and options.ascending is None and any(are_low):
-        answer["ascending"] = True if is_one else are_low
-    return answer
+    fits = [label for label, kind in kinds.items() if kind in get_meaning(name).kinds]
+    low = [label for label in fits if less_is_better(label)]
+    if name == "score":
+        fits = [label for label in fits if find_role(label) != "relevant"]
+    else:
+        fits, low = remove_labels(fits, low), []
+    return fits, [label for label in fits if kinds[label] in get_meaning(name).alone] or low
 
 
 def _make_choice(

@@ -24,17 +24,14 @@ GRADE = "another grade: the lowest that is relevant"
 class Asked(NamedTuple):
     """The accessor of a refused call, as questions see it.
 
-    `takes` are the options that it takes as answers, and `answer` returns it with some. `call` is
-    its name in messages, "" for none, `code` its code in the call to paste, and `made` the code of
-    options that are tables.
+    `takes` are the options that it takes as answers, and `answer` returns it with some. `code` is
+    its code in the call to paste, "" without a name; `made` is the code of options that are tables.
     """
 
     accessor: Any
     options: Options
     takes: Set[str]
-    can_repeat: Callable[[], bool]
     answer: Callable[[Mapping[str, Any]], Any]
-    call: str
     code: str
     made: Mapping[str, str]
 
@@ -52,19 +49,20 @@ def ask_all(
     has been tried. A question that no option answers comes last. A method's call has its accessor
     as `asked`. If that has no name, as on the command line, no call is shown.
     """
-    questions = Questions(error, function, args, kwargs, asked)
-    if questions.can_be_tried(error):
-        questions.find_more()
-        left = questions.left
-        error.answers = {name: one for name, one in questions.answers.items() if name not in left}
-        error.args = ("\n".join(questions.list_lines(error.answers)),)
+    takes = DEFAULTS.keys() if asked is None else asked.takes
+    is_used_up = any(isinstance(one, ONCE) for one in (*args, *kwargs.values()))
+    if error.answers.keys() <= takes and not is_used_up:
+        questions = Questions(error, function, args, kwargs, asked)
+        questions.find_more(takes)
+        error.answers = questions.list_answers()
+        error.args = ("\n".join(questions.list_lines()),)
 
 
 class Questions:
     """The questions that a call leaves open, and an option that answers each.
 
     `asked` is the accessor of a method's call, None for a function; `bound` is the accessor with
-    the answers, None if it cannot be shown. `left` are the names of answers that depend on a
+    the answers, None if it cannot be shown. `dependent` are the names of answers that depend on a
     choice of the caller. The search `is_done` after a question that no new option answers.
     """
 
@@ -73,23 +71,16 @@ class Questions:
     ) -> None:
         self.function, self.args, self.kwargs = function, args, kwargs
         self.asked = self.bound = asked
-        self.takes = DEFAULTS.keys() if asked is None else asked.takes
         self.messages, self.answers = [str(error)], dict(error.answers)
-        self.left, self.is_done = set[str](), False
-
-    def can_be_tried(self, error: RecframeError) -> bool:
-        """Return whether the call can be repeated with the answers of its refusal."""
-        can_repeat = self.asked is None or self.asked.can_repeat()
-        is_used_up = any(isinstance(one, ONCE) for one in (*self.args, *self.kwargs.values()))
-        return can_repeat and not is_used_up and error.answers.keys() <= self.takes
+        self.dependent, self.is_done = set[str](), False
 
     @property
     def choices(self) -> dict[str, Choice]:
         """The answers that only the caller knows."""
         return {name: one for name, one in self.answers.items() if isinstance(one, Choice)}
 
-    def find_more(self) -> None:
-        """Repeat the call with answers until it asks nothing new."""
+    def find_more(self, takes: Set[str]) -> None:
+        """Repeat the call with answers that it `takes` until it asks nothing new."""
         while not self.is_done and len(self.messages) < MOST_ASKED:
             choices = self.choices
             of_lists = {"lists", "item", "model"}.intersection(choices)
@@ -99,16 +90,18 @@ class Questions:
             if not all(one.candidates for one in choices.values()):
                 return  # A choice without candidates cannot be tried.
             tried = dict[str, Any]()
-            by_number = sorted(choices.items(), key=lambda item: len(item[1].candidates))
-            for name, one in by_number:  # No column has two roles.
-                free = [label for label in one.candidates if label not in tried.values()]
-                tried[name] = (free or one.candidates)[0]
+            for name in sorted(choices, key=lambda name: len(choices[name].candidates)):
+                candidates = choices[name].candidates  # No column has two roles.
+                free = [label for label in candidates if label not in tried.values()]
+                tried[name] = (free or candidates)[0]
             error = self._try(self.answers | tried)
             if not isinstance(error, RecframeError):
                 return  # The call shown raises any other error again.
             of_tried = [f"{name}={quote(label)}" for name, label in tried.items()]
             if not error.answers and any(one in str(error) for one in of_tried):
                 return  # The caller may choose another column.
+            is_answered = error.answers.items() <= self.answers.items()
+            self.is_done = is_answered or not error.answers.keys() <= takes
             self._add(error, choices)
 
     def _try(self, answers: Mapping[str, Any]) -> Exception | None:
@@ -129,13 +122,11 @@ class Questions:
 
     def _add(self, error: RecframeError, choices: Mapping[str, Choice]) -> None:
         """Add the question of a refusal and its answers; these choices were open before."""
-        is_answered = error.answers.items() <= self.answers.items()
-        self.is_done = is_answered or not error.answers.keys() <= self.takes
         if not self.is_done:
             is_other = bool(choices.keys() - {"relevant", "min_relevance"})
             of_relevance = OF_RELEVANCE if "relevant" in choices else ()
             depends = {*(error.answers if is_other else of_relevance)}
-            self.left.update(error.answers.keys() & depends - choices.keys())
+            self.dependent.update(error.answers.keys() & depends - choices.keys())
             self.answers |= error.answers
             for name in error.answers.keys() & choices.keys():  # This is a better candidate.
                 one = choices[name]
@@ -143,29 +134,33 @@ class Questions:
         others = [one for one in self.messages if one != str(error)]
         self.messages = [*others, str(error)]
 
-    def list_lines(self, answers: Mapping[str, Any]) -> list[str]:
+    def list_answers(self) -> dict[str, Any]:
+        """Return the answers that depend on no choice."""
+        return {name: one for name, one in self.answers.items() if name not in self.dependent}
+
+    def list_lines(self) -> list[str]:
         """Return all questions, and the call with answers if several are open."""
         bound, lines = self.bound, self.messages
         if len(lines) > 1:
             numbered = [f"{number}. {one}" for number, one in enumerate(lines, 1)]
             lines = [f"{len(lines)} questions are open:", *numbered]
-        elif bound is None or not (bound.made and "sep" in answers):
+        elif bound is None or not (bound.made and "sep" in self.answers):
             return lines  # Only a call says that truth has lists of text too.
-        if self.asked is not None and not (bound and bound.call):
+        if self.asked is not None and not (bound and bound.code):
             return lines
         but, choice = " but the last" * self.is_done, ", with your choice in place of ..."
-        after = ", and what depends on it is asked next" * bool(self.left)
+        after = ", and what depends on it is asked next" * bool(self.dependent)
         return [
             *lines,
             f"This answers all{but}{choice * bool(self.choices)}{after}:",
-            *self._spell_call(answers),
+            *self._spell_call(),
         ]
 
-    def _spell_call(self, answers: Mapping[str, Any]) -> list[str]:
+    def _spell_call(self) -> list[str]:
         """Return the lines of a call with answers, with the other choices as comments."""
         bound, parameters = self.bound, inspect.signature(self.function).parameters
-        options = self._list_options(answers)
-        made, lines = {} if bound is None else bound.made, []
+        answers, made = self.list_answers(), {} if bound is None else bound.made
+        options, lines = self._list_options(answers), []
         for name, spelled in zip(options, spell_arguments(options), strict=True):
             text = f"{name}={made[name]}" if name in made else spelled
             is_choice = isinstance(options[name], Choice)
@@ -191,7 +186,7 @@ class Questions:
         """Return the options of the call with answers; `bound` has all but the choices."""
         passed = self.kwargs if self.bound is None else list_changed(self.bound.options)
         new = answers.keys() if self.bound is None else self.choices.keys() & answers.keys()
-        options = {name: passed[name] for name in passed if name not in self.left}
+        options = {name: passed[name] for name in passed if name not in self.dependent}
         options |= {name: answers[name] for name in new}
         return {name: options[name] for name in DEFAULTS if name in options}
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
-from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import pandas as pd
@@ -27,7 +26,7 @@ from recframe.frames.names import (
     shown,
 )
 from recframe.frames.words import is_no_model, may_be_score
-from recframe.options import INFER, LISTS, MODELS, ROLE_LABELS, Models, Options
+from recframe.options import INFER, LISTS, ROLE_LABELS, Models, Options
 from recframe.other_tables import read_labels
 
 N_IDS_COMPARED = 1_000  # rows of a column whose ids are looked up in the other frame
@@ -55,8 +54,6 @@ class Role(NamedTuple):
 
 Roles = dict[str, Role]
 
-NO_ROLES: Mapping[str, Role] = MappingProxyType({})
-
 
 def find_roles(
     frame: pd.DataFrame,
@@ -73,11 +70,11 @@ def find_roles(
     truth have a role if they are known by their values. A column that is `used` otherwise is not
     inferred as a score next to others.
     """
-    names = [name for name in NAMES if not (name == "relevant" and options.has_truth)]
-    passed = {name: label for name in names if not is_infer(label := getattr(options, name))}
-    roles = {name: _read_role(frame, name, label) for name, label in passed.items()}
-    for name, labels in _list_known(frame).items():
-        roles.setdefault(name, Role("inferred", labels))
+    roles = {name: Role("inferred", labels) for name, labels in _list_known(frame).items()}
+    for name in NAMES:
+        label = getattr(options, name)
+        if not (is_infer(label) or (name == "relevant" and options.has_truth)):
+            roles[name] = _read_role(frame, name, label)
     needs_item = options.needs_item or find_item_reader(options) != ""
     needed = {"user": True, "score": True}
     if needs_item or with_item or options.duplicates == "raise":
@@ -86,8 +83,8 @@ def find_roles(
         needed["relevant"] = True
     _infer_others(frame, roles, needed)
     score, free = roles["score"], remove_labels(roles["score"].labels, used)
-    is_inferred = score.how in ("inferred", "several")
-    if free and is_inferred and not isinstance(options.ascending, list):  # It counts all scores.
+    is_counted = isinstance(options.ascending, list)  # It has an entry for each score.
+    if free and score.how in ("inferred", "several") and not is_counted:
         roles["score"] = infer_role("score", free) if score.problem else Role("inferred", free)
     if len(set(score.labels)) < len(score.labels):  # Two columns have one name.
         roles["score"] = _read_role(frame, "score", score.labels)
@@ -119,18 +116,15 @@ def _infer_others(frame: pd.DataFrame, roles: Roles, needed: Mapping[str, bool])
 
 
 def _list_known(frame: pd.DataFrame) -> dict[str, list[Hashable]]:
-    """Return the labels of roles in a frame that is made of lists or runs."""
-    labels, made = {*list_labels(frame)}, frame.attrs.get(ROLE_LABELS, {})
-    known = {role: as_labels(label) for role, label in made.items()}
-    known = {role: one for role, one in known.items() if labels.issuperset(one)}
-    if find_role(frame.columns.name) == "score":  # `from_runs` names the axis so.
-        models = [one for one in frame.attrs.get(MODELS, ()) if one in frame] or frame.columns
-        fields = zip(frame.columns, frame.dtypes, strict=True)
-        numbers = [label for label, dtype in fields if dtype.kind in "iuf" and label in models]
-        roles = (None, "score", "model")
-        scores = [label for label in numbers if find_role(label) in roles and label is not None]
-        known |= {"score": [*scores]} if scores else {}
-    return known
+    """Return the labels of roles in a frame that is made of lists or runs, or in a pivot."""
+    kinds = {label: dtype.kind for label, dtype in list_fields(frame)}
+    made = {role: as_labels(label) for role, label in frame.attrs.get(ROLE_LABELS, {}).items()}
+    scores = [one for one in made.pop("score", []) if one in kinds]
+    known = {role: labels for role, labels in made.items() if kinds.keys() >= {*labels}}
+    if not scores and find_role(frame.columns.name) == "score":
+        numbers = [one for one in frame if kinds[one] in "iuf" and one is not None]
+        scores = [one for one in numbers if find_role(one) in (None, "score", "model")]
+    return known | ({"score": scores} if scores else {})
 
 
 def _settle_by_labels(frame: pd.DataFrame, roles: Roles, options: Options) -> None:
@@ -165,7 +159,7 @@ def _settle_by_values(
     if not names:
         return
     users, items = ([None] if roles[name].problem else roles[name].labels for name in ids)
-    of_truth = find_companion_roles(truth, [*users], items[0], options)
+    of_truth = find_companion_roles(truth, [*users], items[0], options, {})
     for name in names:
         both = (frame, roles, name), (truth, of_truth, f"truth_{name}")
         (rows, known, of), (others, open_roles, role) = both if ids[name] else both[::-1]
@@ -197,8 +191,8 @@ def find_companion_roles(
     frame: pd.DataFrame,
     users: list[Hashable],
     item: Hashable,
-    options: Options | None = None,
-    settled: Mapping[str, Role] = NO_ROLES,
+    options: Options | None,
+    settled: Mapping[str, Role],
 ) -> Roles:
     """Return the roles in truth, or without options those among excluded pairs.
 

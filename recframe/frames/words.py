@@ -21,7 +21,7 @@ MEANINGS_OF_WORDS = {
     "period": "date year month week weekday day hour",
     # Each row has its own value of these and of moments, so no two rows of a ranking share one.
     "row": "event row index uuid",
-    "id": "id ids code key no nr number sku ean gtin asin isbn",
+    "id": "id ids code key no nr number sku ean gtin asin isbn zip fold",
 }
 BY_MEANING = {meaning: frozenset(words.split()) for meaning, words in MEANINGS_OF_WORDS.items()}
 
@@ -70,7 +70,6 @@ def is_time(label: Hashable) -> bool:
     return has_meaning(split_words(label), "moment", "period")
 
 
-@lru_cache(N_KEPT)
 def is_day(label: Hashable) -> bool:
     """Return whether a word of a name stands for a day, but not for one of a week."""
     words = split_words(label)
@@ -82,7 +81,6 @@ def means_ids(label: Hashable) -> bool:
     return has_meaning(split_words(label)[-1:], "id")
 
 
-@lru_cache(N_KEPT)
 def is_of_row(label: Hashable) -> bool:
     """Return whether a name, such as event_id, says that each row has its own value."""
     words = split_words(label)

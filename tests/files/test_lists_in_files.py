@@ -286,7 +286,7 @@ def test_lists_in_several_rows_of_a_user(tmp_path):
     frame = pd.DataFrame({"date": ["a", "b"], "user": [1, 1], "recs": [[11, 12], [10, 13]]})
     truth = pd.DataFrame({"date": ["b"], "user": [1], "item": [10]})
     path = write(frame, tmp_path / "a.parquet")
-    with pytest.raises(RecframeError, match=r"but 1 users have several. Pass user=\['date', 'us"):
+    with pytest.raises(RecframeError, match=r"but has several for 1 user. Pass user=\['date', 'us"):
         recframe.scan(path, truth=truth[["user", "item"]]).mean("recall@2")
     asked = {"user": ["date", "user"], "truth": truth, "population": "truth"}
     assert 1.0 == recframe.scan(path, **asked).mean("recall@2").iloc[0, 0]

@@ -157,9 +157,9 @@ def test_few_are_up_to_20(n_values, is_refused, n_rows, recs):
     """A column of up to 20 distinct values looks like grades, and one of 21 does not."""
     # The last values stand after many rows.
     values = np.minimum(np.arange(n_rows), n_values - 1) / 2
-    truth = pd.DataFrame({"user": 1, "item": np.arange(n_rows), "number": values})
+    truth = pd.DataFrame({"user": 1, "item": np.arange(n_rows), "stars": values})
     if is_refused:
-        with pytest.raises(recframe.RecframeError, match="'number' holds few distinct values"):
+        with pytest.raises(recframe.RecframeError, match="'stars' holds few distinct values"):
             recall(recs, truth)
     else:
         assert 2 / n_rows == recall(recs, truth)
@@ -167,12 +167,12 @@ def test_few_are_up_to_20(n_values, is_refused, n_rows, recs):
 
 def test_values_that_come_late_count(recs):
     """A column that begins with few values is read to its end."""
-    truth = pd.DataFrame({"user": 1, "item": np.arange(3000), "number": 0})
-    truth.loc[2999, "number"] = 1
-    with pytest.raises(recframe.RecframeError, match=r"'number' holds few .* \(0, 1\)"):
+    truth = pd.DataFrame({"user": 1, "item": np.arange(3000), "stars": 0})
+    truth.loc[2999, "stars"] = 1
+    with pytest.raises(recframe.RecframeError, match=r"'stars' holds few .* \(0, 1\)"):
         recall(recs, truth)
 
-    truth.loc[2000:, "number"] = np.arange(1000)
+    truth.loc[2000:, "stars"] = np.arange(1000)
     assert 2 / 3000 == recall(recs, truth)
 
 

@@ -192,7 +192,7 @@ def test_as_lists_in_a_dict():
         ),
         (
             make([[7, 3]]).assign(scores=[[0.5]]),
-            r"must have equally long lists in each row, but 1 rows .*\(such as 2 and 1 members\)",
+            r"equally long lists in each row, but differ in 1 row .*such as 2 and 1 members\)",
         ),
         (
             make([7]),
@@ -226,7 +226,7 @@ def test_as_lists_in_a_dict():
         (make([[7, 7]]), r"an item must be in a list once, but 1 .*user 'ann', item 7"),
         (
             make([[(7, 0.5), (3, 0.9)]]),
-            "scores must not rise along a row, as items come best first, but rise in 1 rows"
+            "scores must not rise along a row, as items come best first, but rise in 1 row "
             ".*Pass lists sorted by their scores",
         ),
         (make([[{"doc": 7, "distance": 0.9}, {"doc": 3, "distance": 0.5}]]), "must not rise"),

@@ -149,7 +149,7 @@ def test_anything_numpy_can_view():
         ({"items": [[7, 5]], "scores": [2, 1]}, r"but have \(2,\) for \(1, 2\)"),
         (
             {"items": [[7, 5], [7, 5]], "scores": [[1, 1], [1, 2]]},
-            "but rise in 1 rows .*is row 1.*-scores",
+            "but rise in 1 row .*is row 1.*-scores",
         ),
     ],
 )

@@ -166,7 +166,7 @@ def test_no_cell_at_all(shape):
             r"scores must be dense, but is .*. Pass scores.toarray\(\) if .* coo.data}\)",
         ),
         ({"scores": Gradient()}, r"scores must be a matrix .*requires grad. Use detach\(\)"),
-        ({"scores": [[1]], "users": [1, 2]}, "as many as the rows of scores, but are 2 for 1 rows"),
+        ({"scores": [[1]], "users": [1, 2]}, "as many as the rows of scores, but are 2 for 1 row$"),
         (
             {"scores": [[1]], "items": [1, 2]},
             "as many as the columns of scores, but are 2 for 1 col",

@@ -86,13 +86,16 @@ def test_scores_are_kept():
 
 
 def test_columns_of_an_axis_of_scores():
-    """Numbers without another role are scores if the axis of columns is named "score"."""
+    """Runs are scores, and in other frames numbers if the axis of columns is named "score"."""
     frame = recframe.from_runs({"bm25": BM25, "dense": BM25}).assign(
         label=[1, 0, 1], title="x", seen=True
     )
     assert "score     inferred   'bm25', 'dense'" in repr(frame.rec)
-    assert "score     not found" in repr(frame.rename_axis(columns=None).rec)
+    assert "score     inferred   'bm25', 'dense'" in repr(frame.rename_axis(columns=None).rec)
     assert "score     given      'dense'" in repr(frame.rec(score="dense"))
+    frame.attrs.clear()
+    assert "score     inferred   'bm25', 'dense'" in repr(frame.rec)
+    assert "score     not found" in repr(frame.rename_axis(columns=None).rec)
     texts = frame.drop(columns=["bm25", "dense"])
     assert "score     not found" in repr(texts.rec)
 

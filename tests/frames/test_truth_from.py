@@ -102,11 +102,11 @@ def test_what_is_stored():
         ({"truth": scipy.sparse.coo_array([1, 0])}, "but has 1 dimension. Pass truth.reshape"),
         (
             {"truth": scipy.sparse.csr_array([[1]]), "users": [1, 2]},
-            "users must be as many as the rows of truth, but are 2 for 1 rows",
+            "users must be as many as the rows of truth, but are 2 for 1 row$",
         ),
         (
             {"truth": scipy.sparse.csr_array([[1]]), "items": [1, 2]},
-            "items must be as many as the columns of truth, but are 2 for 1 columns",
+            "items must be as many as the columns of truth, but are 2 for 1 column$",
         ),
     ],
 )

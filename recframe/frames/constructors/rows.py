@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from pandas.api.types import infer_dtype, is_list_like, is_object_dtype
 
-from recframe.errors import RecframeError, quote, shorten
+from recframe.errors import RecframeError, count_of, quote, shorten
 from recframe.frames.id_kinds import ID_ERRORS, check_dtype, compare
 from recframe.frames.ids import encode
 from recframe.frames.list_columns import ListRows
@@ -67,8 +67,8 @@ def check_size(name: str, values: Any, size: tuple[int, str]) -> None:
     if len(values) != size[0]:
         needed, of = size
         raise RecframeError(
-            f"{name} must be as many as the {of}, but are {len(values)} for {needed} "
-            f"{of.split()[0]}"
+            f"{name} must be as many as the {of}, but are {len(values)} for "
+            f"{count_of(needed, of.split()[0].removesuffix('s'))}"
         )
 
 
@@ -168,8 +168,8 @@ def check_rows(
     if len(rising := np.unique(row[1:][is_within & rises.to_numpy(bool, na_value=False)])):
         raise RecframeError(
             f"scores must not rise along a row, as items come best first, but rise in "
-            f"{len(rising)} rows (the first is row {rising[0]}). Pass lists sorted by their "
-            "scores, or -scores where they are distances."
+            f"{count_of(len(rising), 'row')} (the first is row {rising[0]}). Pass lists sorted by "
+            "their scores, or -scores where they are distances."
         )
     if items.dtype == object:  # Items of several kinds are refused when they are evaluated.
         codes = pd.factorize(items, use_na_sentinel=False)[0]

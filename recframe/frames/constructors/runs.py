@@ -19,7 +19,7 @@ from recframe.frames.constructors.rows import (
 )
 from recframe.frames.names import find_role
 from recframe.kernel.threads import Array
-from recframe.options import MODELS, POSITIONS
+from recframe.options import POSITIONS, ROLE_LABELS
 from recframe.other_tables import frame_error
 from recframe.public_calls import public
 
@@ -233,7 +233,7 @@ def join_runs(
 
 def _name_models(frame: pd.DataFrame, models: list[Hashable]) -> pd.DataFrame:
     """Return a frame that remembers which of its columns are models."""
-    frame.attrs[MODELS] = models
+    frame.attrs[ROLE_LABELS] = {"score": models}
     return frame.rename_axis(columns="score")
 
 
