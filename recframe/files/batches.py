@@ -19,7 +19,14 @@ from recframe.files.filters import filter_rows
 from recframe.files.footers import ROW_BYTES, Files
 from recframe.files.limits import POOL, Progress
 from recframe.files.row_groups import LONG_TEXT, TEXT_COPIES, RowGroup
-from recframe.files.source_files import MOST_BUFFER, TEXTS, naming_file, open_file
+from recframe.files.source_files import (
+    MOST_BUFFER,
+    TEXTS,
+    SourceFile,
+    naming_file,
+    open_file,
+    plain_type,
+)
 from recframe.frames.values import REMOVE_ROWS
 from recframe.kernel.threads import n_processors, run_ahead
 from recframe.stores.listings import REQUESTS
@@ -157,6 +164,8 @@ def _conform_all(
     for name, wanted in files.types.items():
         value = row_group.source.partitions.get(name)
         array = batch[name] if value is None else pa.repeat(value, batch.num_rows)
+        if name in row_group.source.repeated:
+            _check_folder_value(name, array, row_group.source)
         try:
             columns[name] = array.cast(wanted) if is_plain else _conform(array, wanted)
         except pa.ArrowInvalid as error:  # The type of the other files lacks such a number.
@@ -168,6 +177,24 @@ def _conform_all(
     rows = pa.record_batch(columns)
     rows.validate(full=True)  # Arrow reads text without a check that it is UTF-8.
     return rows
+
+
+def _check_folder_value(name: str, array: pa.Array, source: SourceFile) -> None:
+    """Raise if a column of a file has another value than the name of its folder."""
+    value = source.repeated[name]
+    text = pa.scalar(str(value) if value.is_valid else None, pa.string())
+    try:
+        wanted = text.cast(plain_type(array.type))
+    except pa.ArrowException:  # The file has values of another kind.
+        wanted = text
+    values = array.cast(wanted.type)
+    others = pc.invert(pc.is_in(values, pa.array([wanted])))
+    if others.true_count:
+        raise RecframeError(
+            f"{quote(name)} is {quote(values.filter(others)[0].as_py())} in "
+            f"{show_path(source.path)}, but {quote(value.as_py())} by the name of its folder. "
+            "Correct the one that is wrong."
+        )
 
 
 def _conform(array: pa.Array, wanted: pa.DataType) -> pa.Array:

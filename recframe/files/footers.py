@@ -125,8 +125,6 @@ def open_files(sources: list[SourceFile], columns: Columns, options: Options, me
         open_bytes = max(open_bytes, footer_bytes)
         for name in names:
             types[name][path] = _find_stored_type(file, name)
-            if name in file.repeated:
-                _check_repeated(file, name)
         if names and file is not first:
             _check_first_roles(file, first, options)
         with naming_file(path):
@@ -228,7 +226,8 @@ def _read_footer(source: SourceFile, memory: int, names: Sequence[str] = ()) -> 
             left = find_row_groups(source, schema, footer)
         indexes = [index for index in left if index in indexes]
     # From here on, `partitions` has only columns that are not in the file.
-    return File(source._replace(partitions=values), schema, metadata, repeated, indexes)
+    source = source._replace(partitions=values, repeated=repeated)
+    return File(source, schema, metadata, indexes)
 
 
 def _add_partition_fields(schema: pa.Schema, values: PartitionValues) -> pa.Schema:
@@ -291,42 +290,6 @@ def read_head(source: SourceFile) -> pd.DataFrame:
     with naming_file(source.path), open_file(source) as file:
         head = next(file.iter_batches(HEAD_ROWS), file.schema_arrow.empty_table())
         return pd.DataFrame(head.to_pandas()).assign(**said)
-
-
-def _check_repeated(file: File, name: str) -> None:
-    """Raise if a column of a file has another value than the name of its folder."""
-    said = file.repeated[name]
-    text = pa.scalar(str(said) if said.is_valid else None, pa.string())
-    try:
-        wanted = text.cast(plain_type(file.schema.field(name).type))
-    except pa.ArrowException:  # The file has values of another kind.
-        wanted = text
-    with naming_file(file.source.path):
-        for index in file.indexes:
-            for batch in _iter_column(file, index, name, wanted.as_py()):
-                values = batch[name].cast(wanted.type)
-                others = pc.invert(pc.is_in(values, pa.array([wanted])))
-                if others.true_count:
-                    other = values.filter(others)[0].as_py()
-                    raise RecframeError(
-                        f"{quote(name)} is {quote(other)} in {show_path(file.source.path)}, but "
-                        f"{quote(said.as_py())} by the name of its folder. Correct the one that "
-                        "is wrong."
-                    )
-
-
-def _iter_column(file: File, index: int, name: str, value: Any) -> Iterator[pa.RecordBatch]:
-    """Yield a column of a row group, unless statistics show that all its values are this one."""
-    if file.source.staged is not None:
-        yield from file.source.staged.read(index, [name])
-        return
-    at = {leaf.path: at for at, leaf in enumerate(file.metadata.schema)}.get(name)
-    column = None if at is None else file.metadata.row_group(index).column(at)
-    known: Any = column and column.statistics
-    is_exact = known is not None and known.has_min_max and known.null_count == 0
-    if not (is_exact and known.min == known.max == value):
-        with open_file(file.source) as opened:
-            yield from opened.iter_batches(row_groups=[index], columns=[name])
 
 
 def _common_type(name: str, types: dict[str, pa.DataType]) -> pa.DataType:

@@ -10,7 +10,6 @@ from recframe.errors import RecframeError, quote, show_path
 from recframe.files.source_files import (
     LEAST_BUFFER,
     TEXTS,
-    PartitionValues,
     SourceFile,
     StagedRows,
     find_leaves,
@@ -60,7 +59,6 @@ class File(NamedTuple):
     source: SourceFile
     schema: pa.Schema  # includes columns that are not in the file
     metadata: Any  # the footer, None if rows are staged
-    repeated: PartitionValues  # values in the names of folders for columns that the file has too
     indexes: Sequence[int]  # row groups that may have rows that match
 
 

@@ -1,7 +1,8 @@
 """Source files: how they are opened and checked, and facts on their columns from outside them."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -62,6 +63,7 @@ class SourceFile(NamedTuple):
     condition_columns: tuple[str, ...] = ()  # columns that the condition reads
     place: Location = NOWHERE  # its store, and its key there
     version: object = None  # its size and time of change when it was opened
+    repeated: Mapping[str, pa.Scalar] = MappingProxyType({})  # `partitions` that the file has too
 
     @property
     def is_here(self) -> bool:
