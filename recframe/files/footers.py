@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from recframe.errors import DAMAGE, RecframeError, count_of, quote, shorten, show_path
