@@ -4,10 +4,9 @@ Text becomes a dictionary and codes, however a file stores it. It stays plain in
 partitioned by user, because few rows of a partition share a text.
 """
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, repeat, takewhile
-from threading import get_ident
 from typing import TypeVar
 
 import pyarrow as pa
@@ -28,14 +27,14 @@ from recframe.files.source_files import (
     plain_type,
 )
 from recframe.frames.values import REMOVE_ROWS
-from recframe.kernel.threads import n_processors, run_ahead
+from recframe.kernel.threads import run_ahead
 from recframe.stores.listings import REQUESTS
 from recframe.stores.store import check_unchanged
 
 MAX_OPEN = 32  # files; a sweep over files with the same users alternates between them
 OPEN_BYTES = 16 << 20  # the most bytes for footers of open files; one file may always be open
-AHEAD = 3  # batches that may be read ahead, with 3/16 of the memory
-LEAST_AHEAD = 16 << 20  # bytes that may be fetched ahead, however little memory there is
+AHEAD = 3  # batches that stores may send ahead, with 3/16 of the memory
+LEAST_AHEAD = 16 << 20  # bytes that stores may send ahead, however little memory there is
 MOST_ROWS = 1 << 20  # rows of a batch or block; more take more memory and are no faster
 
 Element = TypeVar("Element")
@@ -81,9 +80,9 @@ def read_batches(
 
 
 class RowGroupReader:
-    """Reads row groups in batches of about `n_bytes`, threads ahead of the caller.
+    """Reads row groups in batches of about `n_bytes`.
 
-    Here, each thread reads whole row groups if the memory has room for several. In stores, threads
+    Here, Arrow's threads read the columns of a row group. In stores, threads ahead of the caller
     request as many row groups as have room, each at once.
     """
 
@@ -93,32 +92,22 @@ class RowGroupReader:
         self.files, self.row_groups, self.is_plain = files, row_groups, is_plain
         self.n_bytes = n_bytes
         self.is_here = is_here = all(one.source.is_here for one in row_groups)
-        self.room = AHEAD * n_bytes if is_here else max(AHEAD * n_bytes, LEAST_AHEAD)
-        sizes = [one.n_bytes - one.n_rows * files.row_bytes for one in row_groups]
-        # Besides the row groups that threads read, two are in memory: one read, one in use.
-        self.n_threads = min(n_processors(), self.room // max([1, *sizes]) - 2)
-        self.in_threads = is_here and self.n_threads > 1
+        self.room = max(AHEAD * n_bytes, LEAST_AHEAD)  # in stores
         by_path, n_used = {one.source.path: one.source for one in row_groups}, len(files.types)
         # Each time that a buffer is filled, a store gets a request.
         buffer = (min(n_bytes, n_used * MOST_BUFFER) if is_here else self.room) // n_used
 
         @lru_cache(max(1, min(MAX_OPEN, OPEN_BYTES // max(1, files.open_bytes))))
-        def open_cached(path: str, as_codes: tuple[str, ...], thread: int) -> pq.ParquetFile:
+        def open_cached(path: str, as_codes: tuple[str, ...]) -> pq.ParquetFile:
             return open_file(by_path[path], as_codes, files.footers.get(path), buffer)
 
         self.open_cached = open_cached
 
-    def iter_row_groups(self) -> Iterator[tuple[RowGroup, Iterable[pa.RecordBatch]]]:
+    def iter_row_groups(self) -> Iterator[tuple[RowGroup, Iterator[pa.RecordBatch]]]:
         """Return an iterator over the row groups and their batches."""
-        if self.in_threads:
-            return run_ahead(self.read_whole_group, self.row_groups, self.n_threads)
         if self.is_here:
             return ((one, self.iter_rows(one)) for one in self.row_groups)
         return run_ahead(self.read_first, self.row_groups, REQUESTS, self.count_bytes, self.room)
-
-    def read_whole_group(self, row_group: RowGroup) -> tuple[RowGroup, list[pa.RecordBatch]]:
-        """Return a row group and all its batches."""
-        return row_group, list(self.iter_rows(row_group))
 
     def count_bytes(self, row_group: RowGroup) -> int:
         """Return the bytes that a row group takes while it is read: as fetched, and one batch."""
@@ -149,11 +138,10 @@ class RowGroupReader:
                 footer = self.files.footers.get(source.path)
                 file = open_file(source, as_codes, footer, pre_buffer=True)
             else:
-                file = self.open_cached(source.path, as_codes, get_ident())
+                file = self.open_cached(source.path, as_codes)
             n_bytes = row_group.n_bytes + self.is_plain * row_group.n_rows * row_group.text_bytes
             n_rows = max(1, min(MOST_ROWS, self.n_bytes * row_group.n_rows // n_bytes))
-            n_rows = MOST_ROWS if self.in_threads else n_rows
-            yield from file.iter_batches(n_rows, [number], stored, use_threads=not self.in_threads)
+            yield from file.iter_batches(n_rows, [number], stored)
 
 
 def _conform_all(
