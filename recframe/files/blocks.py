@@ -10,7 +10,6 @@ from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
 from contextlib import ExitStack, closing, nullcontext
 from operator import le, lt
 from typing import Any, Literal, NamedTuple, TypeVar
-from weakref import proxy
 
 import numpy as np
 import pandas as pd
@@ -27,7 +26,6 @@ from recframe.files.limits import (
     Progress,
     TemporaryRows,
     room_error,
-    writing_to,
 )
 from recframe.files.row_groups import FREE, RowGroup
 from recframe.files.source_files import TEXTS
@@ -323,8 +321,6 @@ class Spill(TemporaryRows):
         self._places: list[list[tuple[int, int]]] = [[] for _ in range(n_buckets)]
         self.n_rows = np.zeros(n_buckets, np.int64)
         self.n_bytes = np.zeros(n_buckets, np.int64)  # in memory
-        # Several threads may read. Arrow's file would form a cycle that is never collected.
-        self._read = pa.PythonFile(proxy(self), "r")
 
     def divide(self, batch: pa.RecordBatch) -> list[Part]:
         """Return the rows of a batch by bucket, ready for `add`; any thread may call this."""
@@ -342,22 +338,17 @@ class Spill(TemporaryRows):
 
     def add(self, parts: list[Part]) -> None:
         """Add the rows of a batch."""
-        start = self.seek(0, 2)
         for bucket, n_rows, n_bytes, written in parts:
-            self.write(written)
             self.n_rows[bucket] += n_rows
             self.n_bytes[bucket] += n_bytes
-            self._places[bucket].append((start, written.size))
-            start += written.size
+            self._places[bucket].append(self.append(written))
 
     def read_bucket(self, bucket: int) -> Generator[pa.RecordBatch, None, None]:
         """Yield the rows of a bucket, in one batch or more."""
         if not self._places[bucket]:
             yield pa.RecordBatch.from_pylist([], self._schema)
-        for start, size in self._places[bucket]:
-            with writing_to(self.folder):
-                written = self._read.read_at(size, start)
-            yield pa.ipc.read_record_batch(written, self._schema)
+        for place in self._places[bucket]:
+            yield pa.ipc.read_record_batch(self.read_part(*place), self._schema)
 
 
 def hash_users(*columns: pa.Array) -> Array:

@@ -17,10 +17,7 @@ import pyarrow as pa
 from recframe.errors import RecframeError, prefix_errors, quote, show_path
 from recframe.files.footers import Files
 from recframe.files.limits import Limits
-from recframe.files.source_files import (
-    SourceFile,
-    plain_type,
-)
+from recframe.files.source_files import SourceFile, make_plain
 from recframe.formats import PARQUET, Delimited, GivenRows, find_format, open_rows
 from recframe.frames.splits import OF_FILES, split_files
 from recframe.other_tables import RELATION, is_instance
@@ -178,13 +175,10 @@ def _list_dataset_files(
     """Return the files of a dataset of parquet files; `locate` finds the name and place of each."""
     import pyarrow.dataset as ds  # Only datasets need it.
 
-    sources, schema = [], dataset.schema
+    # A partition is one category, but the users of all files need not be categories.
+    sources, schema = [], make_plain(dataset.schema)
     for fragment in dataset.get_fragments():
         values = ds.get_partition_keys(fragment.partition_expression)
-        # A partition is one category, but the users of all files need not be categories.
-        for name in {*values, *dataset.format.read_options.dictionary_columns} & {*schema.names}:
-            at = schema.get_field_index(name)
-            schema = schema.set(at, pa.field(name, plain_type(schema.field(at).type)))
         partitions = {
             name: pa.scalar(value, schema.field(name).type)
             for name, value in values.items()

@@ -18,6 +18,7 @@ from recframe.files.source_files import (
     SourceFile,
     check_columns,
     check_names,
+    make_plain,
     naming_file,
     open_file,
     plain_type,
@@ -269,11 +270,8 @@ def make_sample(schema: pa.Schema, path: str) -> pd.DataFrame:
 
     Categories become plain values, because other rows may have other categories.
     """
-    for at, field in enumerate(schema):
-        if pa.types.is_dictionary(field.type):
-            schema = schema.set(at, pa.field(field.name, plain_type(field.type)))
     try:
-        return pd.DataFrame(schema.empty_table().to_pandas())
+        return pd.DataFrame(make_plain(schema).empty_table().to_pandas())
     except DAMAGE as error:
         # Pandas cannot read some dtypes that it writes; or its metadata are damaged.
         raise RecframeError(

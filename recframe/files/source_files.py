@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recframe.errors import MissingColumnError, RecframeError, quote, shorten, show_path
+from recframe.files.limits import TemporaryRows
 from recframe.files.trec import find_trec
 from recframe.formats import PARQUET, RowSource, convert_all, find_format
 from recframe.frames.names import shown
@@ -27,8 +28,7 @@ PartitionValues = dict[str, pa.Scalar]  # values of all rows, such as NL in coun
 class StagedBatch(NamedTuple):
     """Rows that were staged together; a column may have another type in other batches."""
 
-    start: int  # the offset in the temporary file
-    size: int  # bytes in the temporary file
+    place: tuple[int, int]  # in the temporary file
     n_rows: int
     sizes: dict[str, int]  # bytes of each column in memory
     low: Any  # the lowest value of the first column, None if unknown
@@ -39,14 +39,14 @@ class StagedBatch(NamedTuple):
 class StagedRows(NamedTuple):
     """The source of a file without a footer: its rows in a temporary file."""
 
-    file: pa.NativeFile
+    rows: TemporaryRows
     batches: list[StagedBatch]
     schema: pa.Schema  # types that fit all rows; it includes columns that are not staged
 
     def read(self, number: int, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Yield these columns of a batch, or all columns, in the types of all rows."""
         staged = self.batches[number]
-        for batch in pa.ipc.open_stream(self.file.read_at(staged.size, staged.start)):
+        for batch in pa.ipc.open_stream(self.rows.read_part(*staged.place)):
             yield convert_all(batch.select(list(names) or batch.schema.names), self.schema)
 
 
@@ -122,6 +122,12 @@ def check_columns(metadata: pq.FileMetaData, size: int, names: Sequence[str]) ->
     for row_group in map(metadata.row_group, groups):
         if any(row_group.column(at).physical_type != kind for at, kind in types.items()):
             raise OSError("its footer gives one column two types. Write it anew.")
+
+
+def make_plain(schema: pa.Schema) -> pa.Schema:
+    """Return a schema with plain types."""
+    fields = [field.with_type(plain_type(field.type)) for field in schema]
+    return pa.schema(fields, schema.metadata)
 
 
 @contextmanager
