@@ -133,10 +133,9 @@ def iter_blocks(
             blocks = _sweep(files, reads, memory)
             yield from run_ahead(lambda block: make([make_frame(block, files)]), blocks, n_threads)
     elif route == "spill":
-        inputs = [_read_rows_to_spill("", files, limits, progress)]
-        inputs += [
-            _read_rows_to_spill(name, one, limits, Progress(0))
-            for name, one in files.companions.items()
+        inputs = [
+            _read_rows_to_spill(name, one, limits, Progress(0) if name else progress)
+            for name, one in {"": files, **files.companions}.items()
         ]
         yield from _spilled(inputs, limits, progress, make)
     else:

@@ -128,13 +128,13 @@ def _find_given(source: Any, argument: str, access: Access) -> list[SourceFile]:
     is_of_files = isinstance(dataset, ds.FileSystemDataset)
     if not is_of_files or not isinstance(dataset.format, ds.ParquetFileFormat):
         return rows
-    is_here = not is_uri(root) if root else dataset.filesystem.type_name == "local"
     store = Store(dataset.filesystem, "", root and f"{root.rstrip('/')}/")
 
     def locate(path: str) -> tuple[str, Location]:
-        """Return the name and the place of a file."""
-        if is_here:
-            return os.fspath(Path(root, path)), Location(HERE, os.fspath(Path(root, path)))
+        """Return the name and the place of a file; deltalake's filesystem is for stores only."""
+        if root and not is_uri(root):
+            path = os.fspath(Path(root, path))
+            return path, Location(HERE, path)
         return store.show(path), Location(store, path)
 
     try:

@@ -193,41 +193,39 @@ def _unite_types(
 
 def _read_footer(source: SourceFile, memory: int, names: Sequence[str] = ()) -> File:
     """Return a file with its footer, or raise if it lacks one of these columns."""
-    values, table_schema = source.partitions, source.table_schema
+    indexes: Sequence[int]
     metadata: Any = None
-    if source.staged is not None:
-        schema = source.staged.schema
-    else:
-        with naming_file(source.path):
+    names = [*names, *source.condition_columns]
+    with naming_file(source.path):
+        if source.staged is not None:
+            schema, indexes = source.staged.schema, range(len(source.staged.batches))
+        else:
             source = source._replace(version=find_version(source.place))
             size, footer = _read_end(source, memory)
             opened = pq.ParquetFile(pa.BufferReader(footer))
             schema, metadata = opened.schema_arrow, opened.metadata
-            if wanted := {*names, *source.condition_columns}.intersection(schema.names):
+            indexes = range(metadata.num_row_groups)
+            if wanted := {*names}.intersection(schema.names):
                 check_columns(metadata, size, [*wanted])
-    repeated: PartitionValues = {}
-    if table_schema is not None:
-        # Columns that a table got later are null in its older files.
-        added = [field for field in table_schema if field.name not in schema.names]
-        values = {field.name: pa.scalar(None, field.type) for field in added} | values
-        schema = table_schema
+    values, repeated = source.partitions, dict[str, pa.Scalar]()
+    if source.table_schema is None:
+        repeated = {name: values[name] for name in values if name in schema.names}
+        values = {name: values[name] for name in values if name not in repeated}
     else:
-        repeated = {name: value for name, value in values.items() if name in schema.names}
-        values = {name: value for name, value in values.items() if name not in repeated}
+        # Columns that a table got later are null in its older files.
+        added = [field for field in source.table_schema if field.name not in schema.names]
+        values = {field.name: pa.scalar(None, field.type) for field in added} | values
+        schema = source.table_schema
     schema = _add_partition_fields(schema, values)
-    check_names([*names, *source.condition_columns], schema, source.path)
-    n_parts = len(source.staged.batches) if source.staged else metadata.num_row_groups
-    indexes: Sequence[int] = range(n_parts)
-    if source.fragment is not None:
-        with naming_file(source.path):
+    check_names(names, schema, source.path)
+    with naming_file(source.path):
+        if source.fragment is not None:
             indexes = [row_group.id for row_group in source.fragment.row_groups]
-    if source.condition is not None and source.staged is None:
-        with naming_file(source.path):
+        if source.condition is not None and source.staged is None:
             left = find_row_groups(source, schema, footer)
-        indexes = [index for index in left if index in indexes]
+            indexes = [index for index in left if index in indexes]
     # From here on, `partitions` has only columns that are not in the file.
-    source = source._replace(partitions=values, repeated=repeated)
-    return File(source, schema, metadata, indexes)
+    return File(source._replace(partitions=values, repeated=repeated), schema, metadata, indexes)
 
 
 def _add_partition_fields(schema: pa.Schema, values: PartitionValues) -> pa.Schema:

@@ -30,10 +30,10 @@ class StagedBatch(NamedTuple):
 
     place: tuple[int, int]  # in the temporary file
     n_rows: int
-    sizes: dict[str, int]  # bytes of each column in memory
+    n_bytes: int  # in memory, without the work on rows
+    text_bytes: int  # additional bytes of each row if texts are not read as codes
     low: Any  # the lowest value of the first column, None if unknown
     high: Any  # the highest
-    longest: dict[str, int]  # bytes of the longest text of each column
 
 
 class StagedRows(NamedTuple):

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from recframe.files.batches import gather
 from recframe.files.limits import Limits, TemporaryRows
+from recframe.files.row_groups import CODE_BYTES, SHORT_TEXT, TEXT_COPIES
 from recframe.files.source_files import (
     TEXTS,
     SourceFile,
@@ -77,12 +78,16 @@ def _stage(source: Any, columns: Columns, types: TextTypes, rows: TemporaryRows)
 
 def _write_batch(batch: pa.RecordBatch, rows: TemporaryRows) -> StagedBatch:
     """Write rows, with texts as a dictionary and codes, and return their place in the file."""
-    sizes, longest, columns = {}, {}, {}
+    n_rows, n_bytes, text_bytes, columns = batch.num_rows, 0, 0, {}
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         if column.type in TEXTS:
             column = column.dictionary_encode()
-            longest[name] = pc.max(pc.binary_length(column.dictionary)).as_py() or 0
-        columns[name], sizes[name] = column, column.nbytes
+            n_copied = TEXT_COPIES if column.nbytes > SHORT_TEXT * n_rows else 1
+            n_bytes += CODE_BYTES * n_rows + n_copied * column.nbytes
+            text_bytes += pc.max(pc.binary_length(column.dictionary)).as_py() or 0
+        else:
+            n_bytes += column.nbytes
+        columns[name] = column
     low = high = None
     first = batch.columns[0]
     with suppress(pa.ArrowNotImplementedError, OverflowError, ValueError):  # Some types lack it.
@@ -92,4 +97,4 @@ def _write_batch(batch: pa.RecordBatch, rows: TemporaryRows) -> StagedBatch:
     with pa.ipc.new_stream(written, table.schema, options=WRITE_OPTIONS) as writer:
         writer.write_batch(table)
     place = rows.append(written.getvalue())
-    return StagedBatch(place, batch.num_rows, sizes, low, high, longest)
+    return StagedBatch(place, n_rows, n_bytes, text_bytes, low, high)
