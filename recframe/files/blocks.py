@@ -317,7 +317,7 @@ class Spill(TemporaryRows):
     ) -> None:
         super().__init__(1, folder)
         self._schema, self._users, self._level = schema, users, level
-        self._places: list[list[tuple[int, int]]] = [[] for _ in range(n_buckets)]
+        self._extents: list[list[tuple[int, int]]] = [[] for _ in range(n_buckets)]
         self.n_rows = np.zeros(n_buckets, np.int64)
         self.n_bytes = np.zeros(n_buckets, np.int64)  # in memory
 
@@ -340,14 +340,14 @@ class Spill(TemporaryRows):
         for bucket, n_rows, n_bytes, written in parts:
             self.n_rows[bucket] += n_rows
             self.n_bytes[bucket] += n_bytes
-            self._places[bucket].append(self.append(written))
+            self._extents[bucket].append(self.append(written))
 
     def read_bucket(self, bucket: int) -> Generator[pa.RecordBatch, None, None]:
         """Yield the rows of a bucket, in one batch or more."""
-        if not self._places[bucket]:
+        if not self._extents[bucket]:
             yield pa.RecordBatch.from_pylist([], self._schema)
-        for place in self._places[bucket]:
-            yield pa.ipc.read_record_batch(self.read_part(*place), self._schema)
+        for extent in self._extents[bucket]:
+            yield pa.ipc.read_record_batch(self.read_part(*extent), self._schema)
 
 
 def hash_users(*columns: pa.Array) -> Array:

@@ -28,7 +28,7 @@ PartitionValues = dict[str, pa.Scalar]  # values of all rows, such as NL in coun
 class StagedBatch(NamedTuple):
     """Rows that were staged together; a column may have another type in other batches."""
 
-    place: tuple[int, int]  # in the temporary file
+    extent: tuple[int, int]  # start and size in the temporary file
     n_rows: int
     n_bytes: int  # in memory, without the work on rows
     text_bytes: int  # additional bytes of each row if texts are not read as codes
@@ -46,7 +46,7 @@ class StagedRows(NamedTuple):
     def read(self, number: int, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Yield these columns of a batch, or all columns, in the types of all rows."""
         staged = self.batches[number]
-        for batch in pa.ipc.open_stream(self.rows.read_part(*staged.place)):
+        for batch in pa.ipc.open_stream(self.rows.read_part(*staged.extent)):
             yield convert_all(batch.select(list(names) or batch.schema.names), self.schema)
 
 

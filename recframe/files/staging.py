@@ -52,10 +52,10 @@ def stage(sources: list[SourceFile], columns: Columns, limits: Limits) -> list[S
             rows.close()
             raise
     files = []
-    for source, own in zip(sources, staged, strict=True):
+    for source, written in zip(sources, staged, strict=True):
         types.path = source.path
-        own = own._replace(schema=types.complete(own.schema))
-        files.append(source._replace(rows=None, place=NOWHERE, staged=own))
+        complete = written._replace(schema=types.complete(written.schema))
+        files.append(source._replace(rows=None, place=NOWHERE, staged=complete))
     return files
 
 
@@ -77,7 +77,7 @@ def _stage(source: Any, columns: Columns, types: TextTypes, rows: TemporaryRows)
 
 
 def _write_batch(batch: pa.RecordBatch, rows: TemporaryRows) -> StagedBatch:
-    """Write rows, with texts as a dictionary and codes, and return their place in the file."""
+    """Write rows, with texts as a dictionary and codes, and return facts on them."""
     n_rows, n_bytes, text_bytes, columns = batch.num_rows, 0, 0, {}
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         if column.type in TEXTS:
@@ -96,5 +96,5 @@ def _write_batch(batch: pa.RecordBatch, rows: TemporaryRows) -> StagedBatch:
     table = pa.record_batch(columns)
     with pa.ipc.new_stream(written, table.schema, options=WRITE_OPTIONS) as writer:
         writer.write_batch(table)
-    place = rows.append(written.getvalue())
-    return StagedBatch(place, n_rows, n_bytes, text_bytes, low, high)
+    extent = rows.append(written.getvalue())
+    return StagedBatch(extent, n_rows, n_bytes, text_bytes, low, high)
