@@ -4,11 +4,10 @@ Text becomes a dictionary and codes, however a file stores it. It stays plain in
 partitioned by user, because few rows of a partition share a text.
 """
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, repeat, takewhile
-from threading import get_ident
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,16 +18,24 @@ from recframe.files.filters import filter_rows
 from recframe.files.footers import ROW_BYTES, Files
 from recframe.files.limits import POOL, Progress
 from recframe.files.row_groups import LONG_TEXT, TEXT_COPIES, RowGroup
-from recframe.files.source_files import MOST_BUFFER, TEXTS, naming_file, open_file
+from recframe.files.source_files import (
+    MOST_BUFFER,
+    TEXTS,
+    SourceFile,
+    find_leaves,
+    naming_file,
+    open_file,
+    plain_type,
+)
 from recframe.frames.values import REMOVE_ROWS
-from recframe.kernel.threads import n_processors, run_ahead
+from recframe.kernel.threads import run_ahead
 from recframe.stores.listings import REQUESTS
-from recframe.stores.store import check_unchanged
+from recframe.stores.store import Part, check_unchanged
 
 MAX_OPEN = 32  # files; a sweep over files with the same users alternates between them
 OPEN_BYTES = 16 << 20  # the most bytes for footers of open files; one file may always be open
-AHEAD = 3  # batches that may be read ahead, with 3/16 of the memory
-LEAST_AHEAD = 16 << 20  # bytes that may be fetched ahead, however little memory there is
+AHEAD = 3  # batches that stores may send ahead, with 3/16 of the memory
+LEAST_AHEAD = 16 << 20  # bytes that stores may send ahead, however little memory there is
 MOST_ROWS = 1 << 20  # rows of a batch or block; more take more memory and are no faster
 
 Element = TypeVar("Element")
@@ -73,10 +80,33 @@ def read_batches(
     check_unchanged(sources, [source.version for source in sources])
 
 
-class RowGroupReader:
-    """Reads row groups in batches of about `n_bytes`, threads ahead of the caller.
+class ColumnBytes:
+    """The bytes of a column of a row group in a store; threads request the next ones.
 
-    Here, each thread reads whole row groups if the memory has room for several. In stores, threads
+    A row group that does not fit the memory then takes 1.5 times as long as its transfer, not 2.0.
+    """
+
+    def __init__(self, file: Any, column: pq.ColumnChunkMetaData, n_bytes: int) -> None:
+        start = column.dictionary_page_offset or column.data_page_offset
+        self.bounds = range(start, start + column.total_compressed_size)
+        self._next, self._bytes = start, b""
+        # One part is read, one has come, and two are requested.
+        starts, stop = self.bounds[:: max(1, n_bytes // 4)], self.bounds.stop
+        self._parts = run_ahead(lambda at: file.read_at(min(starts.step, stop - at), at), starts, 2)
+
+    def read(self, start: int, stop: int) -> bytes:
+        """Return bytes; Arrow reads them in order."""
+        data = self._bytes[start - self._next :]
+        while len(data) < stop - start:
+            data += next(self._parts)
+        self._next, self._bytes = stop, data[stop - start :]
+        return data[: stop - start]
+
+
+class RowGroupReader:
+    """Reads row groups in batches of about `n_bytes`.
+
+    Here, Arrow's threads read the columns of a row group. In stores, threads ahead of the caller
     request as many row groups as have room, each at once.
     """
 
@@ -85,33 +115,22 @@ class RowGroupReader:
     ) -> None:
         self.files, self.row_groups, self.is_plain = files, row_groups, is_plain
         self.n_bytes = n_bytes
-        self.is_here = is_here = all(one.source.is_here for one in row_groups)
-        self.room = AHEAD * n_bytes if is_here else max(AHEAD * n_bytes, LEAST_AHEAD)
-        sizes = [one.n_bytes - one.n_rows * files.row_bytes for one in row_groups]
-        # Besides the row groups that threads read, two are in memory: one read, one in use.
-        self.n_threads = min(n_processors(), self.room // max([1, *sizes]) - 2)
-        self.in_threads = is_here and self.n_threads > 1
-        by_path, n_used = {one.source.path: one.source for one in row_groups}, len(files.types)
-        # Each time that a buffer is filled, a store gets a request.
-        buffer = (min(n_bytes, n_used * MOST_BUFFER) if is_here else self.room) // n_used
+        self.is_here = all(one.source.is_here for one in row_groups)
+        self.room = max(AHEAD * n_bytes, LEAST_AHEAD)  # in stores
+        by_path = {one.source.path: one.source for one in row_groups}
+        buffer = min(MOST_BUFFER, n_bytes // len(files.types))
 
         @lru_cache(max(1, min(MAX_OPEN, OPEN_BYTES // max(1, files.open_bytes))))
-        def open_cached(path: str, as_codes: tuple[str, ...], thread: int) -> pq.ParquetFile:
+        def open_cached(path: str, as_codes: tuple[str, ...]) -> pq.ParquetFile:
             return open_file(by_path[path], as_codes, files.footers.get(path), buffer)
 
         self.open_cached = open_cached
 
-    def iter_row_groups(self) -> Iterator[tuple[RowGroup, Iterable[pa.RecordBatch]]]:
+    def iter_row_groups(self) -> Iterator[tuple[RowGroup, Iterator[pa.RecordBatch]]]:
         """Return an iterator over the row groups and their batches."""
-        if self.in_threads:
-            return run_ahead(self.read_whole_group, self.row_groups, self.n_threads)
         if self.is_here:
             return ((one, self.iter_rows(one)) for one in self.row_groups)
         return run_ahead(self.read_first, self.row_groups, REQUESTS, self.count_bytes, self.room)
-
-    def read_whole_group(self, row_group: RowGroup) -> tuple[RowGroup, list[pa.RecordBatch]]:
-        """Return a row group and all its batches."""
-        return row_group, list(self.iter_rows(row_group))
 
     def count_bytes(self, row_group: RowGroup) -> int:
         """Return the bytes that a row group takes while it is read: as fetched, and one batch."""
@@ -126,6 +145,24 @@ class RowGroupReader:
             return row_group, next_ahead(rows)
         return row_group, chain([next(rows)], rows)
 
+    def open_large(
+        self, row_group: RowGroup, stored: Sequence[str], as_codes: Sequence[str]
+    ) -> pq.ParquetFile:
+        """Open a file of a store so that threads request the next bytes of each column."""
+        source, opened = row_group.source, row_group.source.place.open()
+        footer = self.files.footers.get(source.path) or pq.read_metadata(opened)
+        group, leaves = footer.row_group(row_group.number), find_leaves(footer, stored)
+        columns = [
+            ColumnBytes(opened, group.column(at), self.room // len(leaves))
+            for at in leaves.values()
+        ]
+
+        def find(start: int, stop: int) -> bytes:
+            return next(one for one in columns if start in one.bounds).read(start, stop)
+
+        file = pa.PythonFile(Part(opened.size(), find), "r")
+        return open_file(source, as_codes, footer, opened=file)
+
     def iter_rows(self, row_group: RowGroup) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a row group as its file stores them."""
         source, number = row_group.source, row_group.number
@@ -137,16 +174,17 @@ class RowGroupReader:
                 return
             is_short = self.is_plain and row_group.text_bytes <= LONG_TEXT
             as_codes = () if is_short else row_group.coded
-            if not self.is_here and self.count_bytes(row_group) <= self.room:
+            if self.is_here:
+                file = self.open_cached(source.path, as_codes)
+            elif self.count_bytes(row_group) <= self.room:
                 # The columns are fetched at once, and their memory is freed with this file.
                 footer = self.files.footers.get(source.path)
                 file = open_file(source, as_codes, footer, pre_buffer=True)
             else:
-                file = self.open_cached(source.path, as_codes, get_ident())
+                file = self.open_large(row_group, stored, as_codes)
             n_bytes = row_group.n_bytes + self.is_plain * row_group.n_rows * row_group.text_bytes
             n_rows = max(1, min(MOST_ROWS, self.n_bytes * row_group.n_rows // n_bytes))
-            n_rows = MOST_ROWS if self.in_threads else n_rows
-            yield from file.iter_batches(n_rows, [number], stored, use_threads=not self.in_threads)
+            yield from file.iter_batches(n_rows, [number], stored)
 
 
 def _conform_all(
@@ -157,6 +195,8 @@ def _conform_all(
     for name, wanted in files.types.items():
         value = row_group.source.partitions.get(name)
         array = batch[name] if value is None else pa.repeat(value, batch.num_rows)
+        if name in row_group.source.repeated:
+            _check_folder_value(name, array, row_group.source)
         try:
             columns[name] = array.cast(wanted) if is_plain else _conform(array, wanted)
         except pa.ArrowInvalid as error:  # The type of the other files lacks such a number.
@@ -168,6 +208,24 @@ def _conform_all(
     rows = pa.record_batch(columns)
     rows.validate(full=True)  # Arrow reads text without a check that it is UTF-8.
     return rows
+
+
+def _check_folder_value(name: str, array: pa.Array, source: SourceFile) -> None:
+    """Raise if a column of a file has another value than the name of its folder."""
+    value = source.repeated[name]
+    text = pa.scalar(str(value) if value.is_valid else None, pa.string())
+    try:
+        wanted = text.cast(plain_type(array.type))
+    except pa.ArrowException:  # The file has values of another kind.
+        wanted = text
+    values = array.cast(wanted.type)
+    others = pc.invert(pc.is_in(values, pa.array([wanted])))
+    if others.true_count:
+        raise RecframeError(
+            f"{quote(name)} is {quote(values.filter(others)[0].as_py())} in "
+            f"{show_path(source.path)}, but {quote(value.as_py())} by the name of its folder. "
+            "Correct the one that is wrong."
+        )
 
 
 def _conform(array: pa.Array, wanted: pa.DataType) -> pa.Array:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
 from contextlib import ExitStack, closing, nullcontext
 from operator import le, lt
 from typing import Any, Literal, NamedTuple, TypeVar
-from weakref import proxy
 
 import numpy as np
 import pandas as pd
@@ -27,7 +26,6 @@ from recframe.files.limits import (
     Progress,
     TemporaryRows,
     room_error,
-    writing_to,
 )
 from recframe.files.row_groups import FREE, RowGroup
 from recframe.files.source_files import TEXTS
@@ -135,10 +133,9 @@ def iter_blocks(
             blocks = _sweep(files, reads, memory)
             yield from run_ahead(lambda block: make([make_frame(block, files)]), blocks, n_threads)
     elif route == "spill":
-        inputs = [_read_rows_to_spill("", files, limits, progress)]
-        inputs += [
-            _read_rows_to_spill(name, one, limits, Progress(0))
-            for name, one in files.companions.items()
+        inputs = [
+            _read_rows_to_spill(name, one, limits, Progress(0) if name else progress)
+            for name, one in {"": files, **files.companions}.items()
         ]
         yield from _spilled(inputs, limits, progress, make)
     else:
@@ -320,11 +317,9 @@ class Spill(TemporaryRows):
     ) -> None:
         super().__init__(1, folder)
         self._schema, self._users, self._level = schema, users, level
-        self._places: list[list[tuple[int, int]]] = [[] for _ in range(n_buckets)]
+        self._extents: list[list[tuple[int, int]]] = [[] for _ in range(n_buckets)]
         self.n_rows = np.zeros(n_buckets, np.int64)
         self.n_bytes = np.zeros(n_buckets, np.int64)  # in memory
-        # Several threads may read. Arrow's file would form a cycle that is never collected.
-        self._read = pa.PythonFile(proxy(self), "r")
 
     def divide(self, batch: pa.RecordBatch) -> list[Part]:
         """Return the rows of a batch by bucket, ready for `add`; any thread may call this."""
@@ -342,22 +337,17 @@ class Spill(TemporaryRows):
 
     def add(self, parts: list[Part]) -> None:
         """Add the rows of a batch."""
-        start = self.seek(0, 2)
         for bucket, n_rows, n_bytes, written in parts:
-            self.write(written)
             self.n_rows[bucket] += n_rows
             self.n_bytes[bucket] += n_bytes
-            self._places[bucket].append((start, written.size))
-            start += written.size
+            self._extents[bucket].append(self.append(written))
 
     def read_bucket(self, bucket: int) -> Generator[pa.RecordBatch, None, None]:
         """Yield the rows of a bucket, in one batch or more."""
-        if not self._places[bucket]:
+        if not self._extents[bucket]:
             yield pa.RecordBatch.from_pylist([], self._schema)
-        for start, size in self._places[bucket]:
-            with writing_to(self.folder):
-                written = self._read.read_at(size, start)
-            yield pa.ipc.read_record_batch(written, self._schema)
+        for extent in self._extents[bucket]:
+            yield pa.ipc.read_record_batch(self.read_part(*extent), self._schema)
 
 
 def hash_users(*columns: pa.Array) -> Array:

@@ -17,10 +17,7 @@ import pyarrow as pa
 from recframe.errors import RecframeError, prefix_errors, quote, show_path
 from recframe.files.footers import Files
 from recframe.files.limits import Limits
-from recframe.files.source_files import (
-    SourceFile,
-    plain_type,
-)
+from recframe.files.source_files import SourceFile, make_plain
 from recframe.formats import PARQUET, Delimited, GivenRows, find_format, open_rows
 from recframe.frames.splits import OF_FILES, split_files
 from recframe.other_tables import RELATION, is_instance
@@ -131,13 +128,13 @@ def _find_given(source: Any, argument: str, access: Access) -> list[SourceFile]:
     is_of_files = isinstance(dataset, ds.FileSystemDataset)
     if not is_of_files or not isinstance(dataset.format, ds.ParquetFileFormat):
         return rows
-    is_here = not is_uri(root) if root else dataset.filesystem.type_name == "local"
     store = Store(dataset.filesystem, "", root and f"{root.rstrip('/')}/")
 
     def locate(path: str) -> tuple[str, Location]:
-        """Return the name and the place of a file."""
-        if is_here:
-            return os.fspath(Path(root, path)), Location(HERE, os.fspath(Path(root, path)))
+        """Return the name and the place of a file; deltalake's filesystem is for stores only."""
+        if root and not is_uri(root):
+            path = os.fspath(Path(root, path))
+            return path, Location(HERE, path)
         return store.show(path), Location(store, path)
 
     try:
@@ -178,13 +175,10 @@ def _list_dataset_files(
     """Return the files of a dataset of parquet files; `locate` finds the name and place of each."""
     import pyarrow.dataset as ds  # Only datasets need it.
 
-    sources, schema = [], dataset.schema
+    # A partition is one category, but the users of all files need not be categories.
+    sources, schema = [], make_plain(dataset.schema)
     for fragment in dataset.get_fragments():
         values = ds.get_partition_keys(fragment.partition_expression)
-        # A partition is one category, but the users of all files need not be categories.
-        for name in {*values, *dataset.format.read_options.dictionary_columns} & {*schema.names}:
-            at = schema.get_field_index(name)
-            schema = schema.set(at, pa.field(name, plain_type(schema.field(at).type)))
         partitions = {
             name: pa.scalar(value, schema.field(name).type)
             for name, value in values.items()

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from recframe.errors import DAMAGE, RecframeError, count_of, quote, shorten, show_path
@@ -19,6 +18,7 @@ from recframe.files.source_files import (
     SourceFile,
     check_columns,
     check_names,
+    make_plain,
     naming_file,
     open_file,
     plain_type,
@@ -125,8 +125,6 @@ def open_files(sources: list[SourceFile], columns: Columns, options: Options, me
         open_bytes = max(open_bytes, footer_bytes)
         for name in names:
             types[name][path] = _find_stored_type(file, name)
-            if name in file.repeated:
-                _check_repeated(file, name)
         if names and file is not first:
             _check_first_roles(file, first, options)
         with naming_file(path):
@@ -195,40 +193,39 @@ def _unite_types(
 
 def _read_footer(source: SourceFile, memory: int, names: Sequence[str] = ()) -> File:
     """Return a file with its footer, or raise if it lacks one of these columns."""
-    values, table_schema = source.partitions, source.table_schema
+    indexes: Sequence[int]
     metadata: Any = None
-    if source.staged is not None:
-        schema = source.staged.schema
-    else:
-        with naming_file(source.path):
+    names = [*names, *source.condition_columns]
+    with naming_file(source.path):
+        if source.staged is not None:
+            schema, indexes = source.staged.schema, range(len(source.staged.batches))
+        else:
             source = source._replace(version=find_version(source.place))
             size, footer = _read_end(source, memory)
             opened = pq.ParquetFile(pa.BufferReader(footer))
             schema, metadata = opened.schema_arrow, opened.metadata
-            if wanted := {*names, *source.condition_columns}.intersection(schema.names):
+            indexes = range(metadata.num_row_groups)
+            if wanted := {*names}.intersection(schema.names):
                 check_columns(metadata, size, [*wanted])
-    repeated: PartitionValues = {}
-    if table_schema is not None:
-        # Columns that a table got later are null in its older files.
-        added = [field for field in table_schema if field.name not in schema.names]
-        values = {field.name: pa.scalar(None, field.type) for field in added} | values
-        schema = table_schema
+    values, repeated = source.partitions, dict[str, pa.Scalar]()
+    if source.table_schema is None:
+        repeated = {name: values[name] for name in values if name in schema.names}
+        values = {name: values[name] for name in values if name not in repeated}
     else:
-        repeated = {name: value for name, value in values.items() if name in schema.names}
-        values = {name: value for name, value in values.items() if name not in repeated}
+        # Columns that a table got later are null in its older files.
+        added = [field for field in source.table_schema if field.name not in schema.names]
+        values = {field.name: pa.scalar(None, field.type) for field in added} | values
+        schema = source.table_schema
     schema = _add_partition_fields(schema, values)
-    check_names([*names, *source.condition_columns], schema, source.path)
-    n_parts = len(source.staged.batches) if source.staged else metadata.num_row_groups
-    indexes: Sequence[int] = range(n_parts)
-    if source.fragment is not None:
-        with naming_file(source.path):
+    check_names(names, schema, source.path)
+    with naming_file(source.path):
+        if source.fragment is not None:
             indexes = [row_group.id for row_group in source.fragment.row_groups]
-    if source.condition is not None and source.staged is None:
-        with naming_file(source.path):
+        if source.condition is not None and source.staged is None:
             left = find_row_groups(source, schema, footer)
-        indexes = [index for index in left if index in indexes]
+            indexes = [index for index in left if index in indexes]
     # From here on, `partitions` has only columns that are not in the file.
-    return File(source._replace(partitions=values), schema, metadata, repeated, indexes)
+    return File(source._replace(partitions=values, repeated=repeated), schema, metadata, indexes)
 
 
 def _add_partition_fields(schema: pa.Schema, values: PartitionValues) -> pa.Schema:
@@ -271,11 +268,8 @@ def make_sample(schema: pa.Schema, path: str) -> pd.DataFrame:
 
     Categories become plain values, because other rows may have other categories.
     """
-    for at, field in enumerate(schema):
-        if pa.types.is_dictionary(field.type):
-            schema = schema.set(at, pa.field(field.name, plain_type(field.type)))
     try:
-        return pd.DataFrame(schema.empty_table().to_pandas())
+        return pd.DataFrame(make_plain(schema).empty_table().to_pandas())
     except DAMAGE as error:
         # Pandas cannot read some dtypes that it writes; or its metadata are damaged.
         raise RecframeError(
@@ -291,42 +285,6 @@ def read_head(source: SourceFile) -> pd.DataFrame:
     with naming_file(source.path), open_file(source) as file:
         head = next(file.iter_batches(HEAD_ROWS), file.schema_arrow.empty_table())
         return pd.DataFrame(head.to_pandas()).assign(**said)
-
-
-def _check_repeated(file: File, name: str) -> None:
-    """Raise if a column of a file has another value than the name of its folder."""
-    said = file.repeated[name]
-    text = pa.scalar(str(said) if said.is_valid else None, pa.string())
-    try:
-        wanted = text.cast(plain_type(file.schema.field(name).type))
-    except pa.ArrowException:  # The file has values of another kind.
-        wanted = text
-    with naming_file(file.source.path):
-        for index in file.indexes:
-            for batch in _iter_column(file, index, name, wanted.as_py()):
-                values = batch[name].cast(wanted.type)
-                others = pc.invert(pc.is_in(values, pa.array([wanted])))
-                if others.true_count:
-                    other = values.filter(others)[0].as_py()
-                    raise RecframeError(
-                        f"{quote(name)} is {quote(other)} in {show_path(file.source.path)}, but "
-                        f"{quote(said.as_py())} by the name of its folder. Correct the one that "
-                        "is wrong."
-                    )
-
-
-def _iter_column(file: File, index: int, name: str, value: Any) -> Iterator[pa.RecordBatch]:
-    """Yield a column of a row group, unless statistics show that all its values are this one."""
-    if file.source.staged is not None:
-        yield from file.source.staged.read(index, [name])
-        return
-    at = {leaf.path: at for at, leaf in enumerate(file.metadata.schema)}.get(name)
-    column = None if at is None else file.metadata.row_group(index).column(at)
-    known: Any = column and column.statistics
-    is_exact = known is not None and known.has_min_max and known.null_count == 0
-    if not (is_exact and known.min == known.max == value):
-        with open_file(file.source) as opened:
-            yield from opened.iter_batches(row_groups=[index], columns=[name])
 
 
 def _common_type(name: str, types: dict[str, pa.DataType]) -> pa.DataType:

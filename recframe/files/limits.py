@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, NamedTuple
+from weakref import proxy
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -88,16 +89,29 @@ class TemporaryRows(tempfile.SpooledTemporaryFile[bytes]):
     def __init__(self, most: int, folder: str | None) -> None:
         super().__init__(most, dir=folder)
         self.folder = folder
+        # Several threads may read. Arrow's file would form a cycle that is never collected.
+        self._reader = pa.PythonFile(proxy(self), "r")
 
-    def write(self, data: Any) -> int:
-        """Add bytes at the end, and return their number."""
+    def append(self, data: Any) -> tuple[int, int]:
+        """Add bytes at the end, and return the offset of the first, and their number."""
+        start = self.seek(0, os.SEEK_END)
         with writing_to(self.folder):
-            return super().write(data)
+            return start, super().write(data)
+
+    def read_part(self, start: int, size: int) -> bytes:
+        """Return bytes that were added together."""
+        with writing_to(self.folder):
+            part: bytes = self._reader.read_at(size, start)
+            return part
 
     def close(self) -> None:
         """Free the space; errors no longer matter."""
         with suppress(OSError):
             super().close()
+
+    def __del__(self) -> None:
+        """Free the space, without a warning that nobody closed the file."""
+        self.close()
 
 
 @dataclass

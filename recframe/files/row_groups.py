@@ -10,7 +10,6 @@ from recframe.errors import RecframeError, quote, show_path
 from recframe.files.source_files import (
     LEAST_BUFFER,
     TEXTS,
-    PartitionValues,
     SourceFile,
     StagedRows,
     find_leaves,
@@ -19,7 +18,6 @@ from recframe.files.source_files import (
 
 FREE = 96 << 20  # bytes that `memory` does not count, like the memory of libraries
 MOST_PAGE = 1 << 21  # bytes at which most writers end a page or a dictionary
-MOST_DIGITS = 32  # bytes of an integer that is text in other rows
 CODE_BYTES = 4  # bytes of the code for a text in a row
 LONG_TEXT = 64  # bytes; shorter texts are read plain unless codes are needed
 SHORT_TEXT = 16  # bytes for each row; copies of such texts are small compared with the rows
@@ -60,7 +58,6 @@ class File(NamedTuple):
     source: SourceFile
     schema: pa.Schema  # includes columns that are not in the file
     metadata: Any  # the footer, None if rows are staged
-    repeated: PartitionValues  # values in the names of folders for columns that the file has too
     indexes: Sequence[int]  # row groups that may have rows that match
 
 
@@ -73,7 +70,7 @@ def list_row_groups(
     """
     names = [*names, *file.source.condition_columns]
     if file.source.staged is not None:
-        row_groups = _list_batches(file, file.source.staged, names, users, row_bytes)
+        row_groups = _list_batches(file, file.source.staged, users, row_bytes)
     else:
         leaves = find_leaves(file.metadata, names)
         row_groups = (
@@ -128,25 +125,20 @@ def _check_room(file: File, index: int, least: int, memory: int, facts: str, rem
 
 
 def _list_batches(
-    file: File, staged: StagedRows, names: list[str], users: list[str], row_bytes: int
+    file: File, staged: StagedRows, users: list[str], row_bytes: int
 ) -> Iterator[RowGroup]:
     """Yield batches of staged rows as row groups."""
-    types = {name: staged.schema.field(name).type for name in names if name in staged.schema.names}
+    is_stored = bool(users) and users[0] in staged.schema.names
+    is_text = is_stored and staged.schema.field(users[0]).type in TEXTS
     for index, batch in enumerate(staged.batches):
-        n_rows, n_bytes, text_bytes = batch.n_rows, batch.n_rows * row_bytes, 0
-        for name, kind in types.items():
-            size = batch.sizes.get(name, 0)
-            if kind in TEXTS:
-                n_copied = TEXT_COPIES if size > SHORT_TEXT * n_rows else 1
-                n_bytes += CODE_BYTES * n_rows + n_copied * size
-                text_bytes += batch.longest.get(name, MOST_DIGITS)
-            else:
-                n_bytes += min(size, 8 * n_rows) if pa.types.is_primitive(kind) else size
         # Text sorts unlike numbers: the bounds of a batch hold in the type that it was staged in.
-        user = users[0] if users else None
-        is_alike = user in types and (types[user] in TEXTS) == (user in batch.longest)
+        is_alike = is_stored and is_text == isinstance(batch.low, str | bytes)
         low, high = _find_bounds(file, users, (batch.low, batch.high) if is_alike else ())
-        yield RowGroup(0, file.source, index, n_rows, n_bytes, (), low, high, text_bytes=text_bytes)
+        n_bytes = batch.n_bytes + batch.n_rows * row_bytes
+        yield RowGroup(
+            *(0, file.source, index, batch.n_rows, n_bytes, (), low, high),
+            text_bytes=batch.text_bytes,
+        )
 
 
 def _read_ends(column: pq.ColumnChunkMetaData) -> tuple[Any, ...]:

@@ -1,13 +1,15 @@
 """Source files: how they are opened and checked, and facts on their columns from outside them."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recframe.errors import MissingColumnError, RecframeError, quote, shorten, show_path
+from recframe.files.limits import TemporaryRows
 from recframe.files.trec import find_trec
 from recframe.formats import PARQUET, RowSource, convert_all, find_format
 from recframe.frames.names import shown
@@ -26,26 +28,25 @@ PartitionValues = dict[str, pa.Scalar]  # values of all rows, such as NL in coun
 class StagedBatch(NamedTuple):
     """Rows that were staged together; a column may have another type in other batches."""
 
-    start: int  # the offset in the temporary file
-    size: int  # bytes in the temporary file
+    extent: tuple[int, int]  # start and size in the temporary file
     n_rows: int
-    sizes: dict[str, int]  # bytes of each column in memory
+    n_bytes: int  # in memory, without the work on rows
+    text_bytes: int  # additional bytes of each row if texts are not read as codes
     low: Any  # the lowest value of the first column, None if unknown
     high: Any  # the highest
-    longest: dict[str, int]  # bytes of the longest text of each column
 
 
 class StagedRows(NamedTuple):
     """The source of a file without a footer: its rows in a temporary file."""
 
-    file: pa.NativeFile
+    rows: TemporaryRows
     batches: list[StagedBatch]
     schema: pa.Schema  # types that fit all rows; it includes columns that are not staged
 
     def read(self, number: int, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Yield these columns of a batch, or all columns, in the types of all rows."""
         staged = self.batches[number]
-        for batch in pa.ipc.open_stream(self.file.read_at(staged.size, staged.start)):
+        for batch in pa.ipc.open_stream(self.rows.read_part(*staged.extent)):
             yield convert_all(batch.select(list(names) or batch.schema.names), self.schema)
 
 
@@ -62,6 +63,7 @@ class SourceFile(NamedTuple):
     condition_columns: tuple[str, ...] = ()  # columns that the condition reads
     place: Location = NOWHERE  # its store, and its key there
     version: object = None  # its size and time of change when it was opened
+    repeated: Mapping[str, pa.Scalar] = MappingProxyType({})  # `partitions` that the file has too
 
     @property
     def is_here(self) -> bool:
@@ -76,15 +78,15 @@ def open_file(
     buffer: int = MOST_BUFFER,
     *,
     pre_buffer: bool = False,
+    opened: Any = None,
 ) -> pq.ParquetFile:
     """Open a file so that reading a part of it holds only that part.
 
     Pages are compared with their checksums if the file has any: otherwise damage could pass for a
     number. This takes up to 16% of the time for such a file, and no time for others.
     """
-    opened = source.place.open()
     return pq.ParquetFile(
-        opened,
+        opened or source.place.open(),
         metadata=footer,
         read_dictionary=as_codes,
         buffer_size=max(LEAST_BUFFER, buffer),
@@ -120,6 +122,12 @@ def check_columns(metadata: pq.FileMetaData, size: int, names: Sequence[str]) ->
     for row_group in map(metadata.row_group, groups):
         if any(row_group.column(at).physical_type != kind for at, kind in types.items()):
             raise OSError("its footer gives one column two types. Write it anew.")
+
+
+def make_plain(schema: pa.Schema) -> pa.Schema:
+    """Return a schema with plain types."""
+    fields = [field.with_type(plain_type(field.type)) for field in schema]
+    return pa.schema(fields, schema.metadata)
 
 
 @contextmanager

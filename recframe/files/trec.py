@@ -18,9 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recframe.errors import RecframeError, prefix_errors, quote, shorten, show_path
-from recframe.frames.ids import encode, find_users
 from recframe.frames.names import find_role
-from recframe.kernel.grouping import SortedPairs
 from recframe.other_tables import PathLike, frame_error, is_path
 from recframe.public_calls import public
 
@@ -31,44 +29,36 @@ PARSED_BYTES = 1 << 22  # Threads that parse so few bytes at a time end together
 
 
 class LineLayout(NamedTuple):
-    """The fields of a line, and the requirement for the number among them."""
+    """The fields of a line, and which of them is a number."""
 
     kind: str
     fields: str  # their names
     number: str
+
+
+class Number(NamedTuple):
+    """The type of a number in lines, and its requirement in words and as a pattern."""
+
     type: pa.DataType
     required: str
     pattern: str
 
 
-RUN_LINES = LineLayout(
-    "a run",
-    "query Q0 doc rank score tag",
-    "score",
-    pa.float64(),
-    "a number",
-    r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf|infinity)",
-)
-QRELS_LINES = LineLayout(
-    "qrels",
-    "query iteration doc relevance",
-    "relevance",
-    pa.int64(),
-    "a whole number of at most 18 digits",
-    r"[+-]?\d{1,18}",
-)
+RUN_LINES = LineLayout("a run", "query Q0 doc rank score tag", "score")
+QRELS_LINES = LineLayout("qrels", "query iteration doc relevance", "relevance")
 # Shorter lines: runs of MS MARCO, and qrels of BEIR.
-SHORT_RUN_LINES = LineLayout(
-    "a run",
-    "query doc rank",
-    "rank",
-    pa.int64(),
-    f"a whole number (with scores, write lines of {RUN_LINES.fields})",
-    r"\d{1,18}",
-)
-SHORT_QRELS_LINES = QRELS_LINES._replace(fields="query doc relevance")
-PAIR_LINES = LineLayout("qrels", "query doc", "doc", pa.string(), "text", ".*")
+SHORT_RUN_LINES = LineLayout("a run", "query doc rank", "rank")
+SHORT_QRELS_LINES = LineLayout("qrels", "query doc relevance", "relevance")
+PAIR_LINES = LineLayout("qrels", "query doc", "doc")
 LAYOUTS = (RUN_LINES, SHORT_RUN_LINES, QRELS_LINES, SHORT_QRELS_LINES, PAIR_LINES)
+WITH_SCORES = f"with scores, write lines of {RUN_LINES.fields}"
+FLOAT = r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf|infinity)"
+NUMBERS = {
+    "score": Number(pa.float64(), "a number", FLOAT),
+    "relevance": Number(pa.int64(), "a whole number of at most 18 digits", r"[+-]?\d{1,18}"),
+    "rank": Number(pa.int64(), f"a whole number ({WITH_SCORES})", r"\d{1,18}"),
+    "doc": Number(pa.string(), "text", ".*"),
+}
 
 
 @public
@@ -189,7 +179,7 @@ def read_lines(path: str, layout: LineLayout) -> pd.DataFrame:
         first = _find_first(data)
     alike = [one for one in LAYOUTS if one.fields.count(" ") == first.count(b" ")]
     layout = next((one for one in alike if one.kind == layout.kind), layout)
-    table = _parse(data, layout, layout.type)
+    table = _parse(data, layout, NUMBERS[layout.number].type)
     if table is None:
         for number, fault in _find_faults(data, layout):
             raise RecframeError(f"{show_path(path)}, line {number}: {fault}")
@@ -212,7 +202,7 @@ def read_lines(path: str, layout: LineLayout) -> pd.DataFrame:
             raise RecframeError(
                 f"{show_path(path)}: lines of three fields must be of query, doc and rank (1, 2, … "
                 f"in each query, in this order), but the rank is {rank} in query {quote(query)}; "
-                f"with scores, write lines of {RUN_LINES.fields}"
+                f"{WITH_SCORES}"
             )
         frame["score"] = -frame.pop("rank").astype(float)
     return frame
@@ -262,6 +252,7 @@ def _parse(data: bytes, layout: LineLayout, number: pa.DataType) -> pa.Table | N
     from pyarrow import csv  # `import recframe` does not need it.
 
     types = {"query": pa.string(), "doc": pa.string(), layout.number: number}
+    wanted = NUMBERS[layout.number].type
     try:
         table = csv.read_csv(
             pa.BufferReader(data),
@@ -269,12 +260,12 @@ def _parse(data: bytes, layout: LineLayout, number: pa.DataType) -> pa.Table | N
             csv.ParseOptions(delimiter=" ", quote_char=False),
             csv.ConvertOptions(column_types=types, include_columns=list(types), null_values=[]),
         )
-        if number != layout.type:
-            numbers = pc.cast(pc.utf8_ltrim(table[layout.number], "+"), layout.type)
+        if number != wanted:
+            numbers = pc.cast(pc.utf8_ltrim(table[layout.number], "+"), wanted)
             return table.set_column(2, layout.number, numbers)
     except pa.ArrowInvalid:
         return None
-    is_nan = layout.type == pa.float64() and pc.any(pc.is_nan(table[layout.number])).as_py()
+    is_nan = wanted == pa.float64() and pc.any(pc.is_nan(table[layout.number])).as_py()
     return None if is_nan else table
 
 
@@ -302,7 +293,7 @@ def find_trec(path: str) -> str:
 
 def _find_faults(data: bytes, layout: LineLayout) -> Iterator[tuple[int, str]]:
     """Yield the number and the fault of each line that cannot be read."""
-    fields = layout.fields.split()
+    fields, wanted = layout.fields.split(), NUMBERS[layout.number]
     for number, line in enumerate(io.BytesIO(data), 1):
         if line == b"\n":
             continue
@@ -316,8 +307,8 @@ def _find_faults(data: bytes, layout: LineLayout) -> Iterator[tuple[int, str]]:
             yield number, f"must have {n_fields}, but has {len(texts)}: {quote(' '.join(texts))}"
             continue
         value = texts[fields.index(layout.number)]
-        if not re.fullmatch(layout.pattern, value, re.IGNORECASE):
-            yield number, f"{layout.number} must be {layout.required}, but is {quote(value)}"
+        if not re.fullmatch(wanted.pattern, value, re.IGNORECASE):
+            yield number, f"{layout.number} must be {wanted.required}, but is {quote(value)}"
 
 
 def _check_tag(path: str, data: bytes, n_rows: int) -> None:
@@ -335,15 +326,16 @@ def _check_tag(path: str, data: bytes, n_rows: int) -> None:
 
 def _check_repeats(path: str, data: bytes, frame: pd.DataFrame) -> None:
     """Raise if a query has a document in two lines."""
-    groups = find_users(frame, ["query"]).groups
-    rows, first = SortedPairs(groups, encode(frame["doc"], "item").codes).find_repeats()
-    if len(rows) == 0:
+    is_repeated = frame.duplicated(["query", "doc"]).to_numpy()
+    if not is_repeated.any():
         return
-    at = int(rows.argmin())
-    query, doc, *_ = frame.iloc[int(rows[at])].tolist()
+    row = int(is_repeated.argmax())
+    query, doc, *_ = frame.iloc[row].tolist()
+    first = int(((frame["query"] == query) & (frame["doc"] == doc)).to_numpy().argmax())
     written = (number for number, line in enumerate(io.BytesIO(data), 1) if line != b"\n")
-    before, line = (number for row, number in enumerate(written) if row in (first[at], rows[at]))
+    before, line = (number for at, number in enumerate(written) if at in (first, row))
     raise RecframeError(
         f"{show_path(path)}, line {line}: query {quote(query)} has the document {quote(doc)} in "
-        f"line {before} already ({len(rows):,} of {len(frame):,} lines repeat another). Keep one."
+        f"line {before} already ({is_repeated.sum():,} of {len(frame):,} lines repeat another). "
+        "Keep one."
     )

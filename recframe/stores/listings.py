@@ -48,14 +48,14 @@ class ListedFile(NamedTuple):
 
 
 def _is_deep(steps: Steps) -> bool:
-    """Return whether steps match_steps entries below any number of folders."""
+    """Return whether steps match entries below any number of folders."""
     return not steps or (steps[0] == "**" and len(steps) > 1)
 
 
 def follow(states: frozenset[Steps], name: str) -> frozenset[Steps]:
     """Return the steps of a pattern that are left below a name; () if the whole pattern matched.
 
-    Below `**` there may be several such steps; there are none if the name does not match_steps.
+    Below `**` there may be several such steps; there are none if the name does not match.
     """
     left: set[Steps] = set()
     is_note = name.startswith(NOTES)
@@ -64,7 +64,7 @@ def follow(states: frozenset[Steps], name: str) -> frozenset[Steps]:
             if fnmatch(name, steps[0]) and (not is_note or steps[0].startswith(NOTES)):
                 left.add(steps[1:])
             continue
-        if steps:  # `**` may match_steps no further folder.
+        if steps:  # `**` may match no further folder.
             left |= follow(frozenset([steps[1:]]), name)
         if not is_note:
             left.add(steps)
@@ -108,7 +108,7 @@ def split_pattern(store: Store, path: str) -> tuple[str, Steps]:
 
 
 def list_disk(folder: str, steps: Steps) -> Iterator[Entry]:
-    """Yield the entries below a folder of this machine that the steps of a pattern may match_steps.
+    """Yield the entries below a folder of this machine that the steps of a pattern may match.
 
     In a search at any depth, a link to a folder above is not followed.
     """

@@ -1,6 +1,7 @@
 """Files without footers give the results of parquet files with the same rows, in any memory."""
 
 import tempfile
+import weakref
 
 import numpy as np
 import pandas as pd
@@ -164,11 +165,11 @@ def test_advice_on_rows_that_repeat(frame, tmp_path):
 @pytest.mark.parametrize("is_damaged", [True, False])
 def test_nothing_is_left(frame, tmp_path, monkeypatch, is_damaged):
     """Staged rows are removed at the end of the call, also if a file is damaged."""
-    made = []
+    left = weakref.WeakSet()
 
     def make(*args, **options):
-        made.append(TemporaryRows(*args, **options))
-        return made[-1]
+        left.add(rows := TemporaryRows(*args, **options))
+        return rows
 
     monkeypatch.setattr(staging, "TemporaryRows", make)
     path = save(frame, tmp_path, "csv")
@@ -180,7 +181,7 @@ def test_nothing_is_left(frame, tmp_path, monkeypatch, is_damaged):
     else:
         recframe.evaluate(path, ["recall@1"], tmp=tmp_path)
 
-    assert [True] == [file.closed for file in made]
+    assert all(rows.closed for rows in left)
     assert [path] == list(tmp_path.iterdir())
 
 
