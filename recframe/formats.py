@@ -32,7 +32,7 @@ BUFFER = 1 << 20  # bytes that are read at once from a compressed file
 PARQUET = "parquet"  # the format of files with other endings
 ARROW_FILE = b"ARROW1"  # the first bytes of an Arrow file; a stream has others
 
-NULLS = ("None", "<NA>")  # Pandas reads these as null too, Arrow does not.
+PANDAS_NULLS = ("None", "<NA>")  # Pandas reads these as null too, Arrow does not.
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 # Without dtype=False, pandas reads the id "007" as 7.
 DOCUMENT = (
@@ -189,7 +189,7 @@ class Delimited:
                     csv.ConvertOptions(
                         column_types=dict.fromkeys([*names, *texts], pa.string()),
                         include_columns=list(dict.fromkeys(names)),
-                        null_values=[*csv.ConvertOptions().null_values, *NULLS],
+                        null_values=[*csv.ConvertOptions().null_values, *PANDAS_NULLS],
                         strings_can_be_null=True,
                     ),
                 )

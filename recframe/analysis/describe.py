@@ -179,7 +179,7 @@ class Describer(NamedTuple):
 def _count_apart(counts: UserCounts) -> dict[str, int]:
     """Return the numbers of users of rows or truth alone, and of facts that are noted."""
     n_alone = zip((description.ONLY_ROWS, description.ONLY_TRUTH), counts.n_users[1:], strict=True)
-    noted = {name: facts_noted()[fact] for name, fact in description.NOTED.items()}
+    noted = {name: facts_noted()[fact] for name, fact in description.NOTED_PAIRS.items()}
     return dict(n_alone) | {name: n for name, n in noted.items() if n}
 
 

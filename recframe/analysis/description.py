@@ -19,7 +19,7 @@ ONLY_ROWS, ONLY_TRUTH = "users only in the frame", "users only in truth"
 NULL_USERS, NULL_RELEVANCE, NULL_SCORES = "null users", "null relevance", "null scores"
 DUPLICATES = "duplicate pairs"
 NEAR_PAIRS, EXCLUDED = "truth pairs written differently", "relevant pairs excluded"
-NOTED = {NEAR_PAIRS: "truth_pairs_written_differently", EXCLUDED: "relevant_pairs_excluded"}
+NOTED_PAIRS = {NEAR_PAIRS: "truth_pairs_written_differently", EXCLUDED: "relevant_pairs_excluded"}
 JUDGED_ROWS, JUDGED = "judged rows", "judged@"  # k follows
 FEW_JUDGED = 0.5  # a smaller share of the first k rows is worth a warning
 N_IN_WARNING = 3  # score columns named in a warning, and warnings for one figure
@@ -59,7 +59,7 @@ def list_figures(k: int) -> list[str]:
     names += [f"precision@{k}, worst", f"precision@{k}, best", JUDGED_ROWS, f"{JUDGED}{k}"]
     names += [*AGREEMENT, KAPPA, "shortest ranking", "longest ranking", "rows in ties"]
     names += [NULL_USERS, NULL_RELEVANCE, NULL_SCORES, DUPLICATES, UNFOUND, ONLY_ROWS, ONLY_TRUTH]
-    return [*names, *NOTED]
+    return [*names, *NOTED_PAIRS]
 
 
 class Description(WideTable):

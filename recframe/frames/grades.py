@@ -13,7 +13,7 @@ from recframe.errors import Choice, RecframeError, quote
 from recframe.frames.columns import Columns
 from recframe.frames.names import find_role, get_column, list_labels, shown
 from recframe.frames.splits import find_parts
-from recframe.frames.words import is_time, means_ids
+from recframe.frames.words import is_id_without_outcome, is_time
 from recframe.options import ROLE_LABELS
 
 MAX_GRADES = 20  # distinct values: ten stars in halves are 20
@@ -65,7 +65,7 @@ def check_no_grades(truth: pd.DataFrame, columns: Columns, of_rows: Columns) -> 
 def list_numbers(truth: pd.DataFrame, columns: Columns) -> list[Hashable]:
     """Return the columns without a role that hold numbers, so that they may be relevance."""
     others = [one for one in list_labels(truth, columns.labels) if not _is_other(truth, one)]
-    others = [one for one in others if not means_ids(one)]
+    others = [one for one in others if not is_id_without_outcome(one)]
     return [one for one in others if is_numeric_dtype(get_column(truth, one).dtype)]
 
 
@@ -82,7 +82,7 @@ def _find_grades(column: pd.Series) -> tuple[list[str], float]:
     """Return values that may be grades, and the share of an item's rows that must differ."""
     values = column.iloc[:FIRST_ROWS].unique()
     values = values if len(values) > MAX_GRADES else column.unique()
-    are_ids = means_ids(column.name)
+    are_ids = is_id_without_outcome(column.name)
     if len(values) > MAX_GRADES:
         is_number = is_numeric_dtype(column.dtype) and not are_ids
         if not is_number or column.is_monotonic_increasing or column.abs().min() >= MIN_TIME:

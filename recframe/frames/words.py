@@ -22,6 +22,8 @@ MEANINGS_OF_WORDS = {
     # Each row has its own value of these and of moments, so no two rows of a ranking share one.
     "row": "event row index uuid",
     "id": "id ids code key no nr number sku ean gtin asin isbn zip fold",
+    # A code with one of these words may say whether a pair is relevant, as event_type_id does.
+    "outcome": "event action type status state feedback rating response reaction outcome number no",
 }
 BY_MEANING = {meaning: frozenset(words.split()) for meaning, words in MEANINGS_OF_WORDS.items()}
 
@@ -68,6 +70,11 @@ def less_is_better(label: Hashable) -> bool:
 def is_time(label: Hashable) -> bool:
     """Return whether a word of a name stands for a time."""
     return has_meaning(split_words(label), "moment", "period")
+
+
+def is_id_without_outcome(label: Hashable) -> bool:
+    """Return whether a name, such as store_id, says that values are ids and no outcomes."""
+    return means_ids(label) and not has_meaning(split_words(label), "outcome")
 
 
 def is_day(label: Hashable) -> bool:
