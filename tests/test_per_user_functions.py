@@ -58,6 +58,15 @@ def test_segments_are_a_line_of_pandas(bound):
     )
 
 
+@pytest.mark.parametrize("function", [recframe.summary, recframe.compare])
+def test_tables_of_one_metric_are_joined(bound, function):
+    """Tables of one metric joined by `pd.concat` equal a dict of them: keys name the models."""
+    tables = {name: bound(score=name).precision(k=1) for name in ("b_score", "score")}
+    joined = pd.concat(tables, axis=1)
+
+    pd.testing.assert_frame_equal(function(tables), function(joined))
+
+
 def test_own_tables():
     """Columns without names hold values, nulls are undefined, and integers and booleans count."""
     table = pd.DataFrame({"a": pd.array([1, None, 0], "Int64"), "b": [True, False, True]})

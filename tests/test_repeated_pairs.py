@@ -10,6 +10,7 @@ import pytest
 
 import recframe
 import recframe.dask
+from entry_points import ENTRY_POINTS
 from recframe import RecframeError, RepeatedPairError
 from recframe.cli import main
 
@@ -85,6 +86,20 @@ def test_a_day_that_truth_lacks_is_asked_by_a_command(days, tmp_path, capsys):
     assert "or model='day' with one user= and one score, to" in capsys.readouterr().err
     model = ["--model", "day", "--population", "both"]
     assert 0 == main([*words, "--metric", "recall@2", *model])
+
+
+@pytest.mark.parametrize("entry", ENTRY_POINTS)
+def test_a_column_that_truth_lacks_holds_models(entry, tmp_path):
+    """The answer for a user column that truth lacks evaluates each of its values as a model."""
+    rows = {"user": ["u"] * 4, "item": list("abba"), "score": [2.0, 1, 2, 1]}
+    frame = pd.DataFrame({"method": ["m1", "m1", "m2", "m2"], **rows})
+    truth = pd.DataFrame({"user": ["u"], "item": ["b"]})
+    with pytest.raises(RepeatedPairError, match="questions are open") as refused:
+        frame.rec(truth=truth).mean("mrr")
+    assert {"user": "user", "model": "method"} == refused.value.answers
+    options = {"truth": truth, **refused.value.answers}
+    table = ENTRY_POINTS[entry](frame, "mrr", options, tmp_path)
+    assert {("m1", "mrr"): 0.5, ("m2", "mrr"): 1.0} == table.iloc[0].to_dict()
 
 
 def test_with_truth_the_remedy_does_not_delete_a_model(days):

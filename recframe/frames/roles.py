@@ -25,7 +25,7 @@ from recframe.frames.names import (
     remove_labels,
     shown,
 )
-from recframe.frames.words import is_no_model, may_be_score
+from recframe.frames.words import is_no_model, is_time, may_be_score
 from recframe.options import INFER, LISTS, ROLE_LABELS, Models, Options
 from recframe.other_tables import read_labels
 
@@ -214,15 +214,19 @@ def find_companion_roles(
         elif name in known:
             roles[role] = Role("inferred", known[name])
         elif len(of_rows) > 1:
-            other, also = "exclude", ""
+            other, also, answers = "exclude", "", {}
             if options:
                 other, also = "truth", ", or truth_user= others"
+                kept = remove_labels(of_rows, missing)
+                if len(missing) == 1 and not is_time(missing[0]):
+                    answers = {"user": kept if len(kept) > 1 else kept[0], "model": missing[0]}
             error = MissingColumnError(
                 f"user={quote(of_rows)} needs each of these columns here too, but has no "
                 f"{shown(missing)}; the frame has {shown(labels)}; if it holds for all of them, "
                 f"pass {other}={other}.merge(df[{quote(missing)}].drop_duplicates(), how='cross'), "
                 f"or model={quote(missing[0])} with one user= and one score, to take each value "
-                f"by itself{also}"
+                f"by itself{also}",
+                answers,
             )
             roles[role] = Role("refused", [], error=error)
     needed = {f"{prefix}{name}": True for name in ids}

@@ -151,7 +151,7 @@ def check_per_user(per_user: Any, n_scores: int = 1) -> pd.DataFrame:
     Several tables, in a dict or a list, become one. Raise if the argument is no per-user table, can
     be read in two ways, or has fewer scores than `n_scores`.
     """
-    if isinstance(per_user, pd.DataFrame) and per_user.columns.nlevels == 3:  # by pd.concat
+    if isinstance(per_user, pd.DataFrame) and _are_joined(per_user.columns):
         per_user = {key: per_user[key].dropna(how="all") for key in per_user.columns.unique(0)}
     tables = dict(enumerate(per_user)) if isinstance(per_user, list | tuple) else per_user
     several = list(tables.values()) if isinstance(tables, Mapping) else []
@@ -187,6 +187,14 @@ def check_per_user(per_user: Any, n_scores: int = 1) -> pd.DataFrame:
             f"{quote(scores.tolist())}"
         )
     return table.reindex(columns=make_columns(scores, metrics))
+
+
+def _are_joined(columns: pd.Index[Any]) -> bool:
+    """Return whether columns are those of several per-user tables, joined by ``pd.concat``.
+
+    The columns of a table of one metric have its name.
+    """
+    return columns.nlevels == 3 or (columns.nlevels == 2 and is_metric(columns.names[1]))
 
 
 def _combine_tables(tables: Mapping[Any, pd.DataFrame], *, is_named: bool) -> pd.DataFrame:
