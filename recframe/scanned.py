@@ -283,8 +283,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         join: Join | None = None,
     ) -> pd.DataFrame:
         if join is None:
-            parts = self._iter_parts(make, columns, options)
-            return make_table(pd.concat(parts, ignore_index=True))
+            return super()._add_up(make, columns, options, make_table)
         # Joined cells grow with the number of items, so most of the memory is for them.
         bound, limits, cells, n_joined = copy(self), self._frame.limits, list[Any](), 0
         bound._frame = self._frame._replace(limits=limits._replace(memory=limits.memory // 4))

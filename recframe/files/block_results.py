@@ -111,9 +111,12 @@ def iter_parts(
     """
     columns, sample = files.columns, files.sample
     read_interactions(sample, columns, options)  # This refuses columns at once.
-    whole = Companions(are_parted=True) if files.companions else read_companions(columns, options)
-    held = [one for one in (whole.judgments and whole.judgments.pairs, whole.excluded) if one]
-    n_bytes = PAIR_BYTES * sum(one.users.groups.n_rows for one in held)
+    companions = Companions(are_partitioned=True)
+    if not files.companions:
+        companions = read_companions(columns, options)
+    both = (companions.judgments and companions.judgments.pairs, companions.excluded)
+    pairs = [one for one in both if one]
+    n_bytes = PAIR_BYTES * sum(one.users.groups.n_rows for one in pairs)
     files = files._replace(memory=max(files.memory // 2, files.memory - n_bytes))
     # In blocks, texts are categories; segments have the dtypes of a frame of all rows.
     segments = remove_labels(columns.of_users, columns.users)
@@ -123,15 +126,16 @@ def iter_parts(
     def make_restored(interactions: Interactions, options: Options) -> pd.DataFrame:
         return make(_restore_users(interactions, files), options)
 
-    blocks = Blocks(make_restored, columns, options, sample.astype(texts), whole)
+    blocks = Blocks(make_restored, columns, options, sample.astype(texts), companions)
     blocks = blocks._replace(only_mistakes=facts_noted().only_mistakes)
 
-    def read(block: pd.DataFrame, **parted: pd.DataFrame) -> BlockResult:
-        return blocks.read(block.astype(texts) if texts else block, **parted)  # It would be a copy.
+    def read(block: pd.DataFrame, **partitioned: pd.DataFrame) -> BlockResult:
+        typed = block.astype(texts) if texts else block  # Without texts it would be a copy.
+        return blocks.read(typed, **partitioned)
 
     def read_all() -> Iterator[BlockResult]:
         with showing(limits.progress, files.n_rows) as progress:
-            yield from make_each(files, limits, progress, read, in_threads=not held)
+            yield from make_each(files, limits, progress, read, in_threads=not pairs)
         if progress.n_dropped:  # Their user is null.
             note(rows_dropped=progress.n_dropped, rows_read=progress.n_dropped)
 
@@ -148,9 +152,9 @@ def make_each(
 
     def make_one(frames: list[pd.DataFrame]) -> tuple[int, Made]:
         block, *others = frames
-        parted = dict(zip(files.companions, others, strict=True))
+        companions = dict(zip(files.companions, others, strict=True))
         try:
-            return len(block), make(block, **parted)
+            return len(block), make(block, **companions)
         except RecframeError as error:
             part = f"in a part of {len(block):,} of the {files.rows_in_words} rows: "
             part = "" if len(block) == files.n_rows else part

@@ -39,12 +39,12 @@ N_USERS = 1 << 13  # users that a block names as examples if it shares none
 class Companions(NamedTuple):
     """Truth and exclude, as pairs that rows are looked up in.
 
-    They have all users, or only the users of one block if they `are_parted`, by user like the rows.
+    They have all users, or only the users of one block if they `are_partitioned` like the rows.
     """
 
     judgments: Judgments | None = None
     excluded: Pairs | None = None
-    are_parted: bool = False
+    are_partitioned: bool = False
 
 
 class BlockResult(NamedTuple):
@@ -70,17 +70,17 @@ class Block(NamedTuple):
     users: pd.Index[Any]  # users who have rows
     overlaps: list[Overlap]  # one for each companion that removed rows
     judge: Judge | None
-    are_parted: bool  # True: truth and exclude have the users of this block only.
+    are_partitioned: bool  # True: truth and exclude have the users of this block only.
 
     def give(self, made: Any, facts: Facts) -> BlockResult:
         """Return the result for the block, with its part in the checks of all blocks."""
         judge, overlaps, counts, items = self.judge, self.overlaps, None, Items(False)
-        are_parted = self.are_parted
+        are_partitioned = self.are_partitioned
         if judge is not None:
             items = judge.overlap.items
-            if are_parted and not judge.options.is_condensed:
+            if are_partitioned and not judge.options.is_condensed:
                 overlaps = [*overlaps, judge.overlap]  # condensed rows have no other ids
-            if are_parted and judge.options.population == "raise":
+            if are_partitioned and judge.options.population == "raise":
                 counts = judge.overlap.count_users()
         is_all = self.interactions.columns.user is None  # All rows were checked at once.
         common = [] if is_all else [join_overlaps([one], N_USERS) for one in overlaps]
@@ -89,11 +89,13 @@ class Block(NamedTuple):
         return BlockResult(made, self.users, common, items, counts, facts, lengths)
 
 
-def read_companions(columns: Columns, options: Options, *, are_parted: bool = False) -> Companions:
+def read_companions(
+    columns: Columns, options: Options, *, are_partitioned: bool = False
+) -> Companions:
     """Return truth and exclude of these options; for one block they may have no rows."""
-    is_all = not are_parted or columns.user is None
+    is_all = not are_partitioned or columns.user is None
     judgments = read_judgments(columns, options, is_all=is_all) if options.has_truth else None
-    return Companions(judgments, read_excluded(columns, options, is_all=is_all), are_parted)
+    return Companions(judgments, read_excluded(columns, options, is_all=is_all), are_partitioned)
 
 
 def read_block(
@@ -115,8 +117,8 @@ def read_block(
     candidates = Candidates(columns, companions.excluded, judged)
     rows = candidates.among(frame, is_all=is_all)
     interactions = read_interactions(rows, columns, options, lenient=lenient)
-    users, are_parted = interactions.users.ids, companions.are_parted
-    return Block(interactions, users, candidates.overlaps, judge, are_parted)
+    users, are_partitioned = interactions.users.ids, companions.are_partitioned
+    return Block(interactions, users, candidates.overlaps, judge, are_partitioned)
 
 
 def judge_block(
@@ -131,9 +133,9 @@ def judge_block(
     block = read_block(frame, companions, columns, options, is_all=is_all)
     if block.judge is None:
         return block
-    are_parted = companions.are_parted
-    judged = block.judge.judge(block.interactions, is_all=is_all, adds_absent=are_parted)
-    if is_all or are_parted:
+    are_partitioned = companions.are_partitioned
+    judged = block.judge.judge(block.interactions, is_all=is_all, adds_absent=are_partitioned)
+    if is_all or are_partitioned:
         block.judge.note_lost(companions.excluded)
     return block._replace(interactions=judged)
 
@@ -159,14 +161,14 @@ class Blocks(NamedTuple):
     lists_users: bool = True  # False: results leave out users, which need no check.
     only_mistakes: bool = False  # True notes no other facts.
 
-    def read(self, frame: pd.DataFrame, **parted: pd.DataFrame) -> BlockResult:
-        """Return the result for a block; `parted` are its truth and exclude, by option."""
+    def read(self, frame: pd.DataFrame, **partitioned: pd.DataFrame) -> BlockResult:
+        """Return the result for a block; `partitioned` are its truth and exclude."""
         columns, companions = self.columns, self.companions
         is_all = columns.user is None
         with taking_notes(only_mistakes=self.only_mistakes) as facts:
-            if parted:
-                options = replace(self.options, **parted)  # type: ignore[arg-type]  # by name
-                companions = read_companions(columns, options, are_parted=True)
+            if partitioned:
+                options = replace(self.options, **partitioned)  # type: ignore[arg-type]  # by name
+                companions = read_companions(columns, options, are_partitioned=True)
             block = judge_block(frame, companions, columns, self.options, is_all=is_all)
             made = self.make(block.interactions, self.options)
             result = block.give(made, facts)
@@ -200,7 +202,7 @@ class Checks:
         self._lengths = dict[tuple[str, str], int]()
         self.n_results = 0
         self.judge: Judge | None = None  # None if truth is partitioned
-        if companions.judgments is not None and not companions.are_parted:
+        if companions.judgments is not None and not companions.are_partitioned:
             self.judge = Judge(companions.judgments, options)
 
     def iter_made(self, results: Iterable[BlockResult]) -> Iterator[Any]:

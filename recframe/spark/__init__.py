@@ -189,8 +189,8 @@ class SparkRecAccessor(PartitionedAccessor):
         """Return the work on partitions, and the frame, truth and exclude that they have."""
         sides, options = rows.open_companions(self._given, self._frame, columns, options)
         frame = self._frame if reads_all else self._frame.select(columns.labels)
-        parted, notes = Companions(are_parted=True), facts_noted().only_mistakes
-        blocks = Blocks(make, columns, options, self._sample, parted, self._partitioned, notes)
+        none, notes = Companions(are_partitioned=True), facts_noted().only_mistakes
+        blocks = Blocks(make, columns, options, self._sample, none, self._partitioned, notes)
         return blocks, {"frame": (frame, columns), **sides}
 
     def _map(

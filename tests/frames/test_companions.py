@@ -22,7 +22,7 @@ def share(other="exclude", *, users=(1, 2), others=(1, 2), of_frame=None, of_oth
 
 def check(parts=(), counts=()):
     """Check blocks that have these in common, or count these users."""
-    checks = Checks(Companions(are_parted=True), Columns("user", [], None), Options())
+    checks = Checks(Companions(are_partitioned=True), Columns("user", [], None), Options())
     none = pd.Index([])
     results = [BlockResult(None, none, [one]) for one in parts]
     results += [BlockResult(None, none, [], counts=one) for one in counts]
