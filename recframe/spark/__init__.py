@@ -233,18 +233,17 @@ class SparkRecAccessor(PartitionedAccessor):
 
     def _options_for(self, user: Hashable, columns: Columns) -> Options:
         sides, options = rows.open_companions(self._given, self._frame, columns, self._options)
-        for name, (side, roles) in sides.items():  # The rows of this user are enough.
-            found: Any = self._find_user(side, user, roles)
-            options = replace(options, **{name: found})
-        return options
+        # The rows of this user are enough.
+        rows_of: Any = {name: self._find_user(*side, user) for name, side in sides.items()}
+        return replace(options, **rows_of)
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         rows.check_kinds(self._frame, columns.labels, columns.features)
-        found = self._find_user(self._frame.select(columns.labels), user, columns)
+        found = self._find_user(self._frame.select(columns.labels), columns, user)
         # With truth, rows of other users would be checked too, and refused if wrong.
         return found[is_user(found, user, columns)] if self._options.has_truth else found, False
 
-    def _find_user(self, side: rows.SparkRows, user: Hashable, columns: Columns) -> pd.DataFrame:
+    def _find_user(self, side: rows.SparkRows, columns: Columns, user: Hashable) -> pd.DataFrame:
         """Return the rows of one user; a few others if the user has none."""
         of_worker = side._replace(rows=None)
 

@@ -222,8 +222,7 @@ def make_results(blocks: Blocks, tables: Mapping[str, Side], *, reads_all: bool)
     if columns.user is None or (len(tables) == 1 and not blocks.lists_users):
         made = map_rows(rows, lambda table: finish(table, read(table).made), schema)
     else:
-        cell = kinds.StructField(CELL, kinds.BinaryType())
-        rows = map_rows(rows, make_checked, kinds.StructType([*schema, cell]))
+        rows = map_rows(rows, make_checked, kinds.StructType([*schema]).add(CELL, "binary"))
         # Both reads share this shuffle. The check comes first: a refused result shows no rows.
         rows = rows.repartition(*(schema.names[labels.index(user)] for user in columns.users))
         made = map_rows(rows, check_cells, schema).union(map_rows(rows, drop_cells, schema))
