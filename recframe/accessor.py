@@ -13,7 +13,7 @@ from recframe.analysis.describe import Describer
 from recframe.analysis.overview import say_size
 from recframe.errors import DAMAGE, quote
 from recframe.frames.columns import Columns
-from recframe.frames.companions import read_companions, read_judged
+from recframe.frames.companions import read_judged
 from recframe.frames.constructors.lists import from_lists
 from recframe.frames.judgments import load_frame
 from recframe.frames.list_frames import find_lists, make_companion_rows
@@ -213,9 +213,8 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
 
     def _describe(self, describer: Describer) -> pd.DataFrame:
         frame = self._read(describer.columns.labels)
-        companions = read_companions(describer.columns, describer.options)
-        block = describer.count_block(frame, companions)
-        return describer.describe([block], companions, frame.iloc[:0])
+        describer = describer.open()
+        return describer.describe([describer.read(frame)], frame.iloc[:0])
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         return self._read(columns.labels), True

@@ -11,7 +11,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from threading import Lock
 from typing import Any, NamedTuple
 
 from recframe.errors import RecframeWarning, count_of
@@ -83,7 +82,6 @@ class Facts(Counter[str]):
 
 
 _facts: ContextVar[Facts | None] = ContextVar("_facts", default=None)
-_adding = Lock()  # threads that evaluate blocks share their facts
 
 
 @contextmanager
@@ -101,8 +99,7 @@ def taking_notes(facts: Facts | None = None, *, only_mistakes: bool = False) -> 
 def note(**numbers: int) -> None:
     """Add numbers to the facts, if somebody collects them."""
     if (facts := _facts.get()) is not None:
-        with _adding:
-            facts.update(numbers)
+        facts.update(numbers)
 
 
 def is_noting(*, mistakes: bool = False) -> bool:
@@ -113,7 +110,8 @@ def is_noting(*, mistakes: bool = False) -> bool:
 
 def facts_noted() -> Facts:
     """Return the facts collected so far."""
-    return _facts.get() or Facts()
+    facts = _facts.get()
+    return Facts() if facts is None else facts
 
 
 def say_cut(facts: Facts, _: Any) -> str:

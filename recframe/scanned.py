@@ -22,7 +22,7 @@ from recframe.files.limits import ROOM, Limits, Progress, room_error, showing
 from recframe.files.lists import find_list_rows
 from recframe.files.staging import stage
 from recframe.frames.columns import Columns
-from recframe.frames.companions import BlockResult, read_companions
+from recframe.frames.companions import BlockResult
 from recframe.frames.judgments import load_frame
 from recframe.frames.list_frames import make_companion_rows
 from recframe.frames.names import get_column, is_infer
@@ -299,20 +299,18 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
     def _describe(self, describer: Describer) -> pd.DataFrame:
         # Rows without a user are counted here, not refused.
-        columns, limits = describer.columns, self._frame.limits
+        columns, limits, describer = describer.columns, self._frame.limits, describer.open()
         files = self.open(columns)._replace(drop_nulls=True)
-        companions = read_companions(columns, describer.options)
-        count = partial(describer.count_block, companions=companions)
 
         def count_blocks() -> Iterator[BlockResult]:
             with showing(limits.progress, files.n_rows) as progress:
-                yield from make_each(files, limits, progress, count, in_threads=False)
+                yield from make_each(files, limits, progress, describer.read, in_threads=False)
             if progress.n_dropped or progress.n_evaluated == 0:
-                none = count(files.sample)
+                none = describer.read(files.sample)
                 add_dropped(none.made, columns, progress.n_dropped, progress.nulls_dropped)
                 yield none
 
-        return describer.describe(count_blocks(), companions, files.sample)
+        return describer.describe(count_blocks(), files.sample)
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         # Rows without a user do not matter for this one.

@@ -7,7 +7,6 @@ import pytest
 
 import recframe
 from recframe.dask import DaskRecAccessor
-from recframe.frames.companions import Companions
 from recframe.frames.interactions import read_interactions
 from recframe.frames.tables import sort_table
 from recframe.methods import RankingMethods
@@ -33,8 +32,8 @@ class ListRec(RankingMethods[pd.DataFrame]):
         return make_table(sort_table(self._map(make, columns, options)))
 
     def _describe(self, describer):
-        parts = [describer.count_block(part, Companions()) for part in self._frame]
-        return describer.describe(parts, Companions(), self._frame[0][:0])
+        parts = [describer.read(part) for part in self._frame]
+        return describer.describe(parts, self._frame[0][:0])
 
     def _rows_of(self, user, columns):
         return pd.concat(self._frame), True

@@ -1,5 +1,7 @@
 """Describing: figures of the data, to be read before any metric, counted block by block."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -14,7 +16,13 @@ from recframe.analysis.people import AGREEMENT, KAPPA, count_agreement, find_kap
 from recframe.analysis.summary import note_relevance
 from recframe.errors import as_text
 from recframe.frames.columns import Columns
-from recframe.frames.companions import BlockResult, Companions, NotedBlocks, read_block
+from recframe.frames.companions import (
+    BlockResult,
+    Checks,
+    Companions,
+    read_block,
+    read_companions,
+)
 from recframe.frames.id_matching import UserCounts
 from recframe.frames.interactions import Interactions, find_empty_lists, read_interactions
 from recframe.frames.names import as_labels, get_column
@@ -128,36 +136,40 @@ class Describer(NamedTuple):
     """The arguments of a description, which every engine makes of blocks of whole users.
 
     With options that read labels of `people`, their agreement with other labels is counted.
+    `companions` are all of truth and exclude.
     """
 
     columns: Columns
     k: int
     options: Options
     people: Options | None
+    companions: Companions = Companions()
 
-    def count_block(self, frame: pd.DataFrame, companions: Companions) -> BlockResult:
-        """Return the figures of a block, given all of truth, with the facts it notes."""
-        columns, k, options, people = self
+    def open(self) -> Describer:
+        """Return the describer with the truth and exclude of its options."""
+        return self._replace(companions=read_companions(self.columns, self.options))
+
+    def read(self, frame: pd.DataFrame) -> BlockResult:
+        """Return the figures of a block, with the facts it notes."""
+        columns, k, options, people, companions = self
         is_all = columns.user is None
         with taking_notes() as facts:
             block = read_block(frame, companions, columns, options, is_all=is_all, lenient=True)
             figures = count_figures(block.interactions, options, k, block.judge, people)
-        return block.give(figures)._replace(facts=facts)
+        return block.give(figures, facts)
 
     def describe(
-        self, results: Iterable[BlockResult], companions: Companions, empty: pd.DataFrame
+        self, results: Iterable[BlockResult], empty: pd.DataFrame
     ) -> description.Description:
         """Return the description from the figures of blocks and of users of truth without a row.
 
         The notes of the blocks have been taken already; `empty` is a frame without rows.
         """
-        columns, k, options, people = self
-        blocks, figures = NotedBlocks(companions, columns, options), list[Figures]()
-        for result in results:
-            blocks.add(result)
-            figures = join_figures([figures, result.made] if figures else [result.made])
-        blocks.check()
-        judge, rows = blocks.judge, read_interactions(empty, columns, options, lenient=True)
+        columns, k, options, people, companions = self
+        checks, figures = Checks(companions, columns, options), list[Figures]()
+        for of_block in checks.iter_made(results):
+            figures = join_figures([figures, of_block] if figures else [of_block])
+        judge, rows = checks.judge, read_interactions(empty, columns, options, lenient=True)
         figures = figures or count_figures(rows, options, k, judge, people)
         n_repeated, of_users = figures[0].numbers.get(description.DUPLICATES, 0), {}
         if judge is not None and columns.user is not None and is_unique(options, n_repeated):

@@ -2,7 +2,7 @@
 
 import sys
 import warnings
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Hashable, Iterable
 from typing import Any, Self, Unpack, cast
 
 import dask.dataframe as dd
@@ -11,20 +11,21 @@ import pandas as pd
 import pyarrow as pa
 from dask.base import tokenize
 from dask.dataframe.extensions import register_dataframe_accessor
+from dask.delayed import delayed
 
 from recframe.analysis.describe import Describer
 from recframe.analysis.ranked_rows import is_user
 from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns
-from recframe.frames.companions import BlockResult, Companions, read_companions
+from recframe.frames.companions import Blocks, Companions, read_companions
 from recframe.frames.judgments import check_given_columns
 from recframe.frames.list_columns import MemberColumns, find_list_columns
 from recframe.frames.list_frames import list_types
 from recframe.frames.names import get_column, is_same
-from recframe.frames.tables import Make, MakeTable, in_cells, sort_table
-from recframe.notes import list_notes, taking_notes, warn_of
+from recframe.frames.tables import Make, MakeTable, in_cells, join_tables, sort_table
+from recframe.notes import facts_noted, list_notes, taking_notes, warn_of
 from recframe.options import OptionArguments, Options, spell_options
-from recframe.partitions import PartitionedAccessor, Partitions, check_bound, check_promise
+from recframe.partitions import PartitionedAccessor, check_bound, check_promise, make_empty
 from recframe.public_calls import public
 
 __all__ = ["DaskRecAccessor"]
@@ -162,24 +163,23 @@ class DaskRecAccessor(PartitionedAccessor):
     def _map(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
     ) -> Any:
-        work, frame, companions = self._start(make, columns, options, reads_all=reads_all)
-        results = frame.map_partitions(in_cell, companions, work.read, meta=ANY_CELL)
-        none = work.make_empty()
-        if not work.lists_users:
+        blocks, frame, companions = self._start(make, columns, options, reads_all=reads_all)
+        results = frame.map_partitions(in_cell, companions, blocks, meta=ANY_CELL)
+        none = make_empty(blocks)
+        if not blocks.lists_users:
             return results.map_partitions(get_made, None, meta=none)
-        found = results.map_partitions(leave_made, meta=ANY_CELL).repartition(npartitions=1)
-        checked = found.map_partitions(make_absent, companions, work, none, meta=ANY_CELL)
+        unmade = results.map_partitions(leave_made, meta=ANY_CELL).repartition(npartitions=1)
+        checked = unmade.map_partitions(make_absent, companions, blocks, none, meta=none)
         made = results.map_partitions(get_made, checked, meta=none)
         if not options.has_truth or columns.user is None:
             return made
-        absent = checked.map_partitions(get_made, None, meta=none)
-        return dd.concat([made, absent])  # type: ignore[no-untyped-call]  # Dask has none
+        return dd.concat([made, checked])  # type: ignore[no-untyped-call]  # Dask has none
 
     def _whole(self, make: Make, columns: Columns, options: Options, make_table: MakeTable) -> Any:
-        work, frame, companions = self._start(make, columns, options)
-        results = frame.map_partitions(in_cell, companions, work.read_noting, meta=ANY_CELL)
-        given = work, make_table
-        meta = make_whole(in_cells([]), None, *given)  # This raises if options are wrong.
+        blocks, frame, companions = self._start(make, columns, options)
+        results = frame.map_partitions(in_cell, companions, blocks, meta=ANY_CELL)
+        given = blocks, make_table
+        meta = make_table(make_empty(blocks))  # This raises if options are wrong.
         # Columns of undefined values exist only if the data has such values.
         return results.repartition(npartitions=1).map_partitions(
             make_whole, companions, *given, meta=meta, enforce_metadata=False
@@ -191,9 +191,9 @@ class DaskRecAccessor(PartitionedAccessor):
 
     def _describe(self, describer: Describer) -> Any:
         frame, companions = self._open(describer.columns, describer.options)
-        results = frame.map_partitions(in_cell, companions, describer.count_block, meta=ANY_CELL)
+        results = frame.map_partitions(in_cell, companions, describer, meta=ANY_CELL)
         given = describer, self._sample
-        meta = describe(in_cells([]), None, *given)
+        meta = describe(in_cells([]), Companions(), *given)
         one = results.repartition(npartitions=1)
         return one.map_partitions(describe, companions, *given, meta=meta)
 
@@ -213,14 +213,16 @@ class DaskRecAccessor(PartitionedAccessor):
 
     def _start(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
-    ) -> tuple[Partitions, Any, Any]:
+    ) -> tuple[Blocks, Any, Any]:
         """Return the work on partitions, their rows, and truth and exclude, if any."""
         frame, companions = self._open(columns, options, reads_all=reads_all)
-        lists_users = self._partitioned or companions is not None
-        return Partitions(make, columns, options, self._sample, lists_users), frame, companions
+        lists_users = self._partitioned or options.has_truth or options.exclude is not None
+        notes = facts_noted().only_mistakes
+        blocks = Blocks(make, columns, options, self._sample, Companions(), lists_users, notes)
+        return blocks, frame, companions
 
     def _open(self, columns: Columns, options: Options, *, reads_all: bool = False) -> Any:
-        """Return the rows, each user's in one partition, and truth and exclude, if any."""
+        """Return the rows, each user's in one partition, and truth and exclude, read by a task."""
         check_given_columns(columns, options)
         frame = self._frame if reads_all else self._select(columns.labels)
         if columns.user is None:
@@ -234,10 +236,8 @@ class DaskRecAccessor(PartitionedAccessor):
             # Known divisions are not enough: a user may be on both sides of one.
             frame = frame.shuffle(on=columns.users)
         if not options.has_truth and options.exclude is None:
-            return frame, None
-        # A task needs a frame, with any values.
-        one = dd.from_pandas(pd.DataFrame({"": [0]}))  # type: ignore[no-untyped-call]  # Dask has none
-        return frame, one.map_partitions(read_pairs, columns, options, meta=ANY_CELL)
+            return frame, Companions()
+        return frame, delayed(public(read_companions), pure=True)(columns, options)
 
 
 def make_member_rows(frame: Any) -> Any:
@@ -274,17 +274,9 @@ def make_partition_rows(frame: pd.DataFrame, columns: MemberColumns) -> pd.DataF
 
 
 @public
-def read_pairs(_: pd.DataFrame, columns: Columns, options: Options) -> pd.DataFrame:
-    """Return truth and exclude, in one cell."""
-    return in_cells([read_companions(columns, options)])
-
-
-@public
-def in_cell(
-    frame: pd.DataFrame, companions: pd.DataFrame | None, read: Callable[..., BlockResult]
-) -> pd.DataFrame:
-    """Return the result for a partition, with the facts it notes, in one cell."""
-    return in_cells([read(frame, _open(companions))])
+def in_cell(frame: pd.DataFrame, companions: Companions, work: Blocks | Describer) -> pd.DataFrame:
+    """Return the result for a partition, in one cell."""
+    return in_cells([work._replace(companions=companions).read(frame)])
 
 
 def get_made(results: pd.DataFrame, _: pd.DataFrame | None) -> pd.DataFrame:
@@ -298,50 +290,39 @@ def leave_made(results: pd.DataFrame) -> pd.DataFrame:
     return in_cells([results["cell"].iloc[0]._replace(made=None)])
 
 
-def _open(companions: pd.DataFrame | None) -> Companions:
-    """Return truth and exclude, if any."""
-    return Companions() if companions is None else companions["cell"].iloc[0]
-
-
 # Functions of the results for all partitions, which the last task calls.
 
 
 @public
 def make_absent(
-    results: pd.DataFrame, companions: pd.DataFrame | None, work: Partitions, none: pd.DataFrame
+    results: pd.DataFrame, companions: Companions, blocks: Blocks, none: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return a cell with the table for users of truth who are in no partition."""
-    parts = results["cell"].tolist()
-    absent = work.note_all(parts, _open(companions)).judge_absent(work.sample)
-    made = none if absent is None else work.make(absent, work.options)
-    return in_cells([parts[0]._replace(made=made)])
+    """Return the table for users of truth who are in no partition, once all are checked."""
+    parts = check_promise(results["cell"].tolist())
+    tables: list[Any] = list(blocks._replace(companions=companions).iter_tables(parts))
+    return none if tables[-1] is None else tables[-1]  # Tables of partitions were left out.
 
 
 @public
 def make_whole(
-    results: pd.DataFrame,
-    companions: pd.DataFrame | None,
-    work: Partitions,
-    make_table: MakeTable,
+    results: pd.DataFrame, companions: Companions, blocks: Blocks, make_table: MakeTable
 ) -> pd.DataFrame:
     """Return the table of all users; warn of mistakes that are noted."""
+    parts = check_promise(results["cell"].tolist())
     with taking_notes() as facts:
-        table = work.make_whole(results["cell"].tolist(), _open(companions), make_table)
+        tables = blocks._replace(companions=companions).iter_tables(parts)
+        table = make_table(join_tables(list(tables)))
     # A worker of a cluster warns in the user's process too.
     warn = getattr(sys.modules.get("distributed.worker"), "warn", warnings.warn)
-    warn_of(list_notes(facts, work.options), warn)
+    warn_of(list_notes(facts, blocks.options), warn)
     return table
 
 
 @public
 def describe(
-    results: pd.DataFrame,
-    companions: pd.DataFrame | None,
-    describer: Describer,
-    empty: pd.DataFrame,
+    results: pd.DataFrame, companions: Companions, describer: Describer, empty: pd.DataFrame
 ) -> pd.DataFrame:
     """Return the description of all partitions."""
-    parts = results["cell"].tolist()
-    check_promise(parts)
+    parts = check_promise(results["cell"].tolist())
     with taking_notes():
-        return describer.describe(parts, _open(companions), empty)
+        return describer._replace(companions=companions).describe(parts, empty)

@@ -28,14 +28,9 @@ from recframe.files.source_files import TEXTS, SourceFile, open_file
 from recframe.files.staging import stage
 from recframe.formats import GivenRows, convert_all
 from recframe.frames.columns import Columns
-from recframe.frames.companions import (
-    BlockResult,
-    Companions,
-    NotedBlocks,
-    make_block,
-    read_companions,
-)
+from recframe.frames.companions import BlockResult, Blocks, Companions, read_companions
 from recframe.frames.grades import check_no_grades
+from recframe.frames.id_matching import append
 from recframe.frames.ids import as_users, list_levels
 from recframe.frames.interactions import Interactions, read_interactions
 from recframe.frames.judgments import find_parted_columns
@@ -44,7 +39,7 @@ from recframe.frames.names import get_column, is_infer, list_labels, remove_labe
 from recframe.frames.splits import check_splits, find_part
 from recframe.frames.tables import Make
 from recframe.frames.unused_columns import MOST_SEEN, MOST_WHOLE, take_places, take_users
-from recframe.notes import note
+from recframe.notes import facts_noted, note
 from recframe.options import Options
 from recframe.stores import ENVIRONMENT, PathWithAccess
 from recframe.text_types import TextTypes
@@ -114,50 +109,37 @@ def iter_parts(
 
     Truth and exclude are read with each block if they are files of their own, else once.
     """
-    columns = files.columns
-    read_interactions(files.sample, columns, options)  # This refuses columns at once.
-    whole = Companions(are_parted=True) if files.companions else read_companions(columns, options)
-    held = [one for one in (whole.judgments and whole.judgments.pairs, whole.excluded) if one]
-    n_bytes = PAIR_BYTES * sum(one.users.groups.n_rows for one in held)
+    columns, sample = files.columns, files.sample
+    read_interactions(sample, columns, options)  # This refuses columns at once.
+    companions = Companions(are_partitioned=True)
+    if not files.companions:
+        companions = read_companions(columns, options)
+    both = (companions.judgments and companions.judgments.pairs, companions.excluded)
+    pairs = [one for one in both if one]
+    n_bytes = PAIR_BYTES * sum(one.users.groups.n_rows for one in pairs)
     files = files._replace(memory=max(files.memory // 2, files.memory - n_bytes))
     # In blocks, texts are categories; segments have the dtypes of a frame of all rows.
     segments = remove_labels(columns.of_users, columns.users)
-    texts = {
-        label: get_column(files.sample, label).dtype
-        for label in segments
-        if files.types[str(label)] in TEXTS
-    }
+    dtypes = {one: get_column(sample, one).dtype for one in segments}
+    texts = {one: dtype for one, dtype in dtypes.items() if files.types[str(one)] in TEXTS}
 
-    def parts() -> Generator[pd.DataFrame]:
-        blocks = NotedBlocks(whole, columns, options)
+    def make_restored(interactions: Interactions, options: Options) -> pd.DataFrame:
+        return make(_restore_users(interactions, files), options)
 
-        def make_restored(interactions: Interactions, _: Options) -> pd.DataFrame:
-            return make(_restore_users(interactions, files), options)
+    blocks = Blocks(make_restored, columns, options, sample.astype(texts), companions)
+    blocks = blocks._replace(only_mistakes=facts_noted().only_mistakes)
 
-        def make_part(block: pd.DataFrame, *frames: pd.DataFrame) -> BlockResult:
-            given: dict[str, Any] = dict(zip(files.companions, frames, strict=True))
-            own = replace(options, **given)
-            typed = block.astype(texts) if texts else block  # It would be a copy.
-            companions = read_companions(columns, own, are_parted=True) if given else whole
-            return make_block(typed, companions, make_restored, columns, own)
+    def read(block: pd.DataFrame, **partitioned: pd.DataFrame) -> BlockResult:
+        typed = block.astype(texts) if texts else block  # Without texts it would be a copy.
+        return blocks.read(typed, **partitioned)
 
+    def read_all() -> Iterator[BlockResult]:
         with showing(limits.progress, files.n_rows) as progress:
-            for result in make_each(files, limits, progress, make_part, in_threads=not held):
-                blocks.add(result)
-                yield result.made
+            yield from make_each(files, limits, progress, read, in_threads=not pairs)
         if progress.n_dropped:  # Their user is null.
             note(rows_dropped=progress.n_dropped, rows_read=progress.n_dropped)
-        none = None
-        if blocks.n_added == 0:
-            none = make_block(files.sample, whole, make_restored, columns, options)
-            blocks.add(none)
-        absent = blocks.judge_absent(files.sample.astype(texts))
-        if absent is not None and len(absent.users.ids):
-            yield make(absent, options)
-        elif none is not None:
-            yield none.made
 
-    return parts()
+    return blocks.iter_tables(read_all())
 
 
 def make_each(
@@ -169,9 +151,10 @@ def make_each(
     """
 
     def make_one(frames: list[pd.DataFrame]) -> tuple[int, Made]:
-        block, *companions = frames
+        block, *others = frames
+        companions = dict(zip(files.companions, others, strict=True))
         try:
-            return len(block), make(block, *companions)
+            return len(block), make(block, **companions)
         except RecframeError as error:
             part = f"in a part of {len(block):,} of the {files.rows_in_words}: "
             part = "" if len(block) == files.n_rows else part
@@ -281,10 +264,13 @@ def _restore_users(interactions: Interactions, files: Files) -> Interactions:
     """
     users, ids = interactions.users, list[Any]()
     levels, sorted_by = list_levels(users.ids), users.sorted_by
-    for own, label in zip(levels, files.columns.users, strict=False):  # One ranking has no label.
-        plain: Any = own
-        if isinstance(own, pd.CategoricalIndex):
-            plain, sorted_by = own.categories.take(own.codes), None
-        ids.append(plain.astype(get_column(files.sample, label).dtype).rename(own.name))
+    for level, label in zip(levels, files.columns.users, strict=False):  # One ranking has no label.
+        plain: Any = level
+        if isinstance(level, pd.CategoricalIndex):
+            plain, sorted_by = level.categories.take(level.codes), None
+        column = get_column(files.sample, label)
+        none = pd.Index(column, dtype=column.dtype, name=level.name)
+        # Users that only truth has may need a wider dtype, which `append` finds.
+        ids.append(plain.rename(level.name) if plain.dtype == none.dtype else append(none, plain))
     users = users._replace(ids=as_users(ids), sorted_by=sorted_by) if ids else users
     return interactions._replace(users=users)

@@ -301,6 +301,8 @@ def match(ids: pd.Index[Any], among: pd.Index[Any], role: str, other: str = "tru
         text, others = read_text(ids), read_text(among)
         if text is not None and others is not None and text.type == others.type:
             return np.asarray(pc.index_in(text, value_set=others).fill_null(-1), np.int64)
+    if among.dtype.kind == "u":  # pandas would cut larger ids to the bits of a smaller dtype.
+        among = among.astype(np.uint64)
     return np.asarray(among.get_indexer(ids))
 
 

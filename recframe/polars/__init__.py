@@ -3,7 +3,6 @@
 from collections.abc import Hashable
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -16,7 +15,6 @@ from recframe.accessor import RecAccessor
 from recframe.analysis.compare import plain_with_undefined
 from recframe.analysis.describe import Describer
 from recframe.analysis.overview import say_size
-from recframe.analysis.summary import measure_noted
 from recframe.errors import DAMAGE, RecframeError, quote
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.companions import read_judged
@@ -30,7 +28,6 @@ from recframe.frames.truth import judge_frame
 from recframe.frames.unused_columns import MOST_SEEN, take_users
 from recframe.methods import RankingMethods
 from recframe.metrics.names import Metric
-from recframe.notes import taking_notes
 from recframe.options import Options
 from recframe.other_tables import TruthLike, read_frame
 
@@ -182,7 +179,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         options = self._options if truth is None else replace(self._options, truth=truth)
         columns = find_columns(self._sample, options, call=self._call)
         rows = self._collect_rows()
-        frame = _to_pandas(rows, columns)
+        frame = _to_pandas(rows, columns.labels)
         frame[ROW] = np.arange(len(frame))
         judged = judge_frame(frame, options)[0]
         number = pl.from_pandas(judged[ROW].astype("Int64"))
@@ -252,8 +249,8 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
             frame = self._select(labels).head(MOST_SEEN).collect()
         with suppress(*DAMAGE):  # a later step refuses a type without ids, or that Arrow lacks
             user = columns.users[0]
-            rows = take_users(get_column(read_frame(_to_arrow(frame[[user]]), [user]), user))
-            return [read_frame(_to_arrow(frame[rows][labels]), labels)]
+            rows = take_users(get_column(_to_pandas(frame, [user]), user))
+            return [_to_pandas(frame[rows], labels)]
         return []
 
     def _map(
@@ -262,31 +259,28 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         if not reads_all:
             return make(read_judged(self._read(columns.labels), columns, options), options)
         rows = self._collect_rows()
-        made = make(read_judged(_to_pandas(rows, columns), columns, options), options)
+        frame = _to_pandas(rows, columns.labels)
+        made = make(read_judged(frame, columns, options), options)
         n_added = 1 if len(columns.scores) == 1 else 2
         added = made.iloc[:, -n_added:].reset_index(drop=True)
         return rows[made.index.to_numpy()].hstack(self._finish(added))
 
     def _per_user(self, metrics: list[Metric], *, is_single: bool = False) -> pl.DataFrame:
-        columns, options = self._find_columns(metrics=metrics), self._options
-        self._ask_others(columns)
-        make, schema = partial(measure_noted, metrics=metrics), self._frame.collect_schema()
-        with taking_notes(only_mistakes=True) as facts:
-            rows = read_judged(self._read(columns.labels), columns, options)
-            per_user = make(rows, options)
+        per_user: Any = super()._per_user(metrics)
+        schema, has_truth = self._frame.collect_schema(), self._options.has_truth
         # An empty column has lost its type, and decimals have lost their precision.
         names: list[Any] = list(per_user.index.names)
         kinds = {
             name: schema[name]
             for name in names
             if name in schema
-            and (len(per_user) == 0 or (schema[name].is_decimal() and not options.has_truth))
+            and (len(per_user) == 0 or (schema[name].is_decimal() and not has_truth))
         }
         # Polars repeats the labels of scores much faster than pandas.
         scores = pl.Series("score", per_user.columns.unique("score"))
         of_rows = scores.gather(np.tile(np.arange(len(scores)), len(per_user)))
         made = self._finish(tidy_columns(per_user)).cast(kinds)
-        return self._add_notes(made.insert_column(per_user.index.nlevels, of_rows), facts)
+        return made.insert_column(per_user.index.nlevels, of_rows)
 
     def _whole(
         self, make: Make, columns: Columns, options: Options, make_table: MakeTable
@@ -309,7 +303,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
 
     def _read(self, labels: list[Any]) -> pd.DataFrame:
         """Return these columns of the rows as a DataFrame of pandas."""
-        return read_frame(_to_arrow(self._collect_rows(labels)), labels)
+        return _to_pandas(self._collect_rows(labels), labels)
 
     def _collect_rows(self, labels: list[Any] | None = None) -> pl.DataFrame:
         """Return the rows with these columns; None: all."""
@@ -339,9 +333,8 @@ def _as_series(name: Any, column: Any) -> pl.Series:
     return made.rename(name)
 
 
-def _to_pandas(rows: pl.DataFrame, columns: Columns) -> pd.DataFrame:
-    """Return rows as a DataFrame of pandas, with the columns in a role."""
-    labels: list[Any] = columns.labels
+def _to_pandas(rows: pl.DataFrame, labels: list[Any]) -> pd.DataFrame:
+    """Return these columns of rows as a DataFrame of pandas."""
     return read_frame(_to_arrow(rows[labels]), labels)
 
 

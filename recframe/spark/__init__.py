@@ -12,12 +12,13 @@ from recframe.analysis.describe import Describer
 from recframe.analysis.ranked_rows import N_IDS_NAMED, is_user
 from recframe.errors import RecframeError
 from recframe.frames.columns import Columns
-from recframe.frames.companions import BlockResult, Companions, read_companions
-from recframe.frames.tables import Make, MakeTable, make_columns, sort_table
+from recframe.frames.companions import Blocks, Companions
+from recframe.frames.tables import Make, MakeTable, join_tables, make_columns, sort_table
 from recframe.metrics.names import Metric
+from recframe.notes import facts_noted
 from recframe.options import OptionArguments, Options, spell_options
 from recframe.other_tables import frame_error, read_frame
-from recframe.partitions import PartitionedAccessor, Partitions, check_bound, check_promise
+from recframe.partitions import PartitionedAccessor, check_bound
 from recframe.public_calls import public
 from recframe.spark import results, rows
 
@@ -184,24 +185,24 @@ class SparkRecAccessor(PartitionedAccessor):
 
     def _start(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
-    ) -> tuple[Partitions, dict[str, rows.Side]]:
+    ) -> tuple[Blocks, dict[str, rows.Side]]:
         """Return the work on partitions, and the frame, truth and exclude that they have."""
         sides, options = rows.open_companions(self._given, self._frame, columns, options)
         frame = self._frame if reads_all else self._frame.select(columns.labels)
-        work = Partitions(make, columns, options, self._sample, self._partitioned)
-        return work, {"frame": (frame, columns), **sides}
+        none, notes = Companions(are_partitioned=True), facts_noted().only_mistakes
+        blocks = Blocks(make, columns, options, self._sample, none, self._partitioned, notes)
+        return blocks, {"frame": (frame, columns), **sides}
 
     def _map(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
     ) -> Any:
-        work, tables = self._start(make, columns, options, reads_all=reads_all)
-        return results.make_results(work, tables, reads_all=reads_all)
+        blocks, tables = self._start(make, columns, options, reads_all=reads_all)
+        return results.make_results(blocks, tables, reads_all=reads_all)
 
     def _whole(self, make: Make, columns: Columns, options: Options, make_table: MakeTable) -> Any:
-        work, tables = self._start(make, columns, options)
-        keeps = self._partitioned
-        parts = results.collect_results(tables, work.read_noting, work.options, keeps=keeps)
-        table = work.make_whole(parts, results.PARTED, make_table)
+        blocks, tables = self._start(make, columns, options)
+        parts = results.collect_results(tables, blocks.read, keeps=self._partitioned)
+        table = make_table(join_tables(list(blocks.iter_tables(parts))))
         return results.put_on_spark(table, tables, self._by)
 
     def _read_values(self, label: Hashable) -> pd.Series:
@@ -224,31 +225,25 @@ class SparkRecAccessor(PartitionedAccessor):
         sides, options = rows.open_companions(self._given, self._frame, columns, describer.options)
         # Items that no partition has are known only from all of truth.
         read: Any = {name: one.read(one.rows.toArrow()) for name, (one, _) in sides.items()}
-        companions = read_companions(columns, replace(options, **read))
+        describer = describer._replace(options=replace(options, **read)).open()
         describer = describer._replace(options=options)
-
-        def count(frame: pd.DataFrame, _: Companions) -> BlockResult:
-            return describer.count_block(frame, companions)
-
         tables = {"frame": (self._frame.select(columns.labels), columns)}
-        parts = results.collect_results(tables, count, Options(), keeps=self._partitioned)
-        check_promise(parts)
-        return describer.describe(parts, companions, self._sample)
+        parts = results.collect_results(tables, describer.read, keeps=self._partitioned)
+        return describer.describe(parts, self._sample)
 
     def _options_for(self, user: Hashable, columns: Columns) -> Options:
         sides, options = rows.open_companions(self._given, self._frame, columns, self._options)
-        for name, (side, roles) in sides.items():  # The rows of this user are enough.
-            found: Any = self._find_user(side, user, roles)
-            options = replace(options, **{name: found})
-        return options
+        # The rows of this user are enough.
+        rows_of: Any = {name: self._find_user(*side, user) for name, side in sides.items()}
+        return replace(options, **rows_of)
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         rows.check_kinds(self._frame, columns.labels, columns.features)
-        found = self._find_user(self._frame.select(columns.labels), user, columns)
+        found = self._find_user(self._frame.select(columns.labels), columns, user)
         # With truth, rows of other users would be checked too, and refused if wrong.
         return found[is_user(found, user, columns)] if self._options.has_truth else found, False
 
-    def _find_user(self, side: rows.SparkRows, user: Hashable, columns: Columns) -> pd.DataFrame:
+    def _find_user(self, side: rows.SparkRows, columns: Columns, user: Hashable) -> pd.DataFrame:
         """Return the rows of one user; a few others if the user has none."""
         of_worker = side._replace(rows=None)
 

@@ -2,7 +2,6 @@
 
 import pickle
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial, reduce
 from typing import Any
 
@@ -16,17 +15,15 @@ from pyspark.sql import types as kinds
 from recframe.analysis.compare import plain_with_undefined
 from recframe.analysis.segments import UserValues
 from recframe.errors import RecframeError, count_of, quote, say_where
-from recframe.frames.companions import BlockResult, Companions, read_companions
+from recframe.frames.companions import BlockResult, Blocks
 from recframe.frames.tables import tidy_table
-from recframe.options import Options
-from recframe.partitions import Partitions
+from recframe.partitions import check_promise, make_empty
 from recframe.public_calls import public
 from recframe.spark.rows import SIMPLE, Side, SparkRows, check_kinds, hand_over
 
 RETURNED_ROWS = 1 << 16  # rows of a batch
 CELL = "cell"  # the column of pickled results
-PARTED = Companions(are_parted=True)
-Make = Callable[[pd.DataFrame, Companions], BlockResult]
+Read = Callable[..., BlockResult]
 
 
 def map_rows(rows: Any, make: Callable[[pa.Table], pa.Table], schema: Any) -> Any:
@@ -41,7 +38,7 @@ def map_rows(rows: Any, make: Callable[[pa.Table], pa.Table], schema: Any) -> An
 
 
 def bring_together(
-    tables: Mapping[str, Side], make: Make, options: Options, *, keeps: bool
+    tables: Mapping[str, Side], read: Read, *, keeps: bool
 ) -> tuple[Any, Callable[[pa.Table], BlockResult]]:
     """Return rows with a struct for each table, and the function that reads a partition of them.
 
@@ -62,17 +59,16 @@ def bring_together(
         rows = rows.repartition(*(keys or [1]))
     named = {name: one._replace(rows=None) for name, (one, _) in tables.items()}
 
-    def read(table: pa.Table) -> BlockResult:
-        own: Any = {name: one.read(find_rows(table, name)) for name, one in named.items()}
-        frame = own.pop("frame")
+    def read_table(table: pa.Table) -> BlockResult:
+        frames = {name: one.read(find_rows(table, name)) for name, one in named.items()}
+        frame = frames.pop("frame")
         try:
-            parted = read_companions(columns, replace(options, **own), are_parted=True)
-            return make(frame, parted)
+            return read(frame, **frames)
         except RecframeError as error:
             say_where(f"in a partition of {count_of(len(frame), 'row')}: ", error)
             raise
 
-    return rows.select(*tables), read
+    return rows.select(*tables), read_table
 
 
 def _find_key(rows: SparkRows, user: Hashable) -> Any:
@@ -116,14 +112,14 @@ def as_table(frame: pd.DataFrame, schema: Any) -> pa.Table:
 
 
 def collect_results(
-    tables: Mapping[str, Side], make: Make, options: Options, *, keeps: bool
-) -> list[BlockResult]:
+    tables: Mapping[str, Side], read: Read, *, keeps: bool
+) -> Sequence[BlockResult]:
     """Return the results for every partition, computed now."""
-    rows, read = bring_together(tables, make, options, keeps=keeps)
+    rows, read_table = bring_together(tables, read, keeps=keeps)
 
     def read_in_cell(table: pa.Table) -> pa.Table:
         try:
-            return put_in_cell(read(table))
+            return put_in_cell(read_table(table))
         except RecframeError as error:
             return put_in_cell(error)
 
@@ -135,13 +131,13 @@ def put_in_cell(value: BlockResult | RecframeError) -> pa.Table:
     return pa.table({CELL: pa.array([pickle.dumps(value)], pa.binary())})
 
 
-def open_cells(table: pa.Table) -> list[BlockResult]:
-    """Return the results in cells, or raise the refusal of a partition."""
+def open_cells(table: pa.Table) -> Sequence[BlockResult]:
+    """Return the results in cells, or raise the refusal of a partition or of all partitions."""
     values = [pickle.loads(cell) for cell in table[CELL].drop_null().to_pylist()]
     for value in values:
         if isinstance(value, RecframeError):
             raise value
-    return values
+    return check_promise(values)
 
 
 def put_on_spark(table: pd.DataFrame, tables: Mapping[str, Side], by: Sequence[UserValues]) -> Any:
@@ -179,8 +175,8 @@ def check_free_names(own: Iterable[Any], added: Iterable[str], prefix: str) -> N
 # Tables with a row for each user or row, computed lazily.
 
 
-def make_results(work: Partitions, tables: Mapping[str, Side], *, reads_all: bool) -> Any:
-    """Return the results of all partitions: ranked rows if work `reads_all`, else tidy tables.
+def make_results(blocks: Blocks, tables: Mapping[str, Side], *, reads_all: bool) -> Any:
+    """Return the results of all partitions: ranked rows if `reads_all`, else tidy tables.
 
     If only all partitions together show whether they are right, they are checked when computed.
     """
@@ -190,11 +186,11 @@ def make_results(work: Partitions, tables: Mapping[str, Side], *, reads_all: boo
         texts, numbers = ["ranked_by"] * (len(columns.scores) > 1), ["rank"]
     else:
         labels, types = columns.users or ["user"], find_user_types(tables) or [kinds.StringType()]
-        texts, numbers = ["score"], list(work.make_empty().columns.unique("metric"))
+        texts, numbers = ["score"], list(make_empty(blocks).columns.unique("metric"))
     check_free_names(labels, [*texts, *numbers], "the column ")
     types = [*types, *[kinds.StringType()] * len(texts), *[kinds.DoubleType()] * len(numbers)]
     schema = kinds.StructType([kinds.StructField(f"r{at}", one) for at, one in enumerate(types)])
-    rows, read = bring_together(tables, work.read, work.options, keeps=work.lists_users)
+    rows, read = bring_together(tables, blocks.read, keeps=blocks.lists_users)
 
     def finish(table: pa.Table, made: pd.DataFrame) -> pa.Table:
         if not reads_all:
@@ -217,17 +213,16 @@ def make_results(work: Partitions, tables: Mapping[str, Side], *, reads_all: boo
         return pa.concat_tables([finish(table, result.made), cell], promote_options="default")
 
     def check_cells(table: pa.Table) -> pa.Table:
-        work.note_all(open_cells(table), PARTED).check()
+        list(blocks.iter_tables(open_cells(table)))
         return table.slice(0, 0).drop([CELL])
 
     def drop_cells(table: pa.Table) -> pa.Table:
         return table.filter(table[CELL].is_null()).drop([CELL])
 
-    if columns.user is None or (len(tables) == 1 and not work.lists_users):
+    if columns.user is None or (len(tables) == 1 and not blocks.lists_users):
         made = map_rows(rows, lambda table: finish(table, read(table).made), schema)
     else:
-        cell = kinds.StructField(CELL, kinds.BinaryType())
-        rows = map_rows(rows, make_checked, kinds.StructType([*schema, cell]))
+        rows = map_rows(rows, make_checked, kinds.StructType([*schema]).add(CELL, "binary"))
         # Both reads share this shuffle. The check comes first: a refused result shows no rows.
         rows = rows.repartition(*(schema.names[labels.index(user)] for user in columns.users))
         made = map_rows(rows, check_cells, schema).union(map_rows(rows, drop_cells, schema))

@@ -463,12 +463,12 @@ def test_readers_end_with_an_error(route, tmp_path, monkeypatch):
         finally:
             closed.append(1)
 
-    def fail(*_):
+    def fail(*_, **options):
         raise KeyError("made by the test")
 
     monkeypatch.setattr(blocks, "read_batches", note)
     monkeypatch.setattr(blocks.Spill, "add", fail)
-    monkeypatch.setattr("recframe.files.block_results.make_block", fail)
+    monkeypatch.setattr("recframe.frames.companions.judge_block", fail)
     rec = recframe.scan(tmp_path / "rows.parquet", memory=100_000)(short="pad")
     assert route in repr(rec)
     with pytest.raises(KeyError, match="made by the test") as error:

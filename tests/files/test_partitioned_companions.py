@@ -67,6 +67,14 @@ def test_populations(rows, truth, population, tmp_path):
     compare(rows, tmp_path, {"truth": truth}, **options)
 
 
+@pytest.mark.parametrize("dtype", ["int32", "uint8"])
+def test_users_of_truth_beyond_the_integers_of_the_rows(rows, truth, dtype, tmp_path):
+    """A user whom only truth has keeps an id that the integers of the rows do not hold."""
+    narrow = rows[rows["user"] < 200].astype({"user": dtype})
+    beyond = truth.assign(user=truth["user"].where(truth["user"] < 200, 2**40 + truth["user"]))
+    compare(narrow, tmp_path, {"truth": beyond}, population="all", min_relevance=2)
+
+
 def test_exclude(rows, truth, tmp_path):
     """Pairs are excluded without truth, and with truth that has some of them."""
     marked = rows.assign(relevant=rows["item"] % 3 == 0)

@@ -5,7 +5,7 @@ import pytest
 
 import recframe
 from recframe.frames.columns import Columns
-from recframe.frames.companions import N_USERS, BlockResult, Companions, NotedBlocks, join_overlaps
+from recframe.frames.companions import N_USERS, BlockResult, Checks, Companions, join_overlaps
 from recframe.frames.id_matching import Items, Overlap, UserCounts
 from recframe.options import Options
 
@@ -22,13 +22,11 @@ def share(other="exclude", *, users=(1, 2), others=(1, 2), of_frame=None, of_oth
 
 def check(parts=(), counts=()):
     """Check blocks that have these in common, or count these users."""
-    blocks = NotedBlocks(Companions(are_parted=True), Columns("user", [], None), Options())
+    checks = Checks(Companions(are_partitioned=True), Columns("user", [], None), Options())
     none = pd.Index([])
-    for one in parts:
-        blocks.add(BlockResult(None, none, [one], Items(False)))
-    for one in counts:
-        blocks.add(BlockResult(None, none, [], Items(False), one))
-    blocks.check()
+    results = [BlockResult(None, none, [one]) for one in parts]
+    results += [BlockResult(None, none, [], counts=one) for one in counts]
+    list(checks.iter_made(results))
 
 
 def days_of_users(day, n_users=N_USERS + 1):

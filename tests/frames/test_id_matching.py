@@ -149,3 +149,14 @@ def test_items_found_nowhere_are_described(tmp_path):
         ]
         pd.testing.assert_frame_equal(*tables)
     assert "truth items in nobody's list" not in frame.assign(relevant=1).rec.describe().index
+
+
+def test_unsigned_users_match_no_larger_user_of_truth():
+    """User 257 of truth is not user 1 of rows whose users are single bytes."""
+    rows = pd.DataFrame({"user": [1, 2], "item": [5, 5], "score": [0.5, 0.5]})
+    truth = pd.DataFrame({"user": [2, 256 + 1], "item": [5, 5]})
+    options = {"truth": truth, "population": "all"}
+    expected = recframe.rec(rows, **options).recall(k=1)
+    actual = recframe.rec(rows.astype({"user": "uint8"}), **options).recall(k=1)
+    assert [1, 2, 257] == actual.index.tolist()
+    pd.testing.assert_frame_equal(expected, actual)
