@@ -15,7 +15,7 @@ from recframe.errors import quote
 from recframe.other_tables import RELATION, is_instance
 from recframe.text_types import (
     FIRST_BLOCK,
-    Blocks,
+    TextBlocks,
     TextTypes,
     check_type,
     convert,
@@ -176,7 +176,7 @@ class Delimited:
         from pyarrow import csv  # `import recframe` does not need it.
 
         try:
-            with self.open_file() as file, closing(Blocks(file, types)) as blocks:
+            with self.open_file() as file, closing(TextBlocks(file, types)) as blocks:
                 reader = csv.open_csv(
                     blocks,
                     # With threads, Arrow's messages do not name the row.
@@ -251,7 +251,7 @@ class JsonLines:
     def _iter_lines(self, types: TextTypes) -> Iterator[tuple[int, bytes]]:
         """Yield whole lines of a file, many at a time, with the number of the first."""
         with self.open_file() as file:
-            blocks, rest, number = Blocks(file, types), file.read(1), 1
+            blocks, rest, number = TextBlocks(file, types), file.read(1), 1
             if rest == b"[":
                 raise pa.ArrowInvalid(DOCUMENT)
             data = blocks.read()

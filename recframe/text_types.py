@@ -116,7 +116,7 @@ def _widen(one: ColumnType, other: ColumnType) -> ColumnType:
     return ColumnType(pa.string())
 
 
-class Blocks:
+class TextBlocks:
     """A text file, read in blocks that each contain the end of at least one line."""
 
     closed = False

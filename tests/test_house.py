@@ -116,11 +116,11 @@ ONE = ROWS.drop(columns="b_score")
 TRUTH = ROWS.loc[ROWS["relevant"], ["user", "item"]]
 # The files and functions of the package that a call goes through.
 ROADS = {
-    "recall": (lambda path: ONE.rec.recall(k=4), 28, 137),
-    "ndcg": (lambda path: ONE.rec.mean("ndcg@4"), 29, 156),
-    "compare": (lambda path: ROWS.rec.compare("recall@4"), 34, 175),
-    "truth": (lambda path: ONE.drop(columns="relevant").rec(truth=TRUTH).recall(k=4), 35, 196),
-    "a file": (lambda path: main(["evaluate", path, "-m", "recall@4", "-q"]), 52, 315),
+    "recall": (lambda path: ONE.rec.recall(k=4), 29, 141),
+    "ndcg": (lambda path: ONE.rec.mean("ndcg@4"), 30, 160),
+    "compare": (lambda path: ROWS.rec.compare("recall@4"), 35, 181),
+    "truth": (lambda path: ONE.drop(columns="relevant").rec(truth=TRUTH).recall(k=4), 35, 198),
+    "a file": (lambda path: main(["evaluate", path, "-m", "recall@4", "-q"]), 53, 322),
 }
 
 

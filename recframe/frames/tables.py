@@ -130,7 +130,7 @@ class ScoreTask:
 def check_lengths(
     n_ranked: Array, users: pd.Index[Any], score: Hashable, k: int, options: Options
 ) -> None:
-    """Raise if `short` refuses users with fewer ranked rows than k, and there is one."""
+    """Raise if `short` refuses a user with fewer ranked rows than k."""
     fewest = 1 if options.has_truth else 0  # A user of truth may have no row.
     short = np.flatnonzero((n_ranked < k) & (n_ranked >= fewest))
     if options.short == "raise" and len(short):

@@ -239,10 +239,8 @@ def _check_other(seen: SeenRows, label: Hashable, columns: Columns, options: Opt
     are_models &= may_be_models
     if not (are_lists or are_models) or _are_times_or_texts(values, are_models=are_models):
         return
-    with suppress(*DAMAGE):  # Ids may be invalid.
-        ids = [one for one in (columns.item, columns.relevant) if one is not None]
-        if _is_decided(codes, (_factorize(seen.frame, one)[0] for one in ids)):
-            return
+    if _is_of_item(seen, codes, columns):
+        return
     if are_lists:
         reason = (
             f"each value of the column {quote(label)} is in rows of one user alone, and "
@@ -258,6 +256,14 @@ def _check_other(seen: SeenRows, label: Hashable, columns: Columns, options: Opt
         raise _models_error(label, columns, values)
     if np.mean(n_rows == np.median(n_rows, axis=0)) >= NEARLY:
         note(**{f"models:{quote(label)}": 1})
+
+
+def _is_of_item(seen: SeenRows, codes: Array, columns: Columns) -> bool:
+    """Return whether the item or the relevance of a row decides its value."""
+    with suppress(*DAMAGE):  # Ids may be invalid.
+        ids = [one for one in (columns.item, columns.relevant) if one is not None]
+        return _is_decided(codes, (_factorize(seen.frame, one)[0] for one in ids))
+    return False
 
 
 def _check_days(seen: SeenRows, label: Hashable, columns: Columns, options: Options) -> None:

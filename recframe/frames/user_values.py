@@ -190,7 +190,7 @@ def check_per_user(per_user: Any, n_scores: int = 1) -> pd.DataFrame:
 
 
 def _are_joined(columns: pd.Index[Any]) -> bool:
-    """Return whether columns are those of several per-user tables, joined by ``pd.concat``.
+    """Return whether ``pd.concat`` joined the columns from several per-user tables.
 
     The columns of a table of one metric have its name.
     """

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import recframe
 import strategies
+from recframe.errors import count_of
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "example.parquet"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -167,7 +168,7 @@ def test_tables_and_metrics_are_those_of_rank_and_evaluate(rows, k, options):
     np.testing.assert_array_equal(expected, table["position"])
     np.testing.assert_array_equal(expected, positions[table.index])
     np.testing.assert_array_equal(per_user.loc[user], inspection.metrics.loc["score"])
-    assert str(inspection).startswith(f"user {user}: {len(table)} rows")
+    assert str(inspection).startswith(f"user {user}: {count_of(len(table), 'row')}, ")
 
 
 def test_relevant_is_what_the_options_say():
