@@ -17,7 +17,7 @@ from recframe.frames.id_kinds import (
     find_difference,
     show_sides,
 )
-from recframe.frames.ids import Ids, Users, as_users, list_levels, read_text
+from recframe.frames.ids import Ids, Users, as_users, list_levels, look_up_ids, read_text
 from recframe.frames.words import is_time
 from recframe.kernel.grouping import Groups, SortedPairs, combine
 from recframe.kernel.threads import Array
@@ -301,9 +301,7 @@ def match(ids: pd.Index[Any], among: pd.Index[Any], role: str, other: str = "tru
         text, others = read_text(ids), read_text(among)
         if text is not None and others is not None and text.type == others.type:
             return np.asarray(pc.index_in(text, value_set=others).fill_null(-1), np.int64)
-    if among.dtype.kind == "u":  # pandas would cut larger ids to the bits of a smaller dtype.
-        among = among.astype(np.uint64)
-    return np.asarray(among.get_indexer(ids))
+    return look_up_ids(ids, among)
 
 
 def append(ids: pd.Index[Any], others: pd.Index[Any]) -> pd.Index[Any]:

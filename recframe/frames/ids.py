@@ -305,6 +305,23 @@ def as_users(columns: Sequence[pd.Index[Any]]) -> pd.Index[Any]:
     return pd.MultiIndex(levels, codes, names=[ids.name for ids in columns], verify_integrity=False)
 
 
+def look_up_ids(ids: pd.Index[Any], among: pd.Index[Any]) -> Array:
+    """Return the position of each id among distinct ids, -1 for none.
+
+    pandas cuts ids to the bits of an index of small unsigned integers: 257 would be 1.
+    """
+    if isinstance(among, pd.MultiIndex):
+        levels: Any = [_widen(level) for level in among.levels]
+        among = among.set_levels(levels)
+    positions: Array = _widen(among).get_indexer(ids)
+    return positions
+
+
+def _widen(ids: pd.Index[Any]) -> pd.Index[Any]:
+    """Return unsigned integers in 64 bits, all other ids as they are."""
+    return ids.astype(np.uint64) if ids.dtype.kind == "u" else ids
+
+
 def list_levels(ids: pd.Index[Any]) -> list[pd.Index[Any]]:
     """Return the ids in each level of users."""
     return [ids.get_level_values(level) for level in range(ids.nlevels)]

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from recframe.errors import RecframeError, quote
-from recframe.frames.ids import as_users
+from recframe.frames.ids import as_users, look_up_ids
 from recframe.frames.interactions import Interactions
 from recframe.frames.names import find_role, get_column, is_infer, is_same
 from recframe.frames.tables import make_columns
@@ -141,8 +141,7 @@ def find_rows_of_users(index: pd.Index[Any], users: pd.Index[Any]) -> Array:
     if users.nlevels > 1 and all(name in users.names for name in index.names):
         levels = [list(users.names).index(name) for name in index.names]
         users = as_users([users.get_level_values(level) for level in levels])
-    positions: Array = index.get_indexer(users)
-    return positions
+    return look_up_ids(users, index)
 
 
 def check_per_user(per_user: Any, n_scores: int = 1) -> pd.DataFrame:

@@ -224,6 +224,21 @@ def test_users_are_not_rows_where_their_ids_are_row_labels():
     assert [0.0, 0.0, 1.0] == frame.rec.mean("recall@1", by=by)["recall@1"].fillna(0).tolist()
 
 
+def test_unsigned_users_of_a_series_are_no_larger_users():
+    """A Series whose users are single bytes has no value for user 257, also within days."""
+    rows = {"user": [257, 257, 2, 2], "score": [1.0, 2, 3, 4], "relevant": [0, 1, 1, 0]}
+    frame = pd.DataFrame(rows).assign(day="mon")
+    users = pd.Index([1, 2], dtype="uint8", name="user")
+    by = pd.Series(["x", "y"], users, name="segment")
+    alone = frame.rec(user="user").mean("recall@1", by=by)
+    assert [("y", 0.0), (None, 1.0)] == [
+        (None if key != key else key, value) for (key, _), value in alone["recall@1"].items()
+    ]
+    days = pd.MultiIndex.from_arrays([["mon", "mon"], users], names=["day", "user"])
+    both = frame.rec(user=["day", "user"]).mean("recall@1", by=by.set_axis(days))
+    pd.testing.assert_frame_equal(alone, both)
+
+
 def test_a_series_of_a_table_of_users():
     """A Series for a per-user table must have the table's index, in any order, or its name."""
     per_user = pd.DataFrame({"a": [0.0, 0.5, 1.0]}, pd.Index([3, 1, 2], name="user"))
