@@ -99,7 +99,7 @@ from recframe.frames.unused_columns import (
 )
 from recframe.metrics.definitions import DEFAULT_METRICS, DEFINITIONS, describe_arguments
 from recframe.metrics.names import Metric, check_k, find_map_at, make_metric, parse_metrics
-from recframe.metrics.other_names import describe_map, find_meant, find_near_name
+from recframe.metrics.other_names import describe_map, find_near_name, read_synonym
 from recframe.metrics.recipes import find_recipe
 from recframe.notes import Facts, list_notes, taking_notes, warn_of
 from recframe.options import (
@@ -1732,9 +1732,9 @@ class RankingMethods(ABC, Generic[Table]):
             if not name.startswith("_"):  # IPython looks for private names
                 names = [*(one for one in dir(self) if one[0] != "_"), *DEFINITIONS]
                 near, k = find_near_name(name, names), ""
-                if (meant := find_meant(name)) is not None:
-                    near, takes_k = [meant.name], DEFINITIONS[meant.name].cut_off != "none"
-                    k = f"k={meant.k}" if meant.k and takes_k else ""
+                if (synonym := read_synonym(name)) is not None:
+                    near, takes_k = [synonym.name], DEFINITIONS[synonym.name].cut_off != "none"
+                    k = f"k={synonym.k}" if synonym.k and takes_k else ""
                 hint = f"; did you mean {near[0]}({k})?" if near else ""
                 if near and not hasattr(type(self), near[0]):
                     hint = f"; it reads a column: evaluate('{near[0]}(COLUMN)@10')"

@@ -119,7 +119,7 @@ ROADS = {
     "recall": (lambda path: ONE.rec.recall(k=4), 29, 141),
     "ndcg": (lambda path: ONE.rec.mean("ndcg@4"), 30, 160),
     "compare": (lambda path: ROWS.rec.compare("recall@4"), 35, 181),
-    "truth": (lambda path: ONE.drop(columns="relevant").rec(truth=TRUTH).recall(k=4), 35, 198),
+    "truth": (lambda path: ONE.drop(columns="relevant").rec(truth=TRUTH).recall(k=4), 35, 200),
     "a file": (lambda path: main(["evaluate", path, "-m", "recall@4", "-q"]), 53, 322),
 }
 

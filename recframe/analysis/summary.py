@@ -28,7 +28,7 @@ from recframe.metrics.names import (
     parse_name,
     required_parameters,
 )
-from recframe.metrics.other_names import describe_map, find_meant
+from recframe.metrics.other_names import describe_map, read_synonym
 from recframe.metrics.recipes import find_recipe
 from recframe.notes import is_noting, note
 from recframe.options import Options
@@ -48,9 +48,9 @@ def curve_metrics(name: object, k: object, map_at_k: str = "") -> list[Metric]:
     if parse_name(name) not in names:
         shown = {known: repr(f"{known}{required_parameters(known)}") for known in names}
         *others, last = shown.values()
-        meant = find_meant(name) if isinstance(name, str) else None
+        synonym = read_synonym(name) if isinstance(name, str) else None
         recipe = find_recipe(name) if isinstance(name, str) else ""
-        hint = f"; did you mean {shown[meant.name]}?" if meant and meant.name in shown else ""
+        hint = f"; did you mean {shown[synonym.name]}?" if synonym and synonym.name in shown else ""
         hint = f"; did you mean {describe_map('k')}?" if is_map else hint or recipe
         listed = f"{', '.join(others)} or {last}"
         raise RecframeError(f"metric: a curve takes {listed}, not {quote(name)}{hint}")

@@ -33,7 +33,7 @@ from recframe.frames.grades import check_no_grades
 from recframe.frames.id_matching import append
 from recframe.frames.ids import as_users, list_levels
 from recframe.frames.interactions import Interactions, read_interactions
-from recframe.frames.judgments import find_parted_columns
+from recframe.frames.judgments import find_partitioned_columns
 from recframe.frames.list_frames import make_companion_rows
 from recframe.frames.names import get_column, is_infer, list_labels, remove_labels
 from recframe.frames.splits import check_splits, find_part
@@ -75,7 +75,7 @@ def _open_companion(
     """Return the value of an option as files, or None if they have no footers."""
     is_frame = isinstance(given, pd.DataFrame)
     if is_frame:
-        own = find_parted_columns(name, given, columns, options)
+        own = find_partitioned_columns(name, given, columns, options)
         if own.has_empty:
             return None
         try:
@@ -93,7 +93,7 @@ def _open_companion(
         given = pd.concat([read_head(one) for one in (sources[0], sources[-1])])
         if make_companion_rows(name, given, options) is not given:  # Lists become rows in memory.
             return None
-        own = find_parted_columns(name, given, columns, options)
+        own = find_partitioned_columns(name, given, columns, options)
     if name == "truth":
         check_splits(given, list_labels(given, own.labels), own, options, of_truth=True)
         if own.relevant is None and is_infer(options.relevant):

@@ -267,7 +267,7 @@ class Candidates:
             overlap.check()
 
 
-def find_parted_columns(
+def find_partitioned_columns(
     name: str, frame: pd.DataFrame, columns: Columns, options: Options
 ) -> Columns:
     """Return the columns of truth or exclude, with the times that each partition checks."""

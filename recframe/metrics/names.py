@@ -12,7 +12,7 @@ import numpy as np
 
 from recframe.errors import RecframeError, is_number, quote, shorten
 from recframe.metrics.definitions import DEFINITIONS
-from recframe.metrics.other_names import ALIASES, describe_map, find_meant, find_near_name
+from recframe.metrics.other_names import ALIASES, describe_map, find_near_name, read_synonym
 from recframe.metrics.recipes import Roles, find_recipe
 
 Label = TypeVar("Label", bound=Hashable)
@@ -156,11 +156,11 @@ def find_map_at(label: object) -> str:
 
     Libraries divide this metric by R or by min(R, k). `map_cut_10` is a name of trec_eval alone.
     """
-    meant = find_meant(label) if isinstance(label, str) and not find_name(label) else None
-    if meant is None or meant.name != "average_precision" or "cut" in str(label):
+    synonym = read_synonym(label) if isinstance(label, str) and not find_name(label) else None
+    if synonym is None or synonym.name != "average_precision" or "cut" in str(label):
         return ""
     is_at_k = re.search(r"(k|at)\W*$", str(label).lower())
-    return str(meant.k or "") or ("k" if is_at_k else "")
+    return str(synonym.k or "") or ("k" if is_at_k else "")
 
 
 def settle_map(label: Any, map_at_k: str) -> Any:
@@ -295,9 +295,9 @@ def _suggest(label: object, find_roles: Roles) -> str:
     if at_k := find_map_at(label):
         return f", did you mean {describe_map(at_k)}?"
     near = find_near_name(name.lower().replace("-", "_"), DEFINITIONS)
-    meant = find_meant(label) if isinstance(label, str) else None
-    if meant is not None:
-        near, k = [meant.name], str(meant.k or "")
+    synonym = read_synonym(label) if isinstance(label, str) else None
+    if synonym is not None:
+        near, k = [synonym.name], str(synonym.k or "")
     if not near:
         return ""
     cut_off = DEFINITIONS[near[0]].cut_off

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from recframe.errors import MISSPELT, find_near
 
-# Other names of metrics, as `find_meant` reads them. Where a library disagrees with most of the
+# Other names of metrics, as `read_synonym` reads them. Where a library disagrees with most of the
 # field about a name, the field's meaning counts.
 SYNONYMS = {
     "precision": ("prec", "p"),
@@ -62,30 +62,30 @@ CATALOGUE_METRICS = {
 NO_NAMES = ("at", "k", "cut", "mean", "retrieval", "score", "top", "cosine", "dot")
 
 
-class Meant(NamedTuple):
+class Synonym(NamedTuple):
     """A metric or figure that a label seems to mean, and its cut-off, 0 for none."""
 
     name: str
     k: int
 
 
-def find_meant(
+def read_synonym(
     label: str, synonyms: Mapping[str, tuple[str, ...]] = MappingProxyType(SYNONYMS)
-) -> Meant | None:
+) -> Synonym | None:
     """Return the metric that a label means by a name of the field, None for no known name.
 
     The label is read as words, separated by signs or capitals. Case and the words in `NO_NAMES` are
     ignored. A number at the end that belongs to no known name is the cut-off.
     """
-    meant = {name.replace("_", ""): name for name in synonyms}
-    meant |= {synonym: name for name, others in synonyms.items() for synonym in others}
+    names = {name.replace("_", ""): name for name in synonyms}
+    names |= {other: name for name, others in synonyms.items() for other in others}
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", label[:100])
     *words, last = re.findall(r"[a-z0-9]+", spaced.lower()) or [""]
     k = int(last) if words and last.isdigit() else 0
     name = "".join(word for word in [*words, *([] if k else [last])] if word not in NO_NAMES)
-    if not k and name not in meant and (match := re.fullmatch(r"(.*\D)([0-9]+)", name)):
+    if not k and name not in names and (match := re.fullmatch(r"(.*\D)([0-9]+)", name)):
         name, k = match[1], int(match[2])
-    return Meant(meant[name], k) if name in meant else None
+    return Synonym(names[name], k) if name in names else None
 
 
 def describe_map(k: str) -> str:

@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from recframe.metrics.other_names import CATALOGUE_METRICS, Meant, find_meant
+from recframe.metrics.other_names import CATALOGUE_METRICS, Synonym, read_synonym
 
 Roles = Callable[[], Mapping[str, str]]
 # The address of a page, also in docstrings; the site's address from the release on.
@@ -31,23 +31,23 @@ def find_recipe(label: str, find_roles: Roles = dict) -> str:
     `find_roles` returns the labels of columns and the options as code. It leaves out a role with
     which a line would be wrong for the caller's frame, and a line that needs it is not shown.
     """
-    if figure := find_meant(label, CATALOGUE_METRICS):
+    if figure := read_synonym(label, CATALOGUE_METRICS):
         name, k = figure.name, figure.k or 10
         return (
             f", one value of all lists together. Call catalogue(k={k}), which returns '{name}@{k}'"
         )
     recipes = read_recipes()
-    meant = find_meant(label, {name: tuple(one["names"]) for name, one in recipes.items()})
-    if meant is None and (found := OF_USERS.search(label.lower())):
-        meant = Meant(found[0].replace("percentile", "quantile"), 0)
-    if meant is None:
+    synonym = read_synonym(label, {name: tuple(one["names"]) for name, one in recipes.items()})
+    if synonym is None and (found := OF_USERS.search(label.lower())):
+        synonym = Synonym(found[0].replace("percentile", "quantile"), 0)
+    if synonym is None:
         return ""
-    recipe, k = recipes[meant.name], meant.k or 10
+    recipe, k = recipes[synonym.name], synonym.k or 10
     says = recipe.get("says", "which is a line of pandas over all users").format(k=k)
     line = recipe.get("line", "{line}")
     if "column" in recipe:
-        says = f"which is 'mean({meant.name})@{k}' after a line of pandas (train: known pairs)"
-        line = COLUMN % (meant.name, recipe["column"])
+        says = f"which is 'mean({synonym.name})@{k}' after a line of pandas (train: known pairs)"
+        line = COLUMN % (synonym.name, recipe["column"])
     try:
         return f", {says}:\n{line.format(**find_roles(), k=k).strip()}\n"
     except KeyError:  # The line needs a role that is not known.

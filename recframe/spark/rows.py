@@ -13,7 +13,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from recframe.errors import RecframeError, prefix_errors, quote, shorten
 from recframe.frames.columns import Columns, Features
 from recframe.frames.judgments import (
-    find_parted_columns,
+    find_partitioned_columns,
     load_frame,
     read_excluded,
     read_judgments,
@@ -154,7 +154,7 @@ def open_companions(
         source: Any = load_frame(name, getattr(options, name), options)
         options = replace(options, **{name: source})
         with prefix_errors(name):
-            roles = find_parted_columns(name, source, columns, options)
+            roles = find_partitioned_columns(name, source, columns, options)
         rows = given.get(name)
         if rows is None:
             cells = {label: get_column(source, label) for label in roles.labels}

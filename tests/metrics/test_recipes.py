@@ -14,7 +14,7 @@ import recframe.dask
 import recframe.polars
 from recframe.cli import main
 from recframe.metrics.definitions import DEFINITIONS
-from recframe.metrics.other_names import CATALOGUE_METRICS, NO_NAMES, SYNONYMS, find_meant
+from recframe.metrics.other_names import CATALOGUE_METRICS, NO_NAMES, SYNONYMS, read_synonym
 from recframe.metrics.recipes import GUIDE, read_recipes
 
 K = 3
@@ -331,4 +331,4 @@ def test_names_of_metrics_are_no_lines():
     """No metric here, and no synonym of one, is answered with a line of pandas."""
     for name in [*DEFINITIONS, *(one for known in SYNONYMS.values() for one in known)]:
         known = {key: tuple(one["names"]) for key, one in read_recipes().items()}
-        assert find_meant(name, known) is None
+        assert read_synonym(name, known) is None

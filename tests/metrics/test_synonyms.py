@@ -15,7 +15,7 @@ from recframe.metrics.other_names import (
     MAP_AT_K,
     NO_NAMES,
     SYNONYMS,
-    find_meant,
+    read_synonym,
 )
 
 ROWS = pd.DataFrame({"user": [1, 1], "score": [2, 1], "relevant": [0, 1]})
@@ -133,7 +133,7 @@ def test_misspellings(label, meant):
 @pytest.mark.parametrize("label", ["infap", "coverage", "iprec_at_recall_0.10", "10", "k", "@", ""])
 def test_what_means_nothing_here(label):
     """A metric that recframe lacks has no other name in the message."""
-    assert find_meant(label) is None
+    assert read_synonym(label) is None
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_the_table():
     assert len(names) == len({*names} - {name.replace("_", "") for name in SYNONYMS})
     assert not {*names} & set(NO_NAMES)
     assert all(name.isalnum() and name.islower() for name in names)
-    assert ALIASES == {name: find_meant(name).name for name in ALIASES}
+    assert ALIASES == {name: read_synonym(name).name for name in ALIASES}
 
 
 # These libraries use a name that elsewhere more often means another metric.
@@ -182,8 +182,8 @@ def test_names_of_libraries(metric):
     for library, names in LIBRARIES[metric].items():
         for name in [one.name for one in names]:
             if metric == "capped_average_precision":  # the message asks which of the two is meant
-                assert find_meant(name).name == "average_precision", (library, name)
+                assert read_synonym(name).name == "average_precision", (library, name)
                 continue
             is_known = "=" in name or name in DEFINITIONS or (library, name) in OTHERS_FIRST
-            found = find_meant(name.replace("@k", "@10").replace("_k", "_10"), synonyms)
+            found = read_synonym(name.replace("@k", "@10").replace("_k", "_10"), synonyms)
             assert is_known or found.name == metric, (library, name)
