@@ -311,13 +311,13 @@ def look_up_ids(ids: pd.Index[Any], among: pd.Index[Any]) -> Array:
     pandas cuts ids to the bits of an index of small unsigned integers: 257 would be 1.
     """
     if isinstance(among, pd.MultiIndex):
-        levels: Any = [_widen(level) for level in among.levels]
+        levels: Any = [_as_uint64(level) for level in among.levels]
         among = among.set_levels(levels)
-    positions: Array = _widen(among).get_indexer(ids)
+    positions: Array = _as_uint64(among).get_indexer(ids)
     return positions
 
 
-def _widen(ids: pd.Index[Any]) -> pd.Index[Any]:
+def _as_uint64(ids: pd.Index[Any]) -> pd.Index[Any]:
     """Return unsigned integers in 64 bits, all other ids as they are."""
     return ids.astype(np.uint64) if ids.dtype.kind == "u" else ids
 
