@@ -7,7 +7,7 @@ partitioned by user, because few rows of a partition share a text.
 from collections.abc import Generator, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, repeat, takewhile
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,7 +22,6 @@ from recframe.files.source_files import (
     MOST_BUFFER,
     TEXTS,
     SourceFile,
-    find_leaves,
     naming_file,
     open_file,
     plain_type,
@@ -30,7 +29,7 @@ from recframe.files.source_files import (
 from recframe.frames.values import REMOVE_ROWS
 from recframe.kernel.threads import run_ahead
 from recframe.stores.listings import REQUESTS
-from recframe.stores.store import Part, check_unchanged
+from recframe.stores.store import check_unchanged
 
 MAX_OPEN = 32  # files; a sweep over files with the same users alternates between them
 OPEN_BYTES = 16 << 20  # the most bytes for footers of open files; one file may always be open
@@ -80,29 +79,6 @@ def read_batches(
     check_unchanged(sources, [source.version for source in sources])
 
 
-class ColumnBytes:
-    """The bytes of a column of a row group in a store; threads request the next ones.
-
-    A row group that does not fit the memory then takes 1.5 times as long as its transfer, not 2.0.
-    """
-
-    def __init__(self, file: Any, column: pq.ColumnChunkMetaData, n_bytes: int) -> None:
-        start = column.dictionary_page_offset or column.data_page_offset
-        self.bounds = range(start, start + column.total_compressed_size)
-        self._next, self._bytes = start, b""
-        # One part is read, one has come, and two are requested.
-        starts, stop = self.bounds[:: max(1, n_bytes // 4)], self.bounds.stop
-        self._parts = run_ahead(lambda at: file.read_at(min(starts.step, stop - at), at), starts, 2)
-
-    def read(self, start: int, stop: int) -> bytes:
-        """Return bytes; Arrow reads them in order."""
-        data = self._bytes[start - self._next :]
-        while len(data) < stop - start:
-            data += next(self._parts)
-        self._next, self._bytes = stop, data[stop - start :]
-        return data[: stop - start]
-
-
 class RowGroupReader:
     """Reads row groups in batches of about `n_bytes`.
 
@@ -115,10 +91,11 @@ class RowGroupReader:
     ) -> None:
         self.files, self.row_groups, self.is_plain = files, row_groups, is_plain
         self.n_bytes = n_bytes
-        self.is_here = all(one.source.is_here for one in row_groups)
+        self.is_here = is_here = all(one.source.is_here for one in row_groups)
         self.room = max(AHEAD * n_bytes, LEAST_AHEAD)  # in stores
-        by_path = {one.source.path: one.source for one in row_groups}
-        buffer = min(MOST_BUFFER, n_bytes // len(files.types))
+        by_path, n_used = {one.source.path: one.source for one in row_groups}, len(files.types)
+        # Each time that a buffer is filled, a store gets a request.
+        buffer = (min(n_bytes, n_used * MOST_BUFFER) if is_here else self.room) // n_used
 
         @lru_cache(max(1, min(MAX_OPEN, OPEN_BYTES // max(1, files.open_bytes))))
         def open_cached(path: str, as_codes: tuple[str, ...]) -> pq.ParquetFile:
@@ -145,24 +122,6 @@ class RowGroupReader:
             return row_group, next_ahead(rows)
         return row_group, chain([next(rows)], rows)
 
-    def open_large(
-        self, row_group: RowGroup, stored: Sequence[str], as_codes: Sequence[str]
-    ) -> pq.ParquetFile:
-        """Open a file of a store so that threads request the next bytes of each column."""
-        source, opened = row_group.source, row_group.source.place.open()
-        footer = self.files.footers.get(source.path) or pq.read_metadata(opened)
-        group, leaves = footer.row_group(row_group.number), find_leaves(footer, stored)
-        columns = [
-            ColumnBytes(opened, group.column(at), self.room // len(leaves))
-            for at in leaves.values()
-        ]
-
-        def find(start: int, stop: int) -> bytes:
-            return next(one for one in columns if start in one.bounds).read(start, stop)
-
-        file = pa.PythonFile(Part(opened.size(), find), "r")
-        return open_file(source, as_codes, footer, opened=file)
-
     def iter_rows(self, row_group: RowGroup) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a row group as its file stores them."""
         source, number = row_group.source, row_group.number
@@ -174,14 +133,12 @@ class RowGroupReader:
                 return
             is_short = self.is_plain and row_group.text_bytes <= LONG_TEXT
             as_codes = () if is_short else row_group.coded
-            if self.is_here:
-                file = self.open_cached(source.path, as_codes)
-            elif self.count_bytes(row_group) <= self.room:
+            if not self.is_here and self.count_bytes(row_group) <= self.room:
                 # The columns are fetched at once, and their memory is freed with this file.
                 footer = self.files.footers.get(source.path)
                 file = open_file(source, as_codes, footer, pre_buffer=True)
             else:
-                file = self.open_large(row_group, stored, as_codes)
+                file = self.open_cached(source.path, as_codes)
             n_bytes = row_group.n_bytes + self.is_plain * row_group.n_rows * row_group.text_bytes
             n_rows = max(1, min(MOST_ROWS, self.n_bytes * row_group.n_rows // n_bytes))
             yield from file.iter_batches(n_rows, [number], stored)

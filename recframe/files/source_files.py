@@ -78,15 +78,15 @@ def open_file(
     buffer: int = MOST_BUFFER,
     *,
     pre_buffer: bool = False,
-    opened: Any = None,
 ) -> pq.ParquetFile:
     """Open a file so that reading a part of it holds only that part.
 
     Pages are compared with their checksums if the file has any: otherwise damage could pass for a
     number. This takes up to 16% of the time for such a file, and no time for others.
     """
+    opened = source.place.open()
     return pq.ParquetFile(
-        opened or source.place.open(),
+        opened,
         metadata=footer,
         read_dictionary=as_codes,
         buffer_size=max(LEAST_BUFFER, buffer),
