@@ -94,8 +94,8 @@ class TemporaryRows(tempfile.SpooledTemporaryFile[bytes]):
 
     def append(self, data: Any) -> tuple[int, int]:
         """Add bytes at the end, and return the offset of the first, and their number."""
-        start = self.seek(0, os.SEEK_END)
         with writing_to(self.folder):
+            start = self.seek(0, os.SEEK_END)  # This may write what a buffer still holds.
             return start, super().write(data)
 
     def read_part(self, start: int, size: int) -> bytes:
