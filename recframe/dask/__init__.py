@@ -11,7 +11,6 @@ import pandas as pd
 import pyarrow as pa
 from dask.base import tokenize
 from dask.dataframe.extensions import register_dataframe_accessor
-from dask.delayed import delayed
 
 from recframe.analysis.describe import Describer
 from recframe.analysis.ranked_rows import is_user
@@ -237,7 +236,9 @@ class DaskRecAccessor(PartitionedAccessor):
             frame = frame.shuffle(on=columns.users)
         if not options.has_truth and options.exclude is None:
             return frame, Companions()
-        return frame, delayed(public(read_companions), pure=True)(columns, options)
+        # A task needs a frame, with any values. The oldest Dask takes no delayed object here.
+        one = dd.from_pandas(pd.DataFrame({"": [0]}))  # type: ignore[no-untyped-call]  # Dask has none
+        return frame, one.map_partitions(read_pairs, columns, options, meta=ANY_CELL)
 
 
 def make_member_rows(frame: Any) -> Any:
@@ -274,9 +275,22 @@ def make_partition_rows(frame: pd.DataFrame, columns: MemberColumns) -> pd.DataF
 
 
 @public
+def read_pairs(_: pd.DataFrame, columns: Columns, options: Options) -> pd.DataFrame:
+    """Return truth and exclude, in one cell."""
+    return in_cells([read_companions(columns, options)])
+
+
+def _take(companions: Any) -> Companions:
+    """Return truth and exclude, which a task has put in a cell if there are some."""
+    is_cell = isinstance(companions, pd.DataFrame)
+    pairs: Companions = companions["cell"].iloc[0] if is_cell else companions
+    return pairs
+
+
+@public
 def in_cell(frame: pd.DataFrame, companions: Companions, work: Blocks | Describer) -> pd.DataFrame:
     """Return the result for a partition, in one cell."""
-    return in_cells([work._replace(companions=companions).read(frame)])
+    return in_cells([work._replace(companions=_take(companions)).read(frame)])
 
 
 def get_made(results: pd.DataFrame, _: pd.DataFrame | None) -> pd.DataFrame:
@@ -299,7 +313,7 @@ def make_absent(
 ) -> pd.DataFrame:
     """Return the table for users of truth who are in no partition, once all are checked."""
     parts = check_promise(results["cell"].tolist())
-    tables: list[Any] = list(blocks._replace(companions=companions).iter_tables(parts))
+    tables: list[Any] = list(blocks._replace(companions=_take(companions)).iter_tables(parts))
     return none if tables[-1] is None else tables[-1]  # Tables of partitions were left out.
 
 
@@ -310,7 +324,7 @@ def make_whole(
     """Return the table of all users; warn of mistakes that are noted."""
     parts = check_promise(results["cell"].tolist())
     with taking_notes() as facts:
-        tables = blocks._replace(companions=companions).iter_tables(parts)
+        tables = blocks._replace(companions=_take(companions)).iter_tables(parts)
         table = make_table(join_tables(list(tables)))
     # A worker of a cluster warns in the user's process too.
     warn = getattr(sys.modules.get("distributed.worker"), "warn", warnings.warn)
@@ -325,4 +339,4 @@ def describe(
     """Return the description of all partitions."""
     parts = check_promise(results["cell"].tolist())
     with taking_notes():
-        return describer._replace(companions=companions).describe(parts, empty)
+        return describer._replace(companions=_take(companions)).describe(parts, empty)
