@@ -280,8 +280,8 @@ def read_pairs(_: pd.DataFrame, columns: Columns, options: Options) -> pd.DataFr
     return in_cells([read_companions(columns, options)])
 
 
-def _take(companions: Any) -> Companions:
-    """Return truth and exclude, which a task has put in a cell if there are some."""
+def _open_pairs(companions: Any) -> Companions:
+    """Return truth and exclude, from a cell if a task has read them."""
     is_cell = isinstance(companions, pd.DataFrame)
     pairs: Companions = companions["cell"].iloc[0] if is_cell else companions
     return pairs
@@ -290,7 +290,7 @@ def _take(companions: Any) -> Companions:
 @public
 def in_cell(frame: pd.DataFrame, companions: Companions, work: Blocks | Describer) -> pd.DataFrame:
     """Return the result for a partition, in one cell."""
-    return in_cells([work._replace(companions=_take(companions)).read(frame)])
+    return in_cells([work._replace(companions=_open_pairs(companions)).read(frame)])
 
 
 def get_made(results: pd.DataFrame, _: pd.DataFrame | None) -> pd.DataFrame:
@@ -313,7 +313,7 @@ def make_absent(
 ) -> pd.DataFrame:
     """Return the table for users of truth who are in no partition, once all are checked."""
     parts = check_promise(results["cell"].tolist())
-    tables: list[Any] = list(blocks._replace(companions=_take(companions)).iter_tables(parts))
+    tables: list[Any] = list(blocks._replace(companions=_open_pairs(companions)).iter_tables(parts))
     return none if tables[-1] is None else tables[-1]  # Tables of partitions were left out.
 
 
@@ -324,7 +324,7 @@ def make_whole(
     """Return the table of all users; warn of mistakes that are noted."""
     parts = check_promise(results["cell"].tolist())
     with taking_notes() as facts:
-        tables = blocks._replace(companions=_take(companions)).iter_tables(parts)
+        tables = blocks._replace(companions=_open_pairs(companions)).iter_tables(parts)
         table = make_table(join_tables(list(tables)))
     # A worker of a cluster warns in the user's process too.
     warn = getattr(sys.modules.get("distributed.worker"), "warn", warnings.warn)
@@ -339,4 +339,4 @@ def describe(
     """Return the description of all partitions."""
     parts = check_promise(results["cell"].tolist())
     with taking_notes():
-        return describer._replace(companions=_take(companions)).describe(parts, empty)
+        return describer._replace(companions=_open_pairs(companions)).describe(parts, empty)

@@ -319,6 +319,8 @@ def look_up_ids(ids: pd.Index[Any], among: pd.Index[Any]) -> Array:
 
 def _as_uint64(ids: pd.Index[Any]) -> pd.Index[Any]:
     """Return unsigned integers in 64 bits, all other ids as they are."""
+    if isinstance(ids, pd.CategoricalIndex) and ids.categories.dtype.kind == "u":
+        return ids.rename_categories(ids.categories.tolist())
     return ids.astype(np.uint64) if ids.dtype.kind == "u" else ids
 
 

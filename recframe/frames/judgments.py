@@ -62,6 +62,8 @@ class Judgments(NamedTuple):
 
     def judged_pairs(self) -> Pairs:
         """Return the pairs that count as judged."""
+        if self.is_judged.all():  # Each block asks; most truths need no copy.
+            return self.pairs
         (users, item), judged = self.pairs, np.flatnonzero(self.is_judged)
         users = users._replace(groups=users.groups.take(judged))
         return Pairs(users, item._replace(codes=item.codes[judged]).used())

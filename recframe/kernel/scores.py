@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from recframe.kernel.grouping import find_range
-from recframe.kernel.threads import Array, in_batches
+from recframe.kernel.threads import BATCH, Array, in_slices
 
 SCALES = tuple(10.0**n_decimals for n_decimals in range(7))
 N_SAMPLED = 1 << 12  # scores tried first
@@ -112,11 +112,8 @@ def _find_scale(scores: Array, largest: Any) -> float | None:
     """Return the power of ten that makes scores integers of few bits; None if no power does."""
 
     def are_decimals(values: Array, scale: float) -> bool:
-        is_right = in_batches(
-            lambda batch: (np.rint(values[batch] * scale) / scale == values[batch]).all(),
-            len(values),
-        )
-        return all(is_right)
+        batches = (values[first : first + BATCH] for first in range(0, len(values), BATCH))
+        return all((np.rint(batch * scale) / scale == batch).all() for batch in batches)
 
     if scores.dtype != np.float64:
         return None
@@ -125,7 +122,8 @@ def _find_scale(scores: Array, largest: Any) -> float | None:
     if not scales or not are_decimals(sample, scales[-1]):  # then no smaller power does either
         return None
     scale = next(scale for scale in scales if are_decimals(sample, scale))
-    return scale if are_decimals(scores, scale) else None
+    is_right = in_slices(lambda start, stop: are_decimals(scores[start:stop], scale), len(scores))
+    return scale if all(is_right) else None
 
 
 def _of_few(scores: Array) -> ScoreBits | None:
@@ -138,11 +136,19 @@ def _of_few(scores: Array) -> ScoreBits | None:
         return None
     table, factor = known
 
-    def find_others(batch: slice) -> Array:
-        bits = _float_bits(scores[batch])
-        return np.unique(scores[batch][table.take(_slot(bits, factor)) != bits])
+    def find_others(start: int, stop: int) -> Array:
+        others = distinct[:0]
+        for first in range(start, stop, BATCH):
+            part = scores[first : min(first + BATCH, stop)]
+            bits = _float_bits(part)
+            is_known = table.take(_slot(bits, factor)) == bits
+            if not is_known.all():
+                others = np.union1d(others, part[~is_known])
+                if len(others) > MOST_DISTINCT:
+                    break
+        return others
 
-    distinct = np.unique(np.concatenate([distinct, *in_batches(find_others, len(scores))]))
+    distinct = np.unique(np.concatenate([distinct, *in_slices(find_others, len(scores))]))
     slots = _find_slots(distinct)
     if slots is None:
         return None

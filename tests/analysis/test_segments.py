@@ -234,6 +234,8 @@ def test_unsigned_users_of_a_series_are_no_larger_users():
     assert [("y", 0.0), (None, 1.0)] == [
         (None if key != key else key, value) for (key, _), value in alone["recall@1"].items()
     ]
+    categories = by.set_axis(pd.CategoricalIndex(users, name="user"))
+    pd.testing.assert_frame_equal(alone, frame.rec(user="user").mean("recall@1", by=categories))
     days = pd.MultiIndex.from_arrays([["mon", "mon"], users], names=["day", "user"])
     both = frame.rec(user=["day", "user"]).mean("recall@1", by=by.set_axis(days))
     pd.testing.assert_frame_equal(alone, both)
