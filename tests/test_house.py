@@ -26,10 +26,6 @@ FRAGMENT = re.compile(
     re.IGNORECASE,
 )
 IDLE = re.compile(r"\b(what|that of|those of|of which|of whom|whatever)\b", re.IGNORECASE)
-# Metrics have a formula, and a function of arrays under the same name.
-FORMULAS = {
-    f"metrics/{one}.py" for one in ("arrays", "column_metrics", "hit_metrics", "position_metrics")
-}
 MOST_SHARED_NAMES = 6
 
 
@@ -65,13 +61,13 @@ def test_docstrings_of_tests_have_a_subject():
 
 
 def test_names_of_functions_have_one_meaning():
-    """Few names stand for functions of two modules, but for metrics and their formulas."""
+    """Few names stand for functions of two modules."""
     places = defaultdict(set)
     for name, tree in TREES.items():
         for node in tree.body:
             if isinstance(node, ast.FunctionDef) and not node.name.startswith("__"):
                 places[node.name.lstrip("_")].add(name)
-    shared = [one for one, modules in places.items() if len(modules) > 1 and modules - FORMULAS]
+    shared = [one for one, modules in places.items() if len(modules) > 1]
     assert len(shared) <= MOST_SHARED_NAMES, sorted(shared)
 
 

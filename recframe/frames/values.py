@@ -173,9 +173,11 @@ def _check_masks(
 
 def _note_ranks(label: Hashable, values: Array, first: int, groups: Groups) -> None:
     """Note the users whose scores are `first`, `first` + 1 and so on, like ranks."""
+    longest, n_first = values.max() - first + 1, np.count_nonzero(values == first)
+    if len(values) < groups.n_rows or longest < 3 or n_first > groups.n_groups:
+        return
     sizes = np.diff(groups.offsets)
-    longest = sizes.max()
-    if len(values) < groups.n_rows or longest < 3 or values.max() - first + 1 != longest:
+    if sizes.max() != longest:
         return
     sums = np.bincount(groups.codes, values, groups.n_groups)
     if (sums == sizes * (sizes - 1 + 2 * first) / 2).all():

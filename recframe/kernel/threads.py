@@ -52,14 +52,20 @@ def in_batches(function: Callable[[slice], Result], n_rows: int) -> list[Result]
 def in_threads(function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]) -> list[Result]:
     """Call a function with each tuple of arguments; several calls run in threads.
 
-    The first task that fails decides which error is raised.
+    The calling thread works too, on the first tasks, while other threads are starting. The first
+    task that fails decides which error is raised.
     """
     tasks = list(tasks)
-    n_threads = min(len(tasks), n_processors()) if len(tasks) > 1 else 1
+    n_threads = min(len(tasks), n_processors())
     if n_threads < 2:
         return [function(*task) for task in tasks]
-    with ThreadPoolExecutor(n_threads) as pool:
-        return list(pool.map(lambda task: function(*task), tasks))
+    n_own = len(tasks) // n_threads
+    pool = ThreadPoolExecutor(n_threads - 1)
+    try:
+        others = [pool.submit(function, *task) for task in tasks[n_own:]]
+        return [function(*task) for task in tasks[:n_own]] + [one.result() for one in others]
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def run_ahead(

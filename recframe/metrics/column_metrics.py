@@ -6,7 +6,7 @@ from recframe.kernel.threads import Array
 from recframe.metrics.statistics import Policy, RankStatistics, ratio
 
 
-def mean(statistics: RankStatistics, k: int, policy: Policy, *, column: str) -> Array:
+def mean_per_user(statistics: RankStatistics, k: int, policy: Policy, *, column: str) -> Array:
     """
     Return mean(COLUMN)@k for each user: the sum of a column over the first k rows / k.
 
@@ -27,7 +27,7 @@ def mean(statistics: RankStatistics, k: int, policy: Policy, *, column: str) -> 
     return ratio(numerator, denominator * statistics.rows(k, policy), policy)
 
 
-def share(statistics: RankStatistics, k: int, policy: Policy, *, column: str) -> Array:
+def share_per_user(statistics: RankStatistics, k: int, policy: Policy, *, column: str) -> Array:
     """
     Return share(COLUMN)@k for each user: a column's sum over the first k rows / over all rows.
 
@@ -50,7 +50,7 @@ def share(statistics: RankStatistics, k: int, policy: Policy, *, column: str) ->
     return np.minimum(ratio(*statistics.sums[("share", column), k], policy), 1.0)
 
 
-def diversity(statistics: RankStatistics, k: int, policy: Policy, *, column: str) -> Array:
+def diversity_per_user(statistics: RankStatistics, k: int, policy: Policy, *, column: str) -> Array:
     """
     Return diversity(COLUMN)@k = share of pairs up to k that differ, or mean 1 - cosine of vectors.
 

@@ -81,15 +81,15 @@ PERSISTENCE = Parameter("p", 0, 1, "The probability of going on to the next row"
 
 # The order is that of help texts and messages.
 DEFINITIONS = {
-    "precision": Definition(hit_metrics.precision, "needed", zero_without_relevant=True),
-    "recall": Definition(hit_metrics.recall, "needed"),
-    "r_precision": Definition(hit_metrics.r_precision, "none", at_n_relevant=True),
-    "f1": Definition(hit_metrics.f1, "needed"),
-    "capped_recall": Definition(hit_metrics.capped_recall, "needed"),
-    "fall_out": Definition(hit_metrics.fall_out, "needed", better="low"),
-    "ndcg": Definition(position_metrics.ndcg, "optional", (OFFSET,), needs_gains=True),
+    "precision": Definition(hit_metrics.precision_per_user, "needed", zero_without_relevant=True),
+    "recall": Definition(hit_metrics.recall_per_user, "needed"),
+    "r_precision": Definition(hit_metrics.r_precision_per_user, "none", at_n_relevant=True),
+    "f1": Definition(hit_metrics.f1_per_user, "needed"),
+    "capped_recall": Definition(hit_metrics.capped_recall_per_user, "needed"),
+    "fall_out": Definition(hit_metrics.fall_out_per_user, "needed", better="low"),
+    "ndcg": Definition(position_metrics.ndcg_per_user, "optional", (OFFSET,), needs_gains=True),
     "dcg": Definition(
-        position_metrics.dcg,
+        position_metrics.dcg_per_user,
         "optional",
         (OFFSET,),
         needs_gains=True,
@@ -97,29 +97,43 @@ DEFINITIONS = {
         is_bounded=False,
     ),
     "err": Definition(
-        position_metrics.err, "optional", (HIGHEST,), needs_gains=True, zero_without_relevant=True
+        position_metrics.err_per_user,
+        "optional",
+        (HIGHEST,),
+        needs_gains=True,
+        zero_without_relevant=True,
     ),
-    "rbp": Definition(position_metrics.rbp, "optional", (PERSISTENCE,), zero_without_relevant=True),
-    "hit_rate": Definition(position_metrics.hit_rate, "needed"),
-    "all_relevant": Definition(position_metrics.all_relevant, "needed"),
-    "reciprocal_rank": Definition(position_metrics.reciprocal_rank, "optional"),
-    "average_precision": Definition(position_metrics.average_precision, "optional"),
-    "capped_average_precision": Definition(position_metrics.capped_average_precision, "needed"),
-    "auc": Definition(hit_metrics.auc, "none"),
-    "bpref": Definition(hit_metrics.bpref, "none", needs_judged=True),
+    "rbp": Definition(
+        position_metrics.rbp_per_user, "optional", (PERSISTENCE,), zero_without_relevant=True
+    ),
+    "hit_rate": Definition(position_metrics.hit_rate_per_user, "needed"),
+    "all_relevant": Definition(position_metrics.all_relevant_per_user, "needed"),
+    "reciprocal_rank": Definition(position_metrics.reciprocal_rank_per_user, "optional"),
+    "average_precision": Definition(position_metrics.average_precision_per_user, "optional"),
+    "capped_average_precision": Definition(
+        position_metrics.capped_average_precision_per_user, "needed"
+    ),
+    "auc": Definition(hit_metrics.auc_per_user, "none"),
+    "bpref": Definition(hit_metrics.bpref_per_user, "none", needs_judged=True),
     "judged": Definition(
-        hit_metrics.judged,
+        hit_metrics.judged_per_user,
         "needed",
         needs_judged=True,
         zero_without_relevant=True,
         better="unknown",
     ),
     "mean": Definition(
-        column_metrics.mean, "needed", of_column="price", is_bounded=False, better="unknown"
+        column_metrics.mean_per_user,
+        "needed",
+        of_column="price",
+        is_bounded=False,
+        better="unknown",
     ),
-    "share": Definition(column_metrics.share, "needed", of_column="revenue", better="unknown"),
+    "share": Definition(
+        column_metrics.share_per_user, "needed", of_column="revenue", better="unknown"
+    ),
     "diversity": Definition(
-        column_metrics.diversity,
+        column_metrics.diversity_per_user,
         "needed",
         of_column="genre",
         least_k=2,

@@ -7,7 +7,7 @@ from recframe.metrics.statistics import Policy, RankStatistics, ratio
 from recframe.metrics.ties import expected_hits, find_ties, sum_by
 
 
-def precision(statistics: RankStatistics, k: int, policy: Policy) -> Array:
+def precision_per_user(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     """
     Return precision@k for each user: hits@k / k.
 
@@ -40,7 +40,7 @@ def precision(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     return ratio(numerator, denominator * statistics.rows(k, policy), policy)
 
 
-def recall(statistics: RankStatistics, k: int, policy: Policy) -> Array:
+def recall_per_user(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     """
     Return recall@k for each user: hits@k / R.
 
@@ -73,7 +73,7 @@ def recall(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     return ratio(numerator, denominator * statistics.counts.n_relevant, policy)
 
 
-def r_precision(statistics: RankStatistics, k: None, policy: Policy) -> Array:
+def r_precision_per_user(statistics: RankStatistics, k: None, policy: Policy) -> Array:
     """
     Return R-precision for each user: hits@R / R.
 
@@ -106,7 +106,7 @@ def r_precision(statistics: RankStatistics, k: None, policy: Policy) -> Array:
     return ratio(numerator, denominator * counts.n_relevant, policy)
 
 
-def f1(statistics: RankStatistics, k: int, policy: Policy) -> Array:
+def f1_per_user(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     """
     Return f1@k for each user: 2 hits@k / (k + R).
 
@@ -141,7 +141,7 @@ def f1(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     return ratio(2 * numerator, denominator * both, policy)
 
 
-def capped_recall(statistics: RankStatistics, k: int, policy: Policy) -> Array:
+def capped_recall_per_user(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     """
     Return capped_recall@k for each user: hits@k / min(R, k).
 
@@ -172,7 +172,7 @@ def capped_recall(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     return ratio(numerator, denominator * np.minimum(statistics.counts.n_relevant, k), policy)
 
 
-def fall_out(statistics: RankStatistics, k: int, policy: Policy) -> Array:
+def fall_out_per_user(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     """
     Return fall_out@k for each user: non-relevant rows up to k / all non-relevant ranked rows.
 
@@ -208,7 +208,7 @@ def fall_out(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     return ratio(np.minimum(n_ranked, k) * denominator - hits, denominator * n_others, policy)
 
 
-def auc(statistics: RankStatistics, k: None, policy: Policy) -> Array:
+def auc_per_user(statistics: RankStatistics, k: None, policy: Policy) -> Array:
     """
     Return auc for each user: the probability that a relevant row outscores one that is not.
 
@@ -246,7 +246,7 @@ def auc(statistics: RankStatistics, k: None, policy: Policy) -> Array:
     return ratio(wins, 2 * n_found * (n_ranked - n_found), policy)
 
 
-def bpref(statistics: RankStatistics, k: None, policy: Policy) -> Array:
+def bpref_per_user(statistics: RankStatistics, k: None, policy: Policy) -> Array:
     """
     Return bpref for each user: the sum of 1 - min(above, R) / min(N, R) over relevant rows / R.
 
@@ -303,7 +303,7 @@ def bpref(statistics: RankStatistics, k: None, policy: Policy) -> Array:
     return ratio(gained / of_all, n_relevant, policy)
 
 
-def judged(statistics: RankStatistics, k: int, policy: Policy) -> Array:
+def judged_per_user(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     """
     Return judged@k for each user: rows among the first k that truth holds / k.
 

@@ -9,7 +9,9 @@ from recframe.metrics.statistics import Policy, RankStatistics, defined, ratio
 from recframe.metrics.ties import find_stop_chances, sum_by
 
 
-def ndcg(statistics: RankStatistics, k: int | None, policy: Policy, *, offset: float = 1) -> Array:
+def ndcg_per_user(
+    statistics: RankStatistics, k: int | None, policy: Policy, *, offset: float = 1
+) -> Array:
     """
     Return ndcg for each user: the sum of gain / log2(1 + position), divided by its ideal.
 
@@ -65,7 +67,9 @@ def ndcg(statistics: RankStatistics, k: int | None, policy: Policy, *, offset: f
     return np.minimum(values, 1.0, out=values)
 
 
-def dcg(statistics: RankStatistics, k: int | None, policy: Policy, *, offset: float = 1) -> Array:
+def dcg_per_user(
+    statistics: RankStatistics, k: int | None, policy: Policy, *, offset: float = 1
+) -> Array:
     """
     Return dcg for each user: the sum of gain / log2(1 + position).
 
@@ -99,7 +103,7 @@ def dcg(statistics: RankStatistics, k: int | None, policy: Policy, *, offset: fl
     return statistics.sum_positions(k, discounts, statistics.ties.gain)
 
 
-def rbp(statistics: RankStatistics, k: int | None, policy: Policy, *, p: float) -> Array:
+def rbp_per_user(statistics: RankStatistics, k: int | None, policy: Policy, *, p: float) -> Array:
     """
     Return rbp(p) for each user: (1 - p) times the sum of p^(position - 1) over relevant rows.
 
@@ -134,7 +138,7 @@ def rbp(statistics: RankStatistics, k: int | None, policy: Policy, *, p: float) 
     return statistics.sum_positions(k, powers, statistics.ties.chance)
 
 
-def err(statistics: RankStatistics, k: int | None, policy: Policy, *, max: float) -> Array:
+def err_per_user(statistics: RankStatistics, k: int | None, policy: Policy, *, max: float) -> Array:
     """
     Return err(max) for each user: the sum of the probability to stop at a position / position.
 
@@ -185,7 +189,7 @@ def err(statistics: RankStatistics, k: int | None, policy: Policy, *, max: float
     return chances.expect(k, len(counts.n_ranked))
 
 
-def hit_rate(statistics: RankStatistics, k: int, policy: Policy) -> Array:
+def hit_rate_per_user(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     """
     Return hit_rate@k for each user: 1 if hits@k > 0, else 0.
 
@@ -221,7 +225,7 @@ def hit_rate(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     return defined(probability, statistics, policy)
 
 
-def all_relevant(statistics: RankStatistics, k: int, policy: Policy) -> Array:
+def all_relevant_per_user(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     """
     Return all_relevant@k for each user: 1 if every relevant item is among the first k, else 0.
 
@@ -267,7 +271,7 @@ def all_relevant(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     return defined(chances, statistics, policy)
 
 
-def reciprocal_rank(statistics: RankStatistics, k: int | None, policy: Policy) -> Array:
+def reciprocal_rank_per_user(statistics: RankStatistics, k: int | None, policy: Policy) -> Array:
     """
     Return reciprocal_rank for each user: 1 / the position of the first relevant row.
 
@@ -299,7 +303,7 @@ def reciprocal_rank(statistics: RankStatistics, k: int | None, policy: Policy) -
     return defined(statistics.expect_first(k, lambda position: 1 / position), statistics, policy)
 
 
-def average_precision(statistics: RankStatistics, k: int | None, policy: Policy) -> Array:
+def average_precision_per_user(statistics: RankStatistics, k: int | None, policy: Policy) -> Array:
     """
     Return average_precision for each user: the sum of precision at each relevant row / R.
 
@@ -331,7 +335,7 @@ def average_precision(statistics: RankStatistics, k: int | None, policy: Policy)
     return ratio(_sum_precision(statistics, k), statistics.counts.n_relevant, policy)
 
 
-def capped_average_precision(statistics: RankStatistics, k: int, policy: Policy) -> Array:
+def capped_average_precision_per_user(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     """
     Return capped_average_precision@k for each user: the sum of precision at hits / min(R, k).
 
