@@ -123,14 +123,15 @@ def shown(labels: list[Any]) -> str:
 
 def list_fields(frame: pd.DataFrame) -> list[tuple[Hashable, Any]]:
     """Return the label and dtype of each column and of each named index level."""
-    levels = getattr(frame.index, "levels", [frame.index])
-    named = [(level.name, level.dtype) for level in levels if level.name is not None]
-    return [*zip(frame.columns, frame.dtypes, strict=True), *named]
+    levels = [level.dtype for level in getattr(frame.index, "levels", [frame.index])]
+    named = [one for one in zip(frame.index.names, levels, strict=True) if one[0] is not None]
+    return [*zip(frame.columns, frame.dtypes.array, strict=True), *named]
 
 
 def list_labels(frame: pd.DataFrame, taken: Iterable[Hashable] = ()) -> list[Hashable]:
     """Return the labels of all columns and named index levels, without those taken."""
-    return remove_labels([label for label, _ in list_fields(frame)], taken)
+    named = [name for name in frame.index.names if name is not None]
+    return remove_labels([*frame.columns, *named], taken)
 
 
 def check_label(frame: pd.DataFrame, role: str, *labels: Hashable) -> None:

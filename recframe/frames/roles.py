@@ -117,13 +117,14 @@ def _infer_others(frame: pd.DataFrame, roles: Roles, needed: Mapping[str, bool])
 
 def _list_known(frame: pd.DataFrame) -> dict[str, list[Hashable]]:
     """Return the labels of roles in a frame that is made of lists or runs, or in a pivot."""
-    kinds = {label: dtype.kind for label, dtype in list_fields(frame)}
+    all_labels = {*list_labels(frame)}
     made = {role: as_labels(label) for role, label in frame.attrs.get(ROLE_LABELS, {}).items()}
-    scores = [one for one in made.pop("score", []) if one in kinds]
-    known = {role: labels for role, labels in made.items() if kinds.keys() >= {*labels}}
+    scores = [one for one in made.pop("score", []) if one in all_labels]
+    known = {role: labels for role, labels in made.items() if all_labels.issuperset(labels)}
     if not scores and find_role(frame.columns.name) == "score":
-        numbers = [one for one in frame if kinds[one] in "iuf" and one is not None]
-        scores = [one for one in numbers if find_role(one) in (None, "score", "model")]
+        numbers = [label for label, dtype in frame.dtypes.items() if dtype.kind in "iuf"]
+        others = [label for label in numbers if label is not None]
+        scores = [label for label in others if find_role(label) in (None, "score", "model")]
     return known | ({"score": scores} if scores else {})
 
 
