@@ -131,8 +131,8 @@ class RowGroupReader:
             if source.staged is not None:
                 yield from source.staged.read(number, stored)
                 return
-            is_short = self.is_plain and row_group.text_bytes <= LONG_TEXT
-            as_codes = () if is_short else row_group.coded
+            has_long = row_group.text_bytes > LONG_TEXT
+            as_codes = row_group.coded if has_long or not self.is_plain else ()
             if not self.is_here and self.count_bytes(row_group) <= self.room:
                 # The columns are fetched at once, and their memory is freed with this file.
                 footer = self.files.footers.get(source.path)
@@ -141,7 +141,8 @@ class RowGroupReader:
                 file = self.open_cached(source.path, as_codes)
             n_bytes = row_group.n_bytes + self.is_plain * row_group.n_rows * row_group.text_bytes
             n_rows = max(1, min(MOST_ROWS, self.n_bytes * row_group.n_rows // n_bytes))
-            yield from file.iter_batches(n_rows, [number], stored)
+            # Each of Arrow's threads would keep memory of long texts.
+            yield from file.iter_batches(n_rows, [number], stored, use_threads=not has_long)
 
 
 def _conform_all(
