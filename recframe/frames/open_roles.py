@@ -21,7 +21,7 @@ from recframe.frames.names import (
     shown,
 )
 from recframe.frames.roles import Roles, find_item_reader, infer_role, list_named
-from recframe.frames.words import is_time, less_is_better
+from recframe.frames.words import is_id_without_outcome, is_time, less_is_better
 from recframe.options import DEFAULTS, LIST, Options, list_changed, spell_arguments
 
 # Columns of these names may hold lists, on engines whose cells are not seen.
@@ -197,8 +197,9 @@ def _list_candidates(
 ) -> tuple[list[Hashable], list[Hashable]]:
     """Return the columns that may have a role, and those that have it if no others may.
 
-    Names that say that less is better are candidates for scores alone. Integers may count rows or
-    be of the user, so only ranks among them are scores without a doubt.
+    Names that say that less is better are candidates for scores alone, and names of ids are none
+    for relevance. Integers may count rows or be of the user, so only ranks among them are scores
+    without a doubt.
     """
     fits = [label for label, kind in kinds.items() if kind in get_meaning(name).kinds]
     low = [label for label in fits if less_is_better(label)]
@@ -206,6 +207,8 @@ def _list_candidates(
         fits = [label for label in fits if find_role(label) != "relevant"]
     else:
         fits, low = remove_labels(fits, low), []
+    if name == "relevant":
+        fits = [label for label in fits if not is_id_without_outcome(label)]
     return fits, [label for label in fits if kinds[label] in get_meaning(name).alone] or low
 
 

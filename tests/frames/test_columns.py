@@ -199,6 +199,11 @@ REFUSED = {
         r"relevant: 2 columns could be it, 'relevant', 'Rating'; .* df.rec\(relevant=...\), where "
         r"relevant is 'relevant', 'Rating' or truth= the frame of relevant pairs$",
     ),
+    "ids are no relevance": (
+        ["user", "order_id", "reordered", "score"],
+        {},
+        "where relevant is 'reordered' or truth= the frame of relevant pairs$",
+    ),
     "no relevance that is free": (
         ["user", "rating", "label"],
         {"score": ["rating", "label"]},
