@@ -160,8 +160,10 @@ def read_cells(name: str, cells: pa.Array, types: TextTypes) -> pa.Array:
 
 def convert(cells: pa.Array, wanted: pa.DataType) -> pa.Array:
     """Return cells, as text or in the type of some rows, in the type of all rows."""
-    if cells.type == wanted or pa.types.is_dictionary(cells.type):
+    if cells.type == wanted:
         return cells
+    if pa.types.is_dictionary(cells.type):  # Text of staged rows is a dictionary and codes.
+        return convert(cells.dictionary, wanted).take(cells.indices)
     try:
         return cells.cast(wanted)
     except pa.ArrowInvalid:

@@ -164,8 +164,8 @@ class CatalogueTask(NamedTuple):
         note_rankings(interactions, [])
         for score in interactions.scores:
             rankings = interactions.rankings(score, options)
+            check_lengths(rankings, interactions.users.ids, score, k, options)
             n_ranked = rankings.n_ranked
-            check_lengths(n_ranked, interactions.users.ids, score, k, options)
             n_longer += int(np.count_nonzero(n_ranked > k))
             has_list = n_ranked >= (k if options.short == "nan" else 1)
             length = np.minimum(k, n_ranked)

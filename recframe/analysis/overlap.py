@@ -65,7 +65,7 @@ def measure_overlap(
     lists, lengths = [], []
     for score in scores:
         rankings = interactions.rankings(score, options)
-        check_lengths(rankings.n_ranked, users.ids, score, k or 0, options)
+        check_lengths(rankings, users.ids, score, k or 0, options)
         lists.append(find_positions(rankings, options.tie_rule, k))
         lengths.append(rankings.n_ranked)
     values = np.ones((len(scores), len(scores), len(order)))  # A ranking equals itself.

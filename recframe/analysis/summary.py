@@ -178,9 +178,9 @@ def measure_curve(
     order, cut_offs = interactions.users.sort(), np.array([metric.k for metric in metrics])
     beyond = []
     for score in interactions.scores:
-        n_ranked = interactions.rankings(score, options).n_ranked
-        check_lengths(n_ranked, interactions.users.ids, score, int(cut_offs.min()), options)
-        n_ranked = n_ranked[order, None]
+        rankings = interactions.rankings(score, options)
+        check_lengths(rankings, interactions.users.ids, score, int(cut_offs.min()), options)
+        n_ranked = rankings.n_ranked[order, None]
         # A user of truth may have no row; an empty list is never too short.
         beyond.append((n_ranked < cut_offs) & (n_ranked > 0))
     is_beyond = np.concatenate(beyond, axis=1)

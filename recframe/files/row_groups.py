@@ -19,7 +19,7 @@ from recframe.files.source_files import (
 FREE = 96 << 20  # bytes that `memory` does not count, like the memory of libraries
 MOST_PAGE = 1 << 21  # bytes at which most writers end a page or a dictionary
 CODE_BYTES = 4  # bytes of the code for a text in a row
-LONG_TEXT = 64  # bytes; shorter texts are read plain unless codes are needed
+LONG_TEXT = 64  # bytes; shorter texts are read by several threads, plain unless codes are needed
 SHORT_TEXT = 16  # bytes for each row; copies of such texts are small compared with the rows
 FEW_ROWS = 1 << 10  # Without statistics, one of so many texts may have all their bytes.
 UNKNOWN_TEXT = 1 << 10  # bytes of a text whose length is unknown

@@ -16,7 +16,7 @@ from recframe.frames.ids import sort_ids
 from recframe.frames.interactions import Interactions, Judged
 from recframe.kernel.counting import count
 from recframe.kernel.grouping import invert
-from recframe.kernel.ranking import Ranker
+from recframe.kernel.ranking import Ranker, Rankings
 from recframe.kernel.threads import Array, in_threads
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.gains import Ideal, JudgedRows, rank_ideal, rank_judged, sum_columns
@@ -85,9 +85,8 @@ class ScoreTask:
         self.plan, self.policy, self.ideal = plan, policy_of(options), ideal
         self.rule, self.n_unlisted = options.tie_rule, interactions.n_unlisted
         rankings = interactions.rankings(score, options)
-        if options.short == "raise":  # Rows that are not sorted yet take long to count by user.
-            deepest = max(plan.cut_offs, default=0)
-            check_lengths(rankings.n_ranked, interactions.users.ids, score, deepest, options)
+        deepest = max(plan.cut_offs, default=0)
+        check_lengths(rankings, interactions.users.ids, score, deepest, options)
         self.graded = None
         if ideal is not None:
             graded = rankings._replace(grades=ideal.grades)
@@ -129,12 +128,15 @@ class ScoreTask:
 
 
 def check_lengths(
-    n_ranked: Array, users: pd.Index[Any], score: Hashable, k: int, options: Options
+    rankings: Rankings, users: pd.Index[Any], score: Hashable, k: int, options: Options
 ) -> None:
     """Raise if `short` refuses a user with fewer ranked rows than k."""
+    if options.short != "raise":  # Rows that are not sorted yet take long to count by user.
+        return
+    n_ranked = rankings.n_ranked
     fewest = 1 if options.has_truth else 0  # A user of truth may have no row.
     short = np.flatnonzero((n_ranked < k) & (n_ranked >= fewest))
-    if options.short == "raise" and len(short):
+    if len(short):
         user = int(short[n_ranked[short].argmin()])
         found = f"user {quote(users[[user]].tolist()[0])} has {n_ranked[user]}"
         n_short = f"{len(short)} of {len(users)} users"

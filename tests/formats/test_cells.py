@@ -6,6 +6,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+import recframe
 from recframe.formats import open_rows, read_whole
 from recframe.text_types import TextTypes
 
@@ -110,3 +111,18 @@ def test_numbers_that_text_follows():
 
     assert [1.1] == batch["score"].to_pylist()
     assert ["1.10"] == batch["n"].to_pylist()
+
+
+@pytest.mark.parametrize("first", [" ", "+", " +"])
+def test_files_with_spaces_and_plus_have_the_values_of_pandas(first, tmp_path):
+    """Rows that were staged as text become numbers without spaces and a plus, in each column."""
+    path = tmp_path / "rows.csv"
+    rows = ["1,7,1,5", f"{first}1,{first}8,{first}0,{first}6", "2,7,1,-4", "2,9,0,"]
+    path.write_text("user,item,relevant,score\n" + "\n".join(rows) + "\n")
+    frame = pd.read_csv(path, skipinitialspace=True)
+    options = {"missing": "unranked", "short": "pad"}
+
+    pd.testing.assert_frame_equal(
+        recframe.scan(path, **options).evaluate(["precision@1", "recall@1"]),
+        recframe.evaluate(frame, ["precision@1", "recall@1"], **options),
+    )
