@@ -11,7 +11,7 @@ from pandas.api.types import is_integer_dtype
 
 from recframe.analysis.describe import Describer
 from recframe.analysis.overview import say_size
-from recframe.errors import DAMAGE, quote
+from recframe.errors import DAMAGE, TEXT_ANSWERS, quote
 from recframe.frames.columns import Columns
 from recframe.frames.companions import read_judged
 from recframe.frames.constructors.lists import from_lists
@@ -74,7 +74,7 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
     2           1.0
     """
 
-    _takes = DEFAULTS.keys() | {"lists", "sep", "as_text"}
+    _takes = DEFAULTS.keys() | {"lists", "sep", *TEXT_ANSWERS}
 
     @public
     def __init__(self, frame: TableLike) -> None:
@@ -128,7 +128,7 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
         return judge_frame(self._read(), options)[0]
 
     def _answer(self, answers: Mapping[str, Any]) -> Self:
-        if "as_text" in answers:
+        if not answers.keys().isdisjoint(TEXT_ANSWERS):
             return self._answer_as_text(answers)
         if answers.keys().isdisjoint({"lists", "sep"}):
             return super()._answer(answers)
@@ -161,20 +161,29 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
         return bound
 
     def _answer_as_text(self, answers: Mapping[str, Any]) -> Self:
-        """Return an accessor with integer ids of all frames as text, and the other answers."""
-        bound = self._answer({name: answers[name] for name in answers if name != "as_text"})
+        """Return an accessor with integer ids of all frames as text, and the other answers.
+
+        If only items are of different kinds, users stay as they are.
+        """
+        bound = self._answer({name: answers[name] for name in answers if name not in TEXT_ANSWERS})
         options, columns = bound._options, bound._find_columns(with_item=True)
-        truth_labels = *as_labels(options.truth_user), options.truth_item
-        ids, codes = {*columns.users, columns.item, *truth_labels}, {}
+        ids = {columns.item, options.truth_item}
+        if "as_text" in answers:
+            ids |= {*columns.users, *as_labels(options.truth_user)}
         df = (bound._written or "df.rec").removesuffix(".rec")
         frames = {df: bound._frame, "truth": options.truth, "exclude": options.exclude}
+        made = {df: df, "truth": "truth", "exclude": "exclude", **bound._made}
         for name, frame in frames.items():
             if isinstance(frame, pd.DataFrame) and LOADED not in frame.attrs:
                 integers = frame.columns[frame.dtypes.map(is_integer_dtype).astype(bool)]
                 if dtypes := {label: "string" for label in integers if label in ids}:
-                    frames[name], codes[name] = frame.astype(dtypes), f"{name}.astype({dtypes})"
+                    frames[name], made[name] = (
+                        frame.astype(dtypes),
+                        f"{made[name]}.astype({dtypes})",
+                    )
         bound = type(self)(frames.pop(df))._bind(replace(options, **frames))
-        bound._written, bound._made = f"{codes.pop(df, df)}.rec", codes
+        bound._written = f"{made.pop(df)}.rec"
+        bound._made = {name: code for name, code in made.items() if code != name}
         return bound
 
     def _read(self, labels: Sequence[Hashable] | None = None) -> pd.DataFrame:

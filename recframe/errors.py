@@ -20,6 +20,7 @@ _WEB_QUERY = re.compile(r"(https?://[^'\"?]*\?)[^\s'\"]+")
 _WEB_FRAGMENT = re.compile(r"(https?://(?:(?!: )[^'\"#])*#)[^\s'\"]+")
 # Libraries raise these for damaged data, besides exceptions of their own.
 DAMAGE = ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError
+TEXT_ANSWERS = ("as_text", "items_as_text")  # answers that make text of ids; no options
 MISSPELT = 0.7  # names of metrics less alike than this differ: "rbo" and "rbp"
 _REPR = reprlib.Repr()
 _REPR.maxstring = _REPR.maxother = _REPR.maxlong = MAX_QUOTED
@@ -42,6 +43,11 @@ class Choice(NamedTuple):
 
     candidates: list[Any]
     others: str = ""
+
+    @property
+    def is_lone(self) -> bool:
+        """Whether one candidate is not None."""
+        return len([one for one in self.candidates if one is not None]) == 1
 
     def __str__(self) -> str:
         """Return the candidates as a list in words."""

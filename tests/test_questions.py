@@ -130,10 +130,10 @@ def test_roles_are_asked_too():
     assert "short" not in code
     with pytest.raises(RecframeError, match=r"user=\.\.\. .it stands .* has 'client', 'item"):
         eval(code, {"df": frame})
-    with pytest.raises(RecframeError, match="2 questions are open") as refused:
-        eval(code.replace("...", "'client'"), {"df": frame})
-    answers = {"score": "distance", "ascending": True, "user": "client", "duplicates": "max"}
-    assert 8 == len(frame.rec(**answers | refused.value.answers).recall(k=5))
+    pasted = code.replace("...,", "'client',")
+    with pytest.raises(RecframeError, match="8 of 8 users"):
+        eval(pasted, {"df": frame})
+    assert 8 == len(eval(pasted.replace("rec(", "rec(short='pad', "), {"df": frame}))
 
 
 def test_truth_is_asked_too():
@@ -335,6 +335,68 @@ def test_truth_made_rows_of_lists_stands_in_the_call():
     code = str(refused.value).partition("This answers all:\n")[2]
     found = eval(f"({code})", {"recframe": recframe, "df": rows, "truth": truth})
     assert [0.5, 1.0] == found["score"].tolist()
+
+
+@pytest.mark.parametrize("sep", ["|", ";", " ", ","])
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_lists_of_digits_become_rows_and_text(sep, size):
+    """The call makes rows of lists, and text of their ids as the frame has, but not of users."""
+    rows = pd.DataFrame(
+        {"user": np.repeat([1, 2, 3], 2), "item": list("ababab"), "score": [2, 1] * 3}
+    )
+    rows["item"] = rows["item"].map({"a": "10101", "b": "20202"})
+    ids = [["10101", "90909", "30303"][: max(size, 2)], ["20202"], ["10101", "20202"][:size]]
+    truth = pd.DataFrame({"user": [1, 2, 3], "item": [sep.join(one) for one in ids]})
+    _, code = ask(lambda: rows.rec(truth=truth, short="pad").recall(k=1))
+    assert "'user': 'string'" not in code
+    found = eval(code, {"recframe": recframe, "df": rows, "truth": truth})
+    flat = truth.assign(item=ids).explode("item")
+    expected = rows.rec(truth=flat, short="pad").recall(k=1)
+    pd.testing.assert_frame_equal(expected, found)
+
+
+def test_what_does_not_depend_on_a_choice_is_answered():
+    """An answer that no candidate changes is in the call; others are left out."""
+    hits = pd.DataFrame({"qid": [1, 1, 2], "_id": [7, 8, 7], "_index": 1, "_score": [3.0, 2, 1]})
+    hits = hits.assign(_index=range(3))
+    truth = pd.DataFrame({"qid": [1, 2], "corpus_id": [8, 7], "score": [0, 2]})
+    _, code = ask(lambda: hits.rec(truth=truth, short="pad").recall(k=1))
+    assert "    item=...,  # '_id', '_index'\n" in code
+    assert "    relevant=...,  # 'score', None\n" in code
+    assert "min_relevance=" not in code
+    pasted = code.replace("item=...", "item='_id'").replace("relevant=...", "relevant='score'")
+    pasted = pasted.replace("truth=truth", "min_relevance=2, truth=truth")
+    found = eval(pasted, {"df": hits, "truth": truth})
+    assert [0.0, 1.0] == found["_score"].fillna(0).tolist()
+
+    qrels = pd.DataFrame({0: [1, 1, 2], 1: 0, 2: [7, 8, 7], 3: [1, 2, 0]})
+    rows = hits.rename(columns={"_id": "docid"})[["qid", "docid", "_score"]]
+    with pytest.raises(RecframeError, match="truth_user") as refused:
+        rows.rec(truth=qrels).recall(k=1)
+    assert "drop_duplicates" not in str(refused.value)
+
+
+def test_types_of_recbole_are_no_part_of_names():
+    """Names with the types that RecBole's files write, as in user_id:token, are known."""
+    names = {"user": "user_id:token", "item": "item_id:token", "score": "score:float"}
+    rows = ROWS.drop_duplicates(["user", "item"]).rename(columns=names | {"rating": "rating:float"})
+    expected = ROWS.drop_duplicates(["user", "item"]).rec(min_relevance=4).mean("mrr")
+    assert expected.iloc[0, 0] == rows.rec(min_relevance=4).mean("mrr").iloc[0, 0]
+
+
+def test_users_in_an_index_without_a_name():
+    """An index that repeats may hold users; the call that names it is shown."""
+    rows = ROWS.drop_duplicates(["user", "item"]).set_index("user").rename_axis(None)
+    with pytest.raises(RecframeError, match=r"df\.rename_axis\('user'\)") as refused:
+        rows.rec(min_relevance=4).mean("mrr")
+    (call,) = re.findall(r"df\.rename_axis\(.*?\)", str(refused.value))
+    expected = ROWS.drop_duplicates(["user", "item"]).rec(min_relevance=4).mean("mrr")
+    pd.testing.assert_frame_equal(
+        expected, eval(call, {"df": rows}).rec(min_relevance=4).mean("mrr")
+    )
+    with pytest.raises(RecframeError) as refused:
+        rows.reset_index(drop=True).rec(min_relevance=4).mean("mrr")
+    assert "rename_axis" not in str(refused.value)
 
 
 SESSIONS = pd.DataFrame(

@@ -49,6 +49,32 @@ def test_they_are_asked_about(name):
     assert ROWS.rec(truth=TRUTH).mean(METRIC).equals(every)
 
 
+AMOUNTS = {
+    "different in each row": RNG.gamma(1, 1, 150),
+    "of both signs": RNG.uniform(-10, 10, 150).round(2),
+    "sorted": np.sort(RNG.random(150)),
+}
+
+
+@pytest.mark.parametrize(
+    "name", ["watch_ratio", "dwell_time", "play time", "gain", "value", RANDOM]
+)
+@pytest.mark.parametrize("kind", AMOUNTS)
+@pytest.mark.parametrize("repeats", [True, False])
+def test_amounts_are_asked_about(name, kind, repeats):
+    """Fractions that hardly repeat are asked about, even if no item of truth is repeated."""
+    pairs = TRUTH if repeats else TRUTH.drop_duplicates("item").head(15)
+    pairs = (
+        pairs if repeats else pd.concat([pairs, pd.DataFrame({"user": 19, "item": range(15, 60)})])
+    )
+    truth = pairs.assign(**{name: AMOUNTS[kind][: len(pairs)]})
+    with pytest.raises(RecframeError, match=f"'{name}' holds many distinct") as refused:
+        ROWS.rec(truth=truth, population="both").mean(METRIC)
+    assert {"relevant"} <= refused.value.answers.keys()
+    every = ROWS.rec(truth=truth, population="both", relevant=None).mean(METRIC)
+    assert ROWS.rec(truth=pairs, population="both").mean(METRIC).equals(every)
+
+
 @pytest.mark.parametrize("entry", ENTRY_POINTS)
 def test_every_entry_point_asks(entry, tmp_path):
     """Every engine asks about a column of events or amounts, and accepts the selected rows."""

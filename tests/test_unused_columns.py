@@ -97,6 +97,21 @@ def test_models_are_asked_about(entry, written, tmp_path):
         assert N_USERS == len(ENTRY_POINTS[entry](frame, METRIC, {"model": None}, tmp_path))
 
 
+@pytest.mark.parametrize("entry", LOOKING)
+@pytest.mark.parametrize("name", ["method", "source", "index_name", "zzz"])
+def test_models_of_different_items_are_asked_about(entry, name, tmp_path):
+    """Models that share no item are asked about if many users have equally many rows of each."""
+    rows = make_rows(10).drop(columns=["list", "relevant"])
+    rows["item"] += 100 * rows["model"]
+    frame = rows.assign(relevant=rows["item"] % 3 == 0, model="m" + rows["model"].astype(str))
+    frame = frame.rename(columns={"model": name})
+    said = refuse(entry, frame, tmp_path)
+    assert f"each value of the column '{name}' has equally many rows of each user" in said
+    assert N_LISTS == len(frame.rec(model=name).mean(METRIC))
+    brands = frame.drop(index=range(0, len(frame), 5))
+    assert [] == brands.rec.mean(METRIC).notes
+
+
 INNOCENT = {
     "ids of rows": range(len(ROWS)),
     "times": pd.to_datetime("2024-01-01") + pd.to_timedelta(ROWS["list"], "h"),

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from recframe.console import USAGE, one_line, show, write
 from recframe.conventions import read_library_names
-from recframe.errors import Choice, RecframeError, as_text, find_near, quote
+from recframe.errors import TEXT_ANSWERS, Choice, RecframeError, as_text, find_near, quote
 from recframe.files.filters import Quoted, Written
 from recframe.metrics.names import QUOTED, describe_metrics, find_map_at, parse_metric, settle_map
 from recframe.other_tables import Term
@@ -90,7 +90,7 @@ class Parser(argparse.ArgumentParser):
             if as_flag(name) in actions and one != Choice([])
         }
         text = str(error)
-        if "as_text" in error.answers:
+        if not error.answers.keys().isdisjoint(TEXT_ANSWERS):
             text += "\nNo flag converts ids. In Python, recframe.read_qrels reads ids as text."
         if not answers:
             return text

@@ -13,7 +13,7 @@ from recframe.errors import Choice, RecframeError, quote
 from recframe.frames.columns import Columns
 from recframe.frames.names import find_role, get_column, list_labels, shown
 from recframe.frames.splits import find_parts
-from recframe.frames.words import is_id_without_outcome, is_time
+from recframe.frames.words import is_id_without_outcome, is_moment
 from recframe.options import ROLE_LABELS
 
 MAX_GRADES = 20  # distinct values: ten stars in halves are 20
@@ -35,7 +35,8 @@ def check_no_grades(truth: pd.DataFrame, columns: Columns, of_rows: Columns) -> 
 
     A few distinct numbers look like grades, and so do texts such as "yes" and "no". Other texts do
     if they differ within items and within users, and many distinct numbers if they differ so in
-    most rows. A column that the rows have too does not look like grades.
+    most rows. Many distinct fractions do unless users or items decide them. A column that the rows
+    have too does not look like grades.
     """
     grades = dict[Hashable, list[str]]()
     for label in list_labels(truth, columns.labels):
@@ -73,7 +74,7 @@ def _is_other(truth: pd.DataFrame, label: Hashable) -> bool:
     """Return whether a column has ids, times, or a score that was made from the order of lists."""
     role = find_role(label)
     if role != "score" or ROLE_LABELS not in truth.attrs:
-        return role in ("user", "item") or is_time(label)
+        return role in ("user", "item") or is_moment(label)
     column = get_column(truth, label)
     return column.dtype.kind == "i" and column.max() == -1
 
@@ -85,7 +86,9 @@ def _find_grades(column: pd.Series) -> tuple[list[str], float]:
     are_ids = is_id_without_outcome(column.name)
     if len(values) > MAX_GRADES:
         is_number = is_numeric_dtype(column.dtype) and not are_ids
-        if not is_number or column.is_monotonic_increasing or column.abs().min() >= MIN_TIME:
+        if not is_number or column.abs().min() >= MIN_TIME:
+            return [], 0
+        if not _are_fractions(column) and column.is_monotonic_increasing:
             return [], 0
         return [f"{column.min():g}", "…", f"{column.max():g}"], MOST_DIFFER
     known = pd.Series(values, dtype=object).dropna()
@@ -101,19 +104,27 @@ def _find_grades(column: pd.Series) -> tuple[list[str], float]:
     return [f"{number:g}" for number in numbers] + ["null"] * (len(numbers) < len(values)), 0
 
 
+def _are_fractions(column: pd.Series) -> bool:
+    """Return whether some numbers are fractions, so that they count or name no rows."""
+    return column.dtype.kind == "f" and bool((column % 1 > 0).any())
+
+
 def _share_of_others(truth: pd.DataFrame, label: Hashable, columns: Columns) -> float:
     """Return the share of rows with a new value among the rows that repeat an item.
 
     It is -1 if enough rows show that the user or the item decides the value, or that each row has a
-    different value.
+    different whole number. It is 1 if no row repeats an item, and values are fractions.
     """
     labels, n_rows, share = [*columns.users, columns.item], min(len(truth), MOST_COMPARED), 0.0
     user, item, value = (
         pd.factorize(get_column(truth, one).iloc[:n_rows], use_na_sentinel=False)[0]
         for one in (labels[0], labels[-1], label)
     )
-    n_values = int(value.max(initial=-1)) + 1
-    if n_values == n_rows >= LEAST_REPEATED:
+    n_values, are_fractions = (
+        int(value.max(initial=-1)) + 1,
+        _are_fractions(get_column(truth, label)),
+    )
+    if n_values == n_rows >= LEAST_REPEATED and not are_fractions:
         return -1
     for by in (user, item)[len(labels) == 1 :]:
         n_by = int(by.max(initial=-1)) + 1
@@ -121,4 +132,6 @@ def _share_of_others(truth: pd.DataFrame, label: Hashable, columns: Columns) -> 
         if n_others == 0 and n_rows - n_by >= LEAST_REPEATED:
             return -1
         share = n_others / (n_rows - n_by) if n_others > 1 else 0.0
+        if are_fractions and n_others == n_rows - n_by:
+            share = 1.0
     return share

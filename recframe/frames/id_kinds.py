@@ -127,10 +127,11 @@ def check_comparable(ids: pd.Index[Any], among: pd.Index[Any], role: str, other:
         remedy = f"Convert both with {how}."
         if isinstance(ids[0], tuple):
             remedy = f"If each has the items of a user, make lists of them: {other}[...].map(list)."
+        answer = "items_as_text" if role == "item" else "as_text"
         raise RecframeError(
             f"{role}: ids of different kinds are never equal; {show_sides(among, ids, other)}. "
             f"{remedy}",
-            {"as_text": True} if how == AS_TEXT and other in ("truth", "exclude") else None,
+            {answer: True} if how == AS_TEXT and other in ("truth", "exclude") else None,
         )
     sides = _select_floats(among), _select_floats(ids)
     if len({side.dtype for side in sides if (side != np.floor(side)).any()}) > 1:

@@ -326,19 +326,23 @@ def find_list_columns(schema: pa.Schema, companion: str = "", item: Any = None) 
     return MemberColumns([], {}, [], [], attrs)
 
 
+def are_numbers(cells: Sequence[Any]) -> bool:
+    """Return whether all texts are numbers, with a decimal comma or commas between thousands."""
+    texts = [cell for cell in cells[:N_CELLS_SEEN] if isinstance(cell, str)]
+    return all(NUMBER.fullmatch(text) or text.isdecimal() for text in texts)
+
+
 def find_separator(cells: Sequence[Any], known: str | None = None) -> str | None:
     """Return the separator of texts that look like lists of ids: "" for [a, b], None for others.
 
     Ids are words that all have digits, or are equally long. If another column has a `known`
-    separator, it is the only one that is looked for, and numbers may be ids.
+    separator, it is the only one that is looked for.
     """
     texts = [cell for cell in cells[:N_CELLS_SEEN] if cell is not None and cell == cell]
     if not texts or not all(isinstance(text, str) for text in texts):
         return None
     if all(BRACKETED.fullmatch(text) for text in texts):
         return ""
-    if known is None and all(NUMBER.fullmatch(text) or text.isdecimal() for text in texts):
-        return None
     for separator in SEPARATORS if known is None else (known,):
         if any(separator in text.strip() for text in texts) and _hold_ids(texts, separator):
             return separator

@@ -15,6 +15,7 @@ from recframe.errors import DAMAGE, Choice, RecframeError, quote
 from recframe.frames.list_columns import (
     N_CELLS_SEEN,
     ListRows,
+    are_numbers,
     choose_lists,
     find_fields,
     find_id_lists,
@@ -100,7 +101,8 @@ def list_texts(
     texts: dict[Hashable, str] = {}
     for label in list_labels(frame, taken):
         cells = get_column(frame, label).iloc[:N_CELLS_SEEN].dropna().tolist()
-        if (separator := find_separator(cells, known)) is not None:
+        may_be_ids = known is not None or not are_numbers(cells)
+        if may_be_ids and (separator := find_separator(cells, known)) is not None:
             texts[label] = separator
     return texts
 

@@ -21,6 +21,7 @@ from recframe.kernel.threads import Array
 from recframe.options import INFER, is_key
 
 SHOWN = 12  # labels in a message
+TYPE_OR_SEPARATOR = re.compile(r":(token|float)(_seq)?$|[\s_.-]")
 
 
 class Meaning(NamedTuple):
@@ -162,8 +163,11 @@ def check_label(frame: pd.DataFrame, role: str, *labels: Hashable) -> None:
 
 
 def plain_name(label: Hashable) -> str:
-    """Return a name in the form in which names are compared; "" for labels that are not text."""
-    return re.sub(r"[\s_.-]", "", label).lower() if isinstance(label, str) else ""
+    """Return a name in the form in which names are compared; "" for labels that are not text.
+
+    It has no type, which RecBole's files write behind names, as in user_id:token.
+    """
+    return TYPE_OR_SEPARATOR.sub("", label).lower() if isinstance(label, str) else ""
 
 
 def get_column(frame: pd.DataFrame, label: Hashable, rows: Array | None = None) -> pd.Series:

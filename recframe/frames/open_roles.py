@@ -107,6 +107,8 @@ def _list_hints(frame: pd.DataFrame, roles: Roles, answers: Mapping[str, Any]) -
         hints.append(f"where cells are scores of items, {rows}")
     if "user" in candidates and frame.index.nlevels > 1 and None in frame.index.names:
         hints.append("levels of the index have no name: df.rename_axis(['user', None]) names one")
+    elif "user" in candidates and frame.index.names == [None] and not frame.index.is_unique:
+        hints.append("where the index holds users, df.rename_axis('user') names it")
     if items and (similar := list(filter(may_be_item, candidates.get("user", ())))):
         pair = f"user={quote(items[0])}, item={quote(similar[0])}"
         hints.append(f"in lists of similar items, {pair}")

@@ -11,13 +11,13 @@ import pandas as pd
 import pyarrow as pa
 
 from recframe.errors import Choice, RecframeError, quote
+from recframe.frames.names import is_same
 from recframe.options import CHOICES, DEFAULTS, Options, list_changed, spell_arguments
 from recframe.public_calls import raise_of_handler
 
 MOST_ASKED = 10
 WRITTEN = (str, int, float, list, tuple, range, type(None))  # shown as values, all else by name
 ONCE = (Iterator, pa.RecordBatchReader)  # arguments that a call uses up
-OF_RELEVANCE = ("min_relevance", "null_relevance", "missing")  # depend on the column of relevance
 GRADE = "another grade: the lowest that is relevant"
 
 
@@ -62,8 +62,10 @@ class Questions:
     """The questions that a call leaves open, and an option that answers each.
 
     `asked` is the accessor of a method's call, None for a function; `bound` is the accessor with
-    the answers, None if it cannot be shown. `dependent` are the names of answers that depend on a
-    choice of the caller. The search `is_done` after a question that no new option answers.
+    the answers, None if it cannot be shown. `dependent` are the names of answers that are right
+    only with a candidate that was tried for a choice of the caller. The search `is_done` after a
+    question that no new option answers, and `is_cut` before one that another choice would not
+    raise.
     """
 
     def __init__(
@@ -72,7 +74,7 @@ class Questions:
         self.function, self.args, self.kwargs = function, args, kwargs
         self.asked = self.bound = asked
         self.messages, self.answers = [str(error)], dict(error.answers)
-        self.dependent, self.is_done = set[str](), False
+        self.dependent, self.is_done, self.is_cut = set[str](), False, False
 
     @property
     def choices(self) -> dict[str, Choice]:
@@ -89,20 +91,42 @@ class Questions:
                 return
             if not all(one.candidates for one in choices.values()):
                 return  # A choice without candidates cannot be tried.
-            tried = dict[str, Any]()
-            for name in sorted(choices, key=lambda name: len(choices[name].candidates)):
-                candidates = choices[name].candidates  # No column has two roles.
-                free = [label for label in candidates if label not in tried.values()]
-                tried[name] = (free or candidates)[0]
+            tried = self._pick()
             error = self._try(self.answers | tried)
             if not isinstance(error, RecframeError):
                 return  # The call shown raises any other error again.
-            of_tried = [f"{name}={quote(label)}" for name, label in tried.items()]
-            if not error.answers and any(one in str(error) for one in of_tried):
-                return  # The caller may choose another column.
+            depends = [name for name in choices if self._depends_on(name, tried, error)]
+            is_better = not choices.keys().isdisjoint(error.answers)
+            is_lone = all(choices[name].is_lone for name in depends)
+            if depends and not is_better and not (is_lone and error.answers):
+                self.is_cut = True
+                return  # The question is about a column that was only tried.
+            if depends and is_lone:
+                self.dependent.update(error.answers.keys() - choices.keys())
             is_answered = error.answers.items() <= self.answers.items()
-            self.is_done = is_answered or not error.answers.keys() <= takes
+            is_known = is_answered or str(error) in self.messages
+            self.is_done = is_known or not error.answers.keys() <= takes
             self._add(error, choices)
+
+    def _pick(self, other: str = "") -> dict[str, Any]:
+        """Return the first candidate of each choice, the second of one; no column has two roles."""
+        picked = dict[str, Any]()
+        for name, one in sorted(self.choices.items(), key=lambda choice: len(choice[1].candidates)):
+            labels = one.candidates
+            if name == other:
+                labels = labels[1:] or ([None] if name == "user" else labels)
+            picked[name] = next((one for one in labels if one not in picked.values()), labels[0])
+        return picked
+
+    def _depends_on(self, name: str, tried: Mapping[str, Any], error: RecframeError) -> bool:
+        """Return whether another candidate for a choice would not raise this refusal."""
+        others, bound = self._pick(name), self.bound
+        if is_same(others[name], tried[name]):
+            return quote(tried[name]) in str(error)
+        answers = {one: self.answers[one] for one in self.answers if one not in self.dependent}
+        other = self._try(answers | others)
+        self.bound = bound
+        return str(other) != str(error)
 
     def _try(self, answers: Mapping[str, Any]) -> Exception | None:
         """Repeat the call with answers; return the error that it raises, None if it succeeds."""
@@ -123,10 +147,6 @@ class Questions:
     def _add(self, error: RecframeError, choices: Mapping[str, Choice]) -> None:
         """Add the question of a refusal and its answers; these choices were open before."""
         if not self.is_done:
-            is_other = bool(choices.keys() - {"relevant", "min_relevance"})
-            of_relevance = OF_RELEVANCE if "relevant" in choices else ()
-            depends = {*(error.answers if is_other else of_relevance)}
-            self.dependent.update(error.answers.keys() & depends - choices.keys())
             self.answers |= error.answers
             for name in error.answers.keys() & choices.keys():  # This is a better candidate.
                 one = choices[name]
@@ -149,23 +169,21 @@ class Questions:
         if self.asked is not None and not (bound and bound.code):
             return lines
         but, choice = " but the last" * self.is_done, ", with your choice in place of ..."
-        after = ", and what depends on it is asked next" * bool(self.dependent)
-        return [
-            *lines,
-            f"This answers all{but}{choice * bool(self.choices)}{after}:",
-            *self._spell_call(),
-        ]
+        is_left_out = self.is_cut or bool(self.dependent)
+        after = ", and what depends on it is asked next" * is_left_out
+        first = f"This answers all{but}{choice * bool(self.choices)}{after}:"
+        return [*lines, first, *self._spell_call()]
 
     def _spell_call(self) -> list[str]:
         """Return the lines of a call with answers, with the other choices as comments."""
         bound, parameters = self.bound, inspect.signature(self.function).parameters
-        answers, made = self.list_answers(), {} if bound is None else bound.made
-        options, lines = self._list_options(answers), []
+        made: Mapping[str, str] = {} if bound is None else bound.made
+        options, lines = self._list_options(), []
         for name, spelled in zip(options, spell_arguments(options), strict=True):
             text = f"{name}={made[name]}" if name in made else spelled
             is_choice = isinstance(options[name], Choice)
-            is_new = name in answers and (is_choice or name not in parameters)
-            others = _say_others(name, answers[name]) if is_new else ""
+            is_new = name in self.answers and (is_choice or name not in parameters)
+            others = _say_others(name, self.answers[name]) if is_new else ""
             mark = "" if not others else "  # " if is_choice else "  # or "
             lines.append(f"    {text},{mark}{others}")
         texts = [write(*one) for one in zip(parameters, self.args, strict=False)]
@@ -182,13 +200,12 @@ class Questions:
         frames = [*(["df"] if re.search(r"\bdf\b", lines[0]) else []), *frames]
         return [f"# {' and '.join(frames)}: as your call has them"] * bool(frames) + lines
 
-    def _list_options(self, answers: Mapping[str, Any]) -> dict[str, Any]:
+    def _list_options(self) -> dict[str, Any]:
         """Return the options of the call with answers; `bound` has all but the choices."""
         passed = self.kwargs if self.bound is None else list_changed(self.bound.options)
-        new = answers.keys() if self.bound is None else self.choices.keys() & answers.keys()
-        options = {name: passed[name] for name in passed if name not in self.dependent}
-        options |= {name: answers[name] for name in new}
-        return {name: options[name] for name in DEFAULTS if name in options}
+        options = {**passed, **(self.answers if self.bound is None else self.choices)}
+        named = [name for name in DEFAULTS if name in options and name not in self.dependent]
+        return {name: options[name] for name in named}
 
 
 def _say_others(name: str, answer: Any) -> str:

@@ -37,6 +37,7 @@ MOST_WHOLE = 1 << 16  # rows of all users that are looked at
 N_USERS_SEEN = 100  # users at each place of rows in memory
 N_VALUES_SEEN = 20  # the most values of a column of models
 MOST_RANKINGS = 20  # the most rankings of a unit; a tenant or a country has more
+MANY_CELLS = 20  # users times values: so many have equally many rows by no chance
 FEW_SHARES, MANY_ROWS = 3, 20  # Probabilities have more distinct values in so many rows.
 RANKS = {"rank", "ranking", "position"}
 LEAST_STEPS = 6  # from row to row, so that ranks and scores do not agree by chance
@@ -222,7 +223,11 @@ def check_unit(places: Sequence[pd.DataFrame], label: Hashable, columns: Columns
 
 
 def _check_other(seen: SeenRows, label: Hashable, columns: Columns, options: Options) -> None:
-    """Raise if a column seems to hold lists or models; note one that may hold models."""
+    """Raise if a column seems to hold lists or models; note one that may hold models.
+
+    A value that the item decides, such as a brand, is a model only if many users have equally many
+    rows of each: models may rank different items.
+    """
     codes, values = seen.factorize(label)
     n_users, n_values = int(seen.user.max()) + 1, len(values)
     if not 1 < n_values <= len(codes) // 2 or values.hasnans:
@@ -239,9 +244,10 @@ def _check_other(seen: SeenRows, label: Hashable, columns: Columns, options: Opt
     are_models &= may_be_models
     if not (are_lists or are_models) or _are_times_or_texts(values, are_models=are_models):
         return
-    if _is_of_item(seen, codes, columns):
+    is_of_item = _is_decided_by(seen, codes, columns.item)
+    if _is_decided_by(seen, codes, columns.relevant) or (is_of_item and len(cells) < MANY_CELLS):
         return
-    if are_lists:
+    if are_lists and not is_of_item:
         reason = (
             f"each value of the column {quote(label)} is in rows of one user alone, and "
             f"{n_several:,} of {n_users:,} users that were looked at have several, as users have "
@@ -254,15 +260,14 @@ def _check_other(seen: SeenRows, label: Hashable, columns: Columns, options: Opt
     n_rows = np.bincount(cells, counts, n_users * n_values).reshape(n_users, n_values)
     if (n_rows == n_rows[:, :1]).all():
         raise _models_error(label, columns, values)
-    if np.mean(n_rows == np.median(n_rows, axis=0)) >= NEARLY:
+    if not is_of_item and np.mean(n_rows == np.median(n_rows, axis=0)) >= NEARLY:
         note(**{f"models:{quote(label)}": 1})
 
 
-def _is_of_item(seen: SeenRows, codes: Array, columns: Columns) -> bool:
-    """Return whether the item or the relevance of a row decides its value."""
+def _is_decided_by(seen: SeenRows, codes: Array, label: Hashable) -> bool:
+    """Return whether the item, or the relevance, of a row decides its value."""
     with suppress(*DAMAGE):  # Ids may be invalid.
-        ids = [one for one in (columns.item, columns.relevant) if one is not None]
-        return _is_decided(codes, (_factorize(seen.frame, one)[0] for one in ids))
+        return label is not None and _is_decided(codes, [_factorize(seen.frame, label)[0]])
     return False
 
 

@@ -18,6 +18,9 @@ MEANINGS_OF_WORDS = {
     "about scores": "id name type kind source model version flag reason label change threshold "
     "cutoff bin bucket decile quantile percentile pct",
     "moment": "time timestamp ts datetime unixtime at minute second",
+    # Next to a moment these words say that time was spent, as dwell_time does.
+    "spent": "spent dwell watch watched watching play played playing view viewing listen listening "
+    "read reading engagement",
     "period": "date year month week weekday day hour",
     # Each row has its own value of these and of moments, so no two rows of a ranking share one.
     "row": "event row index uuid",
@@ -72,6 +75,11 @@ def is_time(label: Hashable) -> bool:
     return has_meaning(split_words(label), "moment", "period")
 
 
+def is_moment(label: Hashable) -> bool:
+    """Return whether a name stands for a moment or a period, and not for time that was spent."""
+    return is_time(label) and not has_meaning(split_words(label), "spent")
+
+
 def is_id_without_outcome(label: Hashable) -> bool:
     """Return whether a name, such as store_id, says that values are ids and no outcomes."""
     return means_ids(label) and not has_meaning(split_words(label), "outcome")
@@ -91,4 +99,5 @@ def means_ids(label: Hashable) -> bool:
 def is_of_row(label: Hashable) -> bool:
     """Return whether a name, such as event_id, says that each row has its own value."""
     words = split_words(label)
-    return words == ("id",) or has_meaning(words, "row", "moment")
+    is_kind = words[-1] in ("name", "type")  # An event_type is shared by rows.
+    return words == ("id",) or (not is_kind and has_meaning(words, "row", "moment"))

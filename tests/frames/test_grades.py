@@ -156,7 +156,7 @@ def test_what_does_not_is_left_alone(name, recs, truth):
 def test_few_are_up_to_20(n_values, is_refused, n_rows, recs):
     """A column of up to 20 distinct values looks like grades, and one of 21 does not."""
     # The last values stand after many rows.
-    values = np.minimum(np.arange(n_rows), n_values - 1) / 2
+    values = np.minimum(np.arange(n_rows), n_values - 1)
     truth = pd.DataFrame({"user": 1, "item": np.arange(n_rows), "stars": values})
     if is_refused:
         with pytest.raises(recframe.RecframeError, match="'stars' holds few distinct values"):

@@ -233,6 +233,7 @@ def test_scores_in_place_of_lists():
         ),
         ({"ann": np.ma.masked_array([1, 2], [0, 1])}, "items of user 'ann' must not be masked"),
         ({"ann": [1, 2, 1], "bob": [1]}, r"1 are repeated \(such as user 'ann', item 1\)"),
+        ({"ann": [1.0, 0.5], "bob": [0.2]}, r"must hold ids, but holds fractions \(such as 0\.5\)"),
     ],
 )
 def test_refused_lists(lists, message):

@@ -162,6 +162,11 @@ def check_rows(
             f"{name} must not be padded, but has {len(no_items)} null or -1 "
             f"({_show_example(no_items, users)}). Leave them out."
         )
+    if items.dtype.kind == "f" and (fractions := items[items % 1 > 0]).any():
+        raise RecframeError(
+            f"{name} must hold ids, but holds fractions (such as {fractions.iloc[0]:g}), as lists "
+            "of scores do. Pass items=[items, scores], with the list of ids first."
+        )
     scores = frame["score"].array
     rises: Any = pd.array(scores[1:] > scores[:-1], "boolean")  # null next to an empty list
     is_within = row[1:] == row[:-1]
