@@ -33,7 +33,17 @@ PARQUET = "parquet"  # the format of files with other endings
 ARROW_FILE = b"ARROW1"  # the first bytes of an Arrow file; a stream has others
 
 PANDAS_NULLS = ("None", "<NA>")  # Pandas reads these as null too, Arrow does not.
-UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
+UTF_16 = "it is UTF-16 text. Convert it to UTF-8."
+TO_UTF_8 = "Convert it to UTF-8, or in Python pass pd.read_csv(path, encoding='latin-1')."
+# The first bytes of files that are no text of UTF-8.
+OTHER_STARTS = {
+    b"\xff\xfe": UTF_16,
+    b"\xfe\xff": UTF_16,
+    b"PAR1": "it looks like parquet. Rename it to end in .parquet.",
+    b"\x1f\x8b": "it is compressed by gzip. Rename it to end in .gz, such as .csv.gz.",
+    b"PK\x03\x04": "it is a zip file, as those of Excel are. Pass what pandas reads of it.",
+}
 # Without dtype=False, pandas reads the id "007" as 7.
 DOCUMENT = (
     "each line must be a JSON object; if it is one JSON document, pass "
@@ -136,18 +146,19 @@ class Delimited:
         """Return the columns, with the types of the first block."""
         with self.open_file() as file:
             first = file.read(FIRST_BLOCK)
-        if first[:2] in UTF_16:
-            raise pa.ArrowInvalid("it is UTF-16 text. Convert it to UTF-8.")
-        if first.startswith(b"PAR1"):
-            raise pa.ArrowInvalid("it looks like parquet. Rename it to end in .parquet.")
+        _check_start(first)
         # The first cells are read as text: Arrow takes seconds to guess the type of a long cell.
         line = first.partition(b"\n")[0].decode(errors="replace").strip("\r\ufeff")
         texts = self.names or line.replace('"', "").split(self.delimiter)
-        if len(texts) == 1 and ";" in texts[0]:
-            raise pa.ArrowInvalid(
-                "its columns are separated by semicolons, but recframe reads commas and tabs only; "
-                "in Python, pass pd.read_csv(path, sep=';')"
+        found = next((one for one in SEPARATORS if len(texts) == 1 and one in texts[0]), "")
+        if found:
+            ending = next((name for name, one in DELIMITERS.items() if one == found), "")
+            other = (
+                "but recframe reads commas and tabs only; in Python, pass "
+                f"pd.read_csv(path, sep={found!r})"
             )
+            remedy = f"so rename it to end in .{ending}" if ending else other
+            raise pa.ArrowInvalid(f"its columns are separated by {SEPARATORS[found]}, {remedy}")
         types = TextTypes(memory=memory)
         types.check_columns(len(texts))
         with self._opened(types, texts=texts) as reader:
@@ -195,10 +206,10 @@ class Delimited:
                 )
                 yield reader
         except UnicodeDecodeError as error:
-            raise pa.ArrowInvalid(
-                "its first row is not UTF-8 text. Convert it to UTF-8."
-            ) from error
+            raise pa.ArrowInvalid(f"its first row is not UTF-8 text. {TO_UTF_8}") from error
         except pa.ArrowInvalid as error:
+            if "invalid UTF8" in str(error):
+                raise pa.ArrowInvalid(f"{error}. {TO_UTF_8}") from error
             if TOO_LONG in str(error):
                 raise types.refuse(types.n_bytes) from error
             raise
@@ -251,8 +262,9 @@ class JsonLines:
     def _iter_lines(self, types: TextTypes) -> Iterator[tuple[int, bytes]]:
         """Yield whole lines of a file, many at a time, with the number of the first."""
         with self.open_file() as file:
-            blocks, rest, number = TextBlocks(file, types), file.read(1), 1
-            if rest == b"[":
+            blocks, rest, number = TextBlocks(file, types), file.read(4), 1
+            _check_start(rest)
+            if rest.startswith(b"["):
                 raise pa.ArrowInvalid(DOCUMENT)
             data = blocks.read()
             while data:
@@ -286,6 +298,13 @@ def open_rows(path: str, open_file: Callable[[], Any]) -> RowSource | None:
         return pa.input_stream(open_file(), codec, BUFFER) if codec else open_file()
 
     return JsonLines(open_text) if ending in JSON else Delimited(open_text, DELIMITERS[ending])
+
+
+def _check_start(first: bytes) -> None:
+    """Raise if a file begins like one of another format."""
+    for start, reason in OTHER_STARTS.items():
+        if first.startswith(start):
+            raise pa.ArrowInvalid(reason)
 
 
 def convert_all(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:

@@ -283,6 +283,7 @@ def test_files_that_cannot_be_joined_are_refused(bound, save, tmp_path):
     rows = tidy_table(per_user)
     faults = {
         "rows.csv": (rows.drop(columns="score"), "must have rows with a user column"),
+        "raw.csv": (rows.assign(item=1), "must have rows with a user column"),
         "twice.csv": (pd.concat([rows, rows]), "each user and score once"),
         "text.csv": (rows.assign(**{"recall@1": "x"}), "must hold numbers in 'recall@1'"),
     }

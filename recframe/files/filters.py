@@ -105,6 +105,11 @@ def _type_value(term: Term, schema: pa.Schema) -> Term:
 
 def _scalar(name: str, value: Any, kind: pa.DataType, *, exact: bool = False) -> pa.Scalar:
     """Return a value in the type of its column, or raise if it does not fit."""
+    if pa.types.is_string(kind) and not isinstance(value, str):
+        raise RecframeError(
+            f"filters: {quote(value)} for {quote(name)} cannot be evaluated, as the column is "
+            "text. Pass text as the files, or the names of their folders, have it."
+        )
     try:
         if isinstance(value, Written) or (isinstance(value, str) and pa.types.is_temporal(kind)):
             return _read(str(value), kind, exact=exact)

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 
 from recframe.errors import DAMAGE, RecframeError, count_of, prefix_errors, quote, show_path
 from recframe.frames.ids import as_users, list_levels
+from recframe.frames.names import find_role
 from recframe.frames.tables import sort_table, tidy_table
 from recframe.frames.user_values import LEVELS, WEIGHTS, check_per_user
 from recframe.kernel.threads import Array
@@ -211,7 +212,8 @@ def _read_table(path: str) -> Saved:
     users = _find_user_columns(columns)
     weights = [WEIGHTS] if [*users, WEIGHTS, "score"] == columns[: len(users) + 2] else []
     metrics = [label for label in columns if label not in (*users, *weights, "score")]
-    if "score" not in columns or not metrics or not len(rows):
+    are_rows = not {"item", "relevant"}.isdisjoint(map(find_role, columns))
+    if "score" not in columns or not metrics or not len(rows) or are_rows:
         raise RecframeError(
             f"{show_path(path)} must have rows with a user column, score and metrics, such as "
             f"recframe evaluate --per-user writes, but has {count_of(len(rows), 'row')} of "

@@ -181,8 +181,14 @@ def read_lines(path: str, layout: LineLayout) -> pd.DataFrame:
     layout = next((one for one in alike if one.kind == layout.kind), layout)
     table = _parse(data, layout, NUMBERS[layout.number].type)
     if table is None:
+        first += b"\n"
+        others = [one for one in LAYOUTS if not any(_find_faults(first, one))]
+        is_swapped = bool(others) and layout.kind not in {one.kind for one in others}
+        hint = (
+            f"; are these lines of {others[0].kind}, and the files swapped?" if is_swapped else ""
+        )
         for number, fault in _find_faults(data, layout):
-            raise RecframeError(f"{show_path(path)}, line {number}: {fault}")
+            raise RecframeError(f"{show_path(path)}, line {number}: {fault}{hint}")
         table = _parse(data, layout, pa.string())  # Python accepts numbers that Arrow does not.
     if table is None or table.num_rows == 0:
         raise RecframeError(

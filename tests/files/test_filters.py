@@ -201,6 +201,18 @@ def test_refusals(rows, tmp_path, filters, match):
         recframe.scan(tmp_path, filters=filters)
 
 
+@pytest.mark.parametrize(("sign", "value"), [("==", 7), ("in", [7])])
+def test_numbers_for_the_text_of_folders(frame, tmp_path, sign, value):
+    """A number is refused as the value of folders whose names are text, such as day=007."""
+    (tmp_path / "day=007").mkdir()
+    frame.to_parquet(tmp_path / "day=007" / "run.parquet")
+    with pytest.raises(recframe.RecframeError, match="7 for 'day' cannot be evaluated, as"):
+        recframe.scan(tmp_path, filters=[("day", sign, value)])
+    text = "007" if sign == "==" else ["007"]
+    runs = recframe.scan(tmp_path, filters=[("day", sign, text)])
+    pd.testing.assert_frame_equal(frame.rec.recall(1), runs.recall(1))
+
+
 def test_a_file_that_lacks_a_column_of_the_filter(frame, tmp_path):
     """The refusal names a file without a column of the filter, and the columns it has."""
     frame.assign(day=1).to_parquet(tmp_path / "a.parquet")

@@ -168,6 +168,8 @@ REFUSED = {
     "a pair twice": ("qrels", "a b\na b\n", "line 2: query 'a' has the document 'b' in line 1"),
     "no whole number": ("qrels", "a 0 b 1.0", "line 1: relevance must be a whole number .*'1.0'"),
     "a huge number": ("qrels", f"a 0 b {10**20}", "line 1: relevance must be a whole number of at"),
+    "qrels in place of a run": ("run", "a 0 b 1\n", "lines of qrels, and the files swapped"),
+    "a run in place of qrels": ("qrels", "a Q0 b 1 1 t\n", "lines of a run, and the files swapped"),
     "half a file": (
         "run",
         gzip.compress(LINES.encode())[:-9],
