@@ -33,7 +33,7 @@ PARQUET = "parquet"  # the format of files with other endings
 ARROW_FILE = b"ARROW1"  # the first bytes of an Arrow file; a stream has others
 
 PANDAS_NULLS = ("None", "<NA>")  # Pandas reads these as null too, Arrow does not.
-SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
+SEPARATOR_NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 UTF_16 = "it is UTF-16 text. Convert it to UTF-8."
 TO_UTF_8 = "Convert it to UTF-8, or in Python pass pd.read_csv(path, encoding='latin-1')."
 # The first bytes of files that are no text of UTF-8.
@@ -150,7 +150,7 @@ class Delimited:
         # The first cells are read as text: Arrow takes seconds to guess the type of a long cell.
         line = first.partition(b"\n")[0].decode(errors="replace").strip("\r\ufeff")
         texts = self.names or line.replace('"', "").split(self.delimiter)
-        found = next((one for one in SEPARATORS if len(texts) == 1 and one in texts[0]), "")
+        found = next((one for one in SEPARATOR_NAMES if len(texts) == 1 and one in texts[0]), "")
         if found:
             ending = next((name for name, one in DELIMITERS.items() if one == found), "")
             other = (
@@ -158,7 +158,9 @@ class Delimited:
                 f"pd.read_csv(path, sep={found!r})"
             )
             remedy = f"so rename it to end in .{ending}" if ending else other
-            raise pa.ArrowInvalid(f"its columns are separated by {SEPARATORS[found]}, {remedy}")
+            raise pa.ArrowInvalid(
+                f"its columns are separated by {SEPARATOR_NAMES[found]}, {remedy}"
+            )
         types = TextTypes(memory=memory)
         types.check_columns(len(texts))
         with self._opened(types, texts=texts) as reader:

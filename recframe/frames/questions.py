@@ -83,7 +83,7 @@ class Questions:
 
     def find_more(self, takes: Set[str]) -> None:
         """Repeat the call with answers that it `takes` until it asks nothing new."""
-        while not self.is_done and len(self.messages) < MOST_ASKED:
+        while not (self.is_done or self.is_cut) and len(self.messages) < MOST_ASKED:
             choices = self.choices
             of_lists = {"lists", "item", "model"}.intersection(choices)
             if "lists" in self.answers and of_lists:
@@ -95,18 +95,7 @@ class Questions:
             error = self._try(self.answers | tried)
             if not isinstance(error, RecframeError):
                 return  # The call shown raises any other error again.
-            depends = [name for name in choices if self._depends_on(name, tried, error)]
-            is_better = not choices.keys().isdisjoint(error.answers)
-            is_lone = all(choices[name].is_lone for name in depends)
-            if depends and not is_better and not (is_lone and error.answers):
-                self.is_cut = True
-                return  # The question is about a column that was only tried.
-            if depends and is_lone:
-                self.dependent.update(error.answers.keys() - choices.keys())
-            is_answered = error.answers.items() <= self.answers.items()
-            is_known = is_answered or str(error) in self.messages
-            self.is_done = is_known or not error.answers.keys() <= takes
-            self._add(error, choices)
+            self._add(error, tried, takes)
 
     def _pick(self, other: str = "") -> dict[str, Any]:
         """Return the first candidate of each choice, the second of one; no column has two roles."""
@@ -144,11 +133,25 @@ class Questions:
             return error
         return None
 
-    def _add(self, error: RecframeError, choices: Mapping[str, Choice]) -> None:
-        """Add the question of a refusal and its answers; these choices were open before."""
+    def _add(self, error: RecframeError, tried: Mapping[str, Any], takes: Set[str]) -> None:
+        """Add the question of a refusal and its answers, unless it asks about a column only tried.
+
+        If the only candidate of a choice raises it, its answers depend on the choice.
+        """
+        choices = self.choices
+        depends = [one for name, one in choices.items() if self._depends_on(name, tried, error)]
+        better = error.answers.keys() & choices.keys()
+        if depends and error.answers and all(one.is_lone for one in depends):
+            self.dependent.update(error.answers.keys() - choices.keys())
+        elif depends and not better:
+            self.is_cut = True
+            return
+        is_answered = error.answers.items() <= self.answers.items()
+        is_known = is_answered or str(error) in self.messages
+        self.is_done = is_known or not error.answers.keys() <= takes
         if not self.is_done:
             self.answers |= error.answers
-            for name in error.answers.keys() & choices.keys():  # This is a better candidate.
+            for name in better:
                 one = choices[name]
                 self.answers[name] = one._replace(candidates=[error.answers[name], *one.candidates])
         others = [one for one in self.messages if one != str(error)]

@@ -254,9 +254,18 @@ def _check_other(seen: SeenRows, label: Hashable, columns: Columns, options: Opt
             "who were shown several lists"
         )
         raise _lists_error(label, columns, reason)
+    if are_models:
+        _check_models(seen, label, columns, is_of_item=is_of_item)
+
+
+def _check_models(seen: SeenRows, label: Hashable, columns: Columns, *, is_of_item: bool) -> None:
+    """Raise if all users have equally many rows of each value; note values of nearly as many."""
+    codes, values = seen.factorize(label)
+    n_users, n_values = int(seen.user.max()) + 1, len(values)
     steps = seen.list_steps(columns.score_columns[0], values, codes)
     if len(steps) and ((steps >= 0).all() or (steps <= 0).all()):
         return  # Numbers of pages rise or fall with the score of every user.
+    cells, counts, _ = seen.count_cells(codes, n_values)
     n_rows = np.bincount(cells, counts, n_users * n_values).reshape(n_users, n_values)
     if (n_rows == n_rows[:, :1]).all():
         raise _models_error(label, columns, values)
