@@ -375,3 +375,13 @@ def test_pairs_of_nobody_are_refused_by_a_description(frame, tmp_path):
             describe(tmp_path, 2, **options)
 
         assert str(of_frame.value) == str(of_files.value)
+
+
+def test_text_in_a_column_of_numbers(tmp_path):
+    """Scores of csv that are text in one cell are refused with the reason."""
+    lines = [f"{user},{item},{item / 4},1" for user in "ab" for item in range(4)]
+    lines[5] = "b,1,n.a.,0"
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(["user,item,score,relevant", *lines, ""]))
+    with pytest.raises(recframe.RecframeError, match="One cell of text, such as 'n/a', makes"):
+        recframe.scan(path).mean("mrr")

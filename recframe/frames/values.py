@@ -234,6 +234,8 @@ def _numbers_error(column: pd.Series, role: str, *, is_bool: bool) -> RecframeEr
             elif _means_number(example.replace(",", ".")):
                 call = f"pd.to_numeric({label}.str.replace(',', '.'))"
             remedy = f". Make numbers of it, for example {call}."
+    elif isinstance(column.dtype, pd.StringDtype):  # It stands for a column of files.
+        remedy = ". One cell of text, such as 'n/a', makes text of a column of csv. Correct it."
     return RecframeError(
         f"{role}={quote(column.name)}: must be {required}, but has {found}{remedy}"
     )
