@@ -394,9 +394,8 @@ class RankingMethods(ABC, Generic[Table]):
         others, floats = remove_labels(others, named), remove_labels(floats, named)
         for unit in [label for label in others if find_role(label) == "user"]:
             of_units = columns._replace(user=unit)
-            if places := self._read_places([unit, *columns.users], of_units):
+            if asks_unit and (places := self._read_places([unit, *columns.users], of_units)):
                 check_unit(places, unit, columns)
-            others.remove(unit)
         labels = list(dict.fromkeys([*columns.labels, *others]))
         places = self._read_places(labels, columns) if others or floats else []
         has_classes = places and floats and are_classes(places, columns)

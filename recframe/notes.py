@@ -180,6 +180,11 @@ KINDS: dict[str, tuple[str, str | Callable[[Facts, Any], str]]] = {
         "{:,} of the pairs of truth would match the frame " + ALIKE,
     ),
     "ranks": ("ranks users", say_ranks),
+    "tied": (
+        "tied",
+        "all scores by {labels} are equal, so values are those of a random order; pass scores that "
+        "rank the rows, or ties='first' if they stand best first",
+    ),
     "none_relevant": (
         "ranked_rows_not_relevant users",
         "no ranked row is relevant; check relevant, min_relevance, or the ids of truth",
@@ -243,8 +248,8 @@ KINDS: dict[str, tuple[str, str | Callable[[Facts, Any], str]]] = {
     ),
     "models": (
         "models",
-        "neither users nor items decide {labels}, whose values have about as many rows of each "
-        "user; pass model={labels} if they are models, or model=None",
+        "{labels} may hold models: users have about as many rows of each of its values as other "
+        "users; pass model={labels} to rank each by itself, or model=None",
     ),
     "ties": (
         "lists_longer_for_ties",

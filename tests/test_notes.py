@@ -453,3 +453,16 @@ def test_scores_that_are_ranks(case, tmp_path):
 def test_scores_that_are_no_ranks(case):
     """No note is made if a direction is passed, or if scores are not ranks of every user."""
     assert [] == NO_RANKS[case]().mean("precision@1").notes
+
+
+def test_scores_that_are_all_equal():
+    """Equal scores of all rows are noted, unless an option orders the rows."""
+    n_rows = 120
+    rows = pd.DataFrame({"user": np.arange(n_rows) // 4, "item": range(n_rows), "score": 1.0})
+    rows["relevant"] = rows["item"] % 3 == 0
+    said = texts_of(rows.rec.mean("precision@1"))
+    assert said["tied"].startswith("all scores by score are equal, so values are those of a random")
+    assert "tied" not in texts_of(rows.rec(ties="first").mean("precision@1"))
+    assert "tied" not in texts_of(rows.head(96).rec.mean("precision@1"))
+    varied = rows.assign(score=[2.0] + [1.0] * (n_rows - 1))
+    assert "tied" not in texts_of(varied.rec.mean("precision@1"))

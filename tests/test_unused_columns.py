@@ -112,6 +112,36 @@ def test_models_of_different_items_are_asked_about(entry, name, tmp_path):
     assert [] == brands.rec.mean(METRIC).notes
 
 
+TRUTH = pd.DataFrame({"user": np.repeat(range(12), 3), "item": [*range(0, 300, 25)] * 3})
+OF_LISTS = {
+    "date": lambda rows: rows["model"].map("2026-11-0{}".format),
+    "timestamp": lambda rows: rows["model"].map("2026-11-01 0{}:00:00".format),
+    "session_id": lambda rows: rows["list"].map("s{}".format),
+    "request_id": lambda rows: rows["list"] + 50,
+    "query": lambda rows: rows["model"].map(["shoes", "hats", "red"].__getitem__),
+    "reranked": lambda rows: rows["model"] > 0,
+}
+
+
+@pytest.mark.parametrize("entry", LOOKING)
+@pytest.mark.parametrize("name", OF_LISTS)
+@pytest.mark.parametrize("shared", [True, False])
+def test_lists_of_other_items_are_asked_about_with_truth(entry, name, shared, tmp_path):
+    """Lists of a user are asked about if truth does not have the column that tells them apart."""
+    rows = make_rows(12).drop(columns="relevant")
+    rows = rows[rows["model"] < 2] if name == "reranked" else rows
+    rows["item"] += 0 if shared else 100 * rows["model"]
+    frame = rows.drop(columns=["list", "model"]).assign(**{name: OF_LISTS[name](rows)})
+    said = refuse(entry, frame, tmp_path, truth=TRUTH, population="both")
+    assert f"user=['{name}', 'user'] " in said
+    user, n_lists = [name, "user"], frame.groupby(["user", name]).ngroups
+    truth = TRUTH.merge(frame[[name, "user"]].drop_duplicates())
+    apart = frame.rec(truth=truth, user=user, population="rows").evaluate(METRIC)
+    assert n_lists == len(apart)
+    every = frame.rec(truth=TRUTH, user="user", model=None, population="both").evaluate(METRIC)
+    assert 12 == len(every)
+
+
 INNOCENT = {
     "ids of rows": range(len(ROWS)),
     "times": pd.to_datetime("2024-01-01") + pd.to_timedelta(ROWS["list"], "h"),
@@ -151,7 +181,7 @@ def test_a_question_needs_two_users(kind):
 def test_models_of_nearly_as_many_rows_are_noted():
     """A column whose values have nearly equal numbers of rows by user is noted as models."""
     frame = part_by(WRITTEN["texts"](ROWS["model"]))
-    start = "neither users nor items decide 'zzz', whose values have about as many rows of each"
+    start = "'zzz' may hold models: users have about as many rows of each of its values as other"
 
     assert texts_of(frame.drop(index=5).rec.mean(METRIC))["models"].startswith(start)
     shorter = frame[(frame["zzz"] != "x-1") | (frame.index % N_ROWS > 0)]

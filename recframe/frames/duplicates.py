@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # It imports this module.
 
 MAX_MODELS = 1_000  # A column with more values probably holds ids.
 N_REPEATED = 1_000  # repeated rows that are compared, to find a column in which they differ
+LEAST_OF_EACH = 4  # rows of each time or fraction that tells rankings apart
 MOST_REPEATED = 0.6  # the largest share of repeated values in a column that may hold items
 APART = "evaluate each of its values by itself, or make score columns of models by a pivot"
 REMEDY = "Pass duplicates='max' for the best of each pair, or 'keep' to count every row."
@@ -94,13 +95,15 @@ def find_telling(
 ) -> tuple[Hashable, list[Any]] | None:
     """Return a column in which rows of one pair differ, and its values; None if no column does.
 
-    It is the column with the fewest values, so a model or a day comes before a time of day.
+    It is the column with the fewest values, so a model or a day comes before a time of day. Times
+    and fractions tell rankings apart only if they are few.
     """
     telling: dict[Hashable, list[Any]] = {}
     for label in other_labels(frame, columns):
         column = get_column(frame, label, rows)
         is_label = find_role(label) == "relevant"
-        if is_label or is_of_row(label) or is_float_dtype(column.dtype):  # no names of rankings
+        is_doubtful = is_of_row(label) or is_float_dtype(column.dtype)
+        if is_label or (is_doubtful and LEAST_OF_EACH * column.nunique() > len(column)):
             continue
         with suppress(TypeError):  # Cells such as lists cannot be compared.
             codes, values = pd.factorize(column, use_na_sentinel=False)

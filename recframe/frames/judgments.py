@@ -25,7 +25,12 @@ from recframe.errors import (
     show_path,
 )
 from recframe.frames.columns import Columns, find_companion_columns
-from recframe.frames.grades import FIRST_ROWS, check_no_grades, list_numbers
+from recframe.frames.grades import (
+    FIRST_ROWS,
+    LEAST_REPEATED,
+    check_no_grades,
+    list_numbers,
+)
 from recframe.frames.id_matching import Overlap, Pairs
 from recframe.frames.ids import encode, find_users
 from recframe.frames.interactions import Interactions, complete_rows, read_interactions
@@ -184,6 +189,7 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
         try:
             rows = read_interactions(truth, columns, replace(options, duplicates=duplicates))
         except RepeatedPairError as error:
+            _check_items_differ(truth, columns)
             labels = columns._replace(relevant=None).labels
             raise RecframeError(
                 f"{error.found}. Keep one row of each, as truth.sort_values("
@@ -191,6 +197,8 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
             ) from None
         if is_all and len(rows.relevant) == 0:
             raise RecframeError(NO_ROWS)
+        if rows.n_repeated:
+            _check_items_differ(truth, columns)
     pairs = Pairs(rows.users, rows.items.used())  # type: ignore[union-attr]  # truth has items
     is_judged = rows.judged().rows
     if rows.is_judged:
@@ -199,6 +207,17 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
             is_judged = is_judged & (rows.relevant | ~(grades < 0).to_numpy())
         return Judgments(pairs, rows.relevant, rows, is_judged)
     return Judgments(pairs, is_judged, None, is_judged)
+
+
+def _check_items_differ(truth: pd.DataFrame, columns: Columns) -> None:
+    """Raise if all rows of truth have one item, although pairs repeat, as in a wrong column."""
+    items = get_column(truth, columns.item)
+    if len(items) >= LEAST_REPEATED and columns.users and (items == items.iloc[0]).all():
+        only = quote(items.iloc[:1].tolist()[0])
+        raise RecframeError(
+            f"item={quote(columns.item)} must be the column of items, but has {only} in all "
+            f"{len(items):,} rows. Pass truth_item= another, or one row of each user."
+        )
 
 
 def read_excluded(columns: Columns, options: Options, *, is_all: bool = True) -> Pairs | None:

@@ -164,11 +164,12 @@ def read_list_rows(
                 f"{quote(label)}. Leave it out."
             )
         if is_text:
-            cells = split_texts(where, pa.array(column, pa.large_string(), from_pandas=True), sep)
+            texts = join_chunks(pa.array(column, pa.large_string(), from_pandas=True))
+            cells = split_texts(where, texts, sep)
             if isinstance(cells, pa.Array):
                 types = TextTypes(ids=[of])
-                texts = read_cells(of, cells.flatten(), types)
-                lists[of] = relist(cells, convert(texts, types.find(of) or pa.string()))
+                ids = read_cells(of, cells.flatten(), types)
+                lists[of] = relist(cells, convert(ids, types.find(of) or pa.string()))
                 continue
         lists[of], members[of] = _join_cells(where, users, cells, label)
     rows = make_list_rows(lists)

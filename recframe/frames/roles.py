@@ -25,7 +25,7 @@ from recframe.frames.names import (
     remove_labels,
     shown,
 )
-from recframe.frames.words import is_no_model, is_time, may_be_score
+from recframe.frames.words import is_no_model, is_time, may_be_score, means_ids
 from recframe.options import INFER, LISTS, ROLE_LABELS, Models, Options
 from recframe.other_tables import read_labels
 
@@ -128,17 +128,21 @@ def _list_known(frame: pd.DataFrame) -> dict[str, list[Hashable]]:
     return known | ({"score": scores} if scores else {})
 
 
+def list_truth_labels(options: Options) -> Set[Hashable]:
+    """Return the labels of truth, none if its files cannot be read."""
+    truth: Any = options.truth
+    return {*(list_labels(truth) if isinstance(truth, pd.DataFrame) else read_labels(truth))}
+
+
 def _settle_by_labels(frame: pd.DataFrame, roles: Roles, options: Options) -> None:
     """Settle open roles of ids by a label that truth has too.
 
     Neither is settled if both are open and no name says which columns could be it.
     """
-    truth: Any = options.truth
     open_ = [name for name in ("user", "item") if roles[name].problem]
     taken = {label for role in roles.values() for label in role.found}
     for name in open_:
-        is_frame = isinstance(truth, pd.DataFrame)
-        labels = {*(list_labels(truth) if is_frame else read_labels(truth))}
+        labels = list_truth_labels(options)
         candidates = roles[name].labels
         shared = [one for one in candidates or _list_ids(frame, name, taken) if one in labels]
         if name == "user":  # A list of similar items may have items for users.
@@ -219,14 +223,16 @@ def find_companion_roles(
             if options:
                 other, also = "truth", ", or truth_user= others"
                 kept = remove_labels(of_rows, missing)
-                if len(missing) == 1 and not is_time(missing[0]):
+                is_no_model = any(is_time(one) or _tells_rankings(one) for one in missing)
+                if len(missing) == 1 and not is_no_model:
                     answers = {"user": kept if len(kept) > 1 else kept[0], "model": missing[0]}
             error = MissingColumnError(
                 f"user={quote(of_rows)} needs each of these columns here too, but has no "
                 f"{shown(missing)}; the frame has {shown(labels)}; if it holds for all of them, "
                 f"pass {other}={other}.merge(df[{quote(missing)}].drop_duplicates(), how='cross'), "
                 f"or model={quote(missing[0])} with one user= and one score, to take each value "
-                f"by itself{also}",
+                f"by itself{also}; if each value is of one user, as a session is, pass "
+                f"{other}={other}.merge(df[{quote(of_rows)}].drop_duplicates())",
                 answers,
             )
             roles[role] = Role("refused", [], error=error)
@@ -237,6 +243,11 @@ def find_companion_roles(
             roles["relevant"] = _read_role(frame, "relevant", options.relevant)
     _infer_others(frame, roles, needed)
     return {role: roles[role] for role in needed if role in roles}
+
+
+def _tells_rankings(label: Hashable) -> bool:
+    """Return whether a name, such as session or search_id, is of rankings and not of models."""
+    return find_role(label) == "user" or means_ids(label)
 
 
 def _read_role(frame: pd.DataFrame, role: str, passed: Any, like: Sequence[Hashable] = ()) -> Role:

@@ -25,8 +25,9 @@ from recframe.frames.names import (
     remove_labels,
     shown,
 )
+from recframe.frames.roles import list_truth_labels
 from recframe.frames.splits import check_splits, is_flag
-from recframe.frames.words import is_day, is_of_row, is_time, less_is_better, split_words
+from recframe.frames.words import is_of_row, is_time, less_is_better, split_words
 from recframe.kernel.grouping import combine
 from recframe.kernel.threads import Array
 from recframe.notes import note
@@ -61,13 +62,14 @@ def list_others(
     others, floats = list[Hashable](), list[Hashable]()
     for label in labels:
         kind = kinds[label]
-        if roles[label] == "user":
-            others += [label] * asks_unit
-        else:  # Numbers of times and events divide nothing.
-            is_number = kind in "iu" and not (is_of_row(label) or is_time(label))
-            is_other = kind in "MOU" or (kind in "biuf" and is_flag(label))
-            others += [label] * (may_divide and (is_number or is_other))
-            floats += [label] * (may_rank and kind == "f")
+        if roles[label] == "user":  # A session may be one of several lists of a user.
+            others += [label] * (asks_unit or is_infer(options.user))
+            continue
+        # Numbers of times and events divide nothing.
+        is_number = kind in "biu" and not (is_of_row(label) or is_time(label))
+        is_other = kind in "MOU" or (kind in "biuf" and is_flag(label))
+        others += [label] * (may_divide and (is_number or is_other))
+        floats += [label] * (may_rank and kind == "f")
     others.sort(key=lambda label: kinds[label] in "iu")  # Texts first: numbers may be ranks.
     return others, floats
 
@@ -127,7 +129,7 @@ class SeenRows(NamedTuple):
     def list_steps(self, score: Hashable, values: pd.Index[Any], codes: Array) -> Array:
         """Return how much integers rise from row to row of each user in order of scores."""
         scores = get_column(self.frame, score)
-        if values.dtype.kind not in "iu" or not is_numeric_dtype(scores.dtype):
+        if values.dtype.kind not in "biu" or not is_numeric_dtype(scores.dtype):
             return np.empty(0)
         order = np.lexsort((scores.to_numpy(float, na_value=np.nan), self.user))
         steps: Array = np.diff(values.to_numpy(float, na_value=np.nan)[codes[order]])
@@ -153,9 +155,9 @@ def check_others(
     for rank in [one for one in labels if not RANKS.isdisjoint(split_words(one))]:
         _check_rank(seen, rank, columns, options)
     for label in labels if user.max(initial=0) else ():
-        if is_day(label) and not is_of_row(label):
-            _check_days(seen, label, columns, options)
-        elif not (is_of_row(label) or is_time(label)):
+        if is_time(label):
+            _check_times(seen, label, columns, options)
+        elif not is_of_row(label):
             _check_other(seen, label, columns, options)
 
 
@@ -237,7 +239,8 @@ def _check_other(seen: SeenRows, label: Hashable, columns: Columns, options: Opt
     if not (is_of_one or is_of_all):
         return
     are_lists = is_infer(options.user) and is_of_one and bool(np.mean(counts > 1) >= NEARLY)
-    are_lists = are_lists and n_several > max(1, n_users // 2)
+    is_flag_of_model = values.dtype.kind == "b"  # An example is "reranked".
+    are_lists = are_lists and n_several > max(1, n_users // 2) and not is_flag_of_model
     least = 2 if columns.item is not None else n_values + 1  # Without items, values may be items.
     may_be_models = n_values <= N_VALUES_SEEN and not less_is_better(label)  # unlike a rank
     are_models = is_infer(options.model) and is_of_all and int(counts.min()) >= least
@@ -255,11 +258,16 @@ def _check_other(seen: SeenRows, label: Hashable, columns: Columns, options: Opt
         )
         raise _lists_error(label, columns, reason)
     if are_models:
-        _check_models(seen, label, columns, is_of_item=is_of_item)
+        least_share = 2 if is_flag_of_model else 1 if is_of_item else NEARLY
+        _check_models(seen, label, columns, least_share)
 
 
-def _check_models(seen: SeenRows, label: Hashable, columns: Columns, *, is_of_item: bool) -> None:
-    """Raise if all users have equally many rows of each value; note values of nearly as many."""
+def _check_models(seen: SeenRows, label: Hashable, columns: Columns, least_share: float) -> None:
+    """Raise if all users have equally many rows of each value.
+
+    Note values that have as many rows of the least share of users, and perhaps more of one value
+    than of another.
+    """
     codes, values = seen.factorize(label)
     n_users, n_values = int(seen.user.max()) + 1, len(values)
     steps = seen.list_steps(columns.score_columns[0], values, codes)
@@ -269,7 +277,7 @@ def _check_models(seen: SeenRows, label: Hashable, columns: Columns, *, is_of_it
     n_rows = np.bincount(cells, counts, n_users * n_values).reshape(n_users, n_values)
     if (n_rows == n_rows[:, :1]).all():
         raise _models_error(label, columns, values)
-    if not is_of_item and np.mean(n_rows == np.median(n_rows, axis=0)) >= NEARLY:
+    if np.mean(n_rows == np.median(n_rows, axis=0)) >= least_share:
         note(**{f"models:{quote(label)}": 1})
 
 
@@ -280,27 +288,30 @@ def _is_decided_by(seen: SeenRows, codes: Array, label: Hashable) -> bool:
     return False
 
 
-def _check_days(seen: SeenRows, label: Hashable, columns: Columns, options: Options) -> None:
-    """Raise if most users have several rows at each of several days, as in daily lists.
+def _check_times(seen: SeenRows, label: Hashable, columns: Columns, options: Options) -> None:
+    """Raise if most users have several rows at each of several times, as in daily lists.
 
-    A day such as the release of an item is decided by the item. Truth is asked about its own days.
+    A day such as the release of an item is decided by the item. Truth is asked about its own times.
     """
     user, (codes, values) = seen.user, seen.factorize(label)
-    if len(values) < 2 or values.hasnans or not is_infer(options.user) or options.has_truth:
+    if len(values) < 2 or values.hasnans or not is_infer(options.user):
         return
     _, counts, n_several = seen.count_cells(codes, len(values))
     n_users = int(user.max()) + 1
     if np.mean(counts > 1) < NEARLY or n_several <= max(1, n_users // 2):
         return
+    # Rows of truth do not know the day, so lists of different items are asked about too.
+    are_equal = (counts == counts[0]).all() and len(counts) >= MANY_CELLS
     is_open = False
     with suppress(*DAMAGE):  # Items may not be read, and ids may be invalid.
         item, items = _factorize(seen.frame, columns.item)
         relevant = [seen.factorize(columns.relevant)[0]] * (columns.relevant is not None)
         # An item that a user has twice is asked about as such. Without items that users share,
-        # days may be those of documents.
+        # times may be those of documents.
         is_once = len(np.unique(combine(user, item))) == len(item) > len(items)
-        is_open = is_once and not _is_decided(codes, [item, *relevant])
-    if is_open:
+        by_item = _is_decided(codes, [item]) and not (are_equal and options.has_truth)
+        is_open = is_once and not (by_item or _is_decided(codes, relevant))
+    if is_open and not (options.has_truth and label in list_truth_labels(options)):
         reason = (
             f"{n_several:,} of {n_users:,} users that were looked at have several rows at each of "
             f"several values of {quote(label)}, as daily lists have"
@@ -320,7 +331,7 @@ def _are_times_or_texts(values: pd.Index[Any], *, are_models: bool) -> bool:
     The names of models may have several words.
     """
     known: pd.Index[Any] = getattr(values, "categories", values)
-    if known.dtype.kind not in "iu" and infer_dtype(known.tolist()) != "string":
+    if known.dtype.kind not in "biu" and infer_dtype(known.tolist()) != "string":
         return True
     first = list(map(str, values[:N_VALUES_SEEN].tolist()))
     are_texts = not are_models and any(one.count(" ") > 1 for one in first)

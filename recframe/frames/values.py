@@ -31,7 +31,7 @@ N_GRADES_SHOWN = 20
 MIN_MASK, FAR, MIN_SPAN = -100, 1_000, 0.5
 # The kinds of objects, as `infer_dtype` names them, that are numbers.
 NUMBER_OBJECTS = ("integer", "floating", "mixed-integer-float", "decimal", "empty")
-LEAST_RANKS = 100  # rows with ranks: in fewer rows, scores may be 3, 2 and 1 by chance
+LEAST_RANKS = 100  # In fewer rows, scores may be 3, 2 and 1, or all equal, by chance.
 YES = {"yes", "y", "true", "t", "relevant", "positive", "1"}  # words that mean relevant
 REMOVE_ROWS = "Remove those rows, or pass missing='drop'."
 
@@ -135,6 +135,11 @@ def read_scores(
         values = _scatter(read_numbers(score[is_ranked], "score"), is_ranked)
     else:
         values = read_numbers(score, "score")
+    is_long = len(values) >= LEAST_RANKS and groups.n_groups < groups.n_rows
+    if is_long and is_ranked is None and options.ties == "expected":
+        first = values[:LEAST_RANKS]  # They usually decide.
+        are_equal = (first == first[0]).all() and (values == first[0]).all()
+        note(**{f"tied:{as_text(score.name)}": int(are_equal)})
     if options.min_score is not None:
         recommended = at_least(values, options.min_score)
         is_ranked = recommended if is_ranked is None else is_ranked & recommended
@@ -227,6 +232,7 @@ def _numbers_error(column: pd.Series, role: str, *, is_bool: bool) -> RecframeEr
             call = f"pd.to_numeric({label}, errors='coerce'), which makes nulls of such text"
             if role == "relevant":
                 call = _compare_words(label, column)
+                call += "; or pass relevant=None where every pair of truth is relevant"
             elif _means_number(example.rstrip("% ")):
                 call = f"pd.to_numeric({label}.str.rstrip('% '))"
             elif re.fullmatch(r"\D?\d{1,3}(,\d{3})+(\.\d+)?", example):

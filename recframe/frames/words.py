@@ -21,7 +21,9 @@ MEANINGS_OF_WORDS = {
     # Next to a moment these words say that time was spent, as dwell_time does.
     "spent": "spent dwell watch watched watching play played playing view viewing listen listening "
     "read reading engagement",
-    "period": "date year month week weekday day hour",
+    # Columns of these are attributes of rows, and say nothing about relevance.
+    "attribute": "price prices cost lat lon lng latitude longitude device",
+    "period": "date year month week weekday day hour dt ds dat snapshot",
     # Each row has its own value of these and of moments, so no two rows of a ranking share one.
     "row": "event row index uuid",
     "id": "id ids code key no nr number sku ean gtin asin isbn zip fold",
@@ -80,15 +82,14 @@ def is_moment(label: Hashable) -> bool:
     return is_time(label) and not has_meaning(split_words(label), "spent")
 
 
+def is_attribute(label: Hashable) -> bool:
+    """Return whether a word of a name, such as unit_price, stands for an attribute of a row."""
+    return has_meaning(split_words(label), "attribute")
+
+
 def is_id_without_outcome(label: Hashable) -> bool:
     """Return whether a name, such as store_id, says that values are ids and no outcomes."""
     return means_ids(label) and not has_meaning(split_words(label), "outcome")
-
-
-def is_day(label: Hashable) -> bool:
-    """Return whether a word of a name stands for a day, but not for one of a week."""
-    words = split_words(label)
-    return not {"date", "day"}.isdisjoint(words) and "week" not in words
 
 
 def means_ids(label: Hashable) -> bool:

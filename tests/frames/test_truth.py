@@ -420,3 +420,14 @@ def test_neither_frame_is_changed(recs, test):
 
     pd.testing.assert_frame_equal(before[0], recs)
     pd.testing.assert_frame_equal(before[1], test)
+
+
+@pytest.mark.parametrize("relevance", [{}, {"rel": 1}])
+def test_one_item_in_all_rows(relevance):
+    """Truth that repeats one item in all its rows has the items in another column."""
+    rows = pd.DataFrame({0: [1, 1, 2, 2] * 3, 1: range(12), 2: range(12)})
+    truth = pd.DataFrame({0: [1, 2] * 10, 1: 0, 2: range(20)}).assign(**relevance)
+    columns = {"user": 0, "item": 1, "score": 2, "population": "both"}
+    with pytest.raises(RecframeError, match="item=1 must be the column of items, but has 0 in all"):
+        rows.rec(truth=truth, **columns).mean("recall@2")
+    assert len(rows.rec(truth=truth, truth_item=2, **columns).mean("recall@2"))

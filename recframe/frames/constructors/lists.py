@@ -324,7 +324,8 @@ def _read_list_users(
     by = [*users, *of_models]
     ids = as_users([read_id_list(f"user={quote(one)}", get_column(frame, one)) for one in by])
     if len(same := ids[ids.duplicated()]):
-        answers, remedy = dict[str, Any](), ""
+        answers = dict[str, Any]()
+        remedy = ". Where each row is a ranking, lists.reset_index(names='user') numbers them."
         if models := [one for one in list_labels(frame, by) if find_role(one) == "model"]:
             answers = {"model": models[0]}
             named = f"model={quote(models[0])}"
