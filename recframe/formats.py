@@ -155,7 +155,7 @@ class Delimited:
             ending = next((name for name, one in DELIMITERS.items() if one == found), "")
             other = (
                 "but recframe reads commas and tabs only; in Python, pass "
-                f"pd.read_csv(path, sep={found!r})"
+                f"pd.read_csv(path, sep={found!r}), with decimal=',' for such numbers"
             )
             remedy = f"so rename it to end in .{ending}" if ending else other
             raise pa.ArrowInvalid(
@@ -316,15 +316,18 @@ def convert_all(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     return pa.record_batch(columns, schema=pa.schema(fields, schema.metadata))
 
 
-def read_whole(rows: RowSource, is_id: Callable[[str], bool]) -> pa.Table:
-    """Return all rows and columns; `is_id` tells by its name whether a column holds ids."""
-    schema = rows.read_schema()
-    for name, n_columns in Counter(schema.names).items():
+def read_whole(sources: Sequence[RowSource], is_id: Callable[[str], bool]) -> pa.Table:
+    """Return all rows and columns of files; `is_id` tells by its name whether a column has ids."""
+    schemas = [rows.read_schema() for rows in sources]
+    for name, n_columns in (each for one in schemas for each in Counter(one.names).items()):
         if n_columns > 1:
             raise pa.ArrowInvalid(
                 f"{n_columns} columns are named {quote(name)}. Write a header with different names."
             )
-    types = TextTypes(ids=list(filter(is_id, schema.names)))
-    batches = list(rows.iter_batches(schema.names, types))
-    schema = types.complete(schema)
-    return pa.Table.from_batches([convert_all(one, schema) for one in batches], schema)
+    types = TextTypes(ids=[name for schema in schemas for name in schema.names if is_id(name)])
+    both = list(zip(sources, schemas, strict=True))
+    batches = [list(rows.iter_batches(schema.names, types)) for rows, schema in both]
+    tables = []
+    for some, schema in zip(batches, map(types.complete, schemas), strict=True):
+        tables.append(pa.Table.from_batches([convert_all(one, schema) for one in some], schema))
+    return pa.concat_tables(tables, promote_options="permissive")

@@ -24,8 +24,8 @@ MOST_NAMED = 3  # metrics, scores or rows in a sentence
 OF_TRUTH = "pass all relevant items as truth"
 IN_R = "they count as relevant items (R), and no row can find them"
 ALIKE = (
-    "but for differences in case, spaces at the ends or zeros at the front of ids; write both "
-    "alike, as with .str.strip().str.casefold()"
+    "but for differences in case, spaces at the ends, zeros at the front or .0 at the end of ids; "
+    "write both alike, as with .str.strip().str.casefold()"
 )
 # The reasons for users without a value, by metric; the other metrics need a relevant row.
 WHY = {"auc": "no relevant row, or no other", "fall_out": "only relevant rows"}

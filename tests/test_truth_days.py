@@ -164,3 +164,14 @@ def test_days_as_they_are_written(written):
     )
     with pytest.raises(RecframeError, match="the rows have 'tag' too"):
         one.rec(truth=truth).mean("recall@1")
+
+
+def test_days_as_models():
+    """Days that are models are asked about too if truth has them."""
+    truth = PAIRS.iloc[[0, 4]].assign(day=DAYS)
+    with pytest.raises(RecframeError, match="the rows have 'day' too, and it divides"):
+        ROWS.rec(truth=pd.concat([truth, truth.assign(item=3, day=DAYS[::-1])]), model="day").mean(
+            "mrr"
+        )
+    every = ROWS.rec(truth=truth, model="day", truth_user="user").mean("mrr")
+    assert DAYS == every.index.tolist()

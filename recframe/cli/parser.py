@@ -91,7 +91,10 @@ class Parser(argparse.ArgumentParser):
         }
         text = str(error)
         if not error.answers.keys().isdisjoint(TEXT_ANSWERS):
-            text += "\nNo flag converts ids. In Python, recframe.read_qrels reads ids as text."
+            text += (
+                "\nNo flag converts ids. In Python, recframe.read_qrels reads ids of TREC files "
+            )
+            text += "as text; of other files, write ids alike, all as text or all as numbers."
         if not answers:
             return text
         others, is_value = list[str](), False

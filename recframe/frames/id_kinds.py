@@ -168,7 +168,10 @@ def _unify(kinds: dict[str, Any], ids: str) -> str:
     for convertible, call in CONVERSIONS:
         if kinds.keys() <= convertible:
             return call.format(ids)
-    has_floats = infer_dtype(kinds.get(NUMBERS, ())) in FLOATS  # The text of 1.0 is not "1".
+    # The text of 1.0 is not "1".
+    texts = [text for text in kinds.get(TEXT, ())[:N_TEXTS] if isinstance(text, str)]
+    has_floats = infer_dtype(kinds.get(NUMBERS, ())) in FLOATS
+    has_floats |= any(text.endswith(".0") for text in texts)
     return f"{ids}.astype(str)" + (".str.removesuffix('.0')" if has_floats else "")
 
 

@@ -265,15 +265,20 @@ def _match_near(ids: pd.Index[Any], among: pd.Index[Any]) -> Array:
 
 
 def _simplify_ids(ids: pd.Index[Any]) -> pa.Array | None:
-    """Return ids in lower case, without spaces at the ends and zeros at the front; None if no text.
+    """Return ids in lower case, without spaces at the ends, zeros at the front and a .0 at the end.
+
+    Return None if they are no text.
 
     If only simplified ids are equal, they were probably written differently by mistake.
-    `files.blocks.hash_users` and `spark.results` bring such ids together in the same way.
+    `files.blocks.hash_users` and `spark.results` bring such ids together, but for those with .0.
     """
     text = None if ids.nlevels > 1 or len(ids) == 0 else read_text(unwrap_ids(ids))
     if text is None:
         return None
     simple = pc.utf8_ltrim(pc.utf8_lower(pc.utf8_trim_whitespace(text)), "0")
+    is_float = pc.ends_with(simple, ".0")  # Numbers are written so next to nulls.
+    if is_float.true_count:
+        simple = pc.if_else(is_float, pc.utf8_slice_codeunits(simple, 0, -2), simple)
     return simple.cast(pa.large_string())
 
 

@@ -7,6 +7,8 @@ import re
 from collections.abc import Hashable
 from contextlib import suppress
 from dataclasses import replace
+from glob import has_magic
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -103,15 +105,24 @@ def _load_file(name: str, source: Any) -> pd.DataFrame:
         both = zip(frames, parts, strict=True)
         return pd.concat([one.assign(**{OF_FILES: part}) for one, part in both])
     store = first.place.store
-    rows = None if others else open_rows(first.path, first.place.open_stream)
+    is_pattern = has_magic(path) and not (store.is_here and Path(without_file(path)).exists())
+    keys = [one.place.key for one in listed]
+    opened = [open_rows(one.path, one.place.open_stream) for one in listed]
+    rows = None if None in opened else opened
+    folders = [part for one in listed for part in Path(one.path).parent.parts if "=" in part]
+    if rows and others and folders:
+        raise RecframeError(
+            f"folders that name columns, such as {quote(folders[0])}, must hold parquet files. "
+            "Write them so, or one file with all columns."
+        )
     with unchanged(listed):
         if store.is_here:
-            return _read_local(name, without_file(path), rows)
+            return _read_local(name, without_file(path), rows, keys if is_pattern else None)
         key = listings.place(path).key
         with store.reaching(key):
             if store.is_web or first.is_given:
                 return _read_all(rows, first.place.open())
-            return _read_all(rows, key, store.filesystem)
+            return _read_all(rows, keys if is_pattern else key, store.filesystem)
 
 
 def _read_delta(log: Any) -> pd.DataFrame:
@@ -126,15 +137,17 @@ def _read_delta(log: Any) -> pd.DataFrame:
         raise RecframeError(f"cannot read {show_path(log)}: {reason}") from error
 
 
-def _read_local(name: str, path: str, rows: Any) -> pd.DataFrame:
-    """Return the rows of files on this machine, or raise with the call of pandas that may help."""
+def _read_local(name: str, path: str, rows: Any, keys: list[str] | None) -> pd.DataFrame:
+    """Return the rows of files on this machine, or raise with the call of pandas that may help.
+
+    The keys are the files that a pattern matches, None if the path is none.
+    """
     try:
-        return _read_all(rows, path)
+        return _read_all(rows, keys or path)
     except (pa.ArrowException, *DAMAGE) as error:
-        is_missing = isinstance(error, FileNotFoundError)  # Arrow takes a pattern as a name.
-        call = "" if rows or is_missing else find_reader(path, quote(path))
+        call = "" if rows else find_reader(path, quote(path))
         remedy = f". Pass {name}={call}, or write it as parquet." if call else ""
-        reason = "no such file" if is_missing else str(error).partition("\n")[0].rstrip(".")
+        reason = str(error).partition("\n")[0].rstrip(".")
         if not isinstance(error, OSError | ValueError):  # The text alone says little.
             reason = f"{type(error).__name__}: {reason}"
         raise RecframeError(f"cannot read {show_path(path)}: {shorten(reason)}{remedy}") from error
@@ -303,7 +316,8 @@ def find_times(
     """Return the labels of times that truth and the rows share: by name, or columns of days."""
     if not (of_truth.users and is_infer(options.truth_user)):
         return []
-    both = [label for label in list_labels(truth, of_truth.labels) if label in columns.others]
+    of_rows = {*columns.others, columns.model}
+    both = [label for label in list_labels(truth, of_truth.labels) if label in of_rows]
     are_named = {label: is_time(label) and not is_of_row(label) for label in both}
     return [label for label in both if are_named[label] or _are_days(get_column(truth, label))]
 

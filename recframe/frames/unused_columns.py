@@ -220,7 +220,8 @@ def check_unit(places: Sequence[pd.DataFrame], label: Hashable, columns: Columns
             f"unit: rankings of one {quote(label)} are not independent, and {n_again:,} of "
             f"{len(values):,} that were looked at have several. Pass unit={quote(label)} to "
             "count the mean of each one's rankings as one value, or unit=None to "
-            "count each ranking by itself."
+            "count each ranking by itself.",
+            {"unit": Choice([label, None])},
         )
 
 

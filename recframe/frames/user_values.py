@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recframe.errors import RecframeError, quote
+from recframe.errors import Choice, RecframeError, quote
 from recframe.frames.ids import as_users, look_up_ids
 from recframe.frames.interactions import Interactions
 from recframe.frames.names import find_role, get_column, is_infer, is_same
@@ -112,7 +112,8 @@ def find_units(rankings: pd.Index[Any], unit: Any) -> Array | None:
             raise RecframeError(
                 f"unit: rankings of one {name} are not independent: {again}. Pass "
                 f"unit={quote(name)} to count the mean of each one's rankings as one value, or "
-                "unit=None to count each ranking by itself."
+                "unit=None to count each ranking by itself.",
+                {"unit": Choice([name, None])},
             )
     return None
 

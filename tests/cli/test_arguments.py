@@ -345,3 +345,20 @@ def test_usage_that_is_nearly_right(words, message, capsys):
     with pytest.raises(SystemExit, match="2"):
         main(words)
     assert message in capsys.readouterr().err
+
+
+def test_the_unit_is_a_flag(tmp_path, capsys):
+    """Rankings of a user on several days ask for the unit, with the flag of each answer."""
+    rows = [
+        (day, user, item, (user * 7 + item * 3 + day) % 11)
+        for day in (1, 2)
+        for user in range(5)
+        for item in range(3)
+    ]
+    path = str(tmp_path / "rows.parquet")
+    frame = pd.DataFrame(rows, columns=["date", "user", "item", "score"])
+    frame.assign(relevant=frame["item"] == frame["user"] % 3).to_parquet(path)
+    words = ["evaluate", path, "-m", "recall@2", "--user", "date", "--user", "user", "--summary"]
+    assert 1 == main(words)
+    assert "--unit COLUMN  # --unit: 'user' or --no-unit" in capsys.readouterr().err
+    assert 0 == main([*words, "--unit", "user"])

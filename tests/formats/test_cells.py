@@ -40,7 +40,7 @@ def parse(cells, monkeypatch=None):
     if monkeypatch is not None:
         monkeypatch.setattr("recframe.text_types.FIRST_BLOCK", 4)
     rows = open_rows("x.csv", lambda: io.BytesIO(data.encode()))
-    return read_whole(rows, lambda _: monkeypatch is not None)["id"]
+    return read_whole([rows], lambda _: monkeypatch is not None)["id"]
 
 
 @pytest.mark.parametrize("cells", COLUMNS)

@@ -16,7 +16,7 @@ def read(name, data, types=None):
     """Return the columns of a file with this name and content, read at once or in blocks."""
     rows = open_rows(name, lambda: io.BytesIO(data))
     if types is None:
-        return read_whole(rows, lambda _: False).to_pydict()
+        return read_whole([rows], lambda _: False).to_pydict()
     batches = list(rows.iter_batches(rows.read_schema().names, types))
     schema = types.complete(rows.read_schema())
     return pa.Table.from_batches([convert_all(one, schema) for one in batches]).to_pydict()

@@ -431,3 +431,43 @@ def test_one_item_in_all_rows(relevance):
     with pytest.raises(RecframeError, match="item=1 must be the column of items, but has 0 in all"):
         rows.rec(truth=truth, **columns).mean("recall@2")
     assert len(rows.rec(truth=truth, truth_item=2, **columns).mean("recall@2"))
+
+
+WRITE = {
+    "csv": lambda frame, path: frame.to_csv(path, index=False),
+    "jsonl": lambda frame, path: frame.to_json(path, orient="records", lines=True),
+    "parquet": lambda frame, path: frame.to_parquet(path),
+    "feather": lambda frame, path: frame.to_feather(path),
+}
+
+
+@pytest.mark.parametrize("where", ["", "*.{}", "[ab].*"])
+@pytest.mark.parametrize("ending", WRITE)
+def test_truth_of_several_files(ending, where, tmp_path):
+    """Truth may be a folder or a pattern; a column has one type in all its files."""
+    for name, item in {"a": "101", "b": "A8"}.items():
+        WRITE[ending](pd.DataFrame({"user": [1], "item": [item]}), tmp_path / f"{name}.{ending}")
+    rows = pd.DataFrame({"user": 1, "item": ["101", "007", "A8"], "score": [3.0, 2, 1]})
+    found = rows.rec(truth=tmp_path / where.format(ending)).recall(k=2)
+    assert [0.5] == found["score"].tolist()
+
+
+def test_folders_of_text_files_that_name_columns(tmp_path):
+    """Text files in folders that name columns are refused as truth: the columns would be lost."""
+    for day in (1, 2):
+        folder = tmp_path / f"day={day}"
+        folder.mkdir()
+        WRITE["csv"](pd.DataFrame({"user": [1], "item": [day]}), folder / "a.csv")
+    rows = pd.DataFrame({"user": [1, 1], "item": [1, 2], "score": [2.0, 1]})
+    with pytest.raises(RecframeError, match="truth: folders that name columns, such as 'day=1'"):
+        rows.rec(truth=tmp_path).recall(k=1)
+
+
+def test_ids_written_as_floats_are_noted():
+    """Ids of truth that match but for .0 at their ends are noted."""
+    rows = pd.DataFrame({"user": [1, 1, 2], "item": ["101", "A8", "102"], "score": [2.0, 1, 1]})
+    truth = pd.DataFrame({"user": [1, 1, 2], "item": ["101.0", "A8", "102"]})
+    with pytest.warns(
+        recframe.RecframeWarning, match=r"1 of the pairs .* or \.0 at the end of ids"
+    ):
+        assert [0.5, 1.0] == rows.rec(truth=truth, short="pad").recall(k=2)["score"].tolist()
