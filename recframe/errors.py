@@ -10,6 +10,8 @@ from numbers import Real
 from types import TracebackType
 from typing import Any, NamedTuple, TypeGuard
 
+import numpy as np
+
 MAX_QUOTED = 300  # characters of one value
 MOST_CANDIDATES = 12  # a message lists no more of them for one role
 # Parts of a URI that may be secret. A password may have a slash.
@@ -31,6 +33,8 @@ def quote(value: object) -> str:
     """Return the repr of a value on one line, cut if it is long."""
     if value is ...:  # A pasted call has it where the caller has to choose.
         return "... (it stands for your choice)"
+    if isinstance(value, np.number | np.bool_):
+        value = value.item()
     try:
         text = _REPR.repr(value)
     except Exception:  # an integer with too many digits, or a class whose repr fails

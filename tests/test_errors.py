@@ -1,5 +1,6 @@
 """Messages quote any value on one short line."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -47,3 +48,9 @@ def test_control_signs_are_escaped():
             return "\x1b[31mred"
 
     assert r"\x1b[31mred" == quote(Red())
+
+
+def test_numbers_of_numpy_are_written_as_those_of_python():
+    """Messages show numbers of NumPy without their types."""
+    for value in (np.int64(2), np.float32(0.5), np.bool_(True)):
+        assert repr(value.item()) == quote(value)

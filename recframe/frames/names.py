@@ -21,6 +21,7 @@ from recframe.kernel.threads import Array
 from recframe.options import INFER, is_key
 
 SHOWN = 12  # labels in a message
+NUMBER_AS_NAME = re.compile(r"\s*-?(\d+(\.\d*)?|\.\d+)([eE]-?\d+)?\s*")
 TYPE_OR_SEPARATOR = re.compile(r":(token|float)(_seq)?$|[\s_.-]")
 
 
@@ -133,6 +134,14 @@ def list_labels(frame: pd.DataFrame, taken: Iterable[Hashable] = ()) -> list[Has
     """Return the labels of all columns and named index levels, without those taken."""
     named = [name for name in frame.index.names if name is not None]
     return remove_labels([*frame.columns, *named], taken)
+
+
+def list_values(labels: Iterable[Hashable]) -> list[str]:
+    """Return labels that are numbers, as of a file without a header, none if most are names."""
+    labels = list(labels)
+    values = [one for one in labels if isinstance(one, str) and NUMBER_AS_NAME.fullmatch(one)]
+    n_named = sum(find_role(label) is not None for label in labels)
+    return values if len(values) > n_named and 3 * len(values) >= len(labels) else []
 
 
 def check_label(frame: pd.DataFrame, role: str, *labels: Hashable) -> None:

@@ -1,6 +1,5 @@
 """The refusal of open roles: the candidates, the options that answer, and other advice."""
 
-import re
 from collections.abc import Hashable, Mapping
 from typing import Any
 
@@ -15,6 +14,7 @@ from recframe.frames.names import (
     is_infer,
     list_fields,
     list_labels,
+    list_values,
     may_be_item,
     plain_name,
     remove_labels,
@@ -121,9 +121,8 @@ def _list_hints(frame: pd.DataFrame, roles: Roles, answers: Mapping[str, Any]) -
 def _advise_header(frame: pd.DataFrame, roles: Roles) -> tuple[str, dict[str, Any]]:
     """Return advice for a frame whose labels look like values, as of a file without a header."""
     labels = list_labels(frame)
-    number = re.compile(r"\s*-?\d+(\.\d+)?([eE]-?\d+)?\s*")
-    values = [label for label in labels if isinstance(label, str) and number.fullmatch(label)]
-    if len(values) <= sum(map(bool, map(find_role, labels))) or 3 * len(values) < len(labels):
+    values = list_values(labels)
+    if not values:
         return "", {}
     of_rows = "score" in roles  # `scan` has no names for truth.
     names = ["user", "item", *["score"] * of_rows, "relevant"][: len(labels)]

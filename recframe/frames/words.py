@@ -13,7 +13,7 @@ MEANINGS_OF_WORDS = {
     "mae perplexity dissimilarity penalty",
     # A score with one of these words next to it is seldom the score of a model.
     "no model": "z t credit fico risk review sentiment quality relevance true gold target human",
-    "statistic": "n num count std stddev stderr var variance diff delta upper lower",
+    "statistic": "n num count std stddev stderr var variance diff delta upper lower max min",
     # After "score" these words say that the column tells something about a score, as times do.
     "about scores": "id name type kind source model version flag reason label change threshold "
     "cutoff bin bucket decile quantile percentile pct",

@@ -126,3 +126,14 @@ def test_the_option_is_a_flag():
     """Values other than True and False are refused."""
     with pytest.raises(recframe.RecframeError, match="union_by_name must be True or False, but is"):
         recframe.scan("x.parquet", union_by_name="score")
+
+
+def test_a_later_file_without_a_header(tmp_path):
+    """A part whose first row is no header is named, and no flag is proposed that loses its rows."""
+    (tmp_path / "a.csv").write_text("user,item,score,relevant\n1,1,.9,1\n1,2,.1,0\n")
+    (tmp_path / "b.csv").write_text("2,1,.1,1\n2,2,.9,0\n")
+    with pytest.raises(
+        recframe.RecframeError, match=r"b\.csv looks like values \('2', "
+    ) as refused:
+        recframe.scan(tmp_path).mean("recall@1")
+    assert {} == refused.value.answers
