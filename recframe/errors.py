@@ -33,7 +33,7 @@ def quote(value: object) -> str:
     """Return the repr of a value on one line, cut if it is long."""
     if value is ...:  # A pasted call has it where the caller has to choose.
         return "... (it stands for your choice)"
-    if isinstance(value, np.number | np.bool_):
+    if isinstance(value, np.number):
         value = value.item()
     try:
         text = _REPR.repr(value)
