@@ -105,7 +105,8 @@ def test_the_order_of_rows_changes_no_bit(rows, seed):
     labels = ["diversity(genre)@2", "diversity(vector)@5", "diversity(third)@3", "share(price)@2"]
     shuffled = frame.sample(frac=1, random_state=seed)
     for ties in ("expected", "best", "worst"):
-        options = {"ties": ties, "short": "pad", "missing": "unranked"}
+        options = {"user": "user", "model": None, "ties": ties, "short": "pad"}
+        options["missing"] = "unranked"
         table, other = (each.rec(**options).evaluate(labels) for each in (frame, shuffled))
         pd.testing.assert_frame_equal(table, other, check_exact=True)
         for label in labels:
