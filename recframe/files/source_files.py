@@ -12,7 +12,7 @@ from recframe.errors import MissingColumnError, RecframeError, quote, shorten, s
 from recframe.files.limits import TemporaryRows
 from recframe.files.trec import find_trec
 from recframe.formats import PARQUET, RowSource, convert_all, find_format
-from recframe.frames.names import list_values, shown
+from recframe.frames.names import list_numeric_names, shown
 from recframe.other_tables import find_reader
 from recframe.stores.store import NOWHERE, Location, Part
 
@@ -149,7 +149,7 @@ def naming_file(path: str) -> Iterator[None]:
 def check_names(names: Iterable[str], schema: pa.Schema, path: str) -> None:
     """Raise if a file lacks one of these columns of another file."""
     for name in names:
-        if name not in schema.names and (values := list_values(schema.names)):
+        if name not in schema.names and (values := list_numeric_names(schema.names)):
             raise RecframeError(
                 f"the first row of {show_path(path)} looks like values ({shown(values)}), not like "
                 "names. Write a header before it."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from glob import has_magic
@@ -87,7 +87,6 @@ def load_frame(name: str, source: Any, options: Options | None = None) -> pd.Dat
 def _load_file(name: str, source: Any) -> pd.DataFrame:
     """Return the rows of files as a frame, or raise if one cannot be read."""
     # A call with frames alone does not load the modules for files.
-    from recframe.formats import open_rows
     from recframe.stores import ENVIRONMENT, PathWithAccess, without_file
     from recframe.stores.listings import Listing
     from recframe.stores.store import unchanged
@@ -107,14 +106,7 @@ def _load_file(name: str, source: Any) -> pd.DataFrame:
     store = first.place.store
     is_pattern = has_magic(path) and not (store.is_here and Path(without_file(path)).exists())
     keys = [one.place.key for one in listed]
-    opened = [open_rows(one.path, one.place.open_stream) for one in listed]
-    rows = None if None in opened else opened
-    folders = [part for one in listed for part in Path(one.path).parent.parts if "=" in part]
-    if rows and others and folders:
-        raise RecframeError(
-            f"folders that name columns, such as {quote(folders[0])}, must hold parquet files. "
-            "Write them so, or one file with all columns."
-        )
+    rows = _open_all(listed)
     with unchanged(listed):
         if store.is_here:
             return _read_local(name, without_file(path), rows, keys if is_pattern else None)
@@ -123,6 +115,22 @@ def _load_file(name: str, source: Any) -> pd.DataFrame:
             if store.is_web or first.is_given:
                 return _read_all(rows, first.place.open())
             return _read_all(rows, keys if is_pattern else key, store.filesystem)
+
+
+def _open_all(listed: Sequence[Any]) -> list[Any] | None:
+    """Return the rows of files, None for parquet; raise if their folders would be lost."""
+    from recframe.formats import open_rows
+
+    opened = [open_rows(one.path, one.place.open_stream) for one in listed]
+    if None in opened:
+        return None
+    folders = [part for one in listed for part in Path(one.path).parent.parts if "=" in part]
+    if len(opened) > 1 and folders:
+        raise RecframeError(
+            f"folders that name columns, such as {quote(folders[0])}, must hold parquet files. "
+            "Write them so, or one file with all columns."
+        )
+    return opened
 
 
 def _read_delta(log: Any) -> pd.DataFrame:

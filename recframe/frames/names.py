@@ -136,7 +136,7 @@ def list_labels(frame: pd.DataFrame, taken: Iterable[Hashable] = ()) -> list[Has
     return remove_labels([*frame.columns, *named], taken)
 
 
-def list_values(labels: Iterable[Hashable]) -> list[str]:
+def list_numeric_names(labels: Iterable[Hashable]) -> list[str]:
     """Return labels that are numbers, as of a file without a header, none if most are names."""
     labels = list(labels)
     values = [one for one in labels if isinstance(one, str) and NUMBER_AS_NAME.fullmatch(one)]

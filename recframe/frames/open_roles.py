@@ -14,7 +14,7 @@ from recframe.frames.names import (
     is_infer,
     list_fields,
     list_labels,
-    list_values,
+    list_numeric_names,
     may_be_item,
     plain_name,
     remove_labels,
@@ -121,7 +121,7 @@ def _list_hints(frame: pd.DataFrame, roles: Roles, answers: Mapping[str, Any]) -
 def _advise_header(frame: pd.DataFrame, roles: Roles) -> tuple[str, dict[str, Any]]:
     """Return advice for a frame whose labels look like values, as of a file without a header."""
     labels = list_labels(frame)
-    values = list_values(labels)
+    values = list_numeric_names(labels)
     if not values:
         return "", {}
     of_rows = "score" in roles  # `scan` has no names for truth.

@@ -259,15 +259,14 @@ def _check_other(seen: SeenRows, label: Hashable, columns: Columns, options: Opt
         )
         raise _lists_error(label, columns, reason)
     if are_models:
-        least_share = 2 if is_flag_of_model else 1 if is_of_item else NEARLY
-        _check_models(seen, label, columns, least_share)
+        _check_models(seen, label, columns, is_of_item=is_of_item)
 
 
-def _check_models(seen: SeenRows, label: Hashable, columns: Columns, least_share: float) -> None:
+def _check_models(seen: SeenRows, label: Hashable, columns: Columns, *, is_of_item: bool) -> None:
     """Raise if all users have equally many rows of each value.
 
-    Note values that have as many rows of the least share of users, and perhaps more of one value
-    than of another.
+    Note values that have as many rows of nearly all users, of all if the item decides them, and
+    perhaps more of one value than of another. Booleans are not noted.
     """
     codes, values = seen.factorize(label)
     n_users, n_values = int(seen.user.max()) + 1, len(values)
@@ -278,7 +277,8 @@ def _check_models(seen: SeenRows, label: Hashable, columns: Columns, least_share
     n_rows = np.bincount(cells, counts, n_users * n_values).reshape(n_users, n_values)
     if (n_rows == n_rows[:, :1]).all():
         raise _models_error(label, columns, values)
-    if np.mean(n_rows == np.median(n_rows, axis=0)) >= least_share:
+    share = np.mean(n_rows == np.median(n_rows, axis=0))
+    if share >= (1 if is_of_item else NEARLY) and values.dtype.kind != "b":
         note(**{f"models:{quote(label)}": 1})
 
 

@@ -119,18 +119,7 @@ def read_scores(
     missing = None if np.isfinite(worst) else find_missing(score, options, is_low_best)
     if missing is not None and missing.any():
         if options.missing == "raise" and not lenient:
-            nulls, what = find_nulls(score), "null"
-            if not nulls.any():
-                nulls, what = missing, "inf" if is_low_best else "-inf"
-            remedy = (
-                "Pass missing='unranked' to leave them out of this ranking only (as where lists of "
-                "models differ), or missing='drop' to remove these rows, for every score."
-            )
-            if what == "-inf":
-                remedy += " min_score=-inf ranks them last."
-            raise null_error(
-                f"score={quote(score.name)}:", nulls, remedy, what, {"missing": "unranked"}
-            )
+            raise _missing_error(score, missing, is_low_best)
         is_ranked = ~missing
         values = _scatter(read_numbers(score[is_ranked], "score"), is_ranked)
     else:
@@ -153,6 +142,21 @@ def read_scores(
         # The negative of the lowest integer overflows, but the complement does not.
         values = ~values if values.dtype.kind in "iu" else -values
     return values, is_ranked
+
+
+def _missing_error(score: pd.Series, missing: Array, is_low_best: bool) -> RecframeError:
+    """Return the refusal of scores that are null, or that are infinite and mask their rows."""
+    nulls, what = find_nulls(score), "null"
+    if not nulls.any():
+        nulls, what = missing, "inf" if is_low_best else "-inf"
+    remedy = (
+        "Pass missing='unranked' to leave them out of this ranking only (as where lists of models "
+        "differ), or missing='drop' to remove these rows, for every score."
+    )
+    if what == "-inf":
+        remedy += " min_score=-inf ranks them last."
+    answer = {"missing": "unranked"}
+    return null_error(f"score={quote(score.name)}:", nulls, remedy, what, answer)
 
 
 def _check_masks(
