@@ -182,7 +182,7 @@ class RecframeWarning(UserWarning):
 
     * Lists are cut at k without truth.
     * Every ranked row is relevant.
-    * Ids of truth match except for case, spaces or zeros.
+    * Ids of truth match except for case, spaces, zeros or .0.
     * Scores are 1 to n for each user, as ranks are, in 100 rows or more without `ascending`.
 
     See Also

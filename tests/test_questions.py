@@ -357,8 +357,8 @@ def test_lists_of_digits_become_rows_and_text(sep, size):
 
 def test_what_does_not_depend_on_a_choice_is_answered():
     """An answer that no candidate changes is in the call; others are left out."""
-    hits = pd.DataFrame({"qid": [1, 1, 2], "_id": [7, 8, 7], "_index": 1, "_score": [3.0, 2, 1]})
-    hits = hits.assign(_index=range(3))
+    hits = pd.DataFrame({"qid": [1, 1, 2], "_id": [7, 8, 7], "_index": range(3)})
+    hits["_score"] = [3.0, 2, 1]
     truth = pd.DataFrame({"qid": [1, 2], "corpus_id": [8, 7], "score": [0, 2]})
     _, code = ask(lambda: hits.rec(truth=truth, short="pad").recall(k=1))
     assert "    item=...,  # '_id', '_index'\n" in code

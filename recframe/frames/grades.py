@@ -120,10 +120,8 @@ def _share_of_others(truth: pd.DataFrame, label: Hashable, columns: Columns) -> 
         pd.factorize(get_column(truth, one).iloc[:n_rows], use_na_sentinel=False)[0]
         for one in (labels[0], labels[-1], label)
     )
-    n_values, are_fractions = (
-        int(value.max(initial=-1)) + 1,
-        _are_fractions(get_column(truth, label)),
-    )
+    n_values = int(value.max(initial=-1)) + 1
+    are_fractions = _are_fractions(get_column(truth, label))
     if n_values == n_rows >= LEAST_REPEATED and not are_fractions:
         return -1
     for by in (user, item)[len(labels) == 1 :]:

@@ -24,10 +24,9 @@ from recframe.notes import note
 from recframe.options import Options
 
 MAX_GAIN = 2.0**900  # Sums of a user's gains or values stay far from overflow.
+MOST_GRADE, N_GRADES_SHOWN = 10, 20  # the highest grade of common scales; grades in a message
 # A score that masks rows is below MIN_MASK, and its distance to all other scores is more than FAR
 # times their range, which counts as MIN_SPAN or more.
-MOST_GRADE = 10  # the highest grade of common scales
-N_GRADES_SHOWN = 20
 MIN_MASK, FAR, MIN_SPAN = -100, 1_000, 0.5
 # The kinds of objects, as `infer_dtype` names them, that are numbers.
 NUMBER_OBJECTS = ("integer", "floating", "mixed-integer-float", "decimal", "empty")
@@ -126,8 +125,8 @@ def read_scores(
         values = read_numbers(score, "score")
     is_long = len(values) >= LEAST_RANKS and groups.n_groups < groups.n_rows
     if is_long and is_ranked is None and options.ties == "expected":
-        first = values[:LEAST_RANKS]  # They usually decide.
-        are_equal = (first == first[0]).all() and (values == first[0]).all()
+        # The first values usually decide.
+        are_equal = all((some == values[0]).all() for some in (values[:LEAST_RANKS], values))
         note(**{f"tied:{as_text(score.name)}": int(are_equal)})
     if options.min_score is not None:
         recommended = at_least(values, options.min_score)
@@ -153,10 +152,8 @@ def _missing_error(score: pd.Series, missing: Array, is_low_best: bool) -> Recfr
         "Pass missing='unranked' to leave them out of this ranking only (as where lists of models "
         "differ), or missing='drop' to remove these rows, for every score."
     )
-    if what == "-inf":
-        remedy += " min_score=-inf ranks them last."
-    answer = {"missing": "unranked"}
-    return null_error(f"score={quote(score.name)}:", nulls, remedy, what, answer)
+    remedy += " min_score=-inf ranks them last." * (what == "-inf")
+    return null_error(f"score={quote(score.name)}:", nulls, remedy, what, {"missing": "unranked"})
 
 
 def _check_masks(
@@ -303,8 +300,7 @@ def find_missing(score: pd.Series, options: Options, is_low_best: bool) -> Array
     """
     if np.isfinite(_find_worst(score, is_low_best)):
         return np.zeros(len(score), bool)
-    dtype = score.dtype
-    missing = find_nulls(score)
+    dtype, missing = score.dtype, find_nulls(score)
     are_objects = is_object_dtype(dtype) and infer_dtype(score) in NUMBER_OBJECTS
     if options.min_score is None and (dtype.kind == "f" or are_objects or _has_numbers(dtype)):
         present = score if not missing.any() else score[~missing]
