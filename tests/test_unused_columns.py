@@ -142,6 +142,23 @@ def test_lists_of_other_items_are_asked_about_with_truth(entry, name, shared, tm
     assert 12 == len(every)
 
 
+@pytest.mark.parametrize("entry", LOOKING)
+@pytest.mark.parametrize("name", ["event_id", "row_group", "index"])
+def test_lists_are_told_by_values_and_not_by_names(entry, name, tmp_path):
+    """A name such as event_id may be of a list as well as of a row."""
+    said = refuse(entry, part_by(ROWS["list"], name), tmp_path)
+    assert f"user=['{name}', 'user']" in said
+
+
+@pytest.mark.parametrize("name", ["search_id", "case"])
+def test_few_users_have_several_lists(name):
+    """If there are many lists, two users with several are enough to ask."""
+    rows = make_rows(n_users=30)
+    rows = rows[(rows["user"] < 3) | (rows["model"] == 0)].drop(columns="model")
+    said = refuse("frame", rows.rename(columns={"list": name}), None)
+    assert "and 3 of 30 users that were looked at have several" in said
+
+
 INNOCENT = {
     "ids of rows": range(len(ROWS)),
     "times": pd.to_datetime("2024-01-01") + pd.to_timedelta(ROWS["list"], "h"),
@@ -278,7 +295,15 @@ def test_a_column_of_models_may_be_of_rankings():
         rows.rec(short="pad").mean(METRIC)
 
 
-@pytest.mark.parametrize("make", [str, pd.Timestamp], ids=["text", "times"])
+DAYS = {
+    "text": str,
+    "times": pd.Timestamp,
+    "numbers": lambda day: int(day.replace("-", "")),
+    "seconds": lambda day: int(pd.Timestamp(day).timestamp()),
+}
+
+
+@pytest.mark.parametrize("make", DAYS.values(), ids=DAYS)
 @pytest.mark.parametrize("entry", ["frame", "Arrow", "Polars", "csv", "command line"])
 def test_lists_of_several_days(entry, make, tmp_path):
     """Lists of several days are asked about, if rows have relevance and no truth."""

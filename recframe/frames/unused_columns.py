@@ -65,10 +65,8 @@ def list_others(
         if roles[label] == "user":  # A session may be one of several lists of a user.
             others += [label] * (asks_unit or is_infer(options.user))
             continue
-        # Numbers of times and events divide nothing.
-        is_number = kind in "biu" and not (is_of_row(label) or is_time(label))
-        is_other = kind in "MOU" or (kind in "biuf" and is_flag(label))
-        others += [label] * (may_divide and (is_number or is_other))
+        is_flag_of_floats = kind == "f" and is_flag(label)
+        others += [label] * (may_divide and (kind in "biuMOU" or is_flag_of_floats))
         floats += [label] * (may_rank and kind == "f")
     others.sort(key=lambda label: kinds[label] in "iu")  # Texts first: numbers may be ranks.
     return others, floats
@@ -157,7 +155,7 @@ def check_others(
     for label in labels if user.max(initial=0) else ():
         if is_time(label):
             _check_times(seen, label, columns, options)
-        elif not is_of_row(label):
+        else:
             _check_other(seen, label, columns, options)
 
 
@@ -241,7 +239,8 @@ def _check_other(seen: SeenRows, label: Hashable, columns: Columns, options: Opt
         return
     are_lists = is_infer(options.user) and is_of_one and bool(np.mean(counts > 1) >= NEARLY)
     is_flag_of_model = values.dtype.kind == "b"  # An example is "reranked".
-    are_lists = are_lists and n_several > max(1, n_users // 2) and not is_flag_of_model
+    are_many = n_several > n_users // 2 or n_values >= MANY_CELLS
+    are_lists = are_lists and n_several > 1 and are_many and not is_flag_of_model
     least = 2 if columns.item is not None else n_values + 1  # Without items, values may be items.
     may_be_models = n_values <= N_VALUES_SEEN and not less_is_better(label)  # unlike a rank
     are_models = is_infer(options.model) and is_of_all and int(counts.min()) >= least

@@ -27,12 +27,12 @@ def _reached_directly(monkeypatch):
 
 @pytest.fixture(scope="session")
 def rows():
-    """Return 600 rows of 40 users on two days, with texts as ids."""
+    """Return 600 rows of 40 users with texts as ids, each user on one of two days."""
     rng = np.random.default_rng(3)
     users = [f"user {number:02}" for number in range(40)]
     frame = pd.DataFrame({"user": np.repeat(users, 15), "item": np.tile(np.arange(15), 40)})
     frame["score"], frame["relevant"] = rng.integers(0, 9, 600) / 8, rng.random(600) < 0.4
-    return frame.assign(day=np.arange(600) % 2 + 1)
+    return frame.assign(day=np.arange(600) // 15 % 2 + 1)
 
 
 @pytest.fixture(scope="session")
@@ -43,7 +43,8 @@ def folder(rows, tmp_path_factory):
     for number in range(4):
         path = runs / f"day={number % 2 + 1}" / f"{number} é.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
-        part = rows[number::4].drop(columns="day")
+        is_here = (rows["day"] == number % 2 + 1) & (rows.index % 2 == number // 2)
+        part = rows[is_here].drop(columns="day")
         part.to_parquet(path, row_group_size=40, index=False)
     (runs / "_SUCCESS").touch()
     (runs / "day=1" / ".note").touch()

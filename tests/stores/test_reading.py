@@ -26,7 +26,7 @@ from .conftest import SECRET
 METRICS = ["recall@3", "ndcg@3", "r_precision"]
 
 
-OF_TRUTH = ("truth", "truth_user", "exclude")
+OF_TRUTH = ("truth", "truth_user", "exclude", "population")
 
 
 def measure(source, **options):
@@ -138,12 +138,14 @@ def test_the_web(has_ranges, has_sizes, server, folder):
     server.has_ranges, server.has_sizes = has_ranges, has_sizes
     bucket = folder / "bucket"
     web = f"http://127.0.0.1:{server.port}/bucket"
-    here = measure(bucket / "runs/day=1", truth=bucket / "truth.parquet")
+    of_frame = {"population": "rows"}  # The file of truth has users of other days too.
+    here = measure(bucket / "runs/day=1", truth=bucket / "truth.parquet", **of_frame)
     for place in (
         f"{web}/runs/day=1/",
         [f"{web}/runs/day=1/{n} é.parquet?sig={n}" for n in (0, 2)],
     ):
-        pd.testing.assert_frame_equal(here, measure(place, truth=f"{web}/truth.parquet"))
+        there = measure(place, truth=f"{web}/truth.parquet", **of_frame)
+        pd.testing.assert_frame_equal(here, there)
 
 
 def test_a_web_server_that_is_not_there(server):
