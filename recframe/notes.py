@@ -248,8 +248,9 @@ KINDS: dict[str, tuple[str, str | Callable[[Facts, Any], str]]] = {
     ),
     "models": (
         "models",
-        "{labels} may hold models: users have about as many rows of each of its values as other "
-        "users; pass model={labels} to rank each by itself, or model=None",
+        "{labels} may tell models or lists apart: most users have several rows of several of its "
+        "values; pass model={labels}, or user=[{labels}, ...], to rank each by itself, or "
+        "model=None",
     ),
     "ties": (
         "lists_longer_for_ties",

@@ -198,12 +198,34 @@ def test_a_question_needs_two_users(kind):
 def test_models_of_nearly_as_many_rows_are_noted():
     """A column whose values have nearly equal numbers of rows by user is noted as models."""
     frame = part_by(WRITTEN["texts"](ROWS["model"]))
-    start = "'zzz' may hold models: users have about as many rows of each of its values as other"
+    start = "'zzz' may tell models or lists apart: most users have several rows of several of its"
 
     assert texts_of(frame.drop(index=5).rec.mean(METRIC))["models"].startswith(start)
     shorter = frame[(frame["zzz"] != "x-1") | (frame.index % N_ROWS > 0)]
     assert ["models"] == list(texts_of(shorter.rec.mean(METRIC)))
     assert [] == shorter.rec(model=None).mean(METRIC).notes
+
+
+def make_searches(n_words, share=0.8):
+    """Return rows of 20 users who searched three words each, with lists of different lengths."""
+    rng = np.random.default_rng(3)
+    rows = pd.DataFrame({"user": np.repeat(range(20), 24), "item": np.tile(range(24), 20)})
+    rows["item"] = rng.permuted(rows["item"].to_numpy().reshape(20, 24), axis=1).ravel()
+    words = [rng.choice(n_words, 3, replace=False) for _ in range(20)]
+    rows["keyword"] = np.repeat(["w" + str(word) for three in words for word in three], 8)
+    rows["score"], rows["relevant"] = rng.random(480), rng.random(480) < 0.2
+    return rows[rng.random(480) < share].reset_index(drop=True)
+
+
+@pytest.mark.parametrize("n_words", [3, 10])
+def test_texts_that_divide_the_rows_of_users_are_noted(n_words):
+    """A column of searched words may tell lists apart, whatever the lengths of lists."""
+    rows = make_searches(n_words)
+    assert ["models"] == list(texts_of(rows.rec.mean(METRIC)))
+    assert [] == rows.rec(user=["keyword", "user"]).mean(METRIC).notes
+    assert [] == rows.rec(model=None).mean(METRIC).notes
+    of_items = rows.assign(keyword="brand" + (rows["item"] % 5).astype(str))
+    assert [] == of_items.rec.mean(METRIC).notes
 
 
 def test_without_an_item_models_are_rankings():
@@ -339,6 +361,26 @@ def test_ranks_that_rise_with_scores(entry, tmp_path):
     for ascending, mean in ((True, 1.0), (False, 1 / 3)):
         assert mean == rows.rec(ascending=ascending).mean("mrr").loc["score", "mrr"]
     assert 1.0 == rows.assign(score=-rows["score"]).rec.mean("mrr").loc["score", "mrr"]
+
+
+@pytest.mark.parametrize("entry", ["frame", "Arrow", "Polars", "csv", "command line"])
+def test_ranks_that_contradict_scores(entry, tmp_path):
+    """Ranks of another order than that of scores are asked about, unless the order was seen."""
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"user": np.repeat(range(6), 5), "item": np.tile(range(5), 6)})
+    rows["score"], rows["relevant"] = rng.random(30), np.tile([1, 0, 0, 0, 0], 6)
+    by_score = rows.groupby("user")["score"].rank(ascending=False).astype(int)
+    other = rows.assign(rank=rows["item"] + 1)
+    assert "'rank' orders the rows otherwise than 'score'" in refuse(entry, other, tmp_path)
+    assert 1.0 == other.rec(score="rank", ascending=True).mean("mrr").loc["rank", "mrr"]
+    expected = rows.rec.mean("mrr").loc["score", "mrr"]
+    assert expected == other.rec(score="score").mean("mrr").loc["score", "mrr"]
+    for let_pass in (
+        rows.assign(rank=by_score),
+        rows.assign(rank=by_score, score=rows["score"].round(1)),  # ties
+        rows.assign(position=rows["item"] + 1),
+    ):
+        assert [] == let_pass.rec.mean("mrr").notes
 
 
 @pytest.mark.parametrize("names", [("v1.2.3", "v1.2.4"), ("BM25 + MiniLM rerank", "BM25 only")])

@@ -36,9 +36,9 @@ from recframe.frames.interactions import Interactions, read_interactions
 from recframe.frames.judgments import find_partitioned_columns
 from recframe.frames.list_frames import make_companion_rows
 from recframe.frames.names import get_column, is_infer, list_labels, remove_labels
+from recframe.frames.seen_rows import MOST_SEEN, MOST_WHOLE, take_places, take_users
 from recframe.frames.splits import check_splits, find_part
 from recframe.frames.tables import Make
-from recframe.frames.unused_columns import MOST_SEEN, MOST_WHOLE, take_places, take_users
 from recframe.notes import facts_noted, note
 from recframe.options import Options
 from recframe.stores import ENVIRONMENT, PathWithAccess

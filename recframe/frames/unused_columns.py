@@ -6,14 +6,13 @@ They are found by the values in rows at a few places, and not by their names.
 from __future__ import annotations
 
 import re
-import warnings
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import infer_dtype, is_numeric_dtype
+from pandas.api.types import infer_dtype
 
 from recframe.errors import DAMAGE, Choice, RecframeError, quote
 from recframe.frames.columns import Columns
@@ -22,20 +21,25 @@ from recframe.frames.names import (
     get_column,
     is_infer,
     list_fields,
+    plain_name,
     remove_labels,
     shown,
 )
 from recframe.frames.roles import list_truth_labels
+from recframe.frames.seen_rows import (
+    MOST_SEEN,
+    SeenRows,
+    concat_places,
+    factorize,
+    is_decided,
+)
 from recframe.frames.splits import check_splits, is_flag
-from recframe.frames.words import is_of_row, is_time, less_is_better, split_words
+from recframe.frames.words import is_time, less_is_better, split_words
 from recframe.kernel.grouping import combine
 from recframe.kernel.threads import Array
 from recframe.notes import note
 from recframe.options import Options
 
-MOST_SEEN = 1 << 12  # rows of a place; a smaller place has all rows of its users
-MOST_WHOLE = 1 << 16  # rows of all users that are looked at
-N_USERS_SEEN = 100  # users at each place of rows in memory
 N_VALUES_SEEN = 20  # the most values of a column of models
 MOST_RANKINGS = 20  # the most rankings of a unit; a tenant or a country has more
 MANY_CELLS = 20  # users times values: so many have equally many rows by no chance
@@ -72,76 +76,13 @@ def list_others(
     return others, floats
 
 
-def take_places(n_rows: int) -> list[slice]:
-    """Return the places whose rows are looked at: all rows if they are few, else three places."""
-    if n_rows <= MOST_SEEN:
-        return [slice(0, n_rows)]
-    starts = np.linspace(0, n_rows - MOST_SEEN, 3, dtype=int).tolist()
-    return [slice(start, start + MOST_SEEN) for start in starts]
-
-
-def take_users(ids: pd.Series) -> Array:
-    """Return the positions of all rows of some users, who have rows at one of three places.
-
-    If users have very many rows, only the first rows are returned.
-    """
-    if len(ids) <= MOST_SEEN:
-        return np.arange(len(ids))
-    places = [ids.iloc[place].drop_duplicates() for place in take_places(len(ids))]
-    users = pd.concat([one.head(N_USERS_SEEN) for one in places])
-    rows = np.flatnonzero(ids.isin(users))
-    if len(rows) > 3 * MOST_SEEN:  # Fewer users will do, but at least two.
-        codes, _ = pd.factorize(ids.iloc[rows])
-        n_before = np.bincount(codes).cumsum()
-        rows = rows[codes < max(2, int(np.searchsorted(n_before, 3 * MOST_SEEN)))]
-    return rows[:MOST_WHOLE]
-
-
-def _concat(places: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return the rows of all places."""
-    with warnings.catch_warnings():  # pandas 2 warns of columns without a value
-        warnings.simplefilter("ignore", FutureWarning)
-        return places[0] if len(places) == 1 else pd.concat(places)
-
-
-class SeenRows(NamedTuple):
-    """All rows of some users, and the user of each row as a code."""
-
-    frame: pd.DataFrame
-    user: Array
-
-    def factorize(self, label: Hashable) -> tuple[Array, pd.Index[Any]]:
-        """Return the codes and values of a column, none for unhashable cells."""
-        with suppress(*DAMAGE):
-            return _factorize(self.frame, label)
-        return np.empty(0, int), pd.Index([])
-
-    def count_cells(self, codes: Array, n_values: int) -> tuple[Array, Array, int]:
-        """Return each user's values as cells, their rows, and the users with several values.
-
-        A cell is one integer, from which the value is the remainder by `n_values`.
-        """
-        cells, counts = np.unique(self.user * n_values + codes, return_counts=True)
-        return cells, counts, int(np.count_nonzero(np.bincount(cells // n_values) > 1))
-
-    def list_steps(self, score: Hashable, values: pd.Index[Any], codes: Array) -> Array:
-        """Return how much integers rise from row to row of each user in order of scores."""
-        scores = get_column(self.frame, score)
-        if values.dtype.kind not in "biu" or not is_numeric_dtype(scores.dtype):
-            return np.empty(0)
-        order = np.lexsort((scores.to_numpy(float, na_value=np.nan), self.user))
-        steps: Array = np.diff(values.to_numpy(float, na_value=np.nan)[codes[order]])
-        of_users: Array = steps[np.diff(self.user[order]) == 0]
-        return of_users
-
-
 def check_others(
     places: Sequence[pd.DataFrame], labels: Sequence[Hashable], columns: Columns, options: Options
 ) -> None:
     """Raise if a column seems to hold the lists or models of two users or more."""
-    rows = _concat(places)
+    rows = concat_places(places)
     try:
-        user = combine(*(_factorize(rows, label)[0] for label in columns.users))
+        user = combine(*(factorize(rows, label)[0] for label in columns.users))
     except DAMAGE:  # Reading all rows refuses invalid ids.
         return
     check_splits(rows, labels, columns, options)
@@ -173,12 +114,12 @@ def check_classes(
     places: Sequence[pd.DataFrame], labels: Sequence[Hashable], columns: Columns
 ) -> None:
     """Raise if columns of fractions, such as probabilities, stand next to a score of classes."""
-    rows, score = _concat(places), columns.score_columns[0]
+    rows, score = concat_places(places), columns.score_columns[0]
     others = [one for one in labels if not is_time(one) and _may_rank(get_column(rows, one))]
     with suppress(*DAMAGE):  # Ids may be invalid.
         ids = [one for one in (*columns.users, columns.item) if one is not None]
-        by = [_factorize(rows, one)[0] for one in ids]
-        decided = [one for one in others if _is_decided(_factorize(rows, one)[0], by)]
+        by = [factorize(rows, one)[0] for one in ids]
+        decided = [one for one in others if is_decided(factorize(rows, one)[0], by)]
         others = remove_labels(others, decided if len(rows) >= MANY_ROWS else [])
     if others:
         raise RecframeError(
@@ -203,17 +144,17 @@ def check_unit(places: Sequence[pd.DataFrame], label: Hashable, columns: Columns
 
     The rows are all rows of some of the users in this column.
     """
-    rows = _concat(places)
+    rows = concat_places(places)
     rows = rows[get_column(rows, label).notna().to_numpy()]
     try:
-        user = combine(*(_factorize(rows, one)[0] for one in columns.users))
-        codes, values = _factorize(rows, label)
+        user = combine(*(factorize(rows, one)[0] for one in columns.users))
+        codes, values = factorize(rows, label)
     except DAMAGE:  # Cells may be unhashable.
         return
     of_rankings = np.unique(combine(user, codes)) % max(1, len(values))
     n_again = int(np.count_nonzero(np.bincount(of_rankings) > 1))
     are_few = len(of_rankings) <= MOST_RANKINGS * len(values)
-    if len(rows) and _is_decided(codes, [user]) and n_again > 1 and are_few:
+    if len(rows) and is_decided(codes, [user]) and n_again > 1 and are_few:
         raise RecframeError(
             f"unit: rankings of one {quote(label)} are not independent, and {n_again:,} of "
             f"{len(values):,} that were looked at have several. Pass unit={quote(label)} to "
@@ -224,7 +165,7 @@ def check_unit(places: Sequence[pd.DataFrame], label: Hashable, columns: Columns
 
 
 def _check_other(seen: SeenRows, label: Hashable, columns: Columns, options: Options) -> None:
-    """Raise if a column seems to hold lists or models; note one that may hold models.
+    """Raise if a column seems to hold lists or models; note one that may hold them.
 
     A value that the item decides, such as a brand, is a model only if many users have equally many
     rows of each: models may rank different items.
@@ -235,7 +176,11 @@ def _check_other(seen: SeenRows, label: Hashable, columns: Columns, options: Opt
         return
     cells, counts, n_several = seen.count_cells(codes, n_values)
     is_of_one, is_of_all = len(cells) == n_values, len(cells) >= NEARLY * n_users * n_values
+    is_text = values.dtype.kind not in "biu"  # Numbers may be features of rows.
     if not (is_of_one or is_of_all):
+        may_divide = is_text and is_infer(options.user) and is_infer(options.model)
+        if may_divide and not _are_times_or_texts(values, are_models=True):
+            note(**{f"models:{quote(label)}": int(_count_divided(seen, label, columns) > 0)})
         return
     are_lists = is_infer(options.user) and is_of_one and bool(np.mean(counts > 1) >= NEARLY)
     is_flag_of_model = values.dtype.kind == "b"  # An example is "reranked".
@@ -264,12 +209,13 @@ def _check_other(seen: SeenRows, label: Hashable, columns: Columns, options: Opt
 def _check_models(seen: SeenRows, label: Hashable, columns: Columns, *, is_of_item: bool) -> None:
     """Raise if all users have equally many rows of each value.
 
-    Note values that have as many rows of nearly all users, of all if the item decides them, and
-    perhaps more of one value than of another. Booleans are not noted.
+    Note texts, and numbers that have as many rows of nearly all users, perhaps more of one number
+    than of another. If the item decides values, note them only if all users have as many rows.
+    Booleans are not noted.
     """
     codes, values = seen.factorize(label)
     n_users, n_values = int(seen.user.max()) + 1, len(values)
-    steps = seen.list_steps(columns.score_columns[0], values, codes)
+    steps = seen.list_steps(columns.score_columns[0], label)
     if len(steps) and ((steps >= 0).all() or (steps <= 0).all()):
         return  # Numbers of pages rise or fall with the score of every user.
     cells, counts, _ = seen.count_cells(codes, n_values)
@@ -277,14 +223,15 @@ def _check_models(seen: SeenRows, label: Hashable, columns: Columns, *, is_of_it
     if (n_rows == n_rows[:, :1]).all():
         raise _models_error(label, columns, values)
     share = np.mean(n_rows == np.median(n_rows, axis=0))
-    if share >= (1 if is_of_item else NEARLY) and values.dtype.kind != "b":
+    least = 1 if is_of_item else NEARLY if values.dtype.kind in "iu" else 0
+    if share >= least and values.dtype.kind != "b":
         note(**{f"models:{quote(label)}": 1})
 
 
 def _is_decided_by(seen: SeenRows, codes: Array, label: Hashable) -> bool:
     """Return whether the item, or the relevance, of a row decides its value."""
     with suppress(*DAMAGE):  # Ids may be invalid.
-        return label is not None and _is_decided(codes, [_factorize(seen.frame, label)[0]])
+        return label is not None and is_decided(codes, [factorize(seen.frame, label)[0]])
     return False
 
 
@@ -293,36 +240,43 @@ def _check_times(seen: SeenRows, label: Hashable, columns: Columns, options: Opt
 
     A day such as the release of an item is decided by the item. Truth is asked about its own times.
     """
-    user, (codes, values) = seen.user, seen.factorize(label)
-    if len(values) < 2 or values.hasnans or not is_infer(options.user):
-        return
-    _, counts, n_several = seen.count_cells(codes, len(values))
-    n_users = int(user.max()) + 1
-    if np.mean(counts > 1) < NEARLY or n_several <= max(1, n_users // 2):
+    if not is_infer(options.user):
         return
     # Rows of truth do not know the day, so lists of different items are asked about too.
-    are_equal = (counts == counts[0]).all() and len(counts) >= MANY_CELLS
-    is_open = False
-    with suppress(*DAMAGE):  # Items may not be read, and ids may be invalid.
-        item, items = _factorize(seen.frame, columns.item)
-        relevant = [seen.factorize(columns.relevant)[0]] * (columns.relevant is not None)
-        # An item that a user has twice is asked about as such. Without items that users share,
-        # times may be those of documents.
-        is_once = len(np.unique(combine(user, item))) == len(item) > len(items)
-        by_item = _is_decided(codes, [item]) and not (are_equal and options.has_truth)
-        is_open = is_once and not (by_item or _is_decided(codes, relevant))
-    if is_open and not (options.has_truth and label in list_truth_labels(options)):
+    n_several = _count_divided(seen, label, columns, may_be_of_items=options.has_truth)
+    if n_several and not (options.has_truth and label in list_truth_labels(options)):
         reason = (
-            f"{n_several:,} of {n_users:,} users that were looked at have several rows at each of "
-            f"several values of {quote(label)}, as daily lists have"
+            f"{n_several:,} of {seen.user.max() + 1:,} users that were looked at have several rows "
+            f"at each of several values of {quote(label)}, as daily lists have"
         )
         raise _lists_error(label, columns, reason)
 
 
-def _factorize(frame: pd.DataFrame, label: Hashable) -> tuple[Array, pd.Index[Any]]:
-    """Return the values of a column as codes, and the value of each code."""
-    codes, values = pd.factorize(get_column(frame, label), use_na_sentinel=False)
-    return codes, pd.Index(values)
+def _count_divided(
+    seen: SeenRows, label: Hashable, columns: Columns, *, may_be_of_items: bool = False
+) -> int:
+    """Return the users with several rows at each of several values, 0 unless most users have them.
+
+    It is 0 too if items or relevance decide the value. If it `may_be_of_items`, items may decide
+    values of which all users have equally many rows.
+    """
+    codes, values = seen.factorize(label)
+    if len(values) < 2 or values.hasnans:
+        return 0
+    _, counts, n_several = seen.count_cells(codes, len(values))
+    n_users = int(seen.user.max()) + 1
+    if np.mean(counts > 1) < NEARLY or n_several <= max(1, n_users // 2):
+        return 0
+    are_equal = (counts == counts[0]).all() and len(counts) >= MANY_CELLS
+    with suppress(*DAMAGE):  # Items may not be read, and ids may be invalid.
+        item, items = factorize(seen.frame, columns.item)
+        # An item that a user has twice is asked about as such. Without items that users share,
+        # values may be those of documents.
+        is_once = len(np.unique(combine(seen.user, item))) == len(item) > len(items)
+        by_item = is_decided(codes, [item]) and not (are_equal and may_be_of_items)
+        by_relevance = _is_decided_by(seen, codes, columns.relevant)
+        return n_several if is_once and not (by_item or by_relevance) else 0
+    return 0
 
 
 def _are_times_or_texts(values: pd.Index[Any], *, are_models: bool) -> bool:
@@ -338,24 +292,29 @@ def _are_times_or_texts(values: pd.Index[Any], *, are_models: bool) -> bool:
     return all(map(MOMENT.fullmatch, first)) or are_texts
 
 
-def _is_decided(codes: Array, others: Iterable[Array]) -> bool:
-    """Return whether another column, with values that repeat, decides the values of a column."""
-    return any(len(np.unique(combine(by, codes))) == by.max() + 1 < len(by) for by in others)
-
-
 def _check_rank(seen: SeenRows, label: Hashable, columns: Columns, options: Options) -> None:
-    """Raise if the scores of all users rise with their ranks, as distances do."""
+    """Raise if the scores of all users rise with their ranks, as distances do, or contradict them.
+
+    Positions may be those that users saw, but ranks and scores should be of one ranking.
+    """
     score = columns.score_columns[0]
     if options.ascending is not None or len(columns.score_columns) > 1 or less_is_better(score):
         return
-    codes, values = seen.factorize(label)
-    steps = seen.list_steps(score, values, codes)
+    steps = seen.list_steps(score, label)
     if len(steps) >= LEAST_STEPS and (steps > 0).all():
         raise RecframeError(
             f"ascending: the scores of all users rise with {quote(label)}, as distances rise with "
             f"ranks. Pass ascending=True if the lowest {quote(score)} is the best, or False if "
             "the highest is.",
             {"ascending": True},
+        )
+    contradicts = seen.list_steps(score, label, falls=True) > 0
+    are_ranks = is_infer(options.score) and plain_name(label) == "rank" and (steps != 0).all()
+    if len(steps) >= LEAST_STEPS and are_ranks and np.mean(contradicts) > 1 - NEARLY:
+        raise RecframeError(
+            f"score: {quote(label)} orders the rows otherwise than {quote(score)}. Pass "
+            f"score={quote(label)} or score={quote(score)}, whichever is to be evaluated.",
+            {"score": Choice([score, label])},
         )
 
 

@@ -19,13 +19,13 @@ from recframe.errors import DAMAGE, RecframeError, quote
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.companions import read_judged
 from recframe.frames.names import get_column
+from recframe.frames.seen_rows import MOST_SEEN, take_users
 from recframe.frames.tables import (
     Make,
     MakeTable,
     tidy_columns,
 )
 from recframe.frames.truth import judge_frame
-from recframe.frames.unused_columns import MOST_SEEN, take_users
 from recframe.methods import RankingMethods
 from recframe.metrics.names import Metric
 from recframe.options import Options
