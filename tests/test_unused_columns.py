@@ -219,7 +219,7 @@ def make_searches(n_words, share=0.8):
 
 @pytest.mark.parametrize("n_words", [3, 10])
 def test_texts_that_divide_the_rows_of_users_are_noted(n_words):
-    """A column of searched words may tell lists apart, whatever the lengths of lists."""
+    """A column of searched words is noted, as lists of any length may belong to them."""
     rows = make_searches(n_words)
     assert ["models"] == list(texts_of(rows.rec.mean(METRIC)))
     assert [] == rows.rec(user=["keyword", "user"]).mean(METRIC).notes

@@ -1,4 +1,4 @@
-"""A sample of rows, whose values tell what a column may be."""
+"""Samples of rows, which tell what a column without a role may be."""
 
 from __future__ import annotations
 
