@@ -365,7 +365,7 @@ def test_ranks_that_rise_with_scores(entry, tmp_path):
 
 @pytest.mark.parametrize("entry", ["frame", "Arrow", "Polars", "csv", "command line"])
 def test_ranks_that_contradict_scores(entry, tmp_path):
-    """Ranks of another order than that of scores are asked about, unless the order was seen."""
+    """Ranks that order rows otherwise than scores are asked about, unless users saw that order."""
     rng = np.random.default_rng(0)
     rows = pd.DataFrame({"user": np.repeat(range(6), 5), "item": np.tile(range(5), 6)})
     rows["score"], rows["relevant"] = rng.random(30), np.tile([1, 0, 0, 0, 0], 6)

@@ -1,4 +1,4 @@
-"""Samples of rows, which tell what a column without a role may be."""
+"""Samples of rows, from which the meaning of a column without a role is found."""
 
 from __future__ import annotations
 
