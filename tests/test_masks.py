@@ -136,9 +136,41 @@ def test_scores_that_are_no_masks(frame):
     frame.rec.recall(k=1)
 
 
-def test_lowest_is_best_has_no_finite_masks():
-    """A low score is no mask if the lowest score is best."""
+def test_lowest_is_best():
+    """A low score is no mask if the lowest score is best, but a very high one is."""
     masked(-1e9).rec(ascending=True).recall(k=1)
+    for high in (1e9, 999):
+        with pytest.raises(RecframeError, match="looks like a mask, and is in 4 of 8") as refused:
+            masked(high).rec(ascending=True).recall(k=1)
+        assert "Set it to null, and pass missing='unranked'" in str(refused.value)
+
+
+@pytest.mark.parametrize("low", [-999, -9999, -1000])
+def test_marks_of_scores_that_spread(low):
+    """A mark of nines, or a power of ten, is asked about next to scores from 3 to 8 too."""
+    scores = [8.1, low, 3.2, low, 5.5, low, 4.0, low]
+    with pytest.raises(RecframeError, match=f"{low} looks like a mask") as refused:
+        masked(low, score=scores).rec.recall(k=1)
+    least = refused.value.answers["min_score"]
+    assert low < least < 3.2
+    rows = masked(low, score=scores)
+    rows.replace({low: -407.5}).rec.recall(k=1)  # a number like others, not far from them
+
+
+@pytest.mark.parametrize("entry", ["frame", "Arrow", "Polars", "parquet", "csv", "Dask"])
+@pytest.mark.parametrize("mark", [-1, 0])
+def test_marks_of_ranks(entry, mark, tmp_path):
+    """A rank of -1, or 0 for several rows of a user, would be the best, and is asked about."""
+    ranks = [1, 2, mark, mark, 1, mark, mark, 2]
+    rows = masked(0, score=ranks).rename(columns={"score": "rank"})
+    options = {"score": "rank", "ascending": True, "short": "pad"}
+    with pytest.raises(RecframeError) as refused:
+        ENTRY_POINTS[entry](rows, METRIC, options, tmp_path)
+    said = " ".join(str(refused.value).split())
+    assert f"score='rank': {mark} is in " in said
+    assert "rows, and would be the first rank of all" in said
+    rows = rows.assign(rank=[1, 2, 0, 0, 1, 0, 1, 2])  # ranks from 0
+    ENTRY_POINTS[entry](rows, METRIC, options, tmp_path)
 
 
 def test_from_topk_refuses_scores_that_are_not_known():

@@ -18,7 +18,7 @@ import recframe.scanned
 from recframe import RecframeError
 from recframe.cli import main
 from recframe.errors import say_where
-from recframe.frames.values import null_error
+from recframe.frames.value_errors import null_error
 
 ROWS = pd.DataFrame(
     {

@@ -26,7 +26,7 @@ from recframe.files.source_files import (
     open_file,
     plain_type,
 )
-from recframe.frames.values import REMOVE_ROWS
+from recframe.frames.value_errors import REMOVE_ROWS
 from recframe.kernel.threads import run_ahead
 from recframe.stores.listings import REQUESTS
 from recframe.stores.store import check_unchanged

@@ -12,7 +12,8 @@ import pyarrow.compute as pc
 from recframe.errors import RecframeError, quote
 from recframe.frames.list_columns import N_CELLS_SEEN, find_separator
 from recframe.frames.list_frames import join_chunks
-from recframe.frames.values import MAX_GAIN, Scores, find_nulls, null_error, read_numbers
+from recframe.frames.value_errors import null_error
+from recframe.frames.values import MAX_GAIN, Scores, find_nulls, read_numbers
 from recframe.kernel.threads import Array
 from recframe.options import Options
 

@@ -15,7 +15,8 @@ from pandas.api.types import is_integer_dtype
 from recframe.errors import RecframeError, quote, shorten
 from recframe.frames.id_kinds import ID_ERRORS, check_dtype, check_ids
 from recframe.frames.names import get_column
-from recframe.frames.values import find_nulls, null_error
+from recframe.frames.value_errors import null_error
+from recframe.frames.values import find_nulls
 from recframe.kernel.grouping import Groups, combine, find_range, invert, take_rows
 from recframe.kernel.threads import Array, in_batches, in_slices
 

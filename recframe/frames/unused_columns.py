@@ -34,7 +34,7 @@ from recframe.frames.seen_rows import (
     is_decided,
 )
 from recframe.frames.splits import check_splits, is_flag
-from recframe.frames.words import is_time, less_is_better, split_words
+from recframe.frames.words import is_time, less_is_better, means_rank
 from recframe.kernel.grouping import combine
 from recframe.kernel.threads import Array
 from recframe.notes import note
@@ -44,7 +44,6 @@ N_VALUES_SEEN = 20  # the most values of a column of models
 MOST_RANKINGS = 20  # the most rankings of a unit; a tenant or a country has more
 MANY_CELLS = 20  # users times values: so many have equally many rows by no chance
 FEW_SHARES, MANY_ROWS = 3, 20  # Probabilities have more distinct values in so many rows.
-RANKS = {"rank", "ranking", "position"}
 LEAST_STEPS = 6  # from row to row, so that ranks and scores do not agree by chance
 NEARLY = 0.9  # the share of values, or of users, that must show a pattern
 # Times as text and numbers: 2024-01-31, 20240131, 7:30, seconds since 1970 or fractions of them.
@@ -91,7 +90,7 @@ def check_others(
         is_complete = ~np.isin(user, user[[0, *ends[:-1], *(ends - 1)]])
         rows, user = rows[is_complete], pd.factorize(user[is_complete])[0]
     seen = SeenRows(rows, user)
-    for rank in [one for one in labels if not RANKS.isdisjoint(split_words(one))]:
+    for rank in filter(means_rank, labels):
         _check_rank(seen, rank, columns, options)
     for label in labels if user.max(initial=0) else ():
         if is_time(label):

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from contextlib import suppress
 from decimal import Decimal
 from numbers import Integral
-from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -18,6 +17,8 @@ import pyarrow as pa
 from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_object_dtype
 
 from recframe.errors import Choice, RecframeError, as_text, quote
+from recframe.frames.value_errors import mask_error, missing_error, null_error, numbers_error
+from recframe.frames.words import means_rank
 from recframe.kernel.grouping import Groups
 from recframe.kernel.threads import Array, in_slices
 from recframe.notes import note
@@ -25,14 +26,14 @@ from recframe.options import Options
 
 MAX_GAIN = 2.0**900  # Sums of a user's gains or values stay far from overflow.
 MOST_GRADE, N_GRADES_SHOWN = 10, 20  # the highest grade of common scales; grades in a message
-# A score that masks rows is below MIN_MASK, and its distance to all other scores is more than FAR
-# times their range, which counts as MIN_SPAN or more.
-MIN_MASK, FAR, MIN_SPAN = -100, 1_000, 0.5
+# A score that masks rows is 100 or more below 0, and its distance to all other scores is more than
+# FAR times their range, which counts as MIN_SPAN or more. A mark such as -999 may be nearer.
+MIN_MASK, FAR, FAR_MARK, MIN_SPAN = 100, 1_000, 10, 0.5
+MARK = re.compile(r"9{2,}|10{3,}|1e\+\d+")
+LEAST_RANKS = 30  # In fewer rows, scores may be 3, 2 and 1, or all equal, by chance.
 # The kinds of objects, as `infer_dtype` names them, that are numbers.
 NUMBER_OBJECTS = ("integer", "floating", "mixed-integer-float", "decimal", "empty")
-LEAST_RANKS = 100  # In fewer rows, scores may be 3, 2 and 1, or all equal, by chance.
-YES = {"yes", "y", "true", "t", "relevant", "positive", "1"}  # words that mean relevant
-REMOVE_ROWS = "Remove those rows, or pass missing='drop'."
+
 
 # The values of each score, the highest the best, and the rows that are ranked; None: all rows.
 Scores: TypeAlias = dict[Hashable, tuple[Array, Array | None]]
@@ -118,7 +119,7 @@ def read_scores(
     missing = None if np.isfinite(worst) else find_missing(score, options, is_low_best)
     if missing is not None and missing.any():
         if options.missing == "raise" and not lenient:
-            raise _missing_error(score, missing, is_low_best)
+            raise missing_error(score, find_nulls(score), missing, is_low_best)
         is_ranked = ~missing
         values = _scatter(read_numbers(score[is_ranked], "score"), is_ranked)
     else:
@@ -131,49 +132,58 @@ def read_scores(
     if options.min_score is not None:
         recommended = at_least(values, options.min_score)
         is_ranked = recommended if is_ranked is None else is_ranked & recommended
-    elif not (lenient or is_low_best):
-        low = worst if missing is None else values.min(initial=0)
-        if low < MIN_MASK:
-            _check_masks(score.name, values, is_ranked, low, groups)
-        if low in (0, 1) and options.ascending is None and len(values) >= LEAST_RANKS:
-            _note_ranks(score.name, values, int(low), groups)
+    elif not lenient:
+        lowest = values.max if is_low_best else values.min
+        worst = worst if missing is None else lowest(initial=0)
+        if abs(float(worst)) > MIN_MASK:
+            _check_masks(score.name, values, is_ranked, worst, groups, is_low_best)
+        if is_low_best and is_ranked is None:
+            _check_marks_of_ranks(score.name, values, groups)
+        elif worst in (0, 1) and options.ascending is None and len(values) >= LEAST_RANKS:
+            _note_ranks(score.name, values, int(worst), groups)
     if is_low_best:
         # The negative of the lowest integer overflows, but the complement does not.
         values = ~values if values.dtype.kind in "iu" else -values
     return values, is_ranked
 
 
-def _missing_error(score: pd.Series, missing: Array, is_low_best: bool) -> RecframeError:
-    """Return the refusal of scores that are null, or that are infinite and mask their rows."""
-    nulls, what = find_nulls(score), "null"
-    if not nulls.any():
-        nulls, what = missing, "inf" if is_low_best else "-inf"
-    remedy = (
-        "Pass missing='unranked' to leave them out of this ranking only (as where lists of models "
-        "differ), or missing='drop' to remove these rows, for every score."
-    )
-    remedy += " min_score=-inf ranks them last." * (what == "-inf")
-    return null_error(f"score={quote(score.name)}:", nulls, remedy, what, {"missing": "unranked"})
-
-
 def _check_masks(
-    label: Hashable, values: Array, is_ranked: Array | None, low: Any, groups: Groups
+    label: Hashable,
+    values: Array,
+    is_ranked: Array | None,
+    worst: Any,
+    groups: Groups,
+    is_low_best: bool,
 ) -> None:
-    """Raise if rows of several users have one score that is far below all others."""
-    is_low, numbers = values == low, values.astype(np.float64)
-    others = numbers[~is_low if is_ranked is None else is_ranked & ~is_low]
-    if len(others) == 0 or len(np.unique(groups.codes[is_low])) < 2:
+    """Raise if rows of several users have one score that is far worse than all others."""
+    is_worst, numbers = values == worst, values.astype(np.float64)
+    others = numbers[~is_worst if is_ranked is None else is_ranked & ~is_worst]
+    if len(others) == 0 or len(np.unique(groups.codes[is_worst])) < 2:
         return
     first, last = float(others.min()), float(others.max())  # Python floats overflow silently.
     span = max(last - first, MIN_SPAN)
-    if first - float(low) > FAR * span:
-        answer = math.floor(first - FAR / 2 * span)
+    distance = float(worst) - last if is_low_best else first - float(worst)
+    is_mark = MARK.fullmatch(f"{abs(float(worst)):g}") is not None
+    far = FAR_MARK if is_mark and distance <= FAR * span else FAR
+    if distance > far * span:
+        found = f"{worst:g} looks like a mask, and is in {is_worst.sum():,} of {len(values):,} rows"
+        found += f", next to scores from {first:g} to {last:g}"
+        least = None if is_low_best else math.floor(first - far / 2 * span)
+        raise mask_error(f"score={quote(label)}: {found}", least)
+
+
+def _check_marks_of_ranks(label: Hashable, values: Array, groups: Groups) -> None:
+    """Raise if -1 or a repeated 0, which would be the best rank, seems to mark rows unranked."""
+    best = values.min(initial=1)
+    if best not in (-1, 0) or not means_rank(label):
+        return
+    is_best = values == best
+    is_again = np.bincount(groups.codes[is_best]).max(initial=0) > 1
+    if best == -1 or is_again:
         raise RecframeError(
-            f"score={quote(label)}: {low:g} looks like a mask, and is in {is_low.sum():,} of "
-            f"{len(values):,} rows, next to scores from {first:g} to {last:g}. Pass "
-            f"min_score={quote(answer)} to leave these rows out of the ranking, as nulls are "
-            "by missing='unranked', or min_score=-inf to rank them last.",
-            {"min_score": answer},
+            f"score={quote(label)}: {best:g} is in {is_best.sum():,} of {len(values):,} rows, and "
+            "would be the first rank of all. If it marks rows that are not ranked, set it to null, "
+            "and pass missing='unranked'; else add 1 to all ranks."
         )
 
 
@@ -188,109 +198,6 @@ def _note_ranks(label: Hashable, values: Array, first: int, groups: Groups) -> N
     sums = np.bincount(groups.codes, values, groups.n_groups)
     if (sums == sizes * (sizes - 1 + 2 * first) / 2).all():
         note(**{f"ranks:{as_text(label)}": int(np.count_nonzero(sizes))})
-
-
-def _scatter(values: Array, has_value: Array) -> Array:
-    """Return values at the rows that have one, and 0 in all other rows."""
-    of_rows = np.zeros(len(has_value), values.dtype)
-    of_rows[has_value] = values
-    return of_rows
-
-
-def read_numbers(column: pd.Series, role: str) -> Array:
-    """Return the values of a column without nulls in its dtype, or raise if they are no numbers."""
-    if _has_numbers(column.dtype):
-        column = column.astype(column.cat.categories.dtype)
-    if pa.types.is_decimal(getattr(column.dtype, "pyarrow_dtype", pa.null())):
-        column = column.astype(object)
-    may_be_bool = role == "relevant" or role.endswith(" column")
-    kind = infer_dtype(column) if is_object_dtype(column.dtype) else ""
-    if kind in NUMBER_OBJECTS:
-        column = read_objects(column, role)
-    elif kind == "boolean" and may_be_bool:
-        column = column.astype(bool)
-    dtype = column.dtype
-    is_bool = is_bool_dtype(dtype)
-    is_number = is_numeric_dtype(dtype) and dtype.kind != "c"
-    if not (may_be_bool if is_bool else is_number):
-        raise _numbers_error(column, role, is_bool=is_bool)
-    if isinstance(dtype, np.dtype):
-        return column.to_numpy(dtype.newbyteorder("="))
-    return column.to_numpy(getattr(dtype, "numpy_dtype", None))
-
-
-def _numbers_error(column: pd.Series, role: str, *, is_bool: bool) -> RecframeError:
-    """Return the refusal of a column that must hold numbers, with a call that makes numbers."""
-    required = "boolean, 0/1 or numbers" if role == "relevant" else "numbers"
-    found, remedy = f"dtype {column.dtype}", ""
-    if len(column):
-        example = next((one for one in column if not _means_number(one)), column.iloc[0])
-        found += f" (such as {quote(example)})"
-        label = f"df[{quote(column.name)}]"
-        if not is_bool:
-            remedy = f". Convert it, for example with pd.to_numeric({label})."
-        if isinstance(example, str) and not _means_number(example):
-            call = f"pd.to_numeric({label}, errors='coerce'), which makes nulls of such text"
-            if role == "relevant":
-                call = _compare_words(label, column)
-                call += "; or pass relevant=None where every pair of truth is relevant"
-            elif _means_number(example.rstrip("% ")):
-                call = f"pd.to_numeric({label}.str.rstrip('% '))"
-            elif re.fullmatch(r"\D?\d{1,3}(,\d{3})+(\.\d+)?", example):
-                call = f"pd.to_numeric({label}.str.replace(',', '')), or '.' if that is its point"
-            elif _means_number(example.replace(",", ".")):
-                call = f"pd.to_numeric({label}.str.replace(',', '.'))"
-            remedy = f". Make numbers of it, for example {call}."
-    elif isinstance(column.dtype, pd.StringDtype):  # It stands for a column of files.
-        remedy = ". One cell of text, such as 'n/a', makes text of a column of csv. Correct it."
-    return RecframeError(
-        f"{role}={quote(column.name)}: must be {required}, but has {found}{remedy}"
-    )
-
-
-def _compare_words(label: str, column: pd.Series) -> str:
-    """Return code that is true for the word that means relevant, with ... for an unknown word."""
-    words = list(dict.fromkeys(one for one in column if isinstance(one, str)))
-    for word in words:
-        if word.strip().casefold() in YES:
-            return f"{label} == {quote(word)}"
-    return f"{label} == ..., where ... is the word that means relevant: {Choice(words)}"
-
-
-def _has_numbers(dtype: Any) -> bool:
-    """Return whether a dtype has categories that are numbers."""
-    if not isinstance(dtype, pd.CategoricalDtype):
-        return False
-    values = dtype.categories
-    return is_numeric_dtype(values.dtype) or infer_dtype(values) in NUMBER_OBJECTS
-
-
-def _means_number(value: Any) -> bool:
-    """Return whether a value is a number, or text of a number."""
-    if isinstance(value, np.ndarray):  # float(np.array([1])) works, but an array is no number.
-        return False
-    try:
-        float(value)
-    except (TypeError, ValueError, ArithmeticError):
-        return False
-    return True
-
-
-def find_nulls(column: pd.Series) -> Array:
-    """Return which values of a column are null; a NaN inside a nullable column counts as null."""
-    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
-        return np.zeros(len(column), bool)
-    try:
-        nulls = column.isna().to_numpy(bool)
-    except ArithmeticError as error:
-        raise RecframeError(
-            f"the column {quote(column.name)} must hold comparable values, but holds a "
-            "signaling NaN of decimal. Set such cells to null."
-        ) from error
-    if not isinstance(column.dtype, np.dtype) and column.dtype.kind == "f" and not nulls.all():
-        nulls = nulls.copy()
-        nulls[~nulls] = np.isnan(column[~nulls].to_numpy(np.float64))
-    return nulls
 
 
 def find_missing(score: pd.Series, options: Options, is_low_best: bool) -> Array:
@@ -319,19 +226,58 @@ def _find_worst(score: pd.Series, is_low_best: bool) -> Any:
     return worst(in_slices(lambda start, stop: worst(values[start:stop]), len(values)))
 
 
-def null_error(
-    what: str,
-    nulls: Array,
-    remedy: str = REMOVE_ROWS,
-    found: str = "null",
-    answers: Mapping[str, Any] = MappingProxyType({"missing": "drop"}),
-) -> RecframeError:
-    """Return the refusal of nulls in a column, or of values that count as null."""
-    return RecframeError(
-        f"{what} must not be {found}, but {int(nulls.sum())} of {len(nulls)} rows are {found} "
-        f"(the first in row {int(nulls.argmax())}). {remedy}",
-        answers,
-    )
+def _scatter(values: Array, has_value: Array) -> Array:
+    """Return values at the rows that have one, and 0 in all other rows."""
+    of_rows = np.zeros(len(has_value), values.dtype)
+    of_rows[has_value] = values
+    return of_rows
+
+
+def read_numbers(column: pd.Series, role: str) -> Array:
+    """Return the values of a column without nulls in its dtype, or raise if they are no numbers."""
+    if _has_numbers(column.dtype):
+        column = column.astype(column.cat.categories.dtype)
+    if pa.types.is_decimal(getattr(column.dtype, "pyarrow_dtype", pa.null())):
+        column = column.astype(object)
+    may_be_bool = role == "relevant" or role.endswith(" column")
+    kind = infer_dtype(column) if is_object_dtype(column.dtype) else ""
+    if kind in NUMBER_OBJECTS:
+        column = read_objects(column, role)
+    elif kind == "boolean" and may_be_bool:
+        column = column.astype(bool)
+    dtype = column.dtype
+    is_bool = is_bool_dtype(dtype)
+    is_number = is_numeric_dtype(dtype) and dtype.kind != "c"
+    if not (may_be_bool if is_bool else is_number):
+        raise numbers_error(column, role, is_bool=is_bool)
+    if isinstance(dtype, np.dtype):
+        return column.to_numpy(dtype.newbyteorder("="))
+    return column.to_numpy(getattr(dtype, "numpy_dtype", None))
+
+
+def _has_numbers(dtype: Any) -> bool:
+    """Return whether a dtype has categories that are numbers."""
+    if not isinstance(dtype, pd.CategoricalDtype):
+        return False
+    values = dtype.categories
+    return is_numeric_dtype(values.dtype) or infer_dtype(values) in NUMBER_OBJECTS
+
+
+def find_nulls(column: pd.Series) -> Array:
+    """Return which values of a column are null; a NaN inside a nullable column counts as null."""
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
+        return np.zeros(len(column), bool)
+    try:
+        nulls = column.isna().to_numpy(bool)
+    except ArithmeticError as error:
+        raise RecframeError(
+            f"the column {quote(column.name)} must hold comparable values, but holds a "
+            "signaling NaN of decimal. Set such cells to null."
+        ) from error
+    if not isinstance(column.dtype, np.dtype) and column.dtype.kind == "f" and not nulls.all():
+        nulls = nulls.copy()
+        nulls[~nulls] = np.isnan(column[~nulls].to_numpy(np.float64))
+    return nulls
 
 
 def read_objects(column: pd.Series, role: str) -> pd.Series:

@@ -9,6 +9,7 @@ from recframe.errors import as_text
 N_KEPT = 1 << 10  # names whose answers are cached
 MEANINGS_OF_WORDS = {
     "score": "score scores similarity",
+    "rank": "rank ranking position pos rnk",
     "less is better": "rank ranking position distance dist loss logloss error cost nll mse rmse "
     "mae perplexity dissimilarity penalty",
     # A score with one of these words next to it is seldom the score of a model.
@@ -68,7 +69,12 @@ def less_is_better(label: Hashable) -> bool:
     """Return whether a word of a label, which may be a tuple, says that less is better."""
     words = [word.rstrip("0123456789") for word in split_words(as_text(label))]
     singular = [word.removesuffix(ending) for word in words for ending in ("", "s", "es")]
-    return has_meaning(singular, "less is better")
+    return has_meaning(singular, "less is better") or has_meaning(words[-1:], "rank")
+
+
+def means_rank(label: Hashable) -> bool:
+    """Return whether a word of a name stands for the position of a row in a ranking."""
+    return has_meaning(split_words(label), "rank")
 
 
 @lru_cache(N_KEPT)

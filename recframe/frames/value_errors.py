@@ -1,0 +1,109 @@
+"""The refusals of cells that are null, no numbers, or masks."""
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from recframe.errors import Choice, RecframeError, quote
+from recframe.kernel.threads import Array
+
+YES = {"yes", "y", "true", "t", "relevant", "positive", "1"}  # words that mean relevant
+REMOVE_ROWS = "Remove those rows, or pass missing='drop'."
+
+
+def null_error(
+    what: str,
+    nulls: Array,
+    remedy: str = REMOVE_ROWS,
+    found: str = "null",
+    answers: Mapping[str, Any] = MappingProxyType({"missing": "drop"}),
+) -> RecframeError:
+    """Return the refusal of nulls in a column, or of values that count as null."""
+    return RecframeError(
+        f"{what} must not be {found}, but {int(nulls.sum())} of {len(nulls)} rows are {found} "
+        f"(the first in row {int(nulls.argmax())}). {remedy}",
+        answers,
+    )
+
+
+def missing_error(
+    score: pd.Series, nulls: Array, missing: Array, is_low_best: bool
+) -> RecframeError:
+    """Return the refusal of scores that are null, or that are infinite and mask their rows."""
+    what = "null"
+    if not nulls.any():
+        nulls, what = missing, "inf" if is_low_best else "-inf"
+    remedy = (
+        "Pass missing='unranked' to leave them out of this ranking only (as where lists of models "
+        "differ), or missing='drop' to remove these rows, for every score."
+    )
+    remedy += " min_score=-inf ranks them last." * (what == "-inf")
+    return null_error(f"score={quote(score.name)}:", nulls, remedy, what, {"missing": "unranked"})
+
+
+def mask_error(found: str, least: int | None) -> RecframeError:
+    """Return the refusal of scores that look like masks, with a `min_score` above them.
+
+    It is None if the lowest score is the best, so that `min_score` is not allowed.
+    """
+    if least is None:
+        remedy = "Set it to null, and pass missing='unranked' to leave these rows out."
+        return RecframeError(f"{found}. {remedy}")
+    return RecframeError(
+        f"{found}. Pass min_score={quote(least)} to leave these rows out of the ranking, as nulls "
+        "are by missing='unranked', or min_score=-inf to rank them last.",
+        {"min_score": least},
+    )
+
+
+def numbers_error(column: pd.Series, role: str, *, is_bool: bool) -> RecframeError:
+    """Return the refusal of a column that must hold numbers, with a call that makes numbers."""
+    required = "boolean, 0/1 or numbers" if role == "relevant" else "numbers"
+    found, remedy = f"dtype {column.dtype}", ""
+    if len(column):
+        example = next((one for one in column if not _means_number(one)), column.iloc[0])
+        found += f" (such as {quote(example)})"
+        label = f"df[{quote(column.name)}]"
+        if not is_bool:
+            remedy = f". Convert it, for example with pd.to_numeric({label})."
+        if isinstance(example, str) and not _means_number(example):
+            call = f"pd.to_numeric({label}, errors='coerce'), which makes nulls of such text"
+            if role == "relevant":
+                call = _compare_words(label, column)
+                call += "; or pass relevant=None where every pair of truth is relevant"
+            elif _means_number(example.rstrip("% ")):
+                call = f"pd.to_numeric({label}.str.rstrip('% '))"
+            elif re.fullmatch(r"\D?\d{1,3}(,\d{3})+(\.\d+)?", example):
+                call = f"pd.to_numeric({label}.str.replace(',', '')), or '.' if that is its point"
+            elif _means_number(example.replace(",", ".")):
+                call = f"pd.to_numeric({label}.str.replace(',', '.'))"
+            remedy = f". Make numbers of it, for example {call}."
+    elif isinstance(column.dtype, pd.StringDtype):  # It stands for a column of files.
+        remedy = ". In a csv, one cell of text, such as 'n/a', makes the column text: correct it."
+    return RecframeError(
+        f"{role}={quote(column.name)}: must be {required}, but has {found}{remedy}"
+    )
+
+
+def _compare_words(label: str, column: pd.Series) -> str:
+    """Return code that is true for the word that means relevant, with ... for an unknown word."""
+    words = list(dict.fromkeys(one for one in column if isinstance(one, str)))
+    for word in words:
+        if word.strip().casefold() in YES:
+            return f"{label} == {quote(word)}"
+    return f"{label} == ..., where ... is the word that means relevant: {Choice(words)}"
+
+
+def _means_number(value: Any) -> bool:
+    """Return whether a value is a number, or text of a number."""
+    if isinstance(value, np.ndarray):  # float(np.array([1])) works, but an array is no number.
+        return False
+    try:
+        float(value)
+    except (TypeError, ValueError, ArithmeticError):
+        return False
+    return True
