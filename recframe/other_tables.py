@@ -179,6 +179,19 @@ def find_reader(path: PathLike, name: str) -> str:
     return call
 
 
+def advise_reader(path: PathLike, reason: str, argument: str = "") -> str:
+    """Return the remedy for a file that cannot be read as parquet, "" if none is known.
+
+    The `reason` is the message of Arrow. The call of pandas may be for an argument.
+    """
+    call = find_reader(path, quote(path))
+    if call and not call.startswith("pd.read_parquet"):
+        return f". Pass {argument}{call}, or write it as parquet."
+    if "magic bytes" in reason:
+        return ". A text file must end in .csv, .tsv (for tabs) or .jsonl: rename it."
+    return ""
+
+
 def read_labels(path: PathLike) -> list[str]:
     """Return the labels of the columns in files, none if they cannot be read."""
     with suppress(pa.ArrowException, *DAMAGE):  # a later read of the files reports the fault

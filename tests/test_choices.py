@@ -184,7 +184,7 @@ def test_from_lists_shows_no_guess():
     assert "chunk_id'" not in str(refused.value).partition("This answers")[2]
 
 
-@pytest.mark.parametrize("name", ["pos", "age", "Unnamed: 0", "listing_no"])
+@pytest.mark.parametrize("name", ["order", "age", "Unnamed: 0", "listing_no"])
 def test_a_lone_integer_is_no_answer(name):
     """The only integers may be positions, counters or facts of users, so they are a candidate."""
     frame = RECS.rename(columns={"score": name}).astype({name: int}).assign(clicked=[1, 0, 0, 1])
@@ -195,13 +195,14 @@ def test_a_lone_integer_is_no_answer(name):
     assert 0.75 == in_order.rec.mean("mrr").loc["score", "mrr"]
 
 
-def test_a_lone_rank_is_an_answer():
+@pytest.mark.parametrize("name", ["rank", "pos", "item_rnk"])
+def test_a_lone_rank_is_an_answer(name):
     """Integers that are named like ranks rank from the lowest."""
-    frame = RECS.drop(columns="score").assign(rank=[1, 2] * 2, clicked=[1, 0, 0, 1])
+    frame = RECS.drop(columns="score").assign(clicked=[1, 0, 0, 1], **{name: [1, 2] * 2})
     with pytest.raises(RecframeError) as refused:
         frame.rec.mean("mrr")
-    assert {"score": "rank", "ascending": True} == refused.value.answers
-    assert 0.75 == frame.rec(**refused.value.answers).mean("mrr").loc["rank", "mrr"]
+    assert {"score": name, "ascending": True} == refused.value.answers
+    assert 0.75 == frame.rec(**refused.value.answers).mean("mrr").loc[name, "mrr"]
 
 
 def test_ranks_are_no_candidates_for_users():
@@ -280,6 +281,11 @@ def test_a_column_for_each_rank():
         recframe.from_lists(wide, items=["rec_1", "rec_2"])
     rows = recframe.from_topk(wide[["rec_1", "rec_2"]], users=wide["user"])
     truth = pd.DataFrame({"user": ["c1", "c2"], "item": ["b", "c"]})
+    with pytest.raises(RecframeError) as refused:
+        wide.rec(truth=truth).mean("mrr")
+    call = re.findall(r"recframe\.from_topk\(.*\)(?= makes rows)", str(refused.value))[0]
+    assert "score=" not in str(refused.value)
+    pd.testing.assert_frame_equal(rows, eval(call, {"recframe": recframe, "df": wide}))
     assert 0.75 == rows.rec(truth=truth).mean("mrr").loc["score", "mrr"]
 
 
@@ -301,3 +307,44 @@ def test_similar_items_are_no_users():
     with pytest.raises(RecframeError, match="user='item_id', item='similar_item_id'"):
         rows.rec(truth=truth).mean("mrr")
     assert 0.5 == rows.rec(truth=truth, **roles).mean("mrr").loc["similarity", "mrr"]
+
+
+@pytest.mark.parametrize("kind", [float, int])
+def test_ratings_next_to_truth(kind):
+    """Predicted ratings are scores if truth has the relevance, but whole stars are not."""
+    rows = RECS.rename(columns={"score": "rating"}).astype({"rating": kind})
+    with pytest.raises(RecframeError) as refused:
+        rows.rec(truth=TRUTH).mean("mrr")
+    assert (refused.value.answers["score"] == "rating") == (kind is float)
+    assert 0.75 == rows.rec(truth=TRUTH, score="rating").mean("mrr").loc["rating", "mrr"]
+
+
+@pytest.mark.parametrize("share", [0, 0.5])
+def test_items_of_truth_with_a_parent(share):
+    """A parent's id in truth that has more of the frame's items is asked about."""
+    parents = [f"P{n}" for n in range(8)]
+    rows = pd.DataFrame({"user": list("aabbccdd"), "item_id": parents, "score": [2, 1] * 4})
+    own = [one if n < share * 8 else f"V{n}" for n, one in enumerate(parents)]
+    truth = pd.DataFrame({"user": rows["user"], "asin": own, "parent_asin": parents})
+    with pytest.raises(RecframeError) as refused:
+        rows.rec(truth=truth).mean(METRIC)
+    assert ["parent_asin", "asin"] == refused.value.answers["truth_item"].candidates
+    assert 1.0 == rows.rec(truth=truth, truth_item="parent_asin").mean(METRIC).iloc[0, 0]
+    alike = truth.assign(asin=parents)
+    assert 1.0 == rows.rec(truth=alike).mean(METRIC).iloc[0, 0]
+
+
+def test_clicks_and_purchases():
+    """A column of clicks and one of purchases are asked about."""
+    frame = RECS.assign(click=[1, 1, 0, 1], purchase=[0, 1, 0, 0])
+    with pytest.raises(RecframeError, match="2 columns could be it, 'click', 'purchase'"):
+        frame.rec.mean("mrr")
+
+
+def test_lists_of_a_session_and_a_type():
+    """A column that tells the lists of a session apart is named."""
+    lists = pd.DataFrame({"session": [1, 1, 2, 2], "type": ["carts", "orders"] * 2})
+    lists["labels"] = [[1, 2], [3], [4], [5]]
+    with pytest.raises(RecframeError, match=r"pass user=\['session', 'type'\]"):
+        recframe.from_lists(lists)
+    assert 5 == len(recframe.from_lists(lists, user=["session", "type"]))

@@ -102,7 +102,10 @@ def test_other_choices_stand_behind():
 def test_a_function_is_called_as_it_was(tmp_path):
     """The code calls a function with the caller's arguments, options and argument names."""
     _, code = ask(lambda: recframe.evaluate(OPEN, ["recall@5"], ties="worst"))
-    assert code.startswith("recframe.evaluate(\n    frame, ['recall@5'],\n    ties='worst',\n")
+    assert code.startswith(
+        "# frame: as your call has them\n"
+        "recframe.evaluate(\n    frame, ['recall@5'],\n    ties='worst',\n"
+    )
     answers = {"missing": "unranked", "min_relevance": 4, "duplicates": "max", "short": "pad"}
     expected = recframe.evaluate(OPEN, ["recall@5"], **answers, ties="worst")
     pd.testing.assert_frame_equal(expected, eval(code, {"recframe": recframe, "frame": OPEN}))

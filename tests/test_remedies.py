@@ -268,6 +268,35 @@ def test_sets_of_trec(name, capsys):
     with pytest.raises(SystemExit, match="2"):
         main(["trec", "-m", name, "qrels.txt", "bm25.run"])
     assert "as -m map P.5,10" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        main(["evaluate", "rows.csv", "-m", name])
+    assert "a group of trec_eval's metrics (name each one, as 'map'" in capsys.readouterr().err
+
+
+def test_a_run_of_four_fields(tmp_path, capsys):
+    """A first line with another number of fields is answered with the layouts that are read."""
+    (tmp_path / "run").write_text("q1 d1 1 0.5\n")
+    message = refuse(lambda: recframe.read_run(tmp_path / "run"))
+    assert (
+        "6 fields (query Q0 doc rank score tag) or 3 fields (query doc rank), but has 4" in message
+    )
+
+
+@pytest.mark.parametrize("option", ["rows", "truth"])
+def test_text_files_with_other_endings(option, tmp_path, capsys):
+    """A text file whose ending says nothing is to be renamed, as RecBole's files are."""
+    path = str(tmp_path / "ml.inter")
+    frame = pd.DataFrame({"user_id:token": [1], "item_id:token": [2], "score": 1.0})
+    frame.to_csv(path, sep="\t", index=False)
+    calls = {
+        "rows": lambda: recframe.evaluate(path, "mrr"),
+        "truth": lambda: frame.rec(truth=path).mean("mrr"),
+    }
+    said = "A text file must end in .csv, .tsv (for tabs) or .jsonl: rename it."
+    assert said in refuse(calls[option])
+    truth = tmp_path / "ml.tsv"
+    (tmp_path / "ml.inter").rename(truth)
+    assert 1.0 == frame.rec(truth=truth).mean("mrr").iloc[0, 0]
 
 
 @pytest.mark.parametrize("header", ["", "query-id\tcorpus-id\tscore\n"])

@@ -34,6 +34,7 @@ def test_a_column_of_parts_is_asked_about(entry, words, tmp_path):
     with pytest.raises(RecframeError) as refused:
         ENTRY_POINTS[entry](rows, METRIC, {}, tmp_path)
     message = " ".join(str(refused.value).split())
+    assert "as a flag --filter" in message
     assert f"'{RANDOM}' {ASKED}" in message
     evaluated = WORDS[words][-1]
     assert f"'{evaluated}'" in message

@@ -16,13 +16,13 @@ from recframe.conventions import read_library_names
 from recframe.errors import TEXT_ANSWERS, Choice, RecframeError, as_text, find_near, quote
 from recframe.files.filters import Quoted, Written
 from recframe.metrics.names import QUOTED, describe_metrics, find_map_at, parse_metric, settle_map
+from recframe.metrics.other_names import TREC_SETS
 from recframe.other_tables import Term
 from recframe.stores import find_ending, is_uri, without_file
 
 METRICS_HERE = "{metrics}"  # The definitions of metrics stand for it in a help.
 METRIC_FLAGS = ("-m", "--metric", "--metrics")
 OPEN_WORDS = {"truth": "FILE", "min_relevance": "NUMBER"}  # for answers that are open
-TREC_SETS = ("all_trec", "official", "set", "all_prefs", "qrels_jg", "prefs")
 BRACKETS = rf"""\((?:{QUOTED}|[^()"'])*\)"""
 LIKE_METRIC = re.compile(rf"\w+({BRACKETS})?(@\w+|\.\d+)?")
 NAME = re.compile(rf"((?:{BRACKETS}|[^,])*)(?:,|$)", re.DOTALL)  # up to a comma not in brackets

@@ -13,7 +13,7 @@ from recframe.files.limits import TemporaryRows
 from recframe.files.trec import find_trec
 from recframe.formats import PARQUET, RowSource, convert_all, find_format
 from recframe.frames.names import list_numeric_names, shown
-from recframe.other_tables import find_reader
+from recframe.other_tables import advise_reader
 from recframe.stores.store import NOWHERE, Location, Part
 
 # Bytes for each column; without a buffer, Arrow holds a row group to read a part of it.
@@ -140,9 +140,7 @@ def naming_file(path: str) -> Iterator[None]:
         if isinstance(error, pa.ArrowInvalid) and (trec := find_trec(path)):
             raise RecframeError(f"cannot read {show_path(path)}: {trec}") from error
         is_odd = isinstance(error, pa.ArrowInvalid) and find_format(path) == PARQUET
-        call = find_reader(path, quote(path)) if is_odd else ""
-        if call and not call.startswith("pd.read_parquet"):
-            message += f". Pass {call}, or write it as parquet."
+        message += advise_reader(path, message) if is_odd else ""
         raise RecframeError(f"cannot read {show_path(path)}: {message}") from error
 
 

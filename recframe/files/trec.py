@@ -309,7 +309,10 @@ def _find_faults(data: bytes, layout: LineLayout) -> Iterator[tuple[int, str]]:
             yield number, f"must be UTF-8 text, but is {quote(line)}. Convert it, such as by iconv."
             continue
         if len(texts) != len(fields):
-            n_fields = f"{len(fields)} fields ({layout.fields})"
+            # The first line decides on the layout, so it may have another one.
+            alike = [one.fields for one in LAYOUTS if one.kind == layout.kind and number == 1]
+            layouts = [f"{one.count(' ') + 1} fields ({one})" for one in alike or [layout.fields]]
+            n_fields = " or ".join(layouts)
             yield number, f"must have {n_fields}, but has {len(texts)}: {quote(' '.join(texts))}"
             continue
         value = texts[fields.index(layout.number)]

@@ -44,7 +44,7 @@ from recframe.kernel.grouping import SortedPairs
 from recframe.kernel.threads import Array
 from recframe.notes import note
 from recframe.options import Duplicates, Options
-from recframe.other_tables import find_reader
+from recframe.other_tables import advise_reader
 
 NEGATIVE_UNJUDGED = ("trec_eval", "ir_measures")  # To these a grade below 0 is no judgment.
 NO_ROWS = "there are no rows, so no item is relevant to anyone"
@@ -153,9 +153,8 @@ def _read_local(name: str, path: str, rows: Any, keys: list[str] | None) -> pd.D
     try:
         return _read_all(rows, keys or path)
     except (pa.ArrowException, *DAMAGE) as error:
-        call = "" if rows else find_reader(path, quote(path))
-        remedy = f". Pass {name}={call}, or write it as parquet." if call else ""
         reason = str(error).partition("\n")[0].rstrip(".")
+        remedy = "" if rows else advise_reader(path, reason, f"{name}=")
         if not isinstance(error, OSError | ValueError):  # The text alone says little.
             reason = f"{type(error).__name__}: {reason}"
         raise RecframeError(f"cannot read {show_path(path)}: {shorten(reason)}{remedy}") from error

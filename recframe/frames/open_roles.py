@@ -1,5 +1,6 @@
 """The refusal of open roles: the candidates, the options that answer, and other advice."""
 
+from collections import defaultdict
 from collections.abc import Hashable, Mapping
 from typing import Any
 
@@ -82,6 +83,7 @@ def _open_roles_error(
     answers = dict[str, Any]()
     if not remedy:
         remedy, answers = _advise_header(frame, roles)
+        remedy = remedy or (_advise_wide(frame, roles) if call == "df.rec" else "")
     if not remedy:
         answers = find_answers(frame, roles, options)
         python = ", ".join(spell_arguments(list_changed(options) | answers if call else answers))
@@ -134,6 +136,23 @@ def _advise_header(frame: pd.DataFrame, roles: Roles) -> tuple[str, dict[str, An
     ), {"names": choice} if of_rows else {}
 
 
+def _advise_wide(frame: pd.DataFrame, roles: Roles) -> str:
+    """Return advice for columns of items that are numbered by rank, "" for other frames."""
+    without = {name for name, role in roles.items() if role.how == "none"}
+    numbered: dict[str, list[Hashable]] = defaultdict(list)
+    for label, kind in [(label, dtype.kind) for label, dtype in list_fields(frame)]:
+        if isinstance(label, str) and label[-1:].isdecimal() and kind in get_meaning("item").kinds:
+            numbered[label.rstrip("0123456789")].append(label)
+    wide = max(numbered.values(), key=len, default=[])
+    if len(wide) < 2 or not {"item", "score"} <= without:
+        return ""
+    users = f", users=df[{quote(roles['user'].found[0])}]" if roles["user"].found else ""
+    return (
+        f"where {shown(wide)} hold the items of each rank, "
+        f"recframe.from_topk(df[{quote(wide)}]{users}) makes rows of them"
+    )
+
+
 def _advise_on_lists(
     frame: pd.DataFrame, roles: Roles, call: str
 ) -> tuple[list[str], dict[str, Any]]:
@@ -179,7 +198,7 @@ def find_answers(frame: pd.DataFrame, roles: Roles, options: Options) -> dict[st
     answers = dict[str, Any]()
     open_ = [name for name in roles if roles[name].problem]
     for name in sorted(open_, key=lambda name: name != "score"):
-        labels, (fits, alone) = roles[name].labels, _list_candidates(name, kinds)
+        labels, (fits, alone) = roles[name].labels, _list_candidates(name, kinds, options)
         is_pivot = name == "score" and frame.columns.name is not None
         if not labels and (len(alone) == 1 or (alone and is_pivot)):
             labels, are_low = alone, [less_is_better(label) for label in alone]
@@ -194,18 +213,20 @@ def find_answers(frame: pd.DataFrame, roles: Roles, options: Options) -> dict[st
 
 
 def _list_candidates(
-    name: str, kinds: Mapping[Hashable, str]
+    name: str, kinds: Mapping[Hashable, str], options: Options
 ) -> tuple[list[Hashable], list[Hashable]]:
     """Return the columns that may have a role, and those that have it if no others may.
 
     Names that say that less is better are candidates for scores alone, and names of ids are none
-    for relevance. Integers may count rows or be of the user, so only ranks among them are scores
-    without a doubt.
+    for relevance. Names of relevance are candidates for scores if truth has it, and they hold
+    floats. Integers may count rows or be of the user, so only ranks among them are scores without
+    a doubt.
     """
     fits = [label for label, kind in kinds.items() if kind in get_meaning(name).kinds]
     low = [label for label in fits if less_is_better(label)]
     if name == "score":
-        fits = [label for label in fits if find_role(label) != "relevant"]
+        may_be_label = "f" if options.has_truth else ""  # Predicted ratings are fractions.
+        fits = [one for one in fits if kinds[one] in may_be_label or find_role(one) != "relevant"]
     else:
         fits, low = remove_labels(fits, low), []
     if name == "relevant":

@@ -169,10 +169,11 @@ class Questions:
             lines = [f"{len(lines)} questions are open:", *numbered]
         elif bound is None or not (bound.made and "sep" in self.answers):
             return lines  # Only a call says that truth has lists of text too.
-        if self.asked is not None and not (bound and bound.code):
-            return lines
-        but, choice = " but the last" * self.is_done, ", with your choice in place of ..."
         is_left_out = self.is_cut or bool(self.dependent)
+        if self.asked is not None and not (bound and bound.code):
+            lines += ["No option answers the last question."] * self.is_done
+            return [*lines, *["What depends on a choice is asked next."] * is_left_out]
+        but, choice = " but the last" * self.is_done, ", with your choice in place of ..."
         after = ", and what depends on it is asked next" * is_left_out
         first = f"This answers all{but}{choice * bool(self.choices)}{after}:"
         return [*lines, first, *self._spell_call()]
@@ -200,7 +201,8 @@ class Questions:
             tail = "" if name == "__call__" else f".{name}({written})"
             lines = [f"{bound.code}(", *lines, f"){tail}"] if lines else [f"{bound.code}{tail}"]
         frames = [name for name, one in options.items() if isinstance(one, pd.DataFrame)]
-        frames = [*(["df"] if re.search(r"\bdf\b", lines[0]) else []), *frames]
+        of_call = [one for one in texts if one in parameters] if bound is None else []
+        frames = [*(["df"] if re.search(r"\bdf\b", lines[0]) else []), *of_call, *frames]
         return [f"# {' and '.join(frames)}: as your call has them"] * bool(frames) + lines
 
     def _list_options(self) -> dict[str, Any]:

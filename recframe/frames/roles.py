@@ -172,6 +172,19 @@ def _settle_by_values(
             candidates = open_roles[role].labels or _list_ids(others, name)
             if equal := _find_equal(get_column(rows, known[of].found[0]), others, candidates):
                 roles[role] = Role("inferred", equal)
+        elif role == "truth_item" and of_truth[role].how == "inferred" and roles[of].found:
+            _doubt_item(get_column(frame, roles[of].found[0]), truth, roles, of_truth[role])
+
+
+def _doubt_item(ids: pd.Series, truth: pd.DataFrame, roles: Roles, role: Role) -> None:
+    """Open the role of truth's item if another column, such as a parent's, has more of the ids."""
+    candidates = [label for label in list_labels(truth) if may_be_item(label)]
+    shares = _share_equal(ids, truth, candidates) if len(candidates) > 1 else {}
+    best = max(shares, key=lambda label: shares[label], default=role.labels[0])
+    if shares.get(best, 0) > shares.get(role.labels[0], 0):
+        labels = [best, *role.labels]
+        problem = f"{shown(labels)} of truth could be it: the frame has more ids of the first"
+        roles["truth_item"] = Role("several", labels, problem)
 
 
 def _list_ids(frame: pd.DataFrame, role: str, taken: Set[Hashable] = frozenset()) -> list[Hashable]:
@@ -182,14 +195,22 @@ def _list_ids(frame: pd.DataFrame, role: str, taken: Set[Hashable] = frozenset()
 
 def _find_equal(ids: pd.Series, frame: pd.DataFrame, labels: Sequence[Hashable]) -> list[Hashable]:
     """Return the one column of text in a frame that has these ids, none if a second has some."""
-    shares = {}
+    shares = _share_equal(ids, frame, labels)
+    some = [label for label, share in shares.items() if share]
+    return [label for label in some if len(some) == 1 and shares[label] >= LEAST_SHARE]
+
+
+def _share_equal(
+    ids: pd.Series, frame: pd.DataFrame, labels: Sequence[Hashable]
+) -> dict[Hashable, float]:
+    """Return the share of the first texts of each column of text that are among the ids."""
+    shares = dict[Hashable, float]()
     with suppress(TypeError):  # Cells may be unhashable.
         for label in labels:
             texts = {*get_column(frame, label).iloc[:N_IDS_COMPARED].dropna()}
             if texts and all(isinstance(text, str) for text in texts):
                 shares[label] = len({*ids[ids.isin(texts)]}) / len(texts)
-    some = [label for label, share in shares.items() if share]
-    return [label for label in some if len(some) == 1 and shares[label] >= LEAST_SHARE]
+    return shares
 
 
 def find_companion_roles(

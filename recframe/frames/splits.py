@@ -84,7 +84,8 @@ def _split_error(label: Hashable, parts: dict[object, str], *, of_truth: bool) -
     one = f"{name}[{name}[{quote(label)}] == {quote(first)}]"
     one = "truth= the path of its files" if label == OF_FILES else one
     if not of_truth:
-        one += f" (of files filters=[({quote(label)}, '==', {quote(first)})])"
+        one += f" (of files filters=[({quote(label)}, '==', {quote(first)})]; as a flag "
+        one += f"--filter '{label} == {first}')"
     return RecframeError(
         f"{quote(label)} tells parts of a split apart ({', '.join(sorted(map(quote, parts)))}). "
         f"Pass the rows of one, as {one}, or model=None where {both} count."

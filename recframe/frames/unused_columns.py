@@ -178,7 +178,7 @@ def _check_other(seen: SeenRows, label: Hashable, columns: Columns, options: Opt
     is_text = values.dtype.kind not in "biu"  # Numbers may be features of rows.
     if not (is_of_one or is_of_all):
         may_divide = is_text and is_infer(options.user) and is_infer(options.model)
-        if may_divide and not _are_times_or_texts(values, are_models=True):
+        if may_divide and not _are_times_or_texts(values, are_models=False):
             note(**{f"models:{quote(label)}": int(_count_divided(seen, label, columns) > 0)})
         return
     are_lists = is_infer(options.user) and is_of_one and bool(np.mean(counts > 1) >= NEARLY)

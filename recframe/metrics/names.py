@@ -12,7 +12,13 @@ import numpy as np
 
 from recframe.errors import RecframeError, is_number, quote, shorten
 from recframe.metrics.definitions import DEFINITIONS
-from recframe.metrics.other_names import ALIASES, describe_map, find_near_name, read_synonym
+from recframe.metrics.other_names import (
+    ALIASES,
+    TREC_SETS,
+    describe_map,
+    find_near_name,
+    read_synonym,
+)
 from recframe.metrics.recipes import Roles, find_recipe
 
 Label = TypeVar("Label", bound=Hashable)
@@ -292,6 +298,8 @@ def _suggest(label: object, find_roles: Roles) -> str:
     name, typed, _, k = _split_label(label)
     if isinstance(label, str) and (recipe := find_recipe(label, find_roles)):
         return recipe
+    if isinstance(label, str) and label in TREC_SETS:
+        return ", a group of trec_eval's metrics (name each one, as 'map' or 'precision@5')"
     if at_k := find_map_at(label):
         return f", did you mean {describe_map(at_k)}?"
     near = find_near_name(name.lower().replace("-", "_"), DEFINITIONS)

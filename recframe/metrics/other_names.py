@@ -51,6 +51,8 @@ MAP_AT_K = {
 }
 # Other metrics, whose names are only spelled like a metric here.
 NO_METRICS = ("lauc", "nrbp", "pauc")
+# Groups of trec_eval's metrics, each of which is to be named.
+TREC_SETS = ("all_trec", "official", "set", "all_prefs", "qrels_jg", "prefs")
 # Other names of the figures of `catalogue`, which describe all lists together, not a user.
 CATALOGUE_METRICS = {
     "coverage": ("cataloguecoverage", "catalogcoverage", "itemcoverage"),

@@ -21,6 +21,7 @@ from recframe.frames.constructors.rows import (
     make_rows_of_scores,
     read_axis,
     read_id_list,
+    tells_apart,
 )
 from recframe.frames.constructors.runs import join_runs
 from recframe.frames.ids import as_users
@@ -324,12 +325,14 @@ def _read_list_users(
     by = [*users, *of_models]
     ids = as_users([read_id_list(f"user={quote(one)}", get_column(frame, one)) for one in by])
     if len(same := ids[ids.duplicated()]):
-        answers = dict[str, Any]()
+        answers, others = dict[str, Any](), list_labels(frame, by)
         remedy = ". Where each row is a ranking, lists.reset_index(names='user') numbers them."
-        if models := [one for one in list_labels(frame, by) if find_role(one) == "model"]:
+        if apart := [one for one in others if tells_apart(get_column(frame, one), ids)]:
+            both = quote([*users, apart[0]])
+            remedy += f" Where {quote(apart[0])} tells lists of one apart, pass user={both}."
+        if models := [one for one in others if find_role(one) == "model"]:
             answers = {"model": models[0]}
-            named = f"model={quote(models[0])}"
-            remedy = f". Pass {named} for a column of scores for each of its values."
+            remedy = f". Pass model={quote(models[0])} for a column of scores for each value."
         raise RecframeError(
             f"user={quote(users[0] if len(users) == 1 else users)} must differ, "
             f"but has {len(same):,} repeated (such as {quote(same.tolist()[0])}){remedy}",

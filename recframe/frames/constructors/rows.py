@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import Any
 
@@ -103,6 +104,14 @@ def read_axis(
             f"{name} must differ, but {len(same)} are repeated (such as {quote(same[0])})"
         )
     return ids
+
+
+def tells_apart(column: pd.Series, ids: pd.Index[Any]) -> bool:
+    """Return whether a column of few values has a different one in each list of a user."""
+    with suppress(TypeError):  # Cells may be unhashable.
+        is_again = pd.DataFrame({"id": pd.factorize(ids)[0], "value": column.array}).duplicated()
+        return 2 * column.nunique() <= len(column) and not is_again.any()
+    return False
 
 
 def make_rows_of_dict(name: str, lists: Mapping[Any, Any]) -> pd.DataFrame:
