@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Container, Sequence
+from contextlib import suppress
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -245,7 +246,11 @@ def parse_lines(
     try:
         table.validate(full=True)
     except pa.ArrowInvalid as error:
-        raise pa.ArrowInvalid(f"no UTF-8 text in a line from {number} on") from error
+        reason = "no UTF-8 text"
+        with suppress(UnicodeDecodeError):
+            text.decode()
+            reason = "a list that begins with null, which Arrow misreads: leave the null out,"
+        raise pa.ArrowInvalid(f"{reason} in a line from {number} on") from error
     return table
 
 

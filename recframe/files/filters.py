@@ -2,21 +2,30 @@
 
 import operator
 import re
+from decimal import Decimal
 from functools import reduce
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from recframe.errors import MissingColumnError, RecframeError, find_near, quote, shorten
 from recframe.files.source_files import PartitionValues, SourceFile, plain_type
 from recframe.frames.names import shown
 from recframe.other_tables import Term
 
-COMPARISONS = ("==", "=", "!=", "<", "<=", ">", ">=")
+COMPARISONS = {
+    "==": operator.eq,
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
 OPERATORS = (*COMPARISONS, "in", "not in")
+VIEWS = (pa.lib.Type_STRING_VIEW, pa.lib.Type_BINARY_VIEW)  # Arrow compares none of these.
 LIST_TYPES = (list, tuple, set, frozenset)
 FILTERS_REQUIREMENT = (
     "filters must be a list of (column, operator, value), such as "
@@ -45,8 +54,9 @@ def filter_files(sources: list[SourceFile], filters: Any, schema: pa.Schema) -> 
     expression = filters
     if not isinstance(filters, pc.Expression):
         lists = _check_lists(filters)
-        expression = pq.filters_to_expression(
-            [[_type_value(term, schema) for term in terms] for terms in lists]
+        expression = reduce(
+            operator.or_,
+            (reduce(operator.and_, (_make_term(*one, schema) for one in terms)) for terms in lists),
         )
     names = _find_names(expression, schema)
     left = _leave_out(sources, expression, schema)
@@ -81,16 +91,17 @@ def _check_lists(filters: Any) -> list[list[Term]]:
     return lists
 
 
-def _type_value(term: Term, schema: pa.Schema) -> Term:
-    """Return a term with its value as an Arrow scalar or array."""
-    name, sign, value = term
+def _make_term(name: str, sign: str, value: Any, schema: pa.Schema) -> pc.Expression:
+    """Return the condition of a term; like a comparison, it never holds for a null."""
     if name not in schema.names:
         near = find_near(name, schema.names)
         also = f"; did you mean {quote(near[0])}?" if near else ""
         raise MissingColumnError(
             f"filters: {quote(name)}: no such column; the files have {shown(schema.names)}{also}"
         )
-    kind = plain_type(schema.field(name).type)
+    found = schema.field(name).type
+    kind = plain_type(found)
+    field = pc.field(name) if found.id not in VIEWS else pc.field(name).cast(kind)
     if sign in COMPARISONS:
         is_number = type(value) is Written and re.fullmatch(r"[-+]?[\d.]+(e[-+]?\d+)?", value)
         if is_number and sign.strip("=!") and pa.types.is_string(kind):
@@ -98,9 +109,10 @@ def _type_value(term: Term, schema: pa.Schema) -> Term:
                 f"filters: {quote(name)} {sign} compares text, in which '10' is below '9', not "
                 f"the number {value}. Write numbers in the files, or {value!r} in quotes."
             )
-        return name, sign, _scalar(name, value, kind)
+        return COMPARISONS[sign](field, _scalar(name, value, kind))
     values = [_scalar(name, one, kind, exact=True).as_py() for one in value]
-    return name, sign, pa.array(values, kind)
+    is_in = field.isin(pa.array(values, kind))
+    return is_in if sign == "in" else ~is_in & field.is_valid()
 
 
 def _scalar(name: str, value: Any, kind: pa.DataType, *, exact: bool = False) -> pa.Scalar:
@@ -113,6 +125,13 @@ def _scalar(name: str, value: Any, kind: pa.DataType, *, exact: bool = False) ->
     try:
         if isinstance(value, Written) or (isinstance(value, str) and pa.types.is_temporal(kind)):
             return _read(str(value), kind, exact=exact)
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if pa.types.is_decimal(kind) and is_number:  # The digits of a float are meant.
+            value = Decimal(str(value))
+        elif pa.types.is_boolean(kind) and value in (0, 1):
+            value = bool(value)
+        elif pa.types.is_boolean(kind) or (isinstance(value, str) and _is_number(kind)):
+            raise TypeError
         # A float is rounded to the precision of the column, as everywhere.
         is_float = pa.types.is_floating(kind) and isinstance(value, float)
         return pa.scalar(value, kind if exact or is_float else None)
@@ -120,6 +139,12 @@ def _scalar(name: str, value: Any, kind: pa.DataType, *, exact: bool = False) ->
         raise RecframeError(
             f"filters: a value for {quote(name)} must be of its type {kind}, but is {quote(value)}"
         ) from error
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    """Return whether a type has numbers."""
+    kinds = pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal
+    return any(is_kind(kind) for is_kind in kinds)
 
 
 def _read(text: str, kind: pa.DataType, *, exact: bool) -> pa.Scalar:

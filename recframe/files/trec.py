@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import os
 import re
 import shlex
@@ -24,6 +26,7 @@ from recframe.public_calls import public
 
 TEXT_DTYPE = pd.StringDtype("pyarrow", na_value=np.nan)  # older pandas takes no "str"
 GZIP = b"\x1f\x8b"
+CODECS = {GZIP: gzip, b"BZh": bz2, b"\xfd7zXZ": lzma}  # by the first bytes of files
 BOM = b"\xef\xbb\xbf"
 PARSED_BYTES = 1 << 22  # Threads that parse so few bytes at a time end together.
 
@@ -75,7 +78,8 @@ def read_run(path: PathLike) -> pd.DataFrame:
     Parameters
     ----------
     path : path
-        The file, plain or compressed by gzip. Empty lines and lines that begin with # are skipped.
+        The file, plain or compressed by gzip, bzip2 or xz. Empty lines and lines that begin with #
+        are skipped.
 
     Returns
     -------
@@ -122,7 +126,8 @@ def read_qrels(path: PathLike) -> pd.DataFrame:
     Parameters
     ----------
     path : path
-        The file, plain or compressed by gzip. Empty lines and lines that begin with # are skipped.
+        The file, plain or compressed by gzip, bzip2 or xz. Empty lines and lines that begin with #
+        are skipped.
 
     Returns
     -------
@@ -228,11 +233,12 @@ def _read_bytes(path: str) -> bytes:
     identify(path)
     try:
         data = Path(path).read_bytes()
-        return gzip.decompress(data) if data.startswith(GZIP) else data
+        codec = next((one for start, one in CODECS.items() if data.startswith(start)), None)
+        return codec.decompress(data) if codec else data
     except OSError as error:
         why = reason(error) if error.strerror else shorten(str(error))
         raise RecframeError(f"cannot read {show_path(path)}: {why}") from error
-    except (EOFError, zlib.error) as error:
+    except (EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
         found = shorten(str(error))
         raise RecframeError(f"cannot read {show_path(path)}: {found}; fetch it anew") from error
 

@@ -1,6 +1,8 @@
 """recframe.read_run and recframe.read_qrels read good lines, and refuse each bad line."""
 
+import bz2
 import gzip
+import lzma
 import os
 
 import numpy as np
@@ -33,6 +35,8 @@ ALIKE = {
     "empty lines and comments": "# a run\n\n" + LINES.replace("\n", "\n\n  # one two\n \n"),
     "byte order mark": b"\xef\xbb\xbf" + LINES.encode(),
     "compressed": gzip.compress(LINES.encode()),
+    "compressed by bzip2": bz2.compress(LINES.encode()),
+    "compressed by xz": lzma.compress(LINES.encode()),
     "compressed in parts": gzip.compress(LINES[:30].encode()) + gzip.compress(LINES[30:].encode()),
 }
 
@@ -175,6 +179,8 @@ REFUSED = {
         gzip.compress(LINES.encode())[:-9],
         "cannot read .*run.txt: .*; fetch it",
     ),
+    "half a file of bzip2": ("run", bz2.compress(LINES.encode())[:-9], "cannot read .*run.txt: "),
+    "half a file of xz": ("run", lzma.compress(LINES.encode())[:-9], "cannot read .*run.txt: "),
     "a broken file": ("run", b"\x1f\x8b" + bytes(40), "cannot read .*run.txt: "),
 }
 
