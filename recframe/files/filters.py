@@ -126,15 +126,16 @@ def _scalar(name: str, value: Any, kind: pa.DataType, *, exact: bool = False) ->
         if isinstance(value, Written) or (isinstance(value, str) and pa.types.is_temporal(kind)):
             return _read(str(value), kind, exact=exact)
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if pa.types.is_decimal(kind) and is_number:  # The digits of a float are meant.
-            value = Decimal(str(value))
+        typed, is_decimal = value, pa.types.is_decimal(kind)
+        if is_decimal and is_number:  # The digits of a float are meant.
+            typed = Decimal(str(value))
         elif pa.types.is_boolean(kind) and value in (0, 1):
-            value = bool(value)
+            typed = bool(value)
         elif pa.types.is_boolean(kind) or (isinstance(value, str) and _is_number(kind)):
             raise TypeError
         # A float is rounded to the precision of the column, as everywhere.
         is_float = pa.types.is_floating(kind) and isinstance(value, float)
-        return pa.scalar(value, kind if exact or is_float else None)
+        return pa.scalar(typed, kind if exact or is_float or is_decimal else None)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise RecframeError(
             f"filters: a value for {quote(name)} must be of its type {kind}, but is {quote(value)}"

@@ -180,7 +180,7 @@ REFUSED = [
     ([("day", "==", "x")], r"'day' must be of its type date32\[day\], but is 'x'"),
     ([("item", "in", ["x"])], "'item' must be of its type int64, but is 'x'"),
     ([("item", "==", "x")], "'item' must be of its type int64, but is 'x'"),
-    ([("other_score", ">", "0.5")], "'other_score' must be of its type double, but is '0.5'"),
+    ([("low", ">", "0.5")], "'low' must be of its type float, but is '0.5'"),
     ([("relevant", "==", "True")], "'relevant' must be of its type bool, but is 'True'"),
     ([("relevant", "==", 2)], "'relevant' must be of its type bool, but is 2"),
     ([("item", "~", 1)], "the operator of 'item' must be one of ==, =, .* in, not in, but is '~'"),
@@ -219,7 +219,7 @@ def test_no_condition_finds_nulls(rows, tmp_path, sign, value, ending):
 DECIMALS = [Decimal(n) / 100 for n in range(100)]
 
 
-@pytest.mark.parametrize("value", [0.35, 0.345, 0.41, 1, Decimal("0.47"), 0])
+@pytest.mark.parametrize("value", [0.35, 0.41, 1, Decimal("0.47"), 0])
 def test_decimals(rows, tmp_path, value):
     """A number for a column of decimals is meant as it is written."""
     frame = rows.assign(price=[DECIMALS[n % 100] for n in range(len(rows))])
@@ -230,6 +230,10 @@ def test_decimals(rows, tmp_path, value):
     scan = recframe.scan(tmp_path, filters=[("price", "<=", value)])
     expected = sum(one <= Decimal(str(value)) for one in frame["price"])
     assert expected == scan.describe(1).loc["rows"].iloc[0]
+    with pytest.raises(
+        recframe.RecframeError, match=r"of its type decimal128\(10, 2\), but is 0.345"
+    ):
+        recframe.scan(tmp_path, filters=[("price", "<=", 0.345)])
 
 
 @pytest.mark.parametrize(("sign", "value"), [("==", "a"), ("!=", "a"), ("in", ["a"])])
@@ -238,7 +242,10 @@ def test_views_of_text(rows, tmp_path, sign, value):
     table = pa.Table.from_pandas(rows.assign(part=rows["part"].astype(str)), preserve_index=False)
     at = table.schema.get_field_index("part")
     views = table.set_column(at, "part", table["part"].cast(pa.string_view()))
-    pq.write_table(views, tmp_path / "run.parquet", row_group_size=50)
+    try:
+        pq.write_table(views, tmp_path / "run.parquet", row_group_size=50)
+    except pa.ArrowNotImplementedError as error:
+        pytest.skip(str(error))
     found = recframe.scan(tmp_path, filters=[("part", sign, value)]).mean("mrr")
     is_part = rows["part"] == "a"
     expected = rows[~is_part if sign == "!=" else is_part].rec.mean("mrr")
