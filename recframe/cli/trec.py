@@ -1,7 +1,10 @@
 """``recframe trec``: TREC runs against their qrels, with the conventions of trec_eval."""
 
+from __future__ import annotations
+
 import argparse
 import math
+import warnings
 from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,6 +12,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from recframe import __version__
+from recframe.accessor import rec
 from recframe.analysis.compare import compare_table
 from recframe.analysis.summary import summary_table
 from recframe.cli.commands import open_outputs
@@ -25,16 +29,11 @@ from recframe.cli.results import (
 )
 from recframe.console import DONE, tell
 from recframe.conventions import TREC
-from recframe.errors import RecframeError, prefix_errors, quote, shorten, show_path
+from recframe.errors import RecframeError, RecframeWarning, prefix_errors, quote, shorten, show_path
 from recframe.files.per_user_tables import describe_made, writing_rows
 from recframe.files.trec import QRELS_LINES, RUN_LINES, read_lines
-from recframe.frames.columns import Columns
 from recframe.frames.id_kinds import find_difference
-from recframe.frames.id_matching import Pairs
-from recframe.frames.interactions import read_interactions
-from recframe.frames.judgments import Candidates, Judgments, read_excluded, read_judgments
-from recframe.frames.tables import mean_table, measure_table, tidy_table
-from recframe.frames.truth import Judge
+from recframe.frames.tables import mean_table, tidy_table
 from recframe.metrics.names import Metric, parse_metrics
 from recframe.options import DEFAULTS, Options
 from recframe.stores import find_ending, identify
@@ -47,7 +46,7 @@ CONVENTIONS: dict[str, Any] = {
     "unjudged": "nonrelevant",
 }
 OPTIONS = (*CONVENTIONS, "gain", "exclude")
-RUN_COLUMNS = Columns("query", ["score"], None, "doc", [False])
+ROLES: dict[str, Any] = {"user": "query", "item": "doc", "score": "score"}
 
 
 def add_trec(command: argparse.ArgumentParser) -> None:
@@ -104,10 +103,11 @@ examples:
 
 
 class Run(NamedTuple):
-    """The values of a run's queries, and how many queries and documents have no partner."""
+    """The values of queries, those that a run ranks, and how many have no partner."""
 
     name: str
     per_query: pd.DataFrame
+    ranked: pd.Index[Any]
     n_rows: int
     only: dict[str, int]  # numbers of queries and documents that only the run or the qrels have
 
@@ -121,23 +121,21 @@ def run_trec(arguments: argparse.Namespace) -> tuple[int, str]:
     baseline = arguments.baseline = find_baseline(arguments.baseline, known, "runs")
     paths = [arguments.qrels, *arguments.paths]
     with open_outputs(arguments, paths) as (output, each):
-        files = {"truth": read_lines(arguments.qrels, QRELS_LINES)}
+        options = {**values, "like": "trec_eval", "population": "truth"}
+        options["truth"] = read_lines(arguments.qrels, QRELS_LINES)
         if arguments.exclude is not None:
             with prefix_errors("exclude"):
-                files["exclude"] = read_lines(arguments.exclude, QRELS_LINES)
-        options = Options(**{**values, **files, "population": "truth", "like": "trec_eval"})
-        excluded = read_excluded(RUN_COLUMNS, options)
-        judgments = read_judgments(RUN_COLUMNS, options)
-        is_complete, is_condensed = arguments.complete, options.is_condensed
+                options["exclude"] = read_lines(arguments.exclude, QRELS_LINES)
         runs = [
-            measure_run_file(
-                path, name, metrics, judgments, excluded, options, is_complete=is_complete
-            )
+            measure_run_file(path, name, metrics, options)
             for path, name in zip(arguments.paths, names, strict=True)
         ]
-        per_query = pd.concat([run.per_query for run in runs], axis=1).sort_index()
+        tables = [run.per_query for run in runs]
+        if not arguments.complete:
+            tables = [run.per_query.loc[run.per_query.index.isin(run.ranked)] for run in runs]
+        per_query = pd.concat(tables, axis=1).sort_index()
         if each is not None:
-            made = describe_made(options, complete=is_complete)
+            made = describe_made(Options(**options), complete=arguments.complete)
             ending = find_ending(arguments.per_user)
             with writing_rows(each, ending, made) as write:
                 write(tidy_table(per_query))
@@ -158,7 +156,7 @@ def run_trec(arguments: argparse.Namespace) -> tuple[int, str]:
         write_result(result, arguments, output, lines)
     if not arguments.quiet:
         for run in runs:
-            _tell_unmatched(run, is_complete=is_complete, is_condensed=is_condensed)
+            _tell_unmatched(run, options, is_complete=arguments.complete)
     return DONE, f"{len(per_query):,} queries"
 
 
@@ -185,43 +183,40 @@ def name_runs(paths: list[str]) -> list[str]:
 
 
 def measure_run_file(
-    path: str,
-    name: str,
-    metrics: list[Metric],
-    judgments: Judgments,
-    excluded: Pairs | None,
-    options: Options,
-    *,
-    is_complete: bool,
+    path: str, name: str, metrics: list[Metric], options: Mapping[str, Any]
 ) -> Run:
-    """Return a run's values for its queries in the qrels; `is_complete` takes all queries there."""
-    rows = read_lines(path, RUN_LINES).astype({"score": "float32"})
-    queries = judgments.pairs.users.ids
-    unjudged = rows["query"][~rows["query"].isin(queries)].unique()
-    is_ranked = queries.isin(rows["query"])
-    judge = Judge(judgments, options)
+    """Return a run's values for all queries of the qrels."""
+    rows = read_lines(path, RUN_LINES)[[*ROLES.values()]].astype({"score": "float32"})
+    queries = pd.Index(options["truth"]["query"].unique())
+    is_known = rows["query"].isin(queries)
     with prefix_errors(show_path(path)):
-        run = Candidates(RUN_COLUMNS, excluded, None).among(rows, is_all=True)
-        if not is_ranked.any():
-            of_run = pd.Index(unjudged)
+        if not is_known.any():
+            of_run = pd.Index(rows["query"].unique())
             raise RecframeError(
                 f"no query is in both the run and the qrels; the run has {quote(of_run[0])}, the "
                 f"qrels have {quote(queries[0])}{find_difference(of_run, queries, 'the qrels')}"
             )
-        run = run[~run["query"].isin(unjudged)]
-        n_rows = len(run)
-        if options.is_condensed:
-            run = Candidates(RUN_COLUMNS, None, judgments.judged_pairs()).among(run, is_all=True)
-        judged = judge.judge(read_interactions(run, RUN_COLUMNS, options), is_all=True)
-    table = measure_table(judged, options, metrics).rename(columns={"score": name}, level="score")
-    if not is_complete:
-        table = table[table.index.isin(queries[is_ranked])]
+        accessor = rec(rows[is_known], **ROLES, **options)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RecframeWarning)  # trec_eval says nothing of this.
+            table = accessor.evaluate([metric.label for metric in metrics])
+    is_ranked = queries.isin(rows["query"])
     only = {
-        "unjudged_queries": len(unjudged),
+        "unjudged_queries": rows["query"][~is_known].nunique(),
         "unranked_queries": int((~is_ranked).sum()),
-        "unjudged_documents": n_rows - int(judged.judged().rows.sum()),
+        "unjudged_documents": _count_unjudged(rows[is_known], options),
     }
-    return Run(name, table, len(rows), only)
+    table = table.rename(columns={"score": name}, level="score")
+    return Run(name, table, queries[is_ranked], len(rows), only)
+
+
+def _count_unjudged(rows: pd.DataFrame, options: Mapping[str, Any]) -> int:
+    """Return the number of rows that are not excluded, and that the qrels do not judge."""
+    pairs, qrels = [ROLES["user"], ROLES["item"]], options["truth"]
+    if "exclude" in options:
+        found = rows.merge(options["exclude"][pairs], how="left", indicator="found")
+        rows = rows[found["found"].to_numpy() == "left_only"]
+    return len(rows) - len(rows.merge(qrels.loc[qrels["relevance"] >= 0, pairs]))
 
 
 def write_queries(
@@ -257,10 +252,10 @@ def write_queries(
     return "\n".join(f"{metric:<22}\t{query}\t{value}" for metric, query, value in shown)
 
 
-def _tell_unmatched(run: Run, *, is_complete: bool, is_condensed: bool) -> None:
+def _tell_unmatched(run: Run, options: Mapping[str, Any], *, is_complete: bool) -> None:
     """Note the queries and documents that only a run or only the qrels have."""
     unranked_are = "counted as 0" if is_complete else "left out, unless with --complete"
-    unjudged_are = "left out" if is_condensed else "counted as not relevant"
+    unjudged_are = "left out" if options["unjudged"] == "drop" else "counted as not relevant"
     unjudged, unranked, documents = run.only.values()
     numbers = {
         f"queries that the qrels lack: {unjudged:,}, left out": unjudged,
