@@ -127,12 +127,12 @@ def evaluate(
     ascending : bool, list of bool, or None, default None
         True ranks the lowest score first, as for distances and ranks; a list has an entry for
         each score column. None is False, but refuses a score column whose last word means that
-        lower is better: rank, ranking, position, distance, dist, loss, error or cost.
+        lower is better: rank, pos, position, distance, dist, loss, error, cost and others.
     relevant : label or None, default "infer"
         The column of relevance, boolean or 0/1 unless `min_relevance` is given: relevant,
         relevance, isrelevant, rel, isrel, qrel, judgment, judgement, label, target, groundtruth,
-        ytrue, grade, rating, rui (Surprise's true rating), click, clicked, isclicked, purchased,
-        bought or liked. None: every pair of `truth` is relevant.
+        ytrue, grade, rating, rui (Surprise's true rating), click, clicked, isclicked, purchase,
+        purchased, conversion, bought or liked. None: every pair of `truth` is relevant.
     model : label or None, default "infer"
         The column that names the model of each row, where each model has its own rows. Each
         model becomes a score column of the result. A user and item must have one relevance; R

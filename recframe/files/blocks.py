@@ -29,6 +29,7 @@ from recframe.files.limits import (
 )
 from recframe.files.row_groups import FREE, RowGroup
 from recframe.files.source_files import TEXTS
+from recframe.frames.id_matching import simplify_text
 from recframe.kernel.threads import Array, n_processors, run_ahead
 from recframe.other_tables import read_column
 
@@ -48,7 +49,6 @@ MAX_LEVEL = 3  # Too large buckets are spilled again, so often: MAX_BUCKETS ** 4
 # threads then queue for the lock: in 16 scans at 4 MiB, that took more than half of the time.
 LEAST_BATCH = 1 << 21  # bytes, if the memory allows them
 HASHED_BYTES = 64  # the last bytes of a text, in which ids usually differ
-NO_CASE = np.uint64(0xDFDFDFDFDFDFDFDF)  # all bits but that of small letters and spaces
 ARE_NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
 MIX = np.uint64(0x9E3779B97F4A7C15)  # bits of the golden ratio, as in Knuth's hash
 
@@ -362,8 +362,8 @@ def hash_users(*columns: pa.Array) -> Array:
 def _hash(ids: pa.Array) -> Array:
     """Return a 64-bit hash of each id; equal ids have equal hashes, even if their types differ.
 
-    Texts that differ only in case, spaces at the ends or zeros at the front have equal hashes too,
-    so that such users of rows and truth meet in one bucket, where a note names them.
+    Texts that are equal once simplified have equal hashes too, so that such users of rows and truth
+    meet in one bucket, where a note names them.
     """
     if ids.type not in TEXTS:
         if pa.types.is_date(ids.type) or pa.types.is_timestamp(ids.type):
@@ -373,7 +373,8 @@ def _hash(ids: pa.Array) -> Array:
             ids = pc.add(ids.cast(pa.float64(), safe=False), 0.0)
         return pd.util.hash_pandas_object(ids.to_pandas(), index=False).to_numpy()
     # The last bytes of a text are read as integers, which are multiplied and added up.
-    trimmed = pc.ascii_ltrim(pc.ascii_trim_whitespace(ids.view(pa.string())), "0")
+    is_text = not pa.types.is_binary(ids.type)  # Bytes may be no text of UTF-8.
+    trimmed = simplify_text(ids) if is_text else ids.view(pa.string())
     n_bytes = pc.max(pc.binary_length(trimmed)).as_py() or 0
     last = trimmed.view(pa.binary())
     last = pc.binary_slice(last, -HASHED_BYTES, None) if n_bytes > HASHED_BYTES else last
@@ -382,7 +383,7 @@ def _hash(ids: pa.Array) -> Array:
     words = np.frombuffer(padded.buffers()[2], np.uint64, n_words * len(ids))
     bits = np.zeros(len(ids), np.uint64)
     for number in range(n_words):  # Zeros, the padding for longer texts, add nothing.
-        bits += (words[number::n_words] & NO_CASE) * MIX ** np.uint64(number + 1)
+        bits += words[number::n_words] * MIX ** np.uint64(number + 1)
     bits ^= bits >> np.uint64(32)
     bits *= MIX
     bits ^= bits >> np.uint64(29)

@@ -265,21 +265,26 @@ def _match_near(ids: pd.Index[Any], among: pd.Index[Any]) -> Array:
 
 
 def _simplify_ids(ids: pd.Index[Any]) -> pa.Array | None:
-    """Return ids in lower case, without spaces at the ends, zeros at the front and a .0 at the end.
-
-    Return None if they are no text.
-
-    If only simplified ids are equal, they were probably written differently by mistake.
-    `files.blocks.hash_users` and `spark.results` bring such ids together, but for those with .0.
-    """
+    """Return simplified ids, None if they are no text."""
     text = None if ids.nlevels > 1 or len(ids) == 0 else read_text(unwrap_ids(ids))
-    if text is None:
-        return None
-    simple = pc.utf8_ltrim(pc.utf8_lower(pc.utf8_trim_whitespace(text)), "0")
+    return None if text is None else simplify_text(text).cast(pa.large_string())
+
+
+def simplify_text(text: pa.Array) -> pa.Array:
+    """Return text in lower case, without spaces at the ends, zeros at the front, .0 at the end.
+
+    If only simplified ids are equal, they were probably written differently by mistake. Users with
+    such ids meet in one block of files, and in one partition of Spark, where a note names them.
+    """
+    simple = pc.ascii_lower(pc.ascii_ltrim(pc.ascii_trim_whitespace(text), "0"))
+    is_ascii = pc.string_is_ascii(text)
+    if is_ascii.false_count:
+        others = pc.utf8_ltrim(pc.utf8_lower(pc.utf8_trim_whitespace(text)), "0")
+        simple = pc.if_else(is_ascii, simple, others)
     is_float = pc.ends_with(simple, ".0")  # Numbers are written so next to nulls.
     if is_float.true_count:
         simple = pc.if_else(is_float, pc.utf8_slice_codeunits(simple, 0, -2), simple)
-    return simple.cast(pa.large_string())
+    return simple
 
 
 def match(ids: pd.Index[Any], among: pd.Index[Any], role: str, other: str = "truth") -> Array:

@@ -74,13 +74,12 @@ def bring_together(
 def _find_key(rows: SparkRows, user: Hashable) -> Any:
     """Return a key that equal ids of users share, even if their types differ.
 
-    Texts that differ only in case, spaces at the ends or zeros at the front share it too, so that
-    such users of frame and truth meet in one partition, where a note names them.
+    Texts that are equal once `simplify_text` has made them simple share it too.
     """
     if isinstance(rows.kind(user), kinds.NumericType):
         return rows.column(user).cast("double")
     text = rows.column(user).cast("string")
-    return F.ltrim(F.lower(F.trim(text)), F.lit("0"))
+    return F.regexp_replace(F.ltrim(F.lower(F.trim(text)), F.lit("0")), r"\.0$", "")
 
 
 def find_rows(table: pa.Table, name: str) -> pa.Table:
