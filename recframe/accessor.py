@@ -135,9 +135,13 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
         return self._answer_lists(answers)
 
     def _answer_lists(self, answers: Mapping[str, Any]) -> Self:
-        """Return an accessor to the rows that lists of the frame and of truth make."""
+        """Return an accessor to the rows that lists of the frame and of truth make.
+
+        A separator "" stands for text that shows lists of Python; `from_lists` needs none for it.
+        """
         bound, sep, options, codes = self, answers.get("sep"), self._options, {}
-        others = dict(answers)
+        others = {name: one for name, one in answers.items() if name != "sep" or one}
+        of_sep = f", sep={sep!r}" if sep else ""
         if "lists" in answers:
             own = [name for name in ("item", "model", "sep", "duplicates") if name in others]
             lists = {"items": others.pop("lists")} | {name: others.pop(name) for name in own}
@@ -152,7 +156,7 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
                 frame = load_frame(name, source, options)
                 if (rows := make_companion_rows(name, frame, options, sep)) is not frame:
                     read = find_reader(source, quote(source)) if is_path(source) else name
-                    codes[name] = f"recframe.from_lists({read}, sep={sep!r})"
+                    codes[name] = f"recframe.from_lists({read}{of_sep})"
                     changed: dict[str, Any] = {name: rows}
                     options = replace(options, **changed)
         others.pop("sep", None)

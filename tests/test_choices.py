@@ -348,3 +348,45 @@ def test_lists_of_a_session_and_a_type():
     with pytest.raises(RecframeError, match=r"pass user=\['session', 'type'\]"):
         recframe.from_lists(lists)
     assert 5 == len(recframe.from_lists(lists, user=["session", "type"]))
+
+
+def test_a_matrix_with_a_column_of_users():
+    """Columns of scores of items are named as a matrix, with the call that makes rows."""
+    matrix = pd.DataFrame(np.eye(4), columns=list("pqrs")).assign(user=list("abcd"))
+    truth = pd.DataFrame({"user": list("abcd"), "item": list("pqrp")})
+    with pytest.raises(RecframeError) as refused:
+        matrix.rec(truth=truth).mean("mrr")
+    call = re.findall(r"recframe\.from_matrix\(.*\)(?= makes rows)", str(refused.value))[0]
+    rows = eval(call, {"recframe": recframe, "df": matrix})
+    assert 0.75 < rows.rec(truth=truth).mean("mrr").iloc[0, 0] < 1
+
+
+@pytest.mark.parametrize("item", ["item_id", "doc"])
+def test_columns_of_a_merge(item):
+    """Two columns of items that a merge by user alone leaves are asked about."""
+    recs = pd.DataFrame({"user": [1, 1, 2, 2], item: list("abab"), "score": [0.9, 0.8] * 2})
+    truth = pd.DataFrame({"user": [1, 1, 2], item: list("axa")})
+    merged = recs.merge(truth, on="user")
+    merged["relevant"] = (merged[f"{item}_x"] == merged[f"{item}_y"]).astype(int)
+    with pytest.raises(RecframeError) as refused:
+        merged.rec.mean("precision@2")
+    assert [f"{item}_x", f"{item}_y"] == refused.value.answers["item"].candidates
+    with pytest.raises(RecframeError, match="must occur once"):
+        merged.rec(item=f"{item}_x").mean("precision@2")
+
+
+@pytest.mark.parametrize("name", ["score_max", "max_score", "min_score"])
+def test_a_statistic_beside_a_score(name):
+    """A highest score beside another score is asked about: it may be of a query, or a model."""
+    frame = RECS.assign(**{name: [1.0, 2, 3, 4]}, relevant=[1, 0, 0, 1])
+    with pytest.raises(RecframeError, match=f"'{name}' may be no model") as refused:
+        frame.rec.mean("mrr")
+    assert ["score", name] == refused.value.answers["score"].candidates
+
+
+def test_labels_are_listed_before_fractions():
+    """The columns that may be relevance are whole numbers first."""
+    frame = RECS.assign(**{f"f{n}": np.linspace(0, 1, 4) for n in range(14)}, y=[0, 1, 0, 1])
+    with pytest.raises(RecframeError) as refused:
+        frame.rec.mean("mrr")
+    assert ["y", "f0"] == refused.value.answers["relevant"].candidates[:2]

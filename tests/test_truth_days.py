@@ -175,3 +175,17 @@ def test_days_as_models():
         )
     every = ROWS.rec(truth=truth, model="day", truth_user="user").mean("mrr")
     assert DAYS == every.index.tolist()
+
+
+def test_models_that_truth_has():
+    """A column of models that truth has too divides its pairs, and is asked about."""
+    rows = pd.DataFrame({"user": [1, 1, 2, 2] * 2, "item": list("abcd") * 2})
+    rows["window"], rows["score"] = ["w1"] * 4 + ["w2"] * 4, [2, 1] * 4
+    truth = pd.DataFrame({"user": [1, 2] * 2, "item": list("acbd")})
+    truth["window"] = ["w1"] * 2 + ["w2"] * 2
+    for options in ({"model": "window"}, {}):
+        with pytest.raises(RecframeError, match=r"user=\['window', 'user'\]"):
+            rows.rec(truth=truth, relevant=None, **options).mean("precision@1")
+    apart = rows.rec(truth=truth, relevant=None, user=["window", "user"])
+    assert 0.5 == apart.mean("precision@1").iloc[0, 0]
+    assert 2 == len(rows.rec(truth=truth[:2].drop(columns="window"), model="window").mean("mrr"))

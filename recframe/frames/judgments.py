@@ -320,12 +320,13 @@ def find_partitioned_columns(
 def find_times(
     truth: pd.DataFrame, of_truth: Columns, columns: Columns, options: Options
 ) -> list[Hashable]:
-    """Return the labels of times that truth and the rows share: by name, or columns of days."""
+    """Return the labels that truth and the rows share of times, of days by value, and of models."""
     if not (of_truth.users and is_infer(options.truth_user)):
         return []
     of_rows = {*columns.others, columns.model}
     both = [label for label in list_labels(truth, of_truth.labels) if label in of_rows]
     are_named = {label: is_time(label) and not is_of_row(label) for label in both}
+    are_named |= {columns.model: True}
     return [label for label in both if are_named[label] or _are_days(get_column(truth, label))]
 
 

@@ -133,7 +133,7 @@ def check_no_texts(ids: pd.Index[Any], item: Hashable, source: str) -> None:
         raise RecframeError(
             f"item={quote(item)} must be one id in a cell, but is text that looks like a list of "
             f"ids, such as {quote(ids[0])}; {how}",
-            {name: one for name, one in answers.items() if name == "sep" or source == "df"},
+            answers if source == "df" else {"sep": separator},
         )
 
 

@@ -28,6 +28,8 @@ from recframe.options import DEFAULTS, LIST, Options, list_changed, spell_argume
 # Columns of these names may hold lists, on engines whose cells are not seen.
 LIST_NAMES = ("recommendations", "recommended", "recommendation", "recs", "topk", "topn", "items")
 
+MANY_SCORES = 4  # So many columns of numbers without items may be those of a matrix.
+
 # Ways to rows of lists on engines that do not read lists of any type.
 OF_ENGINES = {
     "ddf.rec": "ddf.map_partitions(recframe.from_lists, meta=recframe.from_lists(ddf.head(1))) "
@@ -102,7 +104,9 @@ def _list_hints(frame: pd.DataFrame, roles: Roles, answers: Mapping[str, Any]) -
     candidates = {name: one.candidates for name, one in answers.items() if isinstance(one, Choice)}
     users, items = (roles[name].found if name in roles else [] for name in ("user", "item"))
     hints, axis = list[str](), frame.columns.name
-    if "score" in answers and axis is not None and find_role(axis) not in ("model", "score"):
+    is_wide = axis is not None and find_role(axis) not in ("model", "score")
+    is_wide |= "item" in candidates and len(candidates.get("score", ())) >= MANY_SCORES
+    if "score" in answers and is_wide:
         users = [label for label in users if label in frame.columns]
         matrix = f"df.set_index({quote(users[0])})" if len(users) == 1 else "df"
         rows = f"recframe.from_matrix({matrix}) makes rows of them"
@@ -231,6 +235,7 @@ def _list_candidates(
         fits, low = remove_labels(fits, low), []
     if name == "relevant":
         fits = [label for label in fits if not is_id_without_outcome(label)]
+        fits.sort(key=lambda label: kinds[label] == "f")  # Labels are seldom fractions.
     return fits, [label for label in fits if kinds[label] in get_meaning(name).alone] or low
 
 

@@ -297,10 +297,12 @@ def _read_role(frame: pd.DataFrame, role: str, passed: Any, like: Sequence[Hasha
 def list_named(frame: pd.DataFrame) -> dict[str, list[Hashable]]:
     """Return the labels whose names mean a role, by role, in the order of the columns."""
     named: dict[str, list[Hashable]] = {role: [] for role in ROLE_MEANINGS}
-    may_hold_lists = set[str]()
-    for label, dtype in list_fields(frame):
+    may_hold_lists, fields = set[str](), list_fields(frame)
+    labels = {label for label, _ in fields}
+    for label, dtype in fields:
         is_number = is_numeric_dtype(dtype) and not is_bool_dtype(dtype)
-        if role := find_role(label) or ("score" if is_number and may_be_score(label) else None):
+        role = find_role(label) or ("score" if is_number and may_be_score(label) else None)
+        if role := role or _find_merged_role(label, labels):
             named[role].append(label)
             may_hold_lists |= {role} if dtype.kind in "OU" else set()
     if "score" in may_hold_lists:
@@ -309,6 +311,14 @@ def list_named(frame: pd.DataFrame) -> dict[str, list[Hashable]]:
         lists = frame.attrs.get(LISTS) or list_types(frame, with_tuples=False)
         named["relevant"] = remove_labels(named["relevant"], lists)
     return named
+
+
+def _find_merged_role(label: Hashable, labels: Set[Hashable]) -> str | None:
+    """Return the role of a name to which a merge of pandas added _x or _y, None for other names."""
+    if not isinstance(label, str) or label[-2:] not in ("_x", "_y"):
+        return None
+    name = label[:-2]
+    return find_role(name) if {f"{name}_x", f"{name}_y"} <= labels else None
 
 
 def infer_role(role: str, named: Sequence[Hashable], taken: Set[Hashable] = frozenset()) -> Role:

@@ -202,10 +202,12 @@ def _check_other(seen: SeenRows, label: Hashable, columns: Columns, options: Opt
         )
         raise _lists_error(label, columns, reason)
     if are_models:
-        _check_models(seen, label, columns, is_of_item=is_of_item)
+        _check_models(seen, label, columns, options, is_of_item=is_of_item)
 
 
-def _check_models(seen: SeenRows, label: Hashable, columns: Columns, *, is_of_item: bool) -> None:
+def _check_models(
+    seen: SeenRows, label: Hashable, columns: Columns, options: Options, *, is_of_item: bool
+) -> None:
     """Raise if all users have equally many rows of each value.
 
     Note texts, and numbers that have as many rows of nearly all users, perhaps more of one number
@@ -220,6 +222,9 @@ def _check_models(seen: SeenRows, label: Hashable, columns: Columns, *, is_of_it
     cells, counts, _ = seen.count_cells(codes, n_values)
     n_rows = np.bincount(cells, counts, n_users * n_values).reshape(n_users, n_values)
     if (n_rows == n_rows[:, :1]).all():
+        if options.has_truth and label in list_truth_labels(options):
+            reason = f"the column {quote(label)} has equally many rows of each user in each value"
+            raise _lists_error(label, columns, f"{reason}, and truth has this column too")
         raise _models_error(label, columns, values)
     share = np.mean(n_rows == np.median(n_rows, axis=0))
     least = 1 if is_of_item else NEARLY if values.dtype.kind in "iu" else 0

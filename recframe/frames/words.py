@@ -10,11 +10,12 @@ N_KEPT = 1 << 10  # names whose answers are cached
 MEANINGS_OF_WORDS = {
     "score": "score scores similarity",
     "rank": "rank ranking position pos rnk",
-    "less is better": "rank ranking position distance dist loss logloss error cost nll mse rmse "
-    "mae perplexity dissimilarity penalty",
+    "less is better": "rank ranking position distance dist euclidean hamming manhattan l1 l2 loss "
+    "logloss error cost nll mse rmse mae perplexity dissimilarity penalty",
     # A score with one of these words next to it is seldom the score of a model.
-    "no model": "z t credit fico risk review sentiment quality relevance true gold target human",
-    "statistic": "n num count std stddev stderr var variance diff delta upper lower max min",
+    "no model": "max min z t credit fico risk review sentiment quality relevance true gold target "
+    "human",
+    "statistic": "n num count std stddev stderr var variance diff delta upper lower",
     # After "score" these words say that the column tells something about a score, as times do.
     "about scores": "id name type kind source model version flag reason label change threshold "
     "cutoff bin bucket decile quantile percentile pct",
@@ -24,7 +25,8 @@ MEANINGS_OF_WORDS = {
     "read reading engagement",
     # Columns of these are attributes of rows, and say nothing about relevance.
     "attribute": "price prices cost lat lon lng latitude longitude device",
-    "period": "date year month week weekday day hour dt ds dat snapshot",
+    "period": "date year month week weekday day hour dt ds dat snapshot quarter wk ym yearmonth "
+    "yearweek isoweek weekofyear yyyymm yyyymmdd",
     # Each row has its own value of these and of moments, so no two rows of a ranking share one.
     "row": "event row index uuid",
     "id": "id ids code key no nr number sku ean gtin asin isbn zip fold",
@@ -67,9 +69,10 @@ def is_no_model(label: Hashable) -> bool:
 @lru_cache(N_KEPT)
 def less_is_better(label: Hashable) -> bool:
     """Return whether a word of a label, which may be a tuple, says that less is better."""
-    words = [word.rstrip("0123456789") for word in split_words(as_text(label))]
-    singular = [word.removesuffix(ending) for word in words for ending in ("", "s", "es")]
-    return has_meaning(singular, "less is better") or has_meaning(words[-1:], "rank")
+    words = split_words(as_text(label))
+    plain = [word.rstrip("0123456789") for word in words]
+    singular = [word.removesuffix(ending) for word in plain for ending in ("", "s", "es")]
+    return has_meaning([*words, *singular], "less is better") or has_meaning(words[-1:], "rank")
 
 
 def means_rank(label: Hashable) -> bool:

@@ -4,6 +4,7 @@ Tests of `truth_item` with lists belong here.
 """
 
 import re
+import shlex
 from collections import deque, namedtuple
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 
 import recframe
 from recframe import RecframeError
+from recframe.cli import main
 
 Named = namedtuple("Named", ["movieId", "rating"])
 ITEMS = [("ann", 7, -1), ("ann", 3, -2), ("cat", 5, -1)]
@@ -365,6 +367,28 @@ def test_truth_in_text_is_asked_about():
         recs.rec(truth=truth, short="pad").recall(k=2)
     made = recframe.from_lists(truth, items="bought", sep=" ")
     assert [0.5, 0.0] == recs.rec(truth=made, short="pad").recall(k=2)["score"].tolist()
+
+
+@pytest.mark.parametrize("of_rows", ["text", "lists", "rows"])
+def test_lists_of_python_in_text_of_both(of_rows, tmp_path, capsys):
+    """Lists that pandas wrote to csv are read on both sides by the call, and the command, shown."""
+    frame = pd.DataFrame({"user": [1, 2], "recs": ["['a', 'b']", "['c', 'd']"]})
+    truth = pd.DataFrame({"user": [1, 2], "items": ["['a']", "['d', 'x']"]})
+    lists = {"lists": frame.assign(recs=[list("ab"), list("cd")])}
+    df = {"text": frame, **lists, "rows": recframe.from_lists(frame)}[of_rows]
+    with pytest.raises(RecframeError) as refused:
+        df.rec(truth=truth).mean("recall@2")
+    code = str(refused.value).partition("This answers all:\n")[2]
+    table = eval(code, {"df": df, "truth": truth, "recframe": recframe})
+    assert 0.75 == table.loc["score", "recall@2"]
+
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    truth.to_csv(tmp_path / "truth.csv", index=False)
+    words = [str(tmp_path / "rows.csv"), "--truth", str(tmp_path / "truth.csv"), "-m", "recall@2"]
+    assert 1 == main(["evaluate", *words])
+    command = capsys.readouterr().err.strip().partition("As flags: recframe ")[2]
+    assert 0 == main(shlex.split(command))
+    assert "0.75" in capsys.readouterr().out
 
 
 def test_an_empty_history_excludes_nothing():
