@@ -390,3 +390,14 @@ def test_labels_are_listed_before_fractions():
     with pytest.raises(RecframeError) as refused:
         frame.rec.mean("mrr")
     assert ["y", "f0"] == refused.value.answers["relevant"].candidates[:2]
+
+
+def test_pairs_of_an_item_and_a_grade():
+    """Tuples of truth may be items with grades, and then the refusal names the dict to pass."""
+    rows = RECS.assign(item=[1, 2, 1, 3])
+    truth = recframe.truth_from({"c1": [(1, 2), (9, 1)], "c2": [(3, 1)]})
+    with pytest.raises(RecframeError, match=r"truth_from\(\{user: \{item: grade\}\}\)") as refused:
+        rows.rec(truth=truth).mean(METRIC)
+    assert {} == refused.value.answers
+    graded = recframe.truth_from({"c1": {1: 2, 9: 1}, "c2": {3: 1}})
+    assert 0.75 == rows.rec(truth=graded, min_relevance=1).mean(METRIC).iloc[0, 0]

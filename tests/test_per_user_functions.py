@@ -230,6 +230,25 @@ def test_a_table_that_pandas_wrote(users, bound, save, tmp_path):
     recframe.read_per_user([tmp_path / "pandas.parquet", tmp_path / "tidy.parquet"])
 
 
+def test_users_that_became_columns(bound, tmp_path):
+    """A table whose users `reset_index` made a column is read by its users, not by position."""
+    table = bound.evaluate(METRICS)
+    flat = table.reset_index()
+    pd.testing.assert_frame_equal(recframe.summary(table), recframe.summary(flat))
+    flat.sample(frac=1, random_state=0).to_parquet(tmp_path / "new.parquet")
+    found = recframe.read_per_user(tmp_path / "new.parquet")
+    pd.testing.assert_frame_equal(table, found.reindex(table.index), check_names=False)
+
+
+def test_ids_of_an_unknown_name_are_no_score():
+    """A column of ids beside scores of users belongs in the index."""
+    table = TWO.assign(customer_no=[1, 2, 3])
+    with pytest.raises(recframe.RecframeError, match=r"per_user\.set_index\('customer_no'\)"):
+        recframe.compare(table)
+    found = recframe.compare(table.set_index("customer_no"))
+    pd.testing.assert_frame_equal(recframe.compare(TWO), found)
+
+
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_folder_of_saved_tables(ending, bound, save, tmp_path):
     """The files of a folder have one table, as an engine writes it; ids have one type."""

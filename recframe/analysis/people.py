@@ -19,6 +19,7 @@ from recframe.frames.judgments import load_frame, read_judgments
 from recframe.frames.names import check_label, get_column, is_same, list_labels, remove_labels
 from recframe.frames.tables import make_columns, measure_table
 from recframe.frames.truth import Judge
+from recframe.frames.value_errors import UNJUDGED
 from recframe.frames.values import find_nulls, read_relevance
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import Metric, is_metric
@@ -100,6 +101,8 @@ def _check_grades(labels: pd.Series, least: float | None) -> None:
         raise RecframeError(
             "trusted_min_relevance must be the lowest grade that is relevant to people, whose "
             f"grades {name} go from {grades.min()} to {grades.max()}. Pass a number."
+            + UNJUDGED
+            * int(grades.min() == -1)
         )
     if (grades >= (1 if least is None else least)).all():
         raise RecframeError(

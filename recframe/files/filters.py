@@ -131,7 +131,7 @@ def _scalar(name: str, value: Any, kind: pa.DataType, *, exact: bool = False) ->
             typed = Decimal(str(value))
         elif pa.types.is_boolean(kind) and value in (0, 1):
             typed = bool(value)
-        elif pa.types.is_boolean(kind) or (isinstance(value, str) and _is_number(kind)):
+        elif pa.types.is_boolean(kind) or (isinstance(value, str) and _holds_numbers(kind)):
             raise TypeError
         # A float is rounded to the precision of the column, as everywhere.
         is_float = pa.types.is_floating(kind) and isinstance(value, float)
@@ -142,7 +142,7 @@ def _scalar(name: str, value: Any, kind: pa.DataType, *, exact: bool = False) ->
         ) from error
 
 
-def _is_number(kind: pa.DataType) -> bool:
+def _holds_numbers(kind: pa.DataType) -> bool:
     """Return whether a type has numbers."""
     kinds = pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal
     return any(is_kind(kind) for is_kind in kinds)

@@ -124,14 +124,21 @@ def check_comparable(ids: pd.Index[Any], among: pd.Index[Any], role: str, other:
             re.fullmatch(r"0\d+", text) for text in both[TEXT][:N_TEXTS]
         )
         how = "ids.astype('Int64')" if has_zeros else _unify(both, "ids")
-        remedy = f"Convert both with {how}."
+        remedy, answer = (
+            f"Convert both with {how}.",
+            "items_as_text" if role == "item" else "as_text",
+        )
+        is_answered = how == AS_TEXT and other in ("truth", "exclude")
         if isinstance(ids[0], tuple):
-            remedy = f"If each has the items of a user, make lists of them: {other}[...].map(list)."
-        answer = "items_as_text" if role == "item" else "as_text"
+            is_answered = False
+            remedy = (
+                f"If each has the items of a user, make lists of them: {other}[...].map(list); if "
+                "each is an item and its grade, pass recframe.truth_from({user: {item: grade}})."
+            )
         raise RecframeError(
             f"{role}: ids of different kinds are never equal; {show_sides(among, ids, other)}. "
             f"{remedy}",
-            {answer: True} if how == AS_TEXT and other in ("truth", "exclude") else None,
+            {answer: True} if is_answered else None,
         )
     sides = _select_floats(among), _select_floats(ids)
     if len({side.dtype for side in sides if (side != np.floor(side)).any()}) > 1:

@@ -323,10 +323,11 @@ def find_times(
     """Return the labels that truth and the rows share of times, of days by value, and of models."""
     if not (of_truth.users and is_infer(options.truth_user)):
         return []
-    of_rows = {*columns.others, columns.model}
+    of_model = [] if columns.model is None else [columns.model]
+    of_rows = {*columns.others, *of_model}
     both = [label for label in list_labels(truth, of_truth.labels) if label in of_rows]
     are_named = {label: is_time(label) and not is_of_row(label) for label in both}
-    are_named |= {columns.model: True}
+    are_named |= dict.fromkeys(of_model, True)
     return [label for label in both if are_named[label] or _are_days(get_column(truth, label))]
 
 

@@ -179,7 +179,8 @@ def _advise_on_lists(
             call, answers = f"df.assign(score=df[{quote(label)}].str[0])", {}
             advice = [f"where each list has one number, pass {call}"]
     if (lists or named) and "user" in without:
-        advice.append("where each row is a ranking, frame.reset_index(names='user') numbers them")
+        numbered = "pd.DataFrame(frame).reset_index(names='user')"
+        advice.append(f"where each row is a ranking, {numbered} numbers them")
     return advice, answers
 
 

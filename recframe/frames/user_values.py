@@ -13,7 +13,7 @@ from recframe.frames.ids import as_users, look_up_ids
 from recframe.frames.interactions import Interactions
 from recframe.frames.names import find_role, get_column, is_infer, is_same
 from recframe.frames.tables import make_columns
-from recframe.frames.words import is_of_row, is_time
+from recframe.frames.words import is_of_row, is_time, means_ids
 from recframe.kernel.threads import Array
 from recframe.metrics.names import find_alike, is_metric
 from recframe.other_tables import frame_error
@@ -159,6 +159,7 @@ def check_per_user(per_user: Any, n_scores: int = 1) -> pd.DataFrame:
         per_user = _combine_tables(tables, is_named=tables is per_user)
     if not isinstance(per_user, pd.DataFrame):
         raise frame_error("per_user", PER_USER, per_user)
+    per_user = _with_users_in_index(per_user)
     if per_user.shape[1] == 0:
         raise RecframeError("per_user must have a column for each score, but has none")
     for kind, labels in (("column", per_user.columns), ("user", per_user.index)):
@@ -187,6 +188,16 @@ def check_per_user(per_user: Any, n_scores: int = 1) -> pd.DataFrame:
             f"{quote(scores.tolist())}"
         )
     return table.reindex(columns=make_columns(scores, metrics))
+
+
+def _with_users_in_index(per_user: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose users are in its index, also those that `reset_index` made columns."""
+    columns, index = per_user.columns, per_user.index
+    if columns.nlevels != 2 or not isinstance(index, pd.RangeIndex) or index.name is not None:
+        return per_user
+    users = [label for label in columns if label[1] == ""]
+    names = [label[0] for label in users]
+    return per_user.set_index(users).rename_axis(names) if users else per_user
 
 
 def _are_joined(columns: pd.Index[Any]) -> bool:
@@ -243,8 +254,9 @@ def _find_scores_and_metrics(per_user: pd.DataFrame) -> pd.MultiIndex:
                 f"{quote(columns.tolist()[0])}, say which is which. Pass {' or '.join(calls)}."
             )
         return (columns if orders == {True} else columns.swaplevel()).set_names(LEVELS)
+    is_without_users = isinstance(per_user.index, pd.RangeIndex) and per_user.index.name is None
     for label in columns:
-        if find_role(label) in ("user", "item"):
+        if find_role(label) in ("user", "item") or (is_without_users and means_ids(label)):
             is_long = "score" in columns and not pd.api.types.is_numeric_dtype(per_user["score"])
             call = f"pivot(index={quote(label)}, columns='score')"  # the rows of other engines
             raise RecframeError(

@@ -13,6 +13,7 @@ from recframe.kernel.threads import Array
 
 YES = {"yes", "y", "true", "t", "relevant", "positive", "1"}  # words that mean relevant
 REMOVE_ROWS = "Remove those rows, or pass missing='drop'."
+UNJUDGED = " Where -1 means not judged, set it to null first."
 
 
 def null_error(

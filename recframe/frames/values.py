@@ -17,7 +17,13 @@ import pyarrow as pa
 from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_object_dtype
 
 from recframe.errors import Choice, RecframeError, as_text, quote
-from recframe.frames.value_errors import mask_error, missing_error, null_error, numbers_error
+from recframe.frames.value_errors import (
+    UNJUDGED,
+    mask_error,
+    missing_error,
+    null_error,
+    numbers_error,
+)
 from recframe.frames.words import means_rank
 from recframe.kernel.grouping import Groups
 from recframe.kernel.threads import Array, in_slices
@@ -81,7 +87,9 @@ def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array
         proposed = lowest if is_scale else Choice(grades[:N_GRADES_SHOWN], "another number")
         raise RecframeError(
             f"relevant={quote(label)}: must be boolean or 0/1, but has values from {values.min()} "
-            f"to {values.max()}. Pass min_relevance= the lowest value that is relevant.",
+            f"to {values.max()}. Pass min_relevance= the lowest value that is relevant."
+            + UNJUDGED
+            * int(low == -1),
             {"min_relevance": proposed},
         )
     return values.view(bool) if values.itemsize == 1 else values.astype(bool), None

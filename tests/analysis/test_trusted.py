@@ -225,6 +225,17 @@ def test_grades_have_a_threshold_of_their_own(rows):
         rec_of(graded, min_relevance=4).summary("precision@3", trusted="human")
 
 
+def test_labels_that_abstain(rows):
+    """A label of -1 may mean not judged, so the refusal says how to leave it out."""
+    abstained = rows.assign(human=rows["human"].fillna(-1).astype(int))
+    for refuse in (
+        lambda: rec_of(abstained).summary("precision@3", trusted="human"),
+        lambda: abstained.rec(relevant="human", score="a").mean("precision@3"),
+    ):
+        with pytest.raises(RecframeError, match="Where -1 means not judged, set it to null first"):
+            refuse()
+
+
 def test_metrics_of_first_rows_need_labels_of_these_only(rows):
     """For precision people judge the first k rows; for recall a user judged in part is refused."""
     alone = rows.assign(b=rows["a"])  # both models have the same first rows

@@ -186,7 +186,7 @@ def test_as_lists_in_a_dict():
     [
         (
             pd.DataFrame({"x": [[1]]}),
-            r"lists: user: no column found .*; where each row is a ranking, frame.reset_index",
+            r"lists: user: no column found .*; where each row is a ranking, pd.DataFrame",
         ),
         (
             make([[7]]).assign(seen=[[3]]),

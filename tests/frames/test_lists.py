@@ -139,7 +139,7 @@ def test_anything_numpy_can_view():
         ),
         (
             {"items": [[7, 7, 7], [7, 8, -1]]},
-            r"2 are repeated \(such as user 0, item 7\). Pass list\(dict.fromkeys\(items\)\)",
+            r"2 are repeated \(such as user 0, item 7\). Where a repeat stands for no item",
         ),
         ({"items": [[7], [5]], "users": [1]}, "but are 1 for 2 rows"),
         (

@@ -82,7 +82,7 @@ def test_what_is_stored():
         ({"truth": {"ann": {3: "x"}}}, r"grades of truth must be numbers, but is .*such as 'x'\)"),
         (
             {"truth": {"ann": [3, 3]}},
-            r"1 are repeated \(such as user 'ann', item 3\). Pass list\(dict",
+            r"1 are repeated \(such as user 'ann', item 3\). Where a repeat",
         ),
         ({"truth": {"ann": [3, None]}}, "truth must not be padded, but has 1 null or -1"),
         ({"truth": {None: [3]}}, "truth must not have a null user, but 1 of 1 are null"),

@@ -183,7 +183,8 @@ def check_rows(
         raise RecframeError(
             f"scores must not rise along a row, as items come best first, but rise in "
             f"{count_of(len(rising), 'row')} (the first is row {rising[0]}). Pass lists sorted by "
-            "their scores, or -scores where they are distances."
+            "their scores, -scores where they are distances, or no scores where items stand best "
+            "first."
         )
     if items.dtype == object:  # Items of several kinds are refused when they are evaluated.
         codes = pd.factorize(items, use_na_sentinel=False)[0]
@@ -194,11 +195,12 @@ def check_rows(
     if is_repeated.any() and duplicates == "max":  # Scores never rise: the first one is the best.
         return frame[~is_repeated].reset_index(drop=True)
     if is_repeated.any():
-        remedy = "list(dict.fromkeys(items))" if duplicates is None else "duplicates='max'"
+        remedy = "Pass duplicates='max' to keep the first of each."
+        if duplicates is None:
+            remedy = "Where a repeat stands for no item, write -1 there; else keep the first."
         raise RecframeError(
             f"an item must be in a list once, but {is_repeated.sum()} are repeated "
-            f"({_show_example(frame[is_repeated], users)}). Pass {remedy} to keep the first of "
-            "each.",
+            f"({_show_example(frame[is_repeated], users)}). {remedy}",
             {} if duplicates is None else {"duplicates": "max"},
         )
     return frame
