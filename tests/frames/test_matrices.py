@@ -1,6 +1,7 @@
 """recframe.from_matrix makes frames from dense matrices of scores."""
 
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -219,3 +220,18 @@ def test_a_pivot_of_items(in_index):
     models = df.rename_axis("model", axis=1)
     with pytest.raises(recframe.RecframeError, match=r"score=\[1, 2\], truth=truth\), where item"):
         models.rec(truth=truth).recall(k=1)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_ranks_cut_at_k(first):
+    """Ranks whose highest would be kept give a warning; scores and negative ranks give none."""
+    scores = np.random.default_rng(0).random((20, 12))
+    ranks = (-scores).argsort(axis=1).argsort(axis=1) + first
+    with pytest.warns(recframe.RecframeWarning, match=r"once, as ranks .*; pass -scores if"):
+        recframe.from_matrix(ranks, k=5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kept = recframe.from_matrix(-ranks, k=5)
+        expected = recframe.from_matrix(scores, k=5)
+        recframe.from_matrix(np.arange(12).reshape(1, 12), k=5)  # one user by chance
+    pd.testing.assert_frame_equal(expected[["user", "item"]], kept[["user", "item"]])

@@ -23,9 +23,11 @@ from recframe.frames.names import find_role
 from recframe.frames.values import check_digits
 from recframe.kernel.threads import Array
 from recframe.metrics.names import check_k
+from recframe.notes import Note, warn_of
 from recframe.other_tables import find_table, frame_error, is_sparse
 from recframe.public_calls import public
 
+N_ROWS_SEEN, LEAST_CELLS = 100, 30  # rows and cells that show whether scores are ranks
 N_CELLS = 1 << 22  # cells of a block, which is copied and partitioned
 NULLS = ("-1", "-1.0", "nan", "NaN", "NaT", "None", "none", "null", "NULL", "<NA>")
 NO_ITEM = ("", " ", "<PAD>", "<pad>", "[PAD]", *NULLS)
@@ -168,6 +170,7 @@ def from_matrix(
     _check_known(cells)
     is_kept = (cells > -np.inf) & ~mask
     if k is not None and k < cells.shape[1]:
+        _warn_of_ranks(cells)
         # Items that tie with the k-th are kept: which of them comes first is chance.
         at = cells.shape[1] - k
         blocks = np.array_split(cells, cells.size // N_CELLS + 1)
@@ -175,6 +178,19 @@ def from_matrix(
         is_kept &= cells >= lowest
     listed = np.nonzero(is_kept)
     return make_rows_of_cells("scores", matrix.shape, listed, (users, items), score=matrix[listed])
+
+
+def _warn_of_ranks(cells: Array) -> None:
+    """Warn if each row has the numbers from 0 or 1 on once, as ranks; the highest are kept."""
+    rows = np.sort(cells[:N_ROWS_SEEN], axis=1)
+    numbers = np.arange(cells.shape[1])
+    if rows.size >= LEAST_CELLS and ((rows == numbers).all() or (rows == numbers + 1).all()):
+        text = (
+            f"each row of scores holds the numbers from {rows[0, 0]:g} to {rows[0, -1]:g} once, as "
+            "ranks and np.argsort do, and the highest are kept; pass -scores if the first rank is "
+            "the best"
+        )
+        warn_of([Note("ranks", text, {})])
 
 
 def read_sparse(truth: Any, users: ArrayLike | None, items: ArrayLike | None) -> pd.DataFrame:
