@@ -118,9 +118,18 @@ def rows(users="int", scores="float64", relevance="bool", *, nulls=(), min_rows=
 
 
 def looks_masked(rows):
-    """Return whether rows share a score so low that recframe may ask whether it is a mask."""
-    low = [score for _, score, _ in rows if score is not None and score < -100]
-    return len(set(low)) < len(low)
+    """Return whether rows share a worst score so far from others that it may be a mask."""
+    scores = [score for _, score, _ in rows if score is not None and math.isfinite(score)]
+    return is_far_below(scores) or is_far_below([-score for score in scores])
+
+
+def is_far_below(scores):
+    """Return whether the lowest of several scores comes twice, and is far below all others."""
+    low = min(scores, default=0)
+    others = [score for score in scores if score != low]
+    if low >= -100 or scores.count(low) < 2 or not others:
+        return False
+    return min(others) - low > 10 * max(max(others) - min(others), 0.5)
 
 
 def many_rows(*kinds, nulls=(), **named):

@@ -156,8 +156,8 @@ def test_lists_without_a_user():
     """Lists without users get row numbers as users by the suggested call."""
     frame = pd.DataFrame({"prediction": [[1, 2], [3, 4]], "label": [[1], [4]]})
     message = refuse(lambda: recframe.from_lists(frame))
-    call = re.search(r"frame\.reset_index\(.*?\)", message)[0]
-    lists = eval(call, {"frame": frame})
+    call = re.search(r"pd\.DataFrame\(frame\)\.reset_index\(.*?\)", message)[0]
+    lists = eval(call, {"frame": frame, "pd": pd})
     rows = recframe.from_lists(lists, items="prediction")
     truth = recframe.truth_from(lists.set_index("user")["label"])
     assert 0.5 == rows.rec(truth=truth).mean("precision@1").iloc[0, 0]

@@ -35,7 +35,7 @@ MOST_GRADE, N_GRADES_SHOWN = 10, 20  # the highest grade of common scales; grade
 # A score that masks rows is 100 or more below 0, and its distance to all other scores is more than
 # FAR times their range, which counts as MIN_SPAN or more. A mark such as -999 may be nearer.
 MIN_MASK, FAR, FAR_MARK, MIN_SPAN = 100, 1_000, 10, 0.5
-MARK = re.compile(r"9{2,}|10{3,}|1e\+\d+")
+MARK = re.compile(r"9{3,}|10{3,}")
 LEAST_RANKS = 30  # In fewer rows, scores may be 3, 2 and 1, or all equal, by chance.
 # The kinds of objects, as `infer_dtype` names them, that are numbers.
 NUMBER_OBJECTS = ("integer", "floating", "mixed-integer-float", "decimal", "empty")
@@ -171,7 +171,8 @@ def _check_masks(
     first, last = float(others.min()), float(others.max())  # Python floats overflow silently.
     span = max(last - first, MIN_SPAN)
     distance = float(worst) - last if is_low_best else first - float(worst)
-    is_mark = MARK.fullmatch(f"{abs(float(worst)):g}") is not None
+    size = abs(float(worst))
+    is_mark = distance > size / 2 and MARK.fullmatch(f"{size:.15g}") is not None
     far = FAR_MARK if is_mark and distance <= FAR * span else FAR
     if distance > far * span:
         found = f"{worst:g} looks like a mask, and is in {is_worst.sum():,} of {len(values):,} rows"
