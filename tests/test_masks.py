@@ -125,6 +125,8 @@ def test_finite_masks_beside_nulls():
     "frame",
     [
         *map(masked, [0, -1, -100, -5.0]),
+        masked(101, score=[101, 602] * 4),
+        masked(0, score=[900, 901, 902, 900, 901, 900, 901, 999]),
         masked(-1e9).query("user == 1"),
         masked(-1e9, score=[3, -1e9, 2, 1, 2, 3, 1, 2]),
         masked(-1e9, score=[-1e9, -2e8, -1e9, -3, -1e9, -4, -5, -6]),

@@ -143,7 +143,7 @@ def read_scores(
     elif not lenient:
         lowest = values.max if is_low_best else values.min
         worst = worst if missing is None else lowest(initial=0)
-        if abs(float(worst)) > MIN_MASK:
+        if (float(worst) if is_low_best else -float(worst)) > MIN_MASK:
             _check_masks(score.name, values, is_ranked, worst, groups, is_low_best)
         if is_low_best and is_ranked is None:
             _check_marks_of_ranks(score.name, values, groups)
