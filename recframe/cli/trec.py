@@ -60,8 +60,9 @@ document, in descending order. Queries count if both run and qrels have them.
 A run has lines of query, Q0, document, rank, score and tag, or of query,
 document and rank; qrels, and the pairs of --exclude, of query, iteration,
 document and relevance, of which the iteration, or both numbers, may be
-missing. All may be compressed by gzip. In the options below, a user is a
-query, an item is a document, the frame is the run, and truth is the qrels."""
+missing. All may be compressed by gzip, bzip2 or xz. In the options below, a
+user is a query, an item is a document, the frame is the run, and truth is the
+qrels."""
     command.epilog = """\
 The flags -c, -l, -q, -J and -m of trec_eval work, as do its names of metrics:
 P.5,10 is precision@5 and precision@10, ndcg_cut_10 is ndcg@10, map is
