@@ -401,3 +401,28 @@ def test_pairs_of_an_item_and_a_grade():
     assert {} == refused.value.answers
     graded = recframe.truth_from({"c1": {1: 2, 9: 1}, "c2": {3: 1}})
     assert 0.75 == rows.rec(truth=graded, min_relevance=1).mean(METRIC).iloc[0, 0]
+
+
+def test_truth_as_a_table_of_users_and_items():
+    """A cross table of truth is refused with the line that makes pairs of it."""
+    cells = pd.crosstab(TRUTH["user"], TRUTH["item"])
+    with pytest.raises(RecframeError) as refused:
+        RECS.rec(truth=cells).mean(METRIC)
+    line = re.findall(r"truth\.stack\(.*\)", str(refused.value))[0]
+    expected = RECS.rec(truth=TRUTH).mean(METRIC)
+    pd.testing.assert_frame_equal(
+        expected, RECS.rec(truth=eval(line, {"truth": cells})).mean(METRIC)
+    )
+
+
+def test_positions_beside_text():
+    """Numbers beside text without any number are not to be converted, as they may be positions."""
+    rows = recframe.from_topk([[0, 1], [2, 3]], users=["c1", "c2"])
+    with pytest.raises(RecframeError, match="if numbers are positions, look up the ids") as refused:
+        rows.rec(truth=TRUTH.assign(item=["d1", "d9", "d3"])).mean(METRIC)
+    assert {} == refused.value.answers
+    found = recframe.from_topk(
+        np.array(["d1", "d2", "d3", "d4"])[[[0, 1], [2, 3]]], rows["user"].unique()
+    )
+    truth = TRUTH.assign(item=["d1", "d9", "d3"])
+    assert 0.75 == found.rec(truth=truth).mean(METRIC).iloc[0, 0]

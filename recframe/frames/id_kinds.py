@@ -25,6 +25,7 @@ from recframe.frames.values import check_digits
 from recframe.kernel.grouping import invert
 from recframe.kernel.threads import Array
 
+A_NUMBER = re.compile(r"\s*[+-]?\d[\d.,]*\s*").fullmatch
 NUMBERS, TEXT, BYTES, BOOLEANS = "numbers", "text", "bytes", "booleans"
 DATES, TIMES, ZONED_TIMES = "dates", "times without a zone", "times with a zone"
 FLOATS = ("floating", "mixed-integer-float")  # kinds as `infer_dtype` names them
@@ -129,7 +130,10 @@ def check_comparable(ids: pd.Index[Any], among: pd.Index[Any], role: str, other:
             "items_as_text" if role == "item" else "as_text",
         )
         is_answered = how == AS_TEXT and other in ("truth", "exclude")
-        if isinstance(ids[0], tuple):
+        if both.keys() == {TEXT, NUMBERS} and not any(map(A_NUMBER, both[TEXT][:N_TEXTS])):
+            is_answered = False
+            remedy = "No text is a number: if numbers are positions, look up the ids at them."
+        elif isinstance(ids[0], tuple):
             is_answered = False
             remedy = (
                 f"If each has the items of a user, make lists of them: {other}[...].map(list); if "

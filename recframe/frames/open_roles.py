@@ -85,7 +85,7 @@ def _open_roles_error(
     answers = dict[str, Any]()
     if not remedy:
         remedy, answers = _advise_header(frame, roles)
-        remedy = remedy or (_advise_wide(frame, roles) if call == "df.rec" else "")
+        remedy = remedy or _advise_wide(frame, roles, call)
     if not remedy:
         answers = find_answers(frame, roles, options)
         python = ", ".join(spell_arguments(list_changed(options) | answers if call else answers))
@@ -140,9 +140,17 @@ def _advise_header(frame: pd.DataFrame, roles: Roles) -> tuple[str, dict[str, An
     ), {"names": choice} if of_rows else {}
 
 
-def _advise_wide(frame: pd.DataFrame, roles: Roles) -> str:
-    """Return advice for columns of items that are numbered by rank, "" for other frames."""
+def _advise_wide(frame: pd.DataFrame, roles: Roles, call: str) -> str:
+    """Return advice for a column of items for each rank, and truth with a column for each item.
+
+    It is "" for other frames.
+    """
     without = {name for name, role in roles.items() if role.how == "none"}
+    if "truth_item" in without and find_role(frame.columns.name) == "item":
+        rows = "truth.stack().rename('relevant').reset_index()"
+        return f"where cells are the relevance of items, pass {rows}"
+    if call != "df.rec":
+        return ""
     numbered: dict[str, list[Hashable]] = defaultdict(list)
     for label, kind in [(label, dtype.kind) for label, dtype in list_fields(frame)]:
         if isinstance(label, str) and label[-1:].isdecimal() and kind in get_meaning("item").kinds:
