@@ -192,10 +192,10 @@ def check_per_user(per_user: Any, n_scores: int = 1) -> pd.DataFrame:
 
 def _with_users_in_index(per_user: pd.DataFrame) -> pd.DataFrame:
     """Return a table whose users are in its index, also those that `reset_index` made columns."""
-    columns, index = per_user.columns, per_user.index
-    if columns.nlevels != 2 or not isinstance(index, pd.RangeIndex) or index.name is not None:
+    columns = per_user.columns
+    if columns.nlevels != 2 or per_user.index.names != [None]:
         return per_user
-    users = [label for label in columns if label[1] == ""]
+    users = [label for label in columns if isinstance(label[1], str) and not label[1]]
     names = [label[0] for label in users]
     return per_user.set_index(users).rename_axis(names) if users else per_user
 
