@@ -246,11 +246,12 @@ def parse_lines(
     try:
         table.validate(full=True)
     except pa.ArrowInvalid as error:
-        reason = "no UTF-8 text"
+        reason = f"no UTF-8 text in a line from {number} on"
         with suppress(UnicodeDecodeError):
             text.decode()
-            reason = "a list that begins with null, which Arrow misreads: leave the null out,"
-        raise pa.ArrowInvalid(f"{reason} in a line from {number} on") from error
+            reason = f"a list begins with null in a line from {number} on, and Arrow misreads it: "
+            reason += "leave the null out"
+        raise pa.ArrowInvalid(reason) from error
     return table
 
 

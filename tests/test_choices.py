@@ -195,7 +195,7 @@ def test_a_lone_integer_is_no_answer(name):
     assert 0.75 == in_order.rec.mean("mrr").loc["score", "mrr"]
 
 
-@pytest.mark.parametrize("name", ["rank", "pos", "item_rnk"])
+@pytest.mark.parametrize("name", ["rank", "pos", "rnk"])
 def test_a_lone_rank_is_an_answer(name):
     """Integers that are named like ranks rank from the lowest."""
     frame = RECS.drop(columns="score").assign(clicked=[1, 0, 0, 1], **{name: [1, 2] * 2})
@@ -334,13 +334,6 @@ def test_items_of_truth_with_a_parent(share):
     assert 1.0 == rows.rec(truth=alike).mean(METRIC).iloc[0, 0]
 
 
-def test_clicks_and_purchases():
-    """A column of clicks and one of purchases are asked about."""
-    frame = RECS.assign(click=[1, 1, 0, 1], purchase=[0, 1, 0, 0])
-    with pytest.raises(RecframeError, match="2 columns could be it, 'click', 'purchase'"):
-        frame.rec.mean("mrr")
-
-
 def test_lists_of_a_session_and_a_type():
     """A column that tells the lists of a session apart is named."""
     lists = pd.DataFrame({"session": [1, 1, 2, 2], "type": ["carts", "orders"] * 2})
@@ -373,6 +366,8 @@ def test_columns_of_a_merge(item):
     assert [f"{item}_x", f"{item}_y"] == refused.value.answers["item"].candidates
     with pytest.raises(RecframeError, match="must occur once"):
         merged.rec(item=f"{item}_x").mean("precision@2")
+    plain = RECS.assign(relevant=[1, 0, 0, 1], item_id_x=1, item_id_y=2)
+    assert 0.75 == plain.rec.mean("mrr").loc["score", "mrr"]
 
 
 @pytest.mark.parametrize("name", ["score_max", "max_score", "min_score"])
@@ -382,6 +377,8 @@ def test_a_statistic_beside_a_score(name):
     with pytest.raises(RecframeError, match=f"'{name}' may be no model") as refused:
         frame.rec.mean("mrr")
     assert ["score", name] == refused.value.answers["score"].candidates
+    with pytest.raises(RecframeError, match="score: no column found"):
+        frame.rename(columns={"score": "knn"}).rec.mean("mrr")
 
 
 def test_labels_are_listed_before_fractions():

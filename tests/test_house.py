@@ -26,7 +26,7 @@ FRAGMENT = re.compile(
     re.IGNORECASE,
 )
 IDLE = re.compile(r"\b(what|that of|those of|of which|of whom|whatever)\b", re.IGNORECASE)
-MOST_SHARED_NAMES = 6
+MOST_SHARED_NAMES = 5
 
 
 def list_comments(path):

@@ -245,6 +245,7 @@ def test_ids_of_an_unknown_name_are_no_score():
     table = TWO.assign(customer_no=[1, 2, 3])
     with pytest.raises(recframe.RecframeError, match=r"per_user\.set_index\('customer_no'\)"):
         recframe.compare(table)
+    assert "sasrec_id" in recframe.summary(TWO.rename(columns={"new": "sasrec_id"})).index
     found = recframe.compare(table.set_index("customer_no"))
     pd.testing.assert_frame_equal(recframe.compare(TWO), found)
 

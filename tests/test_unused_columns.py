@@ -152,8 +152,10 @@ def test_lists_are_told_by_values_and_not_by_names(entry, name, tmp_path):
 
 @pytest.mark.parametrize("name", ["search_id", "case"])
 def test_few_users_have_several_lists(name):
-    """If there are many lists, two users with several are enough to ask."""
+    """If there are many lists, a tenth of the users with several is enough to ask."""
     rows = make_rows(n_users=30)
+    moved = rows["list"].where(rows["user"] < 2, 1_000 + rows["user"])
+    assert [] == rows.drop(columns=["list", "model"]).assign(address=moved).rec.mean(METRIC).notes
     rows = rows[(rows["user"] < 3) | (rows["model"] == 0)].drop(columns="model")
     said = refuse("frame", rows.rename(columns={"list": name}), None)
     assert "and 3 of 30 users that were looked at have several" in said
@@ -188,6 +190,12 @@ def test_others_are_let_pass(name):
     assert [] == part_by(INNOCENT[name]).rec.mean(METRIC).notes
 
 
+@pytest.mark.parametrize("name", ["hour", "weekday", "shelf_row"])
+def test_integers_that_come_again_are_let_pass(name):
+    """Numbers of hours, weekdays and rows of a page are features of rows."""
+    assert [] == part_by(ROWS["model"] + 7, name).rec.mean(METRIC).notes
+
+
 @pytest.mark.parametrize("kind", ["list", "model"])
 def test_a_question_needs_two_users(kind):
     """A single user with several lists or models is not asked about."""
@@ -217,15 +225,15 @@ def make_searches(n_words, share=0.8):
     return rows[rng.random(480) < share].reset_index(drop=True)
 
 
-@pytest.mark.parametrize("n_words", [3, 10])
-def test_texts_that_divide_the_rows_of_users_are_noted(n_words):
+def test_texts_that_divide_the_rows_of_users_are_noted():
     """A column of searched words is noted, as lists of any length may belong to them."""
-    rows = make_searches(n_words)
+    rows = make_searches(n_words=10)
     assert ["models"] == list(texts_of(rows.rec.mean(METRIC)))
     assert [] == rows.rec(user=["keyword", "user"]).mean(METRIC).notes
     assert [] == rows.rec(model=None).mean(METRIC).notes
     of_items = rows.assign(keyword="brand" + (rows["item"] % 5).astype(str))
     assert [] == of_items.rec.mean(METRIC).notes
+    assert [] == make_searches(n_words=3).rec.mean(METRIC).notes  # They may be devices.
 
 
 def test_without_an_item_models_are_rankings():
@@ -370,13 +378,20 @@ def test_ranks_that_contradict_scores(entry, tmp_path):
     rows = pd.DataFrame({"user": np.repeat(range(6), 5), "item": np.tile(range(5), 6)})
     rows["score"], rows["relevant"] = rng.random(30), np.tile([1, 0, 0, 0, 0], 6)
     by_score = rows.groupby("user")["score"].rank(ascending=False).astype(int)
-    other = rows.assign(rank=rows["item"] + 1)
+    other = rows.assign(rank=rows.groupby("user")["item"].transform(rng.permutation) + 1)
+    other["relevant"] = (other["rank"] == 1).astype(int)
     assert "'rank' orders the rows otherwise than 'score'" in refuse(entry, other, tmp_path)
     assert 1.0 == other.rec(score="rank", ascending=True).mean("mrr").loc["rank", "mrr"]
+    assert 1.0 > other.rec(score="score").mean("mrr").loc["score", "mrr"]
     expected = rows.rec.mean("mrr").loc["score", "mrr"]
-    assert expected == other.rec(score="score").mean("mrr").loc["score", "mrr"]
+    two = pd.concat([rows.assign(model="a"), rows.assign(model="b", score=rows["score"] / 100)])
+    ranks = pd.concat([by_score, by_score])
+    table = two.assign(rank=ranks).rec(model="model").mean("mrr")
+    assert [expected] * 2 == table["mrr"].tolist()
     for let_pass in (
         rows.assign(rank=by_score),
+        rows.assign(rank=range(30)),  # numbers of rows
+        rows.assign(rank=(rows["item"] * 3) % 5 + 1),  # popularity
         rows.assign(rank=by_score, score=rows["score"].round(1)),  # ties
         rows.assign(position=rows["item"] + 1),
     ):

@@ -19,7 +19,7 @@ from recframe.frames.judgments import load_frame, read_judgments
 from recframe.frames.names import check_label, get_column, is_same, list_labels, remove_labels
 from recframe.frames.tables import make_columns, measure_table
 from recframe.frames.truth import Judge
-from recframe.frames.value_errors import UNJUDGED
+from recframe.frames.value_errors import ABSTAINED
 from recframe.frames.values import find_nulls, read_relevance
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import Metric, is_metric
@@ -98,11 +98,10 @@ def _check_grades(labels: pd.Series, least: float | None) -> None:
             "Pass numbers, null where people did not judge, such as .map({'yes': 1, 'no': 0})."
         )
     if least is None and not grades.isin([0, 1]).all():
+        remedy = "Pass a number." + (ABSTAINED if grades.min() == -1 else "")
         raise RecframeError(
             "trusted_min_relevance must be the lowest grade that is relevant to people, whose "
-            f"grades {name} go from {grades.min()} to {grades.max()}. Pass a number."
-            + UNJUDGED
-            * int(grades.min() == -1)
+            f"grades {name} go from {grades.min()} to {grades.max()}. {remedy}"
         )
     if (grades >= (1 if least is None else least)).all():
         raise RecframeError(

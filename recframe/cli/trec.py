@@ -104,7 +104,7 @@ examples:
 
 
 class Run(NamedTuple):
-    """The values of queries, those that a run ranks, and how many have no partner."""
+    """The values of queries, the queries that a run ranks, and the numbers without a partner."""
 
     name: str
     per_query: pd.DataFrame

@@ -4,13 +4,21 @@ import operator
 import re
 from decimal import Decimal
 from functools import reduce
+from numbers import Number
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recframe.errors import MissingColumnError, RecframeError, find_near, quote, shorten
+from recframe.errors import (
+    MissingColumnError,
+    RecframeError,
+    find_near,
+    is_number,
+    quote,
+    shorten,
+)
 from recframe.files.source_files import PartitionValues, SourceFile, plain_type
 from recframe.frames.names import shown
 from recframe.other_tables import Term
@@ -125,21 +133,29 @@ def _scalar(name: str, value: Any, kind: pa.DataType, *, exact: bool = False) ->
     try:
         if isinstance(value, Written) or (isinstance(value, str) and pa.types.is_temporal(kind)):
             return _read(str(value), kind, exact=exact)
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        typed, is_decimal = value, pa.types.is_decimal(kind)
-        if is_decimal and is_number:  # The digits of a float are meant.
-            typed = Decimal(str(value))
+        typed, wanted = value, kind if exact else None
+        if pa.types.is_decimal(kind) and is_number(value, Number):
+            typed = Decimal(str(value))  # The digits of a float are meant.
+            wanted = kind if exact else _with_most_digits(kind)
         elif pa.types.is_boolean(kind) and value in (0, 1):
             typed = bool(value)
         elif pa.types.is_boolean(kind) or (isinstance(value, str) and _holds_numbers(kind)):
             raise TypeError
         # A float is rounded to the precision of the column, as everywhere.
-        is_float = pa.types.is_floating(kind) and isinstance(value, float)
-        return pa.scalar(typed, kind if exact or is_float or is_decimal else None)
+        elif pa.types.is_floating(kind) and isinstance(value, float):
+            wanted = kind
+        return pa.scalar(typed, wanted)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise RecframeError(
             f"filters: a value for {quote(name)} must be of its type {kind}, but is {quote(value)}"
         ) from error
+
+
+def _with_most_digits(kind: pa.DataType) -> pa.DataType:
+    """Return the type of decimals of the same scale that has the most digits."""
+    if pa.types.is_decimal128(kind):
+        return pa.decimal128(38, kind.scale)
+    return pa.decimal256(76, kind.scale) if pa.types.is_decimal256(kind) else kind
 
 
 def _holds_numbers(kind: pa.DataType) -> bool:

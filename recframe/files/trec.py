@@ -26,7 +26,7 @@ from recframe.public_calls import public
 
 TEXT_DTYPE = pd.StringDtype("pyarrow", na_value=np.nan)  # older pandas takes no "str"
 GZIP = b"\x1f\x8b"
-CODECS = {GZIP: gzip, b"BZh": bz2, b"\xfd7zXZ": lzma}  # by the first bytes of files
+DECOMPRESSORS = {GZIP: gzip, b"BZh": bz2, b"\xfd7zXZ": lzma}  # by the first bytes of files
 BOM = b"\xef\xbb\xbf"
 PARSED_BYTES = 1 << 22  # Threads that parse so few bytes at a time end together.
 
@@ -233,7 +233,7 @@ def _read_bytes(path: str) -> bytes:
     identify(path)
     try:
         data = Path(path).read_bytes()
-        codec = next((one for start, one in CODECS.items() if data.startswith(start)), None)
+        codec = next((one for start, one in DECOMPRESSORS.items() if data.startswith(start)), None)
         return codec.decompress(data) if codec else data
     except OSError as error:
         why = reason(error) if error.strerror else shorten(str(error))

@@ -191,7 +191,7 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
     with prefix_errors("truth"):
         of_rows, columns = columns, find_companion_columns("truth", truth, columns, options)
         check_splits(truth, list_labels(truth, columns.labels), columns, options, of_truth=True)
-        for label in find_times(truth, columns, of_rows, options):
+        for label in find_shared_labels(truth, columns, of_rows, options):
             check_time(label, truth, columns, of_rows)
         if columns.relevant is None and options.min_relevance is not None:
             labels = list_numbers(truth, columns) if is_infer(options.relevant) else []
@@ -313,14 +313,14 @@ def find_partitioned_columns(
 ) -> Columns:
     """Return the columns of truth or exclude, with the times that each partition checks."""
     found = find_companion_columns(name, frame, columns, options)
-    times = find_times(frame, found, columns, options) if name == "truth" else ()
+    times = find_shared_labels(frame, found, columns, options) if name == "truth" else ()
     return found._replace(of_users=tuple(times))
 
 
-def find_times(
+def find_shared_labels(
     truth: pd.DataFrame, of_truth: Columns, columns: Columns, options: Options
 ) -> list[Hashable]:
-    """Return the labels that truth and the rows share of times, of days by value, and of models."""
+    """Return the labels that truth and the rows share: times, days by their values, and models."""
     if not (of_truth.users and is_infer(options.truth_user)):
         return []
     of_model = [] if columns.model is None else [columns.model]

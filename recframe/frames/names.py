@@ -64,8 +64,7 @@ ROLE_MEANINGS = {
     ),
     "relevant": Meaning(
         "relevant relevance label rating isrelevant rel isrel qrel judgment judgement target "
-        "groundtruth ytrue grade rui click clicked isclicked purchase purchased conversion bought "
-        "liked",
+        "groundtruth ytrue grade rui click clicked isclicked purchased bought liked",
         "biufOU",
     ),
     # A column of models may tell several rankings of a user apart.

@@ -84,8 +84,7 @@ def _open_roles_error(
     parts = [*problems.values(), ", ".join(known), f"the frame has {shown(list_labels(frame))}"]
     answers = dict[str, Any]()
     if not remedy:
-        remedy, answers = _advise_header(frame, roles)
-        remedy = remedy or _advise_wide(frame, roles, call)
+        remedy, answers = _advise_header(frame, roles, call)
     if not remedy:
         answers = find_answers(frame, roles, options)
         python = ", ".join(spell_arguments(list_changed(options) | answers if call else answers))
@@ -124,12 +123,15 @@ def _list_hints(frame: pd.DataFrame, roles: Roles, answers: Mapping[str, Any]) -
     return hints
 
 
-def _advise_header(frame: pd.DataFrame, roles: Roles) -> tuple[str, dict[str, Any]]:
-    """Return advice for a frame whose labels look like values, as of a file without a header."""
+def _advise_header(frame: pd.DataFrame, roles: Roles, call: str) -> tuple[str, dict[str, Any]]:
+    """Return advice for a frame whose labels look like values, as of a file without a header.
+
+    If they do not, it is advice for a column of each rank or item.
+    """
     labels = list_labels(frame)
     values = list_numeric_names(labels)
     if not values:
-        return "", {}
+        return _advise_wide(frame, roles, call), {}
     of_rows = "score" in roles  # `scan` has no names for truth.
     names = ["user", "item", *["score"] * of_rows, "relevant"][: len(labels)]
     takers = f"{'recframe.scan or ' * of_rows}pd.read_csv"
@@ -156,7 +158,8 @@ def _advise_wide(frame: pd.DataFrame, roles: Roles, call: str) -> str:
         if isinstance(label, str) and label[-1:].isdecimal() and kind in get_meaning("item").kinds:
             numbered[label.rstrip("0123456789")].append(label)
     wide = max(numbered.values(), key=len, default=[])
-    if len(wide) < 2 or not {"item", "score"} <= without:
+    has_floats = any(dtype.kind == "f" for _, dtype in list_fields(frame))
+    if len(wide) < 2 or has_floats or not {"item", "score"} <= without:
         return ""
     users = f", users=df[{quote(roles['user'].found[0])}]" if roles["user"].found else ""
     return (

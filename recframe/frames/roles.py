@@ -25,11 +25,12 @@ from recframe.frames.names import (
     remove_labels,
     shown,
 )
-from recframe.frames.words import is_no_model, is_time, may_be_score, means_ids
+from recframe.frames.words import is_extreme, is_no_model, is_time, may_be_score, means_ids
 from recframe.options import INFER, LISTS, ROLE_LABELS, Models, Options
 from recframe.other_tables import read_labels
 
 N_IDS_COMPARED = 1_000  # rows of a column whose ids are looked up in the other frame
+MERGED = ("_x", "_y")  # the ends that pandas gives to columns of both sides of a merge
 LEAST_SHARE = 0.9  # the share of these ids that the other frame must have
 TRUTH_IDS = ("truth_user", "truth_item")
 
@@ -298,13 +299,14 @@ def list_named(frame: pd.DataFrame) -> dict[str, list[Hashable]]:
     """Return the labels whose names mean a role, by role, in the order of the columns."""
     named: dict[str, list[Hashable]] = {role: [] for role in ROLE_MEANINGS}
     may_hold_lists, fields = set[str](), list_fields(frame)
-    labels = {label for label, _ in fields}
     for label, dtype in fields:
         is_number = is_numeric_dtype(dtype) and not is_bool_dtype(dtype)
-        role = find_role(label) or ("score" if is_number and may_be_score(label) else None)
-        if role := role or _find_merged_role(label, labels):
+        if role := find_role(label) or ("score" if is_number and may_be_score(label) else None):
             named[role].append(label)
             may_hold_lists |= {role} if dtype.kind in "OU" else set()
+    if merged := [label for label, _ in fields if isinstance(label, str) and label[-2:] in MERGED]:
+        for role, labels in _list_merged(merged).items():
+            named[role] = named[role] or labels
     if "score" in may_hold_lists:
         named["score"] = remove_labels(named["score"], find_lists(frame))
     if "relevant" in may_hold_lists:
@@ -313,12 +315,14 @@ def list_named(frame: pd.DataFrame) -> dict[str, list[Hashable]]:
     return named
 
 
-def _find_merged_role(label: Hashable, labels: Set[Hashable]) -> str | None:
-    """Return the role of a name to which a merge of pandas added _x or _y, None for other names."""
-    if not isinstance(label, str) or label[-2:] not in ("_x", "_y"):
-        return None
-    name = label[:-2]
-    return find_role(name) if {f"{name}_x", f"{name}_y"} <= labels else None
+def _list_merged(labels: Sequence[str]) -> dict[str, list[Hashable]]:
+    """Return the labels of roles to which a merge of pandas added _x and _y, by role."""
+    merged: dict[str, list[Hashable]] = {}
+    for name in [label[:-2] for label in labels if label.endswith(MERGED[0])]:
+        role = find_role(name) if f"{name}_y" in labels else None
+        if role in ("user", "item", "relevant"):
+            merged[role] = [*merged.get(role, []), f"{name}_x", f"{name}_y"]
+    return merged
 
 
 def infer_role(role: str, named: Sequence[Hashable], taken: Set[Hashable] = frozenset()) -> Role:
@@ -328,12 +332,14 @@ def infer_role(role: str, named: Sequence[Hashable], taken: Set[Hashable] = froz
         found = found or [*named]
         names = {plain_name(label) for label in found}  # "query" is left to "query_id"
         found = [label for label in found if f"{plain_name(label)}id" not in names]
+    doubtful = [label for label in found if is_score and is_no_model(label)]
+    if doubtful and all(map(is_extreme, found)):
+        found = []
     if not found:
         listed = ", ".join(get_meaning(role).words.replace("*", "").split()[:5])
         also = {"score": ", and numbers named as knn_score or score_knn", "relevant": ""}
         ending = also.get(role, ", each with or without id")
         return Role("none", [], f"no column found (looked for {listed}, …{ending})")
-    doubtful = [label for label in found if is_score and is_no_model(label)]
     if len(found) == 1 or (is_score and not doubtful):
         return Role("inferred", found)
     but = f", but {quote(doubtful[0])} may be no model to evaluate" if doubtful else ""

@@ -34,7 +34,14 @@ from recframe.frames.seen_rows import (
     is_decided,
 )
 from recframe.frames.splits import check_splits, is_flag
-from recframe.frames.words import is_time, less_is_better, means_rank
+from recframe.frames.words import (
+    is_attribute,
+    is_cyclic,
+    is_of_row,
+    is_time,
+    less_is_better,
+    means_rank,
+)
 from recframe.kernel.grouping import combine
 from recframe.kernel.threads import Array
 from recframe.notes import note
@@ -45,6 +52,8 @@ MOST_RANKINGS = 20  # the most rankings of a unit; a tenant or a country has mor
 MANY_CELLS = 20  # users times values: so many have equally many rows by no chance
 FEW_SHARES, MANY_ROWS = 3, 20  # Probabilities have more distinct values in so many rows.
 LEAST_STEPS = 6  # from row to row, so that ranks and scores do not agree by chance
+FEW_TEXTS = 5  # Lists have more than so many texts.
+SOME_USERS = 0.1  # the least share of users with several lists
 NEARLY = 0.9  # the share of values, or of users, that must show a pattern
 # Times as text and numbers: 2024-01-31, 20240131, 7:30, seconds since 1970 or fractions of them.
 MOMENT = re.compile(
@@ -69,7 +78,8 @@ def list_others(
             others += [label] * (asks_unit or is_infer(options.user))
             continue
         is_flag_of_floats = kind == "f" and is_flag(label)
-        others += [label] * (may_divide and (kind in "biuMOU" or is_flag_of_floats))
+        is_other = kind in "bMOU" or (kind in "iu" and not is_cyclic(label))
+        others += [label] * (may_divide and (is_other or is_flag_of_floats))
         floats += [label] * (may_rank and kind == "f")
     others.sort(key=lambda label: kinds[label] in "iu")  # Texts first: numbers may be ranks.
     return others, floats
@@ -90,13 +100,15 @@ def check_others(
         is_complete = ~np.isin(user, user[[0, *ends[:-1], *(ends - 1)]])
         rows, user = rows[is_complete], pd.factorize(user[is_complete])[0]
     seen = SeenRows(rows, user)
-    for rank in filter(means_rank, labels):
-        _check_rank(seen, rank, columns, options)
     for label in labels if user.max(initial=0) else ():
         if is_time(label):
             _check_times(seen, label, columns, options)
         else:
             _check_other(seen, label, columns, options)
+    if columns.model is not None:  # Each model has ranks of its own.
+        seen = SeenRows(rows, combine(user, factorize(rows, columns.model)[0]))
+    for rank in filter(means_rank, labels):
+        _check_rank(seen, rank, columns, options)
 
 
 def are_classes(places: Sequence[pd.DataFrame], columns: Columns) -> bool:
@@ -175,18 +187,15 @@ def _check_other(seen: SeenRows, label: Hashable, columns: Columns, options: Opt
         return
     cells, counts, n_several = seen.count_cells(codes, n_values)
     is_of_one, is_of_all = len(cells) == n_values, len(cells) >= NEARLY * n_users * n_values
-    is_text = values.dtype.kind not in "biu"  # Numbers may be features of rows.
     if not (is_of_one or is_of_all):
-        may_divide = is_text and is_infer(options.user) and is_infer(options.model)
-        if may_divide and not _are_times_or_texts(values, are_models=False):
-            note(**{f"models:{quote(label)}": int(_count_divided(seen, label, columns) > 0)})
+        _note_divided(seen, label, columns, options)
         return
-    are_lists = is_infer(options.user) and is_of_one and bool(np.mean(counts > 1) >= NEARLY)
     is_flag_of_model = values.dtype.kind == "b"  # An example is "reranked".
-    are_many = n_several > n_users // 2 or n_values >= MANY_CELLS
-    are_lists = are_lists and n_several > 1 and are_many and not is_flag_of_model
+    may_be_lists = is_infer(options.user) and is_of_one and not is_flag_of_model
+    are_lists = may_be_lists and _belong_to_users(counts, n_users, n_several)
     least = 2 if columns.item is not None else n_values + 1  # Without items, values may be items.
-    may_be_models = n_values <= N_VALUES_SEEN and not less_is_better(label)  # unlike a rank
+    # The values of ranks and of rows of a page are no models.
+    may_be_models = n_values <= N_VALUES_SEEN and not (less_is_better(label) or is_of_row(label))
     are_models = is_infer(options.model) and is_of_all and int(counts.min()) >= least
     are_models &= may_be_models
     if not (are_lists or are_models) or _are_times_or_texts(values, are_models=are_models):
@@ -205,14 +214,32 @@ def _check_other(seen: SeenRows, label: Hashable, columns: Columns, options: Opt
         _check_models(seen, label, columns, options, is_of_item=is_of_item)
 
 
+def _belong_to_users(counts: Array, n_users: int, n_several: int) -> bool:
+    """Return whether values, each of one user, have several rows, and users several values."""
+    are_many = n_several > n_users // 2 or len(counts) >= MANY_CELLS
+    is_usual = n_several > 1 and n_several >= SOME_USERS * n_users
+    return are_many and is_usual and bool(np.mean(counts > 1) >= NEARLY)
+
+
+def _note_divided(seen: SeenRows, label: Hashable, columns: Columns, options: Options) -> None:
+    """Note texts that may tell the lists of users apart, such as searched words.
+
+    Few texts, and numbers, may as well be features of rows.
+    """
+    values = seen.factorize(label)[1]
+    may_be_lists = len(values) > FEW_TEXTS and values.dtype.kind not in "biu"
+    is_open = is_infer(options.user) and is_infer(options.model) and not is_attribute(label)
+    if may_be_lists and is_open and not _are_times_or_texts(values, are_models=False):
+        note(**{f"models:{quote(label)}": int(_count_divided(seen, label, columns) > 0)})
+
+
 def _check_models(
     seen: SeenRows, label: Hashable, columns: Columns, options: Options, *, is_of_item: bool
 ) -> None:
     """Raise if all users have equally many rows of each value.
 
-    Note texts, and numbers that have as many rows of nearly all users, perhaps more of one number
-    than of another. If the item decides values, note them only if all users have as many rows.
-    Booleans are not noted.
+    Note values that have as many rows of nearly all users, of all if the item decides them, and
+    perhaps more of one value than of another. Booleans are not noted.
     """
     codes, values = seen.factorize(label)
     n_users, n_values = int(seen.user.max()) + 1, len(values)
@@ -227,8 +254,7 @@ def _check_models(
             raise _lists_error(label, columns, f"{reason}, and truth has this column too")
         raise _models_error(label, columns, values)
     share = np.mean(n_rows == np.median(n_rows, axis=0))
-    least = 1 if is_of_item else NEARLY if values.dtype.kind in "iu" else 0
-    if share >= least and values.dtype.kind != "b":
+    if share >= (1 if is_of_item else NEARLY) and values.dtype.kind != "b":
         note(**{f"models:{quote(label)}": 1})
 
 
@@ -261,8 +287,8 @@ def _count_divided(
 ) -> int:
     """Return the users with several rows at each of several values, 0 unless most users have them.
 
-    It is 0 too if items or relevance decide the value. If it `may_be_of_items`, items may decide
-    values of which all users have equally many rows.
+    The number is 0 too if items or relevance decide the value. If it `may_be_of_items`, items may
+    decide values of which all users have equally many rows.
     """
     codes, values = seen.factorize(label)
     if len(values) < 2 or values.hasnans:
@@ -312,9 +338,13 @@ def _check_rank(seen: SeenRows, label: Hashable, columns: Columns, options: Opti
             "the highest is.",
             {"ascending": True},
         )
-    contradicts = seen.list_steps(score, label, falls=True) > 0
-    are_ranks = is_infer(options.score) and plain_name(label) == "rank" and (steps != 0).all()
-    if len(steps) >= LEAST_STEPS and are_ranks and np.mean(contradicts) > 1 - NEARLY:
+    codes, values = seen.factorize(label)
+    are_ranks = len(values) <= np.bincount(seen.user).max() and (steps != 0).all()
+    is_named = is_infer(options.score) and plain_name(label) == "rank"
+    if not (is_named and are_ranks and len(steps) >= LEAST_STEPS):
+        return  # Numbers of all rows are no ranks.
+    steps = seen.list_steps(score, label, falls=True)
+    if np.mean(steps > 0) > 1 - NEARLY and not _is_decided_by(seen, codes, columns.item):
         raise RecframeError(
             f"score: {quote(label)} orders the rows otherwise than {quote(score)}. Pass "
             f"score={quote(label)} or score={quote(score)}, whichever is to be evaluated.",

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_integer_dtype
 
 from recframe.errors import Choice, RecframeError, quote
 from recframe.frames.ids import as_users, look_up_ids
@@ -195,7 +196,7 @@ def _with_users_in_index(per_user: pd.DataFrame) -> pd.DataFrame:
     columns = per_user.columns
     if columns.nlevels != 2 or per_user.index.names != [None]:
         return per_user
-    users = [label for label in columns if isinstance(label[1], str) and not label[1]]
+    users = [label for label in columns if is_same(label[1], "")]
     names = [label[0] for label in users]
     return per_user.set_index(users).rename_axis(names) if users else per_user
 
@@ -256,7 +257,8 @@ def _find_scores_and_metrics(per_user: pd.DataFrame) -> pd.MultiIndex:
         return (columns if orders == {True} else columns.swaplevel()).set_names(LEVELS)
     is_without_users = isinstance(per_user.index, pd.RangeIndex) and per_user.index.name is None
     for label in columns:
-        if find_role(label) in ("user", "item") or (is_without_users and means_ids(label)):
+        are_ids = is_without_users and means_ids(label) and is_integer_dtype(per_user[label].dtype)
+        if are_ids or find_role(label) in ("user", "item"):
             is_long = "score" in columns and not pd.api.types.is_numeric_dtype(per_user["score"])
             call = f"pivot(index={quote(label)}, columns='score')"  # the rows of other engines
             raise RecframeError(

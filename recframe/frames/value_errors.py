@@ -13,7 +13,7 @@ from recframe.kernel.threads import Array
 
 YES = {"yes", "y", "true", "t", "relevant", "positive", "1"}  # words that mean relevant
 REMOVE_ROWS = "Remove those rows, or pass missing='drop'."
-UNJUDGED = " Where -1 means not judged, set it to null first."
+ABSTAINED = " Where -1 means not judged, set it to null first."
 
 
 def null_error(
@@ -49,10 +49,13 @@ def missing_error(
 def mask_error(found: str, least: int | None) -> RecframeError:
     """Return the refusal of scores that look like masks, with a `min_score` above them.
 
-    It is None if the lowest score is the best, so that `min_score` is not allowed.
+    `least` is None if the lowest score is the best, so that `min_score` is not allowed.
     """
     if least is None:
-        remedy = "Set it to null, and pass missing='unranked' to leave these rows out."
+        remedy = (
+            "Set it to null, and pass missing='unranked' to leave these rows out; to rank them "
+            "last, rank by the negative of the column with min_score=-inf."
+        )
         return RecframeError(f"{found}. {remedy}")
     return RecframeError(
         f"{found}. Pass min_score={quote(least)} to leave these rows out of the ranking, as nulls "

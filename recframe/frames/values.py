@@ -18,7 +18,7 @@ from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_ob
 
 from recframe.errors import Choice, RecframeError, as_text, quote
 from recframe.frames.value_errors import (
-    UNJUDGED,
+    ABSTAINED,
     mask_error,
     missing_error,
     null_error,
@@ -32,8 +32,9 @@ from recframe.options import Options
 
 MAX_GAIN = 2.0**900  # Sums of a user's gains or values stay far from overflow.
 MOST_GRADE, N_GRADES_SHOWN = 10, 20  # the highest grade of common scales; grades in a message
-# A score that masks rows is 100 or more below 0, and its distance to all other scores is more than
-# FAR times their range, which counts as MIN_SPAN or more. A mark such as -999 may be nearer.
+# A mask is below -100, or above 100 where the lowest score is the best. Its distance to all other
+# scores is more than FAR times their range, which counts as MIN_SPAN or more. A mark such as -999
+# may be nearer.
 MIN_MASK, FAR, FAR_MARK, MIN_SPAN = 100, 1_000, 10, 0.5
 MARK = re.compile(r"9{3,}|10{3,}")
 LEAST_RANKS = 30  # In fewer rows, scores may be 3, 2 and 1, or all equal, by chance.
@@ -85,11 +86,11 @@ def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array
         lowest = next((one for one in grades if one > (0 if low <= 0 else (low + high) / 2)), high)
         is_scale = low <= 1 and high <= MOST_GRADE
         proposed = lowest if is_scale else Choice(grades[:N_GRADES_SHOWN], "another number")
+        remedy = "Pass min_relevance= the lowest value that is relevant."
+        remedy += ABSTAINED if low == -1 else ""
         raise RecframeError(
             f"relevant={quote(label)}: must be boolean or 0/1, but has values from {values.min()} "
-            f"to {values.max()}. Pass min_relevance= the lowest value that is relevant."
-            + UNJUDGED
-            * int(low == -1),
+            f"to {values.max()}. {remedy}",
             {"min_relevance": proposed},
         )
     return values.view(bool) if values.itemsize == 1 else values.astype(bool), None
@@ -141,18 +142,32 @@ def read_scores(
         recommended = at_least(values, options.min_score)
         is_ranked = recommended if is_ranked is None else is_ranked & recommended
     elif not lenient:
-        lowest = values.max if is_low_best else values.min
-        worst = worst if missing is None else lowest(initial=0)
-        if (float(worst) if is_low_best else -float(worst)) > MIN_MASK:
-            _check_masks(score.name, values, is_ranked, worst, groups, is_low_best)
-        if is_low_best and is_ranked is None:
-            _check_marks_of_ranks(score.name, values, groups)
-        elif worst in (0, 1) and options.ascending is None and len(values) >= LEAST_RANKS:
-            _note_ranks(score.name, values, int(worst), groups)
+        lowest = np.max if is_low_best else np.min
+        worst = worst if missing is None else lowest(values, initial=0)
+        if len(values) and (is_low_best or worst in (0, 1) or worst < -MIN_MASK):
+            _doubt_scores(score.name, values, is_ranked, worst, groups, options, is_low_best)
     if is_low_best:
         # The negative of the lowest integer overflows, but the complement does not.
         values = ~values if values.dtype.kind in "iu" else -values
     return values, is_ranked
+
+
+def _doubt_scores(
+    label: Hashable,
+    values: Array,
+    is_ranked: Array | None,
+    worst: Any,
+    groups: Groups,
+    options: Options,
+    is_low_best: bool,
+) -> None:
+    """Raise if scores seem to hold masks; note scores that seem to be ranks."""
+    if (float(worst) if is_low_best else -float(worst)) > MIN_MASK:
+        _check_masks(label, values, is_ranked, worst, groups, is_low_best)
+    if is_low_best and is_ranked is None:
+        _check_marks_of_ranks(label, values, groups)
+    elif worst in (0, 1) and options.ascending is None and len(values) >= LEAST_RANKS:
+        _note_ranks(label, values, int(worst), groups)
 
 
 def _check_masks(
@@ -192,7 +207,7 @@ def _check_marks_of_ranks(label: Hashable, values: Array, groups: Groups) -> Non
         raise RecframeError(
             f"score={quote(label)}: {best:g} is in {is_best.sum():,} of {len(values):,} rows, and "
             "would be the first rank of all. If it marks rows that are not ranked, set it to null, "
-            "and pass missing='unranked'; else add 1 to all ranks."
+            "and pass missing='unranked'; if ranks have ties from 0 on, add 1 to all."
         )
 
 

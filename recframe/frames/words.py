@@ -9,12 +9,15 @@ from recframe.errors import as_text
 N_KEPT = 1 << 10  # names whose answers are cached
 MEANINGS_OF_WORDS = {
     "score": "score scores similarity",
-    "rank": "rank ranking position pos rnk",
-    "less is better": "rank ranking position distance dist euclidean hamming manhattan l1 l2 loss "
-    "logloss error cost nll mse rmse mae perplexity dissimilarity penalty",
+    "rank": "rank ranking position",
+    "less is better": "distance dist euclidean hamming manhattan loss logloss error cost nll mse "
+    "rmse mae perplexity dissimilarity penalty",
+    # These mean so alone: prob_pos and score_l2 are scores.
+    "rank alone": "pos rnk",
+    "distance alone": "l1 l2",
     # A score with one of these words next to it is seldom the score of a model.
-    "no model": "max min z t credit fico risk review sentiment quality relevance true gold target "
-    "human",
+    "extreme": "max min",
+    "no model": "z t credit fico risk review sentiment quality relevance true gold target human",
     "statistic": "n num count std stddev stderr var variance diff delta upper lower",
     # After "score" these words say that the column tells something about a score, as times do.
     "about scores": "id name type kind source model version flag reason label change threshold "
@@ -27,6 +30,7 @@ MEANINGS_OF_WORDS = {
     "attribute": "price prices cost lat lon lng latitude longitude device",
     "period": "date year month week weekday day hour dt ds dat snapshot quarter wk ym yearmonth "
     "yearweek isoweek weekofyear yyyymm yyyymmdd",
+    "cycle": "hour weekday dow minute second",
     # Each row has its own value of these and of moments, so no two rows of a ranking share one.
     "row": "event row index uuid",
     "id": "id ids code key no nr number sku ean gtin asin isbn zip fold",
@@ -63,7 +67,12 @@ def is_no_model(label: Hashable) -> bool:
     """Return whether a score, such as credit_score, is by its name seldom a model's."""
     words = split_words(label)
     next_to_score = words[-2:-1] if has_meaning(words[-1:], "score") else words[1:2]
-    return has_meaning(next_to_score, "no model")
+    return has_meaning(next_to_score, "no model", "extreme")
+
+
+def is_extreme(label: Hashable) -> bool:
+    """Return whether a name, such as max_score, is of the highest or the lowest of several."""
+    return has_meaning(split_words(label), "extreme")
 
 
 @lru_cache(N_KEPT)
@@ -72,18 +81,25 @@ def less_is_better(label: Hashable) -> bool:
     words = split_words(as_text(label))
     plain = [word.rstrip("0123456789") for word in words]
     singular = [word.removesuffix(ending) for word in plain for ending in ("", "s", "es")]
-    return has_meaning([*words, *singular], "less is better") or has_meaning(words[-1:], "rank")
+    is_alone = len(words) == 1 and has_meaning(words, "rank alone", "distance alone")
+    return is_alone or has_meaning(singular, "rank", "less is better")
 
 
 def means_rank(label: Hashable) -> bool:
     """Return whether a word of a name stands for the position of a row in a ranking."""
-    return has_meaning(split_words(label), "rank")
+    words = split_words(label)
+    return has_meaning(words, "rank") or (len(words) == 1 and has_meaning(words, "rank alone"))
 
 
 @lru_cache(N_KEPT)
 def is_time(label: Hashable) -> bool:
     """Return whether a word of a name stands for a time."""
     return has_meaning(split_words(label), "moment", "period")
+
+
+def is_cyclic(label: Hashable) -> bool:
+    """Return whether a name stands for a part of a time that comes again, such as an hour."""
+    return has_meaning(split_words(label), "cycle")
 
 
 def is_moment(label: Hashable) -> bool:

@@ -219,7 +219,7 @@ def test_no_condition_finds_nulls(rows, tmp_path, sign, value, ending):
 DECIMALS = [Decimal(n) / 100 for n in range(100)]
 
 
-@pytest.mark.parametrize("value", [0.35, 0.41, 1, Decimal("0.47"), 0])
+@pytest.mark.parametrize("value", [0.35, 0.41, 1, np.int64(1), 1e9, Decimal("0.47"), 0])
 def test_decimals(rows, tmp_path, value):
     """A number for a column of decimals is meant as it is written."""
     frame = rows.assign(price=[DECIMALS[n % 100] for n in range(len(rows))])

@@ -92,7 +92,10 @@ DAMAGED = {
     ("x.jsonl", b" \n"): "it is empty",
     ("x.jsonl", b'{"a": 1}\n{"a": \n'): "JSON parse error: .*, in line 2",
     ("x.jsonl", b'{"a": "\xff"}'): "no UTF-8 text in a line from 1 on",
-    ("x.jsonl", b'{"a": [null, "x"]}\n{"a": ["y"]}'): "a list that begins with null, which Arrow",
+    (
+        "x.jsonl",
+        b'{"a": [null, "x"]}\n{"a": ["y"]}',
+    ): "a list begins with null in a line from 1",
     (
         "x.jsonl",
         b'{"a": 1}\n{"a": "x"}\n',

@@ -329,7 +329,7 @@ def _read_list_users(
         remedy = ". Where each row is a ranking, lists.reset_index(names='user') numbers them."
         if apart := [one for one in others if tells_apart(get_column(frame, one), ids)]:
             both = quote([*users, apart[0]])
-            remedy += f" Where {quote(apart[0])} tells lists of one apart, pass user={both}."
+            remedy += f" Where {quote(apart[0])} tells a user's lists apart, pass user={both}."
         if models := [one for one in others if find_role(one) == "model"]:
             answers = {"model": models[0]}
             remedy = f". Pass model={quote(models[0])} for a column of scores for each value."

@@ -183,8 +183,8 @@ def from_matrix(
 def _warn_of_ranks(cells: Array) -> None:
     """Warn if each row has the numbers from 0 or 1 on once, as ranks; the highest are kept."""
     rows = np.sort(cells[:N_ROWS_SEEN], axis=1)
-    numbers = np.arange(cells.shape[1])
-    if rows.size >= LEAST_CELLS and ((rows == numbers).all() or (rows == numbers + 1).all()):
+    numbers, are_many = np.arange(cells.shape[1]), rows.size >= LEAST_CELLS and cells.shape[1] > 2
+    if are_many and ((rows == numbers).all() or (rows == numbers + 1).all()):
         text = (
             f"each row of scores holds the numbers from {rows[0, 0]:g} to {rows[0, -1]:g} once, as "
             "ranks and np.argsort do, and the highest are kept; pass -scores if the first rank is "
