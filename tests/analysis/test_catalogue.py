@@ -196,7 +196,7 @@ def test_repeated_pairs():
         ),
         (
             [1, 2],
-            r"item: ids of different kinds .* 'a'\), items has int64 \(such as 1\). No text is a number",
+            r"item: ids of different kinds .* 'a'\), items has int64 \(such as 1\). No text is a",
         ),
         ([], "items must hold at least one item, but holds none"),
         (["a", None], "items must not be null, but 1 of 2 are null"),
