@@ -163,7 +163,7 @@ def test_marks_of_scores_that_spread(low):
 @pytest.mark.parametrize("mark", [-1, 0])
 def test_marks_of_ranks(entry, mark, tmp_path):
     """A rank of -1, or 0 for several rows of a user, would be the best, and is asked about."""
-    ranks = [1, 2, mark, mark, 1, mark, mark, 2]
+    ranks = [1, mark, mark, mark, 1, 1, mark, 2]
     rows = masked(0, score=ranks).rename(columns={"score": "rank"})
     options = {"score": "rank", "ascending": True, "short": "pad"}
     with pytest.raises(RecframeError) as refused:
@@ -171,8 +171,14 @@ def test_marks_of_ranks(entry, mark, tmp_path):
     said = " ".join(str(refused.value).split())
     assert f"score='rank': {mark} is in " in said
     assert "rows, and would be the first rank of all" in said
-    rows = rows.assign(rank=[1, 2, 0, 0, 1, 0, 1, 2])  # ranks from 0
-    ENTRY_POINTS[entry](rows, METRIC, options, tmp_path)
+    for name, ranks in {
+        "rank": [1, 2, 0, 0, 1, 0, 1, 2],  # from 0 on
+        "item_rank": [0, 2, 0, 0, 1, 0, 0, 2],  # with ties at 0
+        "ranking_loss": [0.5, 0, 0, 0, 0.1, 1, 0, 0],
+        "rank_change": [1, -1, 0, 0, -1, 1, 0, 2],
+    }.items():
+        frame = rows.assign(**{name: ranks}).drop(columns={"rank"} - {name})
+        ENTRY_POINTS[entry](frame, METRIC, options | {"score": name}, tmp_path)
 
 
 def test_from_topk_refuses_scores_that_are_not_known():

@@ -189,3 +189,5 @@ def test_models_that_truth_has():
     apart = rows.rec(truth=truth, relevant=None, user=["window", "user"])
     assert 0.5 == apart.mean("precision@1").iloc[0, 0]
     assert 2 == len(rows.rec(truth=truth[:2].drop(columns="window"), model="window").mean("mrr"))
+    of_phones = truth[:2].assign(window=["iphone", "pixel"])
+    assert 2 == len(rows.rec(truth=of_phones, model="window", relevant=None).mean("mrr"))

@@ -152,13 +152,13 @@ def test_lists_are_told_by_values_and_not_by_names(entry, name, tmp_path):
 
 @pytest.mark.parametrize("name", ["search_id", "case"])
 def test_few_users_have_several_lists(name):
-    """If there are many lists, a tenth of the users with several is enough to ask."""
+    """If there are many lists, a quarter of the users with several is enough to ask."""
     rows = make_rows(n_users=30)
-    moved = rows["list"].where(rows["user"] < 2, 1_000 + rows["user"])
+    moved = rows["list"].where(rows["user"] < 6, 1_000 + rows["user"])  # 6 changed an address
     assert [] == rows.drop(columns=["list", "model"]).assign(address=moved).rec.mean(METRIC).notes
-    rows = rows[(rows["user"] < 3) | (rows["model"] == 0)].drop(columns="model")
+    rows = rows[(rows["user"] < 9) | (rows["model"] == 0)].drop(columns="model")
     said = refuse("frame", rows.rename(columns={"list": name}), None)
-    assert "and 3 of 30 users that were looked at have several" in said
+    assert "and 9 of 30 users that were looked at have several" in said
 
 
 INNOCENT = {
@@ -190,10 +190,24 @@ def test_others_are_let_pass(name):
     assert [] == part_by(INNOCENT[name]).rec.mean(METRIC).notes
 
 
-@pytest.mark.parametrize("name", ["hour", "weekday", "shelf_row"])
+FEATURES = [
+    "hour",
+    "weekday",
+    "shelf_row",
+    "clicks_7_day",
+    "lead_time",
+    "day_of_week",
+    "birth_year",
+]
+
+
+@pytest.mark.parametrize("name", FEATURES)
 def test_integers_that_come_again_are_let_pass(name):
-    """Numbers of hours, weekdays and rows of a page are features of rows."""
-    assert [] == part_by(ROWS["model"] + 7, name).rec.mean(METRIC).notes
+    """Numbers of hours, weekdays, rows of a page and counts are features of rows."""
+    rng = np.random.default_rng(2)
+    feature = ROWS["model"] + 7 if name in FEATURES[:3] else rng.integers(0, 2, len(ROWS))
+    assert [] == part_by(feature, name).rec.mean(METRIC).notes
+    assert [] == part_by(ROWS["model"] > 0, "is_same_day").rec.mean(METRIC).notes
 
 
 @pytest.mark.parametrize("kind", ["list", "model"])
@@ -396,6 +410,18 @@ def test_ranks_that_contradict_scores(entry, tmp_path):
         rows.assign(position=rows["item"] + 1),
     ):
         assert [] == let_pass.rec.mean("mrr").notes
+
+
+@pytest.mark.parametrize("n_rows", [0, 5_000])
+@pytest.mark.parametrize("entry", ["frame", "Arrow", "Polars", "csv", "parquet"])
+def test_ranks_of_no_whole_user(entry, n_rows, tmp_path):
+    """Frames without rows, and one long list that is looked at in places, have a result."""
+    rows = pd.DataFrame({"user": "ann", "item": range(n_rows), "score": np.arange(n_rows) * -0.5})
+    rows = rows.assign(relevant=rows["item"] % 2, rank=rows["item"] + 1)
+    if len(rows):
+        assert 0.5 == ENTRY_POINTS[entry](rows, "precision@2", {}, tmp_path).iloc[0, 0]
+    else:
+        assert rows.rec.mean("mrr").isna().all(axis=None)
 
 
 @pytest.mark.parametrize("names", [("v1.2.3", "v1.2.4"), ("BM25 + MiniLM rerank", "BM25 only")])

@@ -2,7 +2,7 @@
 
 import operator
 import re
-from decimal import Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from functools import reduce
 from numbers import Number
 from typing import Any
@@ -33,6 +33,8 @@ COMPARISONS = {
     ">=": operator.ge,
 }
 OPERATORS = (*COMPARISONS, "in", "not in")
+ROUNDINGS = {"<": ROUND_CEILING, ">=": ROUND_CEILING, ">": ROUND_FLOOR, "<=": ROUND_FLOOR}
+MOST_DIGITS = {128: 38, 256: 76}  # the digits of decimals by their bits
 VIEWS = (pa.lib.Type_STRING_VIEW, pa.lib.Type_BINARY_VIEW)  # Arrow compares none of these.
 LIST_TYPES = (list, tuple, set, frozenset)
 FILTERS_REQUIREMENT = (
@@ -117,45 +119,54 @@ def _make_term(name: str, sign: str, value: Any, schema: pa.Schema) -> pc.Expres
                 f"filters: {quote(name)} {sign} compares text, in which '10' is below '9', not "
                 f"the number {value}. Write numbers in the files, or {value!r} in quotes."
             )
-        return COMPARISONS[sign](field, _scalar(name, value, kind))
-    values = [_scalar(name, one, kind, exact=True).as_py() for one in value]
+        return COMPARISONS[sign](field, _scalar(name, value, kind, sign))
+    values = [_scalar(name, one, kind, sign).as_py() for one in value]
     is_in = field.isin(pa.array(values, kind))
     return is_in if sign == "in" else ~is_in & field.is_valid()
 
 
-def _scalar(name: str, value: Any, kind: pa.DataType, *, exact: bool = False) -> pa.Scalar:
+def _scalar(name: str, value: Any, kind: pa.DataType, sign: str) -> pa.Scalar:
     """Return a value in the type of its column, or raise if it does not fit."""
+    if value is None:
+        return pa.scalar(None, kind)
     if pa.types.is_string(kind) and not isinstance(value, str):
         raise RecframeError(
             f"filters: {quote(value)} for {quote(name)} cannot be evaluated, as the column is "
             "text. Pass text as the files, or the names of their folders, have it."
         )
+    is_exact, is_temporal = sign not in COMPARISONS, pa.types.is_temporal(kind)
     try:
-        if isinstance(value, Written) or (isinstance(value, str) and pa.types.is_temporal(kind)):
-            return _read(str(value), kind, exact=exact)
-        typed, wanted = value, kind if exact else None
-        if pa.types.is_decimal(kind) and is_number(value, Number):
-            typed = Decimal(str(value))  # The digits of a float are meant.
-            wanted = kind if exact else _with_most_digits(kind)
-        elif pa.types.is_boolean(kind) and value in (0, 1):
-            typed = bool(value)
-        elif pa.types.is_boolean(kind) or (isinstance(value, str) and _holds_numbers(kind)):
+        if pa.types.is_decimal(kind) and (isinstance(value, Written) or is_number(value, Number)):
+            return _decimal(Decimal(str(value)), kind, sign)  # The digits of a float are meant.
+        if isinstance(value, Written) or (isinstance(value, str) and is_temporal):
+            return _read(str(value), kind, exact=is_exact)
+        value_of = value.as_py() if isinstance(value, pa.Scalar) else value
+        if pa.types.is_boolean(kind) and value_of in (0, 1):
+            return pa.scalar(bool(value_of))
+        is_text = isinstance(value_of, str) and _holds_numbers(kind)
+        if pa.types.is_boolean(kind) or is_text or (is_temporal and is_number(value_of)):
             raise TypeError
         # A float is rounded to the precision of the column, as everywhere.
-        elif pa.types.is_floating(kind) and isinstance(value, float):
-            wanted = kind
-        return pa.scalar(typed, wanted)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        is_float = pa.types.is_floating(kind) and isinstance(value_of, float)
+        return pa.scalar(value_of, kind if is_exact or is_float else None)
+    except (pa.ArrowException, TypeError, ValueError, ArithmeticError) as error:
         raise RecframeError(
             f"filters: a value for {quote(name)} must be of its type {kind}, but is {quote(value)}"
         ) from error
 
 
-def _with_most_digits(kind: pa.DataType) -> pa.DataType:
-    """Return the type of decimals of the same scale that has the most digits."""
-    if pa.types.is_decimal128(kind):
-        return pa.decimal128(38, kind.scale)
-    return pa.decimal256(76, kind.scale) if pa.types.is_decimal256(kind) else kind
+def _decimal(number: Decimal, kind: pa.DataType, sign: str) -> pa.Scalar:
+    """Return a number in the scale of a column of decimals, of as many digits as it needs.
+
+    A bound with more digits behind the point is rounded to the side on which no value is lost.
+    """
+    if rounding := ROUNDINGS.get(sign):
+        with localcontext(prec=MOST_DIGITS[256]):
+            number = number.quantize(Decimal(1).scaleb(-kind.scale), rounding)
+    if sign not in COMPARISONS:
+        return pa.scalar(number, kind)
+    widest = pa.decimal128 if kind.bit_width <= 128 else pa.decimal256
+    return pa.scalar(number, widest(MOST_DIGITS[max(kind.bit_width, 128)], kind.scale))
 
 
 def _holds_numbers(kind: pa.DataType) -> bool:

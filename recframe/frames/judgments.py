@@ -324,6 +324,7 @@ def find_shared_labels(
     if not (of_truth.users and is_infer(options.truth_user)):
         return []
     of_model = [] if columns.model is None else [columns.model]
+    of_model = [one for one in of_model if one in truth and truth[one].isin(columns.scores).any()]
     of_rows = {*columns.others, *of_model}
     both = [label for label in list_labels(truth, of_truth.labels) if label in of_rows]
     are_named = {label: is_time(label) and not is_of_row(label) for label in both}

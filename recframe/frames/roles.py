@@ -333,8 +333,9 @@ def infer_role(role: str, named: Sequence[Hashable], taken: Set[Hashable] = froz
         names = {plain_name(label) for label in found}  # "query" is left to "query_id"
         found = [label for label in found if f"{plain_name(label)}id" not in names]
     doubtful = [label for label in found if is_score and is_no_model(label)]
-    if doubtful and all(map(is_extreme, found)):
-        found = []
+    if doubtful and (all(map(is_extreme, found)) or any(find_role(one) == role for one in found)):
+        found = [label for label in found if not is_extreme(label)]
+        doubtful = remove_labels(doubtful, filter(is_extreme, doubtful))
     if not found:
         listed = ", ".join(get_meaning(role).words.replace("*", "").split()[:5])
         also = {"score": ", and numbers named as knn_score or score_knn", "relevant": ""}

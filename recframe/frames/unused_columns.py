@@ -38,6 +38,7 @@ from recframe.frames.words import (
     is_attribute,
     is_cyclic,
     is_of_row,
+    is_period,
     is_time,
     less_is_better,
     means_rank,
@@ -53,11 +54,11 @@ MANY_CELLS = 20  # users times values: so many have equally many rows by no chan
 FEW_SHARES, MANY_ROWS = 3, 20  # Probabilities have more distinct values in so many rows.
 LEAST_STEPS = 6  # from row to row, so that ranks and scores do not agree by chance
 FEW_TEXTS = 5  # Lists have more than so many texts.
-SOME_USERS = 0.1  # the least share of users with several lists
+SOME_USERS = 0.25  # the least share of users with several lists
 NEARLY = 0.9  # the share of values, or of users, that must show a pattern
 # Times as text and numbers: 2024-01-31, 20240131, 7:30, seconds since 1970 or fractions of them.
 MOMENT = re.compile(
-    r"1\d{9}(\d{3})*|(19|20)\d\d[01]\d[0-3]\d|.*\d[-/]\d\d?[-/]\d.*|.*\d:[0-5]\d.*"
+    r"1\d{9}(\d{3})*|(19|20)\d\d[0-5]\d([0-3]\d)?|.*\d[-/]\d\d?[-/]\d.*|.*\d:[0-5]\d.*"
     r"|.*(19|20)\d\d\.\d\d?\.\d.*|.*\d\.\d\d?\.(19|20)\d\d.*"
 )
 
@@ -249,13 +250,21 @@ def _check_models(
     cells, counts, _ = seen.count_cells(codes, n_values)
     n_rows = np.bincount(cells, counts, n_users * n_values).reshape(n_users, n_values)
     if (n_rows == n_rows[:, :1]).all():
-        if options.has_truth and label in list_truth_labels(options):
+        if _is_in_truth(label, values, options):
             reason = f"the column {quote(label)} has equally many rows of each user in each value"
             raise _lists_error(label, columns, f"{reason}, and truth has this column too")
         raise _models_error(label, columns, values)
     share = np.mean(n_rows == np.median(n_rows, axis=0))
     if share >= (1 if is_of_item else NEARLY) and values.dtype.kind != "b":
         note(**{f"models:{quote(label)}": 1})
+
+
+def _is_in_truth(label: Hashable, values: pd.Index[Any], options: Options) -> bool:
+    """Return whether truth has a column of this label, and in a frame some of its values."""
+    if not options.has_truth or label not in list_truth_labels(options):
+        return False
+    truth = options.truth
+    return not isinstance(truth, pd.DataFrame) or bool(get_column(truth, label).isin(values).any())
 
 
 def _is_decided_by(seen: SeenRows, codes: Array, label: Hashable) -> bool:
@@ -270,7 +279,7 @@ def _check_times(seen: SeenRows, label: Hashable, columns: Columns, options: Opt
 
     A day such as the release of an item is decided by the item. Truth is asked about its own times.
     """
-    if not is_infer(options.user):
+    if not is_infer(options.user) or _are_other_numbers(label, seen.factorize(label)[1]):
         return
     # Rows of truth do not know the day, so lists of different items are asked about too.
     n_several = _count_divided(seen, label, columns, may_be_of_items=options.has_truth)
@@ -280,6 +289,12 @@ def _check_times(seen: SeenRows, label: Hashable, columns: Columns, options: Opt
             f"at each of several values of {quote(label)}, as daily lists have"
         )
         raise _lists_error(label, columns, reason)
+
+
+def _are_other_numbers(label: Hashable, values: pd.Index[Any]) -> bool:
+    """Return whether numbers have a time in their name, as clicks_7_day has, but are no times."""
+    is_number = values.dtype.kind in "biu"
+    return is_number and not (is_period(label) or all(map(MOMENT.fullmatch, map(str, values))))
 
 
 def _count_divided(
@@ -331,7 +346,9 @@ def _check_rank(seen: SeenRows, label: Hashable, columns: Columns, options: Opti
     if options.ascending is not None or len(columns.score_columns) > 1 or less_is_better(score):
         return
     steps = seen.list_steps(score, label)
-    if len(steps) >= LEAST_STEPS and (steps > 0).all():
+    if len(steps) < LEAST_STEPS:
+        return
+    if (steps > 0).all():
         raise RecframeError(
             f"ascending: the scores of all users rise with {quote(label)}, as distances rise with "
             f"ranks. Pass ascending=True if the lowest {quote(score)} is the best, or False if "
@@ -341,7 +358,7 @@ def _check_rank(seen: SeenRows, label: Hashable, columns: Columns, options: Opti
     codes, values = seen.factorize(label)
     are_ranks = len(values) <= np.bincount(seen.user).max() and (steps != 0).all()
     is_named = is_infer(options.score) and plain_name(label) == "rank"
-    if not (is_named and are_ranks and len(steps) >= LEAST_STEPS):
+    if not (is_named and are_ranks):
         return  # Numbers of all rows are no ranks.
     steps = seen.list_steps(score, label, falls=True)
     if np.mean(steps > 0) > 1 - NEARLY and not _is_decided_by(seen, codes, columns.item):

@@ -257,7 +257,8 @@ def _find_scores_and_metrics(per_user: pd.DataFrame) -> pd.MultiIndex:
         return (columns if orders == {True} else columns.swaplevel()).set_names(LEVELS)
     is_without_users = isinstance(per_user.index, pd.RangeIndex) and per_user.index.name is None
     for label in columns:
-        are_ids = is_without_users and means_ids(label) and is_integer_dtype(per_user[label].dtype)
+        may_be_ids = is_without_users and means_ids(label) and per_user[label].is_unique
+        are_ids = may_be_ids and is_integer_dtype(per_user[label].dtype)
         if are_ids or find_role(label) in ("user", "item"):
             is_long = "score" in columns and not pd.api.types.is_numeric_dtype(per_user["score"])
             call = f"pivot(index={quote(label)}, columns='score')"  # the rows of other engines

@@ -37,7 +37,7 @@ MOST_GRADE, N_GRADES_SHOWN = 10, 20  # the highest grade of common scales; grade
 # may be nearer.
 MIN_MASK, FAR, FAR_MARK, MIN_SPAN = 100, 1_000, 10, 0.5
 MARK = re.compile(r"9{3,}|10{3,}")
-LEAST_RANKS = 30  # In fewer rows, scores may be 3, 2 and 1, or all equal, by chance.
+LEAST_RANKS = 60  # In fewer rows, scores may be 3, 2 and 1, or all equal, by chance.
 # The kinds of objects, as `infer_dtype` names them, that are numbers.
 NUMBER_OBJECTS = ("integer", "floating", "mixed-integer-float", "decimal", "empty")
 
@@ -197,13 +197,17 @@ def _check_masks(
 
 
 def _check_marks_of_ranks(label: Hashable, values: Array, groups: Groups) -> None:
-    """Raise if -1 or a repeated 0, which would be the best rank, seems to mark rows unranked."""
+    """Raise if -1 or a repeated 0, which would be the best rank, seems to mark rows unranked.
+
+    If a user has ties at 0, no row of this user has the rank 1.
+    """
     best = values.min(initial=1)
-    if best not in (-1, 0) or not means_rank(label):
+    if best not in (-1, 0) or not means_rank(label) or (values % 1 > 0).any():
         return
     is_best = values == best
-    is_again = np.bincount(groups.codes[is_best]).max(initial=0) > 1
-    if best == -1 or is_again:
+    n_best = np.bincount(groups.codes[is_best], minlength=groups.n_groups)
+    n_first = np.bincount(groups.codes[values == 1], minlength=groups.n_groups)
+    if best == -1 or ((n_best > 1) & (n_first > 0)).any():
         raise RecframeError(
             f"score={quote(label)}: {best:g} is in {is_best.sum():,} of {len(values):,} rows, and "
             "would be the first rank of all. If it marks rows that are not ranked, set it to null, "

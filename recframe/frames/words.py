@@ -10,11 +10,11 @@ N_KEPT = 1 << 10  # names whose answers are cached
 MEANINGS_OF_WORDS = {
     "score": "score scores similarity",
     "rank": "rank ranking position",
-    "less is better": "distance dist euclidean hamming manhattan loss logloss error cost nll mse "
-    "rmse mae perplexity dissimilarity penalty",
+    "less is better": "distance dist loss logloss error cost nll mse rmse mae perplexity "
+    "dissimilarity penalty",
     # These mean so alone: prob_pos and score_l2 are scores.
     "rank alone": "pos rnk",
-    "distance alone": "l1 l2",
+    "distance alone": "l1 l2 euclidean hamming manhattan",
     # A score with one of these words next to it is seldom the score of a model.
     "extreme": "max min",
     "no model": "z t credit fico risk review sentiment quality relevance true gold target human",
@@ -86,15 +86,22 @@ def less_is_better(label: Hashable) -> bool:
 
 
 def means_rank(label: Hashable) -> bool:
-    """Return whether a word of a name stands for the position of a row in a ranking."""
+    """Return whether the last word of a name stands for the position of a row in a ranking."""
     words = split_words(label)
-    return has_meaning(words, "rank") or (len(words) == 1 and has_meaning(words, "rank alone"))
+    is_alone = len(words) == 1 and has_meaning(words, "rank alone")
+    return is_alone or has_meaning(words[-1:], "rank")
 
 
 @lru_cache(N_KEPT)
 def is_time(label: Hashable) -> bool:
     """Return whether a word of a name stands for a time."""
     return has_meaning(split_words(label), "moment", "period")
+
+
+def is_period(label: Hashable) -> bool:
+    """Return whether a name, such as week or date_id, stands for a period and nothing else."""
+    first, *others = split_words(label)
+    return has_meaning([first], "period") and all(has_meaning([one], "id") for one in others)
 
 
 def is_cyclic(label: Hashable) -> bool:

@@ -2,6 +2,7 @@
 
 import datetime
 from decimal import Decimal
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ import pytest
 import recframe
 from files.layouts import FEW
 from recframe.files import source_files
+from recframe.files.filters import COMPARISONS
 
 MEMORY = 40_000  # bytes, so that files have several blocks
 DAYS = [datetime.date(2026, 11, day) for day in range(1, 7)]
@@ -183,6 +185,7 @@ REFUSED = [
     ([("low", ">", "0.5")], "'low' must be of its type float, but is '0.5'"),
     ([("relevant", "==", "True")], "'relevant' must be of its type bool, but is 'True'"),
     ([("relevant", "==", 2)], "'relevant' must be of its type bool, but is 2"),
+    ([("day", "in", [20240102])], r"'day' must be of its type date32\[day\], but is 20240102"),
     ([("item", "~", 1)], "the operator of 'item' must be one of ==, =, .* in, not in, but is '~'"),
     ([("item", "in", 5)], "'item' in takes a list of values, not 5"),
     ([("item", "==", [5])], r"'item' == takes one value, not \[5\]"),
@@ -219,21 +222,34 @@ def test_no_condition_finds_nulls(rows, tmp_path, sign, value, ending):
 DECIMALS = [Decimal(n) / 100 for n in range(100)]
 
 
-@pytest.mark.parametrize("value", [0.35, 0.41, 1, np.int64(1), 1e9, Decimal("0.47"), 0])
-def test_decimals(rows, tmp_path, value):
-    """A number for a column of decimals is meant as it is written."""
+@pytest.mark.parametrize("sign", ["<", "<=", ">", ">=", "==", "!="])
+@pytest.mark.parametrize(
+    "value", [0.35, 0.41, 1, np.int64(1), 1e9, Decimal("0.47"), 0, 0.345, 1 / 3]
+)
+def test_decimals(rows, tmp_path, value, sign):
+    """A number for a column of decimals is meant as it is written, also with more digits."""
     frame = rows.assign(price=[DECIMALS[n % 100] for n in range(len(rows))])
     table = pa.Table.from_pandas(frame)
     at = table.schema.get_field_index("price")
     price = table["price"].cast(pa.decimal128(10, 2))
     pq.write_table(table.set_column(at, "price", price), tmp_path / "run.parquet")
-    scan = recframe.scan(tmp_path, filters=[("price", "<=", value)])
-    expected = sum(one <= Decimal(str(value)) for one in frame["price"])
-    assert expected == scan.describe(1).loc["rows"].iloc[0]
-    with pytest.raises(
-        recframe.RecframeError, match=r"of its type decimal128\(10, 2\), but is 0.345"
-    ):
-        recframe.scan(tmp_path, filters=[("price", "<=", 0.345)])
+    call = partial(recframe.scan, tmp_path, filters=[("price", sign, value)])
+    if sign in ("==", "!=") and value in (0.345, 1 / 3):
+        with pytest.raises(recframe.RecframeError, match=r"type decimal128\(10, 2\), but is 0\.3"):
+            call()
+        return
+    expected = int(COMPARISONS[sign](frame["price"], Decimal(str(value))).sum())
+    if expected:
+        assert expected == call().describe(1).loc["rows"].iloc[0]
+
+
+@pytest.mark.parametrize(("sign", "n_rows"), [("in", 200), ("not in", 100)])
+def test_null_in_a_list(rows, tmp_path, sign, n_rows):
+    """A null in a list of values finds nulls, of booleans too."""
+    values = [None, True, False] * 100
+    rows.assign(ok=pd.array(values, "boolean")).to_parquet(tmp_path / "run.parquet")
+    scan = recframe.scan(tmp_path, filters=[("ok", sign, [True, None])])
+    assert n_rows == scan.describe(1).loc["rows"].iloc[0]
 
 
 @pytest.mark.parametrize(("sign", "value"), [("==", "a"), ("!=", "a"), ("in", ["a"])])
