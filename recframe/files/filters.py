@@ -127,32 +127,37 @@ def _make_term(name: str, sign: str, value: Any, schema: pa.Schema) -> pc.Expres
 
 def _scalar(name: str, value: Any, kind: pa.DataType, sign: str) -> pa.Scalar:
     """Return a value in the type of its column, or raise if it does not fit."""
-    if value is None:
-        return pa.scalar(None, kind)
-    if pa.types.is_string(kind) and not isinstance(value, str):
+    if pa.types.is_string(kind) and not isinstance(value, str | None):
         raise RecframeError(
             f"filters: {quote(value)} for {quote(name)} cannot be evaluated, as the column is "
             "text. Pass text as the files, or the names of their folders, have it."
         )
-    is_exact, is_temporal = sign not in COMPARISONS, pa.types.is_temporal(kind)
     try:
-        if pa.types.is_decimal(kind) and (isinstance(value, Written) or is_number(value, Number)):
-            return _decimal(Decimal(str(value)), kind, sign)  # The digits of a float are meant.
-        if isinstance(value, Written) or (isinstance(value, str) and is_temporal):
-            return _read(str(value), kind, exact=is_exact)
-        value_of = value.as_py() if isinstance(value, pa.Scalar) else value
-        if pa.types.is_boolean(kind) and value_of in (0, 1):
-            return pa.scalar(bool(value_of))
-        is_text = isinstance(value_of, str) and _holds_numbers(kind)
-        if pa.types.is_boolean(kind) or is_text or (is_temporal and is_number(value_of)):
-            raise TypeError
-        # A float is rounded to the precision of the column, as everywhere.
-        is_float = pa.types.is_floating(kind) and isinstance(value_of, float)
-        return pa.scalar(value_of, kind if is_exact or is_float else None)
+        return _as_scalar(value, kind, sign)
     except (pa.ArrowException, TypeError, ValueError, ArithmeticError) as error:
         raise RecframeError(
             f"filters: a value for {quote(name)} must be of its type {kind}, but is {quote(value)}"
         ) from error
+
+
+def _as_scalar(value: Any, kind: pa.DataType, sign: str) -> pa.Scalar:
+    """Return a value in a type, or one that can be compared with it; raise if it is of another."""
+    is_exact, is_temporal = sign not in COMPARISONS, pa.types.is_temporal(kind)
+    if pa.types.is_decimal(kind) and (isinstance(value, Written) or is_number(value, Number)):
+        return _decimal(Decimal(str(value)), kind, sign)  # The digits of a float are meant.
+    if isinstance(value, Written) or (isinstance(value, str) and is_temporal):
+        return _read(str(value), kind, exact=is_exact)
+    value = value.as_py() if isinstance(value, pa.Scalar) else value
+    if value is None:
+        return pa.scalar(None, kind)
+    if pa.types.is_boolean(kind) and value in (0, 1):
+        return pa.scalar(bool(value))
+    is_text = isinstance(value, str) and _holds_numbers(kind)
+    if pa.types.is_boolean(kind) or is_text or (is_temporal and is_number(value)):
+        raise TypeError
+    # A float is rounded to the precision of the column, as everywhere.
+    is_float = pa.types.is_floating(kind) and isinstance(value, float)
+    return pa.scalar(value, kind if is_exact or is_float else None)
 
 
 def _decimal(number: Decimal, kind: pa.DataType, sign: str) -> pa.Scalar:

@@ -255,6 +255,20 @@ def _find_scores_and_metrics(per_user: pd.DataFrame) -> pd.MultiIndex:
                 f"{quote(columns.tolist()[0])}, say which is which. Pass {' or '.join(calls)}."
             )
         return (columns if orders == {True} else columns.swaplevel()).set_names(LEVELS)
+    _check_no_ids(per_user)
+    if columns.name == "metric" or any(map(is_metric, columns)):
+        raise RecframeError(
+            "per_user must have columns (score, metric), or be of one metric, but has the metrics "
+            f"{quote(columns.tolist())} without a score. Pass pd.concat({{'model': per_user}}, "
+            "axis=1)."
+        )
+    metric = "value" if columns.name in (None, "score") else columns.name
+    return make_columns(columns, [metric])
+
+
+def _check_no_ids(per_user: pd.DataFrame) -> None:
+    """Raise if a column of a table without levels seems to hold ids."""
+    columns = per_user.columns
     is_without_users = isinstance(per_user.index, pd.RangeIndex) and per_user.index.name is None
     for label in columns:
         may_be_ids = is_without_users and means_ids(label) and per_user[label].is_unique
@@ -267,14 +281,6 @@ def _find_scores_and_metrics(per_user: pd.DataFrame) -> pd.MultiIndex:
                 f"column {quote(label)}. Pass df.rec.evaluate() of rows of users and items, or "
                 f"per_user.{call if is_long else f'set_index({quote(label)})'}."
             )
-    if columns.name == "metric" or any(map(is_metric, columns)):
-        raise RecframeError(
-            "per_user must have columns (score, metric), or be of one metric, but has the metrics "
-            f"{quote(columns.tolist())} without a score. Pass pd.concat({{'model': per_user}}, "
-            "axis=1)."
-        )
-    metric = "value" if columns.name in (None, "score") else columns.name
-    return make_columns(columns, [metric])
 
 
 def _read_floats(label: object, column: pd.Series) -> Any:
