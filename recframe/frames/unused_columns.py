@@ -357,8 +357,7 @@ def _check_rank(seen: SeenRows, label: Hashable, columns: Columns, options: Opti
         )
     codes, values = seen.factorize(label)
     are_ranks = len(values) <= np.bincount(seen.user).max() and (steps != 0).all()
-    is_named = is_infer(options.score) and plain_name(label) == "rank"
-    if not (is_named and are_ranks):
+    if not (are_ranks and is_infer(options.score) and plain_name(label) == "rank"):
         return  # Numbers of all rows are no ranks.
     steps = seen.list_steps(score, label, falls=True)
     if np.mean(steps > 0) > 1 - NEARLY and not _is_decided_by(seen, codes, columns.item):
