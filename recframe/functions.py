@@ -126,8 +126,8 @@ def evaluate(
         of 64 bits) or categories of them.
     ascending : bool, list of bool, or None, default None
         True ranks the lowest score first, as for distances and ranks; a list has an entry for
-        each score column. None is False, but refuses a score column whose last word means that
-        lower is better: rank, pos, position, distance, dist, loss, error, cost and others.
+        each score column. None is False, but refuses a score column whose name says that
+        lower is better, as rank, pos, position, distance, dist, loss, error and cost do.
     relevant : label or None, default "infer"
         The column of relevance, boolean or 0/1 unless `min_relevance` is given: relevant,
         relevance, isrelevant, rel, isrel, qrel, judgment, judgement, label, target, groundtruth,

@@ -415,7 +415,7 @@ def test_truth_as_a_table_of_users_and_items():
 
 
 def test_positions_beside_text():
-    """Numbers beside text without any number are not to be converted, as they may be positions."""
+    """Numbers beside texts that are no numbers may be positions, which text does not help."""
     rows = recframe.from_topk([[0, 1], [2, 3]], users=["c1", "c2"])
     with pytest.raises(RecframeError, match="if numbers are positions, look up the ids") as refused:
         rows.rec(truth=TRUTH.assign(item=["d1", "d9", "d3"])).mean(METRIC)

@@ -156,7 +156,7 @@ def test_marks_of_scores_that_spread(low):
     least = refused.value.answers["min_score"]
     assert low < least < 3.2
     rows = masked(low, score=scores)
-    rows.replace({low: -407.5}).rec.recall(k=1)  # a number like others, not far from them
+    rows.replace({low: -407.5}).rec.recall(k=1)  # no number that marks rows
 
 
 @pytest.mark.parametrize("entry", ["frame", "Arrow", "Polars", "parquet", "csv", "Dask"])

@@ -16,7 +16,6 @@ from recframe.conventions import read_library_names
 from recframe.errors import TEXT_ANSWERS, Choice, RecframeError, as_text, find_near, quote
 from recframe.files.filters import Quoted, Written
 from recframe.metrics.names import QUOTED, describe_metrics, find_map_at, parse_metric, settle_map
-from recframe.metrics.other_names import TREC_SETS
 from recframe.other_tables import Term
 from recframe.stores import find_ending, is_uri, without_file
 
@@ -223,10 +222,6 @@ def read_trec_metrics(text: str) -> list[str]:
     for name in re.sub(r",(?=\d+(,|$))", "\0", text).split(",") if "(" not in text else [text]:
         match = re.fullmatch(r"\s*(\w+?)(?:[._](\d+(?:\0\d+)*))?\s*", name)
         base, ks = match.groups() if match else (name, None)
-        if base in TREC_SETS:
-            raise RecframeError(
-                f"{base} is a group of trec_eval's metrics. Name each one, as -m map P.5,10."
-            )
         label = trec.get(f"{base}_k" if ks else base, "").removesuffix("@k")
         labels += [f"{label}@{k}" for k in ks.split("\0")] if label and ks else [label]
         labels += [] if label else read_metrics(name.replace("\0", ","), "average_precision")

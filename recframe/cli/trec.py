@@ -34,7 +34,7 @@ from recframe.files.per_user_tables import describe_made, writing_rows
 from recframe.files.trec import QRELS_LINES, RUN_LINES, read_lines
 from recframe.frames.id_kinds import find_difference
 from recframe.frames.tables import mean_table, tidy_table
-from recframe.metrics.names import Metric, parse_metrics
+from recframe.metrics.names import parse_metrics
 from recframe.options import DEFAULTS, Options
 from recframe.stores import find_ending, identify
 
@@ -116,7 +116,7 @@ class Run(NamedTuple):
 def run_trec(arguments: argparse.Namespace) -> tuple[int, str]:
     """Print the means of runs; if asked, write them and the values of every query to files."""
     values = {name: one for name in OPTIONS if (one := getattr(arguments, name)) is not None}
-    metrics = parse_metrics(arguments.metrics or METRICS)
+    metrics = [one.label for one in parse_metrics(arguments.metrics or METRICS)]
     names = name_runs(arguments.paths)
     known = dict(zip([*arguments.paths, *names], [*names, *names], strict=True))
     baseline = arguments.baseline = find_baseline(arguments.baseline, known, "runs")
@@ -183,9 +183,7 @@ def name_runs(paths: list[str]) -> list[str]:
     return names if len(set(names)) == len(names) else paths
 
 
-def measure_run_file(
-    path: str, name: str, metrics: list[Metric], options: Mapping[str, Any]
-) -> Run:
+def measure_run_file(path: str, name: str, metrics: list[str], options: Mapping[str, Any]) -> Run:
     """Return a run's values for all queries of the qrels."""
     rows = read_lines(path, RUN_LINES)[[*ROLES.values()]].astype({"score": "float32"})
     queries = pd.Index(options["truth"]["query"].unique())
@@ -200,7 +198,7 @@ def measure_run_file(
         accessor = rec(rows[is_known], **ROLES, **options)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RecframeWarning)  # trec_eval says nothing of this.
-            table = accessor.evaluate([metric.label for metric in metrics])
+            table = accessor.evaluate(metrics)
     is_ranked = queries.isin(rows["query"])
     only = {
         "unjudged_queries": rows["query"][~is_known].nunique(),

@@ -125,10 +125,8 @@ def check_comparable(ids: pd.Index[Any], among: pd.Index[Any], role: str, other:
             re.fullmatch(r"0\d+", text) for text in both[TEXT][:N_TEXTS]
         )
         how = "ids.astype('Int64')" if has_zeros else _unify(both, "ids")
-        remedy, answer = (
-            f"Convert both with {how}.",
-            "items_as_text" if role == "item" else "as_text",
-        )
+        remedy = f"Convert both with {how}."
+        answer = "items_as_text" if role == "item" else "as_text"
         is_answered = how == AS_TEXT and other in ("truth", "exclude")
         if both.keys() == {TEXT, NUMBERS} and not any(map(A_NUMBER, both[TEXT][:N_TEXTS])):
             is_answered = False

@@ -37,7 +37,14 @@ from recframe.frames.id_matching import Overlap, Pairs
 from recframe.frames.ids import encode, find_users
 from recframe.frames.interactions import Interactions, complete_rows, read_interactions
 from recframe.frames.list_frames import make_companion_rows
-from recframe.frames.names import find_role, get_column, is_infer, list_labels, shown
+from recframe.frames.names import (
+    find_role,
+    get_column,
+    has_some,
+    is_infer,
+    list_labels,
+    shown,
+)
 from recframe.frames.splits import OF_FILES, check_splits, split_files
 from recframe.frames.words import is_of_row, is_time
 from recframe.kernel.grouping import SortedPairs
@@ -192,7 +199,7 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
         of_rows, columns = columns, find_companion_columns("truth", truth, columns, options)
         check_splits(truth, list_labels(truth, columns.labels), columns, options, of_truth=True)
         for label in find_shared_labels(truth, columns, of_rows, options):
-            check_time(label, truth, columns, of_rows)
+            check_shared_label(label, truth, columns, of_rows)
         if columns.relevant is None and options.min_relevance is not None:
             labels = list_numbers(truth, columns) if is_infer(options.relevant) else []
             label = f"relevant={quote(labels[0])}" if len(labels) == 1 else "relevant= its label"
@@ -311,7 +318,7 @@ class Candidates:
 def find_partitioned_columns(
     name: str, frame: pd.DataFrame, columns: Columns, options: Options
 ) -> Columns:
-    """Return the columns of truth or exclude, with the times that each partition checks."""
+    """Return the columns of truth or exclude, with the shared labels that each partition checks."""
     found = find_companion_columns(name, frame, columns, options)
     times = find_shared_labels(frame, found, columns, options) if name == "truth" else ()
     return found._replace(of_users=tuple(times))
@@ -323,12 +330,10 @@ def find_shared_labels(
     """Return the labels that truth and the rows share: times, days by their values, and models."""
     if not (of_truth.users and is_infer(options.truth_user)):
         return []
-    of_model = [] if columns.model is None else [columns.model]
-    of_model = [one for one in of_model if one in truth and truth[one].isin(columns.scores).any()]
-    of_rows = {*columns.others, *of_model}
-    both = [label for label in list_labels(truth, of_truth.labels) if label in of_rows]
-    are_named = {label: is_time(label) and not is_of_row(label) for label in both}
-    are_named |= dict.fromkeys(of_model, True)
+    model, of_rows = columns.model, {*columns.others}
+    of_model = {model} if model is not None and has_some(truth, model, columns.scores) else set()
+    both = [one for one in list_labels(truth, of_truth.labels) if one in of_rows | of_model]
+    are_named = {one: (is_time(one) and not is_of_row(one)) or one in of_model for one in both}
     return [label for label in both if are_named[label] or _are_days(get_column(truth, label))]
 
 
@@ -341,17 +346,19 @@ def _are_days(column: pd.Series) -> bool:
     return False
 
 
-def check_time(label: Hashable, truth: pd.DataFrame, of_truth: Columns, columns: Columns) -> None:
-    """Raise if a user's pairs differ in a time that the rows have too, so that rows may differ.
+def check_shared_label(
+    label: Hashable, truth: pd.DataFrame, of_truth: Columns, columns: Columns
+) -> None:
+    """Raise if a user's pairs differ in a time or model that the rows have too.
 
     A time that each item has by itself, such as a year of release, is accepted if items repeat.
     """
     users = [f"user {number}" for number in range(len(of_truth.users))]
-    labels = zip(["time", "item", *users], [label, of_truth.item, *of_truth.users], strict=True)
+    labels = zip(["shared", "item", *users], [label, of_truth.item, *of_truth.users], strict=True)
     cells = pd.DataFrame({name: get_column(truth, one).array for name, one in labels})
     with suppress(TypeError):  # Reading the ids refuses those that are unhashable.
-        of_items = cells.groupby("item", observed=True)["time"].agg(["size", "nunique"])
-        n_of_user = cells.groupby(users, observed=True)["time"].nunique()
+        of_items = cells.groupby("item", observed=True)["shared"].agg(["size", "nunique"])
+        n_of_user = cells.groupby(users, observed=True)["shared"].nunique()
         is_of_item = of_items["nunique"].max() < 2 <= of_items["size"].max()
         if n_of_user.max() > 1 and not is_of_item:
             several = n_of_user.index[n_of_user > 1]

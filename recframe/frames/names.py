@@ -179,6 +179,11 @@ def plain_name(label: Hashable) -> str:
     return TYPE_OR_SEPARATOR.sub("", label).lower() if isinstance(label, str) else ""
 
 
+def has_some(frame: pd.DataFrame, label: Hashable, values: Any) -> bool:
+    """Return whether a frame has a column or index level of this label with some of the values."""
+    return label in list_labels(frame) and bool(get_column(frame, label).isin(values).any())
+
+
 def get_column(frame: pd.DataFrame, label: Hashable, rows: Array | None = None) -> pd.Series:
     """Return the column or index level of a label, or some of its rows.
 

@@ -84,7 +84,7 @@ def _open_roles_error(
     parts = [*problems.values(), ", ".join(known), f"the frame has {shown(list_labels(frame))}"]
     answers = dict[str, Any]()
     if not remedy:
-        remedy, answers = _advise_header(frame, roles, call)
+        remedy, answers = _advise_on_labels(frame, roles, call)
     if not remedy:
         answers = find_answers(frame, roles, options)
         python = ", ".join(spell_arguments(list_changed(options) | answers if call else answers))
@@ -123,11 +123,8 @@ def _list_hints(frame: pd.DataFrame, roles: Roles, answers: Mapping[str, Any]) -
     return hints
 
 
-def _advise_header(frame: pd.DataFrame, roles: Roles, call: str) -> tuple[str, dict[str, Any]]:
-    """Return advice for a frame whose labels look like values, as of a file without a header.
-
-    If they do not, it is advice for a column of each rank or item.
-    """
+def _advise_on_labels(frame: pd.DataFrame, roles: Roles, call: str) -> tuple[str, dict[str, Any]]:
+    """Return advice for labels that are values, as of a file without a header, ranks or items."""
     labels = list_labels(frame)
     values = list_numeric_names(labels)
     if not values:
@@ -143,10 +140,7 @@ def _advise_header(frame: pd.DataFrame, roles: Roles, call: str) -> tuple[str, d
 
 
 def _advise_wide(frame: pd.DataFrame, roles: Roles, call: str) -> str:
-    """Return advice for a column of items for each rank, and truth with a column for each item.
-
-    It is "" for other frames.
-    """
+    """Return advice for a column of each rank, or of each item of truth; "" for other frames."""
     without = {name for name, role in roles.items() if role.how == "none"}
     if "truth_item" in without and find_role(frame.columns.name) == "item":
         rows = "truth.stack().rename('relevant').reset_index()"
@@ -154,8 +148,9 @@ def _advise_wide(frame: pd.DataFrame, roles: Roles, call: str) -> str:
     if call != "df.rec":
         return ""
     numbered: dict[str, list[Hashable]] = defaultdict(list)
-    for label, kind in [(label, dtype.kind) for label, dtype in list_fields(frame)]:
-        if isinstance(label, str) and label[-1:].isdecimal() and kind in get_meaning("item").kinds:
+    kinds = get_meaning("item").kinds
+    for label, dtype in list_fields(frame):
+        if isinstance(label, str) and label[-1:].isdecimal() and dtype.kind in kinds:
             numbered[label.rstrip("0123456789")].append(label)
     wide = max(numbered.values(), key=len, default=[])
     has_floats = any(dtype.kind == "f" for _, dtype in list_fields(frame))

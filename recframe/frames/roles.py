@@ -318,10 +318,11 @@ def list_named(frame: pd.DataFrame) -> dict[str, list[Hashable]]:
 def _list_merged(labels: Sequence[str]) -> dict[str, list[Hashable]]:
     """Return the labels of roles to which a merge of pandas added _x and _y, by role."""
     merged: dict[str, list[Hashable]] = {}
-    for name in [label[:-2] for label in labels if label.endswith(MERGED[0])]:
-        role = find_role(name) if f"{name}_y" in labels else None
+    left, right = MERGED
+    for name in [label.removesuffix(left) for label in labels if label.endswith(left)]:
+        role = find_role(name) if name + right in labels else None
         if role in ("user", "item", "relevant"):
-            merged[role] = [*merged.get(role, []), f"{name}_x", f"{name}_y"]
+            merged[role] = [*merged.get(role, []), name + left, name + right]
     return merged
 
 
@@ -333,6 +334,7 @@ def infer_role(role: str, named: Sequence[Hashable], taken: Set[Hashable] = froz
         names = {plain_name(label) for label in found}  # "query" is left to "query_id"
         found = [label for label in found if f"{plain_name(label)}id" not in names]
     doubtful = [label for label in found if is_score and is_no_model(label)]
+    # A highest score is none by itself, nor beside a column that is named "score".
     if doubtful and (all(map(is_extreme, found)) or any(find_role(one) == role for one in found)):
         found = [label for label in found if not is_extreme(label)]
         doubtful = remove_labels(doubtful, filter(is_extreme, doubtful))

@@ -19,6 +19,7 @@ from recframe.frames.columns import Columns
 from recframe.frames.names import (
     find_role,
     get_column,
+    has_some,
     is_infer,
     list_fields,
     plain_name,
@@ -26,13 +27,7 @@ from recframe.frames.names import (
     shown,
 )
 from recframe.frames.roles import list_truth_labels
-from recframe.frames.seen_rows import (
-    MOST_SEEN,
-    SeenRows,
-    concat_places,
-    factorize,
-    is_decided,
-)
+from recframe.frames.seen_rows import MOST_SEEN, SeenRows, concat_places, factorize, is_decided
 from recframe.frames.splits import check_splits, is_flag
 from recframe.frames.words import (
     is_attribute,
@@ -53,10 +48,10 @@ MOST_RANKINGS = 20  # the most rankings of a unit; a tenant or a country has mor
 MANY_CELLS = 20  # users times values: so many have equally many rows by no chance
 FEW_SHARES, MANY_ROWS = 3, 20  # Probabilities have more distinct values in so many rows.
 LEAST_STEPS = 6  # from row to row, so that ranks and scores do not agree by chance
-FEW_TEXTS = 5  # Lists have more than so many texts.
+FEW_TEXTS = 5  # So few texts may be features of rows, such as devices.
 SOME_USERS = 0.25  # the least share of users with several lists
 NEARLY = 0.9  # the share of values, or of users, that must show a pattern
-# Times as text and numbers: 2024-01-31, 20240131, 7:30, seconds since 1970 or fractions of them.
+# Times as text and numbers: 2024-01-31, 20240131, 202401, 7:30, seconds since 1970 or their parts.
 MOMENT = re.compile(
     r"1\d{9}(\d{3})*|(19|20)\d\d[0-5]\d([0-3]\d)?|.*\d[-/]\d\d?[-/]\d.*|.*\d:[0-5]\d.*"
     r"|.*(19|20)\d\d\.\d\d?\.\d.*|.*\d\.\d\d?\.(19|20)\d\d.*"
@@ -261,10 +256,9 @@ def _check_models(
 
 def _is_in_truth(label: Hashable, values: pd.Index[Any], options: Options) -> bool:
     """Return whether truth has a column of this label, and in a frame some of its values."""
-    if not options.has_truth or label not in list_truth_labels(options):
-        return False
-    truth = options.truth
-    return not isinstance(truth, pd.DataFrame) or bool(get_column(truth, label).isin(values).any())
+    if isinstance(options.truth, pd.DataFrame):
+        return has_some(options.truth, label, values)
+    return options.has_truth and label in list_truth_labels(options)
 
 
 def _is_decided_by(seen: SeenRows, codes: Array, label: Hashable) -> bool:

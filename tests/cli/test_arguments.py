@@ -336,7 +336,7 @@ def test_an_answer_without_a_flag(tmp_path, capsys):
         (["evaluate", "x", "--metric", "recall@4", "P_5"], "'P_5', did you mean 'precision@5'?"),
         (["evaluate", "x", "-m", "recall@4", "AP"], "AP is no file; unknown metric"),
         (["trec", "-m", "map", "gm_map", "qrels", "run"], "gm_map is no file; unknown metric"),
-        (["trec", "-m", "map", "all_trec", "x", "y"], "all_trec is a group of trec_eval's metrics"),
+        (["trec", "-m", "map", "all_trec", "x", "y"], "'all_trec', a group of trec_eval's metrics"),
         (["evaluate", "x", "-k", "5"], "the cut-off is a part of the metric: --metric recall@5"),
     ],
 )

@@ -239,7 +239,10 @@ def test_decimals(rows, tmp_path, value, sign):
             call()
         return
     expected = int(COMPARISONS[sign](frame["price"], Decimal(str(value))).sum())
-    if expected:
+    if expected == 0:
+        with pytest.raises(recframe.RecframeError, match="no row of the files matches"):
+            call().describe(1)
+    else:
         assert expected == call().describe(1).loc["rows"].iloc[0]
 
 
