@@ -13,14 +13,13 @@ from recframe.analysis.describe import Describer
 from recframe.analysis.overview import say_size
 from recframe.errors import DAMAGE, TEXT_ANSWERS, quote
 from recframe.frames.columns import Columns
-from recframe.frames.companions import read_judged
+from recframe.frames.companions import judge_frame, read_judged
 from recframe.frames.constructors.lists import from_lists
 from recframe.frames.judgments import load_frame
 from recframe.frames.list_frames import find_lists, make_companion_rows
 from recframe.frames.names import as_labels, get_column
 from recframe.frames.seen_rows import take_users
 from recframe.frames.tables import Make
-from recframe.frames.truth import judge_frame
 from recframe.methods import RankingMethods
 from recframe.options import DEFAULTS, OptionArguments, Options, spell_options
 from recframe.other_tables import (

@@ -67,6 +67,6 @@ class PartitionedAccessor(RankingMethods[Any]):
             return in_cells([sum_and_count(make(interactions, options))])
 
         def make_of_sums(cells: pd.DataFrame) -> pd.DataFrame:
-            return make_table(mean_of_sums(pd.concat(cells["cell"].tolist())))
+            return make_table(mean_of_sums(cells["cell"]))
 
         return self._whole(add_up, columns, options, make_of_sums)

@@ -18,8 +18,8 @@ from recframe.errors import as_text
 from recframe.frames.columns import Columns
 from recframe.frames.companions import (
     BlockResult,
-    Checks,
     Companions,
+    iter_checked,
     read_block,
     read_companions,
 )
@@ -166,10 +166,10 @@ class Describer(NamedTuple):
         The notes of the blocks have been taken already; `empty` is a frame without rows.
         """
         columns, k, options, people, companions = self
-        checks, figures = Checks(companions, columns, options), list[Figures]()
-        for of_block in checks.iter_made(results):
+        judge, figures = companions.open_judge(options), list[Figures]()
+        for of_block in iter_checked(results, judge, columns):
             figures = join_figures([figures, of_block] if figures else [of_block])
-        judge, rows = checks.judge, read_interactions(empty, columns, options, lenient=True)
+        rows = read_interactions(empty, columns, options, lenient=True)
         figures = figures or count_figures(rows, options, k, judge, people)
         n_repeated, of_users = figures[0].numbers.get(description.DUPLICATES, 0), {}
         if judge is not None and columns.user is not None and is_unique(options, n_repeated):

@@ -10,13 +10,11 @@ import pandas as pd
 from recframe.analysis.display import Inspection
 from recframe.errors import RecframeError, as_text, count_of, quote
 from recframe.frames.columns import Columns, find_columns
-from recframe.frames.id_kinds import check_dtype
-from recframe.frames.ids import ALL_USERS
+from recframe.frames.companions import Companions, judge_frame, read_block, read_companions
+from recframe.frames.ids import ALL_USERS, check_dtype
 from recframe.frames.interactions import Interactions, read_interactions
-from recframe.frames.judgments import read_judgments
 from recframe.frames.names import as_labels, check_label, get_column, is_same, shown
 from recframe.frames.tables import mean_table, measure_table
-from recframe.frames.truth import Judge, judge_frame, open_candidates
 from recframe.kernel.counting import find_positions
 from recframe.kernel.grouping import invert, run_starts
 from recframe.kernel.threads import Array
@@ -156,13 +154,14 @@ def inspect_user(
     columns, grades, per_user = find_columns(frame, options, with_item=True), None, None
     features = find_columns(frame, options, with_item=True, metrics=metrics).features
     columns = columns._replace(features=features)
-    rows, candidates = frame[is_user(frame, user, columns)], open_candidates(columns, options, None)
+    rows, companions = frame[is_user(frame, user, columns)], read_companions(columns, options)
     # The number left out by `exclude` alone: truth may add rows or leave others out.
-    n_excluded = len(rows) - len(candidates.among(rows))
+    of_exclude = companions._replace(judgments=None)
+    n_excluded = len(rows) - len(of_exclude.find_candidates(rows, columns, options)[0])
     removing = ["exclude"] * (options.exclude is not None) + ["unjudged"] * options.is_condensed
     if options.has_truth:
         options = replace(options, population="all")  # the user is shown, whoever has rows
-        per_user = _measure_judged(rows, user, columns, options, metrics)
+        per_user = _measure_judged(rows, user, companions, columns, options, metrics)
         frame = frame.reset_index([one for one in labels if one in frame.index.names])
         # Items of truth that the user's list lacks are added as rows that are not ranked.
         frame, grades = judge_frame(frame, options, is_all=is_all)
@@ -170,7 +169,7 @@ def inspect_user(
         options = replace(options, missing="unranked", unjudged="nonrelevant", **roles)
         columns = find_columns(frame, options, with_item=True)
     else:
-        frame = candidates.among(frame, is_all=is_all)
+        frame, _ = companions.find_candidates(frame, columns, options, is_all=is_all)
     are_shown = is_user(frame, user, columns)
     if removing and len(rows) and not are_shown.any():
         removed = f"{count_of(len(rows), 'row')} is left by {' and '.join(removing)}"
@@ -192,13 +191,17 @@ def inspect_user(
 
 
 def _measure_judged(
-    rows: pd.DataFrame, user: Hashable, columns: Columns, options: Options, metrics: list[Metric]
+    rows: pd.DataFrame,
+    user: Hashable,
+    companions: Companions,
+    columns: Columns,
+    options: Options,
+    metrics: list[Metric],
 ) -> pd.DataFrame:
     """Return the metrics of one user's rows, judged by truth and its grades."""
-    judge = Judge(read_judgments(columns, options), options)
-    rows = open_candidates(columns, options, judge).among(rows, is_all=False)
-    judged = judge.judge(read_interactions(rows, columns, options), adds_absent=rows.empty)
-    per_user = measure_table(judged, options, metrics)
+    companions = companions._replace(are_partitioned=rows.empty)  # True adds users without a row.
+    block = read_block(rows, companions, columns, options, is_all=False)
+    per_user = measure_table(block.interactions, options, metrics)
     ids = per_user.index.to_frame(index=False)
     ids.columns = pd.Index(columns.users or ids.columns, tupleize_cols=False)
     return per_user[is_user(ids, user, columns)]

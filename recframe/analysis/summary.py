@@ -76,9 +76,10 @@ def measure_noted(
 ) -> pd.DataFrame:
     """Return the metrics of every user, and note facts that change the meaning of the values.
 
-    A curve over whole rankings (`is_whole`) shows by itself where rankings end.
+    The columns of a single metric may be the scores alone. A curve over whole rankings (`is_whole`)
+    shows by itself where rankings end.
     """
-    table = measure_table(interactions, options, metrics, is_single=is_single)
+    table = measure_table(interactions, options, metrics)
     # With truth, relevant items do not end where lists do, but the rows of a share do.
     noted = [one for one in metrics if one.name == "share" or not options.has_truth]
     note_rankings(interactions, [] if is_whole else noted)
@@ -86,6 +87,8 @@ def measure_noted(
         note_undefined(table)
         if interactions.columns.item is None and options.duplicates != "keep":
             note_repeated(interactions)
+    if is_single:
+        table.columns = table.columns.unique("score").rename(metrics[0].label)
     return table
 
 

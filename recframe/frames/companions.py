@@ -1,37 +1,37 @@
-"""Companions: truth and exclude for blocks of rows, and the checks of all blocks."""
+"""Companions: truth and exclude for all rows or for blocks, and the checks of all blocks."""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from recframe.errors import RecframeError, quote
-from recframe.frames.columns import Columns
+from recframe.frames.columns import Columns, find_columns
 from recframe.frames.id_kinds import N_EXAMPLES
 from recframe.frames.id_matching import (
     Items,
     Overlap,
     Pairs,
     UserCounts,
-    add_counts,
+    append,
+    check_same_users,
     match,
 )
-from recframe.frames.ids import as_users, list_levels
-from recframe.frames.interactions import Interactions, read_interactions
-from recframe.frames.judgments import (
-    NO_ROWS,
-    Candidates,
-    Judgments,
-    read_excluded,
-    read_judgments,
-)
+from recframe.frames.ids import as_users, encode, find_users, list_levels
+from recframe.frames.interactions import Interactions, complete_rows, read_interactions
+from recframe.frames.judgments import NO_ROWS, Judgments, read_excluded, read_judgments
+from recframe.frames.names import get_column, is_same
 from recframe.frames.tables import Make
-from recframe.frames.truth import Judge
+from recframe.frames.truth import Judge, judge_rows
+from recframe.kernel.grouping import SortedPairs
+from recframe.kernel.threads import Array
 from recframe.notes import Facts, note, taking_notes
-from recframe.options import Options
+from recframe.options import ROLE_LABELS, Options
 
 N_USERS = 1 << 13  # users that a block names as examples if it shares none
 
@@ -45,6 +45,48 @@ class Companions(NamedTuple):
     judgments: Judgments | None = None
     excluded: Pairs | None = None
     are_partitioned: bool = False
+
+    def open_judge(self, options: Options) -> Judge | None:
+        """Return the judge of all blocks, None without truth or if each block has its own."""
+        if self.judgments is None or self.are_partitioned:
+            return None
+        return Judge(self.judgments, options)
+
+    def find_candidates(
+        self, frame: pd.DataFrame, columns: Columns, options: Options, *, is_all: bool = False
+    ) -> tuple[pd.DataFrame, list[Overlap]]:
+        """Return the rows to rank, and the overlap with each companion that may remove rows.
+
+        Pairs of exclude are removed, and pairs that are not judged if ``unjudged="drop"``. Rows
+        with a null id stay. If the frame `is_all` rows, raise if it has no user or no item of such
+        a companion.
+        """
+        companions = {} if self.excluded is None else {"exclude": self.excluded}
+        if self.judgments is not None and options.is_condensed:
+            companions["truth"] = self.judgments.judged_pairs()
+        if not companions:
+            return frame, []
+        rows, overlaps = complete_rows(frame, (*columns.users, columns.item)), list[Overlap]()
+        users, ids = find_users(frame, columns.users, rows), get_column(frame, columns.item, rows)
+        items, is_out = encode(ids, "item"), np.zeros(len(ids), bool)
+        sorted_pairs = SortedPairs(users.groups, items.codes)
+        for name, pairs in companions.items():
+            overlap = Overlap(pairs.users.ids, pairs.item.ids, name)
+            matches = overlap.find(pairs, users, items, sorted_pairs, frame.attrs)
+            is_removed = np.full(len(ids), name == "truth")
+            is_removed[matches.row] = name == "exclude"
+            fact = "rows_unjudged" if name == "truth" else "rows_excluded"
+            note(**{fact: int(np.count_nonzero(is_removed & ~is_out))})
+            is_out |= is_removed
+            overlaps.append(overlap)
+        note(rows_looked_up=len(ids))
+        if is_all:
+            for overlap in overlaps:
+                overlap.check()
+        if not is_out.any():
+            return frame, overlaps
+        removed = np.flatnonzero(is_out) if rows is None else rows[is_out]
+        return frame.iloc[np.delete(np.arange(len(frame)), removed)], overlaps
 
 
 class BlockResult(NamedTuple):
@@ -93,9 +135,12 @@ def read_companions(
     columns: Columns, options: Options, *, are_partitioned: bool = False
 ) -> Companions:
     """Return truth and exclude of these options; for one block they may have no rows."""
-    is_all = not are_partitioned or columns.user is None
-    judgments = read_judgments(columns, options, is_all=is_all) if options.has_truth else None
-    return Companions(judgments, read_excluded(columns, options, is_all=is_all), are_partitioned)
+    is_all, judgments, excluded = not are_partitioned or columns.user is None, None, None
+    if options.has_truth:
+        judgments = read_judgments(columns, options, is_all=is_all)
+    if options.exclude is not None:
+        excluded = read_excluded(columns, options, is_all=is_all)
+    return Companions(judgments, excluded, are_partitioned)
 
 
 def read_block(
@@ -107,43 +152,106 @@ def read_block(
     is_all: bool,
     lenient: bool = False,
 ) -> Block:
-    """Return the arrays of the candidates among rows, not judged yet.
+    """Return the arrays of the candidates among rows, with the relevance that truth gives.
 
-    If the block has all rows (`is_all`), they are checked at once.
+    If the block has all rows (`is_all`), they are checked at once. If reading is lenient, truth
+    does not give relevance yet.
     """
-    judgments = companions.judgments
+    judgments, are_partitioned = companions.judgments, companions.are_partitioned
     judge = None if judgments is None else Judge(judgments, options)
-    judged = judgments.judged_pairs() if judgments and options.is_condensed else None
-    candidates = Candidates(columns, companions.excluded, judged)
-    rows = candidates.among(frame, is_all=is_all)
+    rows, overlaps = companions.find_candidates(frame, columns, options, is_all=is_all)
     interactions = read_interactions(rows, columns, options, lenient=lenient)
-    users, are_partitioned = interactions.users.ids, companions.are_partitioned
-    return Block(interactions, users, candidates.overlaps, judge, are_partitioned)
-
-
-def judge_block(
-    frame: pd.DataFrame,
-    companions: Companions,
-    columns: Columns,
-    options: Options,
-    *,
-    is_all: bool,
-) -> Block:
-    """Return the arrays of the candidates among rows, with the relevance that truth gives."""
-    block = read_block(frame, companions, columns, options, is_all=is_all)
-    if block.judge is None:
-        return block
-    are_partitioned = companions.are_partitioned
-    judged = block.judge.judge(block.interactions, is_all=is_all, adds_absent=are_partitioned)
-    if is_all or are_partitioned:
-        block.judge.note_lost(companions.excluded)
-    return block._replace(interactions=judged)
+    users = interactions.users.ids
+    if judge is not None and not lenient:
+        interactions = judge.judge(interactions, is_all=is_all, adds_absent=are_partitioned)
+        if is_all or are_partitioned:
+            judge.note_lost(companions.excluded)
+    return Block(interactions, users, overlaps, judge, are_partitioned)
 
 
 def read_judged(frame: pd.DataFrame, columns: Columns, options: Options) -> Interactions:
     """Return the arrays of all rows, with their relevance by truth if truth is passed."""
     companions = read_companions(columns, options)
-    return judge_block(frame, companions, columns, options, is_all=True).interactions
+    return read_block(frame, companions, columns, options, is_all=True).interactions
+
+
+def judge_frame(
+    frame: pd.DataFrame, options: Options, *, is_all: bool = True
+) -> tuple[pd.DataFrame, pd.Series | None]:
+    """Return the judged frame and the grade of each row, null if truth lacks the row.
+
+    The grades are None if truth has no relevance. Unless the frame `is_all` rows, it may have no
+    user of truth.
+    """
+    if not options.has_truth:
+        raise RecframeError("truth: judge needs it. Pass the frame of relevant items.")
+    if options.population == "raise":
+        options = replace(options, population="all")
+    columns = find_columns(frame, options, call="df.rec")
+    judgments = read_judgments(columns, options)
+    excluded = None if options.exclude is None else read_excluded(columns, options)
+    companions = Companions(judgments, excluded)
+    frame, _ = companions.find_candidates(frame, columns, options, is_all=is_all)
+    interactions = read_interactions(frame, columns, options)
+    judge = Judge(judgments, options)
+    matches = judge.find(interactions)
+    if is_all:
+        judge.check()
+    is_unlisted, is_absent = ~matches.are_listed(), matches.user < 0
+    user = judgments.pairs.users.groups.codes
+    if options.population in ("both", "rows"):
+        is_added = is_unlisted & judgments.relevant & ~is_absent
+    else:
+        # Users of truth with neither a row nor a relevant item keep all their pairs of truth.
+        has_none = ~np.isin(user, user[judgments.relevant])
+        is_added = is_unlisted & (judgments.relevant | (is_absent & has_none))
+    added = np.flatnonzero(is_added)
+    added = added[np.argsort(user[added], kind="stable")]  # The pairs of a user stand together.
+
+    rows, read = interactions.find_rows()
+    if options.population in ("truth", "both"):
+        is_known = matches.are_known(len(interactions.users.ids))
+        has_known = is_known[interactions.users.groups.codes][read]
+        rows, read = rows[has_known], read[has_known]
+    ids = [one for one in (*columns.users, columns.item) if one is not None]
+    shown = frame.iloc[rows].reset_index([one for one in ids if one in frame.index.names])
+    judged = [
+        _extend(shown.iloc[:, position], columns, judgments, added)
+        for position, name in enumerate(shown.columns)
+        if not is_same(name, "relevant")
+    ]
+    flags = judge_rows(interactions, judgments, matches).relevant[read]
+    judged.append(pd.Series(np.append(flags, judgments.relevant[added]), name="relevant"))
+    made = pd.concat(judged, axis=1)
+    made.attrs.update({name: frame.attrs[name] for name in (ROLE_LABELS,) if name in frame.attrs})
+    if judgments.rows is None:
+        return made, None
+    pair = np.full(len(interactions.relevant), -1)
+    pair[matches.row] = matches.pair
+    grades = judgments.rows.get_column(judgments.rows.columns.relevant)
+    return made, _reindex_rows(grades, np.append(pair[read], added))
+
+
+def _reindex_rows(column: pd.Series, rows: Array) -> pd.Series:
+    """Return rows of a column, null for rows that it lacks, in its dtype or the nullable one."""
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
+        # These dtypes hold no null, and large integers would lose digits as floats.
+        column = column.astype(pd.array(np.empty(0, column.dtype)).dtype)
+    return column.reset_index(drop=True).reindex(rows).reset_index(drop=True)
+
+
+def _extend(column: pd.Series, columns: Columns, judgments: Judgments, added: Array) -> pd.Series:
+    """Return a column with a cell for each pair added: its id, or null in other columns."""
+    if len(added) == 0:
+        return column.reset_index(drop=True)
+    if is_same(column.name, columns.item):
+        item = judgments.pairs.item
+        return pd.Series(append(pd.Index(column), item.restore(item.codes[added])))
+    for number, label in enumerate(columns.users):
+        if is_same(column.name, label):
+            ids, codes = judgments.pairs.users.ids, judgments.pairs.users.groups.codes
+            return pd.Series(append(pd.Index(column), ids.get_level_values(number)[codes[added]]))
+    return _reindex_rows(column, np.arange(len(column) + len(added)))
 
 
 class Blocks(NamedTuple):
@@ -169,7 +277,7 @@ class Blocks(NamedTuple):
             if partitioned:
                 options = replace(self.options, **partitioned)  # type: ignore[arg-type]  # by name
                 companions = read_companions(columns, options, are_partitioned=True)
-            block = judge_block(frame, companions, columns, self.options, is_all=is_all)
+            block = read_block(frame, companions, columns, self.options, is_all=is_all)
             made = self.make(block.interactions, self.options)
             result = block.give(made, facts)
         return result if self.lists_users else result._replace(users=result.users[:0])
@@ -179,68 +287,58 @@ class Blocks(NamedTuple):
 
         All results are checked and noted meanwhile. At least one table is yielded.
         """
-        checks, tables = Checks(self.companions, self.columns, self.options), list[pd.DataFrame]()
-        yield from checks.iter_made(results)
-        if checks.n_results == 0:
-            tables = list(checks.iter_made([self.read(self.sample)]))
-        if checks.judge is not None and self.columns.user is not None:
-            checks.judge.note_lost(self.companions.excluded)
-            empty = read_interactions(self.sample, self.columns, self.options)
-            absent = checks.judge.judge_absent(empty)
+        companions, columns, tables = self.companions, self.columns, list[pd.DataFrame]()
+        judge = companions.open_judge(self.options)
+        results = iter(results)
+        first = next(results, None)
+        if first is None:
+            tables = list(iter_checked([self.read(self.sample)], judge, columns))
+        else:
+            yield from iter_checked(chain([first], results), judge, columns)
+        if judge is not None and columns.user is not None:
+            judge.note_lost(companions.excluded)
+            empty = read_interactions(self.sample, columns, self.options)
+            absent = judge.judge_absent(empty)
             if len(absent.users.ids):
                 tables = [self.make(absent, self.options)]
         yield from tables
 
 
-class Checks:
-    """Checks that need the results for all blocks."""
+def iter_checked(
+    results: Iterable[BlockResult], judge: Judge | None, columns: Columns
+) -> Iterator[Any]:
+    """Yield the object made for each block; the facts of the block are noted.
 
-    def __init__(self, companions: Companions, columns: Columns, options: Options) -> None:
-        self._columns = columns
-        self._common: list[Overlap] = []
-        self._counts: list[UserCounts] = []
-        self._lengths = dict[tuple[str, str], int]()
-        self.n_results = 0
-        self.judge: Judge | None = None  # None if truth is partitioned
-        if companions.judgments is not None and not companions.are_partitioned:
-            self.judge = Judge(companions.judgments, options)
-
-    def iter_made(self, results: Iterable[BlockResult]) -> Iterator[Any]:
-        """Yield the object made for each block; the facts of the block are noted.
-
-        At the end, raise if no block has a user, or an item, in common with truth or exclude, or
-        if frame and truth must have the same users, but do not.
-        """
-        for result in results:
-            self._add(result)
-            yield result.made
-        for one in self._common:
-            if len(one.other_users) > 0:
-                position = match(one.other_items, one.items.examples, "item", one.other)
-                one.items = one.items._replace(
-                    are_common=one.items.are_common or bool((position >= 0).any())
-                )
-                one.check()
-            elif one.other == "truth":
-                raise RecframeError(f"truth: {NO_ROWS}")
-        for counts in self._counts:
-            counts.check()
-
-    def _add(self, result: BlockResult) -> None:
-        self.n_results += 1
+    At the end, raise if no block has a user, or an item, in common with truth or exclude, or if
+    frame and truth must have the same users, but do not. The judge notes users and items of blocks;
+    it is None if truth is partitioned.
+    """
+    common, counts, lengths = list[Overlap](), list[UserCounts](), dict[tuple[str, str], int]()
+    for result in results:
         note(**result.facts)
         for key, length in result.lengths.items():
-            if (known := self._lengths.setdefault(key, length)) != length:
-                which = f"{key[0]} column={quote(key[1])}: vectors must have one length"
+            if (known := lengths.setdefault(key, length)) != length:
                 raise RecframeError(
-                    f"{which}, but they have {known} and {length}. Remove or correct some."
+                    f"{key[0]} column={quote(key[1])}: vectors must have one length, but they have "
+                    f"{known} and {length}. Remove or correct some."
                 )
-        overlaps = [self._common, result.common] if self._common else [result.common]
-        self._common = [join_overlaps(of_one) for of_one in zip(*overlaps, strict=True)]
+        overlaps = [common, result.common] if common else [result.common]
+        common = [join_overlaps(of_one) for of_one in zip(*overlaps, strict=True)]
         if result.counts is not None:
-            self._counts = [add_counts([*self._counts, result.counts])]
-        if self.judge is not None and self._columns.user is not None:
-            self.judge.overlap.note(result.users, [result.items])
+            counts.append(result.counts)
+        if judge is not None and columns.user is not None:
+            judge.overlap.note(result.users, result.items)
+        yield result.made
+    for one in common:
+        if len(one.other_users) > 0:
+            position = match(one.other_items, one.items.examples, "item", one.other)
+            are_common = one.items.are_common or bool((position >= 0).any())
+            one.items = one.items._replace(are_common=are_common)
+            one.check()
+        elif one.other == "truth":
+            raise RecframeError(f"truth: {NO_ROWS}")
+    if counts:
+        check_same_users(counts)
 
 
 def join_overlaps(parts: Sequence[Overlap], n_users: int = N_EXAMPLES) -> Overlap:

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pandas.api.types import infer_dtype, is_object_dtype
 
-from recframe.errors import RecframeError, quote, shorten
+from recframe.errors import RecframeError, quote
 from recframe.frames.values import check_digits
 from recframe.kernel.grouping import invert
 from recframe.kernel.threads import Array
@@ -59,30 +59,6 @@ DIFFERENCES: list[Difference] = [
     (ZONED_TIMES, "time zones", lambda id_: id_.replace(tzinfo=None), ".dt.tz_localize(None)"),
     ("tuple", "types", lambda id_: tuple(map(str, id_)), ".map(lambda id: tuple(map(str, id)))"),
 ]
-
-
-def check_dtype(column: pd.Series | pd.Index[Any], role: str) -> None:
-    """Raise if pandas has no index of a dtype, because no table could show such ids."""
-    dtype = column.dtype
-    of_arrow = dtype.pyarrow_dtype if isinstance(dtype, pd.ArrowDtype) else pa.null()
-    problem = ""
-    if pa.types.is_nested(of_arrow):
-        problem = (
-            f"must be one value in a cell, but is {shorten(str(dtype))}. Take one field of it, or "
-            "convert it with .astype(str)."
-        )
-    elif dtype == np.longdouble and np.dtype(np.longdouble).itemsize > 8:
-        problem = (
-            f"must not be {dtype}: pandas has no index for it. Convert them, for example with "
-            ".astype('int64')."
-        )
-    elif dtype == np.float16 or pa.types.is_float16(of_arrow):
-        problem = (
-            "must not be float16, which has whole numbers to 2048 only. Read them as integers in "
-            "the first place."
-        )
-    if problem:
-        raise RecframeError(f"{role}={quote(column.name)}: ids {problem}")
 
 
 def check_ids(ids: pd.Index[Any], column: pd.Series, role: str) -> None:

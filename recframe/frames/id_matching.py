@@ -43,32 +43,26 @@ class UserCounts(NamedTuple):
     difference: str
     answer: str = "truth"
 
-    def check(self) -> None:
-        """Raise if the frame or truth has users that the other lacks."""
-        n_both, *n_only = self.n_users
-        only = [
-            f"{n:,} only in {side} (such as {quote(users[0])})"
-            for n, side, users in zip(n_only, ("the frame", "truth"), self.examples, strict=True)
-            if n
-        ]
-        if only:
-            raise RecframeError(
-                f"population: users differ between the frame and truth: {n_both:,} in both, "
-                f"{' and '.join(only)}{self.difference}. Pass population='both' to "
-                "count users of both, population='truth' those of truth (an empty list if they "
-                "have no row), population='rows' those of the frame, or population='all' all "
-                "users.",
-                {"population": self.answer},
-            )
 
-
-def add_counts(parts: Sequence[UserCounts]) -> UserCounts:
-    """Return the counts of all users from the counts of parts with different users."""
-    n_users, examples, differences, answers = zip(*parts, strict=True)
-    answer = "both" if "both" in answers else "truth"
-    longest = (max(some, key=len) for some in zip(*examples, strict=True))
-    totals = map(sum, zip(*n_users, strict=True))
-    return UserCounts(tuple(totals), tuple(longest), max(differences, key=len), answer)
+def check_same_users(parts: Sequence[UserCounts]) -> None:
+    """Raise if the frame or truth has users that the other lacks; parts have different users."""
+    n_users, of_parts, differences, answers = zip(*parts, strict=True)
+    n_both, *n_only = map(sum, zip(*n_users, strict=True))
+    examples = (max(some, key=len) for some in zip(*of_parts, strict=True))
+    only = [
+        f"{n:,} only in {side} (such as {quote(users[0])})"
+        for n, side, users in zip(n_only, ("the frame", "truth"), examples, strict=True)
+        if n
+    ]
+    if only:
+        raise RecframeError(
+            f"population: users differ between the frame and truth: {n_both:,} in both, "
+            f"{' and '.join(only)}{max(differences, key=len)}. Pass population='both' to "
+            "count users of both, population='truth' those of truth (an empty list if they "
+            "have no row), population='rows' those of the frame, or population='all' all "
+            "users.",
+            {"population": "both" if "both" in answers else "truth"},
+        )
 
 
 class Overlap:
@@ -107,7 +101,7 @@ class Overlap:
         # Usually a pair matches. If none does, only ids that are in a row may count.
         are_common = len(matches.row) > 0 or bool(np.isin(item_position, item.codes).any())
         unknown = pd.Index([]) if are_common else item.distinct()[:N_EXAMPLES]
-        self.note(users.ids, [Items(are_common, unknown)], position)
+        self.note(users.ids, Items(are_common, unknown), position)
         if is_noting(mistakes=True) and self.other == "truth":
             near = np.full(len(item_position), -1)
             near[~is_shared] = _match_near(pairs.item.ids[~is_shared], item.ids)
@@ -133,10 +127,8 @@ class Overlap:
                     f"recframe.from_matrix(scores, {role}s=ids)."
                 )
 
-    def note(
-        self, users: pd.Index[Any], items: Sequence[Items], position: Array | None = None
-    ) -> None:
-        """Note the users of a part and the items of parts.
+    def note(self, users: pd.Index[Any], items: Items, position: Array | None = None) -> None:
+        """Note the users and items of a part.
 
         `position` is the position of each of the companion's users among the users of the part, -1
         for none. If it is None, it is computed.
@@ -151,13 +143,12 @@ class Overlap:
             unknown = users[np.bincount(position[is_listed], minlength=len(users)) == 0]
             unknown = append(self.unknown, unknown) if len(self.unknown) else unknown
             self.unknown = unknown[:N_EXAMPLES]
-        for part in items:
-            are_common, known = self.items
-            if len(known) == 0:  # An empty index has no dtype to append to.
-                known = part.examples
-            elif len(part.examples) > 0 and len(known) < N_EXAMPLES:
-                known = known.append(part.examples).unique()[:N_EXAMPLES]
-            self.items = Items(are_common or part.are_common, known)
+        are_common, known = self.items
+        if len(known) == 0:  # An empty index has no dtype to append to.
+            known = items.examples
+        elif len(items.examples) > 0 and len(known) < N_EXAMPLES:
+            known = known.append(items.examples).unique()[:N_EXAMPLES]
+        self.items = Items(are_common or items.are_common, known)
 
     def count_users(self) -> UserCounts:
         """Return how many users the parts and the companion share, and how many each has alone."""
@@ -177,19 +168,17 @@ class Overlap:
                 return UserCounts(n_users, examples, difference, "both")
         return UserCounts(n_users, examples, difference)
 
-    def note_near(self, users: Groups) -> None:
-        """Note how many pairs have a user that only differently written ids keep out of all parts.
+    def note_apart(self, users: Groups, population: str) -> None:
+        """Note how many users only in the frame, or only in truth, `population` leaves out.
 
-        `users` are the users of the pairs.
+        Note too how many pairs of truth have a user that only differently written ids keep out of
+        all parts. `users` are the users of the pairs.
         """
         if not self.is_listed.all():
             known = self.other_users[self.is_listed].append(self.unknown)
             near = _match_near(self.other_users[~self.is_listed], known)
             absent = np.flatnonzero(~self.is_listed)[near >= 0]
             note(truth_pairs_written_differently=int(np.isin(users.codes, absent).sum()))
-
-    def note_left_out(self, population: str) -> None:
-        """Note how many users only in the frame, or only in truth, `population` leaves out."""
         n_listed = int(np.count_nonzero(self.is_listed))
         if population in ("both", "truth"):
             note(users_only_in_frame=self.n_users - n_listed)

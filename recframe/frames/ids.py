@@ -13,12 +13,12 @@ import pyarrow.compute as pc
 from pandas.api.types import is_integer_dtype
 
 from recframe.errors import RecframeError, quote, shorten
-from recframe.frames.id_kinds import ID_ERRORS, check_dtype, check_ids
+from recframe.frames.id_kinds import ID_ERRORS, check_ids
 from recframe.frames.names import get_column
 from recframe.frames.value_errors import null_error
 from recframe.frames.values import find_nulls
 from recframe.kernel.grouping import Groups, combine, find_range, invert, take_rows
-from recframe.kernel.threads import Array, in_batches, in_slices
+from recframe.kernel.threads import Array, in_slices
 
 ALL_USERS = "all"  # the label of the only user if the frame is one ranking
 SPREAD = 4  # Integers are codes if their range is at most this many times the rows.
@@ -52,13 +52,7 @@ class Ids(NamedTuple):
         if not self.is_sorted:
             return self
         codes, is_used = self.codes, np.zeros(len(self.ids), bool)
-
-        def mark(batch: slice) -> None:
-            some = codes[batch].astype(np.intp)
-            # A flag is set once, because threads that write to the same memory wait.
-            is_used[some[~is_used[some]]] = True
-
-        in_batches(mark, len(codes))
+        is_used[codes] = True
         used = np.flatnonzero(is_used)
         if len(used) < len(self.ids):
             position = np.empty(len(self.ids), np.int32)
@@ -161,6 +155,30 @@ def encode(
     if dtype.kind in "fO" and not isinstance(dtype, pd.StringDtype):  # Others have one kind.
         check_ids(encoded.distinct(), column, role)
     return encoded
+
+
+def check_dtype(column: pd.Series | pd.Index[Any], role: str) -> None:
+    """Raise if pandas has no index of a dtype, because no table could show such ids."""
+    dtype = column.dtype
+    of_arrow = dtype.pyarrow_dtype if isinstance(dtype, pd.ArrowDtype) else pa.null()
+    problem = ""
+    if pa.types.is_nested(of_arrow):
+        problem = (
+            f"must be one value in a cell, but is {shorten(str(dtype))}. Take one field of it, or "
+            "convert it with .astype(str)."
+        )
+    elif dtype == np.longdouble and np.dtype(np.longdouble).itemsize > 8:
+        problem = (
+            f"must not be {dtype}: pandas has no index for it. Convert them, for example with "
+            ".astype('int64')."
+        )
+    elif dtype == np.float16 or pa.types.is_float16(of_arrow):
+        problem = (
+            "must not be float16, which has whole numbers to 2048 only. Read them as integers in "
+            "the first place."
+        )
+    if problem:
+        raise RecframeError(f"{role}={quote(column.name)}: ids {problem}")
 
 
 def _encode(column: pd.Series | pd.Index[Any], role: str, n_rows: int = 0) -> Ids:

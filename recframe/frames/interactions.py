@@ -195,21 +195,42 @@ def read_interactions(
     and a relevance column that cannot be read is ignored.
     """
     rows, users = _read_users(frame, columns, options, lenient=lenient)
+    groups, models, items = users.groups, None, None
+    relevant, grades, is_judged = np.zeros(groups.n_rows, bool), None, False
+    if columns.relevant is not None:
+        with suppress(RecframeError) if lenient else nullcontext():
+            column = get_column(frame, columns.relevant, rows)
+            relevant, grades = read_relevance(column, options)
+            is_judged = True
+    # Models share one column and its direction.
+    directions = zip(columns.score_columns, columns.ascending, strict=False)
+    scores = {
+        label: read_scores(get_column(frame, label, rows), groups, options, lenient, is_low_best)
+        for label, is_low_best in directions
+    }
+    if columns.model is not None:
+        scores, models = _split_by_model(scores, get_column(frame, columns.model, rows), columns)
+    features = {
+        key: read_feature(get_column(frame, label, rows), key[0], scores, options)
+        for key, label in columns.features
+    }
+    if columns.item is not None and (lenient or options.has_truth or options.duplicates != "keep"):
+        items = encode(get_column(frame, columns.item, rows), "item", lenient=lenient)
+        if len(users.ids) == groups.n_rows and not lenient:
+            check_no_texts(items.ids, columns.item, "df" if columns.scores else "truth")
     interactions = Interactions(
         frame,
         columns,
         rows,
         users,
-        relevant=np.zeros(users.groups.n_rows, bool),
-        scores={},
+        relevant,
+        scores,
         n_unlisted=np.zeros(len(users.ids), np.int64),
+        is_judged=is_judged,
+        grades=grades,
+        features=features,
+        items=items,
     )
-    interactions, models = _read_values(interactions, options, lenient=lenient)
-    if columns.item is not None and (lenient or options.has_truth or options.duplicates != "keep"):
-        items = encode(get_column(frame, columns.item, rows), "item", lenient=lenient)
-        if len(users.ids) == users.groups.n_rows and not lenient:
-            check_no_texts(items.ids, columns.item, "df" if columns.scores else "truth")
-        interactions = interactions._replace(items=items)
     settled = _settle_repeats(interactions, options, models, lenient=lenient)
     for label in () if lenient else columns.doubtful:
         with suppress(TypeError):  # Cells such as lists cannot be compared.
@@ -231,60 +252,30 @@ def find_empty_lists(frame: pd.DataFrame, columns: Columns) -> Array | None:
 def _read_users(
     frame: pd.DataFrame, columns: Columns, options: Options, *, lenient: bool
 ) -> tuple[Array | None, Users]:
-    """Return the rows that have an item, and the users of these rows and of lists without items."""
-    rows = _drop_missing(frame, columns, options, lenient=lenient)
+    """Return the rows that have an item, None for all rows, and the users of rows and of lists.
+
+    A list without items has no row.
+    """
+    rows, missing = None, list[Array]()
+    if options.missing == "drop" or lenient:
+        labels: list[Hashable | None]
+        labels = [*columns.users, columns.relevant if options.null_relevance == "raise" else None]
+        if options.missing == "drop":
+            has_pairs = options.has_truth or options.duplicates != "keep"
+            labels += [columns.item if has_pairs else None, columns.model]
+            labels += dict(columns.features).values()
+            scores = zip(columns.score_columns, columns.ascending, strict=False)
+            missing = [find_missing(get_column(frame, one), options, low) for one, low in scores]
+        rows = complete_rows(frame, labels, missing)
+    if options.missing == "drop" and columns.scores:  # Rows of truth have no score.
+        n_kept = len(frame) if rows is None else len(rows)
+        note(rows_dropped=len(frame) - n_kept, rows_read=len(frame))
     is_empty = find_empty_lists(frame, columns)
     if is_empty is None:
         return rows, find_users(frame, columns.users, rows)
     kept = np.arange(len(frame)) if rows is None else np.union1d(rows, np.flatnonzero(is_empty))
     users, with_items = find_users(frame, columns.users, kept), np.flatnonzero(~is_empty[kept])
     return kept[with_items], users._replace(groups=users.groups.take(with_items))
-
-
-def _drop_missing(
-    frame: pd.DataFrame, columns: Columns, options: Options, *, lenient: bool
-) -> Array | None:
-    """Return the rows that nulls do not remove, None for all rows."""
-    labels: list[Hashable | None] = []
-    if options.missing == "drop" or lenient:
-        has_nulls_kept = options.null_relevance != "raise"
-        labels = [*columns.users, None if has_nulls_kept else columns.relevant]
-    if options.missing != "drop":
-        return complete_rows(frame, labels)
-    if options.has_truth or options.duplicates != "keep":
-        labels.append(columns.item)
-    labels += [columns.model, *dict(columns.features).values()]
-    scores = zip(columns.score_columns, columns.ascending, strict=False)
-    missing = [find_missing(get_column(frame, one), options, is_low) for one, is_low in scores]
-    rows = complete_rows(frame, labels, missing)
-    if columns.scores:  # Rows of truth have no score and are not counted.
-        n_dropped = 0 if rows is None else len(frame) - len(rows)
-        note(rows_dropped=n_dropped, rows_read=len(frame))
-    return rows
-
-
-def _read_values(
-    interactions: Interactions, options: Options, *, lenient: bool
-) -> tuple[Interactions, Array | None]:
-    """Return interactions with relevance, scores and features; and the models of rows, if any."""
-    columns, groups, read = interactions.columns, interactions.users.groups, interactions.get_column
-    if columns.relevant is not None:
-        with suppress(RecframeError) if lenient else nullcontext():
-            relevant, grades = read_relevance(read(columns.relevant), options)
-            interactions = interactions._replace(relevant=relevant, grades=grades, is_judged=True)
-    # Models share one column and its direction.
-    directions = zip(columns.score_columns, columns.ascending, strict=False)
-    scores = {
-        label: read_scores(read(label), groups, options, lenient, is_low_best)
-        for label, is_low_best in directions
-    }
-    models = None
-    if columns.model is not None:
-        scores, models = _split_by_model(scores, read(columns.model), columns)
-    features = {
-        key: read_feature(read(label), key[0], scores, options) for key, label in columns.features
-    }
-    return interactions._replace(scores=scores, features=features), models
 
 
 def _split_by_model(scores: Scores, column: pd.Series, columns: Columns) -> tuple[Scores, Array]:

@@ -33,7 +33,7 @@ from recframe.frames.grades import (
     check_no_grades,
     list_numbers,
 )
-from recframe.frames.id_matching import Overlap, Pairs
+from recframe.frames.id_matching import Pairs
 from recframe.frames.ids import encode, find_users
 from recframe.frames.interactions import Interactions, complete_rows, read_interactions
 from recframe.frames.list_frames import make_companion_rows
@@ -47,9 +47,7 @@ from recframe.frames.names import (
 )
 from recframe.frames.splits import OF_FILES, check_splits, split_files
 from recframe.frames.words import is_of_row, is_time
-from recframe.kernel.grouping import SortedPairs
 from recframe.kernel.threads import Array
-from recframe.notes import note
 from recframe.options import Duplicates, Options
 from recframe.other_tables import advise_reader
 
@@ -248,12 +246,10 @@ def _check_items_differ(truth: pd.DataFrame, columns: Columns) -> None:
 
 
 def read_excluded(columns: Columns, options: Options, *, is_all: bool = True) -> Pairs | None:
-    """Return the pairs of exclude, None without exclude or if it is empty.
+    """Return the pairs of exclude, None if it is empty.
 
     Unless this `is_all` of exclude, an empty part is returned as it is.
     """
-    if options.exclude is None:
-        return None
     frame = load_frame("exclude", options.exclude)
     with prefix_errors("exclude"):
         columns = find_companion_columns("exclude", frame, columns, options)
@@ -264,55 +260,6 @@ def read_excluded(columns: Columns, options: Options, *, is_all: bool = True) ->
             return None
         item = encode(get_column(frame, columns.item, rows), "item")
     return Pairs(users, item.used())
-
-
-class Candidates:
-    """Removes rows of excluded pairs, and rows of pairs that are not judged, from frames.
-
-    The frames are all rows, or one part after another. If one kind of pairs is None, it removes no
-    row.
-    """
-
-    def __init__(self, columns: Columns, excluded: Pairs | None, judged: Pairs | None) -> None:
-        self._columns = columns
-        self._companions = [
-            (pairs, Overlap(pairs.users.ids, pairs.item.ids, name))
-            for name, pairs in (("exclude", excluded), ("truth", judged))
-            if pairs is not None
-        ]
-        self.overlaps = [overlap for _, overlap in self._companions]
-
-    def among(self, frame: pd.DataFrame, *, is_all: bool = False) -> pd.DataFrame:
-        """Return the rows of a frame that are candidates; rows with a null id stay.
-
-        If the frame `is_all` rows, raise if it has no user or no item of truth or of exclude.
-        """
-        if not self._companions:
-            return frame
-        labels, item = self._columns.users, self._columns.item
-        rows = complete_rows(frame, (*labels, item))
-        users, ids = find_users(frame, labels, rows), get_column(frame, item, rows)
-        items, is_out = encode(ids, "item"), np.zeros(len(ids), bool)
-        sorted_pairs = SortedPairs(users.groups, items.codes)
-        for pairs, overlap in self._companions:
-            matches = overlap.find(pairs, users, items, sorted_pairs, frame.attrs)
-            is_removed = np.full(len(ids), overlap.other == "truth")
-            is_removed[matches.row] = overlap.other == "exclude"
-            name = "unjudged" if overlap.other == "truth" else "excluded"
-            note(**{f"rows_{name}": int(np.count_nonzero(is_removed & ~is_out))})
-            is_out |= is_removed
-        note(rows_looked_up=len(ids))
-        if is_all:
-            self.check()
-        if not is_out.any():
-            return frame
-        removed = np.flatnonzero(is_out) if rows is None else rows[is_out]
-        return frame.iloc[np.delete(np.arange(len(frame)), removed)]
-
-    def check(self) -> None:
-        """Raise if no user, or no item, of truth or of exclude was in any frame."""
-        for overlap in self.overlaps:
-            overlap.check()
 
 
 def find_partitioned_columns(

@@ -72,7 +72,12 @@ def check_splits(
         parts, n_both = dict[object, str](), 0
         with suppress(*DAMAGE):  # Cells may be unhashable, or ids invalid.
             parts = find_parts(get_column(rows, label))
-            n_both = _count_with_several(rows, label, columns) if parts and not of_truth else 0
+            if parts and not of_truth:
+                users = [get_column(rows, one).array for one in columns.users]
+                cells = pd.DataFrame(dict(enumerate(users)))
+                cells = cells.assign(part=get_column(rows, label).array).dropna().drop_duplicates()
+                n_parts = cells.groupby([*range(len(users))], observed=True).size()
+                n_both = int((n_parts > 1).sum())
         if parts and (of_truth or n_both > 1):
             raise _split_error(label, parts, of_truth=of_truth)
 
@@ -99,10 +104,3 @@ def find_parts(column: pd.Series) -> dict[object, str]:
         return {}
     parts = {value: find_part(column.name, value) for value in column.dropna().unique().tolist()}
     return parts if all(parts.values()) and len({*parts.values()}) > 1 else {}
-
-
-def _count_with_several(rows: pd.DataFrame, label: Hashable, columns: Columns) -> int:
-    """Return how many users have several values in a column."""
-    cells = pd.DataFrame({n: get_column(rows, one).array for n, one in enumerate(columns.users)})
-    cells = cells.assign(part=get_column(rows, label).array).dropna().drop_duplicates()
-    return int((cells.groupby([*range(len(columns.users))], observed=True).size() > 1).sum())

@@ -40,12 +40,9 @@ def policy_of(options: Options) -> Policy:
 
 
 def measure_table(
-    interactions: Interactions, options: Options, metrics: list[Metric], *, is_single: bool = False
+    interactions: Interactions, options: Options, metrics: list[Metric]
 ) -> pd.DataFrame:
-    """Return the metrics of every user of interactions, for each of their scores.
-
-    The columns of a single metric may be the scores alone.
-    """
+    """Return the metrics of every user of interactions, for each of their scores."""
     plan = make_plan(metrics)
     users = interactions.users
     order = users.sort()
@@ -58,10 +55,7 @@ def measure_table(
     for score, values in zip(interactions.scores, cells, strict=True):
         task = ScoreTask(interactions, score, plan, options, ideal, judged)
         in_threads(task.measure, ((run, values, position) for run in task.ranker.runs()))
-    labels: pd.Index[Any]
     labels = make_columns(list(interactions.scores), [metric.label for metric in metrics])
-    if is_single:
-        labels = labels.unique("score").rename(metrics[0].label)
     table = cells.reshape(len(labels), len(order)).T
     return pd.DataFrame(table, index=users.ids.take(order), columns=labels, copy=False)
 
@@ -271,14 +265,9 @@ def sum_and_count(per_user: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"sum": per_user.sum(), "count": per_user.count()})
 
 
-def add_up(parts: pd.DataFrame) -> pd.DataFrame:
-    """Return the total sums and counts of the parts of a per-user table, which are joined."""
-    return parts.groupby(level=["score", "metric"], sort=False).sum()
-
-
-def mean_of_sums(parts: pd.DataFrame) -> pd.DataFrame:
-    """Return the means of a per-user table from the joined sums and counts of its parts."""
-    totals = add_up(parts)
+def mean_of_sums(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """Return the means of a per-user table from the sums and counts of its parts."""
+    totals = reduce(pd.DataFrame.add, parts)
     return mean_table((totals["sum"] / totals["count"]).to_frame().T)
 
 
@@ -295,7 +284,7 @@ def mean_of_parts(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
             sums = [reduce(pd.DataFrame.add, map(sum_and_count, waiting), *sums)]
             waiting = []
     if sums:
-        return mean_of_sums(reduce(pd.DataFrame.add, map(sum_and_count, waiting), *sums))
+        return mean_of_sums([*sums, *map(sum_and_count, waiting)])
     return mean_table(join_tables(waiting))
 
 

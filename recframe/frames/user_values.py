@@ -152,8 +152,11 @@ def check_per_user(per_user: Any, n_scores: int = 1) -> pd.DataFrame:
     Several tables, in a dict or a list, become one. Raise if the argument is no per-user table, can
     be read in two ways, or has fewer scores than `n_scores`.
     """
-    if isinstance(per_user, pd.DataFrame) and _are_joined(per_user.columns):
-        per_user = {key: per_user[key].dropna(how="all") for key in per_user.columns.unique(0)}
+    if isinstance(per_user, pd.DataFrame):
+        labels = per_user.columns
+        is_of_metrics = labels.nlevels == 2 and is_metric(labels.names[1])
+        if labels.nlevels == 3 or is_of_metrics:  # ``pd.concat`` joined several tables.
+            per_user = {key: per_user[key].dropna(how="all") for key in labels.unique(0)}
     tables = dict(enumerate(per_user)) if isinstance(per_user, list | tuple) else per_user
     several = list(tables.values()) if isinstance(tables, Mapping) else []
     if several and all(isinstance(one, pd.DataFrame) for one in several):
@@ -199,14 +202,6 @@ def _with_users_in_index(per_user: pd.DataFrame) -> pd.DataFrame:
     users = [label for label in columns if is_same(label[1], "")]
     names = [label[0] for label in users]
     return per_user.set_index(users).rename_axis(names) if users else per_user
-
-
-def _are_joined(columns: pd.Index[Any]) -> bool:
-    """Return whether ``pd.concat`` joined the columns from several per-user tables.
-
-    The columns of a table of one metric have its name.
-    """
-    return columns.nlevels == 3 or (columns.nlevels == 2 and is_metric(columns.names[1]))
 
 
 def _combine_tables(tables: Mapping[Any, pd.DataFrame], *, is_named: bool) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""The refusals of cells that are null, no numbers, or masks."""
+"""The refusals of cells that are null or no numbers."""
 
 import re
 from collections.abc import Mapping
@@ -46,24 +46,6 @@ def missing_error(
     return null_error(f"score={quote(score.name)}:", nulls, remedy, what, {"missing": "unranked"})
 
 
-def mask_error(found: str, least: int | None) -> RecframeError:
-    """Return the refusal of scores that look like masks, with a `min_score` above them.
-
-    `least` is None if the lowest score is the best, so that `min_score` is not allowed.
-    """
-    if least is None:
-        remedy = (
-            "Set it to null, and pass missing='unranked' to leave these rows out; to rank them "
-            "last, rank by the negative of the column with min_score=-inf."
-        )
-        return RecframeError(f"{found}. {remedy}")
-    return RecframeError(
-        f"{found}. Pass min_score={quote(least)} to leave these rows out of the ranking, as nulls "
-        "are by missing='unranked', or min_score=-inf to rank them last.",
-        {"min_score": least},
-    )
-
-
 def numbers_error(column: pd.Series, role: str, *, is_bool: bool) -> RecframeError:
     """Return the refusal of a column that must hold numbers, with a call that makes numbers."""
     required = "boolean, 0/1 or numbers" if role == "relevant" else "numbers"
@@ -77,7 +59,11 @@ def numbers_error(column: pd.Series, role: str, *, is_bool: bool) -> RecframeErr
         if isinstance(example, str) and not _means_number(example):
             call = f"pd.to_numeric({label}, errors='coerce'), which makes nulls of such text"
             if role == "relevant":
-                call = _compare_words(label, column)
+                words = list(dict.fromkeys(one for one in column if isinstance(one, str)))
+                means = [word for word in words if word.strip().casefold() in YES]
+                call = f"{label} == {quote(means[0]) if means else '...'}"
+                if not means:
+                    call += f", where ... is the word that means relevant: {Choice(words)}"
                 call += "; or pass relevant=None where every pair of truth is relevant"
             elif _means_number(example.rstrip("% ")):
                 call = f"pd.to_numeric({label}.str.rstrip('% '))"
@@ -91,15 +77,6 @@ def numbers_error(column: pd.Series, role: str, *, is_bool: bool) -> RecframeErr
     return RecframeError(
         f"{role}={quote(column.name)}: must be {required}, but has {found}{remedy}"
     )
-
-
-def _compare_words(label: str, column: pd.Series) -> str:
-    """Return code that is true for the word that means relevant, with ... for an unknown word."""
-    words = list(dict.fromkeys(one for one in column if isinstance(one, str)))
-    for word in words:
-        if word.strip().casefold() in YES:
-            return f"{label} == {quote(word)}"
-    return f"{label} == ..., where ... is the word that means relevant: {Choice(words)}"
 
 
 def _means_number(value: Any) -> bool:

@@ -19,7 +19,6 @@ from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_ob
 from recframe.errors import Choice, RecframeError, as_text, quote
 from recframe.frames.value_errors import (
     ABSTAINED,
-    mask_error,
     missing_error,
     null_error,
     numbers_error,
@@ -141,33 +140,19 @@ def read_scores(
     if options.min_score is not None:
         recommended = at_least(values, options.min_score)
         is_ranked = recommended if is_ranked is None else is_ranked & recommended
-    elif not lenient:
-        lowest = np.max if is_low_best else np.min
-        worst = worst if missing is None else lowest(values, initial=0)
-        if len(values) and (is_low_best or worst in (0, 1) or worst < -MIN_MASK):
-            _doubt_scores(score.name, values, is_ranked, worst, groups, options, is_low_best)
+    elif not lenient and len(values):
+        if missing is not None:
+            worst = (np.max if is_low_best else np.min)(values, initial=0)
+        if (float(worst) if is_low_best else -float(worst)) > MIN_MASK:
+            _check_masks(score.name, values, is_ranked, worst, groups, is_low_best)
+        if is_low_best and is_ranked is None:
+            _check_marks_of_ranks(score.name, values, groups)
+        elif worst in (0, 1) and options.ascending is None and len(values) >= LEAST_RANKS:
+            _note_ranks(score.name, values, int(worst), groups)
     if is_low_best:
         # The negative of the lowest integer overflows, but the complement does not.
         values = ~values if values.dtype.kind in "iu" else -values
     return values, is_ranked
-
-
-def _doubt_scores(
-    label: Hashable,
-    values: Array,
-    is_ranked: Array | None,
-    worst: Any,
-    groups: Groups,
-    options: Options,
-    is_low_best: bool,
-) -> None:
-    """Raise if scores seem to hold masks; note scores that seem to be ranks."""
-    if (float(worst) if is_low_best else -float(worst)) > MIN_MASK:
-        _check_masks(label, values, is_ranked, worst, groups, is_low_best)
-    if is_low_best and is_ranked is None:
-        _check_marks_of_ranks(label, values, groups)
-    elif worst in (0, 1) and options.ascending is None and len(values) >= LEAST_RANKS:
-        _note_ranks(label, values, int(worst), groups)
 
 
 def _check_masks(
@@ -190,10 +175,21 @@ def _check_masks(
     is_mark = distance > size / 2 and MARK.fullmatch(f"{size:.15g}") is not None
     far = FAR_MARK if is_mark and distance <= FAR * span else FAR
     if distance > far * span:
-        found = f"{worst:g} looks like a mask, and is in {is_worst.sum():,} of {len(values):,} rows"
-        found += f", next to scores from {first:g} to {last:g}"
-        least = None if is_low_best else math.floor(first - far / 2 * span)
-        raise mask_error(f"score={quote(label)}: {found}", least)
+        found = (
+            f"score={quote(label)}: {worst:g} looks like a mask, and is in {is_worst.sum():,} of "
+            f"{len(values):,} rows, next to scores from {first:g} to {last:g}"
+        )
+        if is_low_best:  # `min_score` is not allowed.
+            raise RecframeError(
+                f"{found}. Set it to null, and pass missing='unranked' to leave these rows out; to "
+                "rank them last, rank by the negative of the column with min_score=-inf."
+            )
+        least = math.floor(first - far / 2 * span)
+        raise RecframeError(
+            f"{found}. Pass min_score={quote(least)} to leave these rows out of the ranking, as "
+            "nulls are by missing='unranked', or min_score=-inf to rank them last.",
+            {"min_score": least},
+        )
 
 
 def _check_marks_of_ranks(label: Hashable, values: Array, groups: Groups) -> None:
@@ -237,7 +233,8 @@ def find_missing(score: pd.Series, options: Options, is_low_best: bool) -> Array
         return np.zeros(len(score), bool)
     dtype, missing = score.dtype, find_nulls(score)
     are_objects = is_object_dtype(dtype) and infer_dtype(score) in NUMBER_OBJECTS
-    if options.min_score is None and (dtype.kind == "f" or are_objects or _has_numbers(dtype)):
+    are_categories = isinstance(dtype, pd.CategoricalDtype)
+    if options.min_score is None and (dtype.kind == "f" or are_objects or are_categories):
         present = score if not missing.any() else score[~missing]
         masks = (present == (math.inf if is_low_best else -math.inf)).to_numpy(bool)
         if masks.any():
@@ -263,8 +260,10 @@ def _scatter(values: Array, has_value: Array) -> Array:
 
 def read_numbers(column: pd.Series, role: str) -> Array:
     """Return the values of a column without nulls in its dtype, or raise if they are no numbers."""
-    if _has_numbers(column.dtype):
-        column = column.astype(column.cat.categories.dtype)
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        of_values = column.dtype.categories
+        if is_numeric_dtype(of_values.dtype) or infer_dtype(of_values) in NUMBER_OBJECTS:
+            column = column.astype(of_values.dtype)
     if pa.types.is_decimal(getattr(column.dtype, "pyarrow_dtype", pa.null())):
         column = column.astype(object)
     may_be_bool = role == "relevant" or role.endswith(" column")
@@ -281,14 +280,6 @@ def read_numbers(column: pd.Series, role: str) -> Array:
     if isinstance(dtype, np.dtype):
         return column.to_numpy(dtype.newbyteorder("="))
     return column.to_numpy(getattr(dtype, "numpy_dtype", None))
-
-
-def _has_numbers(dtype: Any) -> bool:
-    """Return whether a dtype has categories that are numbers."""
-    if not isinstance(dtype, pd.CategoricalDtype):
-        return False
-    values = dtype.categories
-    return is_numeric_dtype(values.dtype) or infer_dtype(values) in NUMBER_OBJECTS
 
 
 def find_nulls(column: pd.Series) -> Array:

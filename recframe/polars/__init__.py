@@ -17,7 +17,7 @@ from recframe.analysis.describe import Describer
 from recframe.analysis.overview import say_size
 from recframe.errors import DAMAGE, RecframeError, quote
 from recframe.frames.columns import Columns, find_columns
-from recframe.frames.companions import read_judged
+from recframe.frames.companions import judge_frame, read_judged
 from recframe.frames.names import get_column
 from recframe.frames.seen_rows import MOST_SEEN, take_users
 from recframe.frames.tables import (
@@ -25,7 +25,6 @@ from recframe.frames.tables import (
     MakeTable,
     tidy_columns,
 )
-from recframe.frames.truth import judge_frame
 from recframe.methods import RankingMethods
 from recframe.metrics.names import Metric
 from recframe.options import Options

@@ -5,9 +5,8 @@ import pytest
 
 import recframe
 from recframe.frames.columns import Columns
-from recframe.frames.companions import N_USERS, BlockResult, Checks, Companions, join_overlaps
+from recframe.frames.companions import N_USERS, BlockResult, iter_checked, join_overlaps
 from recframe.frames.id_matching import Items, Overlap, UserCounts
-from recframe.options import Options
 
 
 def share(other="exclude", *, users=(1, 2), others=(1, 2), of_frame=None, of_other=(), known=True):
@@ -22,11 +21,10 @@ def share(other="exclude", *, users=(1, 2), others=(1, 2), of_frame=None, of_oth
 
 def check(parts=(), counts=()):
     """Check blocks that have these in common, or count these users."""
-    checks = Checks(Companions(are_partitioned=True), Columns("user", [], None), Options())
     none = pd.Index([])
     results = [BlockResult(None, none, [one]) for one in parts]
     results += [BlockResult(None, none, [], counts=one) for one in counts]
-    list(checks.iter_made(results))
+    list(iter_checked(results, None, Columns("user", [], None)))
 
 
 def days_of_users(day, n_users=N_USERS + 1):

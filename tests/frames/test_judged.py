@@ -6,7 +6,7 @@ import pytest
 
 import recframe
 from recframe import RecframeError
-from recframe.frames.truth import judge_frame
+from recframe.frames.companions import judge_frame
 from recframe.options import Options
 
 

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 from pandas.api.types import infer_dtype, is_list_like, is_object_dtype
 
 from recframe.errors import RecframeError, count_of, quote, shorten
-from recframe.frames.id_kinds import ID_ERRORS, check_dtype, compare
-from recframe.frames.ids import encode
+from recframe.frames.id_kinds import ID_ERRORS, compare
+from recframe.frames.ids import check_dtype, encode
 from recframe.frames.list_columns import ListRows
 from recframe.frames.list_frames import check_no_mask
 from recframe.frames.values import NUMBER_OBJECTS, read_objects
