@@ -16,7 +16,7 @@ from recframe.frames.id_matching import unwrap_ids
 from recframe.frames.ids import sort_ids
 from recframe.frames.names import find_role, get_column, list_labels, remove_labels, shown
 from recframe.frames.values import Scores
-from recframe.frames.words import is_of_row, is_time, means_ids
+from recframe.frames.words import ends_in, has_word, is_of_row
 from recframe.kernel.grouping import Repeats, combine
 from recframe.kernel.threads import Array
 from recframe.options import Models, Options
@@ -124,9 +124,9 @@ def find_repeated(frame: pd.DataFrame, columns: Columns, rows: Array, user: Arra
     shares: dict[Any, float] = {None: MOST_REPEATED * most}
     for label in other_labels(frame, columns):
         column = get_column(frame, label, rows)
-        is_number = is_numeric_dtype(column.dtype) and not means_ids(label)
+        is_number = is_numeric_dtype(column.dtype) and not ends_in(label, "id")
         with suppress(TypeError):  # Cells such as lists cannot be compared.
-            if not (is_number or is_float_dtype(column.dtype) or is_time(label)):
+            if not (is_number or is_float_dtype(column.dtype) or has_word(label, "time")):
                 item, values = pd.factorize(column, use_na_sentinel=False)
                 if len(values) < len(item):  # Items repeat; a text for each row does not.
                     share = pd.DataFrame({"user": user, "item": item}).duplicated().mean()

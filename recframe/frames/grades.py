@@ -13,7 +13,7 @@ from recframe.errors import Choice, RecframeError, quote
 from recframe.frames.columns import Columns
 from recframe.frames.names import find_role, get_column, list_labels, shown
 from recframe.frames.splits import find_parts
-from recframe.frames.words import is_attribute, is_id_without_outcome, is_moment
+from recframe.frames.words import has_word, is_id_without_outcome
 from recframe.options import ROLE_LABELS
 
 MAX_GRADES = 20  # distinct values: ten stars in halves are 20
@@ -74,7 +74,8 @@ def _is_other(truth: pd.DataFrame, label: Hashable) -> bool:
     """Return whether a column has ids, times, or a score that was made from the order of lists."""
     role = find_role(label)
     if role != "score" or ROLE_LABELS not in truth.attrs:
-        return role in ("user", "item") or is_moment(label) or is_attribute(label)
+        is_moment = has_word(label, "time") and not has_word(label, "spent")
+        return role in ("user", "item") or is_moment or has_word(label, "attribute")
     column = get_column(truth, label)
     return column.dtype.kind == "i" and column.max() == -1
 

@@ -18,7 +18,7 @@ from recframe.frames.id_kinds import (
     show_sides,
 )
 from recframe.frames.ids import Ids, Users, as_users, list_levels, look_up_ids, read_text
-from recframe.frames.words import is_time
+from recframe.frames.words import has_word
 from recframe.kernel.grouping import Groups, SortedPairs, combine
 from recframe.kernel.threads import Array
 from recframe.notes import is_noting, note
@@ -158,7 +158,7 @@ class Overlap:
         examples = list(self.unknown[:1]), list(self.other_users[first : first + 1])
         others = self.other_users[~self.is_listed]
         difference = find_difference(self.unknown, others, self.other)
-        for at in [at for at, name in enumerate(others.names) if is_time(name)]:
+        for at in [at for at, name in enumerate(others.names) if has_word(name, "time")]:
             name, times = others.names[at], others.get_level_values(at).unique()
             listed = self.other_users[self.is_listed].get_level_values(at)
             if not (missing := times.difference(listed, sort=False)).empty:

@@ -46,7 +46,12 @@ from recframe.frames.names import (
     shown,
 )
 from recframe.frames.splits import OF_FILES, check_splits, split_files
+<<<<<<< ours
 from recframe.frames.words import is_of_row, is_time
+=======
+from recframe.frames.words import has_word, is_of_row
+from recframe.kernel.grouping import SortedPairs
+>>>>>>> theirs
 from recframe.kernel.threads import Array
 from recframe.options import Duplicates, Options
 from recframe.other_tables import advise_reader
@@ -280,8 +285,9 @@ def find_shared_labels(
     model, of_rows = columns.model, {*columns.others}
     of_model = {model} if model is not None and has_some(truth, model, columns.scores) else set()
     both = [one for one in list_labels(truth, of_truth.labels) if one in of_rows | of_model]
-    are_named = {one: (is_time(one) and not is_of_row(one)) or one in of_model for one in both}
-    return [label for label in both if are_named[label] or _are_days(get_column(truth, label))]
+    times = {one for one in both if has_word(one, "time") and not is_of_row(one)}
+    are_named = times | of_model
+    return [label for label in both if label in are_named or _are_days(get_column(truth, label))]
 
 
 def _are_days(column: pd.Series) -> bool:

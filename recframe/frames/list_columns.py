@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from recframe.errors import DAMAGE, Choice, RecframeError, count_of, quote
 from recframe.frames.names import find_role, is_infer, is_same, plain_name, shown
-from recframe.frames.words import less_is_better, may_be_score, means_ids
+from recframe.frames.words import ends_in, less_is_better, may_be_score
 from recframe.kernel.grouping import number_members
 from recframe.kernel.threads import Array
 from recframe.options import EMPTY, INFER, LIST, LISTS, ROLE_LABELS
@@ -251,7 +251,7 @@ def _is_score(name: Hashable) -> bool:
 def _find_items(names: Sequence[Any]) -> list[Any]:
     """Return the names that mean items in lists, such as doc_ids; names of ids win over others."""
     named = [name for name in names if _means_items(name)]
-    of_ids = [name for name in named if means_ids(name)]
+    of_ids = [name for name in named if ends_in(name, "id")]
     roles = [name for name in of_ids if plain_name(name).rstrip("s") != "id"]
     return roles or of_ids or named
 

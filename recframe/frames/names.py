@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Iterable
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from recframe.errors import (
     quote,
     shorten,
 )
-from recframe.frames.words import N_KEPT, has_meaning, split_words
+from recframe.frames.words import N_KEPT, ends_in, has_word, split_words
 from recframe.kernel.threads import Array
 from recframe.options import INFER, is_key
 
@@ -25,58 +25,29 @@ NUMBER_AS_NAME = re.compile(r"\s*-?(\d+(\.\d*)?|\.\d+)([eE]-?\d+)?\s*")
 TYPE_OR_SEPARATOR = re.compile(r":(token|float)(_seq)?$|[\s_.-]")
 
 
-class Meaning(NamedTuple):
-    """A role: the names of its columns, and the kinds of their dtypes.
-
-    Names are compared in lower case, without spaces, underscores, hyphens and dots. A star stands
-    for "" or "id". If only one column has a dtype of the kinds `alone`, it is the role.
-    """
-
-    words: str
-    kinds: str = ""
-    alone: str = ""
-
-    @property
-    def names(self) -> list[str]:
-        """The names, with each star replaced by "" and by "id"."""
-        words = self.words.split()
-        return [name.replace("*", end) for name in words for end in ("", "id")[: 1 + ("*" in name)]]
-
-
-ROLE_MEANINGS = {
-    "user": Meaning(
-        "user* query* customer* uid qid member* visitor* question* topic* object* accountid "
-        "clientid personid profileid reviewerid session* request* impressionid",
-        "iuOUm",
-    ),
-    "item": Meaning(
-        "item* doc* document* product* movie* track* song* article* video* book* passage* chunk* "
-        "candidate* items iid docno corpusid sku asin isbn newsid recipeid gameid listingid "
-        "businessid contentid postid",
-        "iuOUm",
-        "iuOUm",
-    ),
-    "score": Meaning(
-        "score prediction similarity pred sim scores predictions est similarities predictedrating "
-        "ypred yscore",
-        "iuf",
-        "f",
-    ),
-    "relevant": Meaning(
-        "relevant relevance label rating isrelevant rel isrel qrel judgment judgement target "
-        "groundtruth ytrue grade rui click clicked isclicked purchased bought liked",
-        "biufOU",
-    ),
-    # A column of models may tell several rankings of a user apart.
-    "model": Meaning("model run system retriever algorithm variant"),
+# Names are compared in lower case, without spaces, underscores, hyphens and dots. A star stands for
+# "" or "id".
+WORDS_OF_ROLES = {
+    "user": "user* query* customer* uid qid member* visitor* question* topic* object* accountid "
+    "clientid personid profileid reviewerid session* request* impressionid",
+    "item": "item* doc* document* product* movie* track* song* article* video* book* passage* "
+    "chunk* candidate* items iid docno corpusid sku asin isbn newsid recipeid gameid listingid "
+    "businessid contentid postid",
+    "score": "score prediction similarity pred sim scores predictions est similarities "
+    "predictedrating ypred yscore",
+    "relevant": "relevant relevance label rating isrelevant rel isrel qrel judgment judgement "
+    "target groundtruth ytrue grade rui click clicked isclicked purchased bought liked",
 }
-NAMES = {role: ROLE_MEANINGS[role].names for role in ("user", "item", "score", "relevant")}
-ROLES = {name: role for role, meaning in ROLE_MEANINGS.items() for name in meaning.names}
-
-
-def get_meaning(role: str) -> Meaning:
-    """Return the names and dtypes of a role; truth_user is like user."""
-    return ROLE_MEANINGS[role.removeprefix("truth_")]
+NAMES = {
+    role: list(
+        dict.fromkeys(word.replace("*", end) for word in words.split() for end in ("", "id"))
+    )
+    for role, words in WORDS_OF_ROLES.items()
+}
+ROLES = {name: role for role, names in NAMES.items() for name in names}
+# A column of models may tell several rankings of a user apart.
+ROLES |= dict.fromkeys(("model", "run", "system", "retriever", "algorithm", "variant"), "model")
+ID_KINDS = "iuOUm"  # the kinds of dtypes that ids may have
 
 
 @lru_cache(N_KEPT)
@@ -87,10 +58,9 @@ def find_role(label: Hashable) -> str | None:
 
 def may_be_item(label: Hashable) -> bool:
     """Return whether the last word of a name, such as next_item or parent_asin, is an item."""
-    words = split_words(label)
-    last = words[-2] if has_meaning(words[-1:], "id") and len(words) > 1 else words[-1]
-    is_item = find_role(last) == "item" or find_role(words[-1]) == "item"
-    return is_item and not has_meaning(words, "statistic")
+    *_, before, last = ("", *split_words(label))
+    names = (last, before) if ends_in(label, "id") else (last,)
+    return "item" in map(find_role, names) and not has_word(label, "statistic")
 
 
 def is_same(name: Any, label: Any) -> bool:

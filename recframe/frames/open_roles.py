@@ -9,9 +9,9 @@ import pandas as pd
 from recframe.errors import Choice, MissingColumnError, RecframeError, quote
 from recframe.frames.list_frames import advise_lists, find_lists
 from recframe.frames.names import (
+    ID_KINDS,
     check_label,
     find_role,
-    get_meaning,
     is_infer,
     list_fields,
     list_labels,
@@ -22,7 +22,7 @@ from recframe.frames.names import (
     shown,
 )
 from recframe.frames.roles import Roles, find_item_reader, infer_role, list_named
-from recframe.frames.words import is_id_without_outcome, is_time, less_is_better
+from recframe.frames.words import has_word, is_id_without_outcome, less_is_better
 from recframe.options import DEFAULTS, LIST, Options, list_changed, spell_arguments
 
 # Columns of these names may hold lists, on engines whose cells are not seen.
@@ -148,9 +148,8 @@ def _advise_wide(frame: pd.DataFrame, roles: Roles, call: str) -> str:
     if call != "df.rec":
         return ""
     numbered: dict[str, list[Hashable]] = defaultdict(list)
-    kinds = get_meaning("item").kinds
     for label, dtype in list_fields(frame):
-        if isinstance(label, str) and label[-1:].isdecimal() and dtype.kind in kinds:
+        if isinstance(label, str) and label[-1:].isdecimal() and dtype.kind in ID_KINDS:
             numbered[label.rstrip("0123456789")].append(label)
     wide = max(numbered.values(), key=len, default=[])
     has_floats = any(dtype.kind == "f" for _, dtype in list_fields(frame))
@@ -204,7 +203,7 @@ def find_answers(frame: pd.DataFrame, roles: Roles, options: Options) -> dict[st
     only column of floats is the score, and in a pivot of models every one.
     """
     taken = {LIST, *find_lists(frame)}.union(*(role.found for role in roles.values()))
-    fields = [field for field in list_fields(frame) if not is_time(field[0])]
+    fields = [field for field in list_fields(frame) if not has_word(field[0], "time")]
     kinds = {label: dtype.kind for label, dtype in fields if label not in taken}
     answers = dict[str, Any]()
     open_ = [name for name in roles if roles[name].problem]
@@ -216,8 +215,14 @@ def find_answers(frame: pd.DataFrame, roles: Roles, options: Options) -> dict[st
             answers[name] = alone if len(alone) > 1 else alone[0]
             if options.ascending is None and any(are_low):
                 answers["ascending"] = are_low if len(alone) > 1 else True
-        else:
-            answers |= _make_choice(name, labels or fits, roles, options)
+        else:  # The caller has to choose.
+            asked, candidates, others = name, labels or fits, ""
+            if name == "user" and not labels and "score" in roles:
+                others = "None for one ranking"
+            elif name == "relevant" and not options.has_truth:
+                asked = "relevant" if candidates else "truth"
+                others = f"{'truth= ' if candidates else ''}the frame of relevant pairs"
+            answers[asked] = Choice(candidates, others)
         for label in labels:  # They are no candidates for the next role.
             kinds.pop(label, None)
     return {name: answers[name] for name in DEFAULTS if name in answers}
@@ -233,26 +238,15 @@ def _list_candidates(
     floats. Integers may count rows or be of the user, so only ranks among them are scores without
     a doubt.
     """
-    fits = [label for label, kind in kinds.items() if kind in get_meaning(name).kinds]
+    may_hold = {"score": "iuf", "relevant": "biufOU"}.get(name, ID_KINDS)
+    fits = [label for label, kind in kinds.items() if kind in may_hold]
     low = [label for label in fits if less_is_better(label)]
     if name == "score":
         may_be_label = "f" if options.has_truth else ""  # Predicted ratings are fractions.
         fits = [one for one in fits if kinds[one] in may_be_label or find_role(one) != "relevant"]
-    else:
-        fits, low = remove_labels(fits, low), []
+        return fits, [label for label in fits if kinds[label] == "f"] or low
+    fits = remove_labels(fits, low)
     if name == "relevant":
         fits = [label for label in fits if not is_id_without_outcome(label)]
         fits.sort(key=lambda label: kinds[label] == "f")  # Labels are seldom fractions.
-    return fits, [label for label in fits if kinds[label] in get_meaning(name).alone] or low
-
-
-def _make_choice(
-    name: str, candidates: list[Hashable], roles: Roles, options: Options
-) -> dict[str, Choice]:
-    """Return the option that leaves an open role to the caller."""
-    if name == "relevant" and not options.has_truth:
-        pairs = "the frame of relevant pairs"
-        of_truth = {"truth": Choice([], pairs)}
-        return {name: Choice(candidates, f"truth= {pairs}")} if candidates else of_truth
-    is_one = name == "user" and not roles[name].labels and "score" in roles
-    return {name: Choice(candidates, "None for one ranking" if is_one else "")}
+    return fits, fits if name in ("item", "truth_item") else []

@@ -54,7 +54,8 @@ def ask_all(
     if error.answers.keys() <= takes and not is_used_up:
         questions = Questions(error, function, args, kwargs, asked)
         questions.find_more(takes)
-        error.answers = questions.list_answers()
+        answers = questions.answers.items()
+        error.answers = {name: one for name, one in answers if name not in questions.dependent}
         error.args = ("\n".join(questions.list_lines()),)
 
 
@@ -157,10 +158,6 @@ class Questions:
         others = [one for one in self.messages if one != str(error)]
         self.messages = [*others, str(error)]
 
-    def list_answers(self) -> dict[str, Any]:
-        """Return the answers that depend on no choice."""
-        return {name: one for name, one in self.answers.items() if name not in self.dependent}
-
     def list_lines(self) -> list[str]:
         """Return all questions, and the call with answers if several are open."""
         bound, lines = self.bound, self.messages
@@ -182,7 +179,11 @@ class Questions:
         """Return the lines of a call with answers, with the other choices as comments."""
         bound, parameters = self.bound, inspect.signature(self.function).parameters
         made: Mapping[str, str] = {} if bound is None else bound.made
-        options, lines = self._list_options(), []
+        # `bound` has all answers but the choices.
+        passed = self.kwargs if bound is None else list_changed(bound.options)
+        known = {**passed, **(self.answers if bound is None else self.choices)}
+        named = [name for name in DEFAULTS if name in known and name not in self.dependent]
+        options, lines = {name: known[name] for name in named}, list[str]()
         for name, spelled in zip(options, spell_arguments(options), strict=True):
             text = f"{name}={made[name]}" if name in made else spelled
             is_choice = isinstance(options[name], Choice)
@@ -204,13 +205,6 @@ class Questions:
         of_call = [one for one in texts if one in parameters] if bound is None else []
         frames = [*(["df"] if re.search(r"\bdf\b", lines[0]) else []), *of_call, *frames]
         return [f"# {' and '.join(frames)}: as your call has them"] * bool(frames) + lines
-
-    def _list_options(self) -> dict[str, Any]:
-        """Return the options of the call with answers; `bound` has all but the choices."""
-        passed = self.kwargs if self.bound is None else list_changed(self.bound.options)
-        options = {**passed, **(self.answers if self.bound is None else self.choices)}
-        named = [name for name in DEFAULTS if name in options and name not in self.dependent]
-        return {name: options[name] for name in named}
 
 
 def _say_others(name: str, answer: Any) -> str:

@@ -1,5 +1,6 @@
 """The columns that play roles in rows and in truth, and the question if a role is open."""
 
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from typing import Any, Literal, NamedTuple
@@ -10,13 +11,13 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from recframe.errors import MissingColumnError, RecframeError, quote
 from recframe.frames.list_frames import find_lists, list_types
 from recframe.frames.names import (
+    ID_KINDS,
     NAMES,
-    ROLE_MEANINGS,
+    WORDS_OF_ROLES,
     as_labels,
     check_label,
     find_role,
     get_column,
-    get_meaning,
     is_infer,
     list_fields,
     list_labels,
@@ -25,12 +26,11 @@ from recframe.frames.names import (
     remove_labels,
     shown,
 )
-from recframe.frames.words import is_extreme, is_no_model, is_time, may_be_score, means_ids
+from recframe.frames.words import ends_in, has_word, is_no_model, may_be_score
 from recframe.options import INFER, LISTS, ROLE_LABELS, Models, Options
 from recframe.other_tables import read_labels
 
 N_IDS_COMPARED = 1_000  # rows of a column whose ids are looked up in the other frame
-MERGED = ("_x", "_y")  # the ends that pandas gives to columns of both sides of a merge
 LEAST_SHARE = 0.9  # the share of these ids that the other frame must have
 TRUTH_IDS = ("truth_user", "truth_item")
 
@@ -130,9 +130,11 @@ def _list_known(frame: pd.DataFrame) -> dict[str, list[Hashable]]:
 
 
 def list_truth_labels(options: Options) -> Set[Hashable]:
-    """Return the labels of truth, none if its files cannot be read."""
+    """Return the labels of truth, none without truth or if its files cannot be read."""
     truth: Any = options.truth
-    return {*(list_labels(truth) if isinstance(truth, pd.DataFrame) else read_labels(truth))}
+    if isinstance(truth, pd.DataFrame):
+        return {*list_labels(truth)}
+    return {*read_labels(truth)} if options.has_truth else set()
 
 
 def _settle_by_labels(frame: pd.DataFrame, roles: Roles, options: Options) -> None:
@@ -142,10 +144,11 @@ def _settle_by_labels(frame: pd.DataFrame, roles: Roles, options: Options) -> No
     """
     open_ = [name for name in ("user", "item") if roles[name].problem]
     taken = {label for role in roles.values() for label in role.found}
+    free = remove_labels(_list_ids(frame), taken) if open_ else []
     for name in open_:
         labels = list_truth_labels(options)
         candidates = roles[name].labels
-        shared = [one for one in candidates or _list_ids(frame, name, taken) if one in labels]
+        shared = [one for one in candidates or free if one in labels]
         if name == "user":  # A list of similar items may have items for users.
             shared = [one for one in shared if not may_be_item(one)]
         if len(shared) == 1 and (candidates or len(open_) == 1):
@@ -157,7 +160,8 @@ def _settle_by_values(
 ) -> None:
     """Settle roles of ids that are known in the rows or in truth, but not in both.
 
-    A column of text has the role if the other frame has nearly all of it among its known ids.
+    A column of text has the role if the other frame has nearly all of it among its known ids, and
+    no second column has some of them.
     """
     ids = {name: roles[name].found for name in ("user", "item")}
     labels = {*list_labels(truth)}
@@ -170,9 +174,11 @@ def _settle_by_values(
         both = (frame, roles, name), (truth, of_truth, f"truth_{name}")
         (rows, known, of), (others, open_roles, role) = both if ids[name] else both[::-1]
         if role in open_roles and open_roles[role].problem and len(known[of].found) == 1:
-            candidates = open_roles[role].labels or _list_ids(others, name)
-            if equal := _find_equal(get_column(rows, known[of].found[0]), others, candidates):
-                roles[role] = Role("inferred", equal)
+            candidates = open_roles[role].labels or _list_ids(others)
+            shares = _share_equal(get_column(rows, known[of].found[0]), others, candidates)
+            some = [label for label, share in shares.items() if share]
+            if len(some) == 1 and shares[some[0]] >= LEAST_SHARE:
+                roles[role] = Role("inferred", some)
         elif role == "truth_item" and of_truth[role].how == "inferred" and roles[of].found:
             _doubt_item(get_column(frame, roles[of].found[0]), truth, roles, of_truth[role])
 
@@ -188,17 +194,9 @@ def _doubt_item(ids: pd.Series, truth: pd.DataFrame, roles: Roles, role: Role) -
         roles["truth_item"] = Role("several", labels, problem)
 
 
-def _list_ids(frame: pd.DataFrame, role: str, taken: Set[Hashable] = frozenset()) -> list[Hashable]:
-    """Return the columns whose dtypes ids can have, without those taken."""
-    kinds = get_meaning(role).kinds
-    return [one for one, dtype in list_fields(frame) if dtype.kind in kinds and one not in taken]
-
-
-def _find_equal(ids: pd.Series, frame: pd.DataFrame, labels: Sequence[Hashable]) -> list[Hashable]:
-    """Return the one column of text in a frame that has these ids, none if a second has some."""
-    shares = _share_equal(ids, frame, labels)
-    some = [label for label, share in shares.items() if share]
-    return [label for label in some if len(some) == 1 and shares[label] >= LEAST_SHARE]
+def _list_ids(frame: pd.DataFrame) -> list[Hashable]:
+    """Return the columns whose dtypes ids can have."""
+    return [label for label, dtype in list_fields(frame) if dtype.kind in ID_KINDS]
 
 
 def _share_equal(
@@ -245,8 +243,8 @@ def find_companion_roles(
             if options:
                 other, also = "truth", ", or truth_user= others"
                 kept = remove_labels(of_rows, missing)
-                is_no_model = any(is_time(one) or _tells_rankings(one) for one in missing)
-                if len(missing) == 1 and not is_no_model:
+                is_named = find_role(missing[0]) == "user" or ends_in(missing[0], "id")
+                if len(missing) == 1 and not (is_named or has_word(missing[0], "time")):
                     answers = {"user": kept if len(kept) > 1 else kept[0], "model": missing[0]}
             error = MissingColumnError(
                 f"user={quote(of_rows)} needs each of these columns here too, but has no "
@@ -265,11 +263,6 @@ def find_companion_roles(
             roles["relevant"] = _read_role(frame, "relevant", options.relevant)
     _infer_others(frame, roles, needed)
     return {role: roles[role] for role in needed if role in roles}
-
-
-def _tells_rankings(label: Hashable) -> bool:
-    """Return whether a name, such as session or search_id, is of rankings and not of models."""
-    return find_role(label) == "user" or means_ids(label)
 
 
 def _read_role(frame: pd.DataFrame, role: str, passed: Any, like: Sequence[Hashable] = ()) -> Role:
@@ -297,33 +290,25 @@ def _read_role(frame: pd.DataFrame, role: str, passed: Any, like: Sequence[Hasha
 
 def list_named(frame: pd.DataFrame) -> dict[str, list[Hashable]]:
     """Return the labels whose names mean a role, by role, in the order of the columns."""
-    named: dict[str, list[Hashable]] = {role: [] for role in ROLE_MEANINGS}
+    named = defaultdict[str, list[Hashable]](list)
     may_hold_lists, fields = set[str](), list_fields(frame)
     for label, dtype in fields:
         is_number = is_numeric_dtype(dtype) and not is_bool_dtype(dtype)
         if role := find_role(label) or ("score" if is_number and may_be_score(label) else None):
             named[role].append(label)
             may_hold_lists |= {role} if dtype.kind in "OU" else set()
-    if merged := [label for label, _ in fields if isinstance(label, str) and label[-2:] in MERGED]:
-        for role, labels in _list_merged(merged).items():
-            named[role] = named[role] or labels
+    labels, merged = {label for label, _ in fields}, defaultdict[str, list[Hashable]](list)
+    for left in [label for label, _ in fields if isinstance(label, str) and label.endswith("_x")]:
+        name, right = find_role(left[:-2]), f"{left[:-2]}_y"
+        if name in ("user", "item", "relevant") and right in labels:
+            merged[name] += [left, right]  # A merge of pandas has named them so.
+    named |= {role: both for role, both in merged.items() if not named[role]}
     if "score" in may_hold_lists:
         named["score"] = remove_labels(named["score"], find_lists(frame))
     if "relevant" in may_hold_lists:
         lists = frame.attrs.get(LISTS) or list_types(frame, with_tuples=False)
         named["relevant"] = remove_labels(named["relevant"], lists)
     return named
-
-
-def _list_merged(labels: Sequence[str]) -> dict[str, list[Hashable]]:
-    """Return the labels of roles to which a merge of pandas added _x and _y, by role."""
-    merged: dict[str, list[Hashable]] = {}
-    left, right = MERGED
-    for name in [label.removesuffix(left) for label in labels if label.endswith(left)]:
-        role = find_role(name) if name + right in labels else None
-        if role in ("user", "item", "relevant"):
-            merged[role] = [*merged.get(role, []), name + left, name + right]
-    return merged
 
 
 def infer_role(role: str, named: Sequence[Hashable], taken: Set[Hashable] = frozenset()) -> Role:
@@ -334,12 +319,13 @@ def infer_role(role: str, named: Sequence[Hashable], taken: Set[Hashable] = froz
         names = {plain_name(label) for label in found}  # "query" is left to "query_id"
         found = [label for label in found if f"{plain_name(label)}id" not in names]
     doubtful = [label for label in found if is_score and is_no_model(label)]
+    extreme = [label for label in found if has_word(label, "extreme")]
     # A highest score is none by itself, nor beside a column that is named "score".
-    if doubtful and (all(map(is_extreme, found)) or any(find_role(one) == role for one in found)):
-        found = [label for label in found if not is_extreme(label)]
-        doubtful = remove_labels(doubtful, filter(is_extreme, doubtful))
+    if doubtful and (extreme == found or any(find_role(one) == role for one in found)):
+        found, doubtful = remove_labels(found, extreme), remove_labels(doubtful, extreme)
     if not found:
-        listed = ", ".join(get_meaning(role).words.replace("*", "").split()[:5])
+        words = WORDS_OF_ROLES[role.removeprefix("truth_")].replace("*", "").split()
+        listed = ", ".join(words[:5])
         also = {"score": ", and numbers named as knn_score or score_knn", "relevant": ""}
         ending = also.get(role, ", each with or without id")
         return Role("none", [], f"no column found (looked for {listed}, …{ending})")

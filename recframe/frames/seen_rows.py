@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -12,9 +12,11 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from recframe.errors import DAMAGE
+from recframe.frames.columns import Columns
 from recframe.frames.names import get_column
 from recframe.kernel.grouping import combine
 from recframe.kernel.threads import Array
+from recframe.options import Options
 
 MOST_SEEN = 1 << 12  # rows of a place; a smaller place has all rows of its users
 MOST_WHOLE = 1 << 16  # rows of all users that are looked at
@@ -53,32 +55,58 @@ def concat_places(places: Sequence[pd.DataFrame]) -> pd.DataFrame:
         return places[0] if len(places) == 1 else pd.concat(places)
 
 
+class SeenColumn(NamedTuple):
+    """The `distinct` values of a column, their codes, and the rows of each user with each value.
+
+    A cell is a user with a value, as one integer, from which the value is the remainder by the
+    number of values. `counts` are the rows of the cells; `n_several` users have several values.
+    """
+
+    label: Hashable
+    codes: Array
+    distinct: pd.Index[Any]
+    cells: Array
+    counts: Array
+    n_several: int
+
+
 class SeenRows(NamedTuple):
-    """All rows of some users, and the user of each row as a code."""
+    """All rows of some users, the user of each row as a code, and how they are read."""
 
     frame: pd.DataFrame
     user: Array
+    columns: Columns
+    options: Options
 
-    def factorize(self, label: Hashable) -> tuple[Array, pd.Index[Any]]:
-        """Return the codes and values of a column, none for unhashable cells."""
+    @property
+    def n_users(self) -> int:
+        """The number of users."""
+        return int(self.user.max(initial=-1)) + 1
+
+    def read(self, label: Hashable) -> SeenColumn | None:
+        """Return a column, None if it has one value, a null or unhashable cells."""
         with suppress(*DAMAGE):
-            return factorize(self.frame, label)
-        return np.empty(0, int), pd.Index([])
+            codes, distinct = factorize(self.frame, label)
+            if len(distinct) > 1 and not distinct.hasnans:
+                numbers = self.user * len(distinct) + codes
+                cells, counts = np.unique(numbers, return_counts=True)
+                n_several = int(np.count_nonzero(np.bincount(cells // len(distinct)) > 1))
+                return SeenColumn(label, codes, distinct, cells, counts, n_several)
+        return None
 
-    def count_cells(self, codes: Array, n_values: int) -> tuple[Array, Array, int]:
-        """Return each user's values as cells, their rows, and the users with several values.
+    def is_decided_by(self, label: Hashable, codes: Array) -> bool:
+        """Return whether the item, or the relevance, of a row decides its value in a column."""
+        with suppress(*DAMAGE):  # Ids may be invalid.
+            return label is not None and decides(factorize(self.frame, label)[0], codes)
+        return False
 
-        A cell is one integer, from which the value is the remainder by `n_values`.
-        """
-        cells, counts = np.unique(self.user * n_values + codes, return_counts=True)
-        return cells, counts, int(np.count_nonzero(np.bincount(cells // n_values) > 1))
-
-    def list_steps(self, score: Hashable, label: Hashable, *, falls: bool = False) -> Array:
+    def list_steps(self, label: Hashable, *, falls: bool = False) -> Array:
         """Return how much integers rise from row to row of each user in order of scores.
 
         Integers of rows with equal scores rise, unless they are to fall.
         """
-        integers, scores = get_column(self.frame, label), get_column(self.frame, score)
+        integers = get_column(self.frame, label)
+        scores = get_column(self.frame, self.columns.score_columns[0])
         if integers.dtype.kind not in "biu" or not is_numeric_dtype(scores.dtype):
             return np.empty(0)
         numbers = integers.to_numpy(float, na_value=np.nan)
@@ -95,6 +123,6 @@ def factorize(frame: pd.DataFrame, label: Hashable) -> tuple[Array, pd.Index[Any
     return codes, pd.Index(values)
 
 
-def is_decided(codes: Array, others: Iterable[Array]) -> bool:
-    """Return whether another column, with values that repeat, decides the values of a column."""
-    return any(len(np.unique(combine(by, codes))) == by.max() + 1 < len(by) for by in others)
+def decides(by: Array, codes: Array) -> bool:
+    """Return whether a column, with values that repeat, decides the values of another."""
+    return bool(len(np.unique(combine(by, codes))) == by.max() + 1 < len(by))

@@ -27,19 +27,24 @@ from recframe.frames.names import (
     shown,
 )
 from recframe.frames.roles import list_truth_labels
-from recframe.frames.seen_rows import MOST_SEEN, SeenRows, concat_places, factorize, is_decided
+from recframe.frames.seen_rows import (
+    MOST_SEEN,
+    SeenColumn,
+    SeenRows,
+    concat_places,
+    decides,
+    factorize,
+)
 from recframe.frames.splits import check_splits, is_flag
 from recframe.frames.words import (
-    is_attribute,
-    is_cyclic,
+    BY_MEANING,
+    has_word,
     is_of_row,
-    is_period,
-    is_time,
     less_is_better,
     means_rank,
+    split_words,
 )
 from recframe.kernel.grouping import combine
-from recframe.kernel.threads import Array
 from recframe.notes import note
 from recframe.options import Options
 
@@ -64,19 +69,16 @@ def list_others(
     """Return the labels that by name and dtype may divide rows, and the labels of other scores."""
     may_divide = is_infer(options.user) or options.model is not None
     may_rank = is_infer(options.score) and len(columns.score_columns) == 1
-    roles = {label: find_role(label) for label in columns.others if columns.users}
-    labels = [label for label, role in roles.items() if role is None or role == "user"]
-    kinds = {label: dtype.kind for label, dtype in list_fields(sample)} if labels else {}
+    kinds = {label: dtype.kind for label, dtype in list_fields(sample)}
     others, floats = list[Hashable](), list[Hashable]()
-    for label in labels:
-        kind = kinds[label]
-        if roles[label] == "user":  # A session may be one of several lists of a user.
+    for label in columns.others if columns.users else ():
+        kind, role = kinds[label], find_role(label)
+        if role == "user":  # A session may be one of several lists of a user.
             others += [label] * (asks_unit or is_infer(options.user))
-            continue
-        is_flag_of_floats = kind == "f" and is_flag(label)
-        is_other = kind in "bMOU" or (kind in "iu" and not is_cyclic(label))
-        others += [label] * (may_divide and (is_other or is_flag_of_floats))
-        floats += [label] * (may_rank and kind == "f")
+        elif role is None:
+            is_other = kind in "bMOU" or (kind in "iu" and not has_word(label, "cycle"))
+            others += [label] * (may_divide and (is_other or (kind == "f" and is_flag(label))))
+            floats += [label] * (may_rank and kind == "f" and not has_word(label, "time"))
     others.sort(key=lambda label: kinds[label] in "iu")  # Texts first: numbers may be ranks.
     return others, floats
 
@@ -95,23 +97,22 @@ def check_others(
         ends = np.cumsum([len(place) for place in places])
         is_complete = ~np.isin(user, user[[0, *ends[:-1], *(ends - 1)]])
         rows, user = rows[is_complete], pd.factorize(user[is_complete])[0]
-    seen = SeenRows(rows, user)
-    for label in labels if user.max(initial=0) else ():
-        if is_time(label):
-            _check_times(seen, label, columns, options)
-        else:
-            _check_other(seen, label, columns, options)
+    seen = SeenRows(rows, user, columns, options)
+    for label in labels if seen.n_users > 1 else ():
+        if column := seen.read(label):
+            check = _check_times if has_word(label, "time") else _check_other
+            check(seen, column)
     if columns.model is not None:  # Each model has ranks of its own.
-        seen = SeenRows(rows, combine(user, factorize(rows, columns.model)[0]))
+        seen = seen._replace(user=combine(user, factorize(rows, columns.model)[0]))
     for rank in filter(means_rank, labels):
-        _check_rank(seen, rank, columns, options)
+        _check_rank(seen, rank)
 
 
 def are_classes(places: Sequence[pd.DataFrame], columns: Columns) -> bool:
     """Return whether the score has the values 0 and 1, and no other."""
     with suppress(*DAMAGE):  # Scores may be text.
-        scores = [get_column(one, columns.score_columns[0]) for one in places]
-        values = np.concatenate([one.to_numpy(float, na_value=np.nan) for one in scores])
+        score = get_column(concat_places(places), columns.score_columns[0])
+        values = score.to_numpy(float, na_value=np.nan)
         zeros, ones = values == 0, values == 1
         return bool((zeros | ones | np.isnan(values)).all() and zeros.any() and ones.any())
     return False
@@ -122,12 +123,13 @@ def check_classes(
 ) -> None:
     """Raise if columns of fractions, such as probabilities, stand next to a score of classes."""
     rows, score = concat_places(places), columns.score_columns[0]
-    others = [one for one in labels if not is_time(one) and _may_rank(get_column(rows, one))]
+    others = [label for label in labels if _may_rank(get_column(rows, label))]
     with suppress(*DAMAGE):  # Ids may be invalid.
         ids = [one for one in (*columns.users, columns.item) if one is not None]
         by = [factorize(rows, one)[0] for one in ids]
-        decided = [one for one in others if is_decided(factorize(rows, one)[0], by)]
-        others = remove_labels(others, decided if len(rows) >= MANY_ROWS else [])
+        codes = {one: factorize(rows, one)[0] for one in others if len(rows) >= MANY_ROWS}
+        decided = [one for one in codes if any(decides(ids, codes[one]) for ids in by)]
+        others = remove_labels(others, decided)
     if others:
         raise RecframeError(
             f"score: {quote(score)} holds 0 and 1 alone, as classes do, and {shown(others)} "
@@ -161,7 +163,7 @@ def check_unit(places: Sequence[pd.DataFrame], label: Hashable, columns: Columns
     of_rankings = np.unique(combine(user, codes)) % max(1, len(values))
     n_again = int(np.count_nonzero(np.bincount(of_rankings) > 1))
     are_few = len(of_rankings) <= MOST_RANKINGS * len(values)
-    if len(rows) and is_decided(codes, [user]) and n_again > 1 and are_few:
+    if len(rows) and decides(user, codes) and n_again > 1 and are_few:
         raise RecframeError(
             f"unit: rankings of one {quote(label)} are not independent, and {n_again:,} of "
             f"{len(values):,} that were looked at have several. Pass unit={quote(label)} to "
@@ -171,33 +173,34 @@ def check_unit(places: Sequence[pd.DataFrame], label: Hashable, columns: Columns
         )
 
 
-def _check_other(seen: SeenRows, label: Hashable, columns: Columns, options: Options) -> None:
+def _check_other(seen: SeenRows, column: SeenColumn) -> None:
     """Raise if a column seems to hold lists or models; note one that may hold them.
 
     A value that the item decides, such as a brand, is a model only if many users have equally many
     rows of each: models may rank different items.
     """
-    codes, values = seen.factorize(label)
-    n_users, n_values = int(seen.user.max()) + 1, len(values)
-    if not 1 < n_values <= len(codes) // 2 or values.hasnans:
+    label, codes, distinct, cells, counts, n_several = column
+    columns, options, n_users, n_values = seen.columns, seen.options, seen.n_users, len(distinct)
+    if n_values > len(codes) // 2:
         return
-    cells, counts, n_several = seen.count_cells(codes, n_values)
     is_of_one, is_of_all = len(cells) == n_values, len(cells) >= NEARLY * n_users * n_values
     if not (is_of_one or is_of_all):
-        _note_divided(seen, label, columns, options)
+        _note_divided(seen, column)
         return
-    is_flag_of_model = values.dtype.kind == "b"  # An example is "reranked".
+    is_flag_of_model = distinct.dtype.kind == "b"  # An example is "reranked".
     may_be_lists = is_infer(options.user) and is_of_one and not is_flag_of_model
-    are_lists = may_be_lists and _belong_to_users(counts, n_users, n_several)
+    are_many = n_several > n_users // 2 or len(counts) >= MANY_CELLS
+    is_usual = n_several > 1 and n_several >= SOME_USERS * n_users
+    are_lists = may_be_lists and are_many and is_usual and np.mean(counts > 1) >= NEARLY
     least = 2 if columns.item is not None else n_values + 1  # Without items, values may be items.
     # The values of ranks and of rows of a page are no models.
     may_be_models = n_values <= N_VALUES_SEEN and not (less_is_better(label) or is_of_row(label))
     are_models = is_infer(options.model) and is_of_all and int(counts.min()) >= least
     are_models &= may_be_models
-    if not (are_lists or are_models) or _are_times_or_texts(values, are_models=are_models):
+    if not (are_lists or are_models) or _are_times_or_texts(distinct, are_models=are_models):
         return
-    is_of_item = _is_decided_by(seen, codes, columns.item)
-    if _is_decided_by(seen, codes, columns.relevant) or (is_of_item and len(cells) < MANY_CELLS):
+    is_of_item = seen.is_decided_by(columns.item, codes)
+    if seen.is_decided_by(columns.relevant, codes) or (is_of_item and len(cells) < MANY_CELLS):
         return
     if are_lists and not is_of_item:
         reason = (
@@ -207,104 +210,76 @@ def _check_other(seen: SeenRows, label: Hashable, columns: Columns, options: Opt
         )
         raise _lists_error(label, columns, reason)
     if are_models:
-        _check_models(seen, label, columns, options, is_of_item=is_of_item)
+        _check_models(seen, column, is_of_item=is_of_item)
 
 
-def _belong_to_users(counts: Array, n_users: int, n_several: int) -> bool:
-    """Return whether values, each of one user, have several rows, and users several values."""
-    are_many = n_several > n_users // 2 or len(counts) >= MANY_CELLS
-    is_usual = n_several > 1 and n_several >= SOME_USERS * n_users
-    return are_many and is_usual and bool(np.mean(counts > 1) >= NEARLY)
-
-
-def _note_divided(seen: SeenRows, label: Hashable, columns: Columns, options: Options) -> None:
+def _note_divided(seen: SeenRows, column: SeenColumn) -> None:
     """Note texts that may tell the lists of users apart, such as searched words.
 
     Few texts, and numbers, may as well be features of rows.
     """
-    values = seen.factorize(label)[1]
-    may_be_lists = len(values) > FEW_TEXTS and values.dtype.kind not in "biu"
-    is_open = is_infer(options.user) and is_infer(options.model) and not is_attribute(label)
-    if may_be_lists and is_open and not _are_times_or_texts(values, are_models=False):
-        note(**{f"models:{quote(label)}": int(_count_divided(seen, label, columns) > 0)})
+    are_texts = len(column.distinct) > FEW_TEXTS and column.distinct.dtype.kind not in "biu"
+    is_open = is_infer(seen.options.user) and is_infer(seen.options.model)
+    may_be_lists = are_texts and is_open and not has_word(column.label, "attribute")
+    if may_be_lists and not _are_times_or_texts(column.distinct, are_models=False):
+        note(**{f"models:{quote(column.label)}": int(_count_divided(seen, column) > 0)})
 
 
-def _check_models(
-    seen: SeenRows, label: Hashable, columns: Columns, options: Options, *, is_of_item: bool
-) -> None:
+def _check_models(seen: SeenRows, column: SeenColumn, *, is_of_item: bool) -> None:
     """Raise if all users have equally many rows of each value.
 
     Note values that have as many rows of nearly all users, of all if the item decides them, and
     perhaps more of one value than of another. Booleans are not noted.
     """
-    codes, values = seen.factorize(label)
-    n_users, n_values = int(seen.user.max()) + 1, len(values)
-    steps = seen.list_steps(columns.score_columns[0], label)
+    label, options = column.label, seen.options
+    steps = seen.list_steps(label)
     if len(steps) and ((steps >= 0).all() or (steps <= 0).all()):
         return  # Numbers of pages rise or fall with the score of every user.
-    cells, counts, _ = seen.count_cells(codes, n_values)
-    n_rows = np.bincount(cells, counts, n_users * n_values).reshape(n_users, n_values)
+    shape = seen.n_users, len(column.distinct)
+    n_rows = np.bincount(column.cells, column.counts, shape[0] * shape[1]).reshape(shape)
     if (n_rows == n_rows[:, :1]).all():
-        if _is_in_truth(label, values, options):
+        is_frame = isinstance(options.truth, pd.DataFrame)
+        if label in list_truth_labels(options) and (
+            not is_frame or has_some(options.truth, label, column.distinct)
+        ):
             reason = f"the column {quote(label)} has equally many rows of each user in each value"
-            raise _lists_error(label, columns, f"{reason}, and truth has this column too")
-        raise _models_error(label, columns, values)
+            raise _lists_error(label, seen.columns, f"{reason}, and truth has this column too")
+        raise _models_error(label, seen.columns, column.distinct)
     share = np.mean(n_rows == np.median(n_rows, axis=0))
-    if share >= (1 if is_of_item else NEARLY) and values.dtype.kind != "b":
+    if share >= (1 if is_of_item else NEARLY) and column.distinct.dtype.kind != "b":
         note(**{f"models:{quote(label)}": 1})
 
 
-def _is_in_truth(label: Hashable, values: pd.Index[Any], options: Options) -> bool:
-    """Return whether truth has a column of this label, and in a frame some of its values."""
-    if isinstance(options.truth, pd.DataFrame):
-        return has_some(options.truth, label, values)
-    return options.has_truth and label in list_truth_labels(options)
-
-
-def _is_decided_by(seen: SeenRows, codes: Array, label: Hashable) -> bool:
-    """Return whether the item, or the relevance, of a row decides its value."""
-    with suppress(*DAMAGE):  # Ids may be invalid.
-        return label is not None and is_decided(codes, [factorize(seen.frame, label)[0]])
-    return False
-
-
-def _check_times(seen: SeenRows, label: Hashable, columns: Columns, options: Options) -> None:
+def _check_times(seen: SeenRows, column: SeenColumn) -> None:
     """Raise if most users have several rows at each of several times, as in daily lists.
 
     A day such as the release of an item is decided by the item. Truth is asked about its own times.
     """
-    if not is_infer(options.user) or _are_other_numbers(label, seen.factorize(label)[1]):
+    label, options, distinct = column.label, seen.options, column.distinct
+    first, *others = split_words(label)
+    is_period = first in BY_MEANING["period"] and BY_MEANING["id"].issuperset(others)
+    # Numbers with a time in their name, such as clicks_7_day, may be no times.
+    are_times = is_period or distinct.dtype.kind not in "biu" or _are_moments(distinct)
+    if not (is_infer(options.user) and are_times):
         return
     # Rows of truth do not know the day, so lists of different items are asked about too.
-    n_several = _count_divided(seen, label, columns, may_be_of_items=options.has_truth)
-    if n_several and not (options.has_truth and label in list_truth_labels(options)):
+    n_several = _count_divided(seen, column, may_be_of_items=options.has_truth)
+    if n_several and label not in list_truth_labels(options):
         reason = (
-            f"{n_several:,} of {seen.user.max() + 1:,} users that were looked at have several rows "
+            f"{n_several:,} of {seen.n_users:,} users that were looked at have several rows "
             f"at each of several values of {quote(label)}, as daily lists have"
         )
-        raise _lists_error(label, columns, reason)
+        raise _lists_error(label, seen.columns, reason)
 
 
-def _are_other_numbers(label: Hashable, values: pd.Index[Any]) -> bool:
-    """Return whether numbers have a time in their name, as clicks_7_day has, but are no times."""
-    is_number = values.dtype.kind in "biu"
-    return is_number and not (is_period(label) or all(map(MOMENT.fullmatch, map(str, values))))
-
-
-def _count_divided(
-    seen: SeenRows, label: Hashable, columns: Columns, *, may_be_of_items: bool = False
-) -> int:
+def _count_divided(seen: SeenRows, column: SeenColumn, *, may_be_of_items: bool = False) -> int:
     """Return the users with several rows at each of several values, 0 unless most users have them.
 
     The number is 0 too if items or relevance decide the value. If it `may_be_of_items`, items may
     decide values of which all users have equally many rows.
     """
-    codes, values = seen.factorize(label)
-    if len(values) < 2 or values.hasnans:
-        return 0
-    _, counts, n_several = seen.count_cells(codes, len(values))
-    n_users = int(seen.user.max()) + 1
-    if np.mean(counts > 1) < NEARLY or n_several <= max(1, n_users // 2):
+    codes, counts, columns = column.codes, column.counts, seen.columns
+    if np.mean(counts > 1) < NEARLY or column.n_several <= max(1, seen.n_users // 2):
         return 0
     are_equal = (counts == counts[0]).all() and len(counts) >= MANY_CELLS
     with suppress(*DAMAGE):  # Items may not be read, and ids may be invalid.
@@ -312,9 +287,9 @@ def _count_divided(
         # An item that a user has twice is asked about as such. Without items that users share,
         # values may be those of documents.
         is_once = len(np.unique(combine(seen.user, item))) == len(item) > len(items)
-        by_item = is_decided(codes, [item]) and not (are_equal and may_be_of_items)
-        by_relevance = _is_decided_by(seen, codes, columns.relevant)
-        return n_several if is_once and not (by_item or by_relevance) else 0
+        by_item = decides(item, codes) and not (are_equal and may_be_of_items)
+        if is_once and not (by_item or seen.is_decided_by(columns.relevant, codes)):
+            return column.n_several
     return 0
 
 
@@ -326,20 +301,25 @@ def _are_times_or_texts(values: pd.Index[Any], *, are_models: bool) -> bool:
     known: pd.Index[Any] = getattr(values, "categories", values)
     if known.dtype.kind not in "biu" and infer_dtype(known.tolist()) != "string":
         return True
-    first = list(map(str, values[:N_VALUES_SEEN].tolist()))
-    are_texts = not are_models and any(one.count(" ") > 1 for one in first)
-    return all(map(MOMENT.fullmatch, first)) or are_texts
+    first = values[:N_VALUES_SEEN]
+    are_texts = not are_models and any(str(one).count(" ") > 1 for one in first.tolist())
+    return are_texts or _are_moments(first)
 
 
-def _check_rank(seen: SeenRows, label: Hashable, columns: Columns, options: Options) -> None:
+def _are_moments(values: pd.Index[Any]) -> bool:
+    """Return whether all values are times as text or numbers."""
+    return all(MOMENT.fullmatch(str(value)) for value in values.tolist())
+
+
+def _check_rank(seen: SeenRows, label: Hashable) -> None:
     """Raise if the scores of all users rise with their ranks, as distances do, or contradict them.
 
     Positions may be those that users saw, but ranks and scores should be of one ranking.
     """
-    score = columns.score_columns[0]
+    columns, options, score = seen.columns, seen.options, seen.columns.score_columns[0]
     if options.ascending is not None or len(columns.score_columns) > 1 or less_is_better(score):
         return
-    steps = seen.list_steps(score, label)
+    steps = seen.list_steps(label)
     if len(steps) < LEAST_STEPS:
         return
     if (steps > 0).all():
@@ -349,12 +329,12 @@ def _check_rank(seen: SeenRows, label: Hashable, columns: Columns, options: Opti
             "the highest is.",
             {"ascending": True},
         )
-    codes, values = seen.factorize(label)
+    codes, values = factorize(seen.frame, label)
     are_ranks = len(values) <= np.bincount(seen.user).max() and (steps != 0).all()
     if not (are_ranks and is_infer(options.score) and plain_name(label) == "rank"):
         return  # Numbers of all rows are no ranks.
-    steps = seen.list_steps(score, label, falls=True)
-    if np.mean(steps > 0) > 1 - NEARLY and not _is_decided_by(seen, codes, columns.item):
+    steps = seen.list_steps(label, falls=True)
+    if np.mean(steps > 0) > 1 - NEARLY and not seen.is_decided_by(columns.item, codes):
         raise RecframeError(
             f"score: {quote(label)} orders the rows otherwise than {quote(score)}. Pass "
             f"score={quote(label)} or score={quote(score)}, whichever is to be evaluated.",

@@ -14,7 +14,7 @@ from recframe.frames.ids import as_users, look_up_ids
 from recframe.frames.interactions import Interactions
 from recframe.frames.names import find_role, get_column, is_infer, is_same
 from recframe.frames.tables import make_columns
-from recframe.frames.words import is_of_row, is_time, means_ids
+from recframe.frames.words import ends_in, has_word, is_of_row
 from recframe.kernel.threads import Array
 from recframe.metrics.names import find_alike, is_metric
 from recframe.other_tables import frame_error
@@ -106,7 +106,7 @@ def find_units(rankings: pd.Index[Any], unit: Any) -> Array | None:
         codes[codes < 0] = len(known) + np.arange(np.count_nonzero(codes < 0))  # A null is a unit.
         return codes
     named = [name for name in names if find_role(name) == "user"]
-    for name in named or ([name for name in names if not is_time(name)] or names)[-1:]:
+    for name in named or ([name for name in names if not has_word(name, "time")] or names)[-1:]:
         units = rankings.get_level_values(rankings.names.index(name))
         if units.has_duplicates:
             again = f"{len(units)} rankings by {quote(names)} of {units.nunique()} {quote(name)}"
@@ -266,7 +266,7 @@ def _check_no_ids(per_user: pd.DataFrame) -> None:
     columns = per_user.columns
     is_without_users = isinstance(per_user.index, pd.RangeIndex) and per_user.index.name is None
     for label in columns:
-        may_be_ids = is_without_users and means_ids(label) and per_user[label].is_unique
+        may_be_ids = is_without_users and ends_in(label, "id") and per_user[label].is_unique
         are_ids = may_be_ids and is_integer_dtype(per_user[label].dtype)
         if are_ids or find_role(label) in ("user", "item"):
             is_long = "score" in columns and not pd.api.types.is_numeric_dtype(per_user["score"])

@@ -38,6 +38,7 @@ MEANINGS_OF_WORDS = {
     "outcome": "event action type status state feedback rating response reaction outcome number no",
 }
 BY_MEANING = {meaning: frozenset(words.split()) for meaning, words in MEANINGS_OF_WORDS.items()}
+BY_MEANING["time"] = BY_MEANING["moment"] | BY_MEANING["period"]
 
 
 def split_words(label: Hashable) -> tuple[str, ...]:
@@ -53,26 +54,32 @@ def has_meaning(words: Iterable[str], *meanings: str) -> bool:
 
 
 @lru_cache(N_KEPT)
+def has_word(label: Hashable, *meanings: str) -> bool:
+    """Return whether a word of a name has one of the meanings."""
+    return has_meaning(split_words(label), *meanings)
+
+
+def ends_in(label: Hashable, *meanings: str) -> bool:
+    """Return whether the last word of a name has one of the meanings."""
+    return has_meaning(split_words(label)[-1:], *meanings)
+
+
+@lru_cache(N_KEPT)
 def may_be_score(label: Hashable) -> bool:
     """Return whether the words of a name, such as knn_score, say that numbers are scores."""
-    first, *others = words = split_words(label)
-    is_score = has_meaning(words[-1:], "score")
+    first, *others = split_words(label)
+    is_score = ends_in(label, "score")
     if first == "score" and others and not less_is_better(label):
-        is_score |= not has_meaning(others, "about scores", "moment", "period")
-    return is_score and not has_meaning(words, "statistic")
+        is_score |= not has_meaning(others, "about scores", "time")
+    return is_score and not has_word(label, "statistic")
 
 
 @lru_cache(N_KEPT)
 def is_no_model(label: Hashable) -> bool:
     """Return whether a score, such as credit_score, is by its name seldom a model's."""
     words = split_words(label)
-    next_to_score = words[-2:-1] if has_meaning(words[-1:], "score") else words[1:2]
+    next_to_score = words[-2:-1] if ends_in(label, "score") else words[1:2]
     return has_meaning(next_to_score, "no model", "extreme")
-
-
-def is_extreme(label: Hashable) -> bool:
-    """Return whether a name, such as max_score, is of the highest or the lowest of several."""
-    return has_meaning(split_words(label), "extreme")
 
 
 @lru_cache(N_KEPT)
@@ -87,46 +94,13 @@ def less_is_better(label: Hashable) -> bool:
 
 def means_rank(label: Hashable) -> bool:
     """Return whether the last word of a name stands for the position of a row in a ranking."""
-    words = split_words(label)
-    is_alone = len(words) == 1 and has_meaning(words, "rank alone")
-    return is_alone or has_meaning(words[-1:], "rank")
-
-
-@lru_cache(N_KEPT)
-def is_time(label: Hashable) -> bool:
-    """Return whether a word of a name stands for a time."""
-    return has_meaning(split_words(label), "moment", "period")
-
-
-def is_period(label: Hashable) -> bool:
-    """Return whether a name, such as week or date_id, stands for a period and nothing else."""
-    first, *others = split_words(label)
-    return has_meaning([first], "period") and all(has_meaning([one], "id") for one in others)
-
-
-def is_cyclic(label: Hashable) -> bool:
-    """Return whether a name stands for a part of a time that comes again, such as an hour."""
-    return has_meaning(split_words(label), "cycle")
-
-
-def is_moment(label: Hashable) -> bool:
-    """Return whether a name stands for a moment or a period, and not for time that was spent."""
-    return is_time(label) and not has_meaning(split_words(label), "spent")
-
-
-def is_attribute(label: Hashable) -> bool:
-    """Return whether a word of a name, such as unit_price, stands for an attribute of a row."""
-    return has_meaning(split_words(label), "attribute")
+    is_alone = len(split_words(label)) == 1 and has_word(label, "rank alone")
+    return is_alone or ends_in(label, "rank")
 
 
 def is_id_without_outcome(label: Hashable) -> bool:
     """Return whether a name, such as store_id, says that values are ids and no outcomes."""
-    return means_ids(label) and not has_meaning(split_words(label), "outcome")
-
-
-def means_ids(label: Hashable) -> bool:
-    """Return whether the last word of a name stands for ids."""
-    return has_meaning(split_words(label)[-1:], "id")
+    return ends_in(label, "id") and not has_word(label, "outcome")
 
 
 def is_of_row(label: Hashable) -> bool:

@@ -20,7 +20,7 @@ from recframe.frames.judgments import (
 )
 from recframe.frames.list_columns import find_list_columns
 from recframe.frames.names import find_role, get_column, is_infer
-from recframe.frames.words import is_time
+from recframe.frames.words import has_word
 from recframe.options import Options
 from recframe.other_tables import read_column
 from recframe.public_calls import public_each
@@ -190,7 +190,7 @@ def _check_relevance(truth: SparkRows, roles: Columns, options: Options) -> None
     if roles.relevant is not None or not is_infer(options.relevant):
         return
     for label in truth.labels:
-        is_id = find_role(label) in ("user", "item") or is_time(label)
+        is_id = find_role(label) in ("user", "item") or has_word(label, "time")
         is_verdict = isinstance(truth.kind(label), RELEVANCE_TYPES)
         if is_verdict and not is_id and label not in roles.labels:
             raise RecframeError(
