@@ -20,7 +20,6 @@ from recframe.frames.constructors.rows import as_ids, read_array
 from recframe.frames.id_matching import append, match, unwrap_ids
 from recframe.frames.ids import Ids
 from recframe.frames.interactions import Interactions
-from recframe.frames.list_frames import check_no_mask
 from recframe.frames.names import as_labels, check_label, get_column, is_same, list_labels
 from recframe.frames.open_roles import find_label
 from recframe.frames.roles import find_roles
@@ -28,6 +27,7 @@ from recframe.frames.tables import check_lengths, in_cells
 from recframe.kernel.counting import find_positions
 from recframe.kernel.grouping import combine
 from recframe.kernel.threads import Array
+from recframe.metrics.measure import check_no_mask
 from recframe.metrics.names import MAX_K
 from recframe.metrics.other_names import CATALOGUE_METRICS
 from recframe.notes import note

@@ -199,23 +199,19 @@ def measure_run_file(path: str, name: str, metrics: list[str], options: Mapping[
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RecframeWarning)  # trec_eval says nothing of this.
             table = accessor.evaluate(metrics)
-    is_ranked = queries.isin(rows["query"])
+    is_ranked, counted, pairs = queries.isin(rows["query"]), rows[is_known], ["query", "doc"]
+    if "exclude" in options:
+        found = counted.merge(options["exclude"][pairs], how="left", indicator="found")
+        counted = counted[found["found"].to_numpy() == "left_only"]
+    qrels = options["truth"]
+    judged = counted.merge(qrels.loc[qrels["relevance"] >= 0, pairs])
     only = {
         "unjudged_queries": rows["query"][~is_known].nunique(),
         "unranked_queries": int((~is_ranked).sum()),
-        "unjudged_documents": _count_unjudged(rows[is_known], options),
+        "unjudged_documents": len(counted) - len(judged),
     }
     table = table.rename(columns={"score": name}, level="score")
     return Run(name, table, queries[is_ranked], len(rows), only)
-
-
-def _count_unjudged(rows: pd.DataFrame, options: Mapping[str, Any]) -> int:
-    """Return the number of rows that are not excluded, and that the qrels do not judge."""
-    pairs, qrels = [ROLES["user"], ROLES["item"]], options["truth"]
-    if "exclude" in options:
-        found = rows.merge(options["exclude"][pairs], how="left", indicator="found")
-        rows = rows[found["found"].to_numpy() == "left_only"]
-    return len(rows) - len(rows.merge(qrels.loc[qrels["relevance"] >= 0, pairs]))
 
 
 def write_queries(

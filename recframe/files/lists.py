@@ -46,8 +46,8 @@ class ParquetRows:
             groups = [file.metadata.row_group(at) for at in range(file.num_row_groups)]
             n_bytes = max([1, *(one.total_byte_size // max(1, one.num_rows) for one in groups)])
             n_rows = max(1, min(MOST_LISTS, types.n_bytes // n_bytes))
-            which = None if self.source.fragment is None else self.source.fragment.row_groups
-            numbers = None if which is None else [one.id for one in which]
+            fragment = self.source.fragment
+            numbers = None if fragment is None else [one.id for one in fragment.row_groups]
             yield from next_ahead(file.iter_batches(n_rows, numbers, list(names)))
 
 
@@ -123,7 +123,13 @@ def find_list_rows(
     if is_infer(passed):
         names, attrs = _infer_lists(sources[0], schema, sep, memory)
     else:
-        names, attrs = _check_list_labels(as_labels(passed), schema, sep), {}
+        names, attrs = as_labels(passed), {}
+    for name in names:
+        kind = plain_type(schema.field(name).type) if name in schema.names else None
+        is_text = kind is not None and (sep is not None or pa.types.is_string(kind))
+        if kind is None or not (is_list_type(kind) or is_text):
+            how = "no such column" if kind is None else f"must hold lists, but is of type {kind}"
+            raise RecframeError(f"lists={quote(name)}: {how}; the files have {shown(schema.names)}")
     if not names:
         return sources, attrs
     rows = [
@@ -138,17 +144,6 @@ def find_list_rows(
     others = [one.name for one in schema if is_list_type(one.type) and one.name not in names]
     attrs = find_member_columns(rows[0].rows.read_schema(memory), names).attrs
     return files, attrs | ({LISTS: dict.fromkeys(others, "")} if others else {})
-
-
-def _check_list_labels(names: list[Any], schema: pa.Schema, sep: str | None) -> list[str]:
-    """Return the columns of lists that are passed; raise if one holds neither lists nor text."""
-    for name in names:
-        kind = plain_type(schema.field(name).type) if name in schema.names else None
-        is_text = kind is not None and (sep is not None or pa.types.is_string(kind))
-        if kind is None or not (is_list_type(kind) or is_text):
-            how = "no such column" if kind is None else f"must hold lists, but is of type {kind}"
-            raise RecframeError(f"lists={quote(name)}: {how}; the files have {shown(schema.names)}")
-    return names
 
 
 def _infer_lists(

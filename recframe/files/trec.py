@@ -203,8 +203,12 @@ def read_lines(path: str, layout: LineLayout) -> pd.DataFrame:
     table = table.combine_chunks()
     frame = pd.DataFrame(table.to_pandas(types_mapper={pa.string(): TEXT_DTYPE}.get))
     _check_repeats(path, data, frame)
-    if layout is RUN_LINES:
-        _check_tag(path, data, len(frame))
+    if layout is RUN_LINES and len(tags := frame.pop("tag").cat.categories) > 1:
+        one, other = (quote(tag.decode(errors="replace")) for tag in tags[:2])
+        raise RecframeError(
+            f"{show_path(path)}: a run must have one tag in all lines, but has {len(tags)} (such "
+            f"as {one} and {other}); several runs need a file each"
+        )
     if layout is PAIR_LINES:
         frame["relevance"] = 1
     if layout is SHORT_RUN_LINES:
@@ -264,6 +268,8 @@ def _parse(data: bytes, layout: LineLayout, number: pa.DataType) -> pa.Table | N
     from pyarrow import csv  # `import recframe` does not need it.
 
     types = {"query": pa.string(), "doc": pa.string(), layout.number: number}
+    if layout is RUN_LINES:
+        types["tag"] = pa.dictionary(pa.int32(), pa.binary())
     wanted = NUMBERS[layout.number].type
     try:
         table = csv.read_csv(
@@ -324,19 +330,6 @@ def _find_faults(data: bytes, layout: LineLayout) -> Iterator[tuple[int, str]]:
         value = texts[fields.index(layout.number)]
         if not re.fullmatch(wanted.pattern, value, re.IGNORECASE):
             yield number, f"{layout.number} must be {wanted.required}, but is {quote(value)}"
-
-
-def _check_tag(path: str, data: bytes, n_rows: int) -> None:
-    """Raise if lines of a run have several tags; a search counts the lines with the last tag."""
-    last = data[data.rfind(b" ") :].rstrip()
-    if data.count(last + b"\n") + data.endswith(last) < n_rows:
-        lines = (line.rstrip() for line in io.BytesIO(data))
-        tags = dict.fromkeys(line.rpartition(b" ")[2] for line in lines if line)
-        one, other, *_ = (quote(tag.decode(errors="replace")) for tag in tags)
-        raise RecframeError(
-            f"{show_path(path)}: a run must have one tag in all lines, but has {len(tags)} (such "
-            f"as {one} and {other}); several runs need a file each"
-        )
 
 
 def _check_repeats(path: str, data: bytes, frame: pd.DataFrame) -> None:

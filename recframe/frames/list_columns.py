@@ -33,14 +33,12 @@ class ListRows(NamedTuple):
     """The rows of lists: one for each member, and one for each list without members.
 
     `row` is the number of a row's list, `position` its place in the list, from 0. `is_empty` says
-    which rows have no member. `fields` are the fields of members that are
-    structs, or members by the name of their column; they are null if there is no member.
+    which rows have no member.
     """
 
     row: Array
     position: Array
     is_empty: Array
-    fields: dict[str, pa.Array]
 
     @property
     def order(self) -> pa.Array:
@@ -51,17 +49,6 @@ class ListRows(NamedTuple):
     def members(self) -> pa.Array:
         """The number of each row's member among the members of all lists."""
         return pa.array(np.cumsum(~self.is_empty) - 1, mask=self.is_empty)
-
-
-class Fields(NamedTuple):
-    """The fields of lists that may be the item and the scores.
-
-    `doubtful` are floats that may be scores; they are listed if no score has a name.
-    """
-
-    items: list[Any]
-    scores: list[Any]
-    doubtful: list[Any]
 
 
 class MemberColumns(NamedTuple):
@@ -82,24 +69,25 @@ class MemberColumns(NamedTuple):
 
     def flatten(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return a row for each member of the lists in a batch, with the columns that it has."""
-        rows = make_list_rows({name: batch[name] for name in self.lists})
+        rows, fields = make_list_rows({name: batch[name] for name in self.lists})
         name = self.attrs[ROLE_LABELS].get("item")
-        items = rows.fields.get(name, pa.nulls(0))
+        items = fields.get(name, pa.nulls(0))
         if pa.types.is_integer(items.type) and pc.any(pc.equal(items, -1)).as_py():
             raise padding_error(name)
         at, none = pa.array(rows.row), pa.nulls(len(rows.row))
         others = {to: name for to, name in self.carried.items() if name in batch.schema.names}
         columns = {to: batch[name].take(at) for to, name in others.items()}
-        columns |= {name: rows.fields.get(name, none) for name in self.fields}
+        columns |= {name: fields.get(name, none) for name in self.fields}
         if self.is_ranked:  # Numbers of other batches have another beginning.
             columns[LIST] = pa.array(rows.row + secrets.randbits(62))
         return pa.record_batch(columns | dict.fromkeys(self.order, rows.order))
 
 
-def make_list_rows(lists: Mapping[str, pa.Array]) -> ListRows:
-    """Return the rows of one or several columns of lists, equally long in each row.
+def make_list_rows(lists: Mapping[Any, pa.Array]) -> tuple[ListRows, dict[Any, pa.Array]]:
+    """Return the rows of one or several columns of lists, and the fields of their members.
 
-    This is the only place where lists become rows.
+    Fields have the names in structs, or the name of the column. They are null if there is no
+    member. Lists must be equally long in each row. This is the only place where lists become rows.
     """
     sizes = {name: _count_members(cells) for name, cells in lists.items()}
     first, counts = next(iter(sizes.items()))
@@ -113,8 +101,7 @@ def make_list_rows(lists: Mapping[str, pa.Array]) -> ListRows:
                 "lists= of recframe.scan."
             )
     row, position = number_members(np.maximum(counts, 1))
-    is_empty = (counts == 0)[row]
-    rows, fields = ListRows(row, position, is_empty, {}), dict[str, pa.Array]()
+    rows, fields = ListRows(row, position, (counts == 0)[row]), dict[Any, pa.Array]()
     for name, cells in lists.items():
         members = pc.list_flatten(cells)
         is_struct = pa.types.is_struct(members.type)
@@ -122,8 +109,8 @@ def make_list_rows(lists: Mapping[str, pa.Array]) -> ListRows:
         for to, values in zip(names, members.flatten() if is_struct else [members], strict=True):
             if pa.types.is_string_view(values.type):  # Arrow takes no rows of it.
                 values = values.cast(pa.large_string())
-            fields[to] = values.take(rows.members) if is_empty.any() else values
-    return rows._replace(fields=fields)
+            fields[to] = values.take(rows.members) if rows.is_empty.any() else values
+    return rows, fields
 
 
 def _count_members(cells: pa.Array) -> Array:
@@ -206,16 +193,23 @@ def open_lists_error(lists: list[Any], ids: list[Any], companion: str = "") -> R
 
 def find_fields(
     types: Mapping[Any, pa.DataType], lists: Sequence[Any] = (), item: Any = INFER
-) -> Fields:
-    """Return the fields of an item and of scores by their names, or by the item that is passed.
+) -> tuple[list[Any], list[Any], list[Any]]:
+    """Return fields of items, fields of scores, and if there are none, floats that may be scores.
 
-    The only field next to a score is the item, whatever its name. Of several lists it is the first,
-    and the only list of floats is the score.
+    They are found by their names, or by the item that is passed. The only field next to a score is
+    the item, whatever its name. Of several lists it is the first, and the only list of floats is
+    the score. A rank is a score if there is no other.
     """
     names = list(types)
     if is_infer(item) and len(names) == 1 and names[0] in lists:
-        return Fields(names, [], [])
-    scores = _find_scores(types, lists)
+        return names, [], []
+    floats = [name for name in names if pa.types.is_floating(types[name])]
+    scores = [name for name in names if _is_score(name)]
+    if not scores and len(lists) > 1 and len(floats) == 1:
+        scores = floats
+    if not scores:
+        ranks = [name for name in names if less_is_better(name)]
+        scores = [name for name in ranks if pa.types.is_primitive(types[name])][:1]
     others = [name for name in names if name not in scores]
     if not is_infer(item):
         items = [name for name in names if is_same(name, item)]
@@ -224,23 +218,8 @@ def find_fields(
         items = others if is_lone else _find_items(others)
         if len(items) != 1 and len(lists) > 1:
             items = [name for name in others if name in lists][:1]
-    floats = [name for name in names if pa.types.is_floating(types[name]) and name not in items]
-    doubtful = [name for name in floats if find_role(name) is None]
-    return Fields(items, scores, [] if scores else doubtful)
-
-
-def _find_scores(types: Mapping[Any, pa.DataType], lists: Sequence[Any]) -> list[Any]:
-    """Return the fields of scores by their names, or the only list of floats of several lists.
-
-    A rank is a score if there is no other.
-    """
-    if scores := [name for name in types if _is_score(name)]:
-        return scores
-    floats = [name for name, kind in types.items() if pa.types.is_floating(kind)]
-    if len(lists) > 1 and len(floats) == 1:
-        return floats
-    ranks = [name for name in types if less_is_better(name)]
-    return [name for name in ranks if pa.types.is_primitive(types[name])][:1]
+    doubtful = [name for name in floats if name not in items and find_role(name) is None]
+    return items, scores, [] if scores else doubtful
 
 
 def _is_score(name: Hashable) -> bool:
@@ -290,12 +269,12 @@ def find_member_columns(
         kind = kind.value_type if is_list_type(kind) else pa.string()  # Text holds texts.
         is_struct = pa.types.is_struct(kind)
         fields |= {name_field(one.name): one.type for one in kind} if is_struct else {name: kind}
-    found = find_fields(fields, lists)
+    items, scores, doubtful = find_fields(fields, lists)
     order = [f"{ORDER}_of_order" if ORDER in fields else ORDER]
-    if found.scores or found.doubtful or not is_ranked:
+    if scores or doubtful or not is_ranked:
         order = []
-    roles: dict[str, Any] = {"item": found.items[0]} if len(found.items) == 1 else {}
-    roles |= {"score": score} if (score := found.scores or order) else {}
+    roles: dict[str, Any] = {"item": items[0]} if len(items) == 1 else {}
+    roles |= {"score": score} if (score := scores or order) else {}
     others = [name for name in schema.names if name not in lists]
     carried = dict(zip(name_carried(others, [*fields, *order]), others, strict=True))
     attrs = {ROLE_LABELS: roles, EMPTY: True}
@@ -326,12 +305,6 @@ def find_list_columns(schema: pa.Schema, companion: str = "", item: Any = None) 
     return MemberColumns([], {}, [], [], attrs)
 
 
-def are_numbers(cells: Sequence[Any]) -> bool:
-    """Return whether all texts are numbers, with a decimal comma or commas between thousands."""
-    texts = [cell for cell in cells[:N_CELLS_SEEN] if isinstance(cell, str)]
-    return all(NUMBER.fullmatch(text) or text.isdecimal() for text in texts)
-
-
 def find_separator(cells: Sequence[Any], known: str | None = None) -> str | None:
     """Return the separator of texts that look like lists of ids: "" for [a, b], None for others.
 
@@ -344,17 +317,13 @@ def find_separator(cells: Sequence[Any], known: str | None = None) -> str | None
     if all(BRACKETED.fullmatch(text) for text in texts):
         return ""
     for separator in SEPARATORS if known is None else (known,):
-        if any(separator in text.strip() for text in texts) and _hold_ids(texts, separator):
+        split = [text.split(None if separator == " " else separator) for text in texts]
+        words = {one.strip() for members in split for one in members}
+        are_alike = len({*map(len, words)}) == 1 and all(one.isalnum() for one in words)
+        has_separator = any(separator in text.strip() for text in texts)
+        if has_separator and "" not in words and (are_alike or all(map(ID.fullmatch, words))):
             return separator
     return None
-
-
-def _hold_ids(texts: Sequence[str], separator: str) -> bool:
-    """Return whether the words of texts all have digits, or are equally long."""
-    split = [text.split(None if separator == " " else separator) for text in texts]
-    words = {one.strip() for members in split for one in members}
-    are_alike = len({*map(len, words)}) == 1 and all(one.isalnum() for one in words)
-    return "" not in words and (are_alike or all(map(ID.fullmatch, words)))
 
 
 def split_texts(name: str, cells: pa.Array, separator: str | None) -> list[Any] | pa.Array:

@@ -14,8 +14,8 @@ from pandas.api.types import is_float_dtype, is_list_like, is_numeric_dtype
 from recframe.errors import DAMAGE, Choice, RecframeError, quote
 from recframe.frames.list_columns import (
     N_CELLS_SEEN,
+    NUMBER,
     ListRows,
-    are_numbers,
     choose_lists,
     find_fields,
     find_id_lists,
@@ -39,6 +39,7 @@ from recframe.frames.names import (
     remove_labels,
     shown,
 )
+from recframe.metrics.measure import check_no_mask
 from recframe.options import EMPTY, INFER, LISTS, ROLE_LABELS, Options
 from recframe.other_tables import read_column
 from recframe.text_types import TextTypes, convert, read_cells
@@ -74,9 +75,11 @@ def _find_type(column: pd.Series, with_tuples: bool) -> pa.DataType | None:
         return None
     cells = [cell for cell in column.iloc[:N_CELLS_SEEN] if is_list_like(cell)]
     members = [one for cell in cells for one in (cell if hasattr(cell, "__len__") else ())]
+    lengths = {len(cell) for cell in cells if hasattr(cell, "__len__")}
+    are_tuples = len(lengths) < 2 and all(isinstance(cell, Hashable) for cell in cells)
     if kind is not None:
         kind = kind.value_type
-    elif not cells or not (with_tuples or _are_lists(cells)):
+    elif not cells or (are_tuples and not with_tuples):
         return None
     elif members and isinstance(members[0], STRUCTS):
         return pa.struct([])
@@ -88,12 +91,6 @@ def _find_type(column: pd.Series, with_tuples: bool) -> pa.DataType | None:
     return pa.bool_() if pa.types.is_integer(kind) and {*members} <= {0, 1} else kind
 
 
-def _are_lists(cells: list[Any]) -> bool:
-    """Return whether cells are lists, not tuples that may be ids."""
-    lengths = {len(cell) for cell in cells if hasattr(cell, "__len__")}
-    return any(not isinstance(cell, Hashable) for cell in cells) or len(lengths) > 1
-
-
 def list_texts(
     frame: pd.DataFrame, taken: Iterable[Any] = (), known: str | None = None
 ) -> dict[Hashable, str]:
@@ -101,8 +98,10 @@ def list_texts(
     texts: dict[Hashable, str] = {}
     for label in list_labels(frame, taken):
         cells = get_column(frame, label).iloc[:N_CELLS_SEEN].dropna().tolist()
-        may_be_ids = known is not None or not are_numbers(cells)
-        if may_be_ids and (separator := find_separator(cells, known)) is not None:
+        words = [cell for cell in cells if isinstance(cell, str)]
+        are_numbers = all(NUMBER.fullmatch(text) or text.isdecimal() for text in words)
+        separator = None if are_numbers and known is None else find_separator(cells, known)
+        if separator is not None:
             texts[label] = separator
     return texts
 
@@ -149,12 +148,12 @@ def read_list_rows(
     `sep` separates ids in lists that are text. Messages have the ids of the lists, `users`, and
     the `name` of the argument.
     """
-    lists: dict[str, pa.Array] = {}
-    members: dict[str, FieldColumns] = {}
+    lists: dict[Hashable, pa.Array] = {}
+    members: dict[Hashable, FieldColumns] = {}
     for label in labels:
-        of, column = str(label), get_column(frame, label)
+        column = get_column(frame, label)
         if isinstance(column.dtype, pd.ArrowDtype) and is_list_type(column.dtype.pyarrow_dtype):
-            lists[of] = join_chunks(pa.array(column.array))
+            lists[label] = join_chunks(pa.array(column.array))
             continue
         where, cells = name or f"items={quote(label)}", column.tolist()
         is_text = not name and any(isinstance(cell, str) for cell in cells[:N_CELLS_SEEN])
@@ -167,18 +166,18 @@ def read_list_rows(
             texts = join_chunks(pa.array(column, pa.large_string(), from_pandas=True))
             cells = split_texts(where, texts, sep)
             if isinstance(cells, pa.Array):
-                types = TextTypes(ids=[of])
-                ids = read_cells(of, cells.flatten(), types)
-                lists[of] = relist(cells, convert(ids, types.find(of) or pa.string()))
+                types = TextTypes(ids=["id"])
+                ids = read_cells("id", cells.flatten(), types)
+                lists[label] = relist(cells, convert(ids, types.find("id") or pa.string()))
                 continue
-        lists[of], members[of] = _join_cells(where, users, cells, label)
-    rows = make_list_rows(lists)
+        lists[label], members[label] = _join_cells(where, users, cells, label)
+    rows, arrays = make_list_rows(lists)
     fields: FieldColumns = {}
-    for of, cells in rows.fields.items():
-        if members.get(of):
-            fields |= {label: take(column, cells) for label, column in members[of].items()}
+    for label, cells in arrays.items():
+        if label in members:  # These are the positions of members.
+            fields |= {of: take(column, cells) for of, column in members[label].items()}
         else:
-            fields[of] = pd.Series(read_column(pa.chunked_array([cells])))
+            fields[label] = pd.Series(read_column(pa.chunked_array([cells])))
     return rows, fields
 
 
@@ -248,14 +247,6 @@ def read_lists(name: str, users: Iterable[Any], cells: Iterable[Any]) -> list[An
     return lists
 
 
-def check_no_mask(name: str, values: Any) -> None:
-    """Raise if an array masks values; other code would read them as if it did not."""
-    if n_masked := np.count_nonzero(np.ma.getmask(values)):
-        raise RecframeError(
-            f"{name} must not be masked, but has {n_masked} masked. Leave them out."
-        )
-
-
 def _read_structs(name: str, structs: list[Any]) -> FieldColumns:
     """Return the fields of structs, or of pairs of an item and its score."""
     first = structs[0]
@@ -263,7 +254,7 @@ def _read_structs(name: str, structs: list[Any]) -> FieldColumns:
     are_alike = len(kinds) == 1 and len({*map(len, structs)}) == 1
     # Rows of Spark are tuples with their names in `__fields__`.
     table = pd.DataFrame(structs if are_alike else [], columns=getattr(first, "__fields__", None))
-    if not are_alike or table.shape[1] != len(first):
+    if table.empty or table.shape[1] != len(first):
         raise RecframeError(
             f"{name}: lists must hold items, structs of the same fields, or pairs of an item and "
             f"its score, but hold {quote(first)} and {quote(list(kinds.values())[-1])}"
@@ -313,21 +304,16 @@ def make_companion_rows(
     labels = [label, *_list_relevance(name, frame, types, label, is_named=is_named)]
     rows, fields = read_list_rows(frame, labels, pd.RangeIndex(len(frame)), sep)
     kinds = {one: kind_of(column) for one, column in fields.items()}
-    found = find_fields(kinds, labels, item if item in fields else INFER)
-    if is_named and item not in fields and len(found.items) == 1:  # Its members are structs.
-        fields = {item if one == found.items[0] else one: fields[one] for one in fields}
-        found = found._replace(items=[item])
-    _check_padding(fields, found.items)
+    items, _, _ = find_fields(kinds, labels, item if item in fields else INFER)
+    if is_named and item not in fields and len(items) == 1:  # Its members are structs.
+        fields = {item if one == items[0] else one: fields[one] for one in fields}
+        items = [item]
+    for one in items:  # Numbers may be positions.
+        if is_numeric_dtype(fields[one].dtype) and (fields[one] == -1).any():
+            raise padding_error(one)
     made = pd.DataFrame({**carry(frame, flat, rows, list(fields)), **fields}, copy=False)
     made.attrs = dict(frame.attrs)
-    return remember_lists(made, {"item": found.items[0]} if len(found.items) == 1 else {}, rows)
-
-
-def _check_padding(fields: Mapping[Hashable, pd.Series], items: Sequence[Hashable]) -> None:
-    """Raise if items that are numbers, and so may be positions, are padded with -1."""
-    for label in items:
-        if is_numeric_dtype(fields[label].dtype) and (fields[label] == -1).any():
-            raise padding_error(label)
+    return remember_lists(made, {"item": items[0]} if len(items) == 1 else {}, rows)
 
 
 def _check_items(flat: list[Hashable], lists: list[Hashable], *, is_flat: bool) -> None:
@@ -361,15 +347,14 @@ def _list_relevance(
     others = remove_labels(types, [items, *ids])
     numbers = [one for one in others if pa.types.is_primitive(types[one])]
     integers = [one for one in numbers if pa.types.is_integer(types[one])]
-    unequal = [one for one in integers if _list_sizes(frame, one) != _list_sizes(frame, items)]
+    sizes = {
+        label: [len(one) if hasattr(one, "__len__") else 0 for one in get_column(frame, label)]
+        for label in (items, *integers)
+    }
+    unequal = [one for one in integers if sizes[one] != sizes[items]]
     if unequal and not is_named:
         raise open_lists_error(list(types), [items, *unequal], name)
     return remove_labels(numbers, unequal)
-
-
-def _list_sizes(frame: pd.DataFrame, label: Hashable) -> list[int]:
-    """Return the length of each list, 0 for null."""
-    return [len(one) if hasattr(one, "__len__") else 0 for one in get_column(frame, label)]
 
 
 def carry(

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from recframe.errors import RecframeError, WrongTypeError, quote
 from recframe.kernel.threads import Array
 from recframe.metrics.definitions import DEFINITIONS, describe_arguments
-from recframe.metrics.measure import measure_ranking, refuse_masked
+from recframe.metrics.measure import check_no_mask, measure_ranking
 from recframe.metrics.names import FOR_EACH, make_metric
 from recframe.public_calls import public
 
@@ -230,7 +230,7 @@ def recall(recommended: list[Any] | Array, target: list[Any] | Array) -> float:
         is_taken = isinstance(items, list) or (isinstance(items, np.ndarray) and items.ndim == 1)
         if not is_taken:
             raise WrongTypeError(f"{name} must be a list or an array, but is {quote(items)}")
-        refuse_masked(name, items)
+        check_no_mask(name, items)
         try:
             sets.append(set(items))
         except TypeError as error:

@@ -113,7 +113,7 @@ def measure_ranking(relevant: ArrayLike, score: ArrayLike, metric: Metric) -> fl
 
 def _make_array(name: str, values: ArrayLike) -> Array:
     """Return values as an array; raise if they are masked or make no array."""
-    refuse_masked(name, values)
+    check_no_mask(name, values)
     try:
         return np.asarray(values)
     except Exception as error:  # lists of different lengths, or an error of an object
@@ -122,8 +122,8 @@ def _make_array(name: str, values: ArrayLike) -> Array:
         ) from error
 
 
-def refuse_masked(name: str, values: ArrayLike) -> None:
-    """Raise if an array masks values, because NumPy would drop the mask."""
+def check_no_mask(name: str, values: Any) -> None:
+    """Raise if an array masks values, because other code would drop the mask."""
     if n_masked := np.count_nonzero(np.ma.getmask(values)):
         raise RecframeError(
             f"{name} must not be masked, but has {n_masked} masked of {np.size(values)}. Leave the "

@@ -95,7 +95,7 @@ def test_a_frame_of_lists_is_asked_all_at_once():
     [
         (LOG, {**CALL, "model": "x"}, "model='x': no such column"),
         (LOG.assign(retriever=None), CALL, "model='retriever': must not be null, but has 20"),
-        (LOG, {**CALL, "duplicates": "first"}, "duplicates must be 'raise' or 'max'"),
+        (LOG, {**CALL, "duplicates": "first"}, "duplicates must be one of 'raise', 'max'"),
         (LOG, {**CALL, "item": "x"}, "lists must hold items, pairs"),
         (LOG.assign(retriever="user"), {**CALL}, "must differ, but has 10 repeated"),
         ({"q": ["d"]}, {"model": "retriever"}, "are for a frame, not"),

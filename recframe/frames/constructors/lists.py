@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import ArrayLike
 from pandas.api.types import is_list_like
 
-from recframe.errors import RecframeError, prefix_errors, quote
+from recframe.errors import RecframeError, check_choice, prefix_errors, quote
 from recframe.frames.constructors.matrices import read_sparse
 from recframe.frames.constructors.rows import (
     as_ids,
@@ -157,8 +157,7 @@ def from_lists(
     0  ann     7    4.5      NL
     1  ann     3    4.5      NL
     """
-    if type(duplicates) is not str or duplicates not in ("raise", "max"):
-        raise RecframeError(f"duplicates must be 'raise' or 'max', but is {quote(duplicates)}")
+    check_choice("duplicates", duplicates, ("raise", "max"))
     if sep is not None and not (type(sep) is str and sep):
         raise RecframeError(f"sep must be a text such as ' ', but is {quote(sep)}")
     if isinstance(lists, Mapping):
@@ -171,7 +170,11 @@ def from_lists(
         columns = ListColumns(["user"], [], ["items"])
         return _make_list_frame(_frame_dict(lists), columns, None, duplicates, "lists")
     with prefix_errors("lists"):
-        frame = _read_list_table(lists)
+        if isinstance(lists, pd.DataFrame | pd.Series) and not is_of_dicts(lists):
+            frame = read_views(pd.DataFrame(lists))
+        else:
+            required = "a dict of items by user, or a frame with lists"
+            frame = read_frame(load_table("lists", required, lists))
         users = as_labels(user if isinstance(user, list) else find_label(frame, "user", user))
         check_label(frame, "user", *users)
         models = [] if model is None else [model]
@@ -264,13 +267,6 @@ def truth_from(
         return rows.rename(columns={"score": "relevance"})
     lists = read_lists("truth", truth, truth.values())
     return make_rows_of_dict("truth", dict(zip(truth, lists, strict=True))).drop(columns="score")
-
-
-def _read_list_table(lists: Any) -> pd.DataFrame:
-    """Return a table with a row for each list as a frame; lists of Arrow stay as they are."""
-    if isinstance(lists, pd.DataFrame | pd.Series) and not is_of_dicts(lists):
-        return read_views(pd.DataFrame(lists))
-    return read_frame(load_table("lists", "a dict of items by user, or a frame with lists", lists))
 
 
 def _frame_dict(lists: Mapping[Any, Any]) -> pd.DataFrame:
@@ -379,22 +375,21 @@ def _find_item_and_score(
 ) -> tuple[Hashable, Hashable | None]:
     """Return the field of the item and the field of the score, None without a score."""
     types = {label: kind_of(column) for label, column in fields.items()}
-    found = find_fields(types, labels, passed)
-    names, scores = list(fields), found.scores
-    if len(found.items) > 1 and len(scores) < 2:
-        likely = min(found.items, key=lambda field: NAMES["item"].index(plain_name(field)))
+    names, (items, scores, doubtful) = list(fields), find_fields(types, labels, passed)
+    if len(items) > 1 and len(scores) < 2:
+        likely = min(items, key=lambda field: NAMES["item"].index(plain_name(field)))
         raise RecframeError(
-            f"{name}: {len(found.items)} fields could be the item, {shown(found.items)}. Pass "
+            f"{name}: {len(items)} fields could be the item, {shown(items)}. Pass "
             f"item={quote(likely)} or another.",
             {"item": likely},
         )
-    if len(found.items) != 1 or len(scores) > 1 or found.doubtful:
-        first = (found.items or names)[0]
-        last = [*scores, *found.doubtful, names[-1]][0]
+    if len(items) != 1 or len(scores) > 1 or doubtful:
+        first = (items or names)[0]
+        last = [*scores, *doubtful, names[-1]][0]
         pair = f"(one[{quote(first)}], {'-' * less_is_better(last)}one[{quote(last)}])"
         raise RecframeError(
             f"{name}: lists must hold items, pairs of an item and its score, or structs whose "
             f"names say which is which, but have fields {shown(names)}. Make pairs of them, with "
             f"frame[{quote(labels[0])}].map(lambda row: [{pair} for one in row])."
         )
-    return found.items[0], scores[0] if scores else None
+    return items[0], scores[0] if scores else None

@@ -17,13 +17,13 @@ from recframe.frames.constructors.rows import (
     make_rows_of_cells,
     read_array,
     read_axis,
-    with_positions,
 )
 from recframe.frames.names import find_role
 from recframe.frames.values import check_digits
 from recframe.kernel.threads import Array
 from recframe.metrics.names import check_k
 from recframe.notes import Note, warn_of
+from recframe.options import POSITIONS
 from recframe.other_tables import find_table, frame_error, is_sparse
 from recframe.public_calls import public
 
@@ -96,7 +96,9 @@ def from_topk(
         ids, score = ids[is_candidate], score[is_candidate]
         listed[listed] = is_candidate
     frame = make_rows("items", user, listed.sum(axis=1), ids, score)
-    return with_positions(frame, listed.shape, (users, items))
+    if users is None:
+        frame.attrs[POSITIONS] = {"user": len(listed)}
+    return frame
 
 
 @public

@@ -16,10 +16,10 @@ from recframe.errors import RecframeError, count_of, quote, shorten
 from recframe.frames.id_kinds import ID_ERRORS, compare
 from recframe.frames.ids import check_dtype, encode
 from recframe.frames.list_columns import ListRows
-from recframe.frames.list_frames import check_no_mask
 from recframe.frames.values import NUMBER_OBJECTS, read_objects
 from recframe.kernel.grouping import Groups, SortedPairs, number_members
 from recframe.kernel.threads import Array
+from recframe.metrics.measure import check_no_mask
 from recframe.options import POSITIONS
 
 
@@ -148,8 +148,8 @@ def make_rows(
     row, position = number_members(sizes)
     scores = -1 - position if scores is None else scores
     frame = pd.DataFrame({"user": users.take(row), "item": items, "score": scores})
-    none = np.zeros(len(row), bool)
-    return check_rows(name, frame, ["user"], ListRows(row, position, none, {}))
+    rows = ListRows(row, position, is_empty=np.zeros(len(row), bool))
+    return check_rows(name, frame, ["user"], rows)
 
 
 def check_rows(
@@ -217,18 +217,9 @@ def make_rows_of_cells(
     users = read_axis("users", axes[0], (shape[0], f"rows of {name}"))
     items = read_axis("items", axes[1], (shape[1], f"columns of {name}"), "item")
     ids = {"user": users.take(cells[0]), "item": items.take(cells[1])}
-    return with_positions(pd.DataFrame({**ids, **values}), shape, axes)
-
-
-def with_positions(
-    frame: pd.DataFrame, shape: tuple[int, ...], axes: tuple[Any, Any]
-) -> pd.DataFrame:
-    """Return a frame whose attributes say which ids are positions in a matrix of this shape.
-
-    Users or items are positions if the ids of their axis are None.
-    """
-    roles = zip(("user", "item"), shape, axes, strict=True)
-    if positions := {role: n for role, n, ids in roles if ids is None}:
+    frame = pd.DataFrame({**ids, **values})
+    roles = zip(ids, shape, axes, strict=True)
+    if positions := {role: n for role, n, of_axis in roles if of_axis is None}:
         frame.attrs[POSITIONS] = positions
     return frame
 
