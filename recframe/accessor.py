@@ -20,7 +20,12 @@ from recframe.frames.list_frames import find_lists, make_companion_rows
 from recframe.frames.names import as_labels, get_column
 from recframe.frames.seen_rows import take_users
 from recframe.frames.tables import Make
+<<<<<<< ours
 from recframe.methods import RankingMethods
+=======
+from recframe.frames.truth import judge_frame
+from recframe.methods import RankingMethods, public_method
+>>>>>>> theirs
 from recframe.options import DEFAULTS, OptionArguments, Options, spell_options
 from recframe.other_tables import (
     LOADED,
@@ -82,6 +87,7 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
         else:
             super().__init__(load_table("frame", TABLE, frame))
 
+    @public_method
     def judge(self, truth: TruthLike | None = None) -> pd.DataFrame:
         """
         Return the frame with the relevance that truth gives, and the items it does not list.
@@ -129,16 +135,8 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
     def _answer(self, answers: Mapping[str, Any]) -> Self:
         if not answers.keys().isdisjoint(TEXT_ANSWERS):
             return self._answer_as_text(answers)
-        if answers.keys().isdisjoint({"lists", "sep"}):
-            return super()._answer(answers)
-        return self._answer_lists(answers)
-
-    def _answer_lists(self, answers: Mapping[str, Any]) -> Self:
-        """Return an accessor to the rows that lists of the frame and of truth make.
-
-        A separator "" stands for text that shows lists of Python; `from_lists` needs none for it.
-        """
-        bound, sep, options, codes = self, answers.get("sep"), self._options, {}
+        bound, sep, options, codes = self, answers.get("sep"), self._options, dict[str, str]()
+        # A separator "" stands for text that shows lists of Python; `from_lists` needs none for it.
         others = {name: one for name, one in answers.items() if name != "sep" or one}
         of_sep = f", sep={sep!r}" if sep else ""
         if "lists" in answers:

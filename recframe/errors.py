@@ -7,7 +7,6 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Real
-from types import TracebackType
 from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
@@ -168,7 +167,12 @@ class RecframeError(ValueError):
     def _render_traceback_(self) -> list[str]:
         """Return the lines of the traceback that IPython shows, cut at the caller."""
         shell: Any = sys.modules["IPython"].get_ipython()
-        shown = self.__traceback__ if is_whole() else _end_at_caller(self.__traceback__)
+        shown, caller = self.__traceback__, self.__traceback__
+        while caller is not None and (last := caller.tb_next) is not None:
+            is_hidden = last.tb_next is None and "__tracebackhide__" in last.tb_frame.f_locals
+            if is_hidden and not is_whole():
+                caller.tb_next = None
+            caller = caller.tb_next
         lines: list[str] = shell.InteractiveTB.structured_traceback(type(self), self, shown)
         return lines
 
@@ -316,20 +320,6 @@ def prefix_errors(name: str) -> Iterator[None]:
 def say_where(where: str, error: RecframeError) -> None:
     """Put the place of an error before its message."""
     error.args = (f"{where}{error}",)
-
-
-def _end_at_caller(traceback: TracebackType | None) -> TracebackType | None:
-    """Return a traceback without its last frame, if that asks to be hidden."""
-    frames = []
-    while traceback is not None:
-        frames.append(traceback)
-        traceback = traceback.tb_next
-    if frames and "__tracebackhide__" in frames[-1].tb_frame.f_locals:
-        frames.pop()
-    cut = None
-    for each in reversed(frames):
-        cut = TracebackType(cut, each.tb_frame, each.tb_lasti, each.tb_lineno)
-    return cut
 
 
 def is_whole() -> bool:

@@ -2,7 +2,6 @@
 
 import inspect
 import os
-import textwrap
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
@@ -64,7 +63,6 @@ from recframe.analysis.report import (
 from recframe.analysis.resampling import Interval, OfDifferences
 from recframe.analysis.segments import (
     By,
-    Grouping,
     MakeWeighted,
     UserValues,
     apply_by_segment,
@@ -115,7 +113,7 @@ from recframe.options import (
     spell_options,
 )
 from recframe.other_tables import is_path
-from recframe.public_calls import make_public, public
+from recframe.public_calls import public
 
 Table = TypeVar("Table")
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -124,38 +122,38 @@ Join = Callable[[Sequence[Any]], Any]
 SHOWN_OPTIONS = {"user", "item", "score", "relevant", "min_relevance", "truth", "short"}
 
 
-def documented(method: Method) -> Method:
-    """Return the method of a metric with the docstring of the metric's formula."""
-    definition = DEFINITIONS[method.__name__]
-    if formula := inspect.getdoc(definition.formula):  # python -OO removes docstrings
-        arguments = describe_arguments(definition, ", default 10", "1 or more")
-        method.__doc__ = _add_sections(formula, arguments)
-    return method
-
-
-def _add_sections(formula: str, parameters: list[str]) -> str:
-    """Return the docstring of a formula with sections for the arguments and table of a method."""
-    refused = "an argument is out of its range, or the" if parameters else "the"
-    sections = {
-        "Parameters": "\n".join(parameters),
-        "Returns": "DataFrame\n    Index: users, sorted. Columns: the score columns, "
-        "``columns.name`` the metric's label.",
-        "Raises": f"RecframeError\n    {refused.capitalize()} frame is refused as in "
-        "`recframe.evaluate`.",
-        "See Also": "evaluate : Several metrics at once.",
-    }
-    text = [f"{title}\n{'-' * len(title)}\n{body}" for title, body in sections.items() if body]
-    convention, _, rest = formula.partition("See Also\n--------\n")
-    docstring = "\n\n".join([convention.strip(), *text]) + f"\n{rest}"
-    return f"\n{textwrap.indent(docstring, ' ' * 8)}\n{' ' * 8}"
-
-
 def ask_accessor(
     error: RecframeError, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> None:
     """Add all open questions to the refusal of a method's call."""
     if args[0]._asks_all:
         ask_all(error, function, args, kwargs, args[0]._as_asked())
+
+
+def public_method(method: Method) -> Method:
+    """Return a method of an accessor as a public call, which asks all open questions."""
+    asking: Any = public(method, DEFAULTS, ask_accessor)
+    return cast("Method", asking)
+
+
+def metric_method(method: Method) -> Method:
+    """Return the public method of a metric, with the docstring of the metric's formula."""
+    definition = DEFINITIONS[method.__name__]
+    if formula := inspect.getdoc(definition.formula):  # python -OO removes docstrings
+        parameters = describe_arguments(definition, ", default 10", "1 or more")
+        refused = "An argument is out of its range, or the" if parameters else "The"
+        sections = {
+            "Parameters": "\n".join(parameters),
+            "Returns": "DataFrame\n    Index: users, sorted. Columns: the score columns, "
+            "``columns.name`` the metric's label.",
+            "Raises": f"RecframeError\n    {refused} frame is refused as in `recframe.evaluate`.",
+            "See Also": "evaluate : Several metrics at once.",
+        }
+        text = [f"{title}\n{'-' * len(title)}\n{body}" for title, body in sections.items() if body]
+        convention, _, rest = formula.partition("See Also\n--------\n")
+        docstring = "\n\n".join([convention.strip(), *text]) + f"\n{rest}"
+        method.__doc__ = f"\n{docstring}\n"
+    return public_method(method)
 
 
 class RankingMethods(ABC, Generic[Table]):
@@ -184,10 +182,6 @@ class RankingMethods(ABC, Generic[Table]):
     _unit: Hashable | None = None  # values that are read for means too
     _shows_bar = False  # whether a bar shows the segments that are done
     _asks_all = True  # whether a refused call is repeated to find all open questions
-
-    def __init_subclass__(cls) -> None:
-        """Make the methods of an engine public."""
-        make_public(cls, DEFAULTS, ask_accessor)
 
     def __init__(self, frame: Any) -> None:
         # pandas makes an accessor at every access and for tab completion: no work here.
@@ -460,38 +454,25 @@ class RankingMethods(ABC, Generic[Table]):
         of_means: bool = False,
     ) -> Table:
         """Return the table that `make_table` makes from users' values, or means, by segment."""
+        by, weights, unit = by_weights_unit
         with taking_notes() as facts:
-            grouping, make, columns = self._group_users(metrics, by_weights_unit, measure)
+            columns = self._find_columns(metrics=metrics, used=(by, weights))
+            grouping = find_grouping(self._sample, by, weights, columns.users, unit)
+            self._ask_others(columns, grouping.labels, asks_unit=is_infer(unit))
+            make, options = partial(measure, metrics=metrics), self._options
             if not grouping.all:
                 finish = self._mean if of_means else self._whole
-                return self._add_notes(finish(make, columns, self._options, make_table), facts)
+                return self._add_notes(finish(make, columns, options, make_table), facts)
+            # Users are measured in cells, which have their segments, weights and units too.
+            columns = columns._replace(of_users=tuple(grouping.labels))
+            make = partial(measure_with_values, measure=make, grouping=grouping)
             apply = partial(apply_by_segment, shows_bar=self._shows_bar)
             make_all = partial(mean_by_segment if of_means else apply, make_table=make_table)
             segment = partial(segment_users, grouping=grouping)
-            bound, options = copy(self), self._options
+            bound = copy(self)
             bound._frame, bound._by = grouping.add_rows(self._frame), grouping.by
             table = bound._whole(make, columns, options, lambda cells: make_all(segment(cells)))
             return self._add_notes(table, facts)
-
-    def _group_users(
-        self,
-        metrics: list[Metric],
-        by_weights_unit: tuple[Any, Any, Any],
-        measure: Callable[..., pd.DataFrame],
-    ) -> tuple[Grouping, Make, Columns]:
-        """Return the segments, weights and units, the function that measures users, the columns.
-
-        With segments, weights or units, the function returns a cell that has these values too.
-        """
-        by, weights, unit = by_weights_unit
-        columns = self._find_columns(metrics=metrics, used=(by, weights))
-        grouping = find_grouping(self._sample, by, weights, columns.users, unit)
-        self._ask_others(columns, grouping.labels, asks_unit=is_infer(unit))
-        make = partial(measure, metrics=metrics)
-        if grouping.all:
-            columns = columns._replace(of_users=tuple(grouping.labels))
-            make = partial(measure_with_values, measure=make, grouping=grouping)
-        return grouping, make, columns
 
     def _read_by_user(self, label: Any, metric: Metric, users: list[Hashable]) -> pd.Series:
         """Return the value of each user in a column; raise if it varies within users."""
@@ -503,6 +484,7 @@ class RankingMethods(ABC, Generic[Table]):
 
     # The public methods.
 
+    @public_method
     def evaluate(self, metrics: str | Iterable[str] = DEFAULT_METRICS) -> Table:
         """
         Return the metrics of each user, for each score column.
@@ -577,6 +559,7 @@ class RankingMethods(ABC, Generic[Table]):
         """
         return self._per_user(self._parse(metrics))
 
+    @public_method
     def mean(
         self,
         metrics: str | Iterable[str] = DEFAULT_METRICS,
@@ -634,6 +617,7 @@ class RankingMethods(ABC, Generic[Table]):
         asked = self._parse(metrics)
         return self._aggregate(asked, MeanTable, (by, weights, self._unit), of_means=True)
 
+    @public_method
     def rank(self) -> Table:
         """
         Return the position of each row in its user's ranking.
@@ -671,6 +655,7 @@ class RankingMethods(ABC, Generic[Table]):
         self._ask_others(columns)
         return self._map(rank_table, columns, options)
 
+    @public_method
     def top(self, k: int = 10, score: Hashable | None = None) -> Table:
         """
         Return the rows of the first k positions of every user, in ranked order.
@@ -719,6 +704,7 @@ class RankingMethods(ABC, Generic[Table]):
             table: Any = self._map(partial(top_table, k=k), columns, options, reads_all=True)
         return self._add_notes(NotedTable(table) if type(table) is pd.DataFrame else table, facts)
 
+    @public_method
     def inspect(
         self,
         user: Hashable = ALL_USERS,
@@ -797,6 +783,7 @@ class RankingMethods(ABC, Generic[Table]):
         options = self._options_for(user, columns)
         return inspect_user(rows, user, k, options, is_all=is_all, labels=labels, metrics=asked)
 
+    @public_method
     def describe(self, k: int = 10, trusted: Any = None) -> Table:
         """
         Return counts that describe the data: users, nulls, duplicates, short rankings and ties.
@@ -895,6 +882,7 @@ class RankingMethods(ABC, Generic[Table]):
                     described.refusal = error.with_traceback(None)
         return described
 
+    @public_method
     def catalogue(
         self, k: int = 10, items: Any = None, by: Hashable | list[Hashable] | None = None
     ) -> Table:
@@ -1010,6 +998,7 @@ class RankingMethods(ABC, Generic[Table]):
             table = bound._add_up(task.count_shown, columns, options, task.make_table, join_shown)
         return self._add_notes(table, facts)
 
+    @public_method
     def overlap(self, k: int | None = None, *, rbo: float | None = None) -> Table:
         """
         Return how alike the rankings of each two score columns are, as means over users.
@@ -1087,6 +1076,7 @@ class RankingMethods(ABC, Generic[Table]):
             table = self._mean(measure, columns, options, make_table)
         return self._add_notes(table, facts)
 
+    @public_method
     def curve(
         self,
         metric: str = "recall",
@@ -1142,6 +1132,7 @@ class RankingMethods(ABC, Generic[Table]):
         grouped = by, weights, None
         return self._aggregate(metrics, make_table, grouped, measure, of_means=True)
 
+    @public_method
     def bounds(self, metrics: str | Iterable[str] = "precision@10") -> Table:
         """
         Return the lowest and highest means that unjudged rows leave possible.
@@ -1204,6 +1195,7 @@ class RankingMethods(ABC, Generic[Table]):
         grouped = (None, None, self._unit)
         return self._aggregate(asked, bounds_table, grouped, measure_bounds, of_means=True)
 
+    @public_method
     def summary(
         self,
         metrics: str | Iterable[str] = DEFAULT_METRICS,
@@ -1301,6 +1293,7 @@ class RankingMethods(ABC, Generic[Table]):
         how = trust(how, self._read_trusted(asked, trusted))
         return self._aggregate(asked, partial(summary_table, how=how), (by, weights, unit))
 
+    @public_method
     def compare(
         self,
         metrics: str | Iterable[str] = DEFAULT_METRICS,
@@ -1396,6 +1389,7 @@ class RankingMethods(ABC, Generic[Table]):
         make_table = partial(compare_table, baseline=baseline, how=how)
         return self._aggregate(asked, make_table, (by, weights, unit))
 
+    @public_method
     def reconcile(
         self, metric: str, value: float | str, digits: int | None = None, score: Hashable = None
     ) -> pd.DataFrame:
@@ -1459,6 +1453,7 @@ class RankingMethods(ABC, Generic[Table]):
         """
         return reconcile_table(self._find_conventions(), metric, value, digits, score)
 
+    @public_method
     def robustness(self, metric: str) -> pd.DataFrame:
         """
         Return the lowest and highest mean that a convention gives, for each score column.
@@ -1509,6 +1504,7 @@ class RankingMethods(ABC, Generic[Table]):
         hooks = self._answer, self._collect, self._read_values
         return Conventions(self._options, columns, *hooks, call)
 
+    @public_method
     def report(
         self,
         metrics: str | Iterable[str] = DEFAULT_METRICS,
@@ -1651,75 +1647,75 @@ class RankingMethods(ABC, Generic[Table]):
 
         return findings._replace(inspect=inspect, texts=texts.set_axis(index))
 
-    @documented
+    @metric_method
     def precision(self, k: int = 10) -> Table:
         return self._per_metric("precision", k=k)
 
-    @documented
+    @metric_method
     def recall(self, k: int = 10) -> Table:
         return self._per_metric("recall", k=k)
 
-    @documented
+    @metric_method
     def r_precision(self) -> Table:
         return self._per_metric("r_precision")
 
-    @documented
+    @metric_method
     def f1(self, k: int = 10) -> Table:
         return self._per_metric("f1", k=k)
 
-    @documented
+    @metric_method
     def capped_recall(self, k: int = 10) -> Table:
         return self._per_metric("capped_recall", k=k)
 
-    @documented
+    @metric_method
     def fall_out(self, k: int = 10) -> Table:
         return self._per_metric("fall_out", k=k)
 
-    @documented
+    @metric_method
     def ndcg(self, k: int | None = None, *, offset: float = 1) -> Table:
         return self._per_metric("ndcg", k=k, offset=offset)
 
-    @documented
+    @metric_method
     def dcg(self, k: int | None = None, *, offset: float = 1) -> Table:
         return self._per_metric("dcg", k=k, offset=offset)
 
-    @documented
+    @metric_method
     def err(self, k: int | None = None, *, max: float) -> Table:
         return self._per_metric("err", k=k, max=max)
 
-    @documented
+    @metric_method
     def rbp(self, k: int | None = None, *, p: float) -> Table:
         return self._per_metric("rbp", k=k, p=p)
 
-    @documented
+    @metric_method
     def hit_rate(self, k: int = 10) -> Table:
         return self._per_metric("hit_rate", k=k)
 
-    @documented
+    @metric_method
     def all_relevant(self, k: int = 10) -> Table:
         return self._per_metric("all_relevant", k=k)
 
-    @documented
+    @metric_method
     def reciprocal_rank(self, k: int | None = None) -> Table:
         return self._per_metric("reciprocal_rank", k=k)
 
-    @documented
+    @metric_method
     def average_precision(self, k: int | None = None) -> Table:
         return self._per_metric("average_precision", k=k)
 
-    @documented
+    @metric_method
     def capped_average_precision(self, k: int = 10) -> Table:
         return self._per_metric("capped_average_precision", k=k)
 
-    @documented
+    @metric_method
     def auc(self) -> Table:
         return self._per_metric("auc")
 
-    @documented
+    @metric_method
     def bpref(self) -> Table:
         return self._per_metric("bpref")
 
-    @documented
+    @metric_method
     def judged(self, k: int = 10) -> Table:
         return self._per_metric("judged", k=k)
 
@@ -1741,6 +1737,3 @@ class RankingMethods(ABC, Generic[Table]):
                 hint = f"; did you mean {describe_map(at_k)}?" if at_k else hint
                 hint = self._lacks.get(name, find_recipe(name, self._spell_roles).rstrip() or hint)
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
-
-
-make_public(RankingMethods, DEFAULTS, ask_accessor)

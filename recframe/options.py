@@ -170,29 +170,30 @@ class Options:
         for name, choices in CHOICES.items():
             check_choice(name, getattr(self, name), choices)
         for name in LABELS:
-            _check_labels(name, getattr(self, name))
-        self._check_ascending()
+            self._check_labels(name)
         self._check_numbers()
         self._check_pairs()
         for name in ("truth", "exclude"):
             object.__setattr__(self, name, load_companion(name, getattr(self, name)))
 
-    def _check_ascending(self) -> None:
-        """Raise if `ascending` is no bool or list of bools, or contradicts `min_score`."""
+    def _check_labels(self, name: str) -> None:
+        """Raise unless an option is a column label, or a list of them if it takes one."""
+        value = getattr(self, name)
+        if isinstance(value, Models):  # `_bind` made it from a label
+            return
+        several = " or a list of labels" if name in SEVERAL else ""
+        labels = value if several and isinstance(value, list) else [value]
+        may_be_none = name in MAY_BE_NONE and labels is not value
+        if not all(is_key(one) and (may_be_none or one is not None) for one in labels):
+            raise RecframeError(f"{name} must be a column label{several}, but is {quote(value)}")
+
+    def _check_numbers(self) -> None:
+        """Raise if an option that takes numbers or directions has another value."""
         directions = self.ascending if isinstance(self.ascending, list) else [self.ascending]
         if self.ascending is not None and not all(isinstance(one, bool) for one in directions):
             raise RecframeError(
                 f"ascending must be True, False or a list of these, but is {quote(self.ascending)}"
             )
-        if any(directions) and self.min_score is not None:
-            raise RecframeError(
-                f"min_score={quote(self.min_score)} with ascending={quote(self.ascending)} could "
-                "mean either side; in place of min_score set the scores that are not recommended "
-                "to null and pass missing='unranked', or negate the column"
-            )
-
-    def _check_numbers(self) -> None:
-        """Raise if an option that takes a number has another value."""
         number: Any = self.zero_division
         if not is_number(number) or (number not in (0, 1) and number == number):
             raise RecframeError(f"zero_division must be NaN, 0.0 or 1.0, but is {quote(number)}")
@@ -203,6 +204,13 @@ class Options:
 
     def _check_pairs(self) -> None:
         """Raise if two options contradict each other, or one lacks the other."""
+        is_reversed = any(self.ascending) if isinstance(self.ascending, list) else self.ascending
+        if is_reversed and self.min_score is not None:
+            raise RecframeError(
+                f"min_score={quote(self.min_score)} with ascending={quote(self.ascending)} could "
+                "mean either side; in place of min_score set the scores that are not recommended "
+                "to null and pass missing='unranked', or negate the column"
+            )
         if self.tie_rule.by_item and self.duplicates == "keep":
             raise RecframeError(
                 "ties='item' with duplicates='keep' gives rows of one user, item and score no "
@@ -313,17 +321,6 @@ def make_options(values: Mapping[str, Any]) -> Options:
     if library is not None:
         values = {**find_options(library), **values}
     return Options(**values)
-
-
-def _check_labels(name: str, value: object) -> None:
-    """Raise unless the value of an option is a column label, or a list of them if it takes one."""
-    if isinstance(value, Models):  # `_bind` made it from a label
-        return
-    several = " or a list of labels" if name in SEVERAL else ""
-    labels = value if several and isinstance(value, list) else [value]
-    may_be_none = name in MAY_BE_NONE and labels is not value
-    if not all(is_key(one) and (may_be_none or one is not None) for one in labels):
-        raise RecframeError(f"{name} must be a column label{several}, but is {quote(value)}")
 
 
 def is_key(value: object) -> bool:

@@ -53,13 +53,6 @@ def public(
     return call
 
 
-def make_public(owner: type, options: Collection[str], ask: Ask) -> None:
-    """Make a class's own public methods `public`."""
-    for name, member in list(vars(owner).items()):
-        if inspect.isfunction(member) and not name.startswith("_"):
-            setattr(owner, name, public(member, options, ask))
-
-
 def public_each(elements: Iterator[Element]) -> Iterator[Element]:
     """Yield elements; the traceback of a refusal while iterating ends at the caller too."""
     __tracebackhide__ = True

@@ -27,7 +27,7 @@ from recframe.frames.judgments import load_frame
 from recframe.frames.list_frames import make_companion_rows
 from recframe.frames.names import get_column, is_infer
 from recframe.frames.tables import Make, MakeTable, in_cells, join_tables, mean_of_parts
-from recframe.methods import Join, RankingMethods
+from recframe.methods import Join, RankingMethods, public_method
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.notes import Facts, list_notes, taking_notes, warn_of
 from recframe.options import DEFAULTS, INFER, Options
@@ -89,6 +89,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
     _takes = DEFAULTS.keys() | {"union_by_name", "lists", "sep"}
     _lacks = LACKED
 
+    @public_method
     def iter_evaluate(
         self, metrics: str | Iterable[str] = DEFAULT_METRICS
     ) -> Iterator[pd.DataFrame]:

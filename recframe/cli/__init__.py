@@ -10,7 +10,7 @@ from pathlib import Path
 from recframe import __version__
 from recframe.cli.commands import add_describe, add_evaluate
 from recframe.cli.compare import add_compare
-from recframe.cli.flags import GATE_FAILS, HELP_END
+from recframe.cli.flags import ABSENT, GATE_FAILS, HELP_END
 from recframe.cli.lists import add_catalogue, add_overlap, add_reconcile
 from recframe.cli.parser import Parser, expand_words
 from recframe.cli.report import add_report
@@ -95,8 +95,8 @@ def run(words: Sequence[str]) -> int:
     for name, (add, help_text) in COMMANDS.items():
         command = commands.add_parser(name, prog=f"recframe {name}", help=help_text)
         if name in words:  # building the arguments of the other commands would take time
+            command.set_defaults(parser=command, **ABSENT)
             add(command)
-            command.set_defaults(parser=command)
             end = HELP_END.format(gate=GATE_FAILS if name == "compare" else "")
             command.epilog = f"{command.epilog}\n\n{end}"
     if not words:

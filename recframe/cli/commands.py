@@ -14,6 +14,7 @@ from recframe import __version__
 from recframe.analysis.description import Description
 from recframe.analysis.segments import tidy_block
 from recframe.cli.flags import (
+    COLUMNS,
     CUT_OFF,
     FILES,
     LIMITS,
@@ -26,7 +27,7 @@ from recframe.cli.flags import (
     add_output,
     add_views,
 )
-from recframe.cli.parser import METRICS_HERE, Parser, read_like_metrics, spell_flags
+from recframe.cli.parser import METRICS_HERE, Parser, spell_flags
 from recframe.cli.results import (
     add_up_users,
     count_users,
@@ -73,13 +74,12 @@ examples:
   recframe evaluate runs/ --truth test.parquet --short pad --population both
   recframe evaluate runs/ --output means.json --per-user users.parquet -q"""
     add_flags(command, FILES)
-    add_metrics(command, DEFAULT_METRICS, read_like_metrics)
+    add_metrics(command, DEFAULT_METRICS)
     add_options(command, DEFAULTS)
     group = command.add_argument_group("segments")
     group.add_argument(
         "--by",
-        action="append",
-        metavar="COLUMN",
+        **COLUMNS,
         help="a table for each segment of users: a column that does not vary within a user's rows; "
         "repeat it for several columns",
     )
@@ -289,8 +289,7 @@ def open_outputs(
     No file that is read may be written: neither those in `read`, nor those at the `others` paths,
     nor those that options name.
     """
-    paths = [arguments.output, per_user := getattr(arguments, "per_user", None)]
-    trusted = getattr(arguments, "trusted", None)
+    paths, trusted = [arguments.output, arguments.per_user], arguments.trusted
     people = trusted if isinstance(trusted, str) and find_ending(trusted) else None  # no column
     others = [*others, *filter(None, (arguments.truth, arguments.exclude, people))]
     read = [*read, *(file for path in others for file in list_files(path) if any(paths))]
@@ -300,7 +299,7 @@ def open_outputs(
             check_apart(path, read, [*arguments.paths, *others])
             names.append(show_uri(path) if is_uri(path) else os.path.realpath(path))
         if len(set(names)) < len(names):
-            raise RecframeError(f"cannot write {show_path(per_user)}: --output writes to it too")
+            raise RecframeError(f"cannot write {show_path(paths[1])}: --output writes to it too")
         files = [path and stack.enter_context(whole_file(path)) for path in paths]
         yield files[0], files[1]
 

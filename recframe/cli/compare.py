@@ -23,6 +23,7 @@ from recframe.analysis.segments import join_segments, list_segments
 from recframe.analysis.verdict import make_gate
 from recframe.cli.commands import open_outputs, tell_notes
 from recframe.cli.flags import (
+    COLUMNS,
     PAPERS,
     UNIT,
     add_flags,
@@ -50,7 +51,7 @@ OF_GATE = ("lower_is_better", "higher_is_better", "min_users", "allow_missing")
 
 def add_compare(command: argparse.ArgumentParser) -> None:
     """Add the arguments of ``recframe compare``."""
-    command.set_defaults(run=run_compare, check=check_gate, paths=(), truth=None, exclude=None)
+    command.set_defaults(run=run_compare, check=check_gate, paths=())
     command.usage = "%(prog)s [--max-drop D | --non-inferior D] [OPTION ...] OLD NEW"
     command.description = """\
 Compare every score of NEW with the score of the same name in OLD, for the
@@ -82,8 +83,7 @@ examples:
     command.add_argument("new", metavar="NEW", help="the file that is compared")
     command.add_argument(
         "--by",
-        action="append",
-        metavar="COLUMN",
+        **COLUMNS,
         help="a table, and the gate, for each segment of users: a column before the score in both "
         "files, as evaluate --by --per-user writes them; repeat it for several columns",
     )
@@ -161,7 +161,11 @@ def _read_limit(rule: str, text: str) -> tuple[str, float]:
 
 def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
     """Print the differences and write them if asked; return the exit status and a summary."""
-    names = _name_files(arguments)
+    names = [without_file(arguments.old), without_file(arguments.new)]
+    for role, name in zip(("OLD", "NEW"), names, strict=True):
+        check_named(role, name)
+    if len({show_uri(name) if is_uri(name) else identify(name) for name in names}) == 1:
+        raise RecframeError(f"{' and '.join(map(show_path, names))} are one file. Name two.")
     with open_outputs(arguments, [*names, *(arguments.trusted or ())]) as (output, _):
         verdict, comment = _judge_files(arguments, names), None
         if arguments.format == "markdown":
@@ -176,16 +180,6 @@ def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
         tell(f"failed: {line}")
     n_users = count_of(len(verdict.matched.shared), "user")
     return FAILED if verdict.failures else DONE, n_users
-
-
-def _name_files(arguments: argparse.Namespace) -> list[str]:
-    """Return the paths of both files, or raise if they are one file."""
-    names = [without_file(arguments.old), without_file(arguments.new)]
-    for role, name in zip(("OLD", "NEW"), names, strict=True):
-        check_named(role, name)
-    if len({show_uri(name) if is_uri(name) else identify(name) for name in names}) == 1:
-        raise RecframeError(f"{' and '.join(map(show_path, names))} are one file. Name two.")
-    return names
 
 
 def _judge_files(arguments: argparse.Namespace, names: list[str]) -> Verdict:

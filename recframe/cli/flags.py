@@ -3,7 +3,7 @@
 import argparse
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal, get_args
 
@@ -52,7 +52,13 @@ NO_COLUMN = {
 PAPERS = ("latex", "markdown")  # formats for tables with intervals
 OUTPUT_ENDINGS = (".csv", ".json", ".parquet")
 STATISTICS_FLAGS = ("interval", "confidence", "seed", "test", "correction")
+# The values of flags that only some commands have.
+ABSENT: dict[str, Any] = dict.fromkeys(
+    ("truth", "exclude", "by", "weights", "trusted", "per_user", "bounds", "per_query")
+) | {"unit": INFER}
 Flags = dict[str, dict[str, Any]]  # flag -> arguments of `add_argument`
+# The arguments of a flag that names a column, and may be repeated for several.
+COLUMNS: Any = {"action": "append", "metavar": "COLUMN"}
 
 FILES: Flags = {
     "paths": {
@@ -71,8 +77,7 @@ FILES: Flags = {
         "spaces. All must match if repeated. Row groups that cannot match are not read",
     },
     "--lists": {
-        "action": "append",
-        "metavar": "COLUMN",
+        **COLUMNS,
         "help": "the column of lists whose members become rows; repeat it for several, such as ids "
         "and scores (default: the only one, if no column is named as an item or a score)",
     },
@@ -111,7 +116,6 @@ TRUSTED: Flags = {
         "that of --truth",
     },
 }
-BOUNDS_HELP = "print the lowest and highest mean that unjudged rows leave possible"
 ITEMS: Flags = {
     "--items": {
         "type": read_integer,
@@ -162,9 +166,7 @@ def add_statistics(group: argparse._ActionsContainer, intervals: Any) -> None:
 
 
 def add_metrics(
-    command: argparse.ArgumentParser,
-    default: Sequence[str],
-    read: Callable[[str], list[str]] = read_metrics,
+    command: argparse.ArgumentParser, default: Sequence[str], read: Any = read_metrics
 ) -> None:
     """Add the flags that name metrics."""
     command.add_argument(
@@ -216,8 +218,10 @@ def _describe_option(name: str, default: Any) -> dict[str, Any]:
         return {**flag, "metavar": "LIBRARY", "choices": list(LIKE)}
     if name in ("truth", "exclude"):
         return {**flag, "metavar": "FILE"}
+    if name in SEVERAL:
+        return {**flag, **COLUMNS}
     if isinstance(default, str):
-        return {**flag, "metavar": "COLUMN", "action": "append" if name in SEVERAL else "store"}
+        return {**flag, "metavar": "COLUMN"}
     return {**flag, "metavar": "NUMBER", "type": partial(read_checked, Options, name)}
 
 
@@ -242,22 +246,23 @@ def add_views(command: argparse.ArgumentParser, what: str, whose: str) -> None:
     )
     add_statistics(group, Literal[Interval, OfDifferences])
     if whose == "users":
-        add_flags(either, {"--bounds": {"action": "store_true", "help": BOUNDS_HELP}})
+        bounds = "print the lowest and highest mean that unjudged rows leave possible"
+        either.add_argument("--bounds", action="store_true", help=bounds)
         add_flags(group.add_mutually_exclusive_group(), UNIT)
         add_flags(group, TRUSTED)
 
 
 def check_views(arguments: argparse.Namespace) -> None:
     """Raise if flags need --summary or --baseline, or contradict it."""
-    is_comparison, has_bounds = arguments.baseline is not None, getattr(arguments, "bounds", False)
-    for name in ("by", "weights", "per_user") if has_bounds else ():
+    is_comparison = arguments.baseline is not None
+    for name in ("by", "weights", "per_user") if arguments.bounds else ():
         if getattr(arguments, name) is not None:
             raise RecframeError(f"{as_flag(name)} takes no --bounds. Leave one of the two out.")
-    flags = [name for name in STATISTICS_FLAGS if getattr(arguments, name, None) is not None]
-    is_saved = getattr(arguments, "per_user", None) is not None  # the file has the unit
-    flags += ["trusted"] if getattr(arguments, "trusted", None) else []
-    flags += ["unit"] if getattr(arguments, "unit", INFER) != INFER and not is_saved else []
-    flags += [f"format {arguments.format}"] * (arguments.format in PAPERS and not has_bounds)
+    flags = [name for name in STATISTICS_FLAGS if getattr(arguments, name) is not None]
+    flags += ["trusted"] if arguments.trusted else []
+    # The file of --per-user has the unit.
+    flags += ["unit"] if arguments.unit != INFER and arguments.per_user is None else []
+    flags += [f"format {arguments.format}"] * (arguments.format in PAPERS and not arguments.bounds)
     if flags and not arguments.summary and not is_comparison:
         other = ", or --bounds" if flags[0].startswith("format") else ""
         raise RecframeError(f"--{flags[0]} is for intervals. Add --summary or --baseline{other}.")
@@ -268,7 +273,7 @@ def check_views(arguments: argparse.Namespace) -> None:
         )
     if arguments.summary or is_comparison:
         arguments.how = read_comparison(arguments, OfDifferences if is_comparison else Interval)
-    if arguments.summary and getattr(arguments, "per_query", False):
+    if arguments.summary and arguments.per_query:
         raise RecframeError(
             "argument --per-query: --summary is for all queries. Choose one of the two, and write "
             "the values of every query with --per-user FILE."
@@ -277,12 +282,12 @@ def check_views(arguments: argparse.Namespace) -> None:
 
 def read_comparison(arguments: argparse.Namespace, intervals: Any) -> Comparison:
     """Return how intervals and p-values are computed; raise if flags contradict each other."""
-    values = {name: getattr(arguments, name, None) for name in STATISTICS_FLAGS}
+    values = {name: getattr(arguments, name) for name in STATISTICS_FLAGS}
     how = {name: value for name, value in values.items() if value is not None}
     if values["correction"] == "none":
         how["correction"] = None
-    weights, unit = getattr(arguments, "weights", None), getattr(arguments, "unit", INFER)
-    return make_comparison(**how, intervals=intervals, weights=weights, unit=unit)
+    users = {"weights": arguments.weights, "unit": arguments.unit}
+    return make_comparison(**how, intervals=intervals, **users)
 
 
 def add_output(

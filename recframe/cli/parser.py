@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from recframe.console import USAGE, one_line, show, write
-from recframe.conventions import read_library_names
+from recframe.conventions import name_map_at_k, read_library_names
 from recframe.errors import TEXT_ANSWERS, Choice, RecframeError, as_text, find_near, quote
 from recframe.files.filters import Quoted, Written
 from recframe.metrics.names import QUOTED, describe_metrics, find_map_at, parse_metric, settle_map
@@ -191,25 +191,14 @@ def _names_metric(word: str, read: Callable[[str], list[str]]) -> bool:
     return True
 
 
-def read_metrics(text: str, map_at_k: str = "") -> list[str]:
+def read_metrics(text: str) -> list[str]:
     """Return the labels of the metrics in a text, which commas separate.
 
-    A label such as "map@10" names the metric `map_at_k`, or is refused without it.
+    A label such as "map@10" stays, for `like` to settle.
     """
-    return [parse_metric(settle_map(name, map_at_k)).label for name in _split_names(text)]
-
-
-def read_like_metrics(text: str) -> list[str]:
-    """Return the labels as `read_metrics`; one such as "map@10" stays, for `like` to settle."""
-    names = _split_names(text)
-    return [name if find_map_at(name) else parse_metric(name).label for name in names]
-
-
-def _split_names(text: str) -> list[str]:
-    """Return the names in a text, which commas separate."""
-    names = NAME.findall(text.strip().strip(","))
+    names = [name.strip() for name in NAME.findall(text.strip().strip(","))]
     names = names[:-1] or names  # the pattern also matches the empty text at the end
-    return [name.strip() for name in names]
+    return [name if find_map_at(name) else parse_metric(name).label for name in names]
 
 
 def read_trec_metrics(text: str) -> list[str]:
@@ -218,13 +207,14 @@ def read_trec_metrics(text: str) -> list[str]:
     A number between commas is another cut-off: "P.5,10,map" is P.5, P.10 and map.
     """
     trec = {one.name: one.metric for one in read_library_names() if one.library == "trec_eval"}
-    labels = list[str]()
+    labels, map_at_k = list[str](), name_map_at_k("trec_eval")
     for name in re.sub(r",(?=\d+(,|$))", "\0", text).split(",") if "(" not in text else [text]:
         match = re.fullmatch(r"\s*(\w+?)(?:[._](\d+(?:\0\d+)*))?\s*", name)
         base, ks = match.groups() if match else (name, None)
         label = trec.get(f"{base}_k" if ks else base, "").removesuffix("@k")
         labels += [f"{label}@{k}" for k in ks.split("\0")] if label and ks else [label]
-        labels += [] if label else read_metrics(name.replace("\0", ","), "average_precision")
+        others = [] if label else read_metrics(name.replace("\0", ","))
+        labels += [settle_map(one, map_at_k) for one in others]
     return [label for text in filter(None, labels) for label in read_metrics(text)]
 
 

@@ -12,6 +12,7 @@ from recframe.analysis.report import PAGE_ENDINGS, Findings, Report, check_title
 from recframe.analysis.segments import apply_by_segment, segment_table
 from recframe.cli.commands import open_outputs, read_options, scan_files
 from recframe.cli.flags import (
+    COLUMNS,
     FILES,
     ITEMS,
     LIMITS,
@@ -22,7 +23,7 @@ from recframe.cli.flags import (
     add_metrics,
     add_options,
 )
-from recframe.cli.parser import as_flag, read_like_metrics, read_target
+from recframe.cli.parser import as_flag, read_target
 from recframe.cli.results import find_baseline
 from recframe.console import DONE, tell
 from recframe.errors import RecframeError, count_of, quote, show_path
@@ -37,7 +38,7 @@ from recframe.options import DEFAULTS, list_changed
 
 def add_report(command: argparse.ArgumentParser) -> None:
     """Add the arguments of ``recframe report``."""
-    command.set_defaults(run=run_report, per_user=None)
+    command.set_defaults(run=run_report)
     command.usage = "%(prog)s [--metric NAME ...] [OPTION ...] PATH [PATH ...] -o FILE"
     command.description = """\
 Write one page of HTML that a colleague can open offline. It lists problems in
@@ -50,23 +51,21 @@ of two nights, which the page compares."""
     --title "Candidates of November" -o report.html
   recframe report monday.parquet tuesday.parquet -o nights.html"""
     add_flags(command, FILES)
-    add_metrics(command, DEFAULT_METRICS, read_like_metrics)
+    add_metrics(command, DEFAULT_METRICS)
     add_options(command, DEFAULTS)
     group = command.add_argument_group("page")
     group.add_argument("--title", metavar="TEXT", help="the title of the page")
     group.add_argument("--baseline", metavar="SCORE", help="score that others are compared with")
     group.add_argument(
         "--by",
-        action="append",
-        metavar="COLUMN",
+        **COLUMNS,
         help="segments of users: a column that does not vary within a user's rows, or before the "
         "score in saved values; repeat it for several columns",
     )
     add_flags(group.add_mutually_exclusive_group(), UNIT)
     group.add_argument(
         "--label",
-        action="append",
-        metavar="COLUMN",
+        **COLUMNS,
         help="shown next to items, such as a title, or next to users if each has one value, such "
         "as the text of a query; repeat it for several columns",
     )

@@ -20,12 +20,18 @@ from recframe.frames.columns import Columns, find_columns
 from recframe.frames.companions import judge_frame, read_judged
 from recframe.frames.names import get_column
 from recframe.frames.seen_rows import MOST_SEEN, take_users
+<<<<<<< ours
 from recframe.frames.tables import (
     Make,
     MakeTable,
     tidy_columns,
 )
 from recframe.methods import RankingMethods
+=======
+from recframe.frames.tables import Make, MakeTable, tidy_table
+from recframe.frames.truth import judge_frame
+from recframe.methods import RankingMethods, public_method
+>>>>>>> theirs
 from recframe.metrics.names import Metric
 from recframe.options import Options
 from recframe.other_tables import TruthLike, read_frame
@@ -108,6 +114,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
             options.check_unordered("a LazyFrame")
         return super()._bind(options)
 
+    @public_method
     def rank(self) -> pl.DataFrame:
         """
         Return every row with its position in its user's ranking.
@@ -141,6 +148,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         """
         return self._list_ranks()
 
+    @public_method
     def judge(self, truth: TruthLike | None = None) -> pl.DataFrame:
         """
         Return the frame with the relevance that truth gives, and the items it does not list.
@@ -186,6 +194,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         others = rows.drop("relevant", strict=False).select(pl.all().gather(number))
         return others.with_columns(self._finish(ids))
 
+    @public_method
     def describe(  # type: ignore[override]  # pandas' Description
         self, k: int = 10, trusted: Any = None
     ) -> pd.DataFrame:
@@ -275,11 +284,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
             if name in schema
             and (len(per_user) == 0 or (schema[name].is_decimal() and not has_truth))
         }
-        # Polars repeats the labels of scores much faster than pandas.
-        scores = pl.Series("score", per_user.columns.unique("score"))
-        of_rows = scores.gather(np.tile(np.arange(len(scores)), len(per_user)))
-        made = self._finish(tidy_columns(per_user)).cast(kinds)
-        return made.insert_column(per_user.index.nlevels, of_rows)
+        return self._finish(tidy_table(per_user)).cast(kinds)
 
     def _whole(
         self, make: Make, columns: Columns, options: Options, make_table: MakeTable
@@ -289,14 +294,13 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
     def _collect(self, table: Any) -> pd.DataFrame:
         return table if isinstance(table, pd.DataFrame) else table.to_pandas()
 
-    def _finish(self, table: Any) -> pl.DataFrame:
-        """Return columns of pandas as a Polars DataFrame; categories get the frame's types."""
-        made = pl.DataFrame([_as_series(name, column) for name, column in table.items()])
-        schema = self._frame.collect_schema()
+    def _finish(self, table: pd.DataFrame) -> pl.DataFrame:
+        """Return a plain table as a Polars DataFrame; categories get the frame's types."""
+        made, schema = pl.from_pandas(table, nan_to_null=True), self._frame.collect_schema()
         kinds = {
             name: schema[name]
-            for name, column in zip(made.columns, dict(table).values(), strict=True)
-            if isinstance(column.dtype, pd.CategoricalDtype) and name in schema
+            for name, dtype in zip(made.columns, table.dtypes, strict=True)
+            if isinstance(dtype, pd.CategoricalDtype) and name in schema
         }
         return made.cast(kinds)  # type: ignore[arg-type]  # a dict by name is allowed
 
@@ -324,38 +328,16 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         return self._read(columns.labels), True
 
 
-def _as_series(name: Any, column: Any) -> pl.Series:
-    """Return a column of pandas as a Polars Series, with NaN as null."""
-    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iuf":  # faster without Arrow
-        return pl.Series(name, np.asarray(column), nan_to_null=True)
-    made: pl.Series = pl.from_pandas(column, nan_to_null=True)
-    return made.rename(name)
-
-
 def _to_pandas(rows: pl.DataFrame, labels: list[Any]) -> pd.DataFrame:
-    """Return these columns of rows as a DataFrame of pandas."""
-    return read_frame(_to_arrow(rows[labels]), labels)
-
-
-def _to_arrow(rows: pl.DataFrame) -> pa.Table:
-    """Return rows as an Arrow table; raise for a column whose type Arrow lacks."""
-    columns, fields = [], []
-    for column in rows.iter_columns():
-        name, dtype = column.name, column.dtype
+    """Return these columns of rows as a DataFrame of pandas; raise for a type that Arrow lacks."""
+    rows = rows[labels]
+    for name, dtype in rows.schema.items():
         if _lacks_arrow_type(dtype):
             raise RecframeError(
                 f"the column {quote(name)} must be of a type that Arrow has, but is {dtype}. "
                 f"Convert it, for example with pl.col({quote(name)}).cast(pl.Int64)."
             )
-        if dtype == pl.String or dtype.is_integer() or dtype.is_float():
-            # The chunks stay as they are; `column.to_frame()` would copy them to one.
-            columns.append(pa.chunked_array(column))
-            fields.append(pa.field(name, columns[-1].type))
-        else:
-            table = pa.table(column.to_frame())  # its schema marks categories of Polars
-            columns.append(table.column(0))
-            fields.append(table.schema.field(0))
-    return pa.Table.from_arrays(columns, schema=pa.schema(fields))
+    return read_frame(pa.table(rows), labels)
 
 
 def _lacks_arrow_type(dtype: pl.DataType) -> bool:

@@ -14,6 +14,7 @@ from recframe.errors import RecframeError
 from recframe.frames.columns import Columns
 from recframe.frames.companions import Blocks, Companions
 from recframe.frames.tables import Make, MakeTable, join_tables, make_columns, sort_table
+from recframe.methods import public_method
 from recframe.metrics.names import Metric
 from recframe.notes import facts_noted
 from recframe.options import OptionArguments, Options, spell_options
@@ -151,6 +152,7 @@ class SparkRecAccessor(PartitionedAccessor):
         bound._partitioned, bound._given = check_bound(partitioned), given
         return bound
 
+    @public_method
     def rank(self) -> Any:
         """
         Return every row with its position in its user's ranking.
