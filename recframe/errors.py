@@ -111,6 +111,16 @@ def show_path(path: object) -> str:
     return shorten(as_text(path), n_last=MAX_QUOTED // 2)
 
 
+def unreadable(path: object, reason: object, act: str = "read") -> "RecframeError":
+    """Return the refusal of a path that cannot be read, or cannot be written."""
+    return RecframeError(f"cannot {act} {show_path(path)}: {reason}")
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of an error's message, or its type."""
+    return str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
+
+
 def shorten(text: str, n_last: int = 0) -> str:
     """Return a text on one line; a long one keeps its beginning and last `n_last` characters."""
     if not text.isprintable():

@@ -56,9 +56,14 @@ def read_batches(
     Null ids of users are refused or dropped here, because the statistics that a plan is made of
     do not show them.
     """
-    for row_group, batches in RowGroupReader(
-        files, row_groups, n_bytes, is_plain=is_plain
-    ).iter_row_groups():
+    reader = RowGroupReader(files, row_groups, n_bytes, is_plain=is_plain)
+    reads: Iterator[tuple[RowGroup, Iterator[pa.RecordBatch]]]
+    if reader.is_here:
+        reads = ((row_group, reader.iter_rows(row_group)) for row_group in row_groups)
+    else:
+        room = reader.room
+        reads = run_ahead(reader.read_first, row_groups, REQUESTS, reader.count_bytes, room)
+    for row_group, batches in reads:
         n_left, source = row_group.n_rows, row_group.source
         with naming_file(source.path):
             for read in batches:
@@ -89,8 +94,7 @@ class RowGroupReader:
     def __init__(
         self, files: Files, row_groups: Sequence[RowGroup], n_bytes: int, *, is_plain: bool
     ) -> None:
-        self.files, self.row_groups, self.is_plain = files, row_groups, is_plain
-        self.n_bytes = n_bytes
+        self.files, self.is_plain, self.n_bytes = files, is_plain, n_bytes
         self.is_here = is_here = all(one.source.is_here for one in row_groups)
         self.room = max(AHEAD * n_bytes, LEAST_AHEAD)  # in stores
         by_path, n_used = {one.source.path: one.source for one in row_groups}, len(files.types)
@@ -102,12 +106,6 @@ class RowGroupReader:
             return open_file(by_path[path], as_codes, files.footers.get(path), buffer)
 
         self.open_cached = open_cached
-
-    def iter_row_groups(self) -> Iterator[tuple[RowGroup, Iterator[pa.RecordBatch]]]:
-        """Return an iterator over the row groups and their batches."""
-        if self.is_here:
-            return ((one, self.iter_rows(one)) for one in self.row_groups)
-        return run_ahead(self.read_first, self.row_groups, REQUESTS, self.count_bytes, self.room)
 
     def count_bytes(self, row_group: RowGroup) -> int:
         """Return the bytes that a row group takes while it is read: as fetched, and one batch."""

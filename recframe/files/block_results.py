@@ -122,12 +122,14 @@ def iter_parts(
     segments = remove_labels(columns.of_users, columns.users)
     dtypes = {one: get_column(sample, one).dtype for one in segments}
     texts = {one: dtype for one, dtype in dtypes.items() if files.types[str(one)] in TEXTS}
-
-    def make_restored(interactions: Interactions, options: Options) -> pd.DataFrame:
-        return make(_restore_users(interactions, files), options)
-
-    blocks = Blocks(make_restored, columns, options, sample.astype(texts), companions)
-    blocks = blocks._replace(only_mistakes=facts_noted().only_mistakes)
+    blocks = Blocks(
+        lambda interactions, options: make(_restore_users(interactions, files), options),
+        columns,
+        options,
+        sample.astype(texts),
+        companions,
+        only_mistakes=facts_noted().only_mistakes,
+    )
 
     def read(block: pd.DataFrame, **partitioned: pd.DataFrame) -> BlockResult:
         typed = block.astype(texts) if texts else block  # Without texts it would be a copy.

@@ -28,7 +28,7 @@ from recframe.files.limits import (
     room_error,
 )
 from recframe.files.row_groups import FREE, RowGroup
-from recframe.files.source_files import TEXTS
+from recframe.files.source_files import ARE_NUMBERS, TEXTS
 from recframe.frames.id_matching import simplify_text
 from recframe.kernel.threads import Array, n_processors, run_ahead
 from recframe.other_tables import read_column
@@ -49,7 +49,6 @@ MAX_LEVEL = 3  # Too large buckets are spilled again, so often: MAX_BUCKETS ** 4
 # threads then queue for the lock: in 16 scans at 4 MiB, that took more than half of the time.
 LEAST_BATCH = 1 << 21  # bytes, if the memory allows them
 HASHED_BYTES = 64  # the last bytes of a text, in which ids usually differ
-ARE_NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
 MIX = np.uint64(0x9E3779B97F4A7C15)  # bits of the golden ratio, as in Knuth's hash
 
 Made = TypeVar("Made")

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 
-from recframe.errors import RecframeError, prefix_errors, quote, show_path
+from recframe.errors import RecframeError, prefix_errors, quote, show_path, unreadable
 from recframe.files.footers import Files
 from recframe.files.limits import Limits
 from recframe.files.source_files import SourceFile, make_plain
@@ -68,7 +68,7 @@ def find_files(source: Any, argument: str = "", access: Access = ENVIRONMENT) ->
             if one.log:
                 sources += _read_log(one, listing)
             else:
-                rows = open_rows(one.path, one.place.open_stream)
+                rows = open_rows(one.path, one.place.open)
                 sources.append(SourceFile(one.path, {}, rows=rows, place=one.place))
                 is_named = is_named or one.is_given
         if not sources:
@@ -101,7 +101,7 @@ def _read_log(table: ListedFile, listings: Listing) -> list[SourceFile]:
         is_of_delta=True,
     )
     if not sources:
-        raise RecframeError(f"cannot read {show_path(table.log)}: the Delta table has no file")
+        raise unreadable(table.log, "the Delta table has no file")
     return sources
 
 

@@ -15,11 +15,17 @@ from recframe.errors import (
     MissingColumnError,
     RecframeError,
     find_near,
+    first_line,
     is_number,
     quote,
     shorten,
 )
-from recframe.files.source_files import PartitionValues, SourceFile, plain_type
+from recframe.files.source_files import (
+    ARE_NUMBERS,
+    PartitionValues,
+    SourceFile,
+    plain_type,
+)
 from recframe.frames.names import shown
 from recframe.other_tables import Term
 
@@ -152,7 +158,7 @@ def _as_scalar(value: Any, kind: pa.DataType, sign: str) -> pa.Scalar:
         return pa.scalar(None, kind)
     if pa.types.is_boolean(kind) and value in (0, 1):
         return pa.scalar(bool(value))
-    is_text = isinstance(value, str) and _holds_numbers(kind)
+    is_text = isinstance(value, str) and any(holds(kind) for holds in ARE_NUMBERS)
     if pa.types.is_boolean(kind) or is_text or (is_temporal and is_number(value)):
         raise TypeError
     # A float is rounded to the precision of the column, as everywhere.
@@ -174,12 +180,6 @@ def _decimal(number: Decimal, kind: pa.DataType, sign: str) -> pa.Scalar:
     return pa.scalar(number, widest(MOST_DIGITS[max(kind.bit_width, 128)], kind.scale))
 
 
-def _holds_numbers(kind: pa.DataType) -> bool:
-    """Return whether a type has numbers."""
-    kinds = pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal
-    return any(is_kind(kind) for is_kind in kinds)
-
-
 def _read(text: str, kind: pa.DataType, *, exact: bool) -> pa.Scalar:
     """Return a text as a value of a type; times without a zone are in the column's zone."""
     if pa.types.is_timestamp(kind) and kind.tz is not None:
@@ -198,10 +198,8 @@ def _find_names(expression: pc.Expression, schema: pa.Schema) -> tuple[str, ...]
     try:
         empty.filter(expression)
     except (pa.ArrowException, TypeError, KeyError) as error:
-        said = shorten(str(error).partition("\n")[0].rstrip("."))
-        raise RecframeError(
-            f"filters: {shorten(str(expression))} cannot be evaluated: {said}"
-        ) from error
+        said = f"{shorten(str(expression))} cannot be evaluated: {shorten(first_line(error))}"
+        raise RecframeError(f"filters: {said}") from error
     names = []
     for name in schema.names:
         try:

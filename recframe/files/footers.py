@@ -10,9 +10,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from recframe.errors import DAMAGE, RecframeError, count_of, quote, shorten, show_path
+from recframe.errors import DAMAGE, RecframeError, count_of, quote, shorten, show_path, unreadable
 from recframe.files.filters import find_row_groups
-from recframe.files.row_groups import FREE, File, RowGroup, list_row_groups
+from recframe.files.row_groups import FREE, File, RowGroup, check_room, list_row_groups
 from recframe.files.source_files import (
     PartitionValues,
     SourceFile,
@@ -124,7 +124,9 @@ def open_files(sources: list[SourceFile], columns: Columns, options: Options, me
             footers[path] = footer
         open_bytes = max(open_bytes, footer_bytes)
         for name in names:
-            types[name][path] = _find_stored_type(file, name)
+            value = file.source.partitions.get(name)
+            is_null = value is not None and not value.is_valid  # It fits any type.
+            types[name][path] = pa.null() if is_null else file.schema.field(name).type
         if names and file is not first:
             _check_first_roles(file, first, options)
         with naming_file(path):
@@ -133,26 +135,19 @@ def open_files(sources: list[SourceFile], columns: Columns, options: Options, me
                 open_bytes = max(open_bytes, one.open_bytes + footer_bytes)
     schema = _unite_types(first.schema, types, columns)
     return Files(
-        columns,
-        users,
-        make_sample(schema, sources[0].path),
-        {name: plain_type(schema.field(name).type) for name in names},
-        row_groups,
-        row_bytes,
-        memory,
-        options.missing == "drop",
-        open_bytes,
-        footers,
-        any(one.condition is not None for one in sources),
-        sum(row_group.n_rows for row_group in row_groups),
+        columns=columns,
+        users=users,
+        sample=make_sample(schema, sources[0].path),
+        types={name: plain_type(schema.field(name).type) for name in names},
+        row_groups=row_groups,
+        row_bytes=row_bytes,
+        memory=memory,
+        drop_nulls=options.missing == "drop",
+        open_bytes=open_bytes,
+        footers=footers,
+        is_filtered=any(one.condition is not None for one in sources),
+        n_rows=sum(row_group.n_rows for row_group in row_groups),
     )
-
-
-def _find_stored_type(file: File, name: str) -> pa.DataType:
-    """Return the type of a column; a null in the name of a folder fits any type."""
-    value = file.source.partitions.get(name)
-    is_null = value is not None and not value.is_valid
-    return pa.null() if is_null else file.schema.field(name).type
 
 
 def _check_first_roles(file: File, first: File, options: Options) -> None:
@@ -250,12 +245,9 @@ def _read_end(source: SourceFile, memory: int) -> tuple[int, bytes]:
     if end[-4:] not in FILE_ENDS or n_bytes + 8 > size:
         pq.ParquetFile(file)  # This raises: the file is no whole parquet file.
     least = (FOOTER_COPIES * n_bytes - FREE // 4) * 4 // 3  # Small footers are free.
-    if least > memory:
-        raise RecframeError(
-            f"memory: the footer of {show_path(source.path)} has {n_bytes:,} bytes, and reading "
-            f"takes about {FOOTER_COPIES} times as many, but memory is {memory:,}. Pass "
-            f"memory='{-(-least // 10**6)}MB' or more, or write the file with larger row groups."
-        )
+    facts = f"the footer of {show_path(source.path)} has {n_bytes:,} bytes, and reading takes about"
+    facts += f" {FOOTER_COPIES} times as many"
+    check_room(facts, least, memory, "larger row groups")
     if n_bytes + 8 > len(end):
         end = bytes(file.read_at(n_bytes + 8, size - n_bytes - 8))
     if len(kept) < KEPT_ENDS:
@@ -272,11 +264,9 @@ def make_sample(schema: pa.Schema, path: str) -> pd.DataFrame:
         return pd.DataFrame(make_plain(schema).empty_table().to_pandas())
     except DAMAGE as error:
         # Pandas cannot read some dtypes that it writes; or its metadata are damaged.
-        raise RecframeError(
-            f"cannot read {show_path(path)}: its pandas metadata is damaged or unknown "
-            f"({type(error).__name__}: {shorten(str(error))}). Write the file anew, without the "
-            "index and dtypes of pandas, for example with pyarrow."
-        ) from error
+        why = f"damaged or unknown ({type(error).__name__}: {shorten(str(error))})"
+        remedy = "Write the file anew, without the index and dtypes of pandas, as pyarrow does."
+        raise unreadable(path, f"its pandas metadata is {why}. {remedy}") from error
 
 
 def read_head(source: SourceFile) -> pd.DataFrame:

@@ -131,9 +131,8 @@ class Progress:
         self.n_dropped += n_dropped
         self.n_read += n_dropped
         for name in rows.schema.names:
-            for sign, part in ((1, rows), (-1, kept)):
-                n_null = pc.is_null(part[name], nan_is_null=True).true_count
-                self.nulls_dropped[name] += sign * n_null
+            n_nulls = [pc.is_null(one[name], nan_is_null=True).true_count for one in (rows, kept)]
+            self.nulls_dropped[name] += n_nulls[0] - n_nulls[1]
 
     def report(self) -> None:
         """Report the number of rows that are done."""

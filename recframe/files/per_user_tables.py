@@ -15,7 +15,15 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from recframe.errors import DAMAGE, RecframeError, count_of, prefix_errors, quote, show_path
+from recframe.errors import (
+    DAMAGE,
+    RecframeError,
+    count_of,
+    prefix_errors,
+    quote,
+    show_path,
+    unreadable,
+)
 from recframe.frames.ids import as_users, list_levels
 from recframe.frames.names import find_role
 from recframe.frames.tables import sort_table, tidy_table
@@ -25,7 +33,7 @@ from recframe.metrics.names import find_alike
 from recframe.options import EDGE_CASES, Options, make_options
 from recframe.other_tables import PathLike, frame_error, is_path
 from recframe.stores import find_ending, show_uri, without_file
-from recframe.stores.listings import ListedFile, Listing, list_files
+from recframe.stores.listings import Listing, list_files
 from recframe.stores.outputs import check_apart, whole_file
 
 FILE_ENDINGS = (".parquet", ".csv")
@@ -58,13 +66,11 @@ def writing_rows(
     The metadata of a parquet file also tell how the rows were `made`.
     """
     writer: pq.ParquetWriter | None = None  # The first rows decide its schema.
-    is_first = True
 
     def write(rows: pd.DataFrame) -> None:
-        nonlocal writer, is_first
+        nonlocal writer
         if ending == ".csv":
-            rows.to_csv(file, mode="wb", index=False, header=is_first)
-            is_first = False
+            rows.to_csv(file, mode="wb", index=False, header=file.tell() == 0)
             return
         schema = None if writer is None else writer.schema
         encoded = pa.Table.from_pandas(rows, schema=schema, preserve_index=False)
@@ -194,20 +200,34 @@ def _find_user_columns(columns: list[str]) -> list[str]:
     return before[: -1 if before[1:] and before[-1] == WEIGHTS else None] or columns[1:2]
 
 
-def _read_table(path: str) -> Saved:
-    """Return the table of a file or of a folder's files, with columns (score, metric)."""
-    parts = [(one.path, _load_bytes(one)) for one in Listing().find(path)]
+def _read_rows(path: str) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Return the rows of a file or of a folder's files, and the record of how they were made."""
+    parts = []
+    for file in Listing().find(path):
+        if find_ending(file.path) not in FILE_ENDINGS:
+            raise RecframeError(f"{show_path(file.path)} must end in {' or '.join(FILE_ENDINGS)}")
+        with file.place.store.reaching(file.place.key), file.place.open() as opened:
+            parts.append((file.path, opened.read()))
     try:
         table = pa.concat_tables([_parse_file(*one) for one in parts], promote_options="permissive")
         made = json.loads((table.schema.metadata or {}).get(METADATA, "{}"))
         made.pop("recframe", None)  # versions may differ
         rows = pd.DataFrame(table.to_pandas())
     except (pa.ArrowException, *DAMAGE) as error:
-        raise RecframeError(f"cannot read {show_path(path)}: {quote(str(error))}") from error
+        raise unreadable(path, quote(str(error))) from error
     if rows.columns.nlevels == len(LEVELS):  # Pandas wrote the table of `evaluate`.
         rows = tidy_table(check_per_user(rows))
     if parts[0][0].endswith(".csv"):
-        rows = _with_ids(rows)
+        for number, user in enumerate(_find_user_columns(rows.columns.tolist())):
+            ids = rows[user] if number == 0 else rows[user].mask(rows[user] == "")  # no segment
+            is_whole = ids.str.fullmatch("0|-?[1-9][0-9]{0,17}", na=False).all()
+            rows[user] = ids.astype("int64") if is_whole else ids
+    return rows, made
+
+
+def _read_table(path: str) -> Saved:
+    """Return the table of a file or of a folder's files, with columns (score, metric)."""
+    rows, made = _read_rows(path)
     columns = rows.columns.tolist()
     users = _find_user_columns(columns)
     weights = [WEIGHTS] if [*users, WEIGHTS, "score"] == columns[: len(users) + 2] else []
@@ -241,15 +261,6 @@ def _read_table(path: str) -> Saved:
     return Saved(table, of_users.to_numpy(float, na_value=nan) if weights else None, made)
 
 
-def _load_bytes(file: ListedFile) -> bytes:
-    """Return the contents of a file, or raise if its ending names no format of tables."""
-    if find_ending(file.path) not in FILE_ENDINGS:
-        raise RecframeError(f"{show_path(file.path)} must end in {' or '.join(FILE_ENDINGS)}")
-    with file.place.store.reaching(file.place.key), file.place.open_stream() as opened:
-        data: bytes = opened.read()
-        return data
-
-
 def _parse_file(path: str, data: bytes) -> pa.Table:
     """Return the rows of a file; users and scores in csv are text."""
     from pyarrow import csv  # `import recframe` does not need it.
@@ -265,15 +276,6 @@ def _parse_file(path: str, data: bytes) -> pa.Table:
     # A metric that is null for all users is a column of floats.
     kinds = [pa.float64() if pa.types.is_null(kind) else kind for kind in table.schema.types]
     return table.cast(pa.schema(list(zip(table.schema.names, kinds, strict=True))))
-
-
-def _with_ids(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return rows of csv; users are integers if all of a column are."""
-    for number, user in enumerate(_find_user_columns(rows.columns.tolist())):
-        ids = rows[user] if number == 0 else rows[user].mask(rows[user] == "")  # no segment
-        is_whole = ids.str.fullmatch("0|-?[1-9][0-9]{0,17}", na=False).all()
-        rows[user] = ids.astype("int64") if is_whole else ids
-    return rows
 
 
 def _name_apart(tables: list[pd.DataFrame], paths: list[str]) -> list[pd.DataFrame]:

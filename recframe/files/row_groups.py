@@ -89,20 +89,21 @@ def _read_sizes(
     sizes = {name: column.total_uncompressed_size for name, column in columns.items()}
     texts = [name for name in leaves if plain_type(file.schema.field(name).type) in TEXTS]
     n_bytes, text_bytes, open_bytes = n_rows * row_bytes + sum(sizes.values()), 0, 0
+    shown = f"row group {index} of {show_path(file.source.path)} has"
     for name in texts:
         n_copied = TEXT_COPIES - 1 if sizes[name] > SHORT_TEXT * n_rows else 0
         ends = _read_ends(columns[name])
         n_distinct = _estimate_dictionary(columns[name], has_ends=bool(ends))
         least = max(0, DICTIONARY_COPIES * n_distinct - FREE)
-        facts = f"about {n_distinct:,} bytes of distinct {quote(name)}, and reading takes up to "
-        facts += f"{DICTIONARY_COPIES} times as many"
-        _check_room(file, index, least, memory, facts, "shorter ids or smaller row groups")
+        facts = f"{shown} about {n_distinct:,} bytes of distinct {quote(name)}, and reading takes "
+        facts += f"up to {DICTIONARY_COPIES} times as many"
+        check_room(facts, least, memory, "shorter ids or smaller row groups")
         n_bytes += CODE_BYTES * n_rows + n_copied * sizes[name] + least
         open_bytes += least
         text_bytes += max((len(str(end).encode()) for end in ends), default=UNKNOWN_TEXT)
     n_pages = sum(LEAST_BUFFER + 3 * min(MOST_PAGE, size) // 2 for size in sizes.values())
-    facts = f"{len(sizes):,} columns to read at once, whose pages take about {n_pages:,} bytes"
-    _check_room(file, index, 2 * (n_pages - FREE // 3), memory, facts, "smaller row groups")
+    facts = f"{shown} {len(sizes):,} columns to read at once, whose pages take about {n_pages:,} "
+    check_room(f"{facts}bytes", 2 * (n_pages - FREE // 3), memory, "smaller row groups")
     codable = [name for name in texts if NOT_CODED.isdisjoint(columns[name].encodings)]
     coded = tuple(name for name in codable if CODED_SHARE * sizes[name] <= memory)
     ends = _read_ends(columns[users[0]]) if users and users[0] in columns else ()
@@ -114,13 +115,12 @@ def _read_sizes(
     )
 
 
-def _check_room(file: File, index: int, least: int, memory: int, facts: str, remedy: str) -> None:
-    """Raise if a row group takes more than the memory."""
+def check_room(facts: str, least: int, memory: int, remedy: str) -> None:
+    """Raise if a part of a file, described by `facts`, takes more than the memory."""
     if least > memory:
         raise RecframeError(
-            f"memory: row group {index} of {show_path(file.source.path)} has {facts}, but memory "
-            f"is {memory:,}. Pass memory='{-(-least // 10**6)}MB' or more, or write the file with "
-            f"{remedy}."
+            f"memory: {facts}, but memory is {memory:,}. Pass memory='{-(-least // 10**6)}MB' or "
+            f"more, or write the file with {remedy}."
         )
 
 

@@ -8,7 +8,15 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from recframe.errors import MissingColumnError, RecframeError, quote, shorten, show_path
+from recframe.errors import (
+    MissingColumnError,
+    RecframeError,
+    first_line,
+    quote,
+    shorten,
+    show_path,
+    unreadable,
+)
 from recframe.files.limits import TemporaryRows
 from recframe.files.trec import find_trec
 from recframe.formats import PARQUET, RowSource, convert_all, find_format
@@ -21,6 +29,7 @@ LEAST_BUFFER, MOST_BUFFER = 1 << 16, 1 << 20
 
 UNION = "pass union_by_name=True to recframe.scan to read columns that a file lacks as null"
 TEXTS = (pa.string(), pa.binary())  # plain types whose values have any length
+ARE_NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
 
 PartitionValues = dict[str, pa.Scalar]  # values of all rows, such as NL in country=NL
 
@@ -136,12 +145,11 @@ def naming_file(path: str) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError) as error:
-        message = shorten(str(error).partition("\n")[0].rstrip(".")) or type(error).__name__
-        if isinstance(error, pa.ArrowInvalid) and (trec := find_trec(path)):
-            raise RecframeError(f"cannot read {show_path(path)}: {trec}") from error
-        is_odd = isinstance(error, pa.ArrowInvalid) and find_format(path) == PARQUET
-        message += advise_reader(path, message) if is_odd else ""
-        raise RecframeError(f"cannot read {show_path(path)}: {message}") from error
+        message = shorten(first_line(error))
+        if isinstance(error, pa.ArrowInvalid):
+            remedy = advise_reader(path, message) if find_format(path) == PARQUET else ""
+            message = find_trec(path) or message + remedy
+        raise unreadable(path, message) from error
 
 
 def check_names(names: Iterable[str], schema: pa.Schema, path: str) -> None:

@@ -131,7 +131,7 @@ def _open_all(listed: Sequence[Any]) -> list[Any] | None:
     """Return the rows of files, None for parquet; raise if their folders would be lost."""
     from recframe.formats import open_rows
 
-    opened = [open_rows(one.path, one.place.open_stream) for one in listed]
+    opened = [open_rows(one.path, one.place.open) for one in listed]
     if None in opened:
         return None
     folders = [part for one in listed for part in Path(one.path).parent.parts if "=" in part]

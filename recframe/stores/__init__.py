@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from recframe.errors import RecframeError, hide, show_path
+from recframe.errors import RecframeError, hide, show_path, unreadable
 
 URI = re.compile(r"((?:[A-Za-z0-9+.-]+::)*[A-Za-z][A-Za-z0-9+.-]+)://")  # a drive has one letter
 
@@ -71,10 +71,8 @@ def without_file(path: str) -> str:
 
     host, slash, rest = path.removeprefix("file://").partition("/")
     if host not in ("", "localhost"):
-        raise RecframeError(
-            f"cannot read {show_path(path)}: the path of a file:// URI must begin with a slash, "
-            "such as file:///folder/file.parquet"
-        )
+        such = "such as file:///folder/file.parquet"
+        raise unreadable(path, f"the path of a file:// URI must begin with a slash, {such}")
     return url2pathname(slash + rest)
 
 
@@ -130,11 +128,13 @@ def identify(path: str) -> object:
         path.encode()  # Arrow opens UTF-8 names only.
         found = os.stat(path)  # noqa: PTH116 - it takes half the time
     except OSError as error:
-        raise RecframeError(f"cannot read {show_path(path)}: {reason(error)}") from error
+        why = reason(error)
+        if isinstance(error, FileNotFoundError) and os.path.islink(path):  # noqa: PTH114 - as above
+            target = show_path(os.path.realpath(path))
+            why = f"it is a symbolic link to {target}, which does not exist. Remove it."
+        raise unreadable(path, why) from error
     except ValueError as error:  # a byte that is not UTF-8, or a null character
-        raise RecframeError(
-            f"cannot read {show_path(path)}: its name is not UTF-8 text. Rename it."
-        ) from error
+        raise unreadable(path, "its name is not UTF-8 text. Rename it.") from error
     check_kind(path, found)
     return (found.st_dev, found.st_ino) if found.st_ino else Path(path).resolve()
 
@@ -143,7 +143,7 @@ def check_kind(path: str, found: os.stat_result, act: str = "read") -> None:
     """Raise for an entry that is neither a file nor a folder."""
     kind = SPECIAL.get(stat.S_IFMT(found.st_mode))
     if kind is not None:
-        raise RecframeError(f"cannot {act} {show_path(path)}: it is {kind}, not a file")
+        raise unreadable(path, f"it is {kind}, not a file", act)
 
 
 def check_named(role: str, path: str) -> None:

@@ -6,19 +6,19 @@ pattern begins so too. A file must be named once, and must not be part of a tabl
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from fnmatch import fnmatch
-from functools import partial
+from functools import partial, reduce
 from glob import has_magic
-from itertools import chain, count, product
+from itertools import accumulate, chain, count, product
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
 from pyarrow.fs import FileSelector
 
-from recframe.errors import RecframeError, quote, show_path
+from recframe.errors import RecframeError, quote, show_path, unreadable
 from recframe.kernel.threads import run_ahead
 from recframe.stores import ENVIRONMENT, Access, identify, reason, show_uri
 from recframe.stores.store import Location, Store, locate
@@ -71,14 +71,9 @@ def follow(states: frozenset[Steps], name: str) -> frozenset[Steps]:
     return frozenset(left)
 
 
-def match_steps(names: Iterable[str], steps: Sequence[str]) -> tuple[int, bool]:
-    """Return how many names a pattern matches, -1 for none, and whether it matches all of them."""
-    states = frozenset([tuple(steps)])
-    n_matched = 0 if () in states else -1
-    for number, name in enumerate(names, 1):
-        states = follow(states, name)
-        n_matched = number if n_matched < 0 and () in states else n_matched
-    return n_matched, () in states
+def is_match(names: Iterable[str], steps: Iterable[str]) -> bool:
+    """Return whether the steps of a pattern match all of these names."""
+    return () in reduce(follow, names, frozenset([tuple(steps)]))
 
 
 def look_up(store: Store, path: str) -> bool | None:
@@ -129,30 +124,13 @@ def list_disk(folder: str, steps: Steps) -> Iterator[Entry]:
                 pattern = show_path(Path(folder, *steps))
                 message = f"no folder {quote(folder)} for the pattern {pattern}"
                 raise RecframeError(message) from error
-            raise RecframeError(
-                f"cannot read {show_path(searched.path)}: {reason(error)}; its rows would be "
-                "missing"
-            ) from error
+            why = f"{reason(error)}; its rows would be missing"
+            raise unreadable(searched.path, why) from error
         for one, left in inside:
-            if not left:
-                continue
-            _check_link(one)
-            yield (entry := Entry((*searched.names, one.name), one.path, one.is_dir()))
-            following += [(entry, left, above)] * entry.is_folder
-
-
-def _check_link(entry: os.DirEntry[str]) -> None:
-    """Raise for a link that leads nowhere."""
-    try:
-        entry.is_symlink() and entry.stat()
-    except OSError as error:
-        gone, target = isinstance(error, FileNotFoundError), ""
-        with suppress(OSError):  # Some links have no target, as in /proc.
-            target = f" to {show_path(Path(entry.path).readlink())}"
-        raise RecframeError(
-            f"cannot read {show_path(entry.path)}: it is a symbolic link{target}, "
-            + ("which does not exist. Remove it." if gone else f"{reason(error)}")
-        ) from error
+            if left:
+                is_folder = os.path.isdir(one) if one.is_symlink() else one.is_dir()  # noqa: PTH112
+                yield (entry := Entry((*searched.names, one.name), one.path, is_folder))
+                following += [(entry, left, above)] * is_folder
 
 
 def list_store(store: Store, folder: str, steps: Steps) -> list[Entry]:
@@ -166,7 +144,7 @@ def list_store(store: Store, folder: str, steps: Steps) -> list[Entry]:
         names = below.split("/")
         names = tuple(map(unquote, names) if store.is_web else names)
         entries.append(Entry(names, _below(folder, below), info.type.name == "Directory"))
-    if not is_deep and any(one.is_folder and match_steps(one.names, steps)[1] for one in entries):
+    if not is_deep and any(one.is_folder and is_match(one.names, steps) for one in entries):
         return list_store(store, folder, ())
     if is_deep:
         store.listed.append(folder)
@@ -192,11 +170,12 @@ def match_folders(store: Store, key: str, *, is_folder: bool) -> dict[str, list[
     listed = list_disk(folder, steps) if store.is_here else list_store(store, folder, steps)
     matches: dict[str, list[str]] = {folder: []} if is_folder else {}
     for names, path, is_below in sorted(listed):
-        n_matched, is_matched = match_steps(names, steps)
+        states = list(accumulate(names, follow, initial=frozenset([steps])))
+        n_matched = next((n for n, left in enumerate(states) if () in left), -1)
         if n_matched >= 0:
             parts = path.rsplit(os.sep if store.is_here else "/", len(names) - n_matched)
             files = matches.setdefault(folder if is_folder else parts[0], [])
-            files += [path] * (is_matched and not is_below)
+            files += [path] * (() in states[-1] and not is_below)
     return matches
 
 
@@ -260,35 +239,26 @@ class Listing:
             return self._found[-1:]
         matches = match_folders(store, key, is_folder=bool(is_folder))
         if not matches:
-            raise RecframeError(f"cannot read {show_path(store.show(key))}: no such file")
+            raise unreadable(store.show(key), "no such file")
         tables = find_tables(store, [one for one in matches if one not in matches[one]])
         files = list[ListedFile]()
         for folder, keys in sorted(matches.items()):
             if table := tables.get(folder):
-                is_named = store.is_here or bool(is_folder)
-                files.append(self._find_table(path, Location(store, folder), *table, is_named))
+                place, root = Location(store, folder), Location(store, table[1])
+                is_whole = root.identify() == place.identify()
+                # In stores, a table must be named by its folder, because the library that reads
+                # its log gets the URI as it was passed.
+                if table[0] != "Delta" or not is_whole or not (store.is_here or is_folder):
+                    whole = store.show(root.key)
+                    refuse_part(store.show(folder), table[0], whole, is_whole=is_whole)
+                log = root.key if store.is_here else self._find_log(path)
+                files.append(ListedFile(root.key, root, log=log))
             elif keys:
                 files += [self.name(Location(store, one)) for one in keys]
             else:
-                shown = show_path(store.show(folder))
-                raise RecframeError(f"cannot read {shown}: no file in that folder")
+                raise unreadable(store.show(folder), "no file in that folder")
         self._found += [one for one in files if not one.log]
         return files
-
-    def _find_table(
-        self, path: str, place: Location, kind: str, root: str, is_named: bool
-    ) -> ListedFile:
-        """Return the Delta table that a place is; raise for other tables and parts of tables.
-
-        In stores, a table must be named by its folder, because the library that reads its log gets
-        the URI as it was passed.
-        """
-        store = place.store
-        table = Location(store, root)
-        is_whole = table.identify() == place.identify()
-        if kind != "Delta" or not is_whole or not is_named:
-            refuse_part(store.show(place.key), kind, store.show(root), is_whole=is_whole)
-        return ListedFile(root, table, log=root if store.is_here else self._find_log(path))
 
     def place(self, path: str) -> Location:
         """Return the place of a path."""
@@ -332,11 +302,9 @@ class Listing:
         uri = show_uri(path)
         hosts = {one.partition("://")[2].partition("?")[0].partition("/")[0] for one in (path, uri)}
         if self._access != ENVIRONMENT or len(hosts) > 1:
-            raise RecframeError(
-                f"cannot read {show_path(path)}: it is a Delta table, and deltalake reads its log "
-                "with credentials of its own. Pass deltalake.DeltaTable("
-                f"{quote(uri)}, storage_options=…)."
-            )
+            why = "it is a Delta table, and deltalake reads its log with credentials of its own. "
+            call = f"deltalake.DeltaTable({quote(uri)}, storage_options=…)"
+            raise unreadable(path, f"{why}Pass {call}.")
         return uri
 
 

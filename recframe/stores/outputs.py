@@ -13,10 +13,10 @@ from typing import IO
 
 from pyarrow.fs import copy_files
 
-from recframe.errors import RecframeError, show_path
+from recframe.errors import show_path, unreadable
 from recframe.other_tables import PathLike
 from recframe.stores import ENVIRONMENT, check_kind, identify, is_uri, show_uri, without_file
-from recframe.stores.listings import look_up, match_steps, split_pattern
+from recframe.stores.listings import is_match, look_up, split_pattern
 from recframe.stores.store import HERE, Store, locate
 
 # Object stores: a file appears only when its upload completes.
@@ -54,7 +54,7 @@ def whole_file(path: PathLike) -> Iterator[IO[bytes]]:
                 partial.unlink()
             raise
     except OSError as error:
-        raise RecframeError(f"cannot write {show_path(path)}: {error.strerror or error}") from error
+        raise unreadable(path, error.strerror or error, "write") from error
 
 
 @contextmanager
@@ -115,14 +115,10 @@ def check_apart(path: PathLike, read: Iterable[str], given: Iterable[str]) -> No
             same = next((other for other in read if identify(other) == own), None)
     if same is not None:
         also = "" if same == where else f", named {show_path(same)}"
-        raise RecframeError(
-            f"cannot write {show_path(path)}: it is an input{also}. Write to another file."
-        )
+        raise unreadable(path, f"it is an input{also}. Write to another file.", "write")
     if (folder := next((one for one in given if would_find(one, where)), None)) is not None:
-        raise RecframeError(
-            f"cannot write {show_path(path)}: the next call would read it, because "
-            f"{show_path(folder)} names it too. Write it elsewhere."
-        )
+        why = f"the next call would read it, because {show_path(folder)} names it too. "
+        raise unreadable(path, f"{why}Write it elsewhere.", "write")
 
 
 def would_find(given: str, path: str) -> bool:
@@ -133,9 +129,7 @@ def would_find(given: str, path: str) -> bool:
     if is_uri(path):
         names, steps = (show_uri(uri).rstrip("/").split("/") for uri in (path, given))
         n_plain = next((n for n, step in enumerate(steps) if n > 2 and has_magic(step)), len(steps))
-        return (
-            names[:n_plain] == steps[:n_plain] and match_steps(names[n_plain:], steps[n_plain:])[1]
-        )
+        return names[:n_plain] == steps[:n_plain] and is_match(names[n_plain:], steps[n_plain:])
     folder, below = split_pattern(HERE, given) if look_up(HERE, given) is None else (given, ())
     root, target = (Path(os.path.realpath(end)) for end in (folder, path))
-    return target.is_relative_to(root) and match_steps(target.parts[len(root.parts) :], below)[1]
+    return target.is_relative_to(root) and is_match(target.parts[len(root.parts) :], below)

@@ -8,7 +8,6 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote as quote_url
 from urllib.parse import unquote
@@ -17,7 +16,7 @@ from weakref import finalize
 from pyarrow import ArrowInvalid, PythonFile
 from pyarrow.fs import FileInfo, FileSystem, FileType, FSSpecHandler, LocalFileSystem
 
-from recframe.errors import QUERY, USER, RecframeError, hide, quote, shorten, show_path
+from recframe.errors import QUERY, USER, RecframeError, first_line, hide, quote, shorten, unreadable
 from recframe.stores import Access, as_arrow, identify, is_uri, show_uri, without_file
 
 WEB = ("http", "https")  # In these, a question mark begins the query.
@@ -41,8 +40,6 @@ class Part(io.RawIOBase):
     def readable(self) -> bool:
         """Return True: any part can be read."""
         return True
-
-    seekable = readable
 
     def seek(self, offset: int, whence: int = 0) -> int:
         """Set the position, and return it."""
@@ -152,7 +149,7 @@ class Store:
         shown: str = "",
         secrets: frozenset[str] = frozenset(),
     ) -> None:
-        self.filesystem, self.root, self._shown, self._secrets = filesystem, root, shown, secrets
+        self.filesystem, self.root, self._shown, self.secrets = filesystem, root, shown, secrets
         self.is_here = isinstance(filesystem, LocalFileSystem)
         handler = getattr(filesystem, "handler", None)
         self.handler = handler if isinstance(handler, Handler) else None  # None for Arrow's own
@@ -166,7 +163,7 @@ class Store:
         self.listed: list[str] = []  # folders whose whole contents are known
         self.tables: dict[str, str] = {}  # kinds of tables by folder, "" for no table
         self.ends: dict[str, tuple[int, bytes]] = {}  # sizes of files and their footers
-        self._opened: dict[str, Any] = {}
+        self.opened: dict[str, Any] = {}  # files that threads share
 
     def show(self, key: str) -> str:
         """Return the name of a path in this store, without secrets."""
@@ -187,25 +184,15 @@ class Store:
             infos = [info for asked in self._asked for info in self.filesystem.get_file_info(asked)]
         return {info.path: (info.size, info.mtime_ns) for info in infos}
 
-    def open(self, key: str) -> Any:
-        """Return a file, opened by Arrow."""
-        if self.filesystem.type_name not in SHARED:
-            with guarded(self._secrets):
-                return self.filesystem.open_input_file(key)
-        opened = self._opened.get(key)
-        if opened is None or opened.closed:
-            self._opened[key] = opened = self.filesystem.open_input_file(key)
-        return opened
-
     @contextmanager
     def reaching(self, key: str, act: str = "read") -> Iterator[None]:
         """Turn an error into a `RecframeError` that names the path."""
         try:
-            with guarded(self._secrets):
+            with guarded(self.secrets):
                 yield
         except OSError as error:
             message = shorten(first_line(error), len(INSTALL))  # It may end with INSTALL.
-            raise RecframeError(f"cannot {act} {show_path(self.show(key))}: {message}") from error
+            raise unreadable(self.show(key), message, act) from error
 
 
 class Location(NamedTuple):
@@ -220,11 +207,13 @@ class Location(NamedTuple):
 
     def open(self) -> Any:
         """Return the file, opened by Arrow."""
-        return self.store.open(self.key)
-
-    def open_stream(self) -> Any:
-        """Return the file, opened for Python to read from the beginning."""
-        return Path(self.key).open("rb") if self.store.is_here else self.open()
+        filesystem, opened = self.store.filesystem, self.store.opened.get(self.key)
+        if filesystem.type_name not in SHARED:
+            with guarded(self.store.secrets):
+                return filesystem.open_input_file(self.key)
+        if opened is None or opened.closed:
+            self.store.opened[self.key] = opened = filesystem.open_input_file(self.key)
+        return opened
 
 
 HERE = Store(LocalFileSystem())
@@ -250,7 +239,7 @@ def check_unchanged(files: Sequence[Any], versions: Sequence[object]) -> None:
         now = listed[store].get(key) if store in listed else find_version(file.place)
         if version not in (None, now):
             message = "it changed while it was read. Pass its path again once it is written."
-            raise RecframeError(f"cannot read {show_path(file.path)}: {message}")
+            raise unreadable(file.path, message)
 
 
 @contextmanager
@@ -259,11 +248,6 @@ def unchanged(files: Sequence[Any]) -> Iterator[None]:
     versions = [find_version(one.place) for one in files]
     yield
     check_unchanged(files, versions)
-
-
-def first_line(error: BaseException) -> str:
-    """Return the first line of an error's message, or its type."""
-    return str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
 
 
 def locate(path: str, access: Access, stores: dict[str, Store], act: str = "read") -> Location:
@@ -275,10 +259,8 @@ def locate(path: str, access: Access, stores: dict[str, Store], act: str = "read
         if store.handler is not None:
             return Location(store, str(store.handler.fs._strip_protocol(path)))
         if is_uri(path):
-            raise RecframeError(
-                f"cannot {act} {show_path(path)}: with a filesystem of pyarrow, a path must have "
-                "no scheme, such as 'bucket/folder/file.parquet'"
-            )
+            why = "with a filesystem of pyarrow, a path must have no scheme, such as "
+            raise unreadable(path, f"{why}'bucket/folder/file.parquet'", act)
         return Location(store, path.rstrip("/") or path)
     is_web = path.partition("://")[0] in WEB
     at = path.find("?") if is_web else next((one.start() for one in QUERY.finditer(path)), -1)
@@ -286,7 +268,7 @@ def locate(path: str, access: Access, stores: dict[str, Store], act: str = "read
     scheme, rest = whole.split("://", 1)
     host, slash, below = rest.partition("/")
     if (user := USER.match(path)) and "/" in user[2]:
-        raise RecframeError(f"cannot {act} {show_path(path)}: write a slash before the @ as %2F")
+        raise unreadable(path, "write a slash before the @ as %2F", act)
     base, of_base = f"{scheme}://{host}", "" if is_web else query
     if base + of_base not in stores:
         stores[base + of_base] = _open(base, of_base, access, f"{base}/{below}", act)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import PurePath
 from typing import Any, NoReturn
 
-from recframe.errors import RecframeError, quote, shorten, show_path
+from recframe.errors import RecframeError, first_line, quote, shorten, show_path, unreadable
 
 # The subfolder by which a table is known; that of Iceberg also has a file with this ending.
 MARKS = {"Delta": "_delta_log", "Hudi": ".hoodie", "Iceberg": "metadata"}
@@ -22,11 +22,9 @@ REMEDIES = {
 
 def refuse_part(path: str, kind: str, root: str, *, is_whole: bool = False) -> NoReturn:
     """Refuse a path that is a table of this kind, or a part of one."""
-    raise RecframeError(
-        f"cannot read {show_path(path)}: it is {'' if is_whole else 'part of '}the {kind} table "
-        f"{show_path(root)}, where files of earlier versions are next to the live ones; "
-        + REMEDIES[kind].format(root=show_path(root))
-    )
+    table = f"it is {'' if is_whole else 'part of '}the {kind} table {show_path(root)}, where files"
+    remedy = REMEDIES[kind].format(root=show_path(root))
+    raise unreadable(path, f"{table} of earlier versions are next to the live ones; {remedy}")
 
 
 def open_delta(root: str) -> Any:
@@ -34,19 +32,15 @@ def open_delta(root: str) -> Any:
     try:
         deltalake = importlib.import_module("deltalake")
     except ImportError as error:
-        raise RecframeError(
-            f"cannot read {show_path(root)}: deltalake, which reads Delta tables, could "
-            f"not be imported ({error}). Install it with pip install 'recframe[delta]'."
-        ) from error
+        why = f"deltalake, which reads Delta tables, could not be imported ({error}). "
+        raise unreadable(root, f"{why}Install it with pip install 'recframe[delta]'.") from error
     dataset = as_dataset(root, deltalake.DeltaTable)
     for fragment in dataset.get_fragments():
         path = PurePath(fragment.path)
         if path.is_absolute() or ".." in path.parts or "://" in fragment.path:
-            raise RecframeError(
-                f"cannot read {show_path(root)}: the log of this Delta table names a file outside "
-                f"its folder, {quote(fragment.path)}; to let deltalake read it, pass "
-                f"deltalake.DeltaTable({quote(root)}) to recframe.scan"
-            )
+            why = "the log of this Delta table names a file outside its folder, "
+            remedy = f"to let deltalake read it, pass deltalake.DeltaTable({quote(root)})"
+            raise unreadable(root, f"{why}{quote(fragment.path)}; {remedy} to recframe.scan")
     return dataset
 
 
@@ -60,8 +54,7 @@ def as_dataset(root: str, open_table: Callable[[str], Any]) -> Any:
             raise ValueError(f"its columns are mapped by {mapping} (columnMapping)")
         return table.to_pyarrow_dataset()
     except Exception as error:  # Invalid JSON raises a bare Exception.
-        message = shorten(str(error).partition("\n")[0].rstrip("."))
         raise RecframeError(
-            f"cannot read the Delta table {show_path(root)}: {message}; if deltalake lacks a "
-            "feature of the table, read it with Spark and evaluate that DataFrame"
+            f"cannot read the Delta table {show_path(root)}: {shorten(first_line(error))}; if "
+            "deltalake lacks a feature of the table, read it with Spark and evaluate that DataFrame"
         ) from error

@@ -191,7 +191,7 @@ def test_a_pattern_in_no_folder(tmp_path):
         recframe.evaluate(tmp_path / "nosuch" / "*.x")
 
 
-@pytest.mark.parametrize("where", ["", "*", "**/*.parquet", "*.parquet"])
+@pytest.mark.parametrize("where", ["", "*", "**/*.parquet", "*.parquet", "1.parquet"])
 def test_a_link_that_leads_nowhere(tmp_path, where):
     """A broken link is refused, not skipped."""
     save_user(tmp_path / "0.parquet", "ann")
@@ -200,8 +200,6 @@ def test_a_link_that_leads_nowhere(tmp_path, where):
         recframe.RecframeError, match=r"1.parquet: it is a symbolic link to .*gone.parquet, which"
     ):
         recframe.evaluate(tmp_path / where)
-    with pytest.raises(recframe.RecframeError, match=r"cannot read .*1.parquet: no such file"):
-        recframe.evaluate(tmp_path / "1.parquet")
     assert ["ann"] == recframe.evaluate(tmp_path / "0*.parquet", ["recall@1"]).index.tolist()
 
 
@@ -354,7 +352,7 @@ def test_a_link_into_a_folder_that_cannot_be_reached(tmp_path, monkeypatch):
     monkeypatch.undo()
     (tmp_path / "0.parquet").unlink()
     (tmp_path / "0.parquet").symlink_to("0.parquet")
-    with pytest.raises(recframe.RecframeError, match=r"link to 0.parquet, .*levels"):
+    with pytest.raises(recframe.RecframeError, match=r"0.parquet: Too many levels of symbolic li"):
         recframe.evaluate(tmp_path)
 
 
