@@ -27,17 +27,13 @@ NEED_RELEVANT = ("hit_rate", "reciprocal_rank")  # These need a relevant row.
 class BoundsTable(ResultTable):
     """The table that `df.rec.bounds` returns; pictures and papers show the range of each mean."""
 
+    _numbers, _interval = "mean", "range that unjudged rows leave possible"
+
     def _lines(self) -> Lines:
         lines = Lines()
         for (score, metric), low, high in zip(self.index, self["low"], self["high"], strict=True):
             lines.setdefault(((), as_text(score)), {})[metric] = Cell(low=low, high=high)
         return lines
-
-    def _say_numbers(self) -> str:
-        return "mean"
-
-    def _say_interval(self) -> str:
-        return "range that unjudged rows leave possible"
 
 
 def check_bounds(metrics: Sequence[Metric], options: Options) -> None:

@@ -182,7 +182,10 @@ class CatalogueTask(NamedTuple):
                 missed, ids = _find_missed(interactions, item, row[is_listed], is_counted)
                 others = np.repeat([[0], [1], [1], [1]], len(missed), axis=1)
                 kinds = np.append(kinds, [missed, *others], axis=1)
-            number, code, *values = _number_kinds(*kinds)
+            number, distinct = pd.factorize(combine(*kinds), sort=True)
+            some_row = np.empty(len(distinct), np.int64)
+            some_row[number] = np.arange(len(number))  # any row of each kind
+            code, *values = kinds[:, some_row]
             cells = [ids.take(code), *values, np.bincount(number, minlength=len(code))]
             rows.append(pd.DataFrame(dict(zip([*KEYS, "n"], cells, strict=True)), copy=False))
             n_lists.append(int(has_list.sum()))
@@ -210,12 +213,7 @@ class CatalogueTask(NamedTuple):
         tables, k = [], self.k
         catalogue: Any = self.catalogue  # it has groups
         for rows in parts:
-            rows = rows.sort_values(KEYS[1:])  # Sums depend on their order.
-            chance, n, relevant = rows["chosen"] / rows["among"], rows["n"], rows["relevant"]
-            terms = {"lists": n * chance, "hits": n * chance * relevant, "relevant": n * relevant}
-            terms["missed"] = (1 - chance) ** n
-            of_item = pd.DataFrame(terms).groupby(rows["item"], observed=True)
-            sums = of_item.sum().assign(covered=1 - of_item["missed"].prod())
+            sums = _sum_by_item(rows, k)
             position = catalogue.find(sums.index)
             sums = sums.reset_index(drop=True).reindex(position, fill_value=0).assign(items=1)
             one = sums.groupby(catalogue.group).sum()
@@ -231,38 +229,33 @@ class CatalogueTask(NamedTuple):
 
     def _measure(self, rows: pd.DataFrame, n_lists: int, n_items: int) -> list[float]:
         """Return the figures of one score, in the order of their names."""
-        k, zero_division = self.k, self.zero_division
-        code, ids = pd.factorize(rows["item"])
-        self.catalogue.find(pd.Index(ids))
-        kind, chosen, among, length, _ = _number_kinds(*rows[KEYS[1:]].to_numpy().T)
-        # Sums depend on their order. An item's rows are in that of their kinds, and `fsum` over
-        # items is exact.
-        order = np.argsort(code * len(chosen) + kind, kind="stable")
-        code, kind, n_rows = code[order], kind[order], rows["n"].to_numpy()[order]
-
-        def sum_by_item(terms: Array) -> Array:
-            return np.bincount(code, n_rows * terms[kind], len(ids))
-
-        probability = chosen / among
-        in_list = probability * np.sqrt(k / length)
-        with np.errstate(divide="ignore"):  # the logarithm of 0 if a list certainly has the item
-            missed = sum_by_item(np.log1p(-probability))
-        shares = np.sort(sum_by_item(probability))
-        total = math.fsum(shares)
-        of_kind = np.bincount(kind, n_rows, len(chosen))
-        together = math.fsum(sum_by_item(in_list) ** 2) - math.fsum(of_kind * in_list**2)
-        n_pairs = n_lists * (n_lists - 1)
+        sums, zero_division = _sum_by_item(rows, self.k), self.zero_division
+        self.catalogue.find(pd.Index(rows["item"].unique()))
+        shares = np.sort(sums["lists"])
+        total, n_pairs = math.fsum(shares), n_lists * (n_lists - 1)
         ranks = np.arange(n_items - len(shares) + 1, n_items + 1)
         parts = shares / total if total else shares
         unequal = math.fsum((2 * ranks - n_items - 1) * shares)
         most_unequal = (n_items - 1) * total
-        overlap = together / (k * n_pairs) if n_pairs else 0.0
+        together = math.fsum(sums["weight"] ** 2) - math.fsum(sums["of_itself"])
+        overlap = together / (self.k * n_pairs) if n_pairs else 0.0
         return [
-            math.fsum(-np.expm1(missed)) / n_items if n_items else zero_division,
+            math.fsum(sums["covered"]) / n_items if n_items else zero_division,
             unequal / most_unequal if most_unequal else zero_division,
             0.0 - math.fsum(parts * np.log2(parts)) if total else zero_division,
             (0.0 if overlap > 1 - 1e-12 else 1 - overlap) if n_pairs else zero_division,
         ]
+
+
+def _sum_by_item(rows: pd.DataFrame, k: int) -> pd.DataFrame:
+    """Return sums over the lists for each item; `weight` is for the overlap of lists."""
+    rows = rows.sort_values(KEYS[1:])  # Sums depend on their order.
+    chance, n, relevant = rows["chosen"] / rows["among"], rows["n"], rows["relevant"]
+    in_list = chance * np.sqrt(k / rows["length"])
+    terms = {"lists": n * chance, "hits": n * chance * relevant, "relevant": n * relevant}
+    terms |= {"weight": n * in_list, "of_itself": n * in_list**2, "missed": (1 - chance) ** n}
+    of_item = pd.DataFrame(terms).groupby(rows["item"], observed=True)
+    return of_item.sum().assign(covered=1 - of_item["missed"].prod())
 
 
 def _find_missed(
@@ -298,17 +291,7 @@ def join_shown(parts: Sequence[Shown]) -> Shown:
 class CatalogueTable(MeanTable):
     """The result of `catalogue`: a DataFrame that can be set in a paper, with its notes."""
 
-    def _say_numbers(self) -> str:
-        """Return the words for the numbers."""
-        return "values over the lists of all users"
-
-
-def _number_kinds(*columns: Array) -> list[Array]:
-    """Return the number of each row's kind, and the values of the kinds in each column."""
-    number, distinct = pd.factorize(combine(*columns), sort=True)
-    row = np.empty(len(distinct), np.int64)
-    row[number] = np.arange(len(number))  # any row of each kind
-    return [number, *(column[row] for column in columns)]
+    _numbers = "values over the lists of all users"
 
 
 def read_catalogue(items: Any, columns: Columns, by: Any = None) -> Catalogue:

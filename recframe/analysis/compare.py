@@ -10,13 +10,15 @@ import pandas as pd
 from recframe.analysis.display import WORDS, import_extra
 from recframe.analysis.intervals import (
     Counted,
+    detectable,
+    deviation_of,
     has_limits,
     mean_interval,
     spread_by,
+    student_tail,
     weigh_users,
 )
 from recframe.analysis.paper_tables import ResultTable
-from recframe.analysis.power import detectable, deviation_of
 from recframe.analysis.resampling import (
     OfDifferences,
     Resampling,
@@ -24,12 +26,7 @@ from recframe.analysis.resampling import (
     max_t_test,
     sign_flip_test,
 )
-from recframe.analysis.trusted import (
-    align_people,
-    check_regression,
-    interval_by_both,
-    subtract_people,
-)
+from recframe.analysis.trusted import align_people, interval_by_both, subtract_people
 from recframe.errors import RecframeError, as_text, check_choice, quote
 from recframe.frames.names import is_infer, is_same
 from recframe.frames.tables import plain_table
@@ -83,12 +80,6 @@ class PairedValues(NamedTuple):
     def differences(self) -> Array:
         """The difference of every user."""
         return self.values - self.base
-
-    @property
-    def is_limited(self) -> bool:
-        """Whether the metric is between 0 and 1, by its definition and users with both values."""
-        known = np.array([self.values, self.base])[:, ~np.isnan(self.differences)]
-        return has_limits(self.metric, known)
 
 
 class ScorePairs(NamedTuple):
@@ -196,10 +187,21 @@ def make_comparison(
 
 
 def trust(how: Comparison, people: pd.DataFrame | None) -> Comparison:
-    """Return how means or differences by a judge are corrected by people's values, if any."""
-    if people is not None:
-        chosen = {"interval": how.resampling.interval, "correction": how.correction}
-        check_regression(test=how.test, **chosen)
+    """Return how means or differences by a judge are corrected by people's values, if any.
+
+    Raise if a test or an interval is asked for that the regression has not.
+    """
+    for name, value, default in (
+        ("test", how.test, "permutation"),
+        ("interval", how.resampling.interval, "auto"),
+        ("correction", how.correction, "holm"),
+    ):
+        is_other = value == "max_t" if name == "correction" else value != default
+        if people is not None and is_other:
+            raise RecframeError(
+                f"trusted has a test and an interval of its own, not {name}={quote(value)}. Pass "
+                f"{name}={default!r}, the default."
+            )
     return how._replace(trusted=people)
 
 
@@ -215,8 +217,7 @@ def compare_pairs(pairs: ScorePairs, weights: pd.Series | None, how: Comparison)
     per_user, counted = weigh_users(pairs.per_user, weights, how.unit)
     pairs = pairs._replace(per_user=per_user)
     each = list(pairs.each(how.trusted))
-    compare_pair = _compare_pair if how.trusted is None else _compare_by_both
-    table = pairs.table([compare_pair(pair, counted, how) for pair in each])
+    table = pairs.table([_compare_pair(pair, counted, how) for pair in each])
     p_values = table["p_value"].to_numpy()
     if how.correction == "max_t":
         joined = [counted.join(pair.differences) for pair in each]
@@ -238,84 +239,61 @@ def compare_pairs(pairs: ScorePairs, weights: pd.Series | None, how: Comparison)
 
 
 def _compare_pair(pair: PairedValues, counted: Counted, how: Comparison) -> Row:
-    """Return the difference of one score in one metric, over the users with both values."""
-    base = np.where(np.isnan(pair.values), np.nan, pair.base)
-    differences, weights = counted.join(pair.differences)
-    if counted.units is not None:  # means of equal values differ by rounding
-        differences[np.abs(differences) < 1e-12] = 0
-    spread = spread_by(differences, weights)
-    mean, base_mean = pd.Series(spread).mean(), pd.Series(spread_by(*counted.join(base))).mean()
-    deviation = deviation_of(spread)
-    low, high, interval = mean_interval(
-        spread, pair.is_limited, how.resampling, are_differences=True
-    )
-    if how.test == "permutation":
+    """Return the difference of one score in one metric, over the users with both values.
+
+    People's values correct those of a judge, if they are known.
+    """
+    row, metric, values, base, people = pair
+    lacks, lacks_base = np.isnan(values), np.isnan(base)
+    known = np.array([values, base])[:, ~np.isnan(pair.differences)]
+    is_limited = has_limits(metric, known)
+    figures: dict[str, Any] = {}
+    last, freedom = Row(), 0
+    if people is None:
+        differences, weights = counted.join(pair.differences)
+        if counted.units is not None:  # means of equal values differ by rounding
+            differences[np.abs(differences) < 1e-12] = 0
+        spread = spread_by(differences, weights)
+        of_base = spread_by(*counted.join(np.where(lacks, np.nan, base)))
+        mean, base_mean = pd.Series(spread).mean(), pd.Series(of_base).mean()
+        deviation = deviation_of(spread)
+        low, high, interval = mean_interval(
+            spread, is_limited, how.resampling, are_differences=True
+        )
+        figures["relative"] = mean / base_mean if base_mean != 0 else np.nan
+        figures["effect"] = mean / deviation if deviation > 0 else np.nan
+        figures["detectable"] = detectable(deviation, len(spread))
+        last = {"n_users": len(spread), "interval": WORDS[interval]}
+    else:
+        both = people, pair.differences, counted, row, how.resampling
+        estimate, figures, by_people = interval_by_both(
+            *both, is_limited=is_limited, are_differences=True
+        )
+        mean, low, high = estimate.mean, figures.pop("low"), figures.pop("high")
+        freedom = estimate.freedom
+        last["interval"] = figures.pop("interval")
+        differences, weights = counted.join(by_people)
+        if mean * estimate.judge_mean < 0:
+            note(**{f"judge_of_other_order:{row}": 1})
+    if freedom:
+        p, test = 2 * student_tail(abs(mean) / estimate.error, freedom), "regression"
+    elif how.test == "permutation":
         p, test = sign_flip_test((differences * weights)[weights > 0], how.resampling)
     else:
         p, test = scipy_test(spread, how.test)
+    won = {"n_won": differences > 0, "n_tied": differences == 0, "n_lost": differences < 0}
+    undefined = lacks & ~lacks_base, ~lacks & lacks_base, lacks & lacks_base
     return {
         "difference": mean,
         "low": low,
         "high": high,
         "p_corrected": np.nan,  # known when all p-values are
         "p_value": p,
-        "relative": mean / base_mean if base_mean != 0 else np.nan,
-        "effect": mean / deviation if deviation > 0 else np.nan,
-        "detectable": detectable(deviation, len(spread)),
-        **_count_won(differences),
-        "n_users": len(spread),
-        "interval": WORDS[interval],
-        "test": WORDS[test],
-        **_count_undefined(pair),
-    }
-
-
-def _count_won(differences: Array) -> dict[str, int]:
-    """Return how many users have a higher, the same and a lower value than by the baseline."""
-    masks = {"n_won": differences > 0, "n_tied": differences == 0, "n_lost": differences < 0}
-    return {name: int(mask.sum()) for name, mask in masks.items()}
-
-
-def _count_undefined(pair: PairedValues) -> dict[str, int]:
-    """Return how many users lack a value by the score, the baseline or both."""
-    score, base = np.isnan(pair.values), np.isnan(pair.base)
-    masks = (score & ~base, ~score & base, score & base)
-    return {name: int(mask.sum()) for name, mask in zip(UNDEFINED, masks, strict=True)}
-
-
-def _compare_by_both(pair: PairedValues, counted: Counted, how: Comparison) -> Row:
-    """Return the difference of one score in one metric by a judge, corrected by people's values."""
-    estimate, figures, known = interval_by_both(
-        pair.people,
-        pair.differences,
-        counted,
-        pair.row,
-        how.resampling,
-        is_limited=pair.is_limited,
-        are_differences=True,
-    )
-    differences, weights = counted.join(known)
-    if estimate.freedom:
-        p, test = estimate.p_value(), "regression"
-    else:
-        p, test = sign_flip_test((differences * weights)[weights > 0], how.resampling)
-    if estimate.mean * estimate.judge_mean < 0:
-        note(**{f"judge_of_other_order:{pair.row}": 1})
-    return {
-        "difference": estimate.mean,
-        "low": figures.pop("low"),
-        "high": figures.pop("high"),
-        "p_corrected": np.nan,  # known when all p-values are
-        "p_value": p,
-        "n_users": figures.pop("n_users"),
-        "n_trusted": figures.pop("n_trusted"),
-        "judge_difference": figures.pop("judge_mean"),
-        "judge_bias": figures.pop("judge_bias"),
-        "worth": figures.pop("worth"),
-        **_count_won(differences),
         **figures,
+        **{name: int(mask.sum()) for name, mask in won.items()},
+        **last,
         "test": WORDS[test],
-        **_count_undefined(pair),
+        **{name: int(mask.sum()) for name, mask in zip(UNDEFINED, undefined, strict=True)},
     }
 
 

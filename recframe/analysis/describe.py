@@ -23,7 +23,6 @@ from recframe.frames.companions import (
     read_block,
     read_companions,
 )
-from recframe.frames.id_matching import UserCounts
 from recframe.frames.interactions import Interactions, find_empty_lists, read_interactions
 from recframe.frames.names import as_labels, get_column
 from recframe.frames.tables import policy_of
@@ -176,7 +175,10 @@ class Describer(NamedTuple):
             absent = count_figures(rows, options, k, judge, people, of_absent=True)
             judge.note_lost(companions.excluded)
             figures = join_figures([figures, absent])
-            of_users = _count_apart(judge.overlap.count_users())
+            _, n_of_rows, n_of_truth = judge.overlap.count_users().n_users
+            of_users = {description.ONLY_ROWS: n_of_rows, description.ONLY_TRUTH: n_of_truth}
+            for name, fact in description.NOTED_PAIRS.items():
+                of_users |= {name: facts_noted()[fact]} if facts_noted()[fact] else {}
         described = [_finish(each) | of_users for each in figures]
         labels = pd.Index(columns.scores, name="score", tupleize_cols=False)
         names = [name for name in description.list_figures(k) if name in described[0]]
@@ -186,13 +188,6 @@ class Describer(NamedTuple):
         notes = list_notes(facts_noted(), options)
         table.noted = [one.text for one in notes if one.kind in UNSEEN]
         return table.warn(Options())
-
-
-def _count_apart(counts: UserCounts) -> dict[str, int]:
-    """Return the numbers of users of rows or truth alone, and of facts that are noted."""
-    n_alone = zip((description.ONLY_ROWS, description.ONLY_TRUTH), counts.n_users[1:], strict=True)
-    noted = {name: facts_noted()[fact] for name, fact in description.NOTED_PAIRS.items()}
-    return dict(n_alone) | {name: n for name, n in noted.items() if n}
 
 
 def _finish(figures: Figures) -> dict[str, float]:

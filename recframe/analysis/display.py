@@ -5,7 +5,7 @@ import importlib
 import math
 import re
 import textwrap
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import zip_longest
@@ -98,10 +98,8 @@ def as_name(label: object, n: int = 60) -> str:
 class WideTable(pd.DataFrame):
     """A DataFrame whose text has all columns, in blocks where the display is too narrow."""
 
-    @property
-    def _constructor(self) -> Callable[..., "WideTable"]:
-        # Sorted, selected and rounded tables are displayed in the same way.
-        return type(self)
+    # Sorted, selected and rounded tables are displayed in the same way.
+    _constructor = property(lambda self: type(self))
 
     def __repr__(self) -> str:
         """Return the table as pandas prints it, with all columns, however wide."""

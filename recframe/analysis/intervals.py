@@ -1,4 +1,4 @@
-"""Intervals: confidence intervals for a mean over all users, from the users in the data.
+"""Intervals for a mean over all users, from the users in the data, and their power.
 
 `tests/benchmarks/coverage.py` measures how often they hold the mean, and
 https://github.com/recframe/recframe/blob/main/examples/guide/compare.md explains them.
@@ -26,6 +26,7 @@ SHARES = {
     "wilson": ((0, 1), "a metric whose values are all 0 or 1"),
     "tango": ((-1, 0, 1), "differences that are all -1, 0 or 1"),
 }
+POWER, ALPHA = 0.8, 0.05
 WIDENING = 1.15  # for skewness; measured: with a larger factor intervals are longer than needed
 
 
@@ -242,3 +243,30 @@ def _normal_quantile(probability: float) -> float:
     from statistics import NormalDist  # imported here to keep `import recframe` fast
 
     return NormalDist().inv_cdf(probability)
+
+
+def detectable(
+    deviation: float,
+    n_users: int,
+    power: float = POWER,
+    alpha: float = ALPHA,
+    constant: float = 0.0,
+) -> float:
+    """Return the smallest true difference that a two-sided test shows with this power.
+
+    It is the sum of the quantiles of Student's t for level and power, in standard errors. These
+    have a `constant` part, which more users do not reduce.
+    """
+    if n_users < 2 or not deviation > 0:
+        return math.nan
+    n_errors = student_bound(alpha / 2, n_users - 1) + student_bound(1 - power, n_users - 1)
+    return n_errors * math.hypot(deviation / math.sqrt(n_users), constant)
+
+
+def deviation_of(differences: Array) -> float:
+    """Return the standard deviation; NaN for fewer than two, 0 if they differ by rounding only."""
+    if len(differences) < 2:
+        return math.nan
+    differences = np.sort(differences)
+    is_equal = np.ptp(differences) <= 1e-12 * np.abs(differences[[0, -1]]).max()
+    return 0.0 if is_equal else float(differences.std(ddof=1))

@@ -65,8 +65,8 @@ def match_tables(
     read = [table.rename(columns=alike, level="metric") for table in read]
     asked = list(dict.fromkeys(alike[metric] for metric in [*(metrics or ()), *floors]))
     scores, known = ([list(table.columns.unique(level)) for table in read] for level in LEVELS)
-    shared = _find_shared(known, names, asked, is_complete=bool(metrics))
-    pairs = _pair_scores(scores, names)
+    shared, pairs = _find_shared(known, scores, names, asked)
+    shared = asked if metrics else shared
     compared = list(zip(*pairs, strict=True))
     columns = [pd.MultiIndex.from_product([of_table, shared]) for of_table in compared]
     cells = [table[of_table] for table, of_table in zip(read, columns, strict=True)]
@@ -93,36 +93,30 @@ def match_tables(
 
 
 def _find_shared(
-    known: list[list[str]], names: list[str], asked: list[str], *, is_complete: bool
-) -> list[str]:
-    """Return the metrics asked for, or all that both tables have; raise if a table lacks one."""
+    known: list[list[str]], scores: list[list[str]], names: list[str], asked: list[str]
+) -> tuple[list[str], list[tuple[str, str]]]:
+    """Return the metrics that both tables have, and the old and the new score of each pair.
+
+    A pair has equal labels, or the only score of each table. Raise if a table lacks a metric that
+    is asked for, or if tables share nothing.
+    """
     for metric in asked:
         for name, labels in zip(names, known, strict=True):
             if metric not in labels:
                 raise RecframeError(
                     f"{quote(metric)} must be in both files; {show_path(name)} has {quote(labels)}"
                 )
-    shared = asked if is_complete else [metric for metric in known[1] if metric in known[0]]
-    _check_shared("metric", shared, known, names)
-    return shared
-
-
-def _pair_scores(scores: list[list[str]], names: list[str]) -> list[tuple[str, str]]:
-    """Return the old and the new score of each pair: equal labels, or the only score of each."""
+    metrics = [metric for metric in known[1] if metric in known[0]]
     pairs = [(score, score) for score in scores[1] if score in scores[0]]
     if not pairs and len(scores[0]) == len(scores[1]) == 1:
         pairs = [(scores[0][0], scores[1][0])]
-    _check_shared("score", pairs, scores, names)
-    return pairs
-
-
-def _check_shared(level: str, shared: list[Any], labels: list[list[str]], names: list[str]) -> None:
-    """Raise if two tables share no metric or score."""
-    if not shared:
-        raise RecframeError(
-            f"{show_path(names[1])} has no {level} of {show_path(names[0])}: they have "
-            f"{quote(labels[1])} and {quote(labels[0])}"
-        )
+    for level, shared, of_tables in (("metric", metrics, known), ("score", pairs, scores)):
+        if not shared:
+            raise RecframeError(
+                f"{show_path(names[1])} has no {level} of {show_path(names[0])}: they have "
+                f"{quote(of_tables[1])} and {quote(of_tables[0])}"
+            )
+    return metrics, pairs
 
 
 def list_missing(matched: Matched, names: list[str]) -> list[str]:

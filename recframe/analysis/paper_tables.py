@@ -163,28 +163,31 @@ class MeanTable(NotedTable):
 
     def _caption(self, spread: str | None, has_best: bool) -> str:
         """Return sentences that explain the numbers, then the notes."""
-        text = self._say_numbers()
+        text = self._numbers
         if spread and "low" in self.columns:
             farther = " as ± its farther end" if spread == "±" else ""
-            text += f", with the {self._say_interval()}{farther}"
+            text += f", with the {self._interval}{farther}"
         sentences = [text]
         if self._is_difference:
-            sentences.append(f"* p < {self._alpha:g} ({self._say_test()})")
+            sentences.append(f"* p < {self._alpha:g} ({self._test})")
         if has_best:
             sentences.append(f"Bold: the best {'gain' if self._is_difference else 'mean'}")
         sentences += [one.text for one in self.notes]
         return "".join(f"{one[:1].upper()}{one[1:]}. " for one in sentences).rstrip()
 
-    def _say_interval(self) -> str:
-        """Return the words for the intervals."""
+    @property
+    def _interval(self) -> str:
+        """The words for the intervals."""
         return f"{100 - 100 * self._alpha:g}% confidence interval ({join_words(self['interval'])})"
 
-    def _say_test(self) -> str:
-        """Return the words for the p-values."""
+    @property
+    def _test(self) -> str:
+        """The words for the p-values."""
         return f"{join_words(self['test'])}, {self._corrected}"
 
-    def _say_numbers(self) -> str:
-        """Return the words for the numbers."""
+    @property
+    def _numbers(self) -> str:
+        """The words for the numbers."""
         of_curve = f"{title_of(self.columns.name)} " if "k" in self.index.names else ""
         segments = f"the users of each {join_words(self._outer)}" if self._outer else "users"
         return f"mean {of_curve}over {segments}"
@@ -215,7 +218,7 @@ class ResultTable(MeanTable):
     def explain(self) -> str:
         """Return sentences about the columns of a comparison, printed or not."""
         others = join_words(self.columns.drop(self.main_columns))
-        text = f"low, high: {self._say_interval()}. p_corrected: {self._say_test()}. "
+        text = f"low, high: {self._interval}. p_corrected: {self._test}. "
         return f"{text}Further columns: {others}."
 
     def plot(  # type: ignore[override]  # pandas' plot is an accessor
@@ -254,7 +257,7 @@ class ResultTable(MeanTable):
                 f"plot draws intervals by Matplotlib only, not backend={quote(backend)}. Pass "
                 "backend='matplotlib'."
             )
-        lines, caption = self._lines(), f"{self._say_numbers()}, {self._say_interval()}"
+        lines, caption = self._lines(), f"{self._numbers}, {self._interval}"
         if self._is_difference:
             caption += f"; filled where p < {self._alpha:g}, {self._corrected}"
         return draw_intervals(
@@ -289,8 +292,9 @@ class ResultTable(MeanTable):
             line[metric] = Cell(value, low, high, min(p, default=1) < self._alpha, bool(is_good))
         return lines
 
-    def _say_numbers(self) -> str:
-        """Return the words for the numbers and the number of users."""
+    @property
+    def _numbers(self) -> str:
+        """The words for the numbers and the number of users."""
         noun, outer = "mean", {*self._outer}
         if self._is_difference:
             only = f"{self.columns.name}".removeprefix("baseline: ")

@@ -137,19 +137,17 @@ def measure_people(
     of_rows = np.divide(n_judged, n_rows, out=np.ones(len(n_rows)), where=n_rows > 0)
     for metric in metrics:
         shares = of_rows[order, np.newaxis]
-        if metric.k is not None and _reads_first_rows(metric, options):
+        # Some metrics with a cut-off read no relevance beyond it.
+        reads_first = DEFINITIONS[metric.name].zero_without_relevant or (
+            metric.name in FIRST_HITS and options.zero_division == 0
+        )
+        if metric.k is not None and reads_first:
             shares = share_judged(interactions, options, [metric.k]).fillna(1).to_numpy()
         shares = np.where(is_listed, shares, 0.0)
         states = np.where(shares == 0, NOT_JUDGED, PARTLY_JUDGED)
         columns = make_columns(list(interactions.scores), [metric.label])
         table[columns] = np.where(shares > 1 - 1e-12, table[columns], states)
     return table
-
-
-def _reads_first_rows(metric: Metric, options: Options) -> bool:
-    """Return whether a metric with a cut-off reads no relevance beyond it."""
-    is_known = metric.name in FIRST_HITS and options.zero_division == 0
-    return is_known or DEFINITIONS[metric.name].zero_without_relevant
 
 
 def check_judged(people: pd.DataFrame) -> pd.DataFrame:

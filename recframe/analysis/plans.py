@@ -10,8 +10,14 @@ import pandas as pd
 
 from recframe.analysis.compare import PairedValues, find_pairs
 from recframe.analysis.display import WideTable
-from recframe.analysis.intervals import Counted, is_share, spread_by, weigh_users
-from recframe.analysis.power import detectable, deviation_of
+from recframe.analysis.intervals import (
+    Counted,
+    detectable,
+    deviation_of,
+    is_share,
+    spread_by,
+    weigh_users,
+)
 from recframe.analysis.trusted import mean_by_both
 from recframe.errors import RecframeError, is_number, quote
 
@@ -48,40 +54,30 @@ def plan_table(
     return table.astype({name: "Int64" for name in ("n_needed", "n_more") if name in table})
 
 
-def _plan(
-    deviation: float,
-    n_users: int,
-    target: tuple[float, float, float],
-    constant: float = 0.0,
-    most: int = MOST_USERS_NEEDED,
+def _plan_pair(
+    pair: PairedValues, counted: Counted, target: tuple[float, float, float]
 ) -> dict[str, Any]:
-    """Return the number of users needed, and the power of those at hand."""
+    """Return the number of users needed, or of those whom people must judge."""
     difference, power, alpha = target
+    differences, weights = counted.join(pair.differences)
+    n_users, constant, most = int(np.count_nonzero(weights)), 0.0, MOST_USERS_NEEDED
+    if pair.people is None:
+        n, deviation = n_users, deviation_of(spread_by(differences, weights))
+    else:
+        estimate = mean_by_both(pair.people, pair.differences, counted, pair.row)
+        n, deviation, constant = estimate.n_trusted, estimate.deviation, estimate.of_judge
+        most = n_users
     smallest = partial(detectable, deviation, power=power, alpha=alpha, constant=constant)
     needed, counts = None, range(2, most + 1)
     if deviation > 0:
         first = bisect_left(counts, True, key=lambda n: smallest(n) <= difference)
         needed = counts[first] if first < len(counts) else None
-        if needed is None and most == MOST_USERS_NEEDED:
+        if needed is None and pair.people is None:
             raise RecframeError(
                 f"difference must be one that some users could show, but is {quote(difference)}, "
                 f"where users' differences deviate by {deviation:g}"
             )
-    at_hand = {"n_users": n_users, "deviation": deviation, "detectable": smallest(n_users)}
-    return {"n_needed": needed, **at_hand}
-
-
-def _plan_pair(
-    pair: PairedValues, counted: Counted, target: tuple[float, float, float]
-) -> dict[str, Any]:
-    """Return the number of users needed, or of those whom people must judge."""
-    differences, weights = counted.join(pair.differences)
-    if pair.people is None:
-        spread = spread_by(differences, weights)
-        return _plan(deviation_of(spread), len(spread), target)
-    estimate = mean_by_both(pair.people, pair.differences, counted, pair.row)
-    n_users, n = int(np.count_nonzero(weights)), estimate.n_trusted
-    plan = _plan(estimate.deviation, n, target, estimate.of_judge, n_users)
-    needed = plan["n_needed"]
-    others = {"n_more": None if needed is None else max(needed - n, 0), "n_trusted": n}
-    return {"n_needed": needed, **others, **plan, "n_users": n_users}
+    plan: dict[str, Any] = {"n_needed": needed}
+    if pair.people is not None:
+        plan |= {"n_more": None if needed is None else max(needed - n, 0), "n_trusted": n}
+    return {**plan, "n_users": n_users, "deviation": deviation, "detectable": smallest(n)}

@@ -72,27 +72,19 @@ class Conventions(NamedTuple):
             table = self.collect(self.answer(changes).mean(labels))
         return table.set_index("score") if "score" in table else table
 
-    def spell(self, label: str, changes: Changes) -> str:
-        """Return the call that gives the means."""
-        arguments = ", ".join(spell_arguments(list_changed(self.options) | changes))
-        return f"{self.call}({arguments})".removesuffix("()") + f".mean({label!r})"
-
-    def read_relevance(self) -> pd.Series | None:
-        """Return the column of relevance, None if every pair of truth is relevant."""
-        columns, read = self.columns, self.read_values
-        if self.options.has_truth:
-            truth = load_frame("truth", self.options.truth, self.options)
-            columns = find_companion_columns("truth", truth, columns, self.options)
-            read = partial(get_column, truth)
-        return None if columns.relevant is None else read(columns.relevant)
-
     def find_open(self, metric: Metric) -> dict[str, list[Any]]:
         """Return the values of each option that may change a metric.
 
         The first is the default, or answers a refusal. Options that the accessor was called with
         are left out, as they stay.
         """
-        relevance, fixed = self.read_relevance(), list_changed(self.options)
+        columns, read, fixed = self.columns, self.read_values, list_changed(self.options)
+        if self.options.has_truth:
+            truth = load_frame("truth", self.options.truth, self.options)
+            columns = find_companion_columns("truth", truth, columns, self.options)
+            read = partial(get_column, truth)
+        # Every pair of truth is relevant if no column says otherwise.
+        relevance = None if columns.relevant is None else read(columns.relevant)
         first = Changes(ties="expected", zero_division=np.nan)
         if self.options.has_truth and metric.k is not None:
             first["short"] = "raise"  # A user of truth may have no row, which is not refused.
@@ -145,7 +137,9 @@ class Conventions(NamedTuple):
                 with suppress(RecframeError):
                     check_like([metric], vars(self.options) | change)
                     label, arguments = metric.label, spell_arguments(passed)
-                    texts = " ".join([label, *arguments]), self.spell(label, passed)
+                    of_call = ", ".join(spell_arguments(list_changed(self.options) | passed))
+                    call = f"{self.call}({of_call})".removesuffix("()") + f".mean({label!r})"
+                    texts = " ".join([label, *arguments]), call
                     library = like if has_figure(like, metric) else ""
                     key = metric != metrics[0], len(passed), *texts, library
                     trials[key] = means(change)[label]

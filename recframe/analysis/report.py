@@ -19,10 +19,9 @@ import pandas as pd
 from recframe.analysis.compare import ScorePairs, compare_pairs, find_pairs, make_comparison
 from recframe.analysis.description import ONLY_ROWS, ONLY_TRUTH, Description
 from recframe.analysis.display import Inspection, as_name, as_number, import_extra
-from recframe.analysis.intervals import find_sign
+from recframe.analysis.intervals import ALPHA, find_sign
 from recframe.analysis.overview import Overview
 from recframe.analysis.pictures import Axis, find_axis, find_axis_of_k
-from recframe.analysis.power import ALPHA
 from recframe.analysis.summary import summary_table
 from recframe.errors import RecframeError, as_text, quote, show_path
 from recframe.frames.names import plain_name

@@ -12,7 +12,7 @@ from recframe.analysis.display import WORDS
 from recframe.analysis.intervals import has_limits, mean_interval, spread_by, weigh_users
 from recframe.analysis.paper_tables import MeanTable, ResultTable
 from recframe.analysis.pictures import draw_curves
-from recframe.analysis.trusted import align_people, interval_by_both, note_places
+from recframe.analysis.trusted import align_people, interval_by_both
 from recframe.errors import RecframeError, as_text, quote
 from recframe.frames.duplicates import find_repeated
 from recframe.frames.interactions import Interactions
@@ -273,7 +273,11 @@ def summary_table(
         rows.append({**row, "n_undefined": len(values) - len(known)})
     table = ResultTable(rows, per_user.columns)
     if people is not None:
-        note_places(table["mean"], table["judge_mean"])
+        # The metrics in which the judge puts models in another order.
+        places = table[["mean", "judge_mean"]].groupby(level="metric").rank()
+        differ = places["mean"].notna() & (places["mean"] != places["judge_mean"])
+        for metric in table.index[differ].unique("metric"):
+            note(**{f"judge_of_other_order:{as_text(metric)}": 1})
     if not table["n_undefined"].any():
         table = table.drop(columns="n_undefined")
     table.attrs = {"confidence": how.resampling.confidence}

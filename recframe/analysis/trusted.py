@@ -21,10 +21,9 @@ from recframe.analysis.intervals import (
     mean_interval,
     spread_by,
     student_bound,
-    student_tail,
 )
 from recframe.analysis.resampling import Resampling
-from recframe.errors import RecframeError, as_text, count_of, prefix_errors, quote
+from recframe.errors import RecframeError, count_of, prefix_errors, quote
 from recframe.frames.user_values import check_per_user, find_rows_of_users
 from recframe.kernel.threads import Array
 from recframe.metrics.names import find_alike
@@ -61,10 +60,6 @@ class Estimate(NamedTuple):
     freedom: int = 0
     deviation: float = math.nan
     of_judge: float = 0.0
-
-    def p_value(self) -> float:
-        """Return the two-sided p-value of a mean of 0."""
-        return 2 * student_tail(abs(self.mean) / self.error, self.freedom)
 
 
 def mean_by_both(people: Array, judge: Array, counted: Counted, row: str) -> Estimate:
@@ -163,30 +158,12 @@ def interval_by_both(
         "high": high,
         "n_users": int(np.count_nonzero(counted.join(judge)[1])),
         "n_trusted": estimate.n_trusted,
-        "judge_mean": estimate.judge_mean,
+        "judge_difference" if are_differences else "judge_mean": estimate.judge_mean,
         "judge_bias": estimate.judge_mean - estimate.mean,
         "worth": round(min(estimate.worth, 1e15)),
         "interval": WORDS[name],
     }
     return estimate, figures, known
-
-
-def note_places(means: pd.Series, judge_means: pd.Series) -> None:
-    """Note the metrics in which the judge puts models in another order than people and judge."""
-    both, judge = (one.groupby(level="metric").rank() for one in (means, judge_means))
-    for metric in both[both.notna() & (both != judge)].index.unique("metric"):
-        note(**{f"judge_of_other_order:{as_text(metric)}": 1})
-
-
-def check_regression(**arguments: Any) -> None:
-    """Raise if an argument asks for a test or an interval that the regression has not."""
-    for name, value in arguments.items():
-        default = {"test": "permutation", "interval": "auto", "correction": "holm"}[name]
-        if value == "max_t" if name == "correction" else value != default:
-            raise RecframeError(
-                f"trusted has a test and an interval of its own, not {name}={quote(value)}. Pass "
-                f"{name}={default!r}, the default."
-            )
 
 
 def read_people(trusted: Any, columns: pd.MultiIndex) -> pd.DataFrame:

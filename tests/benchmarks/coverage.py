@@ -11,8 +11,7 @@ from functools import partial
 import numpy as np
 
 from recframe.analysis.compare import correct, scipy_test
-from recframe.analysis.intervals import has_limits, mean_interval, spread_by
-from recframe.analysis.power import detectable
+from recframe.analysis.intervals import detectable, has_limits, mean_interval, spread_by
 from recframe.analysis.resampling import Resampling, max_t_test, sign_flip_test
 
 SIZES = (20, 50, 200, 1_000)
