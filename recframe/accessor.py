@@ -20,12 +20,7 @@ from recframe.frames.list_frames import find_lists, make_companion_rows
 from recframe.frames.names import as_labels, get_column
 from recframe.frames.seen_rows import take_users
 from recframe.frames.tables import Make
-<<<<<<< ours
-from recframe.methods import RankingMethods
-=======
-from recframe.frames.truth import judge_frame
 from recframe.methods import RankingMethods, public_method
->>>>>>> theirs
 from recframe.options import DEFAULTS, OptionArguments, Options, spell_options
 from recframe.other_tables import (
     LOADED,

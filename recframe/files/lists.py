@@ -123,7 +123,7 @@ def find_list_rows(
     if is_infer(passed):
         names, attrs = _infer_lists(sources[0], schema, sep, memory)
     else:
-        names, attrs = as_labels(passed), {}
+        names, attrs = list[Any](as_labels(passed)), {}
     for name in names:
         kind = plain_type(schema.field(name).type) if name in schema.names else None
         is_text = kind is not None and (sep is not None or pa.types.is_string(kind))

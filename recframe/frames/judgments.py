@@ -46,12 +46,7 @@ from recframe.frames.names import (
     shown,
 )
 from recframe.frames.splits import OF_FILES, check_splits, split_files
-<<<<<<< ours
-from recframe.frames.words import is_of_row, is_time
-=======
 from recframe.frames.words import has_word, is_of_row
-from recframe.kernel.grouping import SortedPairs
->>>>>>> theirs
 from recframe.kernel.threads import Array
 from recframe.options import Duplicates, Options
 from recframe.other_tables import advise_reader

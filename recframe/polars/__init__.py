@@ -20,18 +20,8 @@ from recframe.frames.columns import Columns, find_columns
 from recframe.frames.companions import judge_frame, read_judged
 from recframe.frames.names import get_column
 from recframe.frames.seen_rows import MOST_SEEN, take_users
-<<<<<<< ours
-from recframe.frames.tables import (
-    Make,
-    MakeTable,
-    tidy_columns,
-)
-from recframe.methods import RankingMethods
-=======
 from recframe.frames.tables import Make, MakeTable, tidy_table
-from recframe.frames.truth import judge_frame
 from recframe.methods import RankingMethods, public_method
->>>>>>> theirs
 from recframe.metrics.names import Metric
 from recframe.options import Options
 from recframe.other_tables import TruthLike, read_frame
