@@ -2,6 +2,8 @@
 
 import operator
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from functools import reduce
 from numbers import Number
@@ -19,6 +21,7 @@ from recframe.errors import (
     is_number,
     quote,
     shorten,
+    show_path,
 )
 from recframe.files.source_files import (
     ARE_NUMBERS,
@@ -41,6 +44,9 @@ COMPARISONS = {
 OPERATORS = (*COMPARISONS, "in", "not in")
 ROUNDINGS = {"<": ROUND_CEILING, ">=": ROUND_CEILING, ">": ROUND_FLOOR, "<=": ROUND_FLOOR}
 MOST_DIGITS = {128: 38, 256: 76}  # the digits of decimals by their bits
+# A date or a moment as in ISO 8601, and other texts with digits whose order is that of their times.
+DATE = re.compile(r"\d{4}-\d\d-\d\d([T ].*?(?P<zone>Z|[+-]\d\d:?\d\d)?)?")
+SORTABLE = re.compile(r"\d{4}-(W?\d\d|Q\d)|\d\d(:\d\d)+")
 VIEWS = (pa.lib.Type_STRING_VIEW, pa.lib.Type_BINARY_VIEW)  # Arrow compares none of these.
 LIST_TYPES = (list, tuple, set, frozenset)
 FILTERS_REQUIREMENT = (
@@ -119,16 +125,32 @@ def _make_term(name: str, sign: str, value: Any, schema: pa.Schema) -> pc.Expres
     kind = plain_type(found)
     field = pc.field(name) if found.id not in VIEWS else pc.field(name).cast(kind)
     if sign in COMPARISONS:
-        is_number = type(value) is Written and re.fullmatch(r"[-+]?[\d.]+(e[-+]?\d+)?", value)
-        if is_number and sign.strip("=!") and pa.types.is_string(kind):
-            raise RecframeError(
-                f"filters: {quote(name)} {sign} compares text, in which '10' is below '9', not "
-                f"the number {value}. Write numbers in the files, or {value!r} in quotes."
-            )
-        return COMPARISONS[sign](field, _scalar(name, value, kind, sign))
+        scalar = _scalar(name, value, kind, sign)
+        if pa.types.is_string(kind) and scalar.is_valid and sign.strip("=!"):
+            scalar = _find_place(name, value, sign)
+            field = field.cast(scalar.type)
+        return COMPARISONS[sign](field, scalar)
     values = [_scalar(name, one, kind, sign).as_py() for one in value]
     is_in = field.isin(pa.array(values, kind))
     return is_in if sign == "in" else ~is_in & field.is_valid()
+
+
+def _find_place(name: str, value: str, sign: str) -> pa.Scalar:
+    """Return the value that texts are ordered by, a time if it is a date; refuse other numbers."""
+    if date := DATE.fullmatch(value):
+        try:
+            return pa.scalar(str(value)).cast(pa.timestamp("us", "UTC" if date["zone"] else None))
+        except pa.ArrowInvalid as error:
+            raise RecframeError(f"filters: {quote(name)}: {value} is no date") from error
+    is_text = type(value) is not Written and value.isdecimal()
+    if is_text or SORTABLE.fullmatch(value) or not re.search(r"\d", value):
+        return pa.scalar(str(value))
+    remedy = f", or {str(value)!r} in quotes" if value.isdecimal() else ""
+    raise RecframeError(
+        f"filters: {quote(name)} {sign} compares text, in which '10' is below '9', and cannot "
+        f"order {value}. Write numbers, or dates such as 2026-11-01, in the files{remedy}; == and "
+        "in compare text too."
+    )
 
 
 def _scalar(name: str, value: Any, kind: pa.DataType, sign: str) -> pa.Scalar:
@@ -222,7 +244,8 @@ def _leave_out(
         for number, file in enumerate(sources)
     ]
     dataset = ds.FileSystemDataset(fragments, schema, known, here)
-    return [sources[int(one.path)] for one in dataset.get_fragments(filter=expression)]
+    with _comparing("the name of a folder"):
+        return [sources[int(one.path)] for one in dataset.get_fragments(filter=expression)]
 
 
 def find_row_groups(source: SourceFile, schema: pa.Schema, footer: bytes) -> list[int]:
@@ -245,6 +268,18 @@ def _guarantee(partitions: PartitionValues) -> pc.Expression:
     return reduce(operator.and_, terms, pc.scalar(True))
 
 
+@contextmanager
+def _comparing(where: str) -> Iterator[None]:
+    """Refuse texts that are compared with a date and are no dates."""
+    try:
+        yield
+    except pa.ArrowInvalid as error:
+        raise RecframeError(
+            f"filters: text is compared with a date as times, but not so in {where}: "
+            f"{shorten(first_line(error))}. Write all dates in one form, such as 2026-11-01."
+        ) from error
+
+
 def filter_rows(batch: pa.RecordBatch, source: SourceFile) -> pa.RecordBatch:
     """Return the rows of a file that match its condition."""
     values, n_rows = source.partitions, batch.num_rows
@@ -253,5 +288,6 @@ def filter_rows(batch: pa.RecordBatch, source: SourceFile) -> pa.RecordBatch:
         for name in source.condition_columns
     }
     row = "#".join(["", *columns])  # No column has this name. Arrow may reorder rows.
-    table = pa.table({**columns, row: np.arange(n_rows)}).filter(source.condition)
+    with _comparing(show_path(source.path)):
+        table = pa.table({**columns, row: np.arange(n_rows)}).filter(source.condition)
     return batch if len(table) == n_rows else batch.take(pa.array(np.sort(table[row].to_numpy())))
