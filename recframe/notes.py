@@ -15,7 +15,13 @@ from typing import Any, NamedTuple
 
 from recframe.errors import RecframeWarning, count_of
 
-MISTAKES = ("cut", "all_relevant", "written_differently", "ranks")  # these kinds are warnings too
+MISTAKES = (  # these kinds are warnings too
+    "cut",
+    "all_relevant",
+    "written_differently",
+    "exclude_written_differently",
+    "ranks",
+)
 # Sentences compare other numbers with these.
 DENOMINATORS = {"rows_read", "rows_looked_up", "relevant_pairs", "users"}
 SEEN = {"ranked_rows_relevant", "ranked_rows_not_relevant"}  # a note follows if only one is above 0
@@ -178,6 +184,10 @@ KINDS: dict[str, tuple[str, str | Callable[[Facts, Any], str]]] = {
     "written_differently": (
         "truth_pairs_written_differently",
         "{:,} of the pairs of truth would match the frame " + ALIKE,
+    ),
+    "exclude_written_differently": (
+        "exclude_pairs_written_differently",
+        "{:,} of the pairs of exclude would match the frame " + ALIKE,
     ),
     "ranks": ("ranks users", say_ranks),
     "tied": (

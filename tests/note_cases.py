@@ -66,6 +66,12 @@ MISTAKES = {
     "cut": (WHOLE, {"short": "pad"}, ["recall@3"], CUT),
     "all_relevant": (RELEVANT, {}, ["precision@1"], "every ranked row is relevant, so precision"),
     "written_differently": (WRITTEN, {"truth": ALIKE, "population": "all"}, ["recall@1"], NEAR),
+    "exclude_written_differently": (
+        WRITTEN,
+        {"truth": WRITTEN[["user", "item"]][:3], "exclude": ALIKE[:2], "population": "rows"},
+        ["recall@1"],
+        "1 of the pairs of exclude would match the frame",
+    ),
 }
 FACTS = {
     "none_relevant": (NOTHING, {}, ["precision@1"], "no ranked row is relevant; check relevant"),

@@ -394,6 +394,28 @@ def test_ids_told_apart_by_case():
     assert [] == warnings_of(lambda: frame.rec(truth=truth).mean("recall@1"))
 
 
+TWO_SPELLINGS = pd.DataFrame(
+    {"user": ["ann", "ann", "bob", "bob"], "item": ["x", "y", "X", "Y"], "score": [2, 1, 2, 1]}
+)
+
+
+@pytest.mark.parametrize("engine", ["frame", "Polars", "files", "parted"])
+def test_a_frame_that_writes_an_id_in_two_ways(engine, tmp_path):
+    """Each user's rows are compared with truth as that user has them."""
+    truth = pd.DataFrame({"user": ["ann", "bob"], "item": ["x", "x"]})
+    rec = make_written(tmp_path, TWO_SPELLINGS)[engine](truth=truth)
+    with pytest.warns(RecframeWarning, match="1 of the pairs of truth would match the frame"):
+        rec.evaluate("recall@1")
+
+
+def test_ids_of_exclude_in_another_unicode_form():
+    """Ids of exclude that differ from those of the frame in their Unicode form alone are noted."""
+    frame = TWO_SPELLINGS.assign(item=["caf\u00e9", "tea", "caf\u00e9", "tea"])
+    seen = pd.DataFrame({"user": ["ann", "bob"], "item": ["cafe\u0301", "tea"]})
+    with pytest.warns(RecframeWarning, match="1 of the pairs of exclude would match the frame"):
+        frame.assign(relevant=[1, 0, 1, 0]).rec(exclude=seen).evaluate("recall@1")
+
+
 @pytest.mark.parametrize("engine", ["frame", "files", "parted", "Dask"])
 def test_figures_of_notes(engine, tmp_path):
     """`describe` has the numbers of the notes and explains them."""

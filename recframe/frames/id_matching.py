@@ -96,18 +96,23 @@ class Overlap:
         self._check_positions(users, item, attrs)
         position = match(pairs.users.ids, users.ids, "user", self.other)
         item_position = match(pairs.item.ids, item.ids, "item", self.other)
-        is_shared, user = item_position >= 0, position[pairs.users.groups.codes]
+        user = position[pairs.users.groups.codes]
         matches = Matches(user, *rows.match(user, item_position[pairs.item.codes]))
         # Usually a pair matches. If none does, only ids that are in a row may count.
         are_common = len(matches.row) > 0 or bool(np.isin(item_position, item.codes).any())
         unknown = pd.Index([]) if are_common else item.distinct()[:N_EXAMPLES]
         self.note(users.ids, Items(are_common, unknown), position)
-        if is_noting(mistakes=True) and self.other == "truth":
-            near = np.full(len(item_position), -1)
-            near[~is_shared] = _match_near(pairs.item.ids[~is_shared], item.ids)
+        if is_noting(mistakes=True):
+            near = _match_near(pairs.item.ids, item.ids)
+            if (near >= 0).any():
+                first = _match_near(item.ids, item.ids)
+                if (first < np.arange(len(first))).any():  # The frame has two spellings of an id.
+                    rows = SortedPairs(users.groups, first[item.codes])
+                else:
+                    near = np.where(item_position < 0, near, -1)
             if (near >= 0).any():  # These pairs would have a row if their items were written alike.
-                pair, _ = rows.match(user, near[pairs.item.codes])
-                note(truth_pairs_written_differently=len(np.unique(pair)))
+                n_near = _count_near(matches, *rows.match(user, near[pairs.item.codes]), item)
+                note(**{f"{self.other}_pairs_written_differently": n_near})
         return matches
 
     def _check_positions(self, users: Users, item: Ids, attrs: Mapping[Any, Any]) -> None:
@@ -242,15 +247,21 @@ class Pairs(NamedTuple):
 
 
 def _match_near(ids: pd.Index[Any], among: pd.Index[Any]) -> Array:
-    """Return the position of each simplified id among the other simplified ids, -1 for none.
-
-    If two of the other ids are equal once simplified, their difference is no mistake, and no id
-    matches.
-    """
+    """Return the first position of each simplified id among the other simplified ids, or -1."""
     text, others = _simplify_ids(ids), _simplify_ids(among)
-    if text is None or others is None or len(others.unique()) < len(others):
+    if text is None or others is None:
         return np.full(len(ids), -1)
     return np.asarray(pc.index_in(text, value_set=others).fill_null(-1))
+
+
+def _count_near(matches: Matches, pair: Array, row: Array, item: Ids) -> int:
+    """Return how many pairs without a row have these rows of an item that is written otherwise.
+
+    A user who has an item in several spellings tells them apart.
+    """
+    items = pd.Series(item.codes[row]).groupby(pair)
+    pairs = items.min()[items.min() == items.max()].index
+    return len(pairs.difference(pd.Index(matches.pair)))
 
 
 def _simplify_ids(ids: pd.Index[Any]) -> pa.Array | None:
@@ -260,7 +271,7 @@ def _simplify_ids(ids: pd.Index[Any]) -> pa.Array | None:
 
 
 def simplify_text(text: pa.Array) -> pa.Array:
-    """Return text in lower case, without spaces at the ends, zeros at the front, .0 at the end.
+    """Return text in lower case and one Unicode form, without outer spaces, leading zeros, and .0.
 
     If only simplified ids are equal, they were probably written differently by mistake. Users with
     such ids meet in one block of files, and in one partition of Spark, where a note names them.
@@ -268,7 +279,8 @@ def simplify_text(text: pa.Array) -> pa.Array:
     simple = pc.ascii_lower(pc.ascii_ltrim(pc.ascii_trim_whitespace(text), "0"))
     is_ascii = pc.string_is_ascii(text)
     if is_ascii.false_count:
-        others = pc.utf8_ltrim(pc.utf8_lower(pc.utf8_trim_whitespace(text)), "0")
+        others = pc.utf8_trim_whitespace(pc.utf8_normalize(text, form="NFKC"))
+        others = pc.utf8_ltrim(pc.utf8_lower(others), "0")
         simple = pc.if_else(is_ascii, simple, others)
     is_float = pc.ends_with(simple, ".0")  # Numbers are written so next to nulls.
     if is_float.true_count:

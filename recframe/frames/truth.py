@@ -79,8 +79,10 @@ class Judge:
         (users, item), relevant = self.judgments.pairs, self.judgments.relevant
         if excluded is not None and is_noting():
             rows = SortedPairs(users.groups, item.codes)
-            overlap = Overlap(excluded.users.ids, excluded.item.ids, "exclude")
-            found = overlap.find(excluded, users, item, rows, {}).row
+            user = match(excluded.users.ids, users.ids, "user", "exclude")
+            position = match(excluded.item.ids, item.ids, "item", "exclude")
+            codes = user[excluded.users.groups.codes], position[excluded.item.codes]
+            _, found = rows.match(*codes)
             n_lost = np.count_nonzero(relevant[np.unique(found)])
             n_relevant = int(np.count_nonzero(relevant))
             note(relevant_pairs_excluded=int(n_lost), relevant_pairs=n_relevant)
