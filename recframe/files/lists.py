@@ -148,7 +148,7 @@ def find_list_rows(
 
 def _infer_lists(
     source: SourceFile, schema: pa.Schema, sep: str | None, memory: int
-) -> tuple[Sequence[str], dict[str, Any]]:
+) -> tuple[Sequence[Any], dict[str, Any]]:
     """Return the columns of lists that become rows, and those that the caller is asked about."""
     types = {one.name: plain_type(one.type) for one in schema}
     if any(map(is_list_type, types.values())):

@@ -156,8 +156,9 @@ def read_list_rows(
             lists[label] = join_chunks(pa.array(column.array))
             continue
         where, cells = name or f"items={quote(label)}", column.tolist()
-        is_text = not name and any(isinstance(cell, str) for cell in cells[:N_CELLS_SEEN])
-        if sep is not None and not is_text and cells:
+        n_texts = sum(isinstance(cell, str) for cell in cells)
+        is_text = not name and 0 < n_texts == len(cells) - column.isna().sum()
+        if sep is not None and n_texts == 0 and cells:
             raise RecframeError(
                 f"sep={quote(sep)} is for lists that are text, not {type(cells[0])} in "
                 f"{quote(label)}. Leave it out."

@@ -214,12 +214,17 @@ def test_as_lists_in_a_dict():
             make([[7], 5]),
             r"sequence, best first, but are <class 'int'> \(user 'bob'\). Pass \[item\]",
         ),
+        (make([[7], "5"]), r"best first, but are <class 'str'> \(user 'bob'\). Pass \[item\]"),
         (
             make([[7], np.ma.masked_array([5], [1])]),
             "items='recommendations': items of user 'bob' must not be masked, but has 1 masked",
         ),
         (
             pd.DataFrame({"user": [1, 1], "items": [[7], [5]]}),
+            r"lists: user='user' must differ, but has 1 repeated \(such as 1\)",
+        ),
+        (
+            pa.table({"user": [1, 1], "items": [[7], [5]]}),
             r"lists: user='user' must differ, but has 1 repeated \(such as 1\)",
         ),
         (pd.DataFrame({"user": [None], "items": [[7]]}), "user='user' must not have a null user"),

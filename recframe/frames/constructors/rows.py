@@ -108,7 +108,7 @@ def read_axis(
 
 def tells_apart(column: pd.Series, ids: pd.Index[Any]) -> bool:
     """Return whether a column of few values has a different one in each list of a user."""
-    with suppress(TypeError):  # Cells may be unhashable.
+    with suppress(TypeError, NotImplementedError):  # Cells may be lists, of Python or of Arrow.
         is_again = pd.DataFrame({"id": pd.factorize(ids)[0], "value": column.array}).duplicated()
         return 2 * column.nunique() <= len(column) and not is_again.any()
     return False
