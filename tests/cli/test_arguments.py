@@ -112,6 +112,14 @@ def test_several_metrics_in_any_order(words, tmp_path, monkeypatch, capsys):
     assert TABLE == capsys.readouterr().out
 
 
+def test_a_library_settles_each_metric(runs, capsys):
+    """A metric with two definitions may stand after another one, for --like to settle."""
+    words = ["--like", "ranx", "--format", "csv", "run.parquet"]
+
+    assert 0 == main(["evaluate", "--metric", "recall@1", "map@1", *words])
+    assert "score,recall@1,average_precision@1" in capsys.readouterr().out
+
+
 def test_a_path_after_a_metric(runs, capsys):
     """A word after --metric that names no metric is a path; a folder named like one needs "./"."""
     Path("runs").rename("auc")
