@@ -26,7 +26,7 @@ FRAGMENT = re.compile(
     re.IGNORECASE,
 )
 IDLE = re.compile(r"\b(what|that of|those of|of which|of whom|whatever)\b", re.IGNORECASE)
-MOST_SHARED_NAMES = 5
+MOST_SHARED_NAMES = 4
 
 
 def list_comments(path):
@@ -112,11 +112,11 @@ ONE = ROWS.drop(columns="b_score")
 TRUTH = ROWS.loc[ROWS["relevant"], ["user", "item"]]
 # The files and functions of the package that a call goes through.
 ROADS = {
-    "recall": (lambda path: ONE.rec.recall(k=4), 29, 141),
-    "ndcg": (lambda path: ONE.rec.mean("ndcg@4"), 30, 160),
-    "compare": (lambda path: ROWS.rec.compare("recall@4"), 35, 181),
-    "truth": (lambda path: ONE.drop(columns="relevant").rec(truth=TRUTH).recall(k=4), 35, 200),
-    "a file": (lambda path: main(["evaluate", path, "-m", "recall@4", "-q"]), 53, 322),
+    "recall": (lambda path: ONE.rec.recall(k=4), 27, 131),
+    "ndcg": (lambda path: ONE.rec.mean("ndcg@4"), 28, 150),
+    "compare": (lambda path: ROWS.rec.compare("recall@4"), 33, 171),
+    "truth": (lambda path: ONE.drop(columns="relevant").rec(truth=TRUTH).recall(k=4), 35, 190),
+    "a file": (lambda path: main(["evaluate", path, "-m", "recall@4", "-q"]), 51, 311),
 }
 
 

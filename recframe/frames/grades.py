@@ -65,9 +65,12 @@ def check_no_grades(truth: pd.DataFrame, columns: Columns, of_rows: Columns) -> 
 
 def list_numbers(truth: pd.DataFrame, columns: Columns) -> list[Hashable]:
     """Return the columns without a role that hold numbers, so that they may be relevance."""
-    others = [one for one in list_labels(truth, columns.labels) if not _is_other(truth, one)]
-    others = [one for one in others if not is_id_without_outcome(one)]
-    return [one for one in others if is_numeric_dtype(get_column(truth, one).dtype)]
+    return [
+        label
+        for label in list_labels(truth, columns.labels)
+        if not (_is_other(truth, label) or is_id_without_outcome(label))
+        and is_numeric_dtype(get_column(truth, label).dtype)
+    ]
 
 
 def _is_other(truth: pd.DataFrame, label: Hashable) -> bool:

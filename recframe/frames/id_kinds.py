@@ -73,7 +73,7 @@ def check_ids(ids: pd.Index[Any], column: pd.Series, role: str) -> None:
         is_one = infer_dtype(column) in KIND_OF_SEVERAL
         kinds = kinds if is_one else group_by_kind(pd.Index(column))
     try:
-        compare(ids)
+        check_equality(ids)
     except ID_ERRORS as error:
         raise RecframeError(
             f"{named} must be comparable, but include {quote(ids[0])}, which raises "
@@ -207,7 +207,7 @@ def _simplify(id_: Any, differences: Sequence[Difference]) -> Any:
     return id_
 
 
-def compare(ids: pd.Index[Any]) -> None:
+def check_equality(ids: pd.Index[Any]) -> None:
     """Raise if objects cannot be compared, because ids must be comparable as well as hashable."""
     if ids.dtype == object and infer_dtype(ids) not in ("string", "bytes"):
         distinct = ids.to_numpy()

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_bool_dtype
 
 from recframe.errors import Choice, RecframeError, quote
 from recframe.kernel.threads import Array
@@ -46,7 +47,7 @@ def missing_error(
     return null_error(f"score={quote(score.name)}:", nulls, remedy, what, {"missing": "unranked"})
 
 
-def numbers_error(column: pd.Series, role: str, *, is_bool: bool) -> RecframeError:
+def numbers_error(column: pd.Series, role: str) -> RecframeError:
     """Return the refusal of a column that must hold numbers, with a call that makes numbers."""
     required = "boolean, 0/1 or numbers" if role == "relevant" else "numbers"
     found, remedy = f"dtype {column.dtype}", ""
@@ -54,7 +55,7 @@ def numbers_error(column: pd.Series, role: str, *, is_bool: bool) -> RecframeErr
         example = next((one for one in column if not _means_number(one)), column.iloc[0])
         found += f" (such as {quote(example)})"
         label = f"df[{quote(column.name)}]"
-        if not is_bool:
+        if not is_bool_dtype(column.dtype):
             remedy = f". Convert it, for example with pd.to_numeric({label})."
         if isinstance(example, str) and not _means_number(example):
             call = f"pd.to_numeric({label}, errors='coerce'), which makes nulls of such text"

@@ -276,9 +276,7 @@ def read_numbers(column: pd.Series, role: str) -> Array:
     is_bool = is_bool_dtype(dtype)
     is_number = is_numeric_dtype(dtype) and dtype.kind != "c"
     if not (may_be_bool if is_bool else is_number):
-        raise numbers_error(column, role, is_bool=is_bool)
-    if isinstance(dtype, np.dtype):
-        return column.to_numpy(dtype.newbyteorder("="))
+        raise numbers_error(column, role)
     return column.to_numpy(getattr(dtype, "numpy_dtype", None))
 
 

@@ -468,7 +468,7 @@ def test_readers_end_with_an_error(route, tmp_path, monkeypatch):
 
     monkeypatch.setattr(blocks, "read_batches", note)
     monkeypatch.setattr(blocks.Spill, "add", fail)
-    monkeypatch.setattr("recframe.frames.companions.judge_block", fail)
+    monkeypatch.setattr("recframe.frames.companions.read_block", fail)
     rec = recframe.scan(tmp_path / "rows.parquet", memory=100_000)(short="pad")
     assert route in repr(rec)
     with pytest.raises(KeyError, match="made by the test") as error:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from pandas.api.types import infer_dtype, is_list_like, is_object_dtype
 
 from recframe.errors import RecframeError, count_of, quote, shorten
-from recframe.frames.id_kinds import ID_ERRORS, compare
+from recframe.frames.id_kinds import ID_ERRORS, check_equality
 from recframe.frames.ids import check_dtype, encode
 from recframe.frames.list_columns import ListRows
 from recframe.frames.values import NUMBER_OBJECTS, read_objects
@@ -41,7 +41,7 @@ def as_ids(name: str, values: Any) -> pd.Index[Any]:
         ids: pd.Index[Any] = pd.Index(values, tupleize_cols=False).to_flat_index()
         check_dtype(ids.rename(name), name)
         if is_object_dtype(ids.dtype):
-            compare(pd.Index(pd.factorize(ids)[1], dtype=object))
+            check_equality(pd.Index(pd.factorize(ids)[1], dtype=object))
     except ID_ERRORS as error:
         raise RecframeError(
             f"{name} must be hashable ids, but are not: {shorten(str(error))}"
