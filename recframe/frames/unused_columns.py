@@ -238,18 +238,10 @@ def _check_models(seen: SeenRows, column: SeenColumn, *, is_of_item: bool) -> No
     shape = seen.n_users, len(column.distinct)
     n_rows = np.bincount(column.cells, column.counts, shape[0] * shape[1]).reshape(shape)
     if (n_rows == n_rows[:, :1]).all():
-<<<<<<< ours
-        truth: Any = options.truth  # Values are compared in a frame only.
-        is_in_truth = label in list_truth_labels(options)
-        if isinstance(truth, pd.DataFrame):
-            is_in_truth = has_some(truth, label, column.distinct)
-        if is_in_truth:
-=======
         truth = options.truth
         if label in list_truth_labels(options) and (
             not isinstance(truth, pd.DataFrame) or has_some(truth, label, column.distinct)
         ):
->>>>>>> theirs
             reason = f"the column {quote(label)} has equally many rows of each user in each value"
             raise _lists_error(label, seen.columns, f"{reason}, and truth has this column too")
         raise _models_error(label, seen.columns, column.distinct)
