@@ -202,7 +202,7 @@ class Delimited:
                     csv.ConvertOptions(
                         column_types=dict.fromkeys([*names, *texts], pa.string()),
                         include_columns=list(dict.fromkeys(names)),
-                        null_values=[*csv.ConvertOptions().null_values, *PANDAS_NULLS],
+                        null_values=list_null_texts(),
                         strings_can_be_null=True,
                     ),
                 )
@@ -215,6 +215,13 @@ class Delimited:
             if TOO_LONG in str(error):
                 raise types.refuse(types.n_bytes) from error
             raise
+
+
+def list_null_texts() -> list[str]:
+    """Return the texts that stand for a null in delimited text."""
+    from pyarrow import csv  # `import recframe` does not need it.
+
+    return [*csv.ConvertOptions().null_values, *PANDAS_NULLS]
 
 
 @dataclass(frozen=True)

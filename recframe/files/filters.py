@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from functools import reduce
+from itertools import chain
 from numbers import Number
 from typing import Any
 
@@ -29,6 +30,7 @@ from recframe.files.source_files import (
     SourceFile,
     plain_type,
 )
+from recframe.formats import Delimited, list_null_texts
 from recframe.frames.names import shown
 from recframe.other_tables import Term
 
@@ -80,6 +82,8 @@ def filter_files(sources: list[SourceFile], filters: Any, schema: pa.Schema) -> 
             operator.or_,
             (reduce(operator.and_, (_make_term(*one, schema) for one in terms)) for terms in lists),
         )
+        if any(isinstance(one.rows, Delimited) for one in sources):
+            _check_no_nulls(lists)
     names = _find_names(expression, schema)
     left = _leave_out(sources, expression, schema)
     said = [{name: value.type for name, value in file.partitions.items()} for file in sources]
@@ -111,6 +115,17 @@ def _check_lists(filters: Any) -> list[list[Term]]:
             needed = "one value" if is_one else "a list of values"
             raise RecframeError(f"filters: {quote(name)} {sign} takes {needed}, not {quote(value)}")
     return lists
+
+
+def _check_no_nulls(lists: list[list[Term]]) -> None:
+    """Raise if a value is written as nulls are in delimited text, such as NA for Namibia."""
+    for name, _, value in chain.from_iterable(lists):
+        for one in value if isinstance(value, LIST_TYPES) else [value]:
+            if isinstance(one, str) and str(one) in list_null_texts():
+                raise RecframeError(
+                    f"filters: {quote(name)}: {quote(str(one))} in a csv stands for a null, which "
+                    "no value equals. Write it otherwise in the files, or save them as parquet."
+                )
 
 
 def _make_term(name: str, sign: str, value: Any, schema: pa.Schema) -> pc.Expression:

@@ -61,7 +61,8 @@ def check_same_users(parts: Sequence[UserCounts]) -> None:
             "count users of both, population='truth' those of truth (an empty list if they "
             "have no row), population='rows' those of the frame, or population='all' all "
             "users.",
-            {"population": "both" if "both" in answers else "truth"},
+            # If ids are written differently, no choice gives the values that are meant.
+            {"population": "both" if "both" in answers else "truth"} if all(answers) else {},
         )
 
 
@@ -163,6 +164,13 @@ class Overlap:
         examples = list(self.unknown[:1]), list(self.other_users[first : first + 1])
         others = self.other_users[~self.is_listed]
         difference = find_difference(self.unknown, others, self.other)
+        if not difference:  # The frame may have an id in both spellings.
+            listed = self.other_users[self.is_listed]
+            near = _match_near(others, listed)
+            sides = listed[near[near >= 0]], others[near >= 0]
+            difference = find_difference(*sides, self.other)
+        if difference:
+            return UserCounts(n_users, examples, difference, "")
         for at in [at for at, name in enumerate(others.names) if has_word(name, "time")]:
             name, times = others.names[at], others.get_level_values(at).unique()
             listed = self.other_users[self.is_listed].get_level_values(at)

@@ -49,7 +49,7 @@ from recframe.frames.splits import OF_FILES, check_splits, split_files
 from recframe.frames.words import has_word, is_of_row
 from recframe.kernel.threads import Array
 from recframe.options import Duplicates, Options
-from recframe.other_tables import advise_reader
+from recframe.other_tables import advise_reader, read_frame
 
 NEGATIVE_UNJUDGED = ("trec_eval", "ir_measures")  # To these a grade below 0 is no judgment.
 NO_ROWS = "there are no rows, so no item is relevant to anyone"
@@ -176,7 +176,7 @@ def _read_all(rows: Any, source: Any, filesystem: Any = None) -> pd.DataFrame:
     from recframe.formats import read_whole
 
     table = read_whole(rows, lambda name: find_role(name) in ("user", "item"))
-    return pd.DataFrame(table.to_pandas())
+    return read_frame(table)
 
 
 def check_given_columns(columns: Columns, options: Options) -> None:

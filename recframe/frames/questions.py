@@ -182,8 +182,8 @@ class Questions:
         # `bound` has all answers but the choices.
         passed = self.kwargs if bound is None else list_changed(bound.options)
         known = {**passed, **(self.answers if bound is None else self.choices)}
-        shown = [name for name in DEFAULTS if name in known and name not in self.dependent]
-        options, lines = {name: known[name] for name in shown}, list[str]()
+        wanted = [name for name in DEFAULTS if name in known and name not in self.dependent]
+        options, lines = {name: known[name] for name in wanted}, list[str]()
         for name, spelled in zip(options, spell_arguments(options), strict=True):
             text = f"{name}={made[name]}" if name in made else spelled
             is_choice = isinstance(options[name], Choice)
