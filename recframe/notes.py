@@ -20,12 +20,14 @@ MISTAKES = (  # these kinds are warnings too
     "all_relevant",
     "written_differently",
     "exclude_written_differently",
+    "apart",
     "ranks",
 )
 # Sentences compare other numbers with these.
 DENOMINATORS = {"rows_read", "rows_looked_up", "relevant_pairs", "users"}
 SEEN = {"ranked_rows_relevant", "ranked_rows_not_relevant"}  # a note follows if only one is above 0
 FEW_LONGER = 0.05  # with this share of longer rankings or less, the others may be cut
+FEW_PAIRED = 0.05  # with this share of users who have several lists, scores are of different users
 MOST_NAMED = 3  # metrics, scores or rows in a sentence
 OF_TRUTH = "pass all relevant items as truth"
 IN_R = "they count as relevant items (R), and no row can find them"
@@ -151,6 +153,18 @@ def say_undefined(facts: Facts, options: Any) -> str:
     return f"of {count_of(facts['users'], 'user')}, means leave out {', '.join(shown)}{remedy}"
 
 
+def say_apart(facts: Facts, _: Any) -> str:
+    """Return the sentence on scores of different users, as in an A/B test; "" if users have all."""
+    n_alone, n_several = facts["users_of_one_score"], facts["users_of_several_scores"]
+    if n_alone < 2 or n_several > FEW_PAIRED * n_alone:
+        return ""
+    return (
+        f"{n_alone:,} users have a list by one score alone and {n_several:,} by several, as in an "
+        "A/B test, and each mean counts the lists that its users lack as empty; evaluate the rows "
+        "of each by themselves"
+    )
+
+
 def say_ranks(facts: Facts, _: Any) -> str:
     """Return the sentence on scores that are ranks of nearly all users, "" if none are."""
     found = [one for one, n in facts.find("ranks:") if n > 1 and 2 * n > facts["users"]]
@@ -189,6 +203,7 @@ KINDS: dict[str, tuple[str, str | Callable[[Facts, Any], str]]] = {
         "exclude_pairs_written_differently",
         "{:,} of the pairs of exclude would match the frame " + ALIKE,
     ),
+    "apart": ("users_of_one_score users_of_several_scores", say_apart),
     "ranks": ("ranks users", say_ranks),
     "tied": (
         "tied",

@@ -62,10 +62,25 @@ AGGREGATES = {
     "by": lambda rec: rec.mean("recall@1", by="user"),
 }
 # Each kind has rows, options, metrics, and the beginning of the sentence.
+ARMS = pd.DataFrame(
+    {
+        "user": np.repeat(range(4), 2),
+        "item": [*"ab"] * 4,
+        "arm": np.repeat([*"pqpq"], 2),
+        "score": [2, 1] * 4,
+        "relevant": [0, 1] * 4,
+    }
+)
 MISTAKES = {
     "cut": (WHOLE, {"short": "pad"}, ["recall@3"], CUT),
     "all_relevant": (RELEVANT, {}, ["precision@1"], "every ranked row is relevant, so precision"),
     "written_differently": (WRITTEN, {"truth": ALIKE, "population": "all"}, ["recall@1"], NEAR),
+    "apart": (
+        ARMS,
+        {"model": "arm", "short": "pad"},
+        ["recall@1"],
+        "4 users have a list by one score alone and 0",
+    ),
     "exclude_written_differently": (
         WRITTEN,
         {"truth": WRITTEN[["user", "item"]][:3], "exclude": ALIKE[:2], "population": "rows"},

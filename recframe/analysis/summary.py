@@ -121,6 +121,10 @@ def note_rankings(interactions: Interactions, metrics: list[Metric]) -> None:
     ]
     n_empty = [len(of_score) - int(np.count_nonzero(of_score)) for of_score in lengths]
     numbers = {f"empty:{as_text(one)}": n for one, n in zip(scores, n_empty, strict=True)}
+    if len(lengths) > 1:
+        n_lists = np.count_nonzero(lengths, axis=0)
+        numbers["users_of_one_score"] = int(np.count_nonzero(n_lists == 1))
+        numbers["users_of_several_scores"] = int(np.count_nonzero(n_lists > 1))
     asked = [one.name for one in metrics if not DEFINITIONS[one.name].zero_without_relevant]
     asked = [name for name in asked if name not in ("mean", "diversity")]
     deepest = max((one.k or 0 for one in metrics), default=0)
