@@ -19,14 +19,7 @@ import pyarrow.compute as pc
 from recframe.errors import RecframeError, prefix_errors, quote, show_path
 from recframe.files.batches import MOST_ROWS, Read, batch_bytes, gather, next_ahead, read_batches
 from recframe.files.footers import SCORE_BYTES, Files
-from recframe.files.limits import (
-    POOL,
-    ROOM,
-    Limits,
-    Progress,
-    TemporaryRows,
-    room_error,
-)
+from recframe.files.limits import POOL, ROOM, Limits, Progress, TemporaryRows, room_error
 from recframe.files.row_groups import FREE, RowGroup
 from recframe.files.source_files import ARE_NUMBERS, TEXTS
 from recframe.frames.id_matching import simplify_text

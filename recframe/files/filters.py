@@ -24,12 +24,7 @@ from recframe.errors import (
     shorten,
     show_path,
 )
-from recframe.files.source_files import (
-    ARE_NUMBERS,
-    PartitionValues,
-    SourceFile,
-    plain_type,
-)
+from recframe.files.source_files import ARE_NUMBERS, PartitionValues, SourceFile, plain_type
 from recframe.formats import Delimited, list_null_texts
 from recframe.frames.names import shown
 from recframe.other_tables import Term

@@ -200,7 +200,7 @@ def _find_user_columns(columns: list[str]) -> list[str]:
     return before[: -1 if before[1:] and before[-1] == WEIGHTS else None] or columns[1:2]
 
 
-def _read_rows(path: str) -> tuple[pd.DataFrame, dict[str, Any]]:
+def _parse_files(path: str) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Return the rows of a file or of a folder's files, and the record of how they were made."""
     parts = []
     for file in Listing().find(path):
@@ -227,7 +227,7 @@ def _read_rows(path: str) -> tuple[pd.DataFrame, dict[str, Any]]:
 
 def _read_table(path: str) -> Saved:
     """Return the table of a file or of a folder's files, with columns (score, metric)."""
-    rows, made = _read_rows(path)
+    rows, made = _parse_files(path)
     columns = rows.columns.tolist()
     users = _find_user_columns(columns)
     weights = [WEIGHTS] if [*users, WEIGHTS, "score"] == columns[: len(users) + 2] else []

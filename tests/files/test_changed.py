@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import recframe
+from recframe.stores.store import Location
 
 CHANGED = r"cannot read {}: it changed while it was read. Pass its path again once it is written"
 OPTIONS = {"short": "pad", "population": "both"}
@@ -111,7 +112,7 @@ def test_companions(rows, rewrite, monkeypatch, memory, option):
 @pytest.mark.parametrize("ending", ["csv", "csv.gz", "jsonl", "arrow"])
 def test_files_without_footers(frame, tmp_path, monkeypatch, ending):
     """A changed file without a footer is refused before the first table, also as truth."""
-    path, open_file = tmp_path / f"rows.{ending}", Path.open
+    path, open_file = tmp_path / f"rows.{ending}", Location.open
     if ending == "jsonl":
         frame.to_json(path, orient="records", lines=True)
     elif ending == "arrow":
@@ -119,13 +120,13 @@ def test_files_without_footers(frame, tmp_path, monkeypatch, ending):
     else:
         frame.to_csv(path, index=False)
 
-    def open_and_touch(self, *args):
-        file = open_file(self, *args)
+    def open_and_touch(self):
+        file = open_file(self)
         os.utime(path, ns=(0, os.stat(path).st_mtime_ns + 1))  # noqa: PTH116
         return file
 
+    monkeypatch.setattr(Location, "open", open_and_touch)
     scan, columns = recframe.scan(path), frame.drop(columns="relevant")
-    monkeypatch.setattr(Path, "open", open_and_touch)
     with pytest.raises(recframe.RecframeError, match=CHANGED.format(path)):
         scan.iter_evaluate("recall@2")
     with pytest.raises(recframe.RecframeError, match=f"truth: {CHANGED.format(path)}"):
