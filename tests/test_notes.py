@@ -488,3 +488,12 @@ def test_scores_that_are_all_equal():
     assert "tied" not in texts_of(rows.head(28).rec.mean("precision@1"))
     varied = rows.assign(score=[2.0] + [1.0] * (n_rows - 1))
     assert "tied" not in texts_of(varied.rec.mean("precision@1"))
+
+
+def test_users_in_both_spellings():
+    """A refusal names the spelling of a user of truth whom the frame has in another one."""
+    truth = pd.DataFrame({"user": ["ann", "bob", "BOB"], "item": ["x", "x", "y"]})
+    with pytest.raises(recframe.RecframeError, match=r"'bob' in the frame is 'BOB' in truth") as no:
+        TWO_SPELLINGS.rec(truth=truth).mean("recall@1")
+
+    assert {} == no.value.answers

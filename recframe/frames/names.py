@@ -36,7 +36,9 @@ WORDS_OF_ROLES = {
     "score": "score prediction similarity pred sim scores predictions est similarities "
     "predictedrating ypred yscore",
     "relevant": "relevant relevance label rating isrelevant rel isrel qrel judgment judgement "
-    "target groundtruth ytrue grade rui click clicked isclicked purchased bought liked",
+    "target groundtruth ytrue grade rui click clicked isclicked isclick purchase purchased "
+    "ispurchase ispurchased bought isbought buy isbuy booked isbooked conversion converted "
+    "isconverted like liked islike isliked follow followed isfollow addtocart",
 }
 NAMES = {
     role: list(

@@ -149,9 +149,11 @@ def _advise_wide(frame: pd.DataFrame, roles: Roles, call: str) -> str:
         return ""
     numbered: dict[str, list[Hashable]] = defaultdict(list)
     for label, dtype in list_fields(frame):
-        if isinstance(label, str) and label[-1:].isdecimal() and dtype.kind in ID_KINDS:
-            numbered[label.rstrip("0123456789")].append(label)
-    wide = max(numbered.values(), key=len, default=[])
+        is_numbered = isinstance(label, str) and label[-1:].isascii() and label[-1:].isdecimal()
+        if is_numbered and dtype.kind in ID_KINDS:
+            numbered[str(label).rstrip("0123456789")].append(label)
+    widest = max(numbered, key=lambda start: len(numbered[start]), default="")
+    wide = sorted(numbered[widest], key=lambda label: int(str(label)[len(widest) :]))
     has_floats = any(dtype.kind == "f" for _, dtype in list_fields(frame))
     if len(wide) < 2 or has_floats or not {"item", "score"} <= without:
         return ""

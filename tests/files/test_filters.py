@@ -302,3 +302,56 @@ def test_times_of_a_zone(frame, tmp_path, zone):
     for text in ("2026-11-02", of_utc):
         runs = recframe.scan(tmp_path, filters=[("at", ">=", text)])
         pd.testing.assert_frame_equal(frame[4:].rec.recall(1), runs.recall(1))
+
+
+DATED = pd.DataFrame({"user": ["a", "a", "b", "b"], "item": [*"xyxy"], "score": [2, 1, 2, 1]})
+DATED["relevant"] = [1, 0, 0, 1]
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize(
+    ("cells", "value", "n_users"),
+    [
+        (("2024-01-02 08:00:00", "2024-01-03 08:00:00"), "2024-01-02T00:00:00", 2),
+        (("2024-01-02T00:00:00.000", "2024-01-03T00:00:00.000"), "2024-01-03", 1),
+        (("2024-01-02", "2024-01-03"), "2024-01", 2),
+        (("2024-01-02T00:00:00Z", "2024-01-02T23:00:00Z"), "2024-01-02T21:00:00+02:00", 1),
+    ],
+)
+def test_dates_in_text_are_compared_as_times(tmp_path, ending, cells, value, n_users):
+    """Text is not before or after a date by its characters, such as a space and a T."""
+    rows, path = DATED.assign(at=np.repeat(cells, 2)), tmp_path / f"rows.{ending}"
+    writers = {"csv": rows.to_csv, "parquet": rows.to_parquet}
+    if ending == "jsonl":
+        rows.to_json(path, orient="records", lines=True)
+    else:
+        writers[ending](path, index=False)
+    table = recframe.scan(path, filters=[("at", ">=", value)]).evaluate("mrr")
+
+    assert n_users == len(table)
+
+
+@pytest.mark.parametrize(
+    ("cells", "value", "match"),
+    [
+        (("31.12.2023", "02.01.2024"), "01.01.2024", "cannot order 01.01.2024. Write numbers, or"),
+        (("v9", "v10"), "v10", "compares text, in which '10' is below '9'"),
+        (("31.12.2023", "2024-01-02"), "2024-01-01", r"not so in .*rows.csv: .*'31.12.2023'"),
+        (("2024-01-02", "2024-01-03"), "2024-13-01", "'at': 2024-13-01 is no date"),
+        (("NA", "BE"), "NA", "'NA' in a csv stands for a null, which no value equals"),
+    ],
+)
+def test_text_that_is_not_ordered(tmp_path, cells, value, match):
+    """Text whose order is not that of its characters is refused, with what to write instead."""
+    DATED.assign(at=np.repeat(cells, 2)).to_csv(tmp_path / "rows.csv", index=False)
+    with pytest.raises(recframe.RecframeError, match=match):
+        recframe.scan(tmp_path / "rows.csv", filters=[("at", ">", value)]).evaluate("mrr")
+
+
+def test_days_of_folders_in_several_forms(tmp_path):
+    """Days in the names of folders must be written in one form to be before or after another."""
+    for day in ("2024-1-9", "2024-01-10"):
+        (tmp_path / f"day={day}").mkdir()
+        DATED.to_parquet(tmp_path / f"day={day}" / "rows.parquet")
+    with pytest.raises(recframe.RecframeError, match=r"not so in the name of a folder: .*2024-1-9"):
+        recframe.scan(tmp_path, filters=[("day", ">=", "2024-01-10")])

@@ -235,3 +235,34 @@ def test_ranks_cut_at_k(first):
         expected = recframe.from_matrix(scores, k=5)
         recframe.from_matrix(np.arange(12).reshape(1, 12), k=5)  # one user by chance
     pd.testing.assert_frame_equal(expected[["user", "item"]], kept[["user", "item"]])
+
+
+def test_axes_the_other_way_round():
+    """A frame whose columns are users is refused, one of similar items is not."""
+    scores = pd.DataFrame([[0.1, 0.9], [0.3, 0.2]]).rename_axis(index="item_id", columns="user_id")
+    with pytest.raises(RecframeError, match=r"axes are named 'item_id' and 'user_id'. Pass scores"):
+        recframe.from_matrix(scores)
+    alike = recframe.from_matrix(scores.rename_axis(columns="item_id"))
+
+    assert recframe.from_matrix(scores.T).to_numpy().tolist()[1] == [0, 1, 0.3]
+    assert alike["score"].tolist() == [0.1, 0.9, 0.3, 0.2]
+
+
+def test_an_index_that_was_saved_as_csv():
+    """The column that pandas reads of a saved index is no item."""
+    scores = pd.DataFrame({"Unnamed: 0": [0, 1], "x": [0.1, 0.2]})
+    with pytest.raises(RecframeError, match=r"'Unnamed: 0' is the index of a frame that was saved"):
+        recframe.from_matrix(scores)
+
+
+def test_columns_in_the_order_of_their_characters():
+    """Numbered columns of items must be in the order of their numbers, as advice shows them."""
+    wide = pd.DataFrame({f"rec_{n}": [n, 100 + n] for n in (1, 10, 2)}).assign(user=["a", "b"])
+    with pytest.raises(RecframeError, match="items must come best first, but their columns are"):
+        recframe.from_topk(wide[["rec_1", "rec_10", "rec_2"]], users=wide["user"])
+    with pytest.raises(
+        RecframeError, match=r"from_topk\(df\[\['rec_1', 'rec_2', 'rec_10'\]\], use"
+    ):
+        wide.rec(truth=pd.DataFrame({"user": ["a"], "item": [1]})).mean("mrr")
+
+    assert [1, 2, 10] == recframe.from_topk(wide[["rec_1", "rec_2", "rec_10"]])["item"].tolist()[:3]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from recframe.frames.constructors.rows import (
     read_array,
     read_axis,
 )
-from recframe.frames.names import find_role
+from recframe.frames.names import find_role, shown
 from recframe.frames.values import check_digits
 from recframe.kernel.threads import Array
 from recframe.metrics.names import check_k
@@ -230,6 +231,7 @@ def _check_known(scores: Array) -> None:
 def _read_matrix(name: str, values: Any, required: str) -> Array:
     """Return a dense matrix, or raise if it has another shape or a column of users."""
     if isinstance(values, pd.DataFrame):
+        _check_axes(name, values)
         if ids := [label for label in values.columns if find_role(label) == "user"]:
             raise RecframeError(
                 f"{name} must hold {name} only, but holds a column {quote(ids[0])}. Pass users= "
@@ -242,6 +244,30 @@ def _read_matrix(name: str, values: Any, required: str) -> Array:
     if matrix.ndim != 2:
         raise RecframeError(f"{name} must be {required}, but has shape {matrix.shape}")
     return matrix
+
+
+def _check_axes(name: str, values: pd.DataFrame) -> None:
+    """Raise if a frame has users as columns, an index among its columns, or positions unsorted."""
+    of_rows, of_columns = find_role(values.index.name), find_role(values.columns.name)
+    if of_columns == "user" != of_rows:
+        names = f"{quote(values.index.name)} and {quote(values.columns.name)}"
+        raise RecframeError(
+            f"{name} must have a row for each user, but its axes are named {names}. Pass {name}.T."
+        )
+    labels = [label for label in values.columns if isinstance(label, str)]
+    if unnamed := [label for label in labels if label.startswith("Unnamed: ")]:
+        raise RecframeError(
+            f"{name}: {quote(unnamed[0])} is the index of a frame that was saved as csv. Read it "
+            "with pd.read_csv(path, index_col=0)."
+        )
+    ends = [re.fullmatch(r"(.*?)(\d+)", label) for label in labels]
+    places = [(end[1], int(end[2])) for end in ends if end]
+    is_one = len(places) == len(values.columns) and len({start for start, _ in places}) == 1
+    if name == "items" and is_one and places != sorted(places):
+        raise RecframeError(
+            f"items must come best first, but their columns are {shown(labels)}. Pass them in the "
+            "order of their numbers."
+        )
 
 
 def _read_items(items: ArrayLike, *, has_users: bool) -> tuple[pd.Index[Any], Array]:
