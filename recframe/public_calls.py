@@ -46,8 +46,10 @@ def public(
             raise error.with_traceback(None) from None  # RECFRAME_TRACEBACK=full shows it whole
         except TypeError as error:
             wrong = _find_error(function, args, kwargs, options)
-            if wrong is None or is_whole():
-                raise wrong or error from error
+            if wrong is None:
+                raise
+            if is_whole():
+                raise wrong from error
             raise wrong from None  # RECFRAME_TRACEBACK=full shows it whole
 
     return call

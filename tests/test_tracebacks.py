@@ -134,6 +134,19 @@ def test_other_errors_stay_as_they_are():
     assert ["call", "fail", "public_each", "<genexpr>"] == frames[1:]
 
 
+def test_an_error_is_not_its_own_cause():
+    """A `TypeError` from inside a call comes out without a cause, so that its causes have an end."""
+
+    @public
+    def fail(value):
+        return value + "1"
+
+    with pytest.raises(TypeError, match="unsupported operand") as raised:
+        fail(1)
+
+    assert raised.value.__cause__ is None
+
+
 def test_what_is_public_is_what_it_was():
     """The decorator keeps a function's signature, name and docstring; it can be pickled."""
     for function, argument in (
