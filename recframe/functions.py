@@ -131,8 +131,9 @@ def evaluate(
     relevant : label or None, default "infer"
         The column of relevance, boolean or 0/1 unless `min_relevance` is given: relevant,
         relevance, isrelevant, rel, isrel, qrel, judgment, judgement, label, target, groundtruth,
-        ytrue, grade, rating, rui (Surprise's true rating), click, clicked, isclicked, purchased,
-        bought or liked. None: every pair of `truth` is relevant.
+        ytrue, grade, rating, rui (Surprise's true rating), or an outcome such as click, like,
+        follow, buy, purchase, booked, conversion or addtocart, also as liked or isliked. None:
+        every pair of `truth` is relevant.
     model : label or None, default "infer"
         The column that names the model of each row, where each model has its own rows. Each
         model becomes a score column of the result. A user and item must have one relevance; R
@@ -470,6 +471,8 @@ def scan(
         must hold; or an expression of pyarrow. Other rows, and rows with a null there, are
         ignored. Files and row groups that cannot match, by their folders' names or their
         statistics, are not read. A text stands for a date or time if the column holds these.
+        Text in the files is before or after a date as times are; other texts with digits, such as
+        31.12.2026, are refused there.
     union_by_name : bool, default False
         Whether a column that only some files have is null in the others, as in DuckDB; `missing`
         may allow these nulls. All files are opened here for that. Otherwise a file without a

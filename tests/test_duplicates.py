@@ -316,3 +316,14 @@ def test_items_that_cannot_be_compared():
         with pytest.raises(RecframeError, match=f"item='item': {message}"):
             frame.assign(item=items).rec.recall(k=1)
         assert 1 == len(frame.assign(item=items).rec(duplicates="keep").recall(k=1))
+
+
+def test_a_second_column_of_items():
+    """If another column of items tells repeated rows apart, it is asked for as the item."""
+    frame = pd.DataFrame({"user_id": [1, 1, 2, 2], "item_id": [7, 7, 8, 8], "score": [2, 1] * 2})
+    frame = frame.assign(next_item_id=[3, 4, 3, 4], label=[0, 1] * 2)
+    with pytest.raises(RecframeError, match="pass item='next_item_id' if that is ranked") as no:
+        frame.rec.mean("mrr")
+
+    assert ["item"] == [*no.value.answers]
+    assert 0.5 == frame.rec(item="next_item_id").mean("mrr").iloc[0, 0]

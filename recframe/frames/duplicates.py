@@ -10,11 +10,18 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_float_dtype, is_numeric_dtype
 
-from recframe.errors import RecframeError, RepeatedPairError, count_of, quote
+from recframe.errors import Choice, RecframeError, RepeatedPairError, count_of, quote
 from recframe.frames.columns import Columns, other_labels
 from recframe.frames.id_matching import unwrap_ids
 from recframe.frames.ids import sort_ids
-from recframe.frames.names import find_role, get_column, list_labels, remove_labels, shown
+from recframe.frames.names import (
+    find_role,
+    get_column,
+    list_labels,
+    may_be_item,
+    remove_labels,
+    shown,
+)
 from recframe.frames.values import Scores
 from recframe.frames.words import ends_in, has_word, is_of_row
 from recframe.kernel.grouping import Repeats, combine
@@ -151,6 +158,9 @@ def say_remedy(
         apart = f"pass user={quote(users)} to rank each by itself"
     elif find_role(label) == "item":  # for example a passage of a document
         apart, answers = f"pass item={quote(label)} if that is ranked", {"duplicates": "max"}
+    elif may_be_item(label):  # for example the next item, beside the last one
+        apart = f"pass item={quote(label)} if that is ranked"
+        answers = {"item": Choice([label, columns.item])}
     examples = f"such as {quote(one)} and {quote(other)}"
     remedy = OF_MODELS if label in columns.doubtful else REMEDY
     return (

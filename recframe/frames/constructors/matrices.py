@@ -254,7 +254,7 @@ def _check_axes(name: str, values: pd.DataFrame) -> None:
         raise RecframeError(
             f"{name} must have a row for each user, but its axes are named {names}. Pass {name}.T."
         )
-    labels = [label for label in values.columns if isinstance(label, str)]
+    labels = [label for label in values.columns.tolist() if isinstance(label, str)]
     if unnamed := [label for label in labels if label.startswith("Unnamed: ")]:
         raise RecframeError(
             f"{name}: {quote(unnamed[0])} is the index of a frame that was saved as csv. Read it "
