@@ -135,7 +135,7 @@ def test_other_errors_stay_as_they_are():
 
 
 def test_an_error_is_not_its_own_cause():
-    """A `TypeError` from inside a call comes out without a cause, so that its causes have an end."""
+    """A `TypeError` from inside a call comes out without a cause, or its causes had no end."""
 
     @public
     def fail(value):

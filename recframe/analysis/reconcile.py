@@ -72,19 +72,22 @@ class Conventions(NamedTuple):
             table = self.collect(self.answer(changes).mean(labels))
         return table.set_index("score") if "score" in table else table
 
+    def read_relevance(self) -> pd.Series | None:
+        """Return the column of relevance, None if every pair of truth is relevant."""
+        columns, read = self.columns, self.read_values
+        if self.options.has_truth:
+            truth = load_frame("truth", self.options.truth, self.options)
+            columns = find_companion_columns("truth", truth, columns, self.options)
+            read = partial(get_column, truth)
+        return None if columns.relevant is None else read(columns.relevant)
+
     def find_open(self, metric: Metric) -> dict[str, list[Any]]:
         """Return the values of each option that may change a metric.
 
         The first is the default, or answers a refusal. Options that the accessor was called with
         are left out, as they stay.
         """
-        columns, read, fixed = self.columns, self.read_values, list_changed(self.options)
-        if self.options.has_truth:
-            truth = load_frame("truth", self.options.truth, self.options)
-            columns = find_companion_columns("truth", truth, columns, self.options)
-            read = partial(get_column, truth)
-        # Every pair of truth is relevant if no column says otherwise.
-        relevance = None if columns.relevant is None else read(columns.relevant)
+        relevance, fixed = self.read_relevance(), list_changed(self.options)
         first = Changes(ties="expected", zero_division=np.nan)
         if self.options.has_truth and metric.k is not None:
             first["short"] = "raise"  # A user of truth may have no row, which is not refused.

@@ -203,12 +203,8 @@ def read_lines(path: str, layout: LineLayout) -> pd.DataFrame:
     table = table.combine_chunks()
     frame = pd.DataFrame(table.to_pandas(types_mapper={pa.string(): TEXT_DTYPE}.get))
     _check_repeats(path, data, frame)
-    if layout is RUN_LINES and len(tags := frame.pop("tag").cat.categories) > 1:
-        one, other = (quote(tag.decode(errors="replace")) for tag in tags[:2])
-        raise RecframeError(
-            f"{show_path(path)}: a run must have one tag in all lines, but has {len(tags)} (such "
-            f"as {one} and {other}); several runs need a file each"
-        )
+    if layout is RUN_LINES:
+        _check_tag(path, frame.pop("tag").cat.categories)
     if layout is PAIR_LINES:
         frame["relevance"] = 1
     if layout is SHORT_RUN_LINES:
@@ -330,6 +326,16 @@ def _find_faults(data: bytes, layout: LineLayout) -> Iterator[tuple[int, str]]:
         value = texts[fields.index(layout.number)]
         if not re.fullmatch(wanted.pattern, value, re.IGNORECASE):
             yield number, f"{layout.number} must be {wanted.required}, but is {quote(value)}"
+
+
+def _check_tag(path: str, tags: pd.Index[Any]) -> None:
+    """Raise if lines of a run have several tags."""
+    if len(tags) > 1:
+        one, other = (quote(tag.decode(errors="replace")) for tag in tags[:2])
+        raise RecframeError(
+            f"{show_path(path)}: a run must have one tag in all lines, but has {len(tags)} (such "
+            f"as {one} and {other}); several runs need a file each"
+        )
 
 
 def _check_repeats(path: str, data: bytes, frame: pd.DataFrame) -> None:

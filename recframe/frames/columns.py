@@ -130,14 +130,19 @@ def find_columns(
     )
     if isinstance(options.model, Models):
         columns = _make_models_scores(columns, options.model)
-    for score in columns.scores:
-        if isinstance(score, str) and score.encode(errors="ignore").decode() != score:
-            role = "score" if columns.model is None else "model"
-            raise RecframeError(f"{role}={quote(score)}: a name must be text of UTF-8. Rename it.")
+    _check_score_names(columns)
     others = remove_labels(other_labels(frame, columns), [options.item])
     measures = [label for label, dtype in list_fields(frame) if dtype.kind == "f"]
     doubtful = [one for one in others if options.model is not None and find_role(one) == "model"]
     return columns._replace(others=others, doubtful=doubtful, measures=measures)
+
+
+def _check_score_names(columns: Columns) -> None:
+    """Raise if the name of a score or of a model is no text of UTF-8."""
+    role = "score" if columns.model is None else "model"
+    for score in columns.scores:
+        if isinstance(score, str) and score.encode(errors="ignore").decode() != score:
+            raise RecframeError(f"{role}={quote(score)}: a name must be text of UTF-8. Rename it.")
 
 
 def _find_features(frame: pd.DataFrame, metrics: Sequence[Metric]) -> Features:

@@ -309,12 +309,17 @@ def make_companion_rows(
     if is_named and item not in fields and len(items) == 1:  # Its members are structs.
         fields = {item if one == items[0] else one: fields[one] for one in fields}
         items = [item]
-    for one in items:  # Numbers may be positions.
-        if is_numeric_dtype(fields[one].dtype) and (fields[one] == -1).any():
-            raise padding_error(one)
+    _check_padding(fields, items)
     made = pd.DataFrame({**carry(frame, flat, rows, list(fields)), **fields}, copy=False)
     made.attrs = dict(frame.attrs)
     return remember_lists(made, {"item": items[0]} if len(items) == 1 else {}, rows)
+
+
+def _check_padding(fields: Mapping[Hashable, pd.Series], items: Sequence[Hashable]) -> None:
+    """Raise if items that are numbers, and so may be positions, are padded with -1."""
+    for label in items:
+        if is_numeric_dtype(fields[label].dtype) and (fields[label] == -1).any():
+            raise padding_error(label)
 
 
 def _check_items(flat: list[Hashable], lists: list[Hashable], *, is_flat: bool) -> None:

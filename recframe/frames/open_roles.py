@@ -217,14 +217,8 @@ def find_answers(frame: pd.DataFrame, roles: Roles, options: Options) -> dict[st
             answers[name] = alone if len(alone) > 1 else alone[0]
             if options.ascending is None and any(are_low):
                 answers["ascending"] = are_low if len(alone) > 1 else True
-        else:  # The caller has to choose.
-            asked, candidates, others = name, labels or fits, ""
-            if name == "user" and not labels and "score" in roles:
-                others = "None for one ranking"
-            elif name == "relevant" and not options.has_truth:
-                asked = "relevant" if candidates else "truth"
-                others = f"{'truth= ' if candidates else ''}the frame of relevant pairs"
-            answers[asked] = Choice(candidates, others)
+        else:
+            answers |= _make_choice(name, labels or fits, roles, options)
         for label in labels:  # They are no candidates for the next role.
             kinds.pop(label, None)
     return {name: answers[name] for name in DEFAULTS if name in answers}
@@ -252,3 +246,15 @@ def _list_candidates(
         fits = [label for label in fits if not is_id_without_outcome(label)]
         fits.sort(key=lambda label: kinds[label] == "f")  # Labels are seldom fractions.
     return fits, fits if name in ("item", "truth_item") else []
+
+
+def _make_choice(
+    name: str, candidates: list[Hashable], roles: Roles, options: Options
+) -> dict[str, Choice]:
+    """Return the option that leaves an open role to the caller."""
+    if name == "relevant" and not options.has_truth:
+        pairs = "the frame of relevant pairs"
+        of_truth = {"truth": Choice([], pairs)}
+        return {name: Choice(candidates, f"truth= {pairs}")} if candidates else of_truth
+    is_one = name == "user" and not roles[name].labels and "score" in roles
+    return {name: Choice(candidates, "None for one ranking" if is_one else "")}

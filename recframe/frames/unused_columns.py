@@ -192,11 +192,7 @@ def _check_other(seen: SeenRows, column: SeenColumn) -> None:
     are_many = n_several > n_users // 2 or len(counts) >= MANY_CELLS
     is_usual = n_several > 1 and n_several >= SOME_USERS * n_users
     are_lists = may_be_lists and are_many and is_usual and np.mean(counts > 1) >= NEARLY
-    least = 2 if columns.item is not None else n_values + 1  # Without items, values may be items.
-    # The values of ranks and of rows of a page are no models.
-    may_be_models = n_values <= N_VALUES_SEEN and not (less_is_better(label) or is_of_row(label))
-    are_models = is_infer(options.model) and is_of_all and int(counts.min()) >= least
-    are_models &= may_be_models
+    are_models = is_infer(options.model) and is_of_all and _may_be_models(column, columns)
     if not (are_lists or are_models) or _are_times_or_texts(distinct, are_models=are_models):
         return
     is_of_item = seen.is_decided_by(columns.item, codes)
@@ -211,6 +207,15 @@ def _check_other(seen: SeenRows, column: SeenColumn) -> None:
         raise _lists_error(label, columns, reason)
     if are_models:
         _check_models(seen, column, is_of_item=is_of_item)
+
+
+def _may_be_models(column: SeenColumn, columns: Columns) -> bool:
+    """Return whether values may be models: they are few, and in several rows of each user."""
+    n_values = len(column.distinct)
+    least = 2 if columns.item is not None else n_values + 1  # Without items, values may be items.
+    # The values of ranks and of rows of a page are no models.
+    is_of_page = less_is_better(column.label) or is_of_row(column.label)
+    return n_values <= N_VALUES_SEEN and not is_of_page and int(column.counts.min()) >= least
 
 
 def _note_divided(seen: SeenRows, column: SeenColumn) -> None:

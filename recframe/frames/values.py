@@ -143,16 +143,29 @@ def read_scores(
     elif not lenient and len(values):
         if missing is not None:
             worst = (np.max if is_low_best else np.min)(values, initial=0)
-        if (float(worst) if is_low_best else -float(worst)) > MIN_MASK:
-            _check_masks(score.name, values, is_ranked, worst, groups, is_low_best)
-        if is_low_best and is_ranked is None:
-            _check_marks_of_ranks(score.name, values, groups)
-        elif worst in (0, 1) and options.ascending is None and len(values) >= LEAST_RANKS:
-            _note_ranks(score.name, values, int(worst), groups)
+        _doubt_scores(score.name, values, is_ranked, worst, groups, options, is_low_best)
     if is_low_best:
         # The negative of the lowest integer overflows, but the complement does not.
         values = ~values if values.dtype.kind in "iu" else -values
     return values, is_ranked
+
+
+def _doubt_scores(
+    label: Hashable,
+    values: Array,
+    is_ranked: Array | None,
+    worst: Any,
+    groups: Groups,
+    options: Options,
+    is_low_best: bool,
+) -> None:
+    """Raise if scores seem to hold masks; note scores that seem to be ranks."""
+    if (float(worst) if is_low_best else -float(worst)) > MIN_MASK:
+        _check_masks(label, values, is_ranked, worst, groups, is_low_best)
+    if is_low_best and is_ranked is None:
+        _check_marks_of_ranks(label, values, groups)
+    elif worst in (0, 1) and options.ascending is None and len(values) >= LEAST_RANKS:
+        _note_ranks(label, values, int(worst), groups)
 
 
 def _check_masks(

@@ -254,7 +254,8 @@ def _check_axes(name: str, values: pd.DataFrame) -> None:
         raise RecframeError(
             f"{name} must have a row for each user, but its axes are named {names}. Pass {name}.T."
         )
-    labels = [label for label in values.columns.tolist() if isinstance(label, str)]
+    every: list[Any] = values.columns.tolist()
+    labels = [label for label in every if isinstance(label, str)]
     if unnamed := [label for label in labels if label.startswith("Unnamed: ")]:
         raise RecframeError(
             f"{name}: {quote(unnamed[0])} is the index of a frame that was saved as csv. Read it "
@@ -262,7 +263,7 @@ def _check_axes(name: str, values: pd.DataFrame) -> None:
         )
     ends = [re.fullmatch(r"(.*?)(\d+)", label) for label in labels]
     places = [(end[1], int(end[2])) for end in ends if end]
-    is_one = len(places) == len(values.columns) and len({start for start, _ in places}) == 1
+    is_one = len(places) == len(every) and len({start for start, _ in places}) == 1
     if name == "items" and is_one and places != sorted(places):
         raise RecframeError(
             f"items must come best first, but their columns are {shown(labels)}. Pass them in the "
