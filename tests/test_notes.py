@@ -409,7 +409,7 @@ def test_a_frame_that_writes_an_id_in_two_ways(engine, tmp_path):
 
 
 def test_ids_of_exclude_in_another_unicode_form():
-    """Ids of exclude that differ from those of the frame in their Unicode form alone are noted."""
+    """A note counts ids of exclude that differ from the frame in their Unicode form alone."""
     frame = TWO_SPELLINGS.assign(item=["caf\u00e9", "tea", "caf\u00e9", "tea"])
     seen = pd.DataFrame({"user": ["ann", "bob"], "item": ["cafe\u0301", "tea"]})
     with pytest.warns(RecframeWarning, match="1 of the pairs of exclude would match the frame"):

@@ -342,7 +342,7 @@ def test_dates_in_text_are_compared_as_times(tmp_path, ending, cells, value, n_u
     ],
 )
 def test_text_that_is_not_ordered(tmp_path, cells, value, match):
-    """Text whose order is not that of its characters is refused, with what to write instead."""
+    """A filter refuses to order text by its characters, with a remedy."""
     DATED.assign(at=np.repeat(cells, 2)).to_csv(tmp_path / "rows.csv", index=False)
     with pytest.raises(recframe.RecframeError, match=match):
         recframe.scan(tmp_path / "rows.csv", filters=[("at", ">", value)]).evaluate("mrr")
