@@ -471,7 +471,7 @@ def scan(
         must hold; or an expression of pyarrow. Other rows, and rows with a null there, are
         ignored. Files and row groups that cannot match, by their folders' names or their
         statistics, are not read. A text stands for a date or time if the column holds these.
-        Text in the files is before or after a date as times are; other texts with digits, such as
+        Text in the files is before or after a date as times are; dates in another form, such as
         31.12.2026, are refused there.
     union_by_name : bool, default False
         Whether a column that only some files have is null in the others, as in DuckDB; `missing`

@@ -27,7 +27,8 @@ MISTAKES = (  # these kinds are warnings too
 DENOMINATORS = {"rows_read", "rows_looked_up", "relevant_pairs", "users"}
 SEEN = {"ranked_rows_relevant", "ranked_rows_not_relevant"}  # a note follows if only one is above 0
 FEW_LONGER = 0.05  # with this share of longer rankings or less, the others may be cut
-FEW_PAIRED = 0.05  # with this share of users who have several lists, scores are of different users
+# Scores are of different users if so many have one list, and this share of them or less several.
+LEAST_ALONE, FEW_PAIRED = 10, 0.05
 MOST_NAMED = 3  # metrics, scores or rows in a sentence
 OF_TRUTH = "pass all relevant items as truth"
 IN_R = "they count as relevant items (R), and no row can find them"
@@ -156,7 +157,9 @@ def say_undefined(facts: Facts, options: Any) -> str:
 def say_apart(facts: Facts, _: Any) -> str:
     """Return the sentence on scores of different users, as in an A/B test; "" if users have all."""
     n_alone, n_several = facts["users_of_one_score"], facts["users_of_several_scores"]
-    if n_alone < 2 or n_several > FEW_PAIRED * n_alone:
+    n_empty = [n for name, n in facts.items() if name.startswith("empty:")]
+    n_ranking = sum(n < facts["users"] for n in n_empty)  # scores by which some user has a list
+    if n_alone < LEAST_ALONE or n_several > FEW_PAIRED * n_alone or n_ranking < 2:
         return ""
     return (
         f"{n_alone:,} users have a list by one score alone and {n_several:,} by several, as in an "

@@ -64,11 +64,11 @@ AGGREGATES = {
 # Each kind has rows, options, metrics, and the beginning of the sentence.
 ARMS = pd.DataFrame(
     {
-        "user": np.repeat(range(4), 2),
-        "item": [*"ab"] * 4,
-        "arm": np.repeat([*"pqpq"], 2),
-        "score": [2, 1] * 4,
-        "relevant": [0, 1] * 4,
+        "user": np.repeat(range(12), 2),
+        "item": [*"ab"] * 12,
+        "arm": np.repeat([*"pq"] * 6, 2),
+        "score": [2, 1] * 12,
+        "relevant": [0, 1] * 12,
     }
 )
 MISTAKES = {
@@ -79,7 +79,7 @@ MISTAKES = {
         ARMS,
         {"model": "arm", "short": "pad"},
         ["recall@1"],
-        "4 users have a list by one score alone and 0",
+        "12 users have a list by one score alone and 0",
     ),
     "exclude_written_differently": (
         WRITTEN,

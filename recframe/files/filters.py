@@ -41,9 +41,11 @@ COMPARISONS = {
 OPERATORS = (*COMPARISONS, "in", "not in")
 ROUNDINGS = {"<": ROUND_CEILING, ">=": ROUND_CEILING, ">": ROUND_FLOOR, "<=": ROUND_FLOOR}
 MOST_DIGITS = {128: 38, 256: 76}  # the digits of decimals by their bits
-# A date or a moment as in ISO 8601, and other texts with digits whose order is that of their times.
+NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?")
+# A date or a moment as in ISO 8601, dates in other forms, and those of them that characters order.
 DATE = re.compile(r"\d{4}-\d\d-\d\d([T ].*?(?P<zone>Z|[+-]\d\d:?\d\d)?)?")
-SORTABLE = re.compile(r"\d{4}-(W?\d\d|Q\d)|\d\d(:\d\d)+")
+OTHER_DATE = re.compile(r"\d+[-./ ](\d+|[A-Za-z]{3,9})[-./ ]\d+([T ].*)?")
+SORTED_DATE = re.compile(r"\d{4}([-./ ])\d\d\1\d\d([T ].*)?")
 VIEWS = (pa.lib.Type_STRING_VIEW, pa.lib.Type_BINARY_VIEW)  # Arrow compares none of these.
 LIST_TYPES = (list, tuple, set, frozenset)
 FILTERS_REQUIREMENT = (
@@ -146,21 +148,24 @@ def _make_term(name: str, sign: str, value: Any, schema: pa.Schema) -> pc.Expres
 
 
 def _find_place(name: str, value: str, sign: str) -> pa.Scalar:
-    """Return the value that texts are ordered by, a time if it is a date; refuse other numbers."""
+    """Return the value that texts are ordered by, a time if it is a date; refuse other dates."""
     if date := DATE.fullmatch(value):
         try:
             return pa.scalar(str(value)).cast(pa.timestamp("us", "UTC" if date["zone"] else None))
         except pa.ArrowInvalid as error:
             raise RecframeError(f"filters: {quote(name)}: {value} is no date") from error
-    is_text = type(value) is not Written and value.isdecimal()
-    if is_text or SORTABLE.fullmatch(value) or not re.search(r"\d", value):
-        return pa.scalar(str(value))
-    remedy = f", or {str(value)!r} in quotes" if value.isdecimal() else ""
-    raise RecframeError(
-        f"filters: {quote(name)} {sign} compares text, in which '10' is below '9', and cannot "
-        f"order {value}. Write numbers, or dates such as 2026-11-01, in the files{remedy}; == and "
-        "in compare text too."
-    )
+    if type(value) is Written and NUMBER.fullmatch(value):
+        raise RecframeError(
+            f"filters: {quote(name)} {sign} compares text, in which '10' is below '9', not "
+            f"the number {value}. Write numbers in the files, or {str(value)!r} in quotes."
+        )
+    if OTHER_DATE.fullmatch(value) and not SORTED_DATE.fullmatch(value):
+        raise RecframeError(
+            f"filters: {quote(name)} {sign} compares text by its characters, which do not order "
+            f"dates such as {value}. Write dates in the files as 2026-11-01; == and in compare "
+            "them as they are."
+        )
+    return pa.scalar(str(value))
 
 
 def _scalar(name: str, value: Any, kind: pa.DataType, sign: str) -> pa.Scalar:
