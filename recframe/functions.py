@@ -131,9 +131,10 @@ def evaluate(
     relevant : label or None, default "infer"
         The column of relevance, boolean or 0/1 unless `min_relevance` is given: relevant,
         relevance, isrelevant, rel, isrel, qrel, judgment, judgement, label, target, groundtruth,
-        ytrue, grade, rating, rui (Surprise's true rating), or an outcome such as click, like,
-        follow, buy, purchase, booked, conversion or addtocart, also as liked or isliked. None:
-        every pair of `truth` is relevant.
+        ytrue, grade, rating, rui (Surprise's true rating), click, clicked, isclick, isclicked,
+        purchase, purchased, ispurchase, ispurchased, buy, bought, isbuy, isbought, booked,
+        isbooked, conversion, converted, isconverted, like, liked, islike, isliked, follow,
+        followed, isfollow or addtocart. None: every pair of `truth` is relevant.
     model : label or None, default "infer"
         The column that names the model of each row, where each model has its own rows. Each
         model becomes a score column of the result. A user and item must have one relevance; R

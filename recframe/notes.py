@@ -33,8 +33,9 @@ MOST_NAMED = 3  # metrics, scores or rows in a sentence
 OF_TRUTH = "pass all relevant items as truth"
 IN_R = "they count as relevant items (R), and no row can find them"
 ALIKE = (
-    "but for differences in case, spaces at the ends, zeros at the front or .0 at the end of ids; "
-    "write both alike, as with .str.strip().str.casefold()"
+    "but for differences in case, spaces at the ends, zeros at the front, .0 at the end or the "
+    "Unicode form of ids; write both alike, as with .str.normalize('NFKC').str.strip()"
+    ".str.casefold()"
 )
 # The reasons for users without a value, by metric; the other metrics need a relevant row.
 WHY = {"auc": "no relevant row, or no other", "fall_out": "only relevant rows"}
@@ -163,8 +164,7 @@ def say_apart(facts: Facts, _: Any) -> str:
         return ""
     return (
         f"{n_alone:,} users have a list by one score alone and {n_several:,} by several, as in an "
-        "A/B test, and each mean counts the lists that its users lack as empty; evaluate the rows "
-        "of each by themselves"
+        "A/B test, so their means are of different users; evaluate the rows of each by themselves"
     )
 
 

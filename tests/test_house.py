@@ -115,7 +115,7 @@ ROADS = {
     "recall": (lambda path: ONE.rec.recall(k=4), 27, 132),
     "ndcg": (lambda path: ONE.rec.mean("ndcg@4"), 28, 150),
     "compare": (lambda path: ROWS.rec.compare("recall@4"), 32, 169),
-    "truth": (lambda path: ONE.drop(columns="relevant").rec(truth=TRUTH).recall(k=4), 35, 190),
+    "truth": (lambda path: ONE.drop(columns="relevant").rec(truth=TRUTH).recall(k=4), 35, 191),
     "a file": (lambda path: main(["evaluate", path, "-m", "recall@4", "-q"]), 51, 305),
 }
 

@@ -497,3 +497,13 @@ def test_users_in_both_spellings():
         TWO_SPELLINGS.rec(truth=truth).mean("recall@1")
 
     assert {} == no.value.answers
+
+
+def test_users_told_apart_by_case():
+    """Users of truth who differ in case alone are no mistake if the frame has both spellings."""
+    frame = pd.DataFrame({"user": ["Ab", "ab", "cd"], "item": "x", "score": 1})
+    truth = pd.DataFrame({"user": ["Ab", "ab", "CD"], "item": "x"})
+
+    said = warnings_of(lambda: frame.rec(truth=truth, population="both").mean("recall@1"))
+
+    assert not [one for one in said if "would match the frame" in one]

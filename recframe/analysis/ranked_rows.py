@@ -199,7 +199,8 @@ def _measure_judged(
     metrics: list[Metric],
 ) -> pd.DataFrame:
     """Return the metrics of one user's rows, judged by truth and its grades."""
-    companions = companions._replace(are_partitioned=rows.empty)  # True adds users without a row.
+    candidates, _ = companions.find_candidates(rows, columns, options)
+    companions = companions._replace(are_partitioned=candidates.empty)  # True adds absent users.
     block = read_block(rows, companions, columns, options, is_all=False)
     per_user = measure_table(block.interactions, options, metrics)
     ids = per_user.index.to_frame(index=False)

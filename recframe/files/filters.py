@@ -79,8 +79,7 @@ def filter_files(sources: list[SourceFile], filters: Any, schema: pa.Schema) -> 
             operator.or_,
             (reduce(operator.and_, (_make_term(*one, schema) for one in terms)) for terms in lists),
         )
-        if any(isinstance(one.rows, Delimited) for one in sources):
-            _check_no_nulls(lists)
+        _check_no_nulls(lists, sources)
     names = _find_names(expression, schema)
     left = _leave_out(sources, expression, schema)
     said = [{name: value.type for name, value in file.partitions.items()} for file in sources]
@@ -114,15 +113,19 @@ def _check_lists(filters: Any) -> list[list[Term]]:
     return lists
 
 
-def _check_no_nulls(lists: list[list[Term]]) -> None:
+def _check_no_nulls(lists: list[list[Term]], sources: list[SourceFile]) -> None:
     """Raise if a value is written as nulls are in delimited text, such as NA for Namibia."""
-    for name, _, value in chain.from_iterable(lists):
-        for one in value if isinstance(value, LIST_TYPES) else [value]:
-            if isinstance(one, str) and str(one) in list_null_texts():
-                raise RecframeError(
-                    f"filters: {quote(name)}: {quote(str(one))} in a csv stands for a null, which "
-                    "no value equals. Write it otherwise in the files, or save them as parquet."
-                )
+    # Rows of lists are made of other rows. Folders write nulls in another way.
+    texts = [one for one in sources if isinstance(getattr(one.rows, "rows", one.rows), Delimited)]
+    for name, sign, value in chain.from_iterable(lists):
+        values = value if isinstance(value, LIST_TYPES) else [value]
+        nulls = [one for one in values if isinstance(one, str) and str(one) in list_null_texts()]
+        is_stored = any(name not in file.partitions for file in texts)
+        if nulls and is_stored and sign in ("=", "==", "in"):
+            raise RecframeError(
+                f"filters: {quote(name)}: {quote(str(nulls[0]))} in a csv stands for a null, which "
+                "no value equals. Write it otherwise in the files, or save them as parquet."
+            )
 
 
 def _make_term(name: str, sign: str, value: Any, schema: pa.Schema) -> pc.Expression:
@@ -270,7 +273,8 @@ def find_row_groups(source: SourceFile, schema: pa.Schema, footer: bytes) -> lis
     fragment = ds.ParquetFileFormat().make_fragment(
         pa.BufferReader(footer), partition_expression=_guarantee(source.partitions)
     )
-    left = fragment.subset(source.condition, schema=schema)
+    with _comparing(show_path(source.path)):  # Arrow casts a value that all rows have.
+        left = fragment.subset(source.condition, schema=schema)
     return [row_group.id for row_group in left.row_groups]
 
 
@@ -291,7 +295,8 @@ def _comparing(where: str) -> Iterator[None]:
     except pa.ArrowInvalid as error:
         raise RecframeError(
             f"filters: text is compared with a date as times, but not so in {where}: "
-            f"{shorten(first_line(error))}. Write all dates in one form, such as 2026-11-01."
+            f"{shorten(first_line(error).partition('. ')[0])}. Write all dates in one form, such "
+            "as 2026-11-01, and that of the filter too, with a zone or without."
         ) from error
 
 

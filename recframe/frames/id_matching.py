@@ -166,7 +166,7 @@ class Overlap:
         difference = find_difference(self.unknown, others, self.other)
         if not difference:  # The frame may have an id in both spellings.
             listed = self.other_users[self.is_listed]
-            near = _match_near(others, listed)
+            near = _match_near_users(others, listed)
             sides = listed[near[near >= 0]], others[near >= 0]
             difference = find_difference(*sides, self.other)
         if difference:
@@ -189,7 +189,7 @@ class Overlap:
         """
         if not self.is_listed.all():
             known = self.other_users[self.is_listed].append(self.unknown)
-            near = _match_near(self.other_users[~self.is_listed], known)
+            near = _match_near_users(self.other_users[~self.is_listed], known)
             absent = np.flatnonzero(~self.is_listed)[near >= 0]
             note(truth_pairs_written_differently=int(np.isin(users.codes, absent).sum()))
         n_listed = int(np.count_nonzero(self.is_listed))
@@ -260,6 +260,16 @@ def _match_near(ids: pd.Index[Any], among: pd.Index[Any]) -> Array:
     if text is None or others is None:
         return np.full(len(ids), -1)
     return np.asarray(pc.index_in(text, value_set=others).fill_null(-1))
+
+
+def _match_near_users(users: pd.Index[Any], among: pd.Index[Any]) -> Array:
+    """Return the position of each simplified user among the other simplified users, or -1.
+
+    If two of the others are equal once simplified, their difference is no mistake.
+    """
+    first = _match_near(among, among)
+    is_told_apart = bool((first < np.arange(len(first))).any())
+    return np.full(len(users), -1) if is_told_apart else _match_near(users, among)
 
 
 def _count_near(matches: Matches, pair: Array, row: Array, item: Ids) -> int:

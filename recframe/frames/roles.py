@@ -294,7 +294,9 @@ def list_named(frame: pd.DataFrame) -> dict[str, list[Hashable]]:
     may_hold_lists, fields = set[str](), list_fields(frame)
     for label, dtype in fields:
         is_number = is_numeric_dtype(dtype) and not is_bool_dtype(dtype)
-        if role := find_role(label) or ("score" if is_number and may_be_score(label) else None):
+        role = find_role(label) or ("score" if is_number and may_be_score(label) else None)
+        # The time of a purchase is no relevance.
+        if role is not None and not (role == "relevant" and dtype.kind in "mM"):
             named[role].append(label)
             may_hold_lists |= {role} if dtype.kind in "OU" else set()
     labels, merged = {label for label, _ in fields}, defaultdict[str, list[Hashable]](list)

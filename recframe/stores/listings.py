@@ -129,6 +129,8 @@ def list_disk(folder: str, steps: Steps) -> Iterator[Entry]:
         for one, left in inside:
             if left:
                 is_folder = os.path.isdir(one) if one.is_symlink() else one.is_dir()  # noqa: PTH112
+                if one.is_symlink() and not os.path.exists(one):  # noqa: PTH110
+                    identify(one.path)  # A link that leads nowhere may stand for a folder.
                 yield (entry := Entry((*searched.names, one.name), one.path, is_folder))
                 following += [(entry, left, above)] * is_folder
 

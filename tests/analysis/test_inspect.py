@@ -565,3 +565,20 @@ def test_excluded_rows_are_counted(with_truth):
     assert "user 1: 2 rows, 1 relevant, 1 more excluded" == repr(shown).splitlines()[0]
     shown = frame.rec(short="pad", **options).inspect(1, k=1)
     assert "user 1: 3 rows, 1 relevant" == repr(shown).splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("frame", "options"),
+    [
+        ({"user": [1, 2], "item": [3, 4]}, {"exclude": pd.DataFrame({"user": [1], "item": [3]})}),
+        ({"user": [1, 1, 2], "item": [8, 9, 4]}, {"unjudged": "drop"}),
+    ],
+)
+def test_a_user_whose_rows_are_all_removed(frame, options):
+    """`inspect` shows a user whose rows are all left out with the values of an empty list."""
+    rows = pd.DataFrame(frame).assign(score=0.5)
+    truth = pd.DataFrame({"user": [1, 2], "item": [3, 4]})
+    rec = rows.rec(truth=truth, population="truth", short="pad", **options)
+
+    assert 0.0 == rec.evaluate("recall@1").loc[1].item()
+    assert "undefined" not in str(rec.inspect(1, metrics="recall@1"))

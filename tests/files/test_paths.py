@@ -485,3 +485,14 @@ def test_what_folders_say(tmp_path, texts, expected):
 
     assert expected == [file.partitions["key"].as_py() for file in found]
     assert 1 == len({file.partitions["key"].type for file in found})
+
+
+@pytest.mark.parametrize("pattern", ["*/rows.parquet", "*/*.parquet", "**/rows.parquet"])
+@pytest.mark.parametrize("target", ["gone", "b"])
+def test_a_link_that_should_lead_to_a_folder(tmp_path, pattern, target):
+    """A link to no folder is refused where a pattern names files in folders."""
+    (tmp_path / "a").mkdir()
+    save_user(tmp_path / "a" / "rows.parquet", "ann")
+    (tmp_path / "b").symlink_to(tmp_path / target)
+    with pytest.raises(recframe.RecframeError, match=r"cannot read .*b: "):
+        recframe.evaluate(tmp_path / pattern)

@@ -468,6 +468,7 @@ def test_ids_written_as_floats_are_noted():
     rows = pd.DataFrame({"user": [1, 1, 2], "item": ["101", "A8", "102"], "score": [2.0, 1, 1]})
     truth = pd.DataFrame({"user": [1, 1, 2], "item": ["101.0", "A8", "102"]})
     with pytest.warns(
-        recframe.RecframeWarning, match=r"1 of the pairs .* or \.0 at the end of ids"
+        recframe.RecframeWarning,
+        match=r"1 of the pairs .*, \.0 at the end or the Unicode form of ids",
     ):
         assert [0.5, 1.0] == rows.rec(truth=truth, short="pad").recall(k=2)["score"].tolist()
