@@ -104,16 +104,8 @@ class Overlap:
         unknown = pd.Index([]) if are_common else item.distinct()[:N_EXAMPLES]
         self.note(users.ids, Items(are_common, unknown), position)
         if is_noting(mistakes=True):
-            near = _match_near(pairs.item.ids, item.ids)
-            if (near >= 0).any():
-                first = _match_near(item.ids, item.ids)
-                if (first < np.arange(len(first))).any():  # The frame has two spellings of an id.
-                    rows = SortedPairs(users.groups, first[item.codes])
-                else:
-                    near = np.where(item_position < 0, near, -1)
-            if (near >= 0).any():  # These pairs would have a row if their items were written alike.
-                n_near = _count_near(matches, *rows.match(user, near[pairs.item.codes]), item)
-                note(**{f"{self.other}_pairs_written_differently": n_near})
+            n_near = _count_near(matches, pairs, users, item, rows, item_position < 0)
+            note(**{f"{self.other}_pairs_written_differently": n_near})
         return matches
 
     def _check_positions(self, users: Users, item: Ids, attrs: Mapping[Any, Any]) -> None:
@@ -254,32 +246,41 @@ class Pairs(NamedTuple):
     item: Ids
 
 
-def _match_near(ids: pd.Index[Any], among: pd.Index[Any]) -> Array:
-    """Return the first position of each simplified id among the other simplified ids, or -1."""
-    text, others = _simplify_ids(ids), _simplify_ids(among)
-    if text is None or others is None:
-        return np.full(len(ids), -1)
+def _match_near_users(users: pd.Index[Any], among: pd.Index[Any]) -> Array:
+    """Return the position of each simplified user among the other simplified users, -1 for none.
+
+    If two of the others are equal once simplified, their difference is no mistake, and no user
+    matches.
+    """
+    text, others = _simplify_ids(users), _simplify_ids(among)
+    if text is None or others is None or len(others.unique()) < len(others):
+        return np.full(len(users), -1)
     return np.asarray(pc.index_in(text, value_set=others).fill_null(-1))
 
 
-def _match_near_users(users: pd.Index[Any], among: pd.Index[Any]) -> Array:
-    """Return the position of each simplified user among the other simplified users, or -1.
+def _count_near(
+    matches: Matches, pairs: Pairs, users: Users, item: Ids, rows: SortedPairs, is_unknown: Array
+) -> int:
+    """Return how many pairs would have a row if their items were written as the user's are.
 
-    If two of the others are equal once simplified, their difference is no mistake.
+    `is_unknown` says which items of pairs the rows lack. A user whose rows have an item in several
+    spellings tells them apart.
     """
-    first = _match_near(among, among)
-    is_told_apart = bool((first < np.arange(len(first))).any())
-    return np.full(len(users), -1) if is_told_apart else _match_near(users, among)
-
-
-def _count_near(matches: Matches, pair: Array, row: Array, item: Ids) -> int:
-    """Return how many pairs without a row have these rows of an item that is written otherwise.
-
-    A user who has an item in several spellings tells them apart.
-    """
+    others = _simplify_ids(item.ids)
+    if others is None:
+        return 0
+    if len(others.unique()) < len(others):  # Some users may have another spelling than others.
+        first = np.asarray(pc.index_in(others, value_set=others))
+        rows, is_unknown = SortedPairs(users.groups, first[item.codes]), np.ones_like(is_unknown)
+    text, near = _simplify_ids(pairs.item.ids[is_unknown]), np.full(len(is_unknown), -1)
+    if text is not None:
+        near[is_unknown] = pc.index_in(text, value_set=others).fill_null(-1)
+    if (near < 0).all():
+        return 0
+    pair, row = rows.match(matches.user, near[pairs.item.codes])
     items = pd.Series(item.codes[row]).groupby(pair)
-    pairs = items.min()[items.min() == items.max()].index
-    return len(pairs.difference(pd.Index(matches.pair)))
+    found = items.min()[items.min() == items.max()].index
+    return len(found.difference(pd.Index(matches.pair)))
 
 
 def _simplify_ids(ids: pd.Index[Any]) -> pa.Array | None:
