@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from recframe.frames.names import get_column
 from recframe.frames.value_errors import null_error
 from recframe.frames.values import find_nulls
 from recframe.kernel.grouping import Groups, combine, find_range, invert, take_rows
-from recframe.kernel.threads import Array, in_slices
+from recframe.kernel.threads import Array, in_batches, in_slices
 
 ALL_USERS = "all"  # the label of the only user if the frame is one ranking
 SPREAD = 4  # Integers are codes if their range is at most this many times the rows.
@@ -51,7 +52,13 @@ class Ids(NamedTuple):
         if not self.is_sorted:
             return self
         codes, is_used = self.codes, np.zeros(len(self.ids), bool)
-        is_used[codes] = True
+
+        def mark(batch: slice) -> None:
+            some = codes[batch].astype(np.intp)
+            # A flag is set once, because threads that write to the same memory wait.
+            is_used[some[~is_used[some]]] = True
+
+        in_batches(mark, len(codes))
         used = np.flatnonzero(is_used)
         if len(used) < len(self.ids):
             position = np.empty(len(self.ids), np.int32)
@@ -194,8 +201,10 @@ def _encode(column: pd.Series | pd.Index[Any], role: str, n_rows: int = 0) -> Id
             return Ids(values, pd.RangeIndex(high + 1), dtype, is_sorted=True)
         if high - low < most and high < 1 << 62:
             lowest = values.dtype.type(low)
+            codes: Array = np.empty(len(values), np.int32)
             # The difference of small integers may overflow in their dtype, not in that of codes.
-            codes: Array = np.subtract(values, lowest, dtype=np.int32, casting="unsafe")
+            subtract = partial(np.subtract, dtype=np.int32, casting="unsafe")
+            in_slices(lambda a, b: subtract(values[a:b], lowest, out=codes[a:b]), len(codes))
             return Ids(codes, pd.RangeIndex(low, high + 1), dtype, is_sorted=True)
     if column.dtype == object:
         addresses = _find_addresses(column.to_numpy())
