@@ -41,7 +41,7 @@ COMPARISONS = {
 OPERATORS = (*COMPARISONS, "in", "not in")
 ROUNDINGS = {"<": ROUND_CEILING, ">=": ROUND_CEILING, ">": ROUND_FLOOR, "<=": ROUND_FLOOR}
 MOST_DIGITS = {128: 38, 256: 76}  # the digits of decimals by their bits
-NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?")
+PLAIN_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?")
 # A date or a moment as in ISO 8601, dates in other forms, and those of them that characters order.
 DATE = re.compile(r"\d{4}-\d\d-\d\d([T ].*?(?P<zone>Z|[+-]\d\d:?\d\d)?)?")
 OTHER_DATE = re.compile(r"\d+[-./ ](\d+|[A-Za-z]{3,9})[-./ ]\d+([T ].*)?")
@@ -157,7 +157,7 @@ def _find_place(name: str, value: str, sign: str) -> pa.Scalar:
             return pa.scalar(str(value)).cast(pa.timestamp("us", "UTC" if date["zone"] else None))
         except pa.ArrowInvalid as error:
             raise RecframeError(f"filters: {quote(name)}: {value} is no date") from error
-    if type(value) is Written and NUMBER.fullmatch(value):
+    if type(value) is Written and PLAIN_NUMBER.fullmatch(value):
         raise RecframeError(
             f"filters: {quote(name)} {sign} compares text, in which '10' is below '9', not "
             f"the number {value}. Write numbers in the files, or {str(value)!r} in quotes."
