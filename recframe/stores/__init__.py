@@ -9,6 +9,7 @@ import os
 import re
 import stat
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -130,8 +131,10 @@ def identify(path: str) -> object:
     except OSError as error:
         why = reason(error)
         if isinstance(error, FileNotFoundError) and os.path.islink(path):  # noqa: PTH114 - as above
-            target = show_path(os.path.realpath(path))
-            why = f"it is a symbolic link to {target}, which does not exist. Remove it."
+            target = ""
+            with suppress(OSError):  # Some links have no target, as in /proc.
+                target = f" to {show_path(Path(path).readlink())}"
+            why = f"it is a symbolic link{target}, which does not exist. Remove it."
         raise unreadable(path, why) from error
     except ValueError as error:  # a byte that is not UTF-8, or a null character
         raise unreadable(path, "its name is not UTF-8 text. Rename it.") from error

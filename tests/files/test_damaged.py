@@ -158,5 +158,5 @@ def test_links_that_do_not_say_where_they_lead(tmp_path, monkeypatch):
         raise PermissionError
 
     monkeypatch.setattr(os, "readlink", refuse)
-    with pytest.raises(recframe.RecframeError, match=r"fd: it is a symbolic link to .*, which do"):
+    with pytest.raises(recframe.RecframeError, match="fd: it is a symbolic link, which does not"):
         recframe.evaluate(tmp_path)
