@@ -398,3 +398,13 @@ def test_one_text_in_all_rows_of_a_row_group(tmp_path):
         recframe.scan(tmp_path / "rows.parquet", filters=[("at", ">", "2026-01-15")]).evaluate(
             "mrr"
         )
+
+
+def test_an_expression_that_fails_on_rows(tmp_path):
+    """A caller's expression that fails has Arrow's reason, and nothing is said of dates."""
+    DATED.to_parquet(tmp_path / "rows.parquet")
+    numbers = pc.field("item").cast(pa.int64()) > 1
+    with pytest.raises(
+        recframe.RecframeError, match=r"^(?!.*dates).*Failed to parse string: '[xy]' as"
+    ):
+        recframe.scan(tmp_path / "rows.parquet", filters=numbers).evaluate("mrr")
