@@ -124,8 +124,8 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
         1     1    b    0.8      True
         2     1    c    NaN      True
         """
-        options = self._options if truth is None else replace(self._options, truth=truth)
-        return judge_frame(self._read(), options)[0]
+        bound = self if truth is None else self._bind(replace(self._options, truth=truth))
+        return judge_frame(self._read(), bound._options)[0]
 
     def _answer(self, answers: Mapping[str, Any]) -> Self:
         if not answers.keys().isdisjoint(TEXT_ANSWERS):

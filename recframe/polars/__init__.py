@@ -173,7 +173,8 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         >>> recs.rec.judge(pl.DataFrame({"user": [1, 1], "item": ["b", "c"]})).rows()
         [(1, 'a', 0.9, False), (1, 'b', 0.8, True), (1, 'c', None, True)]
         """
-        options = self._options if truth is None else replace(self._options, truth=truth)
+        bound = self if truth is None else self._bind(replace(self._options, truth=truth))
+        options = bound._options
         columns = find_columns(self._sample, options, call=self._call)
         rows = self._collect_rows()
         frame = _to_pandas(rows, columns.labels)

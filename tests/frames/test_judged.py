@@ -27,6 +27,14 @@ def test_judge_by_hand(recs, test):
     pd.testing.assert_frame_equal(judged, recs.rec(truth=test).judge())
 
 
+def test_judge_reads_lists_of_truth(recs, test):
+    """Lists of items in truth give the same judged frame as rows, wherever truth is passed."""
+    lists = test.groupby("user", as_index=False)["item"].agg(list)
+
+    pd.testing.assert_frame_equal(recs.rec.judge(test), recs.rec.judge(lists))
+    pd.testing.assert_frame_equal(recs.rec.judge(test), recs.rec(truth=lists).judge())
+
+
 def test_judge_keeps_dtypes(recs, test):
     """Columns keep their dtypes, and integers that need a null stay exact as nullable ones."""
     frame = recs.astype({"user": "category", "item": "int32"}).assign(
