@@ -266,3 +266,20 @@ def test_columns_in_the_order_of_their_characters():
         wide.rec(truth=pd.DataFrame({"user": ["a"], "item": [1]})).mean("mrr")
 
     assert [1, 2, 10] == recframe.from_topk(wide[["rec_1", "rec_2", "rec_10"]])["item"].tolist()[:3]
+
+
+def test_ids_in_another_order_than_the_labels():
+    """Ids that are a frame's own labels in another order are refused, as pivot sorts labels."""
+    scores = pd.DataFrame([[0.1, 0.2], [0.4, 0.3]], index=["ann", "bob"], columns=["tea", "jam"])
+    whole = recframe.from_matrix(scores)
+
+    pd.testing.assert_frame_equal(whole, recframe.from_matrix(scores, ["ann", "bob"]))
+    assert ["cat", "dan"] == recframe.from_matrix(scores, ["cat", "dan"])["user"].unique().tolist()
+    with pytest.raises(RecframeError, match=r"^users must be in the order of the frame, but begin"):
+        recframe.from_matrix(scores, users=["bob", "ann"])
+    with pytest.raises(RecframeError, match=r"with 'tea'\. Leave items= out\.$"):
+        recframe.from_matrix(scores, items=["jam", "tea"])
+    with pytest.raises(RecframeError, match=r"^users must be in the order"):
+        recframe.from_topk(scores.round().astype(int), users=["bob", "ann"])
+    by_position = scores.reset_index(drop=True)
+    assert [1, 0] == recframe.from_matrix(by_position, users=[1, 0])["user"].unique().tolist()

@@ -82,6 +82,7 @@ def from_topk(
     1  ann     3     -2
     2  bob     5     -1
     """
+    _check_order(items, users=users)
     ids, listed = _read_items(items, has_users=users is not None)
     user = read_axis("users", users, (len(listed), "rows of items"))
     score = -1 - np.nonzero(listed)[1]
@@ -164,6 +165,7 @@ def from_matrix(
         )
     required = "a matrix with a row for each user and a column for each item"
     matrix = as_numbers("scores", _read_matrix("scores", scores, required))
+    _check_order(scores, users=users, items=items)
     if isinstance(scores, pd.DataFrame):
         is_default = [type(ids) is pd.RangeIndex and ids.name is None for ids in scores.axes]
         users = scores.index if users is None and not is_default[0] else users
@@ -269,6 +271,20 @@ def _check_axes(name: str, values: pd.DataFrame) -> None:
             f"items must come best first, but their columns are {shown(labels)}. Pass them in the "
             "order of their numbers."
         )
+
+
+def _check_order(frame: Any, **passed: ArrayLike | None) -> None:
+    """Raise if ids that are passed are the labels of a frame in another order."""
+    axes = frame.axes if isinstance(frame, pd.DataFrame) else []
+    for (name, ids), labels in zip(passed.items(), axes, strict=False):
+        if ids is None or (type(labels) is pd.RangeIndex and labels.name is None):
+            continue  # The default labels are positions.
+        axis = read_axis(name, ids)
+        if len(axis) == len(labels) and not (axis == labels).all() and labels.isin(axis).all():
+            raise RecframeError(
+                f"{name} must be in the order of the frame, but begin with {quote(axis[0])}, and "
+                f"its own labels, the same ids, with {quote(labels[0])}. Leave {name}= out."
+            )
 
 
 def _read_items(items: ArrayLike, *, has_users: bool) -> tuple[pd.Index[Any], Array]:
