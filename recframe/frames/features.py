@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -67,6 +69,7 @@ def _read_amounts(column: pd.Series, role: str) -> Array:
 def _read_feature(column: pd.Series, role: str) -> Array:
     """Return the codes of categories, or vectors of numbers; raise for other cells."""
     cells = column.iloc[:N_CELLS_SEEN].tolist()
+    _check_one_label(cells, column.name, role)
     wrong = [cell for cell in cells if isinstance(cell, float)]
     with suppress(pa.ArrowException, TypeError):  # Cells have several types, or are no categories.
         if cells and isinstance(cells[0], VECTORS):
@@ -81,6 +84,20 @@ def _read_feature(column: pd.Series, role: str) -> Array:
         f"{role} must be categories or vectors of numbers, but has {quote(wrong[0])}; "
         f"{remedy.format(f'df[{quote(column.name)}]')}"
     )
+
+
+def _check_one_label(cells: list[Any], label: Hashable, role: str) -> None:
+    """Raise if texts hold several labels, such as Action|Comedy, which are also in others."""
+    texts = dict.fromkeys(cell for cell in cells if isinstance(cell, str))
+    labels = [one for text in texts for one in text.split("|")]
+    if len({*labels}) < len(labels):
+        several = next(text for text in texts if "|" in text)
+        texts_of = f"df[{quote(label)}].str"
+        raise RecframeError(
+            f"{role} must have one category in a cell, but has {quote(several)}; "
+            f"{texts_of}.get_dummies().apply(list, axis=1) makes vectors of several labels, "
+            f"{texts_of}.replace('|', '+') one category of each text"
+        )
 
 
 def _read_vectors(lists: pa.Array, role: str) -> Array:

@@ -315,6 +315,23 @@ def test_several_labels_in_a_cell():
     assert pytest.approx(2 / 3) == vectors.rec.mean("diversity(genre)@3").iloc[0, 0]
 
 
+def test_several_labels_in_a_text():
+    """Texts of several labels are refused if labels recur, and both lines of the refusal run."""
+    frame = pd.DataFrame({"user": 1, "score": [3, 2, 1]})
+    frame["genre"] = ["pop|jazz", "jazz|pop", "folk"]
+    with pytest.raises(recframe.RecframeError, match=r"but has 'pop\|jazz'; df") as refused:
+        frame.rec.mean("diversity(genre)@3")
+    first, second = str(refused.value).split("; ")[1].split(", df")
+    vectors, texts = first.split(" makes")[0], f"df{second.split(' one category')[0]}"
+    both = [frame.assign(genre=eval(one, {"df": frame})) for one in (vectors, texts)]
+
+    assert [pytest.approx(2 / 3), 1.0] == [
+        one.rec.mean("diversity(genre)@3").iloc[0, 0] for one in both
+    ]
+    plain = frame.assign(genre=["a|b", "c", "d"])
+    assert 1.0 == plain.rec.mean("diversity(genre)@3").iloc[0, 0]
+
+
 def test_vectors_of_other_lengths_in_blocks(tmp_path):
     """Users in different blocks and partitions must have vectors of one length too."""
     dd = pytest.importorskip("dask.dataframe")
