@@ -240,6 +240,19 @@ def test_users_that_became_columns(bound, tmp_path):
     pd.testing.assert_frame_equal(table, found.reindex(table.index), check_names=False)
 
 
+def test_users_that_became_positions(bound):
+    """A table whose index is lost is not paired by its positions with the users of another."""
+    old = bound.evaluate("recall@2")
+    new = old.reset_index(drop=True)
+    lost = r"^per_user must have users in the index of each table, but table 2 has the positions 0"
+    for function in (recframe.compare, recframe.summary, recframe.gate):
+        with pytest.raises(recframe.RecframeError, match=lost):
+            function(old, new) if function is not recframe.summary else function([old, new])
+
+    both = recframe.compare(new, new.rename(columns={"a": "c"}, level="score"))
+    assert len(new) == both["n_users"].iloc[0]
+
+
 def test_ids_of_an_unknown_name_are_no_score():
     """A column of ids beside scores of users belongs in the index."""
     table = TWO.assign(customer_no=[1, 2, 3])

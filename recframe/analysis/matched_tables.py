@@ -14,7 +14,7 @@ from recframe.analysis.trusted import NOT_JUDGED, check_users_known, read_people
 from recframe.errors import RecframeError, count_of, prefix_errors, quote, show_path
 from recframe.frames.names import is_infer
 from recframe.frames.tables import make_columns, mean_table
-from recframe.frames.user_values import LEVELS, check_per_user
+from recframe.frames.user_values import LEVELS, check_indexes, check_per_user
 from recframe.kernel.threads import Array
 from recframe.metrics.names import find_alike
 from recframe.notes import taking_notes
@@ -60,6 +60,7 @@ def match_tables(
     for table, name in zip(tables, names, strict=True):
         with prefix_errors(show_path(name)):
             read.append(check_per_user(table))
+    check_indexes(read)
     labels = chain(*(table.columns.unique("metric") for table in reversed(read)))
     alike = find_alike([*(metrics or ()), *labels, *floors])
     read = [table.rename(columns=alike, level="metric") for table in read]

@@ -219,6 +219,7 @@ def _combine_tables(tables: Mapping[Any, pd.DataFrame], *, is_named: bool) -> pd
             names = {one: key if len(scores) == 1 else f"{key}: {one}" for one in scores}
         taken |= {*names.values()}
         parts.append(part.rename(columns=names, level="score"))
+    check_indexes(parts)
     joined = pd.concat(parts, axis=1)
     if len(parts) > 1 and len(joined) == sum(map(len, parts)) > 0:
         examples = " and ".join(quote(one.index[:1].tolist()) for one in parts[:2])
@@ -227,6 +228,20 @@ def _combine_tables(tables: Mapping[Any, pd.DataFrame], *, is_named: bool) -> pd
             f"{examples}). Give ids of one kind."
         )
     return joined
+
+
+def check_indexes(tables: Sequence[pd.DataFrame]) -> None:
+    """Raise if tables have users in their indexes, but one has lost them to positions."""
+    lost = [type(one.index) is pd.RangeIndex and one.index.name is None for one in tables]
+    if any(lost) and not all(lost):
+        positions, users = (tables[lost.index(is_lost)].index for is_lost in (True, False))
+        if not positions.equals(users):
+            raise RecframeError(
+                f"per_user must have users in the index of each table, but table "
+                f"{lost.index(True) + 1} has the positions 0 to {len(positions) - 1:,}, and "
+                f"another has users such as {quote(users[0])}. Keep its index: reset_index() "
+                "without drop=True makes a column of it."
+            )
 
 
 def _find_scores_and_metrics(per_user: pd.DataFrame) -> pd.MultiIndex:
