@@ -11,13 +11,14 @@ from pandas.api.types import is_integer_dtype
 
 from recframe.analysis.describe import Describer
 from recframe.analysis.overview import say_size
-from recframe.errors import DAMAGE, TEXT_ANSWERS, quote
+from recframe.errors import DAMAGE, TEXT_ANSWERS
 from recframe.frames.columns import Columns
 from recframe.frames.companions import judge_frame, read_judged
 from recframe.frames.constructors.lists import from_lists
 from recframe.frames.judgments import load_frame
 from recframe.frames.list_frames import find_lists, make_companion_rows
 from recframe.frames.names import as_labels, get_column
+from recframe.frames.questions import write
 from recframe.frames.seen_rows import take_users
 from recframe.frames.tables import Make
 from recframe.methods import RankingMethods, public_method
@@ -147,7 +148,7 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
             if (source := getattr(options, name)) is not None:
                 frame = load_frame(name, source, options)
                 if (rows := make_companion_rows(name, frame, options, sep)) is not frame:
-                    read = find_reader(source, quote(source)) if is_path(source) else name
+                    read = find_reader(source, write(name, source)) if is_path(source) else name
                     codes[name] = f"recframe.from_lists({read}{of_sep})"
                     changed: dict[str, Any] = {name: rows}
                     options = replace(options, **changed)

@@ -3,7 +3,6 @@
 Delimited text (CSV, TSV) and lines of JSON are read block by block, in types that fit all rows.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -11,7 +10,6 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from recframe.errors import quote
 from recframe.other_tables import RELATION, is_instance
 from recframe.text_types import (
     FIRST_BLOCK,
@@ -256,11 +254,13 @@ class JsonLines:
             except pa.ArrowInvalid:
                 # Inference finds the new types, or raises an error that names the fault.
                 table = infer_lines(text, number, types)
-                if late := [name for name in table.schema.names if name not in schema.names]:
+                late = [field for field in table.schema if field.name not in schema.names]
+                for name in (field.name for field in late if types.has_role(field.name)):
                     raise pa.ArrowInvalid(
-                        f"{late[0]!r} first appears in line {number} or later, after the first "
+                        f"{name!r} first appears in a line from {number} on, and not in the first "
                         f"{FIRST_BLOCK >> 20} MiB. Write it in the first line too, as null."
                     ) from None
+                schema = pa.schema([*schema, *late])
             columns = {}
             for name in names:
                 values = table[name] if name in table.schema.names else pa.nulls(table.num_rows)
@@ -321,20 +321,3 @@ def convert_all(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     fields = [schema.field(name) for name in batch.schema.names]
     columns = [convert(one, to.type) for one, to in zip(batch.columns, fields, strict=True)]
     return pa.record_batch(columns, schema=pa.schema(fields, schema.metadata))
-
-
-def read_whole(sources: Sequence[RowSource], is_id: Callable[[str], bool]) -> pa.Table:
-    """Return all rows and columns of files; `is_id` tells by its name whether a column has ids."""
-    schemas = [rows.read_schema() for rows in sources]
-    for name, n_columns in (each for one in schemas for each in Counter(one.names).items()):
-        if n_columns > 1:
-            raise pa.ArrowInvalid(
-                f"{n_columns} columns are named {quote(name)}. Write a header with different names."
-            )
-    types = TextTypes(ids=[name for schema in schemas for name in schema.names if is_id(name)])
-    both = list(zip(sources, schemas, strict=True))
-    batches = [list(rows.iter_batches(schema.names, types)) for rows, schema in both]
-    tables = []
-    for some, schema in zip(batches, map(types.complete, schemas), strict=True):
-        tables.append(pa.Table.from_batches([convert_all(one, schema) for one in some], schema))
-    return pa.concat_tables(tables, promote_options="permissive")

@@ -229,17 +229,27 @@ class RankingMethods(ABC, Generic[Table]):
         """Return an accessor to the same frame with these options; lists of truth become rows."""
         bound, label = copy(self), options.model
         for name in ("truth", "exclude"):
-            if isinstance(frame := getattr(options, name), pd.DataFrame):
+            given = getattr(options, name)
+            opened: dict[str, Any] = {name: given}
+            if isinstance(given, pd.DataFrame):
                 with prefix_errors(name):
-                    rows: dict[str, Any] = {name: make_companion_rows(name, frame, options)}
-                if rows[name] is not frame:
-                    options = replace(options, **rows)
+                    opened = {name: make_companion_rows(name, given, options)}
+            elif given is not None:
+                opened = {name: self._open_path(given)}
+            if opened[name] is not given:
+                options = replace(options, **opened)
         bound._options = options
         if label is not None and not is_infer(label) and not isinstance(label, Models):
             check_label(self._sample, "model", label)
             models = find_models(label, bound._read_values(label), options)
             bound._options = replace(options, model=models)
         return bound
+
+    def _open_path(self, path: Any) -> Any:
+        """Return the files of a path, for truth or exclude."""
+        from recframe.files.companion_files import as_companion_files  # Frames do not need it.
+
+        return as_companion_files(path)
 
     def __repr__(self) -> str:
         """Return the roles of the frame's columns as text, without reading its values."""
@@ -436,7 +446,9 @@ class RankingMethods(ABC, Generic[Table]):
         check_trustable(metrics)
         if is_per_user(trusted):
             return read_people(trusted, labels)
-        options = find_people(trusted, columns, self._options, self._sample, self._read_values)
+        options = find_people(
+            trusted, columns, self._options, self._sample, self._read_values, self._open_path
+        )
         bound, make = self._bind(options), partial(measure_people, metrics=metrics)
         with taking_notes(), prefix_errors("trusted"):
             people = bound._map(make, bound._find_columns(metrics=metrics), options)
@@ -865,7 +877,9 @@ class RankingMethods(ABC, Generic[Table]):
                 raise RecframeError(
                     "trusted must be labels of rows in describe, but is a table of users' values"
                 )
-            people = find_people(trusted, columns, self._options, self._sample, self._read_values)
+            people = find_people(
+                trusted, columns, self._options, self._sample, self._read_values, self._open_path
+            )
             of_column = () if people.has_truth else (people.relevant,)
             columns = columns._replace(of_users=of_column)
         with taking_notes():  # the figures count the same facts

@@ -11,7 +11,6 @@ import os
 import sys
 from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -20,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pandas.api.types import is_list_like
 
-from recframe.errors import DAMAGE, RecframeError, quote, shorten
+from recframe.errors import RecframeError, quote, shorten
 
 # Messages name the required types with these words.
 ARROW = "an Arrow table (such as one of Polars or DuckDB)"
@@ -179,28 +178,17 @@ def find_reader(path: PathLike, name: str) -> str:
     return call
 
 
-def advise_reader(path: PathLike, reason: str, argument: str = "") -> str:
+def advise_reader(path: PathLike, reason: str) -> str:
     """Return the remedy for a file that cannot be read as parquet, "" if none is known.
 
-    The `reason` is the message of Arrow. The call of pandas may be for an argument.
+    The `reason` is the message of Arrow.
     """
     call = find_reader(path, quote(path))
     if call and not call.startswith("pd.read_parquet"):
-        return f". Pass {argument}{call}, or write it as parquet."
+        return f". Pass {call}, or write it as parquet."
     if "magic bytes" in reason:
         return ". A text file must end in .csv, .tsv (for tabs) or .jsonl: rename it."
     return ""
-
-
-def read_labels(path: PathLike) -> list[str]:
-    """Return the labels of the columns in files, none if they cannot be read."""
-    with suppress(pa.ArrowException, *DAMAGE):  # a later read of the files reports the fault
-        from pyarrow import dataset  # this import is slow
-
-        kinds = {".csv": "csv", ".jsonl": "json", ".json": "json", ".feather": "feather"}
-        kind = kinds.get(Path(path).suffix)
-        return list(dataset.dataset(os.fspath(path), format=kind or "parquet").schema.names)
-    return []
 
 
 def is_path(path: object) -> bool:

@@ -15,6 +15,7 @@ from recframe.analysis.summary import measure_noted
 from recframe.errors import DAMAGE, count_of, prefix_errors
 from recframe.files.block_results import iter_parts, make_each, open_companion_files, read_places
 from recframe.files.blocks import ROUTES, iter_frames, plan_blocks
+from recframe.files.companion_files import as_companion_files
 from recframe.files.discovery import ScannedFiles, find_files, set_names
 from recframe.files.filters import filter_files
 from recframe.files.footers import Files, make_sample, open_files, read_schema, unite
@@ -170,19 +171,19 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         return [name for name in super().__dir__() if name not in ROW_SIZED]
 
     def _bind(self, options: Options) -> Self:
-        access, sep = self._frame.access, self._frame.sep
+        sep = self._frame.sep
         for name in ("truth", "exclude") if sep is not None else ():
             if (source := getattr(options, name)) is not None:
-                frame = load_frame(name, source, options)
+                frame = load_frame(name, self._open_path(source), options)
                 with prefix_errors(name):
                     rows: Any = {name: make_companion_rows(name, frame, options, sep)}
                 options = replace(options, **rows)
-        if access != ENVIRONMENT:
-            truth, exclude = map(access.place, (options.truth, options.exclude))
-            options = replace(options, truth=truth, exclude=exclude)
         bound = super()._bind(options)
         bound._watch = None  # Other options make other tables.
         return bound
+
+    def _open_path(self, path: Any) -> Any:
+        return as_companion_files(path, self._frame.access)
 
     @property
     def _sample(self) -> pd.DataFrame:

@@ -1,7 +1,7 @@
 """Cells of text files, which stay text until all rows have shown the types of their columns."""
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from contextlib import suppress
 from threading import Lock
 from typing import Any, NamedTuple
@@ -47,6 +47,7 @@ class TextTypes:
     flags: Container[str] = ()  # columns whose type may differ from file to file
     texts: Container[str] = ()  # columns whose cells stay text
     numbers: Container[str] = ()  # columns that must not hold text, so that no text is kept
+    has_role: Callable[[str], bool] = staticmethod(bool)  # whether a column must not come late
 
     def __init__(
         self, n_bytes: int = 0, memory: int | None = None, ids: Container[str] = ()

@@ -24,7 +24,7 @@ from recframe.frames.values import find_nulls, read_relevance
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import Metric, is_metric
 from recframe.options import INFER, Options, is_key
-from recframe.other_tables import load_companion
+from recframe.other_tables import is_path, load_companion
 
 AGREEMENT = (  # figures of rows that people judged
     "rows judged by people",
@@ -49,6 +49,7 @@ def find_people(
     options: Options,
     sample: pd.DataFrame,
     read_values: Callable[[Hashable], pd.Series],
+    open_path: Callable[[Any], Any],
 ) -> Options:
     """Return the options that evaluate people's labels.
 
@@ -71,7 +72,8 @@ def find_people(
         check_label(sample, "trusted", trusted)
         _check_grades(read_values(trusted), least)
         return replace(options, relevant=trusted, truth=None, population="raise", **shared)
-    pairs = load_frame("trusted", load_companion("trusted", trusted))
+    pairs = load_companion("trusted", trusted)
+    pairs = load_frame("trusted", open_path(pairs) if is_path(pairs) else pairs)
     names = {name: getattr(options, name) for name in ("truth_user", "truth_item")}
     kept = {name: one if is_key(one) and one in pairs else INFER for name, one in names.items()}
     shared |= {"truth": pairs, "population": "all", "relevant": None, **kept}

@@ -21,6 +21,7 @@ from recframe.cli.parser import read_number
 from recframe.cli.results import Result, make_figures_result, write_result
 from recframe.console import DONE
 from recframe.errors import RecframeError, RecframeWarning, quote
+from recframe.files.companion_files import as_companion_files
 from recframe.files.footers import Files
 from recframe.frames.judgments import load_frame
 from recframe.options import DEFAULTS
@@ -114,7 +115,7 @@ def run_catalogue(arguments: Namespace) -> tuple[int, str]:
     paths = [items] if isinstance(items, str) else []
 
     def make(rec: ScannedRecAccessor, opened: list[Files]) -> tuple[Any, dict[str, Any]]:
-        known = load_frame("items", items) if paths else items
+        known = load_frame("items", as_companion_files(items)) if paths else items
         table = rec.catalogue(k, known, by)
         return table, {"k": k, "items": read_catalogue(known, opened[0].columns).n_items}
 

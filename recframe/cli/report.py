@@ -27,6 +27,7 @@ from recframe.cli.parser import as_flag, read_target
 from recframe.cli.results import find_baseline
 from recframe.console import DONE, tell
 from recframe.errors import RecframeError, count_of, quote, show_path
+from recframe.files.companion_files import as_companion_files
 from recframe.files.per_user_tables import read_joined
 from recframe.frames.judgments import load_frame
 from recframe.frames.tables import make_columns, plain_table
@@ -110,7 +111,8 @@ def run_report(arguments: Namespace) -> tuple[int, str]:
             known = {str(score): score for score in rec.scores}
             baseline = find_baseline(arguments.baseline, known, "scores")
             metrics = arguments.metrics or DEFAULT_METRICS
-            items = load_frame("items", items) if isinstance(items, str) else items
+            if isinstance(items, str):
+                items = load_frame("items", as_companion_files(items))
             asked = baseline, arguments.by, title, arguments.unit, arguments.trusted
             report = rec.report(metrics, *asked, arguments.label, items)
         if output is not None:  # --output is required

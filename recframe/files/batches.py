@@ -152,7 +152,7 @@ def _conform_all(
         value = row_group.source.partitions.get(name)
         array = batch[name] if value is None else pa.repeat(value, batch.num_rows)
         if name in row_group.source.repeated:
-            _check_folder_value(name, array, row_group.source)
+            check_folder_value(name, array, row_group.source)
         try:
             columns[name] = array.cast(wanted) if is_plain else _conform(array, wanted)
         except pa.ArrowInvalid as error:  # The type of the other files lacks such a number.
@@ -166,7 +166,7 @@ def _conform_all(
     return rows
 
 
-def _check_folder_value(name: str, array: pa.Array, source: SourceFile) -> None:
+def check_folder_value(name: str, array: pa.Array, source: SourceFile) -> None:
     """Raise if a column of a file has another value than the name of its folder."""
     value = source.repeated[name]
     text = pa.scalar(str(value) if value.is_valid else None, pa.string())

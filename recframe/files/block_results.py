@@ -5,7 +5,6 @@ rows: matching all of them with each block would take longer than the block. Few
 without footers, are in memory.
 """
 
-import os
 import warnings
 from collections.abc import Callable, Generator, Hashable, Iterator
 from contextlib import suppress
@@ -20,9 +19,8 @@ import pyarrow as pa
 from recframe.errors import DAMAGE, RecframeError, RepeatedPairError, prefix_errors, say_where
 from recframe.files.batches import MOST_ROWS
 from recframe.files.blocks import iter_blocks
-from recframe.files.discovery import find_files
 from recframe.files.filters import filter_rows
-from recframe.files.footers import Files, open_files, read_head
+from recframe.files.footers import Files, open_files, read_head, unite
 from recframe.files.limits import Limits, Progress, showing
 from recframe.files.source_files import TEXTS, SourceFile, open_file
 from recframe.files.staging import stage
@@ -41,7 +39,6 @@ from recframe.frames.splits import check_splits, find_part
 from recframe.frames.tables import Make
 from recframe.notes import facts_noted, note
 from recframe.options import Options
-from recframe.stores import ENVIRONMENT, PathWithAccess
 from recframe.text_types import TextTypes
 
 PAIR_BYTES = 128  # memory of a pair and its share of an index
@@ -84,12 +81,11 @@ def _open_companion(
             return None
         sources = stage([SourceFile(name, {}, rows=GivenRows(table.to_reader()))], own, limits)
     else:
-        path, access = (
-            given if isinstance(given, PathWithAccess) else (os.fspath(given), ENVIRONMENT)
-        )
-        sources = find_files(path, access=access if access.leads_away(path) else ENVIRONMENT)
+        sources = given.find()
         if any(one.rows is not None for one in sources):
             return None
+        if len(sources) > 1:
+            sources = unite(sources, limits.memory)
         given = pd.concat([read_head(one) for one in (sources[0], sources[-1])])
         if make_companion_rows(name, given, options) is not given:  # Lists become rows in memory.
             return None

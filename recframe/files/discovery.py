@@ -197,7 +197,9 @@ def _check_one_format(sources: list[SourceFile]) -> None:
         first.setdefault(PARQUET if file.table_schema else find_format(file.path), file.path)
     if len(first) > 1:
         (one, path), (other, also), *_ = first.items()
+        # Files with unknown endings, such as README.md, count as parquet.
+        named = next((kind for kind in first if first[kind].lower().endswith(f".{kind}")), one)
         raise RecframeError(
             f"cannot read {show_path(path)} ({one}) and {show_path(also)} ({other}) as one table. "
-            f"Name the files of one format, for example by a pattern such as '*.{one}'."
+            f"Name the files of one format, for example by a pattern such as '*.{named}'."
         )

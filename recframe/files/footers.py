@@ -174,7 +174,7 @@ def _unite_types(
         if name == columns.relevant and {pa.bool_()} < {*by_path.values()}:
             as_number = {pa.bool_(): pa.int8()}  # Other files have numbers in place of flags.
             by_path = {path: as_number.get(kind, kind) for path, kind in by_path.items()}
-        if (common := _common_type(name, by_path)) != pa.null():
+        if (common := find_common_type(name, by_path)) != pa.null():
             schema = schema.set(schema.get_field_index(name), pa.field(name, common))
         kind = plain_type(schema.field(name).type)
         if pa.types.is_nested(kind) and name not in features:
@@ -277,7 +277,7 @@ def read_head(source: SourceFile) -> pd.DataFrame:
         return pd.DataFrame(head.to_pandas()).assign(**said)
 
 
-def _common_type(name: str, types: dict[str, pa.DataType]) -> pa.DataType:
+def find_common_type(name: str, types: dict[str, pa.DataType]) -> pa.DataType:
     """Return the type that holds a column of all files, or raise if no type does."""
     first, common = next(iter(types.items()))
     for path, own in types.items():

@@ -272,7 +272,8 @@ def _parse_file(path: str, data: bytes) -> pa.Table:
     users = _find_user_columns(pd.read_csv(BytesIO(data), nrows=0).columns.tolist())
     ids = dict.fromkeys((*users, "score"), pa.string())
     options = csv.ConvertOptions(column_types=ids, null_values=[""])
-    table = csv.read_csv(pa.BufferReader(data), convert_options=options)
+    serial = csv.ReadOptions(use_threads=False)  # As in `trec`, threads may end Python.
+    table = csv.read_csv(pa.BufferReader(data), serial, convert_options=options)
     # A metric that is null for all users is a column of floats.
     kinds = [pa.float64() if pa.types.is_null(kind) else kind for kind in table.schema.types]
     return table.cast(pa.schema(list(zip(table.schema.names, kinds, strict=True))))

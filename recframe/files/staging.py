@@ -24,6 +24,7 @@ from recframe.files.source_files import (
     naming_file,
 )
 from recframe.frames.columns import Columns
+from recframe.frames.names import means_role
 from recframe.stores.store import NOWHERE, unchanged
 from recframe.text_types import TextTypes
 
@@ -38,6 +39,7 @@ def stage(sources: list[SourceFile], columns: Columns, limits: Limits) -> list[S
     n_bytes = max(LEAST_BATCH, min(MOST_BATCH, limits.memory // BATCH_SHARE))
     ids = [*map(str, columns.users), str(columns.item)]
     types = TextTypes(n_bytes // 2, limits.memory, ids)  # Arrow reads many blocks ahead.
+    types.has_role = means_role
     types.flags, types.numbers = {str(columns.relevant)}, {*map(str, columns.score_columns)}
     rows = TemporaryRows(limits.memory // STAGED_SHARE, limits.folder)
     staged = []

@@ -28,7 +28,7 @@ TEXT_DTYPE = pd.StringDtype("pyarrow", na_value=np.nan)  # older pandas takes no
 GZIP = b"\x1f\x8b"
 DECOMPRESSORS = {GZIP: gzip, b"BZh": bz2, b"\xfd7zXZ": lzma}  # by the first bytes of files
 BOM = b"\xef\xbb\xbf"
-PARSED_BYTES = 1 << 22  # Threads that parse so few bytes at a time end together.
+PARSED_BYTES = 1 << 22
 
 
 class LineLayout(NamedTuple):
@@ -270,7 +270,10 @@ def _parse(data: bytes, layout: LineLayout, number: pa.DataType) -> pa.Table | N
     try:
         table = csv.read_csv(
             pa.BufferReader(data),
-            csv.ReadOptions(column_names=layout.fields.split(), block_size=PARSED_BYTES),
+            # After an error, threads of Arrow may end Python with "terminate called".
+            csv.ReadOptions(
+                use_threads=False, column_names=layout.fields.split(), block_size=PARSED_BYTES
+            ),
             csv.ParseOptions(delimiter=" ", quote_char=False),
             csv.ConvertOptions(column_types=types, include_columns=list(types), null_values=[]),
         )

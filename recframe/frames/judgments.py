@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from contextlib import suppress
 from dataclasses import replace
-from glob import has_magic
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from recframe.errors import (
     DAMAGE,
@@ -23,8 +19,6 @@ from recframe.errors import (
     count_of,
     prefix_errors,
     quote,
-    shorten,
-    show_path,
 )
 from recframe.frames.columns import Columns, find_companion_columns
 from recframe.frames.grades import (
@@ -38,18 +32,16 @@ from recframe.frames.ids import encode, find_users
 from recframe.frames.interactions import Interactions, complete_rows, read_interactions
 from recframe.frames.list_frames import make_companion_rows
 from recframe.frames.names import (
-    find_role,
     get_column,
     has_some,
     is_infer,
     list_labels,
     shown,
 )
-from recframe.frames.splits import OF_FILES, check_splits, split_files
+from recframe.frames.splits import check_splits
 from recframe.frames.words import has_word, is_of_row
 from recframe.kernel.threads import Array
 from recframe.options import Duplicates, Options
-from recframe.other_tables import advise_reader, read_frame
 
 NEGATIVE_UNJUDGED = ("trec_eval", "ir_measures")  # To these a grade below 0 is no judgment.
 NO_ROWS = "there are no rows, so no item is relevant to anyone"
@@ -82,101 +74,11 @@ class Judgments(NamedTuple):
 
 
 def load_frame(name: str, source: Any, options: Options | None = None) -> pd.DataFrame:
-    """Return truth or exclude as a frame, or raise if its file cannot be read."""
+    """Return truth or exclude as a frame, or raise if its files cannot be read."""
     if isinstance(source, pd.DataFrame):
         return source
     with prefix_errors(name):
-        return make_companion_rows(name, _load_file(name, source), options)
-
-
-def _load_file(name: str, source: Any) -> pd.DataFrame:
-    """Return the rows of files as a frame, or raise if one cannot be read."""
-    # A call with frames alone does not load the modules for files.
-    from recframe.stores import ENVIRONMENT, PathWithAccess, without_file
-    from recframe.stores.listings import Listing
-    from recframe.stores.store import unchanged
-
-    path, access = (
-        source if isinstance(source, PathWithAccess) else (os.fspath(source), ENVIRONMENT)
-    )
-    listings = Listing(access)
-    first, *others = listed = listings.find(path)
-    if first.log and not others:
-        return _read_delta(first.log)
-    listings.check()
-    if parts := split_files([] if first.is_given else [one.path for one in listed]):
-        frames = [_load_file(name, PathWithAccess(one.path, access)) for one in listed]
-        both = zip(frames, parts, strict=True)
-        return pd.concat([one.assign(**{OF_FILES: part}) for one, part in both])
-    store = first.place.store
-    is_pattern = has_magic(path) and not (store.is_here and Path(without_file(path)).exists())
-    keys = [one.place.key for one in listed]
-    rows = _open_all(listed)
-    with unchanged(listed):
-        if store.is_here:
-            return _read_local(name, without_file(path), rows, keys if is_pattern else None)
-        key = listings.place(path).key
-        with store.reaching(key):
-            if store.is_web or first.is_given:
-                return _read_all(rows, first.place.open())
-            return _read_all(rows, keys if is_pattern else key, store.filesystem)
-
-
-def _open_all(listed: Sequence[Any]) -> list[Any] | None:
-    """Return the rows of files, None for parquet; raise if their folders would be lost."""
-    from recframe.formats import open_rows
-
-    opened = [open_rows(one.path, one.place.open) for one in listed]
-    if None in opened:
-        return None
-    folders = [part for one in listed for part in Path(one.path).parent.parts if "=" in part]
-    if len(opened) > 1 and folders:
-        raise RecframeError(
-            f"folders that name columns, such as {quote(folders[0])}, must hold parquet files. "
-            "Write them so, or one file with all columns."
-        )
-    return opened
-
-
-def _read_delta(log: Any) -> pd.DataFrame:
-    """Return the rows of a Delta table, or raise if it cannot be read."""
-    from recframe.stores.tables import open_delta
-
-    table = open_delta(log)
-    try:
-        return pd.DataFrame(table.to_table().to_pandas())
-    except DAMAGE as error:
-        reason = shorten(str(error).partition("\n")[0])
-        raise RecframeError(f"cannot read {show_path(log)}: {reason}") from error
-
-
-def _read_local(name: str, path: str, rows: Any, keys: list[str] | None) -> pd.DataFrame:
-    """Return the rows of files on this machine, or raise with the call of pandas that may help.
-
-    The keys are the files that a pattern matches, None if the path is none.
-    """
-    try:
-        return _read_all(rows, keys or path)
-    except (pa.ArrowException, *DAMAGE) as error:
-        reason = str(error).partition("\n")[0].rstrip(".")
-        remedy = "" if rows else advise_reader(path, reason, f"{name}=")
-        if not isinstance(error, OSError | ValueError):  # The text alone says little.
-            reason = f"{type(error).__name__}: {reason}"
-        raise RecframeError(f"cannot read {show_path(path)}: {shorten(reason)}{remedy}") from error
-
-
-def _read_all(rows: Any, source: Any, filesystem: Any = None) -> pd.DataFrame:
-    """Return the rows of a format, or if that is None of parquet files, as a frame."""
-    if rows is None:
-        frame = pd.read_parquet(source, filesystem=filesystem, page_checksum_verification=True)
-        texts = frame.select_dtypes(["string"])
-        for label in texts:
-            pa.array(texts[label]).validate(full=True)
-        return frame
-    from recframe.formats import read_whole
-
-    table = read_whole(rows, lambda name: find_role(name) in ("user", "item"))
-    return read_frame(table)
+        return make_companion_rows(name, source.read_frame(), options)
 
 
 def check_given_columns(columns: Columns, options: Options) -> None:

@@ -16,7 +16,7 @@ from recframe.errors import (
     quote,
     shorten,
 )
-from recframe.frames.words import N_KEPT, ends_in, has_word, split_words
+from recframe.frames.words import N_KEPT, ends_in, has_word, may_be_score, split_words
 from recframe.kernel.threads import Array
 from recframe.options import INFER, is_key
 
@@ -56,6 +56,11 @@ ID_KINDS = "iuOUm"  # the kinds of dtypes that ids may have
 def find_role(label: Hashable) -> str | None:
     """Return the role that a name means, None if it means no role."""
     return ROLES.get(plain_name(label))
+
+
+def means_role(label: Hashable) -> bool:
+    """Return whether a name means a role, as score_knn does too."""
+    return find_role(label) is not None or may_be_score(label)
 
 
 def may_be_item(label: Hashable) -> bool:

@@ -28,7 +28,6 @@ from recframe.frames.names import (
 )
 from recframe.frames.words import ends_in, has_word, is_no_model, may_be_score
 from recframe.options import INFER, LISTS, ROLE_LABELS, Models, Options
-from recframe.other_tables import read_labels
 
 N_IDS_COMPARED = 1_000  # rows of a column whose ids are looked up in the other frame
 LEAST_SHARE = 0.9  # the share of these ids that the other frame must have
@@ -134,7 +133,7 @@ def list_truth_labels(options: Options) -> Set[Hashable]:
     truth: Any = options.truth
     if isinstance(truth, pd.DataFrame):
         return {*list_labels(truth)}
-    return {*read_labels(truth)} if options.has_truth else set()
+    return {*truth.read_labels()} if options.has_truth else set()
 
 
 def _settle_by_labels(frame: pd.DataFrame, roles: Roles, options: Options) -> None:

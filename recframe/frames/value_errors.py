@@ -74,7 +74,7 @@ def numbers_error(column: pd.Series, role: str) -> RecframeError:
                 call = f"pd.to_numeric({label}.str.replace(',', '.'))"
             remedy = f". Make numbers of it, for example {call}."
     elif isinstance(column.dtype, pd.StringDtype):  # It stands for a column of files.
-        remedy = ". In a csv, one cell of text, such as 'n/a', makes the column text: correct it."
+        remedy = ". In a csv, one cell such as '-' or '007' makes the column text: correct it."
     return RecframeError(
         f"{role}={quote(column.name)}: must be {required}, but has {found}{remedy}"
     )

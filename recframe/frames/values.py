@@ -63,11 +63,14 @@ def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array
         if options.null_relevance == "raise":
             answer = {"null_relevance": "nonrelevant"}
             remedy = (
-                "Pass the judgments as truth=, which counts relevant items that are in no list too "
-                "(a merge with the lists has lost them). Where null means not relevant, as not "
-                "rated, null_relevance='nonrelevant'; missing='drop' takes those rows out of the "
-                "rankings."
+                "Where null means not relevant, as not rated, null_relevance='nonrelevant'; "
+                "missing='drop' takes those rows out of the rankings."
             )
+            if not options.has_truth:
+                remedy = (
+                    "Pass the judgments as truth=, which counts relevant items that are in no list "
+                    f"too (a merge with the lists has lost them). {remedy}"
+                )
             raise null_error(f"relevant={quote(label)}:", nulls, remedy, answers=answer)
         flags, grades = read_relevance(relevance[~nulls], options)
         return _scatter(flags, ~nulls), None if grades is None else _scatter(grades, ~nulls)

@@ -39,22 +39,6 @@ class Access(NamedTuple):
         """Return whether a path is in a store, not on this machine."""
         return self.filesystem is not None or (is_uri(path) and not path.startswith("file://"))
 
-    def place(self, given: Any) -> Any:
-        """Return the value of an option, with the access to its store if it is a path."""
-        is_path = isinstance(given, str | os.PathLike) and not isinstance(given, PathWithAccess)
-        return PathWithAccess(os.fspath(given), self) if is_path else given
-
-
-class PathWithAccess(NamedTuple):
-    """A path, and the access to its store."""
-
-    path: str
-    access: Access
-
-    def __fspath__(self) -> str:
-        """Return the path."""
-        return self.path
-
 
 ENVIRONMENT = Access()
 

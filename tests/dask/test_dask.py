@@ -1,5 +1,6 @@
 """`ddf.rec` of recframe.dask equals df.rec bit for bit, lazily, on threads and on a cluster."""
 
+import os
 import pickle
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +27,7 @@ from dask_frames import (
     parts,
 )
 from recframe.dask import in_cell
+from recframe.files.companion_files import CompanionFiles
 
 ONE_OF_EACH_WAY = ["describe", "compare", "evaluate", "top", "curve"]  # ways from users to a table
 
@@ -408,11 +410,11 @@ def test_truth_is_read_once(table, threads, tmp_path, monkeypatch):
     ours = parts(frame).rec(
         population="all", truth=tmp_path / "truth.parquet", ties="best", short="pad"
     )
-    read, paths = pd.read_parquet, []
-    monkeypatch.setattr(pd, "read_parquet", lambda path, **_: paths.append(path) or read(path))
+    read, paths = CompanionFiles.read_frame, []
+    monkeypatch.setattr(CompanionFiles, "read_frame", lambda one: paths.append(one) or read(one))
     LAZY[table](ours).compute()
 
-    assert [str(tmp_path / "truth.parquet")] == list(map(str, paths))
+    assert [str(tmp_path / "truth.parquet")] == list(map(os.fspath, paths))
 
 
 @pytest.mark.parametrize("table", ONE_OF_EACH_WAY)

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import recframe
+from recframe.files.source_files import open_file
 from recframe.stores.store import Location
 
 CHANGED = r"cannot read {}: it changed while it was read. Pass its path again once it is written"
@@ -93,15 +94,16 @@ def test_routes(frame, rows, rewrite, memory, is_sorted):
 def test_companions(rows, rewrite, monkeypatch, memory, option):
     """Changed files of truth and exclude are refused with the name of the option."""
     paths = {"truth": rows.with_name("truth.parquet"), "exclude": rows.with_name("seen.parquet")}
-    read_parquet = pd.read_parquet
 
-    def touch_and_read(path, **options):
-        paths[option].touch()
-        return read_parquet(path, **options)
+    def open_and_touch(source, **options):
+        opened = open_file(source, **options)
+        if source.path == str(paths[option]):
+            paths[option].touch()
+        return opened
 
-    frame = read_parquet(rows)
+    frame = pd.read_parquet(rows)
     rewrite(paths[option])
-    monkeypatch.setattr(pd, "read_parquet", touch_and_read)
+    monkeypatch.setattr("recframe.files.companion_files.open_file", open_and_touch)
     match = f"{option}: {CHANGED.format(paths[option])}"
     with pytest.raises(recframe.RecframeError, match=match):
         recframe.scan(rows, memory=memory)(**OPTIONS, **paths).recall(2)

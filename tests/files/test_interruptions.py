@@ -426,7 +426,7 @@ ENTERED = {
     "_read_end": lambda path: recframe.scan(path / "runs").mean("recall@1"),
     "table_to_dataframe": lambda path: recframe.scan(path / "runs").mean("recall@1"),
     "rollover": lambda path: list(recframe.iter_evaluate(path / "runs", memory="1MiB")),
-    "read_whole": lambda path: recframe.evaluate(ROWS, truth=path / "truth.csv"),
+    "_read_texts": lambda path: recframe.evaluate(ROWS, truth=path / "truth.csv"),
     "_parse_file": lambda path: recframe.read_per_user(path / "users.csv"),
     "_answer": lambda _: ROWS.rec.recall(k=9),
 }

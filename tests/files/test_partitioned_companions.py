@@ -208,3 +208,40 @@ def test_what_reads_no_truth(rows, truth, population, tmp_path):
 
     expected = rows.rec(**options).catalogue(k=3)
     pd.testing.assert_frame_equal(expected, scanned.catalogue(k=3))
+
+
+@pytest.mark.parametrize("folder", ["relevance=0", "relevance=2", "user=7", "day=007"])
+def test_folders_above_truth_in_any_memory(rows, truth, folder, tmp_path):
+    """Values in the names of folders above truth are read alike in any memory, and by a frame."""
+    (tmp_path / folder).mkdir()
+    path = write(rows, tmp_path / "rows")
+    files = write(truth[["user", "item"]], tmp_path / folder / "truth")
+    options = {"truth": files, "population": "both", "short": "pad", "zero_division": 0}
+    options |= {"min_relevance": 1} if folder.startswith("relevance") else {}
+    found = []
+    for rec in (rows.rec, recframe.scan(path), recframe.scan(path, memory=MEMORY)):
+        try:
+            found.append(rec(**options).mean(METRICS).to_dict())
+        except RecframeError as error:
+            found.append(str(error).replace("1.parquet", "0.parquet").split("' is ")[0])
+
+    assert found[0] == found[1] == found[2]
+    assert isinstance(found[0], str) is folder.startswith("user")
+
+
+@pytest.mark.parametrize("memory", ["1GiB", MEMORY])
+def test_a_file_of_truth_that_lacks_relevance(rows, truth, memory, tmp_path):
+    """The pairs of a file without the column of relevance have a null there, which is refused."""
+    path, folder = write(rows, tmp_path / "rows"), write(truth[:600], tmp_path / "truth", 1)
+    truth[["user", "item"]][600:].to_parquet(folder / "b.parquet")
+    scanned = recframe.scan(path, memory=memory, truth=folder, min_relevance=2, population="both")
+    with pytest.raises(RecframeError, match=r"truth: relevant='relevance': must not be null"):
+        scanned.mean(METRICS)
+
+    counted = scanned(**vars(scanned._options) | {"null_relevance": "nonrelevant"})
+    expected = rows.rec(
+        truth=truth.assign(relevance=truth["relevance"].where(truth.index < 600, 0)),
+        min_relevance=2,
+        population="both",
+    )
+    pd.testing.assert_frame_equal(expected.mean("recall@2"), counted.mean("recall@2"))

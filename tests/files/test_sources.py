@@ -213,3 +213,15 @@ def test_refusals_name_the_source(frame):
 
     with pytest.raises(recframe.RecframeError, match="1 of 8 rows are null in the RecordBatch"):
         recframe.evaluate(reader, ["recall@1"])
+
+
+def test_notes_next_to_text_files(tmp_path):
+    """The pattern in the refusal of several formats finds the files that have the ending."""
+    pd.DataFrame({"user": [1], "item": [2], "score": [3.0], "relevant": [1]}).to_csv(
+        tmp_path / "rows.csv", index=False
+    )
+    (tmp_path / "README.md").write_text("# Rows")
+    with pytest.raises(recframe.RecframeError, match=r"such as '\*\.csv'\.$"):
+        recframe.scan(tmp_path)
+
+    assert [str(tmp_path / "rows.csv")] == recframe.scan(tmp_path / "*.csv").paths

@@ -8,18 +8,17 @@ import pyarrow as pa
 import pytest
 
 import recframe
-from recframe.formats import convert_all, find_format, open_rows, read_whole
+from recframe.formats import convert_all, find_format, open_rows
 from recframe.text_types import TextTypes
 
 
 def read(name, data, types=None):
     """Return the columns of a file with this name and content, read at once or in blocks."""
     rows = open_rows(name, lambda: io.BytesIO(data))
-    if types is None:
-        return read_whole([rows], lambda _: False).to_pydict()
+    types = types or TextTypes()
     batches = list(rows.iter_batches(rows.read_schema().names, types))
     schema = types.complete(rows.read_schema())
-    return pa.Table.from_batches([convert_all(one, schema) for one in batches]).to_pydict()
+    return pa.Table.from_batches([convert_all(one, schema) for one in batches], schema).to_pydict()
 
 
 def as_stream(table):
@@ -150,10 +149,15 @@ def test_mixed_values_of_json_in_two_blocks(monkeypatch):
 
 
 def test_members_that_come_late(monkeypatch):
-    """A column that the first block lacks is refused, not skipped."""
+    """A column that the first block lacks is refused if it has a role, and else skipped."""
     monkeypatch.setattr("recframe.text_types.FIRST_BLOCK", 64)
-    with pytest.raises(pa.ArrowInvalid, match=r"'id' first appears in line [0-9]+ or later"):
-        read("x.jsonl", b'{"n": 0}\n' * 99 + b'{"id": 1}\n', TextTypes(n_bytes=64))
+    data = b'{"n": 0}\n' * 99 + b'{"n": 1, "id": 1}\n' * 99 + b'{"n": 2}\n'
+    with pytest.raises(pa.ArrowInvalid, match=r"'id' first appears in a line from [0-9]+ on, and"):
+        read("x.jsonl", data, TextTypes(n_bytes=64))
+    types = TextTypes(n_bytes=64)
+    types.has_role = lambda name: name == "n"
+
+    assert [0] * 99 + [1] * 99 + [2] == read("x.jsonl", data, types)["n"]
 
 
 @pytest.mark.parametrize("data", [b"id,n\n1," + b"x" * 999, b'id,n\n1,"' + b"2\n" * 999])

@@ -294,10 +294,10 @@ def test_truth_file_that_is_not_parquet(recs, tmp_path):
 
 
 def test_truth_file_at_odds_with_its_folder(recs, test, tmp_path):
-    """A truth file with other users than its folder's name is refused as unreadable."""
+    """A truth file with other users than its folder's name is refused, as files of rows are."""
     (tmp_path / "user=1").mkdir()
     test.to_parquet(tmp_path / "user=1" / "0.parquet")
-    with pytest.raises(RecframeError, match=r"truth: cannot read .*: Unable to merge: Field user"):
+    with pytest.raises(RecframeError, match=r"^truth: 'user' is 'ann' in .*, but 1 by the name"):
         recs.rec(truth=tmp_path).recall(k=1)
 
 
@@ -452,15 +452,17 @@ def test_truth_of_several_files(ending, where, tmp_path):
     assert [0.5] == found["score"].tolist()
 
 
-def test_folders_of_text_files_that_name_columns(tmp_path):
-    """Text files in folders that name columns are refused as truth: the columns would be lost."""
-    for day in (1, 2):
-        folder = tmp_path / f"day={day}"
-        folder.mkdir()
-        WRITE["csv"](pd.DataFrame({"user": [1], "item": [day]}), folder / "a.csv")
-    rows = pd.DataFrame({"user": [1, 1], "item": [1, 2], "score": [2.0, 1]})
-    with pytest.raises(RecframeError, match="truth: folders that name columns, such as 'day=1'"):
-        rows.rec(truth=tmp_path).recall(k=1)
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_folders_of_files_that_name_columns(ending, tmp_path):
+    """Folders that name columns of truth are read for every format, as for files of rows."""
+    for day in ("007", "010"):
+        (folder := tmp_path / f"day={day}").mkdir()
+        WRITE[ending](pd.DataFrame({"user": [1], "item": [int(day)]}), folder / f"a.{ending}")
+    rows = pd.DataFrame({"day": ["007", "007", "010"], "user": 1, "item": [7, 10, 7], "score": 1.0})
+    rows["score"] += rows.index
+
+    recall = rows.rec(truth=tmp_path, user=["day", "user"], short="pad").recall(k=2)
+    assert {("007", 1): 1.0, ("010", 1): 0.0} == recall["score"].to_dict()
 
 
 def test_ids_written_as_floats_are_noted():

@@ -1,0 +1,117 @@
+"""Files of truth and exclude, read whole, by the rules for files that are evaluated."""
+
+import os
+from collections import Counter
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import pandas as pd
+import pyarrow as pa
+
+from recframe.errors import DAMAGE, quote
+from recframe.files.batches import check_folder_value
+from recframe.files.discovery import find_files
+from recframe.files.footers import find_common_type, read_schema
+from recframe.files.limits import MEMORY, check_memory
+from recframe.files.source_files import SourceFile, naming_file, open_file
+from recframe.formats import convert_all
+from recframe.frames.names import find_role, means_role
+from recframe.other_tables import is_path, read_frame
+from recframe.stores import ENVIRONMENT, Access
+from recframe.stores.store import unchanged
+from recframe.text_types import TextTypes
+
+INDEX = "__index_level_"  # Pandas writes an index without a name under such names.
+
+
+class CompanionFiles(NamedTuple):
+    """The path of truth or exclude, and the access to its store."""
+
+    path: str
+    access: Access = ENVIRONMENT
+
+    def __fspath__(self) -> str:
+        """Return the path."""
+        return self.path
+
+    def find(self) -> list[SourceFile]:
+        """Return the files of the path."""
+        is_away = self.access.leads_away(self.path)
+        return find_files(self.path, access=self.access if is_away else ENVIRONMENT)
+
+    def read_labels(self) -> list[str]:
+        """Return the columns, none if they cannot be read; reading the rows says why."""
+        with suppress(pa.ArrowException, *DAMAGE):
+            return list(read_schema(self.find()[0], check_memory(MEMORY)).names)
+        return []
+
+    def read_frame(self) -> pd.DataFrame:
+        """Return the rows of all files; a column that a file lacks is null in its rows."""
+        sources = self.find()
+        with unchanged(sources):
+            tables = _read_texts(sources) if sources[0].rows else list(map(_read_parquet, sources))
+        tables = [_add_partitions(*one) for one in zip(tables, sources, strict=True)]
+        types: dict[str, dict[str, pa.DataType]] = {}
+        for table, source in zip(tables, sources, strict=True):
+            for field in table.schema:
+                types.setdefault(field.name, {})[source.path] = field.type
+        common = {name: find_common_type(name, of_files) for name, of_files in types.items()}
+        alike = [
+            table.cast(pa.schema([(name, common[name]) for name in table.column_names]))
+            for table in tables
+        ]
+        frame = read_frame(pa.concat_tables(alike, promote_options="default"))
+        return frame.drop(columns=[name for name in frame if str(name).startswith(INDEX)])
+
+
+def as_companion_files(given: Any, access: Access = ENVIRONMENT) -> Any:
+    """Return truth or exclude; a path becomes its files."""
+    is_plain = is_path(given) and not isinstance(given, CompanionFiles)
+    return CompanionFiles(os.fspath(given), access) if is_plain else given
+
+
+def _read_parquet(source: SourceFile) -> pa.Table:
+    """Return the rows of a parquet file."""
+    with naming_file(source.path), open_file(source, pre_buffer=not source.is_here) as file:
+        table = file.read()
+        table.validate(full=True)  # Arrow reads text without a check that it is UTF-8.
+    return table
+
+
+def _read_texts(sources: list[SourceFile]) -> list[pa.Table]:
+    """Return the rows of each file without a footer, in types that fit the rows of all."""
+    schemas = list[pa.Schema]()
+    for source in sources:
+        with naming_file(source.path):
+            schemas.append(source.rows.read_schema())  # type: ignore[union-attr]  # all have rows
+            for name, n_columns in Counter(schemas[-1].names).items():
+                if n_columns > 1:
+                    raise pa.ArrowInvalid(
+                        f"{n_columns} columns are named {quote(name)}. Write a header with "
+                        "different names."
+                    )
+    names = {name for schema in schemas for name in schema.names}
+    types = TextTypes(ids=[name for name in names if find_role(name) in ("user", "item")])
+    types.has_role = means_role
+    batches = list[list[pa.RecordBatch]]()
+    for source, schema in zip(sources, schemas, strict=True):
+        with naming_file(source.path):
+            batches.append(list(source.rows.iter_batches(schema.names, types)))  # type: ignore[union-attr]
+    return [
+        pa.Table.from_batches([convert_all(one, schema) for one in some], schema)
+        for some, schema in zip(batches, map(types.complete, schemas), strict=True)
+    ]
+
+
+def _add_partitions(table: pa.Table, source: SourceFile) -> pa.Table:
+    """Return rows with the columns that folders have, or the table that names the file."""
+    for name, value in source.partitions.items():
+        if name not in table.column_names:
+            table = table.append_column(name, pa.repeat(value, len(table)))
+        elif source.table_schema is None:
+            repeated = source._replace(repeated=source.partitions)
+            check_folder_value(name, table[name].combine_chunks(), repeated)
+    for field in source.table_schema or ():
+        if field.name not in table.column_names:  # The table got this column later.
+            table = table.append_column(field, pa.nulls(len(table), field.type))
+    return table
