@@ -193,7 +193,8 @@ def evaluate(
                                          with R
         ===============================  ============================  =======================
     min_relevance : float, default None
-        Rows at or above it are relevant. Here and below a column of floats is compared with the
+        Rows at or above it are relevant. nDCG, DCG and ERR alone need none for grades from 0 to 10,
+        unless `gain` is "binary". Here and below a column of floats is compared with the
         nearest float of its own precision: 0.7 means float32's 0.7 for a float32 column. Integers
         are compared exactly.
     trusted_min_relevance : float, default None

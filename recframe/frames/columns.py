@@ -48,7 +48,8 @@ class Columns(NamedTuple):
     are not read; `measures` are all columns of floats. If a column says which `model` a row belongs
     to, `scores` are the models, and all have the values of the column `score`. `settled` are the
     ids of truth that are known by their values. If the frame `has_empty` lists, a row without an
-    item and a score stands for one. `list_number` tells lists of one user apart.
+    item and a score stands for one. `list_number` tells lists of one user apart. `of_grades` says
+    that metrics count grades, and not which rows are relevant.
     """
 
     user: Hashable | list[Hashable] | None
@@ -66,6 +67,7 @@ class Columns(NamedTuple):
     settled: Mapping[str, Role] = MappingProxyType({})
     has_empty: bool = False
     list_number: Hashable = None
+    of_grades: bool = False
 
     @property
     def score_columns(self) -> list[Hashable]:
@@ -112,6 +114,7 @@ def find_columns(
     of_column = [metric for metric in metrics if DEFINITIONS[metric.name].of_column]
     if of_column and len(of_column) == len(metrics) and not options.tie_rule.reads_relevance:
         with_relevant = False
+    are_of_grades = [DEFINITIONS[metric.name].needs_gains for metric in metrics]
     features = _find_features(frame, of_column) if of_column else ()
     used = [*used, *dict(features).values()]
     roles = find_roles(frame, options, with_relevant=with_relevant, with_item=with_item, used=used)
@@ -125,6 +128,7 @@ def find_columns(
         roles,
         ascending=_find_directions(roles["score"].labels, options.ascending),
         features=features,
+        of_grades=bool(are_of_grades) and all(are_of_grades) and options.gain != "binary",
         settled=settled,
         list_number=LIST if EMPTY in frame.attrs and LIST in frame else None,
     )

@@ -200,7 +200,7 @@ def read_interactions(
     if columns.relevant is not None:
         with suppress(RecframeError) if lenient else nullcontext():
             column = get_column(frame, columns.relevant, rows)
-            relevant, grades = read_relevance(column, options)
+            relevant, grades = read_relevance(column, options, of_grades=columns.of_grades)
             is_judged = True
     # Models share one column and its direction.
     directions = zip(columns.score_columns, columns.ascending, strict=False)

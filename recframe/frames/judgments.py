@@ -97,6 +97,7 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
     truth = load_frame("truth", options.truth, options)
     with prefix_errors("truth"):
         of_rows, columns = columns, find_companion_columns("truth", truth, columns, options)
+        columns = columns._replace(of_grades=of_rows.of_grades)
         check_splits(truth, list_labels(truth, columns.labels), columns, options, of_truth=True)
         for label in find_shared_labels(truth, columns, of_rows, options):
             check_shared_label(label, truth, columns, of_rows)

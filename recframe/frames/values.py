@@ -56,8 +56,13 @@ class Gains(NamedTuple):
     unlisted: Array
 
 
-def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array | None]:
-    """Return which rows are relevant, and the grades of rows; None if they have no grades."""
+def read_relevance(
+    relevance: pd.Series, options: Options, *, of_grades: bool = False
+) -> tuple[Array, Array | None]:
+    """Return which rows are relevant, and the grades of rows; None if they have no grades.
+
+    If metrics count only `of_grades`, no threshold is needed.
+    """
     label, nulls = relevance.name, find_nulls(relevance)
     if nulls.any():
         if options.null_relevance == "raise":
@@ -72,7 +77,7 @@ def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array
                     f"too (a merge with the lists has lost them). {remedy}"
                 )
             raise null_error(f"relevant={quote(label)}:", nulls, remedy, answers=answer)
-        flags, grades = read_relevance(relevance[~nulls], options)
+        flags, grades = read_relevance(relevance[~nulls], options, of_grades=of_grades)
         return _scatter(flags, ~nulls), None if grades is None else _scatter(grades, ~nulls)
     values = read_numbers(relevance, "relevant")
     if options.min_relevance is not None:
@@ -85,6 +90,8 @@ def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array
         # middle. Of other numbers, such as counts of plays, only the caller knows.
         grades = np.unique(values).tolist()
         low, high = grades[0], grades[-1]
+        if of_grades and low >= 0 and high <= MOST_GRADE:
+            return values > 0, values
         lowest = next((one for one in grades if one > (0 if low <= 0 else (low + high) / 2)), high)
         is_scale = low <= 1 and high <= MOST_GRADE
         proposed = lowest if is_scale else Choice(grades[:N_GRADES_SHOWN], "another number")
