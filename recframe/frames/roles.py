@@ -175,6 +175,7 @@ def _settle_by_values(
         (rows, known, of), (others, open_roles, role) = both if ids[name] else both[::-1]
         if role in open_roles and open_roles[role].problem and len(known[of].found) == 1:
             candidates = open_roles[role].labels or _list_ids(others)
+            candidates = [label for label in candidates if not has_word(label, "negative")]
             shares = _share_equal(get_column(rows, known[of].found[0]), others, candidates)
             some = [label for label, share in shares.items() if share]
             if len(some) == 1 and shares[some[0]] >= LEAST_SHARE:

@@ -28,6 +28,9 @@ MEANINGS_OF_WORDS = {
     "read reading engagement",
     # Columns of these are attributes of rows, and say nothing about relevance.
     "attribute": "price prices cost lat lon lng latitude longitude device",
+    # These say that truth has a relevant item, or items that are not relevant.
+    "gold": "gold pos positive positives expected correct",
+    "negative": "neg negs negative negatives distractor distractors",
     "period": "date year month week weekday day hour dt ds dat snapshot quarter wk ym yearmonth "
     "yearweek isoweek weekofyear yyyymm yyyymmdd",
     "cycle": "hour weekday dow minute second",
@@ -101,6 +104,11 @@ def means_rank(label: Hashable) -> bool:
 def is_id_without_outcome(label: Hashable) -> bool:
     """Return whether a name, such as store_id, says that values are ids and no outcomes."""
     return ends_in(label, "id") and not has_word(label, "outcome")
+
+
+def may_be_gold(label: Hashable) -> bool:
+    """Return whether a name, such as gold or positive_id, says that values are relevant items."""
+    return has_word(label, "gold") and ends_in(label, "gold", "id")
 
 
 def is_of_row(label: Hashable) -> bool:
