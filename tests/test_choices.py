@@ -20,7 +20,6 @@ TRUTH = pd.DataFrame({"user": ["c1", "c1", "c2"], "item": list("axc")})
 OF_PAIRS = {
     "quantity": [1, 3, 1],
     "basket": [5, 9, 5],
-    "add_to_cart_order": [1, 4, 1],
     "event_type_id": [1, 2, 1],
     "number": [1, 3, 1],
 }

@@ -321,11 +321,14 @@ def infer_role(role: str, named: Sequence[Hashable], taken: Set[Hashable] = froz
         found = found or [*named]
         names = {plain_name(label) for label in found}  # "query" is left to "query_id"
         found = [label for label in found if f"{plain_name(label)}id" not in names]
+        exact = [label for label in found if plain_name(label) in ("relevant", "isrelevant")]
+        found = exact if len(exact) == 1 else found
     doubtful = [label for label in found if is_score and is_no_model(label)]
     extreme = [label for label in found if has_word(label, "extreme")]
-    # A highest score is none by itself, nor beside a column that is named "score".
+    # A highest score is none by itself, nor next to "prediction", and nothing is next to "score".
     if doubtful and (extreme == found or any(find_role(one) == role for one in found)):
-        found, doubtful = remove_labels(found, extreme), remove_labels(doubtful, extreme)
+        removed = doubtful if "score" in map(plain_name, found) else extreme
+        found, doubtful = remove_labels(found, removed), remove_labels(doubtful, removed)
     if not found:
         words = WORDS_OF_ROLES[role.removeprefix("truth_")].replace("*", "").split()
         listed = ", ".join(words[:5])

@@ -218,7 +218,7 @@ def _check_shared(seen: SeenRows, column: SeenColumn) -> None:
     nearly all lists.
     """
     label, codes, distinct, cells, counts, n_several = column
-    is_of_page = less_is_better(label) or is_of_row(label) or has_word(label, "attribute")
+    is_of_page = less_is_better(label) or is_of_row(label)
     is_usual = n_several > 1 and n_several >= SOME_USERS * seen.n_users
     are_lists = is_usual and not is_of_page and np.mean(counts > 1) >= NEARLY
     if not are_lists or _are_times_or_texts(distinct, are_models=True):

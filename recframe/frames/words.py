@@ -27,7 +27,12 @@ MEANINGS_OF_WORDS = {
     "spent": "spent dwell watch watched watching play played playing view viewing listen listening "
     "read reading engagement",
     # Columns of these are attributes of rows, and say nothing about relevance.
-    "attribute": "price prices cost lat lon lng latitude longitude device",
+    "attribute": "price prices cost amount revenue currency coupon lat lon lng latitude longitude "
+    "country device platform os channel page latency age gender annotator answer",
+    "place": "rank ranking position order ago",  # Names that end in these are attributes too.
+    # Words that say that a value may be the relevance of a pair.
+    "grade": "grade grades star stars relevance relevant judgment verdict preference like label "
+    "hit positive",
     # These say that truth has a relevant item, or items that are not relevant.
     "gold": "gold pos positive positives expected correct",
     "negative": "neg negs negative negatives distractor distractors",
@@ -109,6 +114,11 @@ def is_id_without_outcome(label: Hashable) -> bool:
 def may_be_gold(label: Hashable) -> bool:
     """Return whether a name, such as gold or positive_id, says that values are relevant items."""
     return has_word(label, "gold") and ends_in(label, "gold", "id")
+
+
+def is_attribute(label: Hashable) -> bool:
+    """Return whether a name, such as age_group or days_ago, says nothing about relevance."""
+    return has_word(label, "attribute") or ends_in(label, "place")
 
 
 def is_of_row(label: Hashable) -> bool:

@@ -194,10 +194,10 @@ REFUSED = {
     "no relevant": (["user", "score"], {}, "relevant: no column found"),
     "two relevant": (["user", "score", "target", "label"], {}, "relevant: 2 columns could be it"),
     "relevance and ratings": (
-        ["user", "score", "relevant", "Rating"],
+        ["user", "score", "label", "Rating"],
         {},
-        r"relevant: 2 columns could be it, 'relevant', 'Rating'; .* df.rec\(relevant=...\), where "
-        r"relevant is 'relevant', 'Rating' or truth= the frame of relevant pairs$",
+        r"relevant: 2 columns could be it, 'label', 'Rating'; .* df.rec\(relevant=...\), where "
+        r"relevant is 'label', 'Rating' or truth= the frame of relevant pairs$",
     ),
     "ids are no relevance": (
         ["user", "order_id", "reordered", "score"],
@@ -216,11 +216,11 @@ REFUSED = {
         "or",
     ),
     "no model among scores": (
-        ["user", "relevant", "score", "bank_credit_score", "z_scores"],
+        ["user", "relevant", "knn_score", "bank_credit_score", "z_scores"],
         {},
-        "score: 3 columns could be it, 'score', 'bank_credit_score', 'z_scores', but "
+        "score: 3 columns could be it, 'knn_score', 'bank_credit_score', 'z_scores', but "
         r"'bank_credit_score' may be no model to evaluate; .*; pass df.rec\(score=...\), where "
-        "score is 'score', 'bank_credit_score', 'z_scores'$",
+        "score is 'knn_score', 'bank_credit_score', 'z_scores'$",
     ),
     "no score": (["user", "relevant"], {}, "score: no column found"),
     "wrong user": (
@@ -366,3 +366,25 @@ def test_a_name_that_is_not_utf_8(role):
     message = rf"{role}='\\ud800': a name must be text of UTF-8. Rename it"
     with pytest.raises(recframe.RecframeError, match=message):
         frame.rec(**{role: given}).mean("recall@1")
+
+
+OTHERS = {
+    "relevant": ["rating", "label", "clicked", "grade"],
+    "is_relevant": ["rating", "label"],
+    "score": ["review_score", "quality_score", "sentiment_score", "risk_score"],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "other"), [(name, one) for name in OTHERS for one in OTHERS[name]]
+)
+def test_an_exact_name_wins(name, other):
+    """A column named relevant wins over a rating, and score over a score of something else."""
+    plain = pd.DataFrame({"user": [1, 1, 2, 2], "score": [2.5, 1, 1, 3], "relevant": [0, 1, 1, 0]})
+    frame = plain.assign(**{other: [1, 0, 4, 2]})
+    frame = frame if name == "score" else frame.rename(columns={"relevant": name})
+    expected = plain.rec.mean("mrr")
+    assert expected.equals(frame.rec.mean("mrr"))
+    if name != "score":
+        frame[name] = frame[name].astype(bool)
+        assert expected.equals(frame.rec.mean("mrr"))
