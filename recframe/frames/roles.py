@@ -93,6 +93,9 @@ def find_roles(
         _settle_by_labels(frame, roles, options)
     if isinstance(options.truth, pd.DataFrame):
         _settle_by_values(frame, roles, options.truth, options)
+    for name in ("user", "item"):
+        if name in roles and roles[name].how == "several":
+            roles[name] = _settle_alike(frame, name, roles[name])
     return {name: roles[name] for name in (*NAMES, *TRUTH_IDS) if name in roles}
 
 
@@ -153,6 +156,32 @@ def _settle_by_labels(frame: pd.DataFrame, roles: Roles, options: Options) -> No
             shared = [one for one in shared if not may_be_item(one)]
         if len(shared) == 1 and (candidates or len(open_) == 1):
             roles[name] = Role("inferred", shared)
+
+
+def _settle_alike(frame: pd.DataFrame, name: str, role: Role) -> Role:
+    """Return an open role of ids with a name of ids if the values of all candidates mean the same.
+
+    It is the first in the order of names.
+    """
+    names = NAMES[name.removeprefix("truth_")]
+    ids = [label for label in role.labels if ends_in(label, "id") and plain_name(label) in names]
+    first = min(ids, key=lambda label: names.index(plain_name(label)), default=None)
+    are_alike = bool(ids) and all(_are_alike(frame, first, other) for other in role.labels)
+    return Role("inferred", [first]) if are_alike else role
+
+
+def _are_alike(frame: pd.DataFrame, label: Hashable, other: Hashable) -> bool:
+    """Return whether each value of a column has one value of another, and the other way round."""
+    with suppress(TypeError):  # Cells may be unhashable.
+        for n_rows in (N_IDS_COMPARED, len(frame)):  # The first rows usually decide.
+            columns = (get_column(frame, one).iloc[:n_rows] for one in (label, other))
+            codes = [pd.factorize(column)[0] for column in columns]
+            n_values = {int(values.max(initial=-1)) + 1 for values in codes}
+            n_pairs = len(pd.DataFrame(dict(enumerate(codes))).drop_duplicates())
+            if n_pairs < 2 or n_values != {n_pairs} or any((one < 0).any() for one in codes):
+                return False
+        return True
+    return False
 
 
 def _settle_by_values(
@@ -263,6 +292,9 @@ def find_companion_roles(
         if not is_infer(options.relevant):
             roles["relevant"] = _read_role(frame, "relevant", options.relevant)
     _infer_others(frame, roles, needed)
+    for role in remove_labels([f"{prefix}{name}" for name in ids], settled):
+        if roles[role].how == "several":
+            roles[role] = _settle_alike(frame, role, roles[role])
     return {role: roles[role] for role in needed if role in roles}
 
 
@@ -319,6 +351,7 @@ def infer_role(role: str, named: Sequence[Hashable], taken: Set[Hashable] = froz
     is_score, found = role == "score", remove_labels(named, taken)
     if not is_score and len(found) != 1:
         found = found or [*named]
+        found = [one for one in found if not ends_in(one, "number")] or found
         names = {plain_name(label) for label in found}  # "query" is left to "query_id"
         found = [label for label in found if f"{plain_name(label)}id" not in names]
         exact = [label for label in found if plain_name(label) in ("relevant", "isrelevant")]

@@ -178,6 +178,39 @@ def test_an_id_beside_what_it_names():
         found(frame.assign(user=1))
 
 
+PAIRS_OF_IDS = {
+    "doc_id": "document",
+    "qid": "query",
+    "asin": "product",
+    "item_id": "sku",
+    "user_id": "session_id",
+}
+
+
+@pytest.mark.parametrize("name", PAIRS_OF_IDS)
+def test_columns_of_the_same_ids(name):
+    """The column named as an id is taken if two columns tell the same users or items apart."""
+    role = "item" if name in ("doc_id", "asin", "item_id") else "user"
+    frame = pd.DataFrame({"user": [1, 1, 2, 3], "item": [7, 8, 7, 8]})
+    frame = frame.assign(score=[1, 2, 3.5, 1], relevant=[1, 0, 0, 1])
+    frame = frame.rename(columns={role: name})
+    text = "x" + frame[name].astype(str)
+    columns = found(frame.assign(**{PAIRS_OF_IDS[name]: text}), duplicates="raise")
+    assert name == getattr(columns, role)
+    for other in (text.replace("x1", "x2").replace("x8", "x7"), text.where(text != text[0])):
+        with pytest.raises(recframe.RecframeError, match=rf"{role}: 2 columns could be it"):
+            found(frame.assign(**{PAIRS_OF_IDS[name]: other}), duplicates="raise")
+
+
+@pytest.mark.parametrize("ending", ["idx", "index", "uuid"])
+def test_other_names_of_ids_give_way(ending):
+    """Names such as user_idx are ids of users and items, unless another column is."""
+    columns = found(one_row(f"user_{ending}", f"item_{ending}", "score", "rel"))
+    assert (f"user_{ending}", f"item_{ending}") == (columns.user, columns.item)
+    both = one_row("user_id", "item_id", f"user_{ending}", f"item_{ending}", "score", "rel")
+    assert ("user_id", "item_id") == (found(both).user, found(both).item)
+
+
 REFUSED = {
     "no user": (
         ["id", "score", "relevant"],
