@@ -13,7 +13,7 @@ from recframe.errors import Choice, RecframeError, quote
 from recframe.frames.columns import Columns
 from recframe.frames.names import find_role, get_column, list_labels, shown
 from recframe.frames.splits import find_parts
-from recframe.frames.words import has_word, is_attribute, is_id_without_outcome
+from recframe.frames.words import ends_in, has_word, is_id_without_outcome
 from recframe.options import ROLE_LABELS
 
 MAX_GRADES = 20  # distinct values: ten stars in halves are 20
@@ -46,8 +46,9 @@ def check_no_grades(truth: pd.DataFrame, columns: Columns, of_rows: Columns) -> 
         with suppress(TypeError, NotImplementedError):  # Cells such as lists are unhashable.
             values, least = _find_grades(get_column(truth, label))
             are_verdicts = bool(values) and least == 0 and values[0][:1] in "\"'"
-            is_other = is_attribute(label) and not are_verdicts
-            if not values or is_other or find_parts(get_column(truth, label)):
+            is_attribute = has_word(label, "attribute") or ends_in(label, "place")
+            is_other = not values or (is_attribute and not are_verdicts)
+            if is_other or find_parts(get_column(truth, label)):
                 continue  # `check_splits` has asked about parts.
             is_named = are_verdicts or has_word(label, "outcome", "grade")
             share = _share_of_others(truth, label, columns, is_named=is_named)

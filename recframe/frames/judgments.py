@@ -188,11 +188,7 @@ def check_given_columns(columns: Columns, options: Options) -> None:
 
 
 def read_judgments(
-    columns: Columns,
-    options: Options,
-    *,
-    is_all: bool = True,
-    frame: pd.DataFrame | None = None,
+    columns: Columns, options: Options, *, is_all: bool = True, frame: pd.DataFrame | None = None
 ) -> Judgments:
     """Return the pairs of truth, or raise if its rows are not distinct pairs of ids.
 
@@ -218,9 +214,8 @@ def read_judgments(
         if columns.relevant is None and is_infer(options.relevant):
             check_no_grades(truth, columns, of_rows)
         if is_all and columns.relevant is not None and options.min_relevance is None:
-            options = replace(
-                options, min_relevance=_find_only(get_column(truth, columns.relevant))
-            )
+            only = _find_only(get_column(truth, columns.relevant))
+            options = replace(options, min_relevance=only)
         # Truth without relevance is a set of pairs, and each pair counts once.
         duplicates: Duplicates = "first" if columns.relevant is None else "raise"
         try:
@@ -317,9 +312,11 @@ def _is_apart(label: Hashable, truth: pd.DataFrame, frame: pd.DataFrame) -> bool
     if label not in list_labels(frame) or len(frame) == 0:
         return False
     of_rows, of_truth = get_column(frame, label), get_column(truth, label)
+    if of_rows.dtype != of_truth.dtype or of_rows.iloc[:1].isna().any():
+        return False
     first = of_rows.iloc[0]
     are_equal = all((one == first).all() for one in (of_rows.iloc[:FIRST_ROWS], of_rows))
-    return are_equal and of_rows.dtype == of_truth.dtype and not has_some(truth, label, [first])
+    return are_equal and not has_some(truth, label, [first])
 
 
 def check_shared_label(

@@ -292,8 +292,8 @@ def find_companion_roles(
         if not is_infer(options.relevant):
             roles["relevant"] = _read_role(frame, "relevant", options.relevant)
     _infer_others(frame, roles, needed)
-    for role in remove_labels([f"{prefix}{name}" for name in ids], settled):
-        if roles[role].how == "several":
+    for role in (f"{prefix}{name}" for name in ids):
+        if role not in settled and roles[role].how == "several":
             roles[role] = _settle_alike(frame, role, roles[role])
     return {role: roles[role] for role in needed if role in roles}
 

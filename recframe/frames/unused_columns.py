@@ -183,7 +183,7 @@ def _check_other(seen: SeenRows, column: SeenColumn) -> None:
     columns, options, n_users, n_values = seen.columns, seen.options, seen.n_users, len(distinct)
     if n_values > len(codes) // 2:
         return
-    if label in list_truth_labels(options) and is_infer(options.user):
+    if options.has_truth and is_infer(options.user):
         _check_shared(seen, column)
     is_of_one, is_of_all = len(cells) == n_values, len(cells) >= NEARLY * n_users * n_values
     if not (is_of_one or is_of_all):
@@ -214,14 +214,15 @@ def _check_other(seen: SeenRows, column: SeenColumn) -> None:
 def _check_shared(seen: SeenRows, column: SeenColumn) -> None:
     """Raise if users seem to have a list for each value of a column that truth has too.
 
-    Each user has equally many rows of each value, or items decide no value, and truth has pairs of
-    nearly all lists.
+    Each has as many rows as the user's others, or truth has pairs of nearly all, if not by item.
     """
     label, codes, distinct, cells, counts, n_several = column
-    is_of_page = less_is_better(label) or is_of_row(label)
     is_usual = n_several > 1 and n_several >= SOME_USERS * seen.n_users
-    are_lists = is_usual and not is_of_page and np.mean(counts > 1) >= NEARLY
-    if not are_lists or _are_times_or_texts(distinct, are_models=True):
+    is_of_page = less_is_better(label) or is_of_row(label)
+    if is_of_page or not is_usual or np.mean(counts > 1) < NEARLY:
+        return
+    are_times = _are_times_or_texts(distinct, are_models=True)
+    if are_times or label not in list_truth_labels(seen.options):
         return
     user, truth = cells // len(distinct), seen.options.truth
     are_equal = bool((counts == counts[np.searchsorted(user, user)]).all())

@@ -117,11 +117,6 @@ def may_be_gold(label: Hashable) -> bool:
     return has_word(label, "gold") and ends_in(label, "gold", "id")
 
 
-def is_attribute(label: Hashable) -> bool:
-    """Return whether a name, such as age_group or days_ago, says nothing about relevance."""
-    return has_word(label, "attribute") or ends_in(label, "place")
-
-
 def is_of_row(label: Hashable) -> bool:
     """Return whether a name, such as event_id, says that each row has its own value."""
     words = split_words(label)
