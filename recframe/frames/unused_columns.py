@@ -307,7 +307,7 @@ def _count_divided(seen: SeenRows, column: SeenColumn, *, may_be_of_items: bool 
         return 0
     are_equal = (counts == counts[0]).all() and len(counts) >= MANY_CELLS
     if columns.item is None:
-        return column.n_several if are_equal else 0
+        return column.n_several if are_equal and seen.options.duplicates == "raise" else 0
     with suppress(*DAMAGE):  # Items may not be read, and ids may be invalid.
         item, items = factorize(seen.frame, columns.item)
         # An item that a user has twice is asked about as such. Without items that users share,
