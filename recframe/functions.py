@@ -105,7 +105,8 @@ def evaluate(
         column a plain index, as in ``DataFrame.groupby``); a tuple is one label.
         None: the frame is one ranking, labelled "all". "infer" looks for user, query,
         customer, member, visitor, question, topic, object, session or request, each with or
-        without id, uid, qid, accountid, clientid, personid, profileid, reviewerid or impressionid;
+        without id, uid, qid, accountid, clientid, personid, profileid, reviewerid, impressionid,
+        useridx, userindex or useruuid;
         here and below case, spaces, underscores, hyphens and dots are ignored, and query_id is
         taken if there is query too. If several columns could be the user, such as session and user,
         you are asked which of them has the rankings. If names leave it open, the column whose label
@@ -114,7 +115,8 @@ def evaluate(
     item : label, default "infer"
         The column of item ids: item, doc, document, product, movie, track, song, article, video,
         book, passage, chunk or candidate, each with or without id, items, iid, docno, corpusid,
-        sku, asin, isbn, newsid, recipeid, gameid, listingid, businessid, contentid or postid.
+        sku, asin, isbn, newsid, recipeid, gameid, listingid, businessid, contentid, postid,
+        itemidx, itemindex or itemuuid.
     score : label or list of labels, default "infer"
         The score columns, each ranked by itself. "infer" takes all that are named score, scores,
         prediction, predictions, pred, ypred, yscore, similarity, sim, est, similarities or

@@ -71,14 +71,9 @@ CASES = {
         fill={"user": "client"},
         then="'item' must not be",
     ),
-    "two users": Case(FRAME.assign(customer_id=[5, 5, 5, 6, 6, 6]), fill={"user": "user"}),
+    "two users": Case(FRAME.assign(customer_id=[5, 5, 6, 6, 6, 6]), fill={"user": "user"}),
     "users of topics": Case(
         FRAME.assign(topic=[7, 7, 7, 8, 8, 8]), fill={"user": "user"}, never="user='topic'"
-    ),
-    "sessions of users": Case(
-        FRAME.assign(session_id=FRAME["user"] + 5),
-        fill={"user": "session_id"},
-        never="user='user'",
     ),
     "a likely score": Case(FRAME.rename(columns={"score": "knn"})),
     "a distance": Case(FRAME.rename(columns={"score": "distance"})),
@@ -86,13 +81,18 @@ CASES = {
         FRAME.rename(columns={"score": "probability"}).assign(prediction=[1, 0, 1, 0, 1, 0]),
     ),
     "no model": Case(
-        FRAME.assign(credit_score=1.0), fill={"score": "score"}, never="score='credit_score'"
+        FRAME.rename(columns={"score": "knn_score"}).assign(credit_score=1.0),
+        fill={"score": "knn_score"},
+        never="score='credit_score'",
     ),
     "no relevance": Case(ROWS.assign(z=FRAME["relevant"]), fill={"truth": TRUTH, "relevant": "z"}),
     "likely relevance": Case(
         FRAME.rename(columns={"relevant": "hit"}), fill={"truth": TRUTH, "relevant": "hit"}
     ),
-    "two relevances": Case(FRAME.assign(label=0), fill={"truth": TRUTH, "relevant": "relevant"}),
+    "two relevances": Case(
+        FRAME.rename(columns={"relevant": "clicked"}).assign(label=0),
+        fill={"truth": TRUTH, "relevant": "clicked"},
+    ),
     "no item": Case(
         ROWS.rename(columns={"item": "thing"}),
         {"truth": TRUTH},
@@ -115,7 +115,7 @@ CASES = {
     "models": Case(TWICE.assign(model=HALVES, item=range(12))),
     "two users of truth": Case(
         ROWS,
-        {"truth": TRUTH.rename(columns={"user": "uid"}).assign(query=[1, 2])},
+        {"truth": TRUTH.rename(columns={"user": "uid"}).assign(query=[1, 1])},
         fill={"truth_user": "uid"},
     ),
     "no user of truth": Case(

@@ -198,7 +198,7 @@ def test_without_items_there_is_nothing_to_compare(days):
     """Frames without items may repeat users, and options that need items are refused."""
     without = days.drop(columns="item")
 
-    assert 30 == len(without.rec.recall(k=2))
+    assert 30 == len(without.rec(user="user").recall(k=2))
     for duplicates in ("max", "first"):
         with pytest.raises(
             recframe.MissingColumnError, match=f"item: .* duplicates='{duplicates}' needs"
@@ -210,7 +210,7 @@ def test_items_given_by_name(days):
     """A named item column is checked, and one of two possible ones must be named."""
     renamed = days.rename(columns={"item": "film"})
 
-    assert 30 == len(renamed.rec.recall(k=2))
+    assert 30 == len(renamed.rec(user="user").recall(k=2))
     with pytest.raises(RepeatedPairError, match="'user' and 'film' must occur once"):
         renamed.rec(item="film").recall(k=2)
     with pytest.raises(RecframeError, match="item: 2 columns could be it, 'item', 'doc'"):

@@ -94,3 +94,55 @@ def test_an_attribute_of_rows_is_left_alone():
     """Text that the rows have too is no relevance."""
     truth, rows = TRUTH.assign(**{RANDOM: OF_PAIRS["plays"]}), ROWS.assign(**{RANDOM: "play"})
     assert ROWS.rec(truth=TRUTH).mean(METRIC).equals(rows.rec(truth=truth).mean(METRIC))
+
+
+FEW = {
+    "platform": ["ios", "web"],
+    "gender": ["f", "m"],
+    "age_group": [20, 30],
+    "coupon": [0, 1],
+    "days_ago": [1, 2, 3],
+    "add_to_cart_order": [1, 2, 3],
+    "revenue": RNG.gamma(1, 1, 150),
+    "answer": ["foo", "bar"],
+}
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_a_name_of_an_attribute_is_left_alone(name):
+    """An attribute of purchases that differs within users and items is not asked about."""
+    truth = TRUTH.assign(**{name: RNG.choice(FEW[name], 150)})
+    assert ROWS.rec(truth=TRUTH).mean(METRIC).equals(ROWS.rec(truth=truth).mean(METRIC))
+
+
+@pytest.mark.parametrize(("name", "yes", "no"), [("answer", "yes", "no"), (RANDOM, "T", "f")])
+def test_verdicts_are_asked_about(name, yes, no):
+    """Words and letters of verdicts are asked about under any name."""
+    truth = TRUTH.assign(**{name: RNG.choice([yes, no], 150)})
+    with pytest.raises(RecframeError, match=f"'{name}' holds few distinct"):
+        ROWS.rec(truth=truth).mean(METRIC)
+
+
+@pytest.mark.parametrize("name", ["watch_hours", "plays"])
+@pytest.mark.parametrize("share", [0.5, 0.8])
+def test_amounts_with_many_zeros_are_asked_about(name, share):
+    """Amounts are asked about if most of them are 0, too."""
+    amounts = RNG.gamma(1, 1_000, 150) if name == "watch_hours" else RNG.integers(1, 10_000, 150)
+    truth = TRUTH.assign(**{name: np.where(RNG.random(150) < share, 0, amounts)})
+    with pytest.raises(RecframeError, match=f"'{name}' holds many distinct"):
+        ROWS.rec(truth=truth).mean(METRIC)
+    of_items = TRUTH.assign(**{name: TRUTH["item"].map(lambda item: item * (item % 3 > 1))})
+    assert ROWS.rec(truth=TRUTH).mean(METRIC).equals(ROWS.rec(truth=of_items).mean(METRIC))
+
+
+ONE_EACH = pd.DataFrame({"user": range(20), "item": [n % 14 for n in range(20)]})
+
+
+@pytest.mark.parametrize("values", [["a", "b", "c"], [1, 2, 3], [0, 1], [0.5, 2.5]])
+def test_one_pair_of_each_user(values):
+    """Values of truth with one pair of each user divide no pairs, unless names or values judge."""
+    truth = ONE_EACH.assign(**{RANDOM: RNG.choice(values, 20)})
+    assert ROWS.rec(truth=ONE_EACH).mean(METRIC).equals(ROWS.rec(truth=truth).mean(METRIC))
+    for name, judged in (("stars", values), ("event", values), (RANDOM, ["view", "click"])):
+        with pytest.raises(RecframeError, match=f"'{name}' holds few distinct"):
+            ROWS.rec(truth=ONE_EACH.assign(**{name: np.resize(judged, 20)})).mean(METRIC)

@@ -361,6 +361,49 @@ def test_lists_of_several_days(entry, make, tmp_path):
         assert n_rankings == len(rows.rec(user=user).evaluate(METRIC))
 
 
+def test_lists_of_several_days_without_items():
+    """Lists of several days are asked about without items too, if all have equally many rows."""
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"user": np.repeat(range(30), 9), "score": rng.random(270)})
+    rows = rows.assign(
+        relevant=rng.integers(0, 2, 270), date=["2026-11-01", "2026-11-02", "x"] * 90
+    )
+    rows["date"] = rows["date"].replace("x", "2026-11-03")
+    assert "30 of 30 users that were looked at have several rows" in refuse("frame", rows, None)
+    assert 30 == len(rows[1:].rec.evaluate(METRIC))
+
+
+QUERIES = pd.DataFrame(
+    {"query_id": [*range(40), *range(38)], "dataset": ["nq"] * 40 + ["fiqa"] * 38}
+)
+
+
+@pytest.mark.parametrize("has_own_items", [True, False])
+@pytest.mark.parametrize("entry", ["frame", "LazyFrame", "parquet", "command line"])
+def test_queries_of_two_datasets(entry, has_own_items, tmp_path):
+    """Ids of queries that several datasets have are asked about if truth names the dataset."""
+    rows = QUERIES.merge(pd.DataFrame({"score": [9, 7, 4, 1]}), how="cross")
+    rows["doc_id"] = rows["query_id"] * 3 + 9 - rows["score"]
+    rows["doc_id"] += 500 * has_own_items * (rows["dataset"] == "fiqa")
+    truth = rows[rows["score"] == 7].drop(columns="score")
+    said = refuse(entry, rows, tmp_path, truth=truth, duplicates="max")
+    assert "user=['dataset', 'query_id'] to rank each by itself" in said
+    apart = rows.rec(truth=truth, user=["dataset", "query_id"]).mean("mrr")
+    assert 0.5 == apart.loc["score", "mrr"]
+
+
+def test_columns_of_rows_and_truth_that_are_no_lists():
+    """Attributes of items, and sources of rows that truth has in part, are not asked about."""
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"user": np.repeat(range(60), 12), "score": rng.random(720)})
+    rows["item"] = np.concatenate([rng.choice(200, 12, replace=False) for _ in range(60)])
+    rows = rows.assign(genre=rows["item"] % 3, source=rng.choice(["new", "popular"], 720))
+    truth = rows[rng.random(720) < 0.1].drop(columns="score")
+    every = rows.rec(truth=truth, population="both", relevant=None).mean("mrr")
+    plain, known = rows[["user", "item", "score"]], truth[["user", "item"]]
+    assert plain.rec(truth=known, population="both").mean("mrr").equals(every)
+
+
 def test_times_of_events_and_items_are_no_days():
     """A time for each row, or one that each item has by itself, does not divide rows."""
     rng = np.random.default_rng(0)

@@ -13,7 +13,7 @@ from recframe.errors import Choice, RecframeError, quote
 from recframe.frames.columns import Columns
 from recframe.frames.names import find_role, get_column, list_labels, shown
 from recframe.frames.splits import find_parts
-from recframe.frames.words import has_word, is_id_without_outcome
+from recframe.frames.words import ends_in, has_word, is_id_without_outcome
 from recframe.options import ROLE_LABELS
 
 MAX_GRADES = 20  # distinct values: ten stars in halves are 20
@@ -24,10 +24,11 @@ LEAST_REPEATED = 10  # repeated rows that show whether users or items decide a v
 ANY_DIFFER, MOST_DIFFER = 1e-9, 0.5  # shares of the rows that repeat an item
 # Texts for a relevant pair, and for one that is not.
 VERDICTS = (
-    *("yes", "no", "y", "n", "true", "false", "t", "f", "relevant", "irrelevant", "not relevant"),
+    *("yes", "no", "true", "false", "relevant", "irrelevant", "not relevant"),
     *("like", "liked", "dislike", "disliked", "positive", "negative", "pos", "neg", "good", "bad"),
     *("view", "click", "cart", "purchase", "buy", "exact", "substitute", "complement"),
 )
+LETTERS = ({"y", "n"}, {"t", "f"})  # the letters of two verdicts
 
 
 def check_no_grades(truth: pd.DataFrame, columns: Columns, of_rows: Columns) -> None:
@@ -44,9 +45,13 @@ def check_no_grades(truth: pd.DataFrame, columns: Columns, of_rows: Columns) -> 
             continue
         with suppress(TypeError, NotImplementedError):  # Cells such as lists are unhashable.
             values, least = _find_grades(get_column(truth, label))
-            if values and find_parts(get_column(truth, label)):
-                continue  # `check_splits` has asked about it.
-            share = _share_of_others(truth, label, columns) if values else -1
+            are_verdicts = bool(values) and least == 0 and values[0][:1] in "\"'"
+            is_attribute = has_word(label, "attribute") or ends_in(label, "place")
+            is_other = not values or (is_attribute and not are_verdicts)
+            if is_other or find_parts(get_column(truth, label)):
+                continue  # `check_splits` has asked about parts.
+            is_named = are_verdicts or has_word(label, "outcome", "grade")
+            share = _share_of_others(truth, label, columns, is_named=is_named)
             if share >= least and (least == 0 or label not in of_rows.others):
                 grades[label] = values
     if grades:
@@ -78,7 +83,7 @@ def _is_other(truth: pd.DataFrame, label: Hashable) -> bool:
     role = find_role(label)
     if role != "score" or ROLE_LABELS not in truth.attrs:
         is_moment = has_word(label, "time") and not has_word(label, "spent")
-        return role in ("user", "item") or is_moment or has_word(label, "attribute")
+        return role in ("user", "item") or is_moment
     column = get_column(truth, label)
     return column.dtype.kind == "i" and column.max() == -1
 
@@ -100,7 +105,8 @@ def _find_grades(column: pd.Series) -> tuple[list[str], float]:
         numbers = np.sort(pd.to_numeric(known).to_numpy(float))
     except (TypeError, ValueError):  # texts
         texts = [value for value in known if isinstance(value, str)]
-        are_verdicts = any(text.strip().casefold() in VERDICTS for text in texts)
+        folded = {text.strip().casefold() for text in texts}
+        are_verdicts = not folded.isdisjoint(VERDICTS) or folded in LETTERS
         texts = texts if are_verdicts or not are_ids else []
         return sorted(map(repr, texts)) if len(texts) > 1 else [], 0 if are_verdicts else ANY_DIFFER
     if are_ids or len(values) < 2 or len(numbers) == 0 or np.abs(numbers).min() >= MIN_TIME:
@@ -113,23 +119,31 @@ def _are_fractions(column: pd.Series) -> bool:
     return column.dtype.kind == "f" and bool((column % 1 > 0).any())
 
 
-def _share_of_others(truth: pd.DataFrame, label: Hashable, columns: Columns) -> float:
+def _share_of_others(
+    truth: pd.DataFrame, label: Hashable, columns: Columns, *, is_named: bool
+) -> float:
     """Return the share of rows with a new value among the rows that repeat an item.
 
-    It is -1 if enough rows show that the user or the item decides the value, or that each row has a
-    different whole number. It is 1 if no row repeats an item, and values are fractions.
+    It is -1 if enough rows show that the user or the item decides the value, that each row has a
+    different whole number, or unless it `is_named` as relevance, that no user has two pairs. It is
+    1 if no row repeats an item, and values are fractions. Of many numbers, rows of 0 do not count.
     """
     labels, n_rows, share = [*columns.users, columns.item], min(len(truth), MOST_COMPARED), 0.0
     user, item, value = (
         pd.factorize(get_column(truth, one).iloc[:n_rows], use_na_sentinel=False)[0]
         for one in (labels[0], labels[-1], label)
     )
-    n_values = int(value.max(initial=-1)) + 1
+    n_values, n_users = (int(codes.max(initial=-1)) + 1 for codes in (value, user))
     are_fractions = _are_fractions(get_column(truth, label))
-    if n_values == n_rows >= LEAST_REPEATED and not are_fractions:
+    is_by_user = len(labels) > 1
+    is_alone = is_by_user and n_users == n_rows and not is_named
+    if n_rows >= LEAST_REPEATED and (is_alone or (n_values == n_rows and not are_fractions)):
         return -1
-    for by in (user, item)[len(labels) == 1 :]:
-        n_by = int(by.max(initial=-1)) + 1
+    if n_values > MAX_GRADES:
+        counts = get_column(truth, label).iloc[:n_rows].ne(0).fillna(True).to_numpy(bool)
+        user, item, value, n_rows = user[counts], item[counts], value[counts], int(counts.sum())
+    for by in (user, item)[not is_by_user :]:
+        n_by = len(np.unique(by))
         n_others = len(np.unique(by * n_values + value)) - n_by
         if n_others == 0 and n_rows - n_by >= LEAST_REPEATED:
             return -1

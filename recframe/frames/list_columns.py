@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from recframe.errors import DAMAGE, Choice, RecframeError, count_of, quote
 from recframe.frames.names import find_role, is_infer, is_same, plain_name, shown
-from recframe.frames.words import ends_in, less_is_better, may_be_score
+from recframe.frames.words import ends_in, has_word, less_is_better, may_be_score
 from recframe.kernel.grouping import number_members
 from recframe.kernel.threads import Array
 from recframe.options import EMPTY, INFER, LIST, LISTS, ROLE_LABELS
@@ -135,8 +135,10 @@ def choose_lists(types: Mapping[Any, pa.DataType], companion: str = "") -> list[
     It is the only column, or the only one of structs. Else it is the only one that may hold ids,
     together with a column of scores, by its name or as the only one of floats, and one of
     relevance. A `companion`, such as truth, may have the ranked lists too, so structs are asked
-    about there.
+    about there, and so are negatives of truth.
     """
+    if companion == "truth" and all(has_word(label, "negative") for label in types):
+        raise open_lists_error(list(types), list(types), companion)
     structs = [label for label, kind in types.items() if pa.types.is_struct(kind)]
     if len(types) == 1 or (len(structs) == 1 and not companion):
         return structs or list(types)
@@ -173,8 +175,9 @@ def find_id_lists(types: Mapping[Any, pa.DataType], *, is_ranked: bool = True) -
 
 def open_lists_error(lists: list[Any], ids: list[Any], companion: str = "") -> RecframeError:
     """Return the question which list holds the items; a `companion` has them in one list."""
-    found = f"{len(lists)} columns hold lists, {shown(lists)}"
+    found = f"{count_of(len(lists), 'column')} hold{'s' * (len(lists) == 1)} lists, {shown(lists)}"
     if companion == "truth":
+        ids = sorted(ids, key=lambda label: has_word(label, "negative"))
         answers = {"truth_item": Choice(ids)}
         return RecframeError(f"{found}. Pass truth_item= the one of relevant items.", answers)
     if companion:

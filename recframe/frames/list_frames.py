@@ -30,15 +30,18 @@ from recframe.frames.list_columns import (
     split_texts,
 )
 from recframe.frames.names import (
+    ID_KINDS,
     find_role,
     get_column,
     is_infer,
     is_same,
+    list_fields,
     list_labels,
     may_be_item,
     remove_labels,
     shown,
 )
+from recframe.frames.words import has_word, may_be_gold
 from recframe.metrics.measure import check_no_mask
 from recframe.options import EMPTY, INFER, LISTS, ROLE_LABELS, Options
 from recframe.other_tables import read_column
@@ -298,7 +301,7 @@ def make_companion_rows(
     is_named = not is_infer(item) and item in types
     is_flat = any(find_role(label) == "item" or is_same(label, item) for label in flat)
     if types and name == "truth" and is_infer(item):
-        _check_items(flat, list(types), is_flat=is_flat)
+        _check_items(frame, list(types), is_flat=is_flat)
     if not types or (is_flat and not is_named):
         return frame
     label = item if is_named else choose_lists(types, name)[0]
@@ -322,13 +325,19 @@ def _check_padding(fields: Mapping[Hashable, pd.Series], items: Sequence[Hashabl
             raise padding_error(label)
 
 
-def _check_items(flat: list[Hashable], lists: list[Hashable], *, is_flat: bool) -> None:
+def _check_items(frame: pd.DataFrame, lists: list[Hashable], *, is_flat: bool) -> None:
     """Raise if truth may have items in a column next to lists of items.
 
-    If a column is named as an item (`is_flat`), lists are items only if they are named so too.
+    If a column is named as an item (`is_flat`), lists are items only if they are named so too. A
+    column with the name of gold may have items if no list has the name of items. Names of negatives
+    are those of no items.
     """
-    ids = list(filter(may_be_item, flat))
-    lists = list(filter(may_be_item, lists)) if is_flat else lists
+    fields = [label for label, dtype in list_fields(frame) if dtype.kind in ID_KINDS]
+    flat = [one for one in remove_labels(fields, lists) if not has_word(one, "negative")]
+    named = [one for one in lists if may_be_item(one) and not has_word(one, "negative")]
+    gold = [] if named else list(filter(may_be_gold, flat))
+    ids = list(dict.fromkeys([*gold, *filter(may_be_item, flat)]))
+    lists = named if is_flat else lists
     if ids and lists:
         raise RecframeError(
             f"{shown(ids)} may hold items, and {shown(lists)} lists of items. Pass truth_item= the "

@@ -29,10 +29,11 @@ TYPE_OR_SEPARATOR = re.compile(r":(token|float)(_seq)?$|[\s_.-]")
 # "" or "id".
 WORDS_OF_ROLES = {
     "user": "user* query* customer* uid qid member* visitor* question* topic* object* accountid "
-    "clientid personid profileid reviewerid session* request* impressionid",
+    "clientid personid profileid reviewerid session* request* impressionid useridx userindex "
+    "useruuid",
     "item": "item* doc* document* product* movie* track* song* article* video* book* passage* "
     "chunk* candidate* items iid docno corpusid sku asin isbn newsid recipeid gameid listingid "
-    "businessid contentid postid",
+    "businessid contentid postid itemidx itemindex itemuuid",
     "score": "score prediction similarity pred sim scores predictions est similarities "
     "predictedrating ypred yscore",
     "relevant": "relevant relevance label rating isrelevant rel isrel qrel judgment judgement "
@@ -55,7 +56,9 @@ ID_KINDS = "iuOUm"  # the kinds of dtypes that ids may have
 @lru_cache(N_KEPT)
 def find_role(label: Hashable) -> str | None:
     """Return the role that a name means, None if it means no role."""
-    return ROLES.get(plain_name(label))
+    name = plain_name(label)
+    is_merged = name.endswith("idx") and split_words(label)[-1] == "x"  # An example is item_id_x.
+    return None if is_merged else ROLES.get(name)
 
 
 def means_role(label: Hashable) -> bool:

@@ -215,7 +215,7 @@ def find_answers(frame: pd.DataFrame, roles: Roles, options: Options) -> dict[st
         if not labels and (len(alone) == 1 or (alone and is_pivot)):
             labels, are_low = alone, [less_is_better(label) for label in alone]
             answers[name] = alone if len(alone) > 1 else alone[0]
-            if options.ascending is None and any(are_low):
+            if name == "score" and options.ascending is None and any(are_low):
                 answers["ascending"] = are_low if len(alone) > 1 else True
         else:
             answers |= _make_choice(name, labels or fits, roles, options)
@@ -236,7 +236,7 @@ def _list_candidates(
     """
     may_hold = {"score": "iuf", "relevant": "biufOU"}.get(name, ID_KINDS)
     fits = [label for label, kind in kinds.items() if kind in may_hold]
-    low = [label for label in fits if less_is_better(label)]
+    low = [label for label in fits if kinds[label] in "iuf" and less_is_better(label)]
     if name == "score":
         may_be_label = "f" if options.has_truth else ""  # Predicted ratings are fractions.
         fits = [one for one in fits if kinds[one] in may_be_label or find_role(one) != "relevant"]
@@ -245,7 +245,9 @@ def _list_candidates(
     if name == "relevant":
         fits = [label for label in fits if not is_id_without_outcome(label)]
         fits.sort(key=lambda label: kinds[label] == "f")  # Labels are seldom fractions.
-    return fits, fits if name in ("item", "truth_item") else []
+    fits.sort(key=lambda label: has_word(label, "negative"))
+    alone = [label for label in fits if not has_word(label, "negative")]
+    return fits, alone if name in ("item", "truth_item") else []
 
 
 def _make_choice(

@@ -92,6 +92,9 @@ def find_roles(
         _settle_by_labels(frame, roles, options)
     if isinstance(options.truth, pd.DataFrame):
         _settle_by_values(frame, roles, options.truth, options)
+    for name in ("user", "item"):
+        if name in roles and roles[name].how == "several":
+            roles[name] = _settle_alike(frame, name, roles[name])
     return {name: roles[name] for name in (*NAMES, *TRUTH_IDS) if name in roles}
 
 
@@ -154,6 +157,32 @@ def _settle_by_labels(frame: pd.DataFrame, roles: Roles, options: Options) -> No
             roles[name] = Role("inferred", shared)
 
 
+def _settle_alike(frame: pd.DataFrame, name: str, role: Role) -> Role:
+    """Return an open role of ids with a name of ids if the values of all candidates mean the same.
+
+    It is the first in the order of names.
+    """
+    names = NAMES[name.removeprefix("truth_")]
+    ids = [label for label in role.labels if ends_in(label, "id") and plain_name(label) in names]
+    first = min(ids, key=lambda label: names.index(plain_name(label)), default=None)
+    are_alike = bool(ids) and all(_are_alike(frame, first, other) for other in role.labels)
+    return Role("inferred", [first]) if are_alike else role
+
+
+def _are_alike(frame: pd.DataFrame, label: Hashable, other: Hashable) -> bool:
+    """Return whether each value of a column has one value of another, and the other way round."""
+    with suppress(TypeError):  # Cells may be unhashable.
+        for n_rows in (N_IDS_COMPARED, len(frame)):  # The first rows usually decide.
+            columns = (get_column(frame, one).iloc[:n_rows] for one in (label, other))
+            codes = [pd.factorize(column)[0] for column in columns]
+            n_values = {int(values.max(initial=-1)) + 1 for values in codes}
+            n_pairs = len(pd.DataFrame(dict(enumerate(codes))).drop_duplicates())
+            if n_pairs < 2 or n_values != {n_pairs} or any((one < 0).any() for one in codes):
+                return False
+        return True
+    return False
+
+
 def _settle_by_values(
     frame: pd.DataFrame, roles: Roles, truth: pd.DataFrame, options: Options
 ) -> None:
@@ -174,6 +203,7 @@ def _settle_by_values(
         (rows, known, of), (others, open_roles, role) = both if ids[name] else both[::-1]
         if role in open_roles and open_roles[role].problem and len(known[of].found) == 1:
             candidates = open_roles[role].labels or _list_ids(others)
+            candidates = [label for label in candidates if not has_word(label, "negative")]
             shares = _share_equal(get_column(rows, known[of].found[0]), others, candidates)
             some = [label for label, share in shares.items() if share]
             if len(some) == 1 and shares[some[0]] >= LEAST_SHARE:
@@ -261,6 +291,9 @@ def find_companion_roles(
         if not is_infer(options.relevant):
             roles["relevant"] = _read_role(frame, "relevant", options.relevant)
     _infer_others(frame, roles, needed)
+    for role in (f"{prefix}{name}" for name in ids):
+        if role not in settled and roles[role].how == "several":
+            roles[role] = _settle_alike(frame, role, roles[role])
     return {role: roles[role] for role in needed if role in roles}
 
 
@@ -317,13 +350,17 @@ def infer_role(role: str, named: Sequence[Hashable], taken: Set[Hashable] = froz
     is_score, found = role == "score", remove_labels(named, taken)
     if not is_score and len(found) != 1:
         found = found or [*named]
+        found = [one for one in found if not ends_in(one, "number")] or found
         names = {plain_name(label) for label in found}  # "query" is left to "query_id"
         found = [label for label in found if f"{plain_name(label)}id" not in names]
+        exact = [label for label in found if plain_name(label) in ("relevant", "isrelevant")]
+        found = exact if len(exact) == 1 else found
     doubtful = [label for label in found if is_score and is_no_model(label)]
     extreme = [label for label in found if has_word(label, "extreme")]
-    # A highest score is none by itself, nor beside a column that is named "score".
+    # A highest score is none by itself, nor next to "prediction", and nothing is next to "score".
     if doubtful and (extreme == found or any(find_role(one) == role for one in found)):
-        found, doubtful = remove_labels(found, extreme), remove_labels(doubtful, extreme)
+        removed = doubtful if "score" in map(plain_name, found) else extreme
+        found, doubtful = remove_labels(found, removed), remove_labels(doubtful, removed)
     if not found:
         words = WORDS_OF_ROLES[role.removeprefix("truth_")].replace("*", "").split()
         listed = ", ".join(words[:5])

@@ -183,6 +183,8 @@ def _check_other(seen: SeenRows, column: SeenColumn) -> None:
     columns, options, n_users, n_values = seen.columns, seen.options, seen.n_users, len(distinct)
     if n_values > len(codes) // 2:
         return
+    if options.has_truth and is_infer(options.user):
+        _check_shared(seen, column)
     is_of_one, is_of_all = len(cells) == n_values, len(cells) >= NEARLY * n_users * n_values
     if not (is_of_one or is_of_all):
         _note_divided(seen, column)
@@ -207,6 +209,29 @@ def _check_other(seen: SeenRows, column: SeenColumn) -> None:
         raise _lists_error(label, columns, reason)
     if are_models:
         _check_models(seen, column, is_of_item=is_of_item)
+
+
+def _check_shared(seen: SeenRows, column: SeenColumn) -> None:
+    """Raise if users seem to have a list for each value of a column that truth has too.
+
+    Each has as many rows as the user's others, or truth has pairs of nearly all, if not by item.
+    """
+    label, codes, distinct, cells, counts, n_several = column
+    is_usual = n_several > 1 and n_several >= SOME_USERS * seen.n_users
+    is_of_page = less_is_better(label) or is_of_row(label)
+    if is_of_page or not is_usual or np.mean(counts > 1) < NEARLY:
+        return
+    are_times = _are_times_or_texts(distinct, are_models=True)
+    if are_times or label not in list_truth_labels(seen.options):
+        return
+    user, truth = cells // len(distinct), seen.options.truth
+    are_equal = bool((counts == counts[np.searchsorted(user, user)]).all())
+    are_equal &= not isinstance(truth, pd.DataFrame) or has_some(truth, label, distinct)
+    is_of_item = seen.is_decided_by(seen.columns.item, codes)
+    if are_equal or (not is_of_item and seen.has_pairs(truth, label, NEARLY)):
+        reason = f"{n_several:,} of {seen.n_users:,} users that were looked at have several rows "
+        reason += f"of each of several values of {quote(label)}, and truth has this column too"
+        raise _lists_error(label, seen.columns, reason)
 
 
 def _may_be_models(column: SeenColumn, columns: Columns) -> bool:
@@ -236,19 +261,13 @@ def _check_models(seen: SeenRows, column: SeenColumn, *, is_of_item: bool) -> No
     Note values that have as many rows of nearly all users, of all if the item decides them, and
     perhaps more of one value than of another. Booleans are not noted.
     """
-    label, options = column.label, seen.options
+    label = column.label
     steps = seen.list_steps(label)
     if len(steps) and ((steps >= 0).all() or (steps <= 0).all()):
         return  # Numbers of pages rise or fall with the score of every user.
     shape = seen.n_users, len(column.distinct)
     n_rows = np.bincount(column.cells, column.counts, shape[0] * shape[1]).reshape(shape)
     if (n_rows == n_rows[:, :1]).all():
-        truth = options.truth
-        if label in list_truth_labels(options) and (
-            not isinstance(truth, pd.DataFrame) or has_some(truth, label, column.distinct)
-        ):
-            reason = f"the column {quote(label)} has equally many rows of each user in each value"
-            raise _lists_error(label, seen.columns, f"{reason}, and truth has this column too")
         raise _models_error(label, seen.columns, column.distinct)
     share = np.mean(n_rows == np.median(n_rows, axis=0))
     if share >= (1 if is_of_item else NEARLY) and column.distinct.dtype.kind != "b":
@@ -281,12 +300,14 @@ def _count_divided(seen: SeenRows, column: SeenColumn, *, may_be_of_items: bool 
     """Return the users with several rows at each of several values, 0 unless most users have them.
 
     The number is 0 too if items or relevance decide the value. If it `may_be_of_items`, items may
-    decide values of which all users have equally many rows.
+    decide values of which all users have equally many rows. Without items, all users must have so.
     """
     codes, counts, columns = column.codes, column.counts, seen.columns
     if np.mean(counts > 1) < NEARLY or column.n_several <= max(1, seen.n_users // 2):
         return 0
     are_equal = (counts == counts[0]).all() and len(counts) >= MANY_CELLS
+    if columns.item is None:
+        return column.n_several if are_equal and seen.options.duplicates == "raise" else 0
     with suppress(*DAMAGE):  # Items may not be read, and ids may be invalid.
         item, items = factorize(seen.frame, columns.item)
         # An item that a user has twice is asked about as such. Without items that users share,

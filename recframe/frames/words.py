@@ -27,13 +27,22 @@ MEANINGS_OF_WORDS = {
     "spent": "spent dwell watch watched watching play played playing view viewing listen listening "
     "read reading engagement",
     # Columns of these are attributes of rows, and say nothing about relevance.
-    "attribute": "price prices cost lat lon lng latitude longitude device",
+    "attribute": "price prices cost amount revenue currency coupon lat lon lng latitude longitude "
+    "country device platform os channel page latency age gender annotator answer",
+    "place": "rank ranking position order ago",  # Names that end in these are attributes too.
+    # Words that say that a value may be the relevance of a pair.
+    "grade": "grade grades star stars relevance relevant judgment verdict preference like label "
+    "hit positive",
+    # These say that truth has a relevant item, or items that are not relevant.
+    "gold": "gold pos positive positives expected correct",
+    "negative": "neg negs negative negatives distractor distractors",
     "period": "date year month week weekday day hour dt ds dat snapshot quarter wk ym yearmonth "
     "yearweek isoweek weekofyear yyyymm yyyymmdd",
     "cycle": "hour weekday dow minute second",
     # Each row has its own value of these and of moments, so no two rows of a ranking share one.
     "row": "event row index uuid",
-    "id": "id ids code key no nr number sku ean gtin asin isbn zip fold",
+    "id": "id ids qid uid iid docno code key no nr number sku ean gtin asin isbn zip fold",
+    "number": "idx index uuid",  # A name that ends in these gives way to that of another id.
     # A code with one of these words may say whether a pair is relevant, as event_type_id does.
     "outcome": "event action type status state feedback rating response reaction outcome number no",
 }
@@ -101,6 +110,11 @@ def means_rank(label: Hashable) -> bool:
 def is_id_without_outcome(label: Hashable) -> bool:
     """Return whether a name, such as store_id, says that values are ids and no outcomes."""
     return ends_in(label, "id") and not has_word(label, "outcome")
+
+
+def may_be_gold(label: Hashable) -> bool:
+    """Return whether a name, such as gold or positive_id, says that values are relevant items."""
+    return has_word(label, "gold") and ends_in(label, "gold", "id")
 
 
 def is_of_row(label: Hashable) -> bool:

@@ -178,6 +178,39 @@ def test_an_id_beside_what_it_names():
         found(frame.assign(user=1))
 
 
+PAIRS_OF_IDS = {
+    "doc_id": "document",
+    "qid": "query",
+    "asin": "product",
+    "item_id": "sku",
+    "user_id": "session_id",
+}
+
+
+@pytest.mark.parametrize("name", PAIRS_OF_IDS)
+def test_columns_of_the_same_ids(name):
+    """The column named as an id is taken if two columns tell the same users or items apart."""
+    role = "item" if name in ("doc_id", "asin", "item_id") else "user"
+    frame = pd.DataFrame({"user": [1, 1, 2, 3], "item": [7, 8, 7, 8]})
+    frame = frame.assign(score=[1, 2, 3.5, 1], relevant=[1, 0, 0, 1])
+    frame = frame.rename(columns={role: name})
+    text = "x" + frame[name].astype(str)
+    columns = found(frame.assign(**{PAIRS_OF_IDS[name]: text}), duplicates="raise")
+    assert name == getattr(columns, role)
+    for other in (text.replace("x1", "x2").replace("x8", "x7"), text.where(text != text[0])):
+        with pytest.raises(recframe.RecframeError, match=rf"{role}: 2 columns could be it"):
+            found(frame.assign(**{PAIRS_OF_IDS[name]: other}), duplicates="raise")
+
+
+@pytest.mark.parametrize("ending", ["idx", "index", "uuid"])
+def test_other_names_of_ids_give_way(ending):
+    """Names such as user_idx are ids of users and items, unless another column is."""
+    columns = found(one_row(f"user_{ending}", f"item_{ending}", "score", "rel"))
+    assert (f"user_{ending}", f"item_{ending}") == (columns.user, columns.item)
+    both = one_row("user_id", "item_id", f"user_{ending}", f"item_{ending}", "score", "rel")
+    assert ("user_id", "item_id") == (found(both).user, found(both).item)
+
+
 REFUSED = {
     "no user": (
         ["id", "score", "relevant"],
@@ -194,10 +227,10 @@ REFUSED = {
     "no relevant": (["user", "score"], {}, "relevant: no column found"),
     "two relevant": (["user", "score", "target", "label"], {}, "relevant: 2 columns could be it"),
     "relevance and ratings": (
-        ["user", "score", "relevant", "Rating"],
+        ["user", "score", "label", "Rating"],
         {},
-        r"relevant: 2 columns could be it, 'relevant', 'Rating'; .* df.rec\(relevant=...\), where "
-        r"relevant is 'relevant', 'Rating' or truth= the frame of relevant pairs$",
+        r"relevant: 2 columns could be it, 'label', 'Rating'; .* df.rec\(relevant=...\), where "
+        r"relevant is 'label', 'Rating' or truth= the frame of relevant pairs$",
     ),
     "ids are no relevance": (
         ["user", "order_id", "reordered", "score"],
@@ -216,11 +249,11 @@ REFUSED = {
         "or",
     ),
     "no model among scores": (
-        ["user", "relevant", "score", "bank_credit_score", "z_scores"],
+        ["user", "relevant", "knn_score", "bank_credit_score", "z_scores"],
         {},
-        "score: 3 columns could be it, 'score', 'bank_credit_score', 'z_scores', but "
+        "score: 3 columns could be it, 'knn_score', 'bank_credit_score', 'z_scores', but "
         r"'bank_credit_score' may be no model to evaluate; .*; pass df.rec\(score=...\), where "
-        "score is 'score', 'bank_credit_score', 'z_scores'$",
+        "score is 'knn_score', 'bank_credit_score', 'z_scores'$",
     ),
     "no score": (["user", "relevant"], {}, "score: no column found"),
     "wrong user": (
@@ -366,3 +399,25 @@ def test_a_name_that_is_not_utf_8(role):
     message = rf"{role}='\\ud800': a name must be text of UTF-8. Rename it"
     with pytest.raises(recframe.RecframeError, match=message):
         frame.rec(**{role: given}).mean("recall@1")
+
+
+OTHERS = {
+    "relevant": ["rating", "label", "clicked", "grade"],
+    "is_relevant": ["rating", "label"],
+    "score": ["review_score", "quality_score", "sentiment_score", "risk_score"],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "other"), [(name, one) for name in OTHERS for one in OTHERS[name]]
+)
+def test_an_exact_name_wins(name, other):
+    """A column named relevant wins over a rating, and score over a score of something else."""
+    plain = pd.DataFrame({"user": [1, 1, 2, 2], "score": [2.5, 1, 1, 3], "relevant": [0, 1, 1, 0]})
+    frame = plain.assign(**{other: [1, 0, 4, 2]})
+    frame = frame if name == "score" else frame.rename(columns={"relevant": name})
+    expected = plain.rec.mean("mrr")
+    assert expected.equals(frame.rec.mean("mrr"))
+    if name != "score":
+        frame[name] = frame[name].astype(bool)
+        assert expected.equals(frame.rec.mean("mrr"))

@@ -514,6 +514,56 @@ def test_truth_with_two_lists_of_ids(names, as_arrow):
     assert [0.25, 1.0] == found
 
 
+QUERIES = [f"q{number}" for number in range(20)]
+FOUND = [{"query": q, "doc_id": f"d{n}{q}", "score": -n} for q in QUERIES for n in range(3)]
+SECOND, FIRST = [f"d1{query}" for query in QUERIES], [[f"d0{query}"] for query in QUERIES]
+GOLD = [
+    *(("positive_id", "negative_ids"), ("pos_id", "neg_ids"), ("positive", "negatives")),
+    *(("pos", "neg"), ("gold", "distractors"), ("expected_id", "retrieved_ids")),
+]
+
+
+@pytest.mark.parametrize("names", GOLD)
+def test_truth_with_gold_next_to_a_list(names):
+    """Truth with a gold item and a list of other items is asked about, the gold item first."""
+    recs = pd.DataFrame(FOUND)
+    truth = pd.DataFrame({"query": QUERIES, names[1]: FIRST, names[0]: SECOND})
+    with pytest.raises(RecframeError, match=r"Pass truth_item= the one of relevant") as asked:
+        recs.rec(truth=truth).mean("mrr")
+
+    assert list(names) == asked.value.answers["truth_item"].candidates
+    found = [recs.rec(truth=truth, truth_item=name).mean("mrr").iloc[0, 0] for name in names]
+    assert [0.5, 1.0] == found
+
+
+def test_truth_with_negatives_alone():
+    """Negatives are not the items of truth, be they lists or ids next to a gold item."""
+    recs = pd.DataFrame(FOUND)
+    lists = pd.DataFrame({"query": QUERIES, "hard_negatives": FIRST})
+    with pytest.raises(RecframeError, match=r"1 column holds lists, 'hard_negatives'. Pass"):
+        recs.rec(truth=lists).mean("mrr")
+    for names in (("pos", "neg"), ("negative_id", "positive_id")):
+        ids = {"pos": SECOND, "neg": [one for (one,) in FIRST]}
+        columns = {name: ids[name[:3]] for name in names}
+        truth = pd.DataFrame({"query": QUERIES, **columns})
+        assert 0.5 == recs.rec(truth=truth).mean("mrr").iloc[0, 0]
+        elsewhere = truth.replace(r"d1q", "x", regex=True)
+        with pytest.raises(RecframeError, match=r"pass truth_item='pos") as asked:
+            recs.rec(truth=elsewhere).mean("mrr")
+        assert [name for name in names if "pos" in name] == [*asked.value.answers.values()]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [("answer", "relevant_doc_ids"), ("category", "relevant_docs"), ("gold_answer", "contexts")],
+)
+def test_truth_with_an_attribute_next_to_a_list(names):
+    """A column of answers or categories next to a list of items is not asked about."""
+    lists = [[one] for one in SECOND]
+    truth = pd.DataFrame({"query": QUERIES, names[0]: "a text", names[1]: lists})
+    assert 0.5 == pd.DataFrame(FOUND).rec(truth=truth).mean("mrr").iloc[0, 0]
+
+
 def test_truth_item_among_other_lists():
     """truth_item= names a list of structs too, next to integers, or a column without lists."""
     recs = recframe.from_lists({"a": [1, 2], "b": [4, 5]})
