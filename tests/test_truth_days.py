@@ -191,12 +191,3 @@ def test_models_that_truth_has():
     assert 2 == len(rows.rec(truth=truth[:2].drop(columns="window"), model="window").mean("mrr"))
     of_phones = truth[:2].assign(window=["iphone", "pixel"])
     assert 2 == len(rows.rec(truth=of_phones, model="window", relevant=None).mean("mrr"))
-
-
-def test_a_day_that_truth_does_not_have():
-    """The day of all rows divides no pairs of truth if these are of other days."""
-    one, later = ROWS[ROWS["day"] == DAYS[0]], TRUTH.replace({"day": {DAYS[0]: "2026-11-03"}})
-    expected = one.rec(truth=TRUTH, truth_user="user").mean("recall@1")
-    assert expected.equals(one.rec(truth=later).mean("recall@1"))
-    with pytest.raises(RecframeError, match="the rows have 'day' too"):
-        ROWS.rec(truth=later.replace({"day": {DAYS[1]: "2026-11-04"}})).mean("recall@1")

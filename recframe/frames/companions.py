@@ -132,16 +132,12 @@ class Block(NamedTuple):
 
 
 def read_companions(
-    columns: Columns,
-    options: Options,
-    *,
-    are_partitioned: bool = False,
-    frame: pd.DataFrame | None = None,
+    columns: Columns, options: Options, *, are_partitioned: bool = False
 ) -> Companions:
     """Return truth and exclude of these options; for one block they may have no rows."""
     is_all, judgments, excluded = not are_partitioned or columns.user is None, None, None
     if options.has_truth:
-        judgments = read_judgments(columns, options, is_all=is_all, frame=frame)
+        judgments = read_judgments(columns, options, is_all=is_all)
     if options.exclude is not None:
         excluded = read_excluded(columns, options, is_all=is_all)
     return Companions(judgments, excluded, are_partitioned)
@@ -175,7 +171,7 @@ def read_block(
 
 def read_judged(frame: pd.DataFrame, columns: Columns, options: Options) -> Interactions:
     """Return the arrays of all rows, with their relevance by truth if truth is passed."""
-    companions = read_companions(columns, options, frame=frame)
+    companions = read_companions(columns, options)
     return read_block(frame, companions, columns, options, is_all=True).interactions
 
 
@@ -192,7 +188,7 @@ def judge_frame(
     if options.population == "raise":
         options = replace(options, population="all")
     columns = find_columns(frame, options, call="df.rec")
-    judgments = read_judgments(columns, options, frame=frame)
+    judgments = read_judgments(columns, options)
     excluded = None if options.exclude is None else read_excluded(columns, options)
     companions = Companions(judgments, excluded)
     frame, _ = companions.find_candidates(frame, columns, options, is_all=is_all)

@@ -89,13 +89,10 @@ def check_given_columns(columns: Columns, options: Options) -> None:
                 find_companion_columns(name, frame, columns, options)
 
 
-def read_judgments(
-    columns: Columns, options: Options, *, is_all: bool = True, frame: pd.DataFrame | None = None
-) -> Judgments:
+def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -> Judgments:
     """Return the pairs of truth, or raise if its rows are not distinct pairs of ids.
 
-    Unless it `is_all` of truth, it may have no row. `frame` has the rows evaluated, if they are in
-    memory.
+    Unless it `is_all` of truth, it may have no row.
     """
     truth = load_frame("truth", options.truth, options)
     with prefix_errors("truth"):
@@ -103,8 +100,7 @@ def read_judgments(
         columns = columns._replace(of_grades=of_rows.of_grades)
         check_splits(truth, list_labels(truth, columns.labels), columns, options, of_truth=True)
         for label in find_shared_labels(truth, columns, of_rows, options):
-            if frame is None or not _is_apart(label, truth, frame):
-                check_shared_label(label, truth, columns, of_rows)
+            check_shared_label(label, truth, columns, of_rows)
         if columns.relevant is None and options.min_relevance is not None:
             labels = list_numbers(truth, columns) if is_infer(options.relevant) else []
             label = f"relevant={quote(labels[0])}" if len(labels) == 1 else "relevant= its label"
@@ -116,9 +112,6 @@ def read_judgments(
             )
         if columns.relevant is None and is_infer(options.relevant):
             check_no_grades(truth, columns, of_rows)
-        if is_all and columns.relevant is not None and options.min_relevance is None:
-            only = _find_only(get_column(truth, columns.relevant))
-            options = replace(options, min_relevance=only)
         # Truth without relevance is a set of pairs, and each pair counts once.
         duplicates: Duplicates = "first" if columns.relevant is None else "raise"
         try:
@@ -142,12 +135,6 @@ def read_judgments(
             is_judged = is_judged & (rows.relevant | ~(grades < 0).to_numpy())
         return Judgments(pairs, rows.relevant, rows, is_judged)
     return Judgments(pairs, is_judged, None, is_judged)
-
-
-def _find_only(grades: pd.Series) -> Any:
-    """Return the only grade of many pairs, such as 5, which are all relevant; None for others."""
-    first = grades.iloc[0] if len(grades) >= LEAST_REPEATED and grades.dtype.kind in "iuf" else 0
-    return first if pd.notna(first) and first > 1 and (grades == first).all() else None
 
 
 def _check_items_differ(truth: pd.DataFrame, columns: Columns) -> None:
@@ -208,18 +195,6 @@ def _are_days(column: pd.Series) -> bool:
         days = [DAY.fullmatch(str(value)) for value in values]
         return len({found["time"] for found in days if found}) == 1 and all(days)
     return False
-
-
-def _is_apart(label: Hashable, truth: pd.DataFrame, frame: pd.DataFrame) -> bool:
-    """Return whether all rows have one value of a column, and no pair of truth has it."""
-    if label not in list_labels(frame) or len(frame) == 0:
-        return False
-    of_rows, of_truth = get_column(frame, label), get_column(truth, label)
-    if of_rows.dtype != of_truth.dtype or of_rows.iloc[:1].isna().any():
-        return False
-    first = of_rows.iloc[0]
-    are_equal = all((one == first).all() for one in (of_rows.iloc[:FIRST_ROWS], of_rows))
-    return are_equal and not has_some(truth, label, [first])
 
 
 def check_shared_label(

@@ -251,14 +251,3 @@ def test_texts_that_are_verdicts_are_refused(values):
     assert 1 == len(recs.rec(truth=truth, relevant=None).recall(k=1))
     other = truth.assign(feedback=["shoe", "hat", "scarf"][: len(values)])
     assert 1 == len(recs.rec(truth=other).recall(k=1))
-
-
-@pytest.mark.parametrize("dtype", ["int64", "float32", "Int64"])
-def test_one_grade_of_all_pairs_is_relevant(dtype):
-    """Pairs of truth that all have one grade above 1 are relevant, and other grades are asked."""
-    rows = pd.DataFrame({"user": range(12), "item": 1, "score": 0.5})
-    truth = rows[["user", "item"]].assign(rating=pd.Series([5] * 12, dtype=dtype))
-    assert 1.0 == rows.rec(truth=truth).mean("recall@1").iloc[0, 0]
-    for few in (truth[:9], truth.assign(rating=-1), truth.assign(rating=[5] * 11 + [4])):
-        with pytest.raises(recframe.RecframeError, match="Pass min_relevance="):
-            rows.rec(truth=few, population="both").mean("recall@1")
