@@ -22,6 +22,8 @@ MISTAKES = (  # these kinds are warnings too
     "exclude_written_differently",
     "apart",
     "ranks",
+    "rising",
+    "classes",
 )
 # Sentences compare other numbers with these.
 DENOMINATORS = {"rows_read", "rows_looked_up", "relevant_pairs", "users"}
@@ -29,6 +31,7 @@ SEEN = {"ranked_rows_relevant", "ranked_rows_not_relevant"}  # a note follows if
 FEW_LONGER = 0.05  # with this share of longer rankings or less, the others may be cut
 # Scores are of different users if so many have one list, and this share of them or less several.
 LEAST_ALONE, FEW_PAIRED = 10, 0.05
+LEAST_RISING = 20  # users whose scores all rise down their rows by no chance
 MOST_NAMED = 3  # metrics, scores or rows in a sentence
 OF_TRUTH = "pass all relevant items as truth"
 IN_R = "they count as relevant items (R), and no row can find them"
@@ -179,6 +182,17 @@ def say_ranks(facts: Facts, _: Any) -> str:
     )
 
 
+def say_rising(facts: Facts, _: Any) -> str:
+    """Return the sentence on scores that rise down the rows of all users, "" if some fall."""
+    found = [one for one, n in facts.find("rising:") if n >= LEAST_RISING]
+    if facts["scores_that_fall"] or not found or say_ranks(facts, _):
+        return ""
+    return (
+        f"scores by {join(found)} rise down the rows of all users, as distances do where the best "
+        "row stands first; if the lowest is the best, pass ascending=True, else ascending=False"
+    )
+
+
 def join(names: list[str]) -> str:
     """Return the first names in words, with the number of the others."""
     shown = names[:MOST_NAMED] + [f"{len(names) - MOST_NAMED:,} more"] * (len(names) > MOST_NAMED)
@@ -208,6 +222,12 @@ KINDS: dict[str, tuple[str, str | Callable[[Facts, Any], str]]] = {
     ),
     "apart": ("users_of_one_score users_of_several_scores", say_apart),
     "ranks": ("ranks users", say_ranks),
+    "rising": ("rising", say_rising),
+    "classes": (
+        "classes",
+        "all scores by {labels} are 0 or 1, as classes are, so most rows tie; rank by the "
+        "probability (of a column of vectors of two, df['probability'].str[1] has it)",
+    ),
     "tied": (
         "tied",
         "all scores by {labels} are equal, so values are those of a random order; pass scores that "

@@ -450,8 +450,9 @@ RANKS = {
 NO_RANKS = {
     "the highest is the best": lambda: ranks().rec(ascending=False),
     "the lowest is the best": lambda: ranks().rec(ascending=True),
-    "ratings": lambda: ranks(score=[1, 2, 2, 4] * 30).rec,
-    "one other user": lambda: ranks(score=[1, 2, 3, 4] * 29 + [1, 1, 3, 4]).rec,
+    "the best stands first": lambda: ranks(score=[4, 3, 2, 1] * 30).rec,
+    "ratings": lambda: ranks(score=[4, 2, 1, 2] * 30).rec,
+    "one other user": lambda: ranks(score=[1, 2, 3, 4] * 29 + [4, 3, 1, 1]).rec,
     "negative ranks": lambda: ranks(score=[-1, -2, -3, -4] * 30).rec,
     "few rows": lambda: ranks()[:28].rec,
 }
@@ -475,6 +476,44 @@ def test_scores_that_are_ranks(case, tmp_path):
 def test_scores_that_are_no_ranks(case):
     """No note is made if a direction is passed, or if scores are not ranks of every user."""
     assert [] == NO_RANKS[case]().mean("precision@1").notes
+
+
+RISING = ranks(score=np.tile([0.1, 0.25, 0.25, 0.7], 30))
+NOT_RISING = {
+    "a direction": lambda: RISING.rec(ascending=False),
+    "shuffled": lambda: RISING.sample(frac=1, random_state=1).rec,
+    "one user's scores fall": lambda: ranks(score=[0.1, 0.2, 0.3, 0.7] * 29 + [3, 2, 1, 0]).rec,
+    "one user's scores are equal": lambda: ranks(score=[0.1, 0.2, 0.3, 0.7] * 29 + [0] * 4).rec,
+    "few users": lambda: RISING[:76].rec,
+    "one score of two": lambda: RISING.assign(b_score=[0.9, 0.8, 0.6, 0.7] * 30).rec,
+}
+
+
+def test_scores_that_rise_down_the_rows(tmp_path):
+    """Scores that rise down the rows of every user are warned of, and values do not change."""
+    path = tmp_path / "rows.parquet"
+    RISING.to_parquet(path, row_group_size=30)
+    for rec in (RISING.rec, pl.from_pandas(RISING).rec, recframe.scan(path)):
+        with pytest.warns(RecframeWarning, match="scores by score rise down the rows of all users"):
+            rec.mean("precision@1")
+    with pytest.warns(RecframeWarning, match="if the lowest is the best, pass ascending=True"):
+        table = RISING.rec.precision(k=1)
+    pd.testing.assert_frame_equal(RISING.rec(ascending=False).precision(k=1), table)
+
+
+@pytest.mark.parametrize("case", NOT_RISING)
+def test_scores_that_do_not_rise(case):
+    """No note is made if a direction is passed, or if scores rise for some users only."""
+    assert [] == NOT_RISING[case]().mean("precision@1").notes
+
+
+def test_scores_that_are_classes():
+    """Scores of 0 and 1 alone are warned of, unless an option orders tied rows."""
+    classes = ranks(prediction=[0, 1, 1, 0] * 30).drop(columns="score")
+    with pytest.warns(RecframeWarning, match="all scores by prediction are 0 or 1, as classes are"):
+        assert ["classes"] == [one.kind for one in classes.rec.mean("precision@1").notes]
+    assert [] == classes.rec(ties="best").mean("precision@1").notes
+    assert [] == classes.assign(prediction=[1, 0, 1, 2] * 30).rec.mean("precision@1").notes
 
 
 def test_scores_that_are_all_equal():
