@@ -366,3 +366,18 @@ def test_a_name_that_is_not_utf_8(role):
     message = rf"{role}='\\ud800': a name must be text of UTF-8. Rename it"
     with pytest.raises(recframe.RecframeError, match=message):
         frame.rec(**{role: given}).mean("recall@1")
+
+
+@pytest.mark.parametrize("name", ["prob", "y_pred_proba", "yhat", "logits", "BM25", "dot_product"])
+def test_names_of_scores_that_stand_alone(name):
+    """The only probability, logit or the like is the score if no column is named as one."""
+
+    def scores(*names):
+        frame = one_row("user", "item", "relevant", *names)
+        return find_columns(frame, Options()).scores
+
+    assert [name] == scores(name)
+    assert [name] == scores(name, "price")
+    assert ["score"] == scores(name, "score")
+    with pytest.raises(recframe.MissingColumnError, match="score: no column found"):
+        scores(name, "predicted")
