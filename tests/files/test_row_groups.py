@@ -161,6 +161,7 @@ def read_as_frame(path, table):
             pd.testing.assert_frame_equal(expected, scan.evaluate(metrics))
 
 
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 @pytest.mark.parametrize("page", ["1.0", "2.0"])
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_encodings_of_pyarrow(tmp_path, encoded, encoding, page):
