@@ -303,13 +303,21 @@ def list_named(frame: pd.DataFrame) -> dict[str, list[Hashable]]:
     for label, dtype in fields:
         is_number = is_numeric_dtype(dtype) and not is_bool_dtype(dtype)
         role = find_role(label) or ("score" if is_number and may_be_score(label) else None)
-        alone += [label] * (is_number and plain_name(label) in SCORES_ALONE)
+        is_fraction = (
+            dtype.kind == "f" and role is None and not has_word(label, "attribute", "time")
+        )
+        alone += [label] * ((is_number and plain_name(label) in SCORES_ALONE) or is_fraction)
         # The time of a purchase is no relevance.
         if role is not None and not (role == "relevant" and dtype.kind in "mM"):
             named[role].append(label)
             may_hold_lists |= {role} if dtype.kind in "OU" else set()
-    if not named["score"] and len(alone) == 1:
-        named["score"] = alone
+    is_pivot = frame.columns.name is not None  # Its columns may all be models.
+    if (
+        not (named["score"] or is_pivot)
+        and len(alone) == 1
+        and plain_name(alone[0]) in SCORES_ALONE
+    ):
+        named["score"] = alone  # Next to other fractions it may be one of several models.
     labels, merged = {label for label, _ in fields}, defaultdict[str, list[Hashable]](list)
     for left in [label for label, _ in fields if isinstance(label, str) and label.endswith("_x")]:
         name, right = find_role(left[:-2]), f"{left[:-2]}_y"

@@ -172,6 +172,7 @@ def test_encodings_of_pyarrow(tmp_path, encoded, encoding, page):
 
 
 @pytest.mark.parametrize("version", ["v1", "v2"])
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 def test_encodings_of_duckdb(tmp_path, encoded, version):
     """Both encodings that DuckDB chooses for texts are read."""
     duckdb, path = pytest.importorskip("duckdb"), tmp_path / "0.parquet"

@@ -381,3 +381,6 @@ def test_names_of_scores_that_stand_alone(name):
     assert ["score"] == scores(name, "score")
     with pytest.raises(recframe.MissingColumnError, match="score: no column found"):
         scores(name, "predicted")
+    fractions = one_row("user", "item", "relevant", name, "other").astype(float)
+    with pytest.raises(recframe.MissingColumnError, match="score: no column found"):
+        find_columns(fractions, Options())
