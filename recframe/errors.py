@@ -191,13 +191,17 @@ class RecframeWarning(UserWarning):
     """
     Warns that the data very likely have a mistake.
 
-    Each call warns once about each of four mistakes. Lazy tables of Dask and Spark warn when they
+    Each call warns once about each mistake. Lazy tables of Dask and Spark warn when they
     are computed. Other facts are notes.
 
     * Lists are cut at k without truth.
     * Every ranked row is relevant.
     * Ids of truth match except for case, spaces, zeros or .0.
-    * Scores are 1 to n for each user, as ranks are, in 100 rows or more without `ascending`.
+    * Scores are 1 to n for each user, as ranks are, in 60 rows or more without `ascending`.
+    * Scores rise down the rows of every user without `ascending`, as distances do.
+    * Scores are 0 or 1, as classes are.
+    * Rows of the lowest score are all relevant, as after an outer merge and ``fillna(0)``.
+    * Each user has one row.
 
     See Also
     --------

@@ -122,10 +122,14 @@ def evaluate(
         prediction, predictions, pred, ypred, yscore, similarity, sim, est, similarities or
         predictedrating, and all numeric ones whose last word is score, scores or similarity, or
         whose first is score (not score_rank, n_scores and others that describe a score). Columns of
-        lists are ignored. If one of several may not be a model, such as credit_score, or if there
-        is a prediction and a probability, you must name the score columns. Scores, relevance
-        and columns of means are numbers of any dtype, decimals (of at most 15 digits, or integers
-        of 64 bits) or categories of them.
+        lists are ignored. Without these, the only one named prob, proba, probability, predproba,
+        ypredproba, predictproba, predictedprobability, predicted, yhat, logit, logits, bm25,
+        cosinesim, dotproduct, innerproduct, affinity, predrating, ratingpred, estimatedrating or
+        pctr is, if no other column without a role has fractions (prices may), and under
+        ascending=True the only one whose name says that lower is better. If one of several may not
+        be a model, such as credit_score, or if there is a prediction and a probability, you must
+        name the score columns. Scores, relevance and columns of means are numbers of any dtype,
+        decimals (of at most 15 digits, or integers of 64 bits) or categories of them.
     ascending : bool, list of bool, or None, default None
         True ranks the lowest score first, as for distances and ranks; a list has an entry for
         each score column. None is False, but refuses a score column whose name says that

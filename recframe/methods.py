@@ -99,7 +99,8 @@ from recframe.metrics.definitions import DEFAULT_METRICS, DEFINITIONS, describe_
 from recframe.metrics.names import Metric, check_k, find_map_at, make_metric, parse_metrics
 from recframe.metrics.other_names import describe_map, find_near_name, read_synonym
 from recframe.metrics.recipes import find_recipe
-from recframe.notes import Facts, list_notes, taking_notes, warn_of
+from recframe.note_kinds import Facts
+from recframe.notes import list_notes, taking_notes, warn_of
 from recframe.options import (
     DEFAULTS,
     INFER,

@@ -32,6 +32,7 @@ EMPTY = "recframe_empty_lists"  # rows without item and score stand for lists wi
 LIST = "list_number"  # the column that tells the lists of files and engines apart
 LISTS = "recframe_lists"  # columns of lists, and the separators of those that are text
 ROLE_LABELS = "recframe_roles"  # the labels of items and scores that their names do not say
+NEGATED = "recframe_negated"  # the field of lists whose negative is the score
 POSITIONS = "recframe_positions"  # the number of ids by role, if ids are positions in a matrix
 LABELS = ("user", "item", "relevant", "score", "model", "truth_user", "truth_item")
 SEVERAL = ("user", "score", "truth_user")  # options that take a list of labels too

@@ -30,7 +30,8 @@ from recframe.frames.names import get_column, is_infer
 from recframe.frames.tables import Make, MakeTable, in_cells, join_tables, mean_of_parts
 from recframe.methods import Join, RankingMethods, public_method
 from recframe.metrics.definitions import DEFAULT_METRICS
-from recframe.notes import Facts, list_notes, taking_notes, warn_of
+from recframe.note_kinds import Facts
+from recframe.notes import list_notes, taking_notes, warn_of
 from recframe.options import DEFAULTS, INFER, Options
 from recframe.public_calls import public_each, raise_of_handler
 from recframe.stores import ENVIRONMENT, Access

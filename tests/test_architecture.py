@@ -16,7 +16,7 @@ import recframe
 
 # A folder imports only those above it. A module at the top counts as a folder.
 FOLDERS = (
-    *("errors", "console", "public_calls", "notes", "conventions"),
+    *("errors", "console", "public_calls", "note_kinds", "notes", "conventions"),
     *("other_tables", "text_types", "formats", "kernel", "stores"),
     *("metrics", "options", "frames", "analysis", "files", "methods"),
     *("partitions", "accessor", "scanned", "functions", "polars", "dask", "spark"),

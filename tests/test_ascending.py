@@ -175,7 +175,7 @@ def test_a_flag_of_one_score_of_several(frame, tmp_path, capsys):
 LESS = [
     "rank",
     "Rank_2",
-    "rank_score",
+    "score_rank",
     "rankKNN",
     "distance_km",
     "error rate",
@@ -185,8 +185,13 @@ LESS = [
     "val_loss",
     "losses",
     "costs",
+    "loss_score",
+    "kl_divergence",
+    "surprisal",
+    "energy",
+    "neg_log_prob",
 ]
-MORE = ["ranker", "pagerank", "distant", "blossom", "score"]
+MORE = ["ranker", "pagerank", "distant", "blossom", "score", "ranking_score", "_rankingScore"]
 
 
 @pytest.mark.parametrize(
@@ -259,6 +264,35 @@ def test_a_rank_that_may_be_the_score_is_named(ranked):
         recframe.MissingColumnError, match=r"pass df.rec\(score='rank', ascending=True\)$"
     ):
         ranked.rec.recall(k=1)
+
+
+def test_the_only_rank_or_distance_is_the_score(ranked):
+    """With ascending=True the only column named like a distance is the score without a score."""
+    assert [1.0] == ranked.rec(ascending=True).recall(k=1)["rank"].tolist()
+    assert ["x_score"] == ranked.assign(x_score=1).rec(ascending=True).mean("recall@1").index
+    with pytest.raises(recframe.MissingColumnError, match="'rank', 'distance'"):
+        ranked.assign(distance=1).rec(ascending=True).recall(k=1)
+
+
+def test_distances_that_were_negated():
+    """Distances of lists are scores already, so ascending=True is refused."""
+    lists = pd.DataFrame({"user": [1, 2], "items": [[1, 2], [3, 4]], "distances": [[0.1, 0.2]] * 2})
+    frame = recframe.from_lists(lists).assign(relevant=[1, 0] * 2)
+
+    assert [1.0, 1.0] == frame.rec.recall(k=1)["score"].tolist()
+    with pytest.raises(recframe.RecframeError, match="score the negative of 'distances'") as no:
+        frame.rec(ascending=True).recall(k=1)
+    assert {"ascending": False} == no.value.answers
+    assert [1.0, 1.0] == frame.rec(ascending=False).recall(k=1)["score"].tolist()
+
+
+def test_top_of_a_frame_with_a_rank(ranked):
+    """The refusal of a second column of ranks has a line that renames the first."""
+    frame = ranked.assign(score=1)
+    with pytest.raises(recframe.RecframeError, match=r"Rename that column, with df = df\.rename"):
+        frame.rec.top(1)
+    renamed = frame.rename(columns={"rank": "frame_rank"}).rec.top(1)
+    assert ["frame_rank", "rank"] == renamed.filter(like="rank").columns.tolist()
 
 
 REFUSED = {

@@ -77,6 +77,7 @@ def test_no_question():
     assert ["prediction"] * 5 == names
 
 
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 @pytest.mark.parametrize("decided", ["user", "item", "few"])
 def test_what_users_or_items_decide_is_no_probability(decided):
     """A share for each item or user, or a discount of three values, is no probability."""
@@ -92,3 +93,29 @@ def test_what_users_or_items_decide_is_no_probability(decided):
     assert ["prediction"] == rows.assign(ctr=shares[decided]).rec.mean(METRIC).index.tolist()
     with pytest.raises(RecframeError, match="as classes do"):
         rows.assign(ctr=of).rec.mean(METRIC)
+
+
+@pytest.mark.parametrize("names", [("proba_0", "proba_1"), ("p_true", "p_false"), ("p0", "p1")])
+def test_the_positive_class_is_offered_first(names):
+    """The positive class is the first candidate of two probabilities that sum to 1."""
+    values = np.array([0.25, 0.75, 0.5] * 2)
+    rows = ROWS[["user", "item", "relevant"]].assign(**{names[0]: values, names[1]: 1 - values})
+    ordered = sorted(names, key=lambda name: name[-1] not in "1e" or "false" in name)
+    for frame in (rows, rows.assign(prediction=[1, 1, 0] * 2)):
+        with pytest.raises(RecframeError) as refused:
+            frame.rec.mean(METRIC)
+        assert ordered == refused.value.answers["score"].candidates[:2]
+
+
+def test_the_probability_of_the_class_of_each_row():
+    """PyCaret's score of a row's own class is refused with the line that ranks by class 1."""
+    rows = ROWS.drop(columns=["prediction", RANDOM])
+    rows = rows.assign(prediction_label=[1, 0, 0] * 2, prediction_score=[0.6, 0.9, 0.7] * 2)
+    with pytest.raises(RecframeError, match=r"at least 0\.5 in each row.* np\.where\(df\['pred"):
+        rows.rec.mean(METRIC)
+    for other in (
+        {"prediction_score": [0.6, 0.1, 0.3] * 2},
+        {"prediction_label": 1},
+    ):
+        assert ["prediction_score"] == rows.assign(**other).rec.mean(METRIC).index.tolist()
+    assert [1.0] == rows.rec(score="prediction_score").mean(METRIC)[METRIC].tolist()

@@ -112,11 +112,11 @@ ONE = ROWS.drop(columns="b_score")
 TRUTH = ROWS.loc[ROWS["relevant"], ["user", "item"]]
 # The files and functions of the package that a call goes through.
 ROADS = {
-    "recall": (lambda path: ONE.rec.recall(k=4), 27, 134),
-    "ndcg": (lambda path: ONE.rec.mean("ndcg@4"), 28, 152),
-    "compare": (lambda path: ROWS.rec.compare("recall@4"), 32, 171),
-    "truth": (lambda path: ONE.drop(columns="relevant").rec(truth=TRUTH).recall(k=4), 35, 192),
-    "a file": (lambda path: main(["evaluate", path, "-m", "recall@4", "-q"]), 51, 307),
+    "recall": (lambda path: ONE.rec.recall(k=4), 28, 142),
+    "ndcg": (lambda path: ONE.rec.mean("ndcg@4"), 29, 161),
+    "compare": (lambda path: ROWS.rec.compare("recall@4"), 33, 179),
+    "truth": (lambda path: ONE.drop(columns="relevant").rec(truth=TRUTH).recall(k=4), 36, 198),
+    "a file": (lambda path: main(["evaluate", path, "-m", "recall@4", "-q"]), 52, 315),
 }
 
 

@@ -229,6 +229,76 @@ def test_equal_lists_cut_at_k(metric):
     assert [] == warnings_of(lambda: EQUAL.rec.evaluate("precision@3"))
 
 
+def lists(n_users=30, n_rows=4, **changes):
+    """Return lists of different items with one relevant row, none for the first user."""
+    frame = pd.DataFrame({"user": np.repeat(range(n_users), n_rows)})
+    frame = frame.assign(item=range(len(frame)), score=[*range(n_rows, 0, -1)] * n_users)
+    frame["relevant"] = (frame["score"] == n_rows - 1) & (frame["user"] > 0)
+    return frame.assign(**changes)
+
+
+@pytest.mark.parametrize("metric", ["recall@2", "ndcg", "ndcg@3", "map", "r_precision"])
+def test_equal_lists_longer_than_k(metric):
+    """A note asks for truth if equally long lists of different items have no relevant row."""
+    (note, _) = lists().rec.mean(metric).notes
+
+    assert "may_be_cut" == note.kind
+    assert note.text.startswith("all rankings have 4 rows, and 1 have no relevant one; if they")
+    assert note.text.endswith("pass all relevant items as truth")
+    silent = [
+        lists(relevant=[0, 1, 0, 0] * 30),
+        lists(item=[*range(4)] * 30),
+        lists().iloc[1:],
+        lists(19),
+    ]
+    for rows in silent:
+        notes = rows.rec(short="pad", zero_division=0).mean(metric).notes
+        assert "may_be_cut" not in [one.kind for one in notes]
+    assert ["undefined"] == [one.kind for one in lists().rec.mean("mrr").notes]
+
+
+def test_one_row_for_each_user():
+    """Metrics that need a relevant row warn if each user has one row, and precision does not."""
+    rows = lists(n_rows=1, relevant=[0, 1] * 15)
+    with pytest.warns(RecframeWarning, match="each of 30 users has one row, so nothing is ranked"):
+        assert ["one_row", "undefined"] == [one.kind for one in rows.rec.mean("mrr").notes]
+    assert [] == rows.rec(score="score").mean("precision@1").notes
+    assert ["undefined"] == [one.kind for one in rows[:19].rec.mean("mrr").notes]
+
+
+def filled(n_lists=1):
+    """Return lists after an outer merge with relevant items, or with each other, and fillna(0)."""
+    rows = pd.DataFrame({"user": np.repeat(range(30), 6), "item": [*"abcdef"] * 30})
+    rows = rows.assign(score=[0.9, 0.8, 0.7, 0.6, 0, 0] * 30, relevant=[0, 1, 0, 1, 1, 1] * 30)
+    return rows.assign(b_score=[0, 0, 0.2, 0.3, 0.5, 0.4] * 30) if n_lists > 1 else rows
+
+
+@pytest.mark.parametrize("n_lists", [1, 2])
+def test_scores_that_were_filled_in(n_lists):
+    """Rows of the lowest score that are all relevant, or in another list, are warned of."""
+    rows = filled(n_lists)
+    names = " and ".join(rows.filter(like="score"))
+    with pytest.warns(RecframeWarning, match=f"several rows of the lowest score by {names}, and"):
+        assert ["filled"] == [one.kind for one in rows.rec.mean("precision@1").notes]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"relevant": [0, 1, 0, 1, 1, 0] * 30},
+        {"relevant": 1},
+        {"score": [0.9, 0.8, 0.7, 0.6, 0.1, 0] * 30},
+        {"b_score": [0, 0, 0, 0.3, 0, 0.4] * 30, "relevant": [0, 0, 0, 1, 1, 0] * 30},
+        {"b_score": [0.1, 0.2, 0.3, 0, 0.5, 0.4] * 30, "relevant": [0, 0, 0, 1, 1, 0] * 30},
+    ],
+)
+def test_scores_that_were_not_filled_in(changes):
+    """No note is made of rows that differ in relevance, or of few rows of the lowest score."""
+    with warnings.catch_warnings(record=True):
+        notes = filled().assign(**changes).rec.mean("precision@1").notes
+    assert "filled" not in [one.kind for one in notes]
+
+
 def test_curves_of_lists():
     """A curve to a passed k warns of lists cut at k, and a curve to the end does not."""
     assert [] == warnings_of(lambda: WHOLE.rec.curve("recall"))
@@ -450,8 +520,9 @@ RANKS = {
 NO_RANKS = {
     "the highest is the best": lambda: ranks().rec(ascending=False),
     "the lowest is the best": lambda: ranks().rec(ascending=True),
-    "ratings": lambda: ranks(score=[1, 2, 2, 4] * 30).rec,
-    "one other user": lambda: ranks(score=[1, 2, 3, 4] * 29 + [1, 1, 3, 4]).rec,
+    "the best stands first": lambda: ranks(score=[4, 3, 2, 1] * 30).rec,
+    "ratings": lambda: ranks(score=[4, 2, 1, 2] * 30).rec,
+    "one other user": lambda: ranks(score=[1, 2, 3, 4] * 29 + [4, 3, 1, 1]).rec,
     "negative ranks": lambda: ranks(score=[-1, -2, -3, -4] * 30).rec,
     "few rows": lambda: ranks()[:28].rec,
 }
@@ -475,6 +546,44 @@ def test_scores_that_are_ranks(case, tmp_path):
 def test_scores_that_are_no_ranks(case):
     """No note is made if a direction is passed, or if scores are not ranks of every user."""
     assert [] == NO_RANKS[case]().mean("precision@1").notes
+
+
+RISING = ranks(score=np.tile([0.1, 0.25, 0.25, 0.7], 30))
+NOT_RISING = {
+    "a direction": lambda: RISING.rec(ascending=False),
+    "shuffled": lambda: RISING.sample(frac=1, random_state=1).rec,
+    "one user's scores fall": lambda: ranks(score=[0.1, 0.2, 0.3, 0.7] * 29 + [3, 2, 1, 0]).rec,
+    "one user's scores are equal": lambda: ranks(score=[0.1, 0.2, 0.3, 0.7] * 29 + [0] * 4).rec,
+    "few users": lambda: RISING[:76].rec,
+    "one score of two": lambda: RISING.assign(b_score=[0.9, 0.8, 0.6, 0.7] * 30).rec,
+}
+
+
+def test_scores_that_rise_down_the_rows(tmp_path):
+    """Scores that rise down the rows of every user are warned of, and values do not change."""
+    path = tmp_path / "rows.parquet"
+    RISING.to_parquet(path, row_group_size=30)
+    for rec in (RISING.rec, pl.from_pandas(RISING).rec, recframe.scan(path)):
+        with pytest.warns(RecframeWarning, match="scores by score rise down the rows of all users"):
+            rec.mean("precision@1")
+    with pytest.warns(RecframeWarning, match="if the lowest is the best, pass ascending=True"):
+        table = RISING.rec.precision(k=1)
+    pd.testing.assert_frame_equal(RISING.rec(ascending=False).precision(k=1), table)
+
+
+@pytest.mark.parametrize("case", NOT_RISING)
+def test_scores_that_do_not_rise(case):
+    """No note is made if a direction is passed, or if scores rise for some users only."""
+    assert [] == NOT_RISING[case]().mean("precision@1").notes
+
+
+def test_scores_that_are_classes():
+    """Scores of 0 and 1 alone are warned of, unless an option orders tied rows."""
+    classes = ranks(prediction=[0, 1, 1, 0] * 30).drop(columns="score")
+    with pytest.warns(RecframeWarning, match="all scores by prediction are 0 or 1, as classes are"):
+        assert ["classes"] == [one.kind for one in classes.rec.mean("precision@1").notes]
+    assert [] == classes.rec(ties="best").mean("precision@1").notes
+    assert [] == classes.assign(prediction=[1, 0, 1, 2] * 30).rec.mean("precision@1").notes
 
 
 def test_scores_that_are_all_equal():

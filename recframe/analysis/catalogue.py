@@ -36,6 +36,7 @@ from recframe.other_tables import frame_error, is_path, is_table, load_table, re
 
 # Equal rows of these columns are counted together.
 KEYS = ["item", "chosen", "among", "length", "relevant"]
+MOST_LISTED = 0.75  # With this share of all pairs of user and item or more, rows are no lists.
 ITEMS_ALONE = "pass the column of its items alone, or name it 'item'"
 REQUIRED = "a list or Series of ids, a frame with a column of them, or their number"
 
@@ -195,7 +196,7 @@ class CatalogueTask(NamedTuple):
     def make_table(self, parts: pd.DataFrame) -> pd.DataFrame:
         """Return the figures of all parts together, for each score, or for each group and score."""
         labels = pd.Index(self.scores, name="score", tupleize_cols=False)
-        rows, n_lists, items, _, n_longer = join_shown(parts["cell"].tolist())
+        rows, n_lists, items, n_rows, n_longer = join_shown(parts["cell"].tolist())
         if self.catalogue.groups is not None:
             table = self._measure_groups(rows, labels).fillna(self.zero_division)
             return MeanTable(table if self.with_recall else table.iloc[:, :-1])
@@ -205,6 +206,8 @@ class CatalogueTask(NamedTuple):
         if items is not None and n_longer == 0 and max(n_lists) > 1:
             figures = [[math.nan, math.nan, *others] for _, _, *others in figures]
             note(catalogues_of_lists=1)
+        elif items is not None and n_rows < MOST_LISTED * max(n_lists) * len(items):
+            note(items_of_frame=len(items))
         names = pd.Index([f"{name}@{self.k}" for name in CATALOGUE_METRICS], name="metric")
         return CatalogueTable(figures, labels, names, dtype=float)
 

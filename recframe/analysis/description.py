@@ -10,7 +10,7 @@ import pandas as pd
 from recframe.analysis.display import TEXT_WIDTH, WideTable
 from recframe.analysis.people import AGREEMENT, KAPPA
 from recframe.errors import RecframeError, as_text, printable, shorten
-from recframe.notes import ALIKE, IN_R
+from recframe.note_kinds import ALIKE, IN_R
 from recframe.options import Options
 
 SHORT_USERS, CUT_USERS = "users with fewer than ", "users with a tie across "  # k follows

@@ -65,7 +65,8 @@ def top_columns(
     for name in TOP_COLUMNS if len(columns.scores) > 1 else TOP_COLUMNS[1:]:
         if name in frame.columns:
             raise RecframeError(
-                f"top adds a column {name!r}, which the frame has. Rename that column."
+                f"top adds a column {name!r}, which the frame has. Rename that column, with "
+                f"df = df.rename(columns={{{name!r}: 'frame_{name}'}})."
             )
     return columns
 

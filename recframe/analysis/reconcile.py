@@ -22,7 +22,8 @@ from recframe.frames.names import get_column
 from recframe.kernel.ranking import TIE_RULES
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import Metric, make_metric, parse_metrics
-from recframe.notes import Facts, list_notes
+from recframe.note_kinds import Facts
+from recframe.notes import list_notes
 from recframe.options import CHOICES, DEFAULTS, Options, list_changed, spell_arguments
 
 Changes = dict[str, Any]  # options by name

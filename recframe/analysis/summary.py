@@ -34,7 +34,9 @@ from recframe.notes import is_noting, note
 from recframe.options import Options
 
 LAST_K = 50  # the last cut-off of a curve by default
-N_ROWS_SEEN = 1_000  # rows at each of three places that are searched for a column of items
+N_ROWS_SEEN = 1_000  # rows of a sample
+OF_R = {"recall", "average_precision", "ndcg", "r_precision"}  # They read all relevant items.
+LEAST_FILLED = 0.1  # the share of rows that have the lowest of two scores
 
 
 def curve_metrics(name: object, k: object, map_at_k: str = "") -> list[Metric]:
@@ -109,11 +111,12 @@ def note_rankings(interactions: Interactions, metrics: list[Metric]) -> None:
     """Note empty lists, and lists that end at or before the cut-offs of metrics.
 
     Recall is 1 for a list that is not longer than its cut-off. Lists of equal length may lack
-    relevant items that other metrics ask for.
+    relevant items that other metrics ask for. A single row of a user has no order.
     """
     if not is_noting(mistakes=True):
         return
     note_relevance(interactions)
+    note_filled(interactions)
     groups, scores = interactions.users.groups, interactions.scores
     lengths = [
         np.diff(groups.offsets) if is_ranked is None else groups.count(is_ranked)
@@ -136,14 +139,55 @@ def note_rankings(interactions: Interactions, metrics: list[Metric]) -> None:
             "rankings_longer_than_recall": sum(n_longer),
             "shares": asked.count("share"),
         }
-    if asked and deepest and groups.n_groups and interactions.is_judged:
+    if asked and groups.n_groups and interactions.is_judged:
         longest = int(lengths[0].max())
-        if longest <= deepest and all((of_score == longest).all() for of_score in lengths):
+        are_equal = all((of_score == longest).all() for of_score in lengths)
+        numbers["users_of_one_row"] = groups.n_groups * (are_equal and longest == 1)
+        is_cut = longest <= deepest
+        if are_equal and (is_cut or (OF_R.intersection(asked) and _have_own_items(interactions))):
             n_bare = int(np.count_nonzero(groups.count(interactions.relevant) == 0))
-            numbers |= {f"rankings_of:{longest}": 1, "rankings_without_relevant_rows": n_bare}
+            numbers[f"rankings_{'of' if is_cut else 'like_lists'}:{longest}"] = 1
+            numbers["rankings_without_relevant_rows"] = n_bare
         else:
             numbers["rankings_that_vary"] = 1
     note(users=groups.n_groups, **numbers)
+
+
+def _have_own_items(interactions: Interactions) -> bool:
+    """Return whether the first two users have different items, as in lists of recommendations."""
+    items, groups = interactions.items, interactions.users.groups
+    if items is None or groups.n_groups < 2:
+        return False
+    first = groups.rows(slice(0, groups.offsets[2]))
+    return len(np.unique(items.codes[first])) > int(groups.offsets[1])
+
+
+def note_filled(interactions: Interactions) -> None:
+    """Note scores whose lowest value seems to be filled in where another table had a row.
+
+    Most users have several rows of this score. These are all relevant, unlike the others, or
+    another score ranks each of them.
+    """
+    scores, groups = interactions.scores, interactions.users.groups
+    if groups.n_rows == 0 or any(is_ranked is not None for _, is_ranked in scores.values()):
+        return
+    filled, are_parted = dict[str, Array](), False
+    for step in (1 + groups.n_rows // N_ROWS_SEEN, 1):  # Some rows usually decide.
+        relevant, parts = interactions.relevant[::step], [one[::step] for one, _ in scores.values()]
+        lows = [part == part.min() for part in parts]
+        are_parted = len(lows) > 1 and min(low.mean() for low in lows) >= LEAST_FILLED
+        are_parted = are_parted and not np.logical_and.reduce(lows).any()
+        filled = {
+            as_text(label): low
+            for label, low in zip(scores, lows, strict=True)
+            if are_parted or (relevant[low].all() and 0 < relevant[~low].sum() < (~low).sum())
+        }
+        if not filled:
+            return
+    numbers = {one: int(np.count_nonzero(groups.count(low) > 1)) for one, low in filled.items()}
+    if are_parted:
+        numbers = dict.fromkeys(numbers, min(numbers.values()))
+    note(**{f"filled:{label}": n for label, n in numbers.items()})
 
 
 def note_undefined(per_user: pd.DataFrame) -> None:

@@ -31,7 +31,7 @@ from recframe.frames.words import less_is_better
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.gains import Feature
 from recframe.metrics.names import Metric
-from recframe.options import EMPTY, LIST, Models, Options
+from recframe.options import EMPTY, LIST, NEGATED, Models, Options
 
 Features = tuple[tuple[Feature, Hashable], ...]  # columns that metrics read, and their labels
 
@@ -119,6 +119,12 @@ def find_columns(
     used = [*used, *dict(features).values()]
     roles = find_roles(frame, options, with_relevant=with_relevant, with_item=with_item, used=used)
     settled = {name: roles.pop(name) for name in TRUTH_IDS if name in roles}
+    if NEGATED in frame.attrs and options.ascending is True and "score" in roles["score"].labels:
+        raise RecframeError(
+            f"ascending=True: recframe.from_lists made score the negative of "
+            f"{quote(frame.attrs[NEGATED])}, so the highest is the best. Leave it out.",
+            {"ascending": False},
+        )
     if any(role.how != "inferred" for role in roles.values()):  # inferred roles are never refused
         check_roles(frame, roles, options, call)
     if not (with_item or options.needs_item or options.duplicates != "keep"):

@@ -30,7 +30,8 @@ from recframe.frames.tables import Make
 from recframe.frames.truth import Judge, judge_rows
 from recframe.kernel.grouping import SortedPairs
 from recframe.kernel.threads import Array
-from recframe.notes import Facts, note, taking_notes
+from recframe.note_kinds import Facts
+from recframe.notes import note, taking_notes
 from recframe.options import ROLE_LABELS, Options
 
 N_USERS = 1 << 13  # users that a block names as examples if it shares none

@@ -41,6 +41,13 @@ WORDS_OF_ROLES = {
     "ispurchase ispurchased bought isbought buy isbuy booked isbooked conversion converted "
     "isconverted like liked islike isliked follow followed isfollow addtocart",
 }
+# The only column of numbers with one of these names is the score, if no column is named as one.
+WORDS_OF_SCORES_ALONE = (
+    "prob proba probability predproba ypredproba predictproba predictedprobability predicted yhat "
+    "logit logits bm25 cosinesim dotproduct innerproduct affinity predrating ratingpred "
+    "estimatedrating pctr"
+)
+SCORES_ALONE = frozenset(WORDS_OF_SCORES_ALONE.split())
 NAMES = {
     role: list(
         dict.fromkeys(word.replace("*", end) for word in words.split() for end in ("", "id"))

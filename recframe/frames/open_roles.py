@@ -21,7 +21,7 @@ from recframe.frames.names import (
     remove_labels,
     shown,
 )
-from recframe.frames.roles import Roles, find_item_reader, infer_role, list_named
+from recframe.frames.roles import Roles, find_item_reader, infer_role, list_named, order_classes
 from recframe.frames.words import has_word, is_id_without_outcome, less_is_better
 from recframe.options import DEFAULTS, LIST, Options, list_changed, spell_arguments
 
@@ -218,6 +218,7 @@ def find_answers(frame: pd.DataFrame, roles: Roles, options: Options) -> dict[st
             if name == "score" and options.ascending is None and any(are_low):
                 answers["ascending"] = are_low if len(alone) > 1 else True
         else:
+            fits = order_classes(frame, fits) if name == "score" else fits
             answers |= _make_choice(name, labels or fits, roles, options)
         for label in labels:  # They are no candidates for the next role.
             kinds.pop(label, None)

@@ -5,14 +5,16 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from recframe.errors import MissingColumnError, RecframeError, quote
+from recframe.errors import MissingColumnError, RecframeError, as_text, quote
 from recframe.frames.list_frames import find_lists, list_types
 from recframe.frames.names import (
     ID_KINDS,
     NAMES,
+    SCORES_ALONE,
     WORDS_OF_ROLES,
     as_labels,
     check_label,
@@ -26,10 +28,11 @@ from recframe.frames.names import (
     remove_labels,
     shown,
 )
-from recframe.frames.words import ends_in, has_word, is_no_model, may_be_score
+from recframe.frames.words import ends_in, has_word, is_no_model, less_is_better, may_be_score
 from recframe.options import INFER, LISTS, ROLE_LABELS, Models, Options
 
 N_IDS_COMPARED = 1_000  # rows of a column whose ids are looked up in the other frame
+POSITIVE = ("1", "pos", "positive", "true", "yes")  # ends of the name of a class
 LEAST_SHARE = 0.9  # the share of these ids that the other frame must have
 TRUTH_IDS = ("truth_user", "truth_item")
 
@@ -82,6 +85,11 @@ def find_roles(
     if with_relevant and not options.has_truth:
         needed["relevant"] = True
     _infer_others(frame, roles, needed)
+    if options.ascending is True and roles["score"].how == "none":
+        fields = [label for label, dtype in list_fields(frame) if dtype.kind in "iuf"]
+        taken = {label for role in roles.values() for label in role.labels}
+        low = remove_labels(filter(less_is_better, fields), taken)
+        roles["score"] = Role("inferred", low) if len(low) == 1 else roles["score"]
     score, free = roles["score"], remove_labels(roles["score"].labels, used)
     is_counted = isinstance(options.ascending, list)  # It has an entry for each score.
     if free and score.how in ("inferred", "several") and not is_counted:
@@ -323,14 +331,25 @@ def _read_role(frame: pd.DataFrame, role: str, passed: Any, like: Sequence[Hasha
 def list_named(frame: pd.DataFrame) -> dict[str, list[Hashable]]:
     """Return the labels whose names mean a role, by role, in the order of the columns."""
     named = defaultdict[str, list[Hashable]](list)
-    may_hold_lists, fields = set[str](), list_fields(frame)
+    may_hold_lists, fields, alone = set[str](), list_fields(frame), list[Hashable]()
     for label, dtype in fields:
         is_number = is_numeric_dtype(dtype) and not is_bool_dtype(dtype)
         role = find_role(label) or ("score" if is_number and may_be_score(label) else None)
+        is_fraction = (
+            dtype.kind == "f" and role is None and not has_word(label, "attribute", "time")
+        )
+        alone += [label] * ((is_number and plain_name(label) in SCORES_ALONE) or is_fraction)
         # The time of a purchase is no relevance.
         if role is not None and not (role == "relevant" and dtype.kind in "mM"):
             named[role].append(label)
             may_hold_lists |= {role} if dtype.kind in "OU" else set()
+    is_pivot = frame.columns.name is not None  # Its columns may all be models.
+    if (
+        not (named["score"] or is_pivot)
+        and len(alone) == 1
+        and plain_name(alone[0]) in SCORES_ALONE
+    ):
+        named["score"] = alone  # Next to other fractions it may be one of several models.
     labels, merged = {label for label, _ in fields}, defaultdict[str, list[Hashable]](list)
     for left in [label for label, _ in fields if isinstance(label, str) and label.endswith("_x")]:
         name, right = find_role(left[:-2]), f"{left[:-2]}_y"
@@ -343,6 +362,16 @@ def list_named(frame: pd.DataFrame) -> dict[str, list[Hashable]]:
         lists = frame.attrs.get(LISTS) or list_types(frame, with_tuples=False)
         named["relevant"] = remove_labels(named["relevant"], lists)
     return named
+
+
+def order_classes(frame: pd.DataFrame, labels: list[Hashable]) -> list[Hashable]:
+    """Return labels; if two are probabilities that sum to 1, the positive class comes first."""
+    if len(labels) == 2:
+        first, second = (get_column(frame, label).iloc[:N_IDS_COMPARED] for label in labels)
+        with suppress(TypeError):  # Cells may be no numbers.
+            if len(first) and np.allclose(first.astype(float) + second.astype(float), 1):
+                return sorted(labels, key=lambda one: not as_text(one).lower().endswith(POSITIVE))
+    return labels
 
 
 def infer_role(role: str, named: Sequence[Hashable], taken: Set[Hashable] = frozenset()) -> Role:

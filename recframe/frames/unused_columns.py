@@ -26,7 +26,7 @@ from recframe.frames.names import (
     remove_labels,
     shown,
 )
-from recframe.frames.roles import list_truth_labels
+from recframe.frames.roles import list_truth_labels, order_classes
 from recframe.frames.seen_rows import (
     MOST_SEEN,
     SeenColumn,
@@ -93,6 +93,8 @@ def check_others(
     except DAMAGE:  # Reading all rows refuses invalid ids.
         return
     check_splits(rows, labels, columns, options)
+    for label in [one for one in labels if plain_name(one) == "predictionlabel"]:
+        _check_confidence(rows, label, columns, options)
     if len(places) > 1 or len(rows) >= MOST_SEEN:  # The users at both ends may have more rows.
         ends = np.cumsum([len(place) for place in places])
         is_complete = ~np.isin(user, user[[0, *ends[:-1], *(ends - 1)]])
@@ -129,13 +131,30 @@ def check_classes(
         by = [factorize(rows, one)[0] for one in ids]
         codes = {one: factorize(rows, one)[0] for one in others if len(rows) >= MANY_ROWS}
         decided = [one for one in codes if any(decides(ids, codes[one]) for ids in by)]
-        others = remove_labels(others, decided)
+        others = order_classes(rows, remove_labels(others, decided))
     if others:
         raise RecframeError(
             f"score: {quote(score)} holds 0 and 1 alone, as classes do, and {shown(others)} "
             f"fractions, as probabilities and logits are. Pass score={quote(others[0])} to rank by "
             f"it, or score={quote(score)}.",
             {"score": Choice([*others, score])},
+        )
+
+
+def _check_confidence(
+    rows: pd.DataFrame, label: Hashable, columns: Columns, options: Options
+) -> None:
+    """Raise if the score is the probability of the class in each row, as PyCaret returns it."""
+    score, classes = columns.score_columns[0], get_column(rows, label)
+    values = get_column(rows, score)
+    are_classes_of_score = is_infer(options.score) and plain_name(score) == "predictionscore"
+    if are_classes_of_score and {*classes} == {0, 1} and values.between(0.5, 1).all():
+        one, other = f"df[{quote(score)}]", f"df[{quote(label)}]"
+        raise RecframeError(
+            f"score: {quote(score)} is at least 0.5 in each row, as the probability of the class "
+            f"in {quote(label)} is, whichever it is. Rank by that of class 1, with "
+            f"df[{quote(score)}] = np.where({other} == 1, {one}, 1 - {one}), or pass "
+            f"score={quote(score)}."
         )
 
 

@@ -144,9 +144,12 @@ def read_scores(
         values = read_numbers(score, "score")
     is_long = len(values) >= LEAST_RANKS and groups.n_groups < groups.n_rows
     if is_long and is_ranked is None and options.ties == "expected":
-        # The first values usually decide.
-        are_equal = all((some == values[0]).all() for some in (values[:LEAST_RANKS], values))
-        note(**{f"tied:{as_text(score.name)}": int(are_equal)})
+        parts = values[:LEAST_RANKS], values  # The first values usually decide.
+        are_equal = all((some == values[0]).all() for some in parts)
+        are_classes = not are_equal and groups.n_rows > 2 * groups.n_groups
+        are_classes &= all(((some == 0) | (some == 1)).all() for some in parts)
+        numbers = {"tied": int(are_equal), "classes": int(are_classes)}
+        note(**{f"{name}:{as_text(score.name)}": n for name, n in numbers.items()})
     if options.min_score is not None:
         recommended = at_least(values, options.min_score)
         is_ranked = recommended if is_ranked is None else is_ranked & recommended
@@ -174,8 +177,11 @@ def _doubt_scores(
         _check_masks(label, values, is_ranked, worst, groups, is_low_best)
     if is_low_best and is_ranked is None:
         _check_marks_of_ranks(label, values, groups)
-    elif worst in (0, 1) and options.ascending is None and len(values) >= LEAST_RANKS:
-        _note_ranks(label, values, int(worst), groups)
+    elif is_ranked is None and options.ascending is None and len(values) >= LEAST_RANKS:
+        n_rising = groups.count_rising(values)
+        note(**{f"rising:{as_text(label)}": n_rising, "scores_that_fall": int(n_rising == 0)})
+        if worst in (0, 1):
+            _note_ranks(label, values, int(worst), groups)
 
 
 def _check_masks(
@@ -235,7 +241,10 @@ def _check_marks_of_ranks(label: Hashable, values: Array, groups: Groups) -> Non
 
 
 def _note_ranks(label: Hashable, values: Array, first: int, groups: Groups) -> None:
-    """Note the users whose scores are `first`, `first` + 1 and so on, like ranks."""
+    """Note the users whose scores are `first`, `first` + 1 and so on, like ranks.
+
+    Scores that fall down the rows of all users are best first, as n, ..., 2, 1 are.
+    """
     longest, n_first = values.max() - first + 1, np.count_nonzero(values == first)
     if len(values) < groups.n_rows or longest < 3 or n_first > groups.n_groups:
         return
@@ -243,7 +252,8 @@ def _note_ranks(label: Hashable, values: Array, first: int, groups: Groups) -> N
     if sizes.max() != longest:
         return
     sums = np.bincount(groups.codes, values, groups.n_groups)
-    if (sums == sizes * (sizes - 1 + 2 * first) / 2).all():
+    are_ranks = (sums == sizes * (sizes - 1 + 2 * first) / 2).all()
+    if are_ranks and not groups.count_rising(values.max() - values):
         note(**{f"ranks:{as_text(label)}": int(np.count_nonzero(sizes))})
 
 

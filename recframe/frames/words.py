@@ -11,7 +11,7 @@ MEANINGS_OF_WORDS = {
     "score": "score scores similarity",
     "rank": "rank ranking position",
     "less is better": "distance dist loss logloss error cost nll mse rmse mae perplexity "
-    "dissimilarity penalty",
+    "dissimilarity penalty divergence kl surprisal energy neglogprob",
     # These mean so alone: prob_pos and score_l2 are scores.
     "rank alone": "pos rnk",
     "distance alone": "l1 l2 euclidean hamming manhattan",
@@ -93,12 +93,16 @@ def is_no_model(label: Hashable) -> bool:
 
 @lru_cache(N_KEPT)
 def less_is_better(label: Hashable) -> bool:
-    """Return whether a word of a label, which may be a tuple, says that less is better."""
+    """Return whether a word of a label, which may be a tuple, says that less is better.
+
+    A ranking_score is a score, and a neg_log_prob is as low as its probability is high.
+    """
     words = split_words(as_text(label))
     plain = [word.rstrip("0123456789") for word in words]
     singular = [word.removesuffix(ending) for word in plain for ending in ("", "s", "es")]
     is_alone = len(words) == 1 and has_meaning(words, "rank alone", "distance alone")
-    return is_alone or has_meaning(singular, "rank", "less is better")
+    is_low = is_alone or {"neg", "log"} <= {*words} or has_meaning(singular, "less is better")
+    return is_low or (has_meaning(singular, "rank") and not has_meaning(words[-1:], "score"))
 
 
 def means_rank(label: Hashable) -> bool:

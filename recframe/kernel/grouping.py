@@ -24,6 +24,8 @@ from recframe.kernel.threads import (
 SLICE = 1 << 17  # rows of whole users; the cache holds them while they are sorted
 MOST_BITS = 63 - 2 * (SLICE - 1).bit_length()  # a key's bits for items, next to users and positions
 NONE = np.empty(0, np.int64)
+N_FIRST = 64  # rows that are looked at first
+LEAST_SIZE = 3  # rows of a group in which values rise; two may rise by chance
 
 
 class Groups:
@@ -83,6 +85,23 @@ class Groups:
         if self.are_together:
             return count_flags(flags, self.offsets)
         return np.bincount(self.codes[flags], minlength=self.n_groups)
+
+    def count_rising(self, values: Array) -> int:
+        """Return the number of groups of three rows or more, if values rise down each of them.
+
+        The number is 0 if they fall anywhere, or if the rows of a group are not adjacent.
+        """
+        if not self.are_together:
+            return 0
+        offsets = self.offsets
+        for part in (values[:N_FIRST], values):  # The first rows usually decide.
+            last = offsets[slice(*np.searchsorted(offsets, [1, len(part)]))] - 1
+            falls, rises = part[1:] < part[:-1], np.append(part[1:] > part[:-1], False)
+            falls[last] = rises[last] = False
+            if falls.any():
+                return 0
+        n_rises = self.count(rises)[np.diff(offsets) >= LEAST_SIZE]
+        return len(n_rises) if n_rises.all() else 0
 
     def take(self, rows: Array) -> Groups:
         """Return the groups of these rows, which are in ascending order."""

@@ -288,7 +288,11 @@ def test_a_catalogue_of_lists():
     assert "items=" in note.text
     assert 3 / 10 == LISTS.rec.catalogue(2, items=10).iloc[0, 0]
     assert [] == LISTS.rec.catalogue(2, items=10).notes
-    assert 1 / 3 == LISTS.rec.catalogue(1).iloc[0, 0]  # These rankings are longer than 1.
+    longer = LISTS.rec.catalogue(1)
+    assert 1 / 3 == longer.iloc[0, 0]
+    assert "coverage and gini are of the 3 items of the frame" in longer.notes[0].text
+    grid = LISTS.merge(pd.DataFrame({"user": [1, 2], "item": list("cb"), "score": 0}), how="outer")
+    assert [] == grid.rec.catalogue(1).notes
 
 
 def test_users_that_population_leaves_out():

@@ -64,6 +64,7 @@ def test_segments_are_frames_of_their_own(method, countries):
     assert pd.Series(keys).equals(pd.Series(found, dtype=pd.Series(keys).dtype))
 
 
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 @pytest.mark.parametrize("weights", [None, "clicks"])
 def test_means_of_segments_are_those_of_pandas(weights):
     """The mean of a segment has the bits of its users' mean in pandas, without NaN."""
@@ -88,6 +89,7 @@ def test_means_of_segments_are_those_of_pandas(weights):
         np.testing.assert_array_equal(expected, actual.loc[segment].iloc[0])
 
 
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 @pytest.mark.parametrize("weights", [None, "clicks"])
 @pytest.mark.parametrize("source", ["frame", "file"])
 @pytest.mark.parametrize("asked", [{"metrics": "recall@1"}, {"metric": "recall", "k": 1}])

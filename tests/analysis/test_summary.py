@@ -22,7 +22,9 @@ def values_like_recall(n, seed=1):
 def users_with(values):
     """Return a frame in which user i has precision@5 = values[i], a multiple of 1/5."""
     n = len(values)
-    frame = pd.DataFrame({"user": np.repeat(np.arange(n), 5), "score": np.tile(range(10, 15), n)})
+    frame = pd.DataFrame(
+        {"user": np.repeat(np.arange(n), 5), "score": np.tile(range(14, 9, -1), n)}
+    )
     hits = np.repeat(np.rint(values * 5), 5)
     return frame.assign(relevant=(frame["score"] < 10 + hits).astype(int))
 

@@ -203,6 +203,7 @@ def test_labels_that_are_not_text(frame, tmp_path):
     )
 
 
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 def test_files_of_other_writers(tmp_path):
     """Polars cuts the statistics of long text; DuckDB writes small row groups."""
     pl, duckdb = pytest.importorskip("polars"), pytest.importorskip("duckdb")

@@ -86,6 +86,7 @@ def test_columns_whose_pages_have_no_room(large, tmp_path, monkeypatch):
     evaluate_as_in_memory(tmp_path, short="pad", memory=least)
 
 
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 @pytest.mark.parametrize("role", ["user", "item"])
 def test_a_dictionary_that_has_no_room(tmp_path, monkeypatch, role):
     """Too large a dictionary is refused before it is read, with the memory that suffices."""
@@ -171,6 +172,7 @@ def test_a_long_id_without_statistics(tmp_path, monkeypatch):
     assert 3 == len(recframe.evaluate(path, "recall@1", memory=least))
 
 
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 def test_a_mean_holds_no_table_of_users(tmp_path):
     """A mean of a file takes less memory than the ids and values of its users."""
     n_users = 200_000

@@ -161,6 +161,7 @@ def read_as_frame(path, table):
             pd.testing.assert_frame_equal(expected, scan.evaluate(metrics))
 
 
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 @pytest.mark.parametrize("page", ["1.0", "2.0"])
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_encodings_of_pyarrow(tmp_path, encoded, encoding, page):
@@ -171,6 +172,7 @@ def test_encodings_of_pyarrow(tmp_path, encoded, encoding, page):
 
 
 @pytest.mark.parametrize("version", ["v1", "v2"])
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 def test_encodings_of_duckdb(tmp_path, encoded, version):
     """Both encodings that DuckDB chooses for texts are read."""
     duckdb, path = pytest.importorskip("duckdb"), tmp_path / "0.parquet"

@@ -421,3 +421,21 @@ def test_an_exact_name_wins(name, other):
     if name != "score":
         frame[name] = frame[name].astype(bool)
         assert expected.equals(frame.rec.mean("mrr"))
+
+
+@pytest.mark.parametrize("name", ["prob", "y_pred_proba", "yhat", "logits", "BM25", "dot_product"])
+def test_names_of_scores_that_stand_alone(name):
+    """The only probability, logit or the like is the score if no column is named as one."""
+
+    def scores(*names):
+        frame = one_row("user", "item", "relevant", *names)
+        return find_columns(frame, Options()).scores
+
+    assert [name] == scores(name)
+    assert [name] == scores(name, "price")
+    assert ["score"] == scores(name, "score")
+    with pytest.raises(recframe.MissingColumnError, match="score: no column found"):
+        scores(name, "predicted")
+    fractions = one_row("user", "item", "relevant", name, "other").astype(float)
+    with pytest.raises(recframe.MissingColumnError, match="score: no column found"):
+        find_columns(fractions, Options())

@@ -52,7 +52,7 @@ from recframe.frames.names import (
 from recframe.frames.open_roles import find_label
 from recframe.frames.questions import ask_all
 from recframe.frames.words import less_is_better
-from recframe.options import INFER
+from recframe.options import INFER, NEGATED
 from recframe.other_tables import (
     TableLike,
     frame_error,
@@ -311,6 +311,8 @@ def _make_list_frame(
         label: Any = next(iter(others))
         runs = dict(iter(made.groupby(label, observed=True)))
         made = join_runs("lists", runs, by, [*fields, *list(others)[1:]])
+    if score is not None and less_is_better(score):
+        made.attrs[NEGATED] = score
     return remember_lists(made, {"user": by, "item": "item"}, rows)
 
 
