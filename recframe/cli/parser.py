@@ -94,7 +94,7 @@ class Parser(argparse.ArgumentParser):
                 "\nNo flag converts ids. In Python, recframe.read_qrels reads ids of TREC files "
             )
             text += "as text; of other files, write ids alike, all as text or all as numbers."
-        if not answers:
+        if not answers or "df" in error.answers:
             return text
         others, is_value = list[str](), False
         for word in words:
