@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
@@ -185,6 +186,10 @@ def advise_reader(path: PathLike, reason: str, argument: str = "") -> str:
     The `reason` is the message of Arrow. The call of pandas may be for an argument.
     """
     call = find_reader(path, quote(path))
+    if argument == "truth=" and call.startswith("pd.read_csv"):  # It may be a file of TREC.
+        with suppress(OSError, ValueError), open(path, "rb") as file:  # noqa: PTH123 - bytes too
+            is_trec = re.fullmatch(rb"[^\s,]+\s+([^\s,]+\s+)?[^\s,]+\s+-?\d+\s*", next(file, b""))
+            call = f"recframe.read_qrels({quote(path)})" if is_trec else call
     if call and not call.startswith("pd.read_parquet"):
         return f". Pass {argument}{call}, or write it as parquet."
     if "magic bytes" in reason:

@@ -84,7 +84,7 @@ class Parser(argparse.ArgumentParser):
         """
         actions = self._option_string_actions
         answers = {
-            name: one
+            name: None if one == Choice([None]) else one
             for name, one in error.answers.items()
             if as_flag(name) in actions and one != Choice([])
         }

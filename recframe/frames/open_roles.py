@@ -12,6 +12,7 @@ from recframe.frames.names import (
     ID_KINDS,
     check_label,
     find_role,
+    get_column,
     is_infer,
     list_fields,
     list_labels,
@@ -28,6 +29,7 @@ from recframe.options import DEFAULTS, LIST, Options, list_changed, spell_argume
 # Columns of these names may hold lists, on engines whose cells are not seen.
 LIST_NAMES = ("recommendations", "recommended", "recommendation", "recs", "topk", "topn", "items")
 
+FIRST_ROWS = 1_000  # rows in which flags are looked for
 MANY_SCORES = 4  # So many columns of numbers without items may be those of a matrix.
 
 # Ways to rows of lists on engines that do not read lists of any type.
@@ -211,6 +213,8 @@ def find_answers(frame: pd.DataFrame, roles: Roles, options: Options) -> dict[st
     open_ = [name for name in roles if roles[name].problem]
     for name in sorted(open_, key=lambda name: name != "score"):
         labels, (fits, alone) = roles[name].labels, _list_candidates(name, kinds, options)
+        if name == "user":  # Flags are no users.
+            fits = [one for one in fits if not _is_flag(frame, one)] or fits
         is_pivot = name == "score" and frame.columns.name is not None
         if not labels and (len(alone) == 1 or (alone and is_pivot)):
             labels, are_low = alone, [less_is_better(label) for label in alone]
@@ -222,6 +226,12 @@ def find_answers(frame: pd.DataFrame, roles: Roles, options: Options) -> dict[st
         for label in labels:  # They are no candidates for the next role.
             kinds.pop(label, None)
     return {name: answers[name] for name in DEFAULTS if name in answers}
+
+
+def _is_flag(frame: pd.DataFrame, label: Hashable) -> bool:
+    """Return whether the first values of a column are 0 and 1 alone."""
+    values = get_column(frame, label).iloc[:FIRST_ROWS].dropna()
+    return values.nunique() == 2 and bool(values.isin([0, 1]).all())
 
 
 def _list_candidates(
