@@ -25,7 +25,6 @@ from recframe.kernel.threads import Array
 from recframe.notes import is_noting, note
 from recframe.options import POSITIONS
 
-
 FEW_ITEMS = 100  # distinct items of exclude, of which the frame may have none
 
 
@@ -211,7 +210,7 @@ class Overlap:
         # Values show that a model has no hit. They do not show that exclude removes nothing.
         are_several = min(self.n_users, len(others)) > 1
         is_unseen = self.other == "exclude" and are_several
-        if len(other_items) < FEW_ITEMS:  # Few seen items may be none of those ranked.
+        if 1 < len(other_items) < FEW_ITEMS:  # Few seen items may be none of those ranked.
             is_unseen &= find_shapes(items).isdisjoint(find_shapes(other_items))
         if is_unseen or find_difference(items, other_items, self.other):
             self._refuse("item", items, other_items)
