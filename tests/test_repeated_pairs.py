@@ -339,3 +339,13 @@ def test_a_topic_of_items_is_no_user():
     frame = pd.DataFrame({**cells, "reader": np.repeat(range(8), 6), "clicked": 1})
     with pytest.raises(RepeatedPairError, match=r"pass user='reader' if 'topic' is of items"):
         frame.rec.mean("mrr")
+
+
+def test_a_few_repeats_show_no_settings(lists):
+    """Two repeated rows that differ in one of two columns are not told apart by both together."""
+    frame, truth = lists
+    df = pd.concat([frame.assign(colour="red", size="s"), frame[:2].assign(score=0.1)])
+    df["colour"] = df["colour"].fillna(pd.Series(["blue", "red"]))
+    df["size"] = df["size"].fillna(pd.Series(["s", "xl"]))
+    with pytest.raises(RepeatedPairError, match=r"'d0'\)\. Pass duplicates='max' for the best"):
+        df.rec(truth=truth, user="query").mean("mrr")

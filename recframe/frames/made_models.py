@@ -18,7 +18,8 @@ from recframe.frames.words import has_word, is_of_row
 from recframe.kernel.threads import Array
 
 LEAST_OF_EACH = 4  # rows of each time or fraction that tells rankings apart
-MOST_SETTINGS = 20  # values of a column of settings, and columns of them
+MOST_SETTINGS = 20  # values of a column of settings, and their combinations
+MOST_COLUMNS = 8  # columns of settings that are joined
 MOST_UNEVEN = 2  # times as many rows of one combination of settings as of another
 
 
@@ -58,12 +59,10 @@ def find_made_models(
     cells = {label: get_column(frame, label, distinct).array for label in labels}
     seen = pd.DataFrame(cells, index=frame.index[distinct])
     for made in _list_made(seen, columns.model):
-        models = get_column(made.make(seen), "model")
-        counts = models.value_counts()
-        alone = pd.DataFrame({"model": models.array})
-        is_even = len(counts) <= MOST_SETTINGS and counts.max() <= MOST_UNEVEN * counts.min()
-        if is_even and find_telling(alone, columns._replace(model=None), at, pair):
-            one, other, *_ = map(quote, counts.index)
+        alone = pd.DataFrame({"model": get_column(made.make(seen), "model").array})
+        telling = find_telling(alone, columns._replace(model=None), at, pair)
+        if telling is not None and len(telling[1]) <= MOST_SETTINGS:
+            one, other, *_ = map(quote, telling[1])
             advice = f"The column 'model' of {made.code} tells them apart (such as {one} and "
             advice += f"{other}): pass both to evaluate each of its values as a model"
             return advice, {"df": made, "model": "model"}
@@ -84,10 +83,13 @@ def _list_made(seen: pd.DataFrame, model: Hashable) -> Iterator[Made]:
         and 1 < seen[label].astype(str).nunique() <= MOST_SETTINGS
     ]
     for size in (2, 3):
-        for labels in combinations(few[:MOST_SETTINGS], size):
-            if model in (None, *labels):
+        for labels in combinations(few[:MOST_COLUMNS], size):
+            join = partial(_join_columns, labels=labels)
+            counts = join(seen)["model"].value_counts()
+            is_even = counts.max() <= MOST_UNEVEN * counts.min()
+            if model in (None, *labels) and is_even and counts.min() >= LEAST_OF_EACH:
                 code = " + ' ' + ".join(f"df[{quote(one)}].astype(str)" for one in labels)
-                yield Made(f"df.assign(model={code})", partial(_join_columns, labels=labels))
+                yield Made(f"df.assign(model={code})", join)
 
 
 def _join_columns(frame: pd.DataFrame, labels: tuple[Hashable, ...]) -> pd.DataFrame:

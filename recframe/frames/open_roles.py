@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from recframe.errors import Choice, MissingColumnError, RecframeError, quote
-from recframe.frames.list_frames import advise_lists, find_lists
+from recframe.frames.list_frames import advise_lists, find_lists, list_types
 from recframe.frames.names import (
     ID_KINDS,
     check_label,
@@ -196,8 +196,9 @@ def _advise_on_lists(
         label, how = next(iter(lists), None), "recframe.from_lists makes rows of them"
         if lists:
             how, answers = advise_lists(lists)
-        if {"score", "relevant"}.issubset(map(find_role, lists)) and call == "df.rec":
-            how, answers = f"df.explode({quote([*lists])}) makes rows of them", {}
+        of_roles = [one for one in list_types(frame) if find_role(one)]
+        if {"score", "relevant"}.issubset(map(find_role, of_roles)) and call == "df.rec":
+            how, answers = f"df.explode({quote(of_roles)}) makes rows of them", {}
         advice.append(f"{where}, {OF_ENGINES.get(call, how)}")
         is_score = find_role(label) == "score" and label in frame and not lists[label]
         if is_score and set(frame[label].head().map(len)) == {1}:
@@ -247,7 +248,7 @@ def find_answers(frame: pd.DataFrame, roles: Roles, options: Options) -> dict[st
 def _holds_flags(frame: pd.DataFrame, label: Hashable) -> bool:
     """Return whether the first values of a column are 0 and 1 alone."""
     values = get_column(frame, label).iloc[:FIRST_ROWS].dropna()
-    return values.nunique() == 2 and bool(values.isin([0, 1]).all())
+    return values.dtype.kind in "iu" and {*values} == {0, 1}
 
 
 def _list_candidates(
