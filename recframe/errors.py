@@ -59,7 +59,7 @@ class Choice(NamedTuple):
         return " or ".join(filter(None, (", ".join(shown), self.others)))
 
 
-class Made(NamedTuple):
+class MadeFrame(NamedTuple):
     """An answer that is another frame: its code, in which df is the frame, and its function."""
 
     code: str

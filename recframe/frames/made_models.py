@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_float_dtype
 
-from recframe.errors import Made, quote
+from recframe.errors import MadeFrame, quote
 from recframe.frames.columns import Columns, other_labels
 from recframe.frames.names import find_role, get_column, list_labels
 from recframe.frames.words import has_word, is_of_row
@@ -69,13 +69,13 @@ def find_made_models(
     return None
 
 
-def _list_made(seen: pd.DataFrame, model: Hashable) -> Iterator[Made]:
+def _list_made(seen: pd.DataFrame, model: Hashable) -> Iterator[MadeFrame]:
     """Yield frames with a column of models: of a level without a name, and of joined columns."""
     names = [*seen.index.names]
     for at, name in enumerate(names if len(names) > 1 and "model" not in list_labels(seen) else ()):
         if name is None:
             named = [*names[:at], "model", *names[at + 1 :]]
-            yield Made(f"df.rename_axis({named})", methodcaller("rename_axis", named))
+            yield MadeFrame(f"df.rename_axis({named})", methodcaller("rename_axis", named))
     few = [
         label
         for label in seen
@@ -89,7 +89,7 @@ def _list_made(seen: pd.DataFrame, model: Hashable) -> Iterator[Made]:
             is_even = counts.max() <= MOST_UNEVEN * counts.min()
             if model in (None, *labels) and is_even and counts.min() >= LEAST_OF_EACH:
                 code = " + ' ' + ".join(f"df[{quote(one)}].astype(str)" for one in labels)
-                yield Made(f"df.assign(model={code})", join)
+                yield MadeFrame(f"df.assign(model={code})", join)
 
 
 def _join_columns(frame: pd.DataFrame, labels: tuple[Hashable, ...]) -> pd.DataFrame:

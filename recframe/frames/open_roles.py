@@ -29,7 +29,7 @@ from recframe.options import DEFAULTS, LIST, Options, list_changed, spell_argume
 # Columns of these names may hold lists, on engines whose cells are not seen.
 LIST_NAMES = ("recommendations", "recommended", "recommendation", "recs", "topk", "topn", "items")
 
-FIRST_ROWS = 1_000  # rows in which flags are looked for
+ROWS_LOOKED_AT = 1_000  # rows in which ranks and flags are looked for
 MANY_SCORES = 4  # So many columns of numbers without items may be those of a matrix.
 
 # Ways to rows of lists on engines that do not read lists of any type.
@@ -167,7 +167,7 @@ def _advise_wide(frame: pd.DataFrame, roles: Roles, call: str) -> str:
     if len(wide) < 2 or "item" not in without or not are_known:
         return ""
     if not start:  # Labels of ranks alone: the cells may as well be scores.
-        cells = frame[labels].iloc[:FIRST_ROWS]
+        cells = frame[labels].iloc[:ROWS_LOOKED_AT]
         of_ranks = [[str(first + at) for at in range(len(wide))] for first in (0, 1)]
         if numbers not in of_ranks or cells.empty or cells.nunique(axis=1).min() < len(wide):
             return ""
@@ -247,7 +247,7 @@ def find_answers(frame: pd.DataFrame, roles: Roles, options: Options) -> dict[st
 
 def _holds_flags(frame: pd.DataFrame, label: Hashable) -> bool:
     """Return whether the first values of a column are 0 and 1 alone."""
-    values = get_column(frame, label).iloc[:FIRST_ROWS].dropna()
+    values = get_column(frame, label).iloc[:ROWS_LOOKED_AT].dropna()
     return values.dtype.kind in "iu" and {*values} == {0, 1}
 
 
