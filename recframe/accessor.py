@@ -1,5 +1,6 @@
 """RecAccessor: ``df.rec`` on pandas DataFrames, with all rows in memory."""
 
+import re
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -74,7 +75,7 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
     2           1.0
     """
 
-    _takes = DEFAULTS.keys() | {"lists", "sep", *TEXT_ANSWERS}
+    _takes = DEFAULTS.keys() | {"df", "lists", "sep", *TEXT_ANSWERS}
 
     @public
     def __init__(self, frame: TableLike) -> None:
@@ -144,6 +145,10 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
                 del lists["items"]
             arguments = "".join(f", {name}={value!r}" for name, value in lists.items())
             bound._written = f"recframe.from_lists(df{arguments}).rec"
+        if made := others.pop("df", None):
+            df = (bound._written or "df.rec").removesuffix(".rec")
+            bound = type(self)(made.make(bound._frame))
+            bound._written = re.sub(r"\bdf\b", lambda _: df, f"{made.code}.rec")
         for name in ("truth", "exclude") if sep is not None else ():
             if (source := getattr(options, name)) is not None:
                 frame = load_frame(name, source, options)

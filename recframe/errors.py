@@ -4,7 +4,7 @@ import os
 import re
 import reprlib
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Real
 from typing import Any, NamedTuple, TypeGuard
@@ -57,6 +57,13 @@ class Choice(NamedTuple):
         shown = [quote(one) for one in self.candidates[:MOST_CANDIDATES]]
         shown += ["…"] * (len(self.candidates) > MOST_CANDIDATES)
         return " or ".join(filter(None, (", ".join(shown), self.others)))
+
+
+class MadeFrame(NamedTuple):
+    """An answer that is another frame: its code, in which df is the frame, and its function."""
+
+    code: str
+    make: Callable[[Any], Any]
 
 
 def hide(text: str) -> str:

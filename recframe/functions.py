@@ -106,7 +106,7 @@ def evaluate(
         None: the frame is one ranking, labelled "all". "infer" looks for user, query,
         customer, member, visitor, question, topic, object, session or request, each with or
         without id, uid, qid, accountid, clientid, personid, profileid, reviewerid, impressionid,
-        useridx, userindex or useruuid;
+        useridx, userindex, useruuid or userinput;
         here and below case, spaces, underscores, hyphens and dots are ignored, and query_id is
         taken if there is query too. If several columns could be the user, such as session and user,
         you are asked which of them has the rankings. If names leave it open, the column whose label

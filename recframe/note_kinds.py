@@ -204,6 +204,7 @@ KINDS: dict[str, tuple[str, str | Callable[[Facts, Any], str]]] = {
         "ranked_rows_not_relevant users",
         "no ranked row is relevant; check relevant, min_relevance, or the ids of truth",
     ),
+    "no_item_shared": ("no_item_shared", "no item is in both the frame and {labels}"),
     "missing": (
         "rows_dropped rows_read",
         "missing='drop' removed {:,} of {:,} rows, and with them their relevance",

@@ -90,6 +90,12 @@ MISTAKES = {
 }
 FACTS = {
     "none_relevant": (NOTHING, {}, ["precision@1"], "no ranked row is relevant; check relevant"),
+    "no_item_shared": (
+        WHOLE.assign(item=[f"./{item}" for item in "abcab"]),
+        {"truth": TRUTH.assign(item=list("aba")), "population": "both"},
+        ["recall@1"],
+        "no item is in both the frame and truth (such as './a' and 'a')",
+    ),
     "missing": (FRAME, {"missing": "drop"}, ["recall@1"], DROPPED),
     "exclude": (
         FRAME,

@@ -425,3 +425,14 @@ def test_unjudged_on_the_command_line(recs, test, tmp_path, capsys):
     asked += ["--population", "all"]
     assert 0 == main(["evaluate", *paths, *asked])
     assert f"score,precision@1\nscore,{2 / 3}\n" == capsys.readouterr().out
+
+
+def test_a_small_exclude_may_have_other_items(recs, seen):
+    """A few seen items of the same form that no list has are noted, others are refused."""
+    frame = recs.assign(relevant=1, item="d" + recs["item"].astype(str))
+    others = [f"d{90 + at}" for at in range(len(seen))]
+    table = frame.rec(exclude=seen.assign(item=others), short="pad").mean("recall@2")
+    assert any("no item is in both the frame and exclude" in one.text for one in table.notes)
+    for wrong in ([f"x{at}" for at in range(len(seen))], ["d99"] * len(seen)):
+        with pytest.raises(RecframeError, match="no item is in both the frame and exclude"):
+            frame.rec(exclude=seen.assign(item=wrong), short="pad").mean("recall@2")

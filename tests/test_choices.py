@@ -67,6 +67,18 @@ def test_a_command_has_a_word_for_it(tmp_path, capsys):
     assert 0 == main([*words, "--no-relevant"])
 
 
+def test_a_command_has_the_only_answer(tmp_path, capsys):
+    """A command to paste has --no-relevant where no column can say which pairs are relevant."""
+    RECS.to_parquet(tmp_path / "recs.parquet")
+    verdicts = ["good", "bad"] * len(TRUTH)
+    TRUTH.assign(verdict=verdicts[: len(TRUTH)]).to_parquet(tmp_path / "truth.parquet")
+    words = ["evaluate", str(tmp_path / "recs.parquet"), "--metric", METRIC]
+    assert 1 == main([*words, "--truth", str(tmp_path / "truth.parquet")])
+    assert capsys.readouterr().err.endswith(
+        f"{METRIC} --truth {tmp_path}/truth.parquet --no-relevant\n"
+    )
+
+
 PYTERRIER = pd.DataFrame(
     {
         "qid": ["q1", "q1", "q2"],

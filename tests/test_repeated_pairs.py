@@ -261,3 +261,91 @@ def test_what_tells_repeats_apart_may_be_a_role(label, advice):
 
     with pytest.raises(RepeatedPairError, match=rf"{label}' tells them apart .*: {advice}"):
         frame.rec(user="user_id", item="doc").recall(k=1)
+
+
+@pytest.fixture
+def lists():
+    """Return the lists of four items of 20 queries, and their truth."""
+    rows = [(f"q{user}", f"d{user + at}", 1 - at / 8) for user in range(20) for at in range(4)]
+    truth = pd.DataFrame({"query": [f"q{user}" for user in range(20)]})
+    frame = pd.DataFrame(rows, columns=["query", "doc_id", "score"])
+    return frame, truth.assign(doc_id=[f"d{user + 1}" for user in range(20)])
+
+
+def paste(message, names):
+    """Return the value of the call that a message ends with."""
+    return eval(message[message.rindex("\ndf.") :], names)
+
+
+@pytest.mark.parametrize("first", ["retriever", "alpha"])
+@pytest.mark.parametrize("second", ["reranker", "chunk"])
+@pytest.mark.parametrize("is_passed", [True, False])
+def test_settings_are_joined_to_models(lists, first, second, is_passed):
+    """The call that answers a grid of two settings has a model for each combination."""
+    frame, truth = lists
+    grid = [frame.assign(**{first: one, second: other}) for one in (0.1, 0.5) for other in "nz"]
+    df, names = pd.concat(grid), ([first, second] if is_passed else [None])
+    for name in names:
+        rec = df.rec(truth=truth, **({"model": name} if is_passed else {}))
+        with pytest.raises(RecframeError, match=r"This answers all") as refused:
+            rec.mean("mrr")
+        table = paste(str(refused.value), {"df": df, "truth": truth})
+        assert [0.5] * 4 == table["mrr"].tolist()
+
+
+def test_a_level_without_a_name_holds_models(lists):
+    """The keys of pd.concat are models, and the call names their level of the index."""
+    frame, truth = lists
+    df = pd.concat({"before": frame, "after": frame.assign(score=-frame["score"])})
+    with pytest.raises(RepeatedPairError, match=r"'model' of df.rename_axis\(\['mo") as refused:
+        df.rec(truth=truth).mean("mrr")
+    table = paste(str(refused.value), {"df": df, "truth": truth})
+    assert [1 / 2, 1 / 3] == pytest.approx(table.loc[["before", "after"], "mrr"])
+
+
+def test_a_grid_is_answered_by_no_flag(lists, tmp_path, capsys):
+    """A command has no flag that joins settings."""
+    frame, truth = lists
+    grid = [frame.assign(run=one, retriever=other) for one in "ab" for other in "xy"]
+    pd.concat(grid).to_parquet(tmp_path / "runs.parquet")
+    truth.to_parquet(tmp_path / "truth.parquet")
+    words = ["evaluate", f"{tmp_path}/runs.parquet", "--truth", f"{tmp_path}/truth.parquet"]
+    assert 1 == main([*words, "--metric", "mrr", "--model", "run"])
+    assert "As flags" not in capsys.readouterr().err
+
+
+def test_copies_of_rows_are_no_rankings(lists):
+    """Rows with the score and relevance of another, as after a join, are not ranked apart."""
+    frame, truth = lists
+    genres = [["a", "b"] if row % 3 else ["c"] for row in range(len(frame))]
+    copied = frame.assign(genre=genres).explode("genre")
+    with pytest.raises(RepeatedPairError, match=r"'d1'\)\. Pass duplicates=") as refused:
+        copied.rec(truth=truth).mean("mrr")
+    assert {"duplicates": "max"} == refused.value.answers
+
+
+def test_a_column_of_one_row_per_ranking_is_the_item(lists):
+    """A column with another value in each row of a query is asked about as the item."""
+    frame, truth = lists
+    parts = pd.concat([frame] * 3)
+    parts["section"] = [f"s{row}" for row in range(len(parts))]
+    with pytest.raises(RepeatedPairError, match=r"pass item='section' if that is ranked"):
+        parts.rec(truth=truth).mean("mrr")
+
+
+def test_a_topic_of_items_is_no_user():
+    """A user that each item decides is asked about, next to a column that may be the user."""
+    cells = {"topic": ["x", "y"] * 24, "article": np.arange(48) % 12, "score": np.arange(48.0)}
+    frame = pd.DataFrame({**cells, "reader": np.repeat(range(8), 6), "clicked": 1})
+    with pytest.raises(RepeatedPairError, match=r"pass user='reader' if 'topic' is of items"):
+        frame.rec.mean("mrr")
+
+
+def test_a_few_repeats_show_no_settings(lists):
+    """Two repeated rows that differ in one of two columns are not told apart by both together."""
+    frame, truth = lists
+    df = pd.concat([frame.assign(colour="red", size="s"), frame[:2].assign(score=0.1)])
+    df["colour"] = df["colour"].fillna(pd.Series(["blue", "red"]))
+    df["size"] = df["size"].fillna(pd.Series(["s", "xl"]))
+    with pytest.raises(RepeatedPairError, match=r"'d0'\)\. Pass duplicates='max' for the best"):
+        df.rec(truth=truth, user="query").mean("mrr")

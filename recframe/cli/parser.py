@@ -84,7 +84,7 @@ class Parser(argparse.ArgumentParser):
         """
         actions = self._option_string_actions
         answers = {
-            name: one
+            name: None if one == Choice([None]) else one
             for name, one in error.answers.items()
             if as_flag(name) in actions and one != Choice([])
         }
@@ -94,7 +94,7 @@ class Parser(argparse.ArgumentParser):
                 "\nNo flag converts ids. In Python, recframe.read_qrels reads ids of TREC files "
             )
             text += "as text; of other files, write ids alike, all as text or all as numbers."
-        if not answers:
+        if not answers or "df" in error.answers:
             return text
         others, is_value = list[str](), False
         for word in words:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from contextlib import suppress
+from functools import partial
+from numbers import Number
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,6 +16,7 @@ from recframe.errors import Choice, RecframeError, RepeatedPairError, count_of, 
 from recframe.frames.columns import Columns, other_labels
 from recframe.frames.id_matching import unwrap_ids
 from recframe.frames.ids import sort_ids
+from recframe.frames.made_models import MOST_SETTINGS, find_made_models, find_telling
 from recframe.frames.names import (
     find_role,
     get_column,
@@ -22,6 +25,7 @@ from recframe.frames.names import (
     remove_labels,
     shown,
 )
+from recframe.frames.roles import list_truth_labels
 from recframe.frames.values import Scores
 from recframe.frames.words import ends_in, has_word, is_of_row
 from recframe.kernel.grouping import Repeats, combine
@@ -33,7 +37,6 @@ if TYPE_CHECKING:  # It imports this module.
 
 MAX_MODELS = 1_000  # A column with more values probably holds ids.
 N_REPEATED = 1_000  # repeated rows that are compared, to find a column in which they differ
-LEAST_OF_EACH = 4  # rows of each time or fraction that tells rankings apart
 MOST_REPEATED = 0.6  # the largest share of repeated values in a column that may hold items
 APART = "evaluate each of its values by itself, or make score columns of models by a pivot"
 REMEDY = "Pass duplicates='max' for the best of each pair, or 'keep' to count every row."
@@ -56,7 +59,7 @@ class Folded(NamedTuple):
 
 
 def repeated_error(
-    frame: pd.DataFrame, columns: Columns, rows: Array, repeats: Repeats
+    frame: pd.DataFrame, columns: Columns, rows: Array, repeats: Repeats, options: Options
 ) -> RepeatedPairError:
     """Return the refusal of repeated rows; `rows` are the positions of all rows in the frame."""
     repeated, first = rows[repeats.rows[:N_REPEATED]], rows[repeats.first[:N_REPEATED]]
@@ -70,17 +73,25 @@ def repeated_error(
         f"once, but {len(repeats.rows):,} of {len(rows):,} rows repeat another (such as "
         f"{example})"
     )
-    telling = find_telling(frame, columns, np.append(repeated, first), np.append(first, first))
+    cells = np.append(repeated, first), np.append(first, first)
+    telling, made = find_telling(frame, columns, *cells), None
+    is_of_truth = telling is not None and telling[0] in list_truth_labels(options)
+    if telling is None or (columns.model is not None and not is_of_truth):
+        made = find_made_models(frame, columns, *cells)
     if telling is None:  # Some pairs may differ in a model that repeats other pairs.
         of_first = np.append(repeated[:1], first[:1])
         one = find_telling(frame, columns, of_first, np.zeros_like(of_first))
         telling = one if one is not None and one[0] in columns.doubtful else None
+    elif _are_copies(frame, columns, telling[0], *cells):
+        telling = None
     unread = [
         label
         for label in remove_labels(columns.others, [*list_labels(frame), *columns.measures])
         if not (is_of_row(label) or find_role(label) in ("relevant", "score"))
     ]
-    if telling is None and unread:
+    if made is not None:
+        remedy, answers = f"{made[0]}. Otherwise {_lower(OF_MODELS)}", made[1]
+    elif telling is None and unread:
         # The values of the column are not known here, so no answer may name one of them.
         label, is_item = unread[0], find_role(unread[0]) == "item"
         users = [label, *columns.users] if columns.users else label
@@ -91,33 +102,10 @@ def repeated_error(
             f"If {named} {shown(unread)} tells them apart, pass it, for example {apart}. "
             f"Otherwise {_lower(REMEDY)}"
         )
-        answers: dict[str, Any] = {"duplicates": "max"} if is_item and len(unread) == 1 else {}
+        answers = {"duplicates": "max"} if is_item and len(unread) == 1 else {}
     else:
-        remedy, answers = say_remedy(telling, columns)
+        remedy, answers = say_remedy(telling, columns, partial(_count_distinct, frame, rows))
     return RepeatedPairError(f"{found}. {remedy}", found, user_id, item, answers)
-
-
-def find_telling(
-    frame: pd.DataFrame, columns: Columns, rows: Array, pair: Array
-) -> tuple[Hashable, list[Any]] | None:
-    """Return a column in which rows of one pair differ, and its values; None if no column does.
-
-    It is the column with the fewest values, so a model or a day comes before a time of day. Times
-    and fractions tell rankings apart only if they are few.
-    """
-    telling: dict[Hashable, list[Any]] = {}
-    for label in other_labels(frame, columns):
-        column = get_column(frame, label, rows)
-        is_label = find_role(label) == "relevant"
-        is_doubtful = is_of_row(label) or is_float_dtype(column.dtype)
-        if is_label or (is_doubtful and LEAST_OF_EACH * column.nunique() > len(column)):
-            continue
-        with suppress(TypeError):  # Cells such as lists cannot be compared.
-            codes, values = pd.factorize(column, use_na_sentinel=False)
-            cells = pd.DataFrame({"pair": pair, "row": rows, "code": codes}).drop_duplicates("row")
-            if not cells.duplicated(["pair", "code"]).any():
-                telling[label] = pd.Index(values).tolist()
-    return min(telling.items(), key=lambda column: len(column[1]), default=None)
 
 
 def find_repeated(frame: pd.DataFrame, columns: Columns, rows: Array, user: Array) -> Any:
@@ -143,13 +131,18 @@ def find_repeated(frame: pd.DataFrame, columns: Columns, rows: Array, user: Arra
 
 
 def say_remedy(
-    telling: tuple[Hashable, list[Any]] | None, columns: Columns
+    telling: tuple[Hashable, list[Any]] | None, columns: Columns, count: Callable[..., int]
 ) -> tuple[str, dict[str, Any]]:
-    """Return a remedy and options for repeated rows; `telling` is the result of `find_telling`."""
+    """Return a remedy and options for repeated rows; `telling` is the result of `find_telling`.
+
+    `count` counts the distinct values of columns. A user that each item decides, such as a topic,
+    is probably none. A column with another value in each row of a user may hold items.
+    """
     if telling is None:
         of_models = "Pass duplicates='max' for the best of each pair."
         return REMEDY if columns.model is None else of_models, {"duplicates": "max"}
-    label, (one, other, *_) = telling
+    (label, values), (item, model) = telling, (columns.item, columns.model)
+    one, other, *_ = values
     users = [label, *columns.users] if columns.users else label
     apart, answers = rank_apart(label, columns), {"user": users}
     if label in columns.doubtful:
@@ -158,7 +151,19 @@ def say_remedy(
         apart = f"pass user={quote(users)} to rank each by itself"
     elif find_role(label) == "item":  # for example a passage of a document
         apart, answers = f"pass item={quote(label)} if that is ranked", {"duplicates": "max"}
-    elif may_be_item(label):  # for example the next item, beside the last one
+    elif (
+        columns.users
+        and not has_word(label, "time")
+        and count(item) == count(item, *columns.users) < count(label, item) == count()
+        and 1 < count(*columns.users) < count(label)
+    ):
+        answers = {"user": Choice([label, users])}
+        apart = f"pass user={quote(label)} if {quote(columns.user)} is of items, else {apart[5:]}"
+    elif may_be_item(label) or (  # for example the next item, beside the last one
+        len(values) > MOST_SETTINGS
+        and not (isinstance(one, Number) or has_word(label, "time") or is_of_row(label))
+        and count(label, *columns.users, *[model] * (model is not None)) == count()
+    ):
         apart = f"pass item={quote(label)} if that is ranked"
         answers = {"item": Choice([label, columns.item])}
     examples = f"such as {quote(one)} and {quote(other)}"
@@ -167,6 +172,28 @@ def say_remedy(
         f"The column {quote(label)} tells them apart ({examples}): {apart}. Otherwise "
         f"{_lower(remedy)}",
         answers,
+    )
+
+
+def _count_distinct(frame: pd.DataFrame, rows: Array, *labels: Hashable) -> int:
+    """Return how many distinct values rows have in columns; without columns, how many rows."""
+    cells = {at: get_column(frame, one, rows).array for at, one in enumerate(labels)}
+    return len(pd.DataFrame(cells).drop_duplicates()) if labels else len(rows)
+
+
+def _are_copies(
+    frame: pd.DataFrame, columns: Columns, label: Hashable, rows: Array, first: Array
+) -> bool:
+    """Return whether rows repeat the scores and relevance of others, and differ in an attribute.
+
+    Values of settings or models have equally many rows.
+    """
+    counts = get_column(frame, label).value_counts(dropna=False)
+    is_attribute = find_role(label) is None and not has_word(label, "time", "id")
+    return bool(is_attribute and counts.max() > counts.min()) and all(
+        get_column(frame, one, rows).array.equals(get_column(frame, one, first).array)
+        for one in (*columns.score_columns, columns.relevant)
+        if one is not None
     )
 
 
@@ -286,11 +313,12 @@ def find_models(label: Hashable, column: pd.Series, options: Options) -> Models:
     return Models(label, present.take(sort_ids(present)).tolist())
 
 
-def check_model(interactions: Interactions, label: Hashable) -> None:
-    """Raise if a column named like models varies in the rows of a user."""
+def check_model(interactions: Interactions, label: Hashable, models: Array | None) -> None:
+    """Raise if a column named like models varies in the rows of a user, or of a user and model."""
     users, column = interactions.users, interactions.get_column(label).array
-    each = pd.DataFrame({"user": users.groups.codes, "model": column}).drop_duplicates()
-    several = each[each["user"].duplicated(keep=False)]
+    cells = {"user": users.groups.codes, "of": 0 if models is None else models, "model": column}
+    each = pd.DataFrame(cells).drop_duplicates()
+    several = each[each.duplicated(["user", "of"], keep=False)]
     if len(several):
         user = several["user"].iloc[0]
         one, other, *_ = several["model"][several["user"] == user].tolist()

@@ -181,6 +181,11 @@ def show_sides(ids: pd.Index[Any], other_ids: pd.Index[Any], other: str) -> str:
     return f"the frame has {shown[0]}, {other} has {shown[1]}"
 
 
+def find_shapes(ids: pd.Index[Any]) -> set[str]:
+    """Return the ids as text with a 0 in place of each number, such as "d0" for "d17"."""
+    return {re.sub(r"\d+", "0", str(id_)) for id_ in islice(ids, N_EXAMPLES)}
+
+
 def find_difference(ids: pd.Index[Any], other_ids: pd.Index[Any], other: str) -> str:
     """Return a clause with the difference between ids of two frames, "" if none is known."""
     kinds = group_by_kind(ids).keys() | group_by_kind(other_ids).keys()

@@ -15,6 +15,7 @@ from recframe.frames.id_kinds import (
     N_EXAMPLES,
     check_comparable,
     find_difference,
+    find_shapes,
     show_sides,
 )
 from recframe.frames.ids import Ids, Users, as_users, list_levels, look_up_ids, read_text
@@ -23,6 +24,8 @@ from recframe.kernel.grouping import Groups, SortedPairs, combine
 from recframe.kernel.threads import Array
 from recframe.notes import is_noting, note
 from recframe.options import POSITIONS
+
+FEW_ITEMS = 100  # distinct items of exclude, of which the frame may have none
 
 
 class Items(NamedTuple):
@@ -205,9 +208,15 @@ class Overlap:
             return
         items, other_items = self.items.examples, self.other_items
         # Values show that a model has no hit. They do not show that exclude removes nothing.
-        is_unseen = self.other == "exclude" and min(self.n_users, len(others)) > 1
+        are_several = min(self.n_users, len(others)) > 1
+        is_unseen = self.other == "exclude" and are_several
+        if 1 < len(other_items) < FEW_ITEMS:  # Few seen items may be none of those ranked.
+            is_unseen &= find_shapes(items).isdisjoint(find_shapes(other_items))
         if is_unseen or find_difference(items, other_items, self.other):
             self._refuse("item", items, other_items)
+        if are_several and len(items):
+            pair = " and ".join(quote(min(of.tolist(), key=str)) for of in (items, other_items))
+            note(**{f"no_item_shared:{self.other} (such as {pair})": 1})
 
     def _refuse(self, role: str, ids: pd.Index[Any], other_ids: pd.Index[Any]) -> NoReturn:
         """Refuse a frame and a companion that share no user, or no item."""

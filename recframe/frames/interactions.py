@@ -234,7 +234,7 @@ def read_interactions(
     settled = _settle_repeats(interactions, options, models, lenient=lenient)
     for label in () if lenient else columns.doubtful:
         with suppress(TypeError):  # Cells such as lists cannot be compared.
-            check_model(interactions, label)
+            check_model(interactions, label, models)
     if columns.list_number is not None and not lenient:
         check_one_list(interactions, models)
     return settled
@@ -315,7 +315,8 @@ def _settle_repeats(
         n_repeated=len(repeats.rows), pairs=pairs if options.has_truth else None
     )
     if len(repeats.rows) and is_checked:
-        raise repeated_error(interactions.frame, columns, interactions.find_rows()[0], repeats)
+        rows, _ = interactions.find_rows()
+        raise repeated_error(interactions.frame, columns, rows, repeats, options)
     if len(of_pairs.rows) == 0:
         return interactions
     if models is not None and is_checked and columns.relevant is not None:

@@ -139,6 +139,14 @@ def choose_lists(types: Mapping[Any, pa.DataType], companion: str = "") -> list[
     """
     if companion == "truth" and all(has_word(label, "negative") for label in types):
         raise open_lists_error(list(types), list(types), companion)
+    ids = [label for label in types if plain_name(label) in ("id", "ids")]
+    if ids:  # Lists of structs or nulls next to them hold metadata, as those of vector stores.
+        others = (pa.types.is_struct, pa.types.is_null)
+        types = {
+            label: kind
+            for label, kind in types.items()
+            if label in ids or not any(is_kind(kind) for is_kind in others)
+        }
     structs = [label for label, kind in types.items() if pa.types.is_struct(kind)]
     if len(types) == 1 or (len(structs) == 1 and not companion):
         return structs or list(types)

@@ -48,6 +48,7 @@ from recframe.other_tables import read_column
 from recframe.text_types import TextTypes, convert, read_cells
 
 STRUCTS = (Mapping, list, tuple, np.ndarray)  # members that have fields
+MOST_GRADES = 10  # words for grades of relevance
 MAX_ITERATED = 1_000_000  # items of one user from an iterator, which may have no end
 FieldColumns = dict[Hashable, pd.Series]
 
@@ -305,6 +306,12 @@ def make_companion_rows(
     if not types or (is_flat and not is_named):
         return frame
     label = item if is_named else choose_lists(types, name)[0]
+    if name == "truth":
+        flat = [one for one in flat if not _is_answers(frame, one, options)]
+        if isinstance(next(iter(get_column(frame, label)), None), Mapping):
+            user = next((quote(one) for one in flat if find_role(one) == "user"), "user")
+            grades = f"recframe.truth_from(dict(zip(truth[{user}], truth[{quote(label)}])))"
+            raise RecframeError(f"{quote(label)} holds dicts of grades: pass {grades}")
     labels = [label, *_list_relevance(name, frame, types, label, is_named=is_named)]
     rows, fields = read_list_rows(frame, labels, pd.RangeIndex(len(frame)), sep)
     kinds = {one: kind_of(column) for one, column in fields.items()}
@@ -344,6 +351,16 @@ def _check_items(frame: pd.DataFrame, lists: list[Hashable], *, is_flat: bool) -
             "one of relevant items.",
             {"truth_item": Choice([*ids, *lists])},
         )
+
+
+def _is_answers(frame: pd.DataFrame, label: Hashable, options: Options | None) -> bool:
+    """Return whether a column named as relevance holds texts of answers, which all differ."""
+    is_named = options is not None and is_same(label, options.relevant)
+    if is_named or find_role(label) != "relevant":
+        return False
+    cells = get_column(frame, label).iloc[:N_CELLS_SEEN]
+    texts = [one for one in cells if isinstance(one, str)]
+    return len({*texts}) > max(MOST_GRADES, len(texts) // 2)
 
 
 def _list_relevance(

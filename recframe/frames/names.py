@@ -30,7 +30,7 @@ TYPE_OR_SEPARATOR = re.compile(r":(token|float)(_seq)?$|[\s_.-]")
 WORDS_OF_ROLES = {
     "user": "user* query* customer* uid qid member* visitor* question* topic* object* accountid "
     "clientid personid profileid reviewerid session* request* impressionid useridx userindex "
-    "useruuid",
+    "useruuid userinput",
     "item": "item* doc* document* product* movie* track* song* article* video* book* passage* "
     "chunk* candidate* items iid docno corpusid sku asin isbn newsid recipeid gameid listingid "
     "businessid contentid postid itemidx itemindex itemuuid",

@@ -7,11 +7,12 @@ from typing import Any
 import pandas as pd
 
 from recframe.errors import Choice, MissingColumnError, RecframeError, quote
-from recframe.frames.list_frames import advise_lists, find_lists
+from recframe.frames.list_frames import advise_lists, find_lists, list_types
 from recframe.frames.names import (
     ID_KINDS,
     check_label,
     find_role,
+    get_column,
     is_infer,
     list_fields,
     list_labels,
@@ -28,6 +29,7 @@ from recframe.options import DEFAULTS, LIST, Options, list_changed, spell_argume
 # Columns of these names may hold lists, on engines whose cells are not seen.
 LIST_NAMES = ("recommendations", "recommended", "recommendation", "recs", "topk", "topn", "items")
 
+ROWS_LOOKED_AT = 1_000  # rows in which ranks and flags are looked for
 MANY_SCORES = 4  # So many columns of numbers without items may be those of a matrix.
 
 # Ways to rows of lists on engines that do not read lists of any type.
@@ -126,9 +128,9 @@ def _list_hints(frame: pd.DataFrame, roles: Roles, answers: Mapping[str, Any]) -
 def _advise_on_labels(frame: pd.DataFrame, roles: Roles, call: str) -> tuple[str, dict[str, Any]]:
     """Return advice for labels that are values, as of a file without a header, ranks or items."""
     labels = list_labels(frame)
-    values = list_numeric_names(labels)
-    if not values:
-        return _advise_wide(frame, roles, call), {}
+    values, wide = list_numeric_names(labels), _advise_wide(frame, roles, call)
+    if wide or not values:
+        return wide, {}
     of_rows = "score" in roles  # `scan` has no names for truth.
     names = ["user", "item", *["score"] * of_rows, "relevant"][: len(labels)]
     takers = f"{'recframe.scan or ' * of_rows}pd.read_csv"
@@ -143,24 +145,38 @@ def _advise_wide(frame: pd.DataFrame, roles: Roles, call: str) -> str:
     """Return advice for a column of each rank, or of each item of truth; "" for other frames."""
     without = {name for name, role in roles.items() if role.how == "none"}
     if "truth_item" in without and find_role(frame.columns.name) == "item":
-        rows = "truth.stack().rename('relevant').reset_index()"
+        users = roles["truth_user"].found if "truth_user" in roles else []
+        index = "".join(f".set_index({quote(one)})" for one in users if one in frame.columns)
+        rows = f"truth{index}.stack().rename('relevant').reset_index()"
         return f"where cells are the relevance of items, pass {rows}"
     if call != "df.rec":
         return ""
-    numbered: dict[str, list[Hashable]] = defaultdict(list)
+    ids, floats = defaultdict[str, dict[str, Any]](dict), defaultdict[str, dict[str, Any]](dict)
     for label, dtype in list_fields(frame):
-        is_numbered = isinstance(label, str) and label[-1:].isascii() and label[-1:].isdecimal()
-        if is_numbered and dtype.kind in ID_KINDS:
-            numbered[str(label).rstrip("0123456789")].append(label)
-    widest = max(numbered, key=lambda start: len(numbered[start]), default="")
-    wide = sorted(numbered[widest], key=lambda label: int(str(label)[len(widest) :]))
-    has_floats = any(dtype.kind == "f" for _, dtype in list_fields(frame))
-    if len(wide) < 2 or has_floats or not {"item", "score"} <= without:
+        start = str(label).rstrip("0123456789") if isinstance(label, str | int) else ""
+        number = str(label)[len(start) :]
+        if dtype.kind == "f":
+            floats[start][number] = label
+        elif dtype.kind in ID_KINDS and number.isdecimal():
+            ids[start][number] = label
+    start, wide = max(ids.items(), key=lambda one: len(one[1]), default=("", {}))
+    numbers = sorted(wide, key=int)
+    labels = [wide[number] for number in numbers]
+    has_scores = [wide.keys()] == [one.keys() for one in floats.values()]
+    are_known = has_scores or (not floats and "score" in without)
+    if len(wide) < 2 or "item" not in without or not are_known:
         return ""
-    users = f", users=df[{quote(roles['user'].found[0])}]" if roles["user"].found else ""
+    if not start:  # Labels of ranks alone: the cells may as well be scores.
+        cells = frame[labels].iloc[:ROWS_LOOKED_AT]
+        of_ranks = [[str(first + at) for at in range(len(wide))] for first in (0, 1)]
+        if numbers not in of_ranks or cells.empty or cells.nunique(axis=1).min() < len(wide):
+            return ""
+    others = f", users=df[{quote(roles['user'].found[0])}]" if roles["user"].found else ""
+    for of_start in floats.values():
+        others += f", scores=df[{quote([of_start[number] for number in numbers])}]"
     return (
-        f"where {shown(wide)} hold the items of each rank, "
-        f"recframe.from_topk(df[{quote(wide)}]{users}) makes rows of them"
+        f"where {shown(labels)} hold the items of each rank, "
+        f"recframe.from_topk(df[{quote(labels)}]{others}) makes rows of them"
     )
 
 
@@ -180,6 +196,9 @@ def _advise_on_lists(
         label, how = next(iter(lists), None), "recframe.from_lists makes rows of them"
         if lists:
             how, answers = advise_lists(lists)
+        of_roles = [one for one in list_types(frame) if find_role(one)]
+        if {"score", "relevant"}.issubset(map(find_role, of_roles)) and call == "df.rec":
+            how, answers = f"df.explode({quote(of_roles)}) makes rows of them", {}
         advice.append(f"{where}, {OF_ENGINES.get(call, how)}")
         is_score = find_role(label) == "score" and label in frame and not lists[label]
         if is_score and set(frame[label].head().map(len)) == {1}:
@@ -211,6 +230,8 @@ def find_answers(frame: pd.DataFrame, roles: Roles, options: Options) -> dict[st
     open_ = [name for name in roles if roles[name].problem]
     for name in sorted(open_, key=lambda name: name != "score"):
         labels, (fits, alone) = roles[name].labels, _list_candidates(name, kinds, options)
+        if name == "user":  # Flags are no users.
+            fits = [one for one in fits if not _holds_flags(frame, one)] or fits
         is_pivot = name == "score" and frame.columns.name is not None
         if not labels and (len(alone) == 1 or (alone and is_pivot)):
             labels, are_low = alone, [less_is_better(label) for label in alone]
@@ -223,6 +244,12 @@ def find_answers(frame: pd.DataFrame, roles: Roles, options: Options) -> dict[st
         for label in labels:  # They are no candidates for the next role.
             kinds.pop(label, None)
     return {name: answers[name] for name in DEFAULTS if name in answers}
+
+
+def _holds_flags(frame: pd.DataFrame, label: Hashable) -> bool:
+    """Return whether the first values of a column are 0 and 1 alone."""
+    values = get_column(frame, label).iloc[:ROWS_LOOKED_AT].dropna()
+    return values.dtype.kind in "iu" and {*values} == {0, 1}
 
 
 def _list_candidates(

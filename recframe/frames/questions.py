@@ -152,7 +152,8 @@ class Questions:
         self.is_done = is_known or not error.answers.keys() <= takes
         if not self.is_done:
             self.answers |= error.answers
-            for name in better:
+            # The columns of another frame are no candidates in this one.
+            for name in better if "df" not in error.answers else ():
                 one = choices[name]
                 self.answers[name] = one._replace(candidates=[error.answers[name], *one.candidates])
         others = [one for one in self.messages if one != str(error)]
@@ -164,8 +165,8 @@ class Questions:
         if len(lines) > 1:
             numbered = [f"{number}. {one}" for number, one in enumerate(lines, 1)]
             lines = [f"{len(lines)} questions are open:", *numbered]
-        elif bound is None or not (bound.made and "sep" in self.answers):
-            return lines  # Only a call says that truth has lists of text too.
+        elif bound is None or not ((bound.made and "sep" in self.answers) or "df" in self.answers):
+            return lines  # Only a call says that another frame is evaluated.
         is_left_out = self.is_cut or bool(self.dependent)
         if self.asked is not None and not (bound and bound.code):
             lines += ["No option answers the last question."] * self.is_done

@@ -11,14 +11,14 @@ from recframe.errors import MISSPELT, find_near
 # field about a name, the field's meaning counts.
 SYNONYMS = {
     "precision": ("prec", "p"),
-    "recall": ("rec", "r", "sensitivity", "tpr"),
+    "recall": ("rec", "r", "sensitivity", "tpr", "contextrecall"),
     "r_precision": ("rp", "rprec"),
     "f1": ("f", "fmeasure", "f1beta"),
     "hit_rate": ("hit", "hits", "hr", "hitratio", "success", "accuracy", "acc"),
     "all_relevant": ("allrecall", "allhits", "completerecall"),
     "reciprocal_rank": ("rr", "mrr", "reciprank"),
     "capped_average_precision": ("cappedap", "cappedmap", "truncaverageprecision"),
-    "average_precision": ("ap", "apk", "map", "mapk", "avgprec"),
+    "average_precision": ("ap", "apk", "map", "mapk", "avgprec", "contextprecision"),
     "ndcg": ("ndcgburges", "normalizeddcg", "normalizeddiscountedcumulativegain"),
     "dcg": ("dcgburges", "discountedcumulativegain"),
     "rbp": ("rankbiasedprecision",),

@@ -4,6 +4,7 @@ import bz2
 import gzip
 import lzma
 import os
+import re
 
 import numpy as np
 import pandas as pd
@@ -224,3 +225,20 @@ def test_two_tags_in_a_run(tmp_path, end):
         text = "\n".join([*lines, f"b Q0 c 1 1 {other}"]) + end
         with pytest.raises(RecframeError, match=rf"but has 2 \(such as 'bm25' and '{other}'\); s"):
             read(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("line", "call"),
+    [
+        ("q1 0 a 1", "recframe.read_qrels"),
+        ("q1\ta\t1", "recframe.read_qrels"),
+        ("q, a, 1", "pd.re"),
+    ],
+)
+def test_truth_may_be_a_text_of_qrels(tmp_path, line, call):
+    """Truth in a .txt file is refused with the call that reads its first line as it is."""
+    frame = pd.DataFrame({"query": ["q1"], "doc": ["a"], "score": [1.0]})
+    path = tmp_path / "qrels.txt"
+    path.write_text(f"{line}\n")
+    with pytest.raises(RecframeError, match=rf"Pass truth={re.escape(call)}"):
+        frame.rec(truth=path).mean("mrr")

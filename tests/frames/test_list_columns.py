@@ -624,3 +624,52 @@ def test_a_series_of_dicts():
         recframe.from_runs(dicts.to_dict()).rec(truth=dicts)
     with pytest.raises(RecframeError, match=r"recframe.from_runs takes a dict of them by user"):
         recframe.from_lists(dicts.rename_axis("user").reset_index())
+
+
+def test_the_answers_of_ragas_are_no_relevance():
+    """Texts that differ from row to row are no relevance of truth that has lists of items."""
+    users = [f"q{number}" for number in range(40)]
+    lists = {"retrieved_contexts": [["x", "a"]] * 40, "reference_contexts": [["a"]] * 40}
+    rag = pd.DataFrame({"user_input": users, "ground_truth": [f"text {one}" for one in users]})
+    rag = rag.assign(**lists)
+    rec = recframe.from_lists(rag, items="retrieved_contexts").rec
+    assert 0.5 == rec(truth=rag, truth_item="reference_contexts").mean("mrr").iloc[0, 0]
+    with pytest.raises(RecframeError, match=r"relevant='ground_truth': must be boolean"):
+        rec(truth=rag, truth_item="reference_contexts", relevant="ground_truth").mean("mrr")
+
+
+@pytest.mark.parametrize(
+    "others", [{"metadatas": [[{"s": 1}, {"s": 2}]] * 2}, {"uris": [[None] * 2] * 2}]
+)
+def test_ids_of_vector_stores_win_over_metadata(others):
+    """Lists named ids hold the items, next to lists of metadata, of texts and of nulls."""
+    found = {"ids": [["x", "a"], ["c", "y"]], "distances": [[0.1, 0.2]] * 2, **others}
+    found["documents"] = [["t", "u"]] * 2
+    expected = [("q1", "x", -0.1), ("q1", "a", -0.2), ("q2", "c", -0.1), ("q2", "y", -0.2)]
+    assert expected == rows(recframe.from_lists(pd.DataFrame({"query": ["q1", "q2"], **found})))
+    with pytest.raises(RecframeError, match=r"but 'ids' is a column. Pass recframe") as refused:
+        recframe.from_lists(found)
+    call = re.search(r"Pass (.*)\.$", str(refused.value))[1]
+    names = {"recframe": recframe, "pd": pd, "lists": found, "queries": ["q1", "q2"]}
+    assert expected == rows(eval(call, names))
+
+
+@pytest.mark.parametrize("score", [{}, {"score": 0.5}])
+def test_pairs_have_ids_of_metadata_and_numbers(score):
+    """The pairs that a message suggests have an id in metadata, and a score only if it is one."""
+    cells = [[{"page_content": "a", "metadata": {"source_id": 1, "id": "x"}, **score}]]
+    frame = pd.DataFrame({"query": ["q1"], "docs": cells})
+    one = "(one['metadata']['id'], one['score'])" if score else "one['metadata']['id']"
+    with pytest.raises(RecframeError, match=re.escape(f"lambda row: [{one} for one in row])")):
+        recframe.from_lists(frame)
+
+
+def test_cells_with_grades_are_judgments():
+    """A column of dicts in truth is refused with the call that reads them as grades."""
+    frame = pd.DataFrame({"query": ["q1", "q2"], "item": ["a", "b"], "score": 1.0})
+    truth = pd.DataFrame({"query": ["q1", "q2"], "qrels": [{"a": 3}, {"a": 1, "b": 0}]})
+    with pytest.raises(RecframeError, match=r"truth: 'qrels' holds dicts .*: pass ") as refused:
+        frame.rec(truth=truth).mean("mrr")
+    call = str(refused.value).partition(": pass ")[2]
+    read = eval(call, {"recframe": recframe, "truth": truth})
+    assert 0.5 == frame.rec(truth=read, min_relevance=1).mean("mrr").iloc[0, 0]

@@ -283,3 +283,61 @@ def test_ids_in_another_order_than_the_labels():
         recframe.from_topk(scores.round().astype(int), users=["bob", "ann"])
     by_position = scores.reset_index(drop=True)
     assert [1, 0] == recframe.from_matrix(by_position, users=[1, 0])["user"].unique().tolist()
+
+
+def read_advice(df, names):
+    """Return the frame that the call in a refusal of a frame makes."""
+    with pytest.raises(RecframeError) as refused:
+        df.rec(**names).mean("mrr")
+    call = re.search(r"hold the items of each rank, (.*) makes rows of them", str(refused.value))[1]
+    return eval(call, {"df": df, "recframe": recframe})
+
+
+@pytest.mark.parametrize("as_label", [int, str])
+def test_columns_numbered_by_ranks_hold_items(as_label):
+    """Distinct integers in columns from 0 on are items, which from_topk reads."""
+    frame = pd.DataFrame([[4, 9, 2], [7, 1, 4]]).rename(columns=as_label)
+    truth = pd.DataFrame({"user_id": ["u", "v"], "item_id": [9, 1]})
+    made = read_advice(frame.assign(user_id=["u", "v"]), {"truth": truth})
+    assert [4, 9, 2, 7, 1, 4] == made["item"].tolist()
+    assert 0.5 == made.rec(truth=truth).mean("mrr").iloc[0, 0]
+
+
+def test_repeated_numbers_are_cells_of_a_matrix():
+    """Columns of integers that repeat in a row hold scores, so from_matrix reads them."""
+    frame = pd.DataFrame([[4, 4, 2], [7, 1, 4]]).assign(user_id=["u", "v"])
+    truth = pd.DataFrame({"user_id": ["u", "v"], "item_id": [1, 1]})
+    with pytest.raises(RecframeError, match=r"pass df.rec\(item=\.\.\., score="):
+        frame.rec(truth=truth).mean("mrr")
+
+
+def test_wide_items_have_wide_scores():
+    """Columns item_1, score_1 and so on are read by from_topk with both, in the order of ranks."""
+    ranks = range(10, 0, -1)
+    cells = {f"item_{rank}": [f"a{rank}", f"b{rank}"] for rank in ranks}
+    cells |= {f"score_{rank}": [1 / rank, 2 / rank] for rank in ranks}
+    frame = pd.DataFrame(cells).assign(user=["u", "v"])
+    truth = pd.DataFrame({"user": ["u", "v"], "item": ["a1", "b2"]})
+    made = read_advice(frame, {"truth": truth})
+    assert 0.75 == made.rec(truth=truth).mean("mrr").iloc[0, 0]
+    with pytest.raises(RecframeError, match=r"item: no column found .*pass df.rec\(item="):
+        frame.assign(price=0.5).rec(truth=truth).mean("mrr")
+
+
+def test_wide_truth_has_a_column_of_users():
+    """The call that stacks wide truth leaves out the column of users."""
+    frame = pd.DataFrame({"user": ["u", "v"], "item": ["a", "b"], "score": 1.0})
+    truth = pd.DataFrame({"user": ["u", "v"], "a": [1, 0], "b": [0, 0]}).rename_axis(columns="item")
+    with pytest.raises(RecframeError, match=r"relevance of items, pass truth") as refused:
+        frame.rec(truth=truth).mean("mrr")
+    read = eval(str(refused.value).rpartition("pass ")[2], {"truth": truth})
+    assert [1, 0, 0, 0] == read["relevant"].tolist()
+
+
+def test_lists_of_candidates_are_exploded():
+    """Lists of scores and relevance, which need not be sorted, become rows by explode."""
+    df = pd.DataFrame({"user": ["u"], "y_true": [[0, 1, 0]], "y_score": [[0.1, 0.3, 0.2]]})
+    with pytest.raises(RecframeError, match=r"holds lists, df\.explode") as refused:
+        df.rec.mean("mrr")
+    call = re.search(r"df.explode\(.*?\)", str(refused.value))[0]
+    assert 1 == eval(call, {"df": df}).rec.mean("mrr").iloc[0, 0]

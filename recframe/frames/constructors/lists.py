@@ -17,6 +17,7 @@ from recframe.frames.constructors.rows import (
     as_ids,
     as_numbers,
     check_rows,
+    find_item_and_score,
     make_rows_of_dict,
     make_rows_of_scores,
     read_axis,
@@ -25,11 +26,9 @@ from recframe.frames.constructors.rows import (
 )
 from recframe.frames.constructors.runs import join_runs
 from recframe.frames.ids import as_users
-from recframe.frames.list_columns import choose_lists, find_fields
+from recframe.frames.list_columns import choose_lists
 from recframe.frames.list_frames import (
-    FieldColumns,
     carry,
-    kind_of,
     list_texts,
     list_types,
     read_list_rows,
@@ -38,14 +37,12 @@ from recframe.frames.list_frames import (
     take,
 )
 from recframe.frames.names import (
-    NAMES,
     as_labels,
     check_label,
     find_role,
     get_column,
     is_infer,
     list_labels,
-    plain_name,
     remove_labels,
     shown,
 )
@@ -278,6 +275,13 @@ def _frame_dict(lists: Mapping[Any, Any]) -> pd.DataFrame:
             f"lists: items of a dict are ids, not {quote(first)}; where that is an item and its "
             "score, pass recframe.from_lists(pd.Series(lists).rename_axis('user'))"
         )
+    scores = [key for key in ("distances", "scores") if "ids" in lists and key in lists]
+    if scores:  # Vector stores return such dicts.
+        columns = "".join(f', "{key}": lists["{key}"]' for key in ("ids", *scores))
+        raise RecframeError(
+            "lists: a dict has users as keys, but 'ids' is a column. Pass "
+            f'recframe.from_lists(pd.DataFrame({{"query": queries{columns}}})).'
+        )
     users = read_axis("lists", list(lists))
     return pd.DataFrame({"user": users, "items": pd.Series([*lists.values()], dtype=object)})
 
@@ -289,7 +293,7 @@ def _make_list_frame(
     users, models, labels, item = roles
     rows, fields = read_list_rows(frame, labels, _read_list_users(frame, users, models), sep, name)
     name = name or f"items={quote(labels[0] if len(labels) == 1 else labels)}"
-    item, score = _find_item_and_score(name, fields, labels, item)
+    item, score = find_item_and_score(name, fields, labels, item)
     by = ["user"] if len(users) == 1 else users
     named = zip(by, users, strict=True)
     columns: dict[Hashable, Any] = {
@@ -370,28 +374,3 @@ def _choose_columns(
         f"{shown(list_labels(frame))}; {remedy}",
         answers,
     )
-
-
-def _find_item_and_score(
-    name: str, fields: FieldColumns, labels: Sequence[Hashable], passed: Hashable
-) -> tuple[Hashable, Hashable | None]:
-    """Return the field of the item and the field of the score, None without a score."""
-    types = {label: kind_of(column) for label, column in fields.items()}
-    names, (items, scores, doubtful) = list(fields), find_fields(types, labels, passed)
-    if len(items) > 1 and len(scores) < 2:
-        likely = min(items, key=lambda field: NAMES["item"].index(plain_name(field)))
-        raise RecframeError(
-            f"{name}: {len(items)} fields could be the item, {shown(items)}. Pass "
-            f"item={quote(likely)} or another.",
-            {"item": likely},
-        )
-    if len(items) != 1 or len(scores) > 1 or doubtful:
-        first = (items or names)[0]
-        last = [*scores, *doubtful, names[-1]][0]
-        pair = f"(one[{quote(first)}], {'-' * less_is_better(last)}one[{quote(last)}])"
-        raise RecframeError(
-            f"{name}: lists must hold items, pairs of an item and its score, or structs whose "
-            f"names say which is which, but have fields {shown(names)}. Make pairs of them, with "
-            f"frame[{quote(labels[0])}].map(lambda row: [{pair} for one in row])."
-        )
-    return items[0], scores[0] if scores else None

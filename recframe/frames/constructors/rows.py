@@ -9,14 +9,18 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from numpy.typing import ArrayLike
 from pandas.api.types import infer_dtype, is_list_like, is_object_dtype
 
 from recframe.errors import RecframeError, count_of, quote, shorten
 from recframe.frames.id_kinds import ID_ERRORS, check_equality
 from recframe.frames.ids import check_dtype, encode
-from recframe.frames.list_columns import ListRows
+from recframe.frames.list_columns import ListRows, find_fields
+from recframe.frames.list_frames import FieldColumns, kind_of
+from recframe.frames.names import NAMES, plain_name, shown
 from recframe.frames.values import NUMBER_OBJECTS, read_objects
+from recframe.frames.words import less_is_better
 from recframe.kernel.grouping import Groups, SortedPairs, number_members
 from recframe.kernel.threads import Array
 from recframe.metrics.measure import check_no_mask
@@ -237,3 +241,35 @@ def _show_example(rows: pd.DataFrame, users: Sequence[Hashable]) -> str:
     """Return the user and item of the first row for a message."""
     *ids, item = (rows[label].tolist()[0] for label in (*users, "item"))
     return f"such as user {quote(ids[0] if len(ids) == 1 else tuple(ids))}, item {quote(item)}"
+
+
+def find_item_and_score(
+    name: str, fields: FieldColumns, labels: Sequence[Hashable], passed: Hashable
+) -> tuple[Hashable, Hashable | None]:
+    """Return the field of the item and the field of the score, None without a score."""
+    types = {label: kind_of(column) for label, column in fields.items()}
+    names, (items, scores, doubtful) = list(fields), find_fields(types, labels, passed)
+    if len(items) > 1 and len(scores) < 2:
+        likely = min(items, key=lambda field: NAMES["item"].index(plain_name(field)))
+        raise RecframeError(
+            f"{name}: {len(items)} fields could be the item, {shown(items)}. Pass "
+            f"item={quote(likely)} or another.",
+            {"item": likely},
+        )
+    if len(items) != 1 or len(scores) > 1 or doubtful:
+        one = f"one[{quote((items or names)[0])}]"
+        for label in () if items else names:  # The id may be in metadata.
+            cell = next(iter(fields[label]), None)
+            inner = cell if isinstance(cell, Mapping) else {}
+            keys = sorted((key for key in inner if plain_name(key).endswith("id")), key=len)
+            one = f"one[{quote(label)}][{quote(keys[0])}]" if keys else one
+        numbers = [label for label in names if pa.types.is_primitive(types[label])]
+        pair = one
+        for score in [*scores, *doubtful, *numbers][:1]:
+            pair = f"({one}, {'-' * less_is_better(score)}one[{quote(score)}])"
+        raise RecframeError(
+            f"{name}: lists must hold items, pairs of an item and its score, or structs whose "
+            f"names say which is which, but have fields {shown(names)}. Make pairs of them, with "
+            f"frame[{quote(labels[0])}].map(lambda row: [{pair} for one in row])."
+        )
+    return items[0], scores[0] if scores else None
