@@ -80,6 +80,7 @@ from recframe.analysis.summary import (
 )
 from recframe.analysis.trusted import read_people
 from recframe.errors import RecframeError, RecframeWarning, is_number, prefix_errors, quote
+from recframe.frames.classes import are_classes, check_classes
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.duplicates import find_models
 from recframe.frames.ids import ALL_USERS
@@ -89,8 +90,6 @@ from recframe.frames.questions import Asked, ask_all
 from recframe.frames.roles import find_roles
 from recframe.frames.tables import Make, MakeTable, as_columns, make_columns, mean_table
 from recframe.frames.unused_columns import (
-    are_classes,
-    check_classes,
     check_others,
     check_unit,
     list_others,

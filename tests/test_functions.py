@@ -11,14 +11,25 @@ from hypothesis import strategies as st
 import recframe
 import reference
 import strategies
+from recframe.metrics.definitions import DEFINITIONS
 
 # The reference of other metrics tries all orders of ties, too many for long rankings.
 CHEAP = [("precision", 3), ("recall", 7), ("r_precision", None), ("f1", 3), ("ndcg", 7)]
 COLUMNS = st.sets(st.sampled_from(["user", "score", "relevant"]))
 
 
+def needs_no_threshold(rows, asked, options):
+    """Return whether metrics count only grades from 0 to 10, which no threshold changes."""
+    are_of_grades = all(DEFINITIONS[name.partition("(")[0]].needs_gains for name, _ in asked)
+    if options["min_relevance"] is not None or options["gain"] == "binary" or not are_of_grades:
+        return False
+    return all(0 <= row[2] <= 10 for row in reference.complete_rows(rows, options["missing"]))
+
+
 def expected_table(rows, asked, options):
     """Return the reference's values: {label: {user: value}}."""
+    if needs_no_threshold(rows, asked, options):
+        options = options | {"min_relevance": 1e-9}
     return {
         strategies.label(name, k): reference.evaluate(rows, name, k, **options) for name, k in asked
     }

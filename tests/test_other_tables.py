@@ -255,7 +255,7 @@ def test_paths_of_other_formats(name, call, tmp_path):
 
     assert f"Pass {call.format(repr(str(path)))}, or write it as parquet" in told
     told = refusal(lambda: recframe.evaluate(ROWS, "recall@1", truth=path))
-    assert told.endswith(f". Pass truth={call.format(repr(str(path)))}, or write it as parquet.")
+    assert told.endswith(f". Pass {call.format(repr(str(path)))}, or write it as parquet.")
 
 
 @pytest.mark.parametrize(

@@ -104,9 +104,12 @@ class Conventions(NamedTuple):
                 if not answers.keys() <= CONVENTIONS.keys() or answers.items() <= first.items():
                     raise  # It asks for more than conventions, or for nothing new.
                 first |= answers
+        grades = set() if relevance is None else set(relevance.dropna())
+        needs_none = DEFINITIONS[metric.name].needs_gains and "min_relevance" not in fixed
+        if needs_none and not grades <= {0, 1}:
+            first = {"min_relevance": None, **first}  # Grades alone need no threshold.
         if "gain" not in fixed and "min_relevance" in fixed | first:
             first["gain"] = "linear"
-        grades = set() if relevance is None else set(relevance.dropna())
         few = sorted(one for one in grades if one > 0) if len(grades) <= MAX_GRADES else []
         values = {**CONVENTIONS, "min_relevance": few}
         if self.columns.model is not None:  # The rows of models have no order in common.

@@ -13,7 +13,7 @@ from recframe.files.batches import check_folder_value
 from recframe.files.discovery import find_files
 from recframe.files.footers import find_common_type, read_schema
 from recframe.files.limits import MEMORY, check_memory
-from recframe.files.source_files import SourceFile, naming_file, open_file
+from recframe.files.source_files import SourceFile, naming_file, open_file, plain_type
 from recframe.formats import convert_all
 from recframe.frames.names import find_role, means_role
 from recframe.other_tables import is_path, read_frame
@@ -74,6 +74,9 @@ def _read_parquet(source: SourceFile) -> pa.Table:
     """Return the rows of a parquet file."""
     with naming_file(source.path), open_file(source, pre_buffer=True) as file:
         table: pa.Table = file.read()
+        for column in table.columns:
+            if plain_type(column.type) == pa.string():
+                column.validate(full=True)  # Arrow reads text without a check that it is UTF-8.
         return table
 
 

@@ -281,9 +281,8 @@ def take(column: pd.Series, positions: pa.Array) -> pd.Series:
 
 def kind_of(column: pd.Series) -> pa.DataType:
     """Return a type of Arrow that says whether a column holds floats, other numbers, or neither."""
-    if is_float_dtype(column.dtype):
-        return pa.float64()
-    return pa.int64() if is_numeric_dtype(column.dtype) else pa.string()
+    of_numbers = pa.int64() if is_numeric_dtype(column.dtype) else pa.string()
+    return pa.float64() if is_float_dtype(column.dtype) else of_numbers
 
 
 def make_companion_rows(
@@ -335,9 +334,8 @@ def _check_padding(fields: Mapping[Hashable, pd.Series], items: Sequence[Hashabl
 def _check_items(frame: pd.DataFrame, lists: list[Hashable], *, is_flat: bool) -> None:
     """Raise if truth may have items in a column next to lists of items.
 
-    If a column is named as an item (`is_flat`), lists are items only if they are named so too. A
-    column with the name of gold may have items if no list has the name of items. Names of negatives
-    are those of no items.
+    If a column is named as an item (`is_flat`), lists are items only if they are named so too. One
+    named gold may have items if no list is named as items. Names of negatives are of no items.
     """
     fields = [label for label, dtype in list_fields(frame) if dtype.kind in ID_KINDS]
     flat = [one for one in remove_labels(fields, lists) if not has_word(one, "negative")]
@@ -356,11 +354,10 @@ def _check_items(frame: pd.DataFrame, lists: list[Hashable], *, is_flat: bool) -
 def _is_answers(frame: pd.DataFrame, label: Hashable, options: Options | None) -> bool:
     """Return whether a column named as relevance holds texts of answers, which all differ."""
     is_named = options is not None and is_same(label, options.relevant)
-    if is_named or find_role(label) != "relevant":
-        return False
-    cells = get_column(frame, label).iloc[:N_CELLS_SEEN]
+    cells = [] if is_named else get_column(frame, label).iloc[:N_CELLS_SEEN]
     texts = [one for one in cells if isinstance(one, str)]
-    return len({*texts}) > max(MOST_GRADES, len(texts) // 2)
+    are_many = len({*texts}) > max(MOST_GRADES, len(texts) // 2)
+    return are_many and find_role(label) == "relevant"
 
 
 def _list_relevance(
@@ -371,10 +368,7 @@ def _list_relevance(
     *,
     is_named: bool,
 ) -> list[Hashable]:
-    """Return the lists of numbers that may say which items of truth or exclude are relevant.
-
-    If the caller has not named the list of items, integers of other lengths may be items too.
-    """
+    """Return the lists of numbers that may say which items of truth or exclude are relevant."""
     ids = find_id_lists(types, is_ranked=False) if is_named else []
     others = remove_labels(types, [items, *ids])
     numbers = [one for one in others if pa.types.is_primitive(types[one])]

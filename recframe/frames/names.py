@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -12,6 +13,7 @@ import pandas as pd
 from recframe.errors import (
     MissingColumnError,
     RecframeError,
+    as_text,
     find_near,
     quote,
     shorten,
@@ -21,6 +23,8 @@ from recframe.kernel.threads import Array
 from recframe.options import INFER, is_key
 
 SHOWN = 12  # labels in a message
+POSITIVE = ("1", "pos", "positive", "true", "yes")  # ends of the name of a class
+N_ROWS_ADDED = 1_000  # rows in which two probabilities must sum to 1
 NUMBER_AS_NAME = re.compile(r"\s*-?(\d+(\.\d*)?|\.\d+)([eE]-?\d+)?\s*")
 TYPE_OR_SEPARATOR = re.compile(r":(token|float)(_seq)?$|[\s_.-]")
 
@@ -187,3 +191,13 @@ def get_column(frame: pd.DataFrame, label: Hashable, rows: Array | None = None) 
     if isinstance(column.dtype, np.dtype) and not column.dtype.isnative:
         column = column.astype(column.dtype.newbyteorder("="))  # pandas cannot hash other orders
     return column if rows is None else column.iloc[rows]
+
+
+def order_classes(frame: pd.DataFrame, labels: list[Hashable]) -> list[Hashable]:
+    """Return labels; if two are probabilities that sum to 1, the positive class comes first."""
+    if len(labels) == 2:
+        first, second = (get_column(frame, label).iloc[:N_ROWS_ADDED] for label in labels)
+        with suppress(TypeError):  # Cells may be no numbers.
+            if len(first) and np.allclose(first.astype(float) + second.astype(float), 1):
+                return sorted(labels, key=lambda one: not as_text(one).lower().endswith(POSITIVE))
+    return labels

@@ -18,11 +18,12 @@ from recframe.frames.names import (
     list_labels,
     list_numeric_names,
     may_be_item,
+    order_classes,
     plain_name,
     remove_labels,
     shown,
 )
-from recframe.frames.roles import Roles, find_item_reader, infer_role, list_named, order_classes
+from recframe.frames.roles import Roles, find_item_reader, infer_role, list_named
 from recframe.frames.words import has_word, is_id_without_outcome, less_is_better
 from recframe.options import DEFAULTS, LIST, Options, list_changed, spell_arguments
 

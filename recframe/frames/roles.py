@@ -5,11 +5,10 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from recframe.errors import MissingColumnError, RecframeError, as_text, quote
+from recframe.errors import MissingColumnError, RecframeError, quote
 from recframe.frames.list_frames import find_lists, list_types
 from recframe.frames.names import (
     ID_KINDS,
@@ -32,7 +31,6 @@ from recframe.frames.words import ends_in, has_word, is_no_model, less_is_better
 from recframe.options import INFER, LISTS, ROLE_LABELS, Models, Options
 
 N_IDS_COMPARED = 1_000  # rows of a column whose ids are looked up in the other frame
-POSITIVE = ("1", "pos", "positive", "true", "yes")  # ends of the name of a class
 LEAST_SHARE = 0.9  # the share of these ids that the other frame must have
 TRUTH_IDS = ("truth_user", "truth_item")
 
@@ -362,16 +360,6 @@ def list_named(frame: pd.DataFrame) -> dict[str, list[Hashable]]:
         lists = frame.attrs.get(LISTS) or list_types(frame, with_tuples=False)
         named["relevant"] = remove_labels(named["relevant"], lists)
     return named
-
-
-def order_classes(frame: pd.DataFrame, labels: list[Hashable]) -> list[Hashable]:
-    """Return labels; if two are probabilities that sum to 1, the positive class comes first."""
-    if len(labels) == 2:
-        first, second = (get_column(frame, label).iloc[:N_IDS_COMPARED] for label in labels)
-        with suppress(TypeError):  # Cells may be no numbers.
-            if len(first) and np.allclose(first.astype(float) + second.astype(float), 1):
-                return sorted(labels, key=lambda one: not as_text(one).lower().endswith(POSITIVE))
-    return labels
 
 
 def infer_role(role: str, named: Sequence[Hashable], taken: Set[Hashable] = frozenset()) -> Role:

@@ -15,6 +15,7 @@ import pandas as pd
 from pandas.api.types import infer_dtype
 
 from recframe.errors import DAMAGE, Choice, RecframeError, quote
+from recframe.frames.classes import check_confidence
 from recframe.frames.columns import Columns
 from recframe.frames.names import (
     find_role,
@@ -23,10 +24,8 @@ from recframe.frames.names import (
     is_infer,
     list_fields,
     plain_name,
-    remove_labels,
-    shown,
 )
-from recframe.frames.roles import list_truth_labels, order_classes
+from recframe.frames.roles import list_truth_labels
 from recframe.frames.seen_rows import (
     MOST_SEEN,
     SeenColumn,
@@ -51,7 +50,6 @@ from recframe.options import Options
 N_VALUES_SEEN = 20  # the most values of a column of models
 MOST_RANKINGS = 20  # the most rankings of a unit; a tenant or a country has more
 MANY_CELLS = 20  # users times values: so many have equally many rows by no chance
-FEW_SHARES, MANY_ROWS = 3, 20  # Probabilities have more distinct values in so many rows.
 LEAST_STEPS = 6  # from row to row, so that ranks and scores do not agree by chance
 FEW_TEXTS = 5  # So few texts may be features of rows, such as devices.
 SOME_USERS = 0.25  # the least share of users with several lists
@@ -94,7 +92,7 @@ def check_others(
         return
     check_splits(rows, labels, columns, options)
     for label in [one for one in labels if plain_name(one) == "predictionlabel"]:
-        _check_confidence(rows, label, columns, options)
+        check_confidence(rows, label, columns, options)
     if len(places) > 1 or len(rows) >= MOST_SEEN:  # The users at both ends may have more rows.
         ends = np.cumsum([len(place) for place in places])
         is_complete = ~np.isin(user, user[[0, *ends[:-1], *(ends - 1)]])
@@ -108,63 +106,6 @@ def check_others(
         seen = seen._replace(user=combine(user, factorize(rows, columns.model)[0]))
     for rank in filter(means_rank, labels):
         _check_rank(seen, rank)
-
-
-def are_classes(places: Sequence[pd.DataFrame], columns: Columns) -> bool:
-    """Return whether the score has the values 0 and 1, and no other."""
-    with suppress(*DAMAGE):  # Scores may be text.
-        score = get_column(concat_places(places), columns.score_columns[0])
-        values = score.to_numpy(float, na_value=np.nan)
-        zeros, ones = values == 0, values == 1
-        return bool((zeros | ones | np.isnan(values)).all() and zeros.any() and ones.any())
-    return False
-
-
-def check_classes(
-    places: Sequence[pd.DataFrame], labels: Sequence[Hashable], columns: Columns
-) -> None:
-    """Raise if columns of fractions, such as probabilities, stand next to a score of classes."""
-    rows, score = concat_places(places), columns.score_columns[0]
-    others = [label for label in labels if _may_rank(get_column(rows, label))]
-    with suppress(*DAMAGE):  # Ids may be invalid.
-        ids = [one for one in (*columns.users, columns.item) if one is not None]
-        by = [factorize(rows, one)[0] for one in ids]
-        codes = {one: factorize(rows, one)[0] for one in others if len(rows) >= MANY_ROWS}
-        decided = [one for one in codes if any(decides(ids, codes[one]) for ids in by)]
-        others = order_classes(rows, remove_labels(others, decided))
-    if others:
-        raise RecframeError(
-            f"score: {quote(score)} holds 0 and 1 alone, as classes do, and {shown(others)} "
-            f"fractions, as probabilities and logits are. Pass score={quote(others[0])} to rank by "
-            f"it, or score={quote(score)}.",
-            {"score": Choice([*others, score])},
-        )
-
-
-def _check_confidence(
-    rows: pd.DataFrame, label: Hashable, columns: Columns, options: Options
-) -> None:
-    """Raise if the score is the probability of the class in each row, as PyCaret returns it."""
-    score, classes = columns.score_columns[0], get_column(rows, label)
-    values = get_column(rows, score)
-    are_classes_of_score = is_infer(options.score) and plain_name(score) == "predictionscore"
-    if are_classes_of_score and {*classes} == {0, 1} and values.between(0.5, 1).all():
-        one, other = f"df[{quote(score)}]", f"df[{quote(label)}]"
-        raise RecframeError(
-            f"score: {quote(score)} is at least 0.5 in each row, as the probability of the class "
-            f"in {quote(label)} is, whichever it is. Rank by that of class 1, with "
-            f"df[{quote(score)}] = np.where({other} == 1, {one}, 1 - {one}), or pass "
-            f"score={quote(score)}."
-        )
-
-
-def _may_rank(column: pd.Series) -> bool:
-    """Return whether a column has many fractions, within 0 and 1 like probabilities or negative."""
-    values = column.to_numpy(float, na_value=np.nan)
-    values = values[np.isfinite(values)]
-    are_many = len(np.unique(values)) > FEW_SHARES or len(values) < MANY_ROWS
-    are_prices = values.min(initial=0) >= 0 and values.max(initial=0) > 1
-    return bool((values % 1 > 0).any() and are_many and not are_prices)
 
 
 def check_unit(places: Sequence[pd.DataFrame], label: Hashable, columns: Columns) -> None:

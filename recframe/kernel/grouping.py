@@ -24,7 +24,7 @@ from recframe.kernel.threads import (
 SLICE = 1 << 17  # rows of whole users; the cache holds them while they are sorted
 MOST_BITS = 63 - 2 * (SLICE - 1).bit_length()  # a key's bits for items, next to users and positions
 NONE = np.empty(0, np.int64)
-N_FIRST = 64  # rows that are looked at first
+N_FIRST_SEEN = 64  # rows that are looked at first
 LEAST_SIZE = 3  # rows of a group in which values rise; two may rise by chance
 
 
@@ -94,7 +94,7 @@ class Groups:
         if not self.are_together:
             return 0
         offsets = self.offsets
-        for part in (values[:N_FIRST], values):  # The first rows usually decide.
+        for part in (values[:N_FIRST_SEEN], values):  # The first rows usually decide.
             last = offsets[slice(*np.searchsorted(offsets, [1, len(part)]))] - 1
             falls, rises = part[1:] < part[:-1], np.append(part[1:] > part[:-1], False)
             falls[last] = rises[last] = False

@@ -251,3 +251,25 @@ def test_texts_that_are_verdicts_are_refused(values):
     assert 1 == len(recs.rec(truth=truth, relevant=None).recall(k=1))
     other = truth.assign(feedback=["shoe", "hat", "scarf"][: len(values)])
     assert 1 == len(recs.rec(truth=other).recall(k=1))
+
+
+@pytest.mark.parametrize("gain", ["linear", "exponential"])
+@pytest.mark.parametrize("metric", ["ndcg@3", "dcg", "err(max=3)@5"])
+def test_grades_that_no_threshold_changes(metric, gain, tmp_path):
+    """NDCG, DCG and ERR alone need no min_relevance, and have its value under any of them."""
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"user": np.repeat(range(9), 6), "item": np.tile(range(6), 9)})
+    frame = frame.assign(score=rng.integers(0, 4, 54) / 4, grade=rng.integers(0, 4, 54))
+    frame.to_parquet(tmp_path / "rows.parquet", row_group_size=6)
+    rows, options = frame.drop(columns="grade"), {"gain": gain, "zero_division": 0}
+    means = [frame.rec(**options, min_relevance=least).mean(metric) for least in (1, 2, 3)]
+    means += [frame.rec(**options).mean(metric)]
+    means += [rows.rec(truth=frame[["user", "item", "grade"]], **options).mean(metric)]
+    means += [recframe.scan(tmp_path / "rows.parquet", memory=4096, **options).mean(metric)]
+
+    assert [means[0].iloc[0, 0]] * 6 == [pytest.approx(mean.iloc[0, 0]) for mean in means]
+    for asked, others in (([metric, "recall@3"], {}), (metric, {"gain": "binary"})):
+        with pytest.raises(recframe.RecframeError, match=r"^relevant=.grade.: must be boolean"):
+            frame.rec(**options | others).mean(asked)
+    with pytest.raises(recframe.RecframeError, match=r"has values from -1 to 3"):
+        frame.assign(grade=frame["grade"].replace(0, -1)).rec(**options).mean(metric)

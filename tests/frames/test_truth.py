@@ -253,7 +253,7 @@ def test_index_levels(recs, test):
         ),
         (lambda t: t.assign(user=None), "truth: user='user'.*5 of 5 rows are null"),
         (lambda t: t.assign(relevant=3), "truth: relevant='relevant'.*Pass min_relevance="),
-        (lambda t: t.assign(relevant=1, label=1), "truth: relevant: 2 columns could be it"),
+        (lambda t: t.assign(rating=1, label=1), "truth: relevant: 2 columns could be it"),
         (lambda t: t.drop(columns="item"), "truth: truth_item: no column found.*pass truth_item="),
         (lambda t: t.rename(columns={"user": "x"}), "truth: truth_user: no column found"),
     ],
