@@ -112,8 +112,8 @@ def find_columns(
     if options.like is not None:
         check_like(metrics, vars(options))
     of_column = [metric for metric in metrics if DEFINITIONS[metric.name].of_column]
-    if of_column and len(of_column) == len(metrics) and not options.tie_rule.reads_relevance:
-        with_relevant = False
+    are_of_rows = len(of_column) < max(1, len(metrics))
+    with_relevant &= are_of_rows or options.tie_rule.reads_relevance
     are_of_grades = [DEFINITIONS[metric.name].needs_gains for metric in metrics]
     features = _find_features(frame, of_column) if of_column else ()
     used = [*used, *dict(features).values()]

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any
@@ -133,6 +133,15 @@ def list_numeric_names(labels: Iterable[Hashable]) -> list[str]:
     values = [one for one in labels if isinstance(one, str) and NUMBER_AS_NAME.fullmatch(one)]
     n_named = sum(find_role(label) is not None for label in labels)
     return values if len(values) > n_named and 3 * len(values) >= len(labels) else []
+
+
+def list_scores_alone(numbers: Sequence[tuple[Hashable, Any]]) -> list[Hashable]:
+    """Return the only column of numbers that may be a score, if it has the name of one alone."""
+    named = [label for label, _ in numbers if plain_name(label) in SCORES_ALONE]
+    fractions = [label for label, dtype in numbers if dtype.kind == "f" and not find_role(label)]
+    models = [one for one in fractions if not has_word(one, "attribute", "time")]
+    # Next to other fractions it may be one of several models.
+    return named if len(named) == 1 and not remove_labels(models, named) else []
 
 
 def check_label(frame: pd.DataFrame, role: str, *labels: Hashable) -> None:

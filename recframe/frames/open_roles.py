@@ -129,7 +129,8 @@ def _list_hints(frame: pd.DataFrame, roles: Roles, answers: Mapping[str, Any]) -
 def _advise_on_labels(frame: pd.DataFrame, roles: Roles, call: str) -> tuple[str, dict[str, Any]]:
     """Return advice for labels that are values, as of a file without a header, ranks or items."""
     labels = list_labels(frame)
-    values, wide = list_numeric_names(labels), _advise_wide(frame, roles, call)
+    wide = _advise_ranks(frame, roles) if call == "df.rec" else _advise_wide(frame, roles)
+    values = list_numeric_names(labels)
     if wide or not values:
         return wide, {}
     of_rows = "score" in roles  # `scan` has no names for truth.
@@ -142,16 +143,20 @@ def _advise_on_labels(frame: pd.DataFrame, roles: Roles, call: str) -> tuple[str
     ), {"names": choice} if of_rows else {}
 
 
-def _advise_wide(frame: pd.DataFrame, roles: Roles, call: str) -> str:
-    """Return advice for a column of each rank, or of each item of truth; "" for other frames."""
-    without = {name for name, role in roles.items() if role.how == "none"}
-    if "truth_item" in without and find_role(frame.columns.name) == "item":
+def _advise_wide(frame: pd.DataFrame, roles: Roles) -> str:
+    """Return advice for a column of each item of truth; "" for other frames."""
+    is_open = "truth_item" in roles and roles["truth_item"].how == "none"
+    if is_open and find_role(frame.columns.name) == "item":
         users = roles["truth_user"].found if "truth_user" in roles else []
         index = "".join(f".set_index({quote(one)})" for one in users if one in frame.columns)
         rows = f"truth{index}.stack().rename('relevant').reset_index()"
         return f"where cells are the relevance of items, pass {rows}"
-    if call != "df.rec":
-        return ""
+    return ""
+
+
+def _advise_ranks(frame: pd.DataFrame, roles: Roles) -> str:
+    """Return advice for a column of each rank; "" for other frames."""
+    without = {name for name, role in roles.items() if role.how == "none"}
     ids, floats = defaultdict[str, dict[str, Any]](dict), defaultdict[str, dict[str, Any]](dict)
     for label, dtype in list_fields(frame):
         start = str(label).rstrip("0123456789") if isinstance(label, str | int) else ""
@@ -169,7 +174,7 @@ def _advise_wide(frame: pd.DataFrame, roles: Roles, call: str) -> str:
         return ""
     if not start:  # Labels of ranks alone: the cells may as well be scores.
         cells = frame[labels].iloc[:ROWS_LOOKED_AT]
-        of_ranks = [[str(first + at) for at in range(len(wide))] for first in (0, 1)]
+        of_ranks = [[*map(str, range(first, first + len(wide)))] for first in (0, 1)]
         if numbers not in of_ranks or cells.empty or cells.nunique(axis=1).min() < len(wide):
             return ""
     others = f", users=df[{quote(roles['user'].found[0])}]" if roles["user"].found else ""
@@ -234,11 +239,11 @@ def find_answers(frame: pd.DataFrame, roles: Roles, options: Options) -> dict[st
         if name == "user":  # Flags are no users.
             fits = [one for one in fits if not _holds_flags(frame, one)] or fits
         is_pivot = name == "score" and frame.columns.name is not None
-        if not labels and (len(alone) == 1 or (alone and is_pivot)):
-            labels, are_low = alone, [less_is_better(label) for label in alone]
-            answers[name] = alone if len(alone) > 1 else alone[0]
+        if alone and not labels and (len(alone) == 1 or is_pivot):
+            labels, are_low = alone, [*map(less_is_better, alone)]
+            answers[name], is_low = (alone, are_low) if len(alone) > 1 else (alone[0], True)
             if name == "score" and options.ascending is None and any(are_low):
-                answers["ascending"] = are_low if len(alone) > 1 else True
+                answers["ascending"] = is_low
         else:
             fits = order_classes(frame, fits) if name == "score" else fits
             answers |= _make_choice(name, labels or fits, roles, options)

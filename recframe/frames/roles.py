@@ -1,7 +1,7 @@
 """The columns that play roles in rows and in truth, and the question if a role is open."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Hashable, Mapping, Sequence, Set
 from contextlib import suppress
 from typing import Any, Literal, NamedTuple
 
@@ -13,7 +13,6 @@ from recframe.frames.list_frames import find_lists, list_types
 from recframe.frames.names import (
     ID_KINDS,
     NAMES,
-    SCORES_ALONE,
     WORDS_OF_ROLES,
     as_labels,
     check_label,
@@ -22,6 +21,7 @@ from recframe.frames.names import (
     is_infer,
     list_fields,
     list_labels,
+    list_scores_alone,
     may_be_item,
     plain_name,
     remove_labels,
@@ -62,7 +62,7 @@ def find_roles(
     *,
     with_relevant: bool = True,
     with_item: bool = False,
-    used: Iterable[Hashable] = (),
+    used: Sequence[Hashable] = (),
 ) -> Roles:
     """Return the roles that are needed, and other roles that have a column.
 
@@ -83,17 +83,11 @@ def find_roles(
     if with_relevant and not options.has_truth:
         needed["relevant"] = True
     _infer_others(frame, roles, needed)
-    if options.ascending is True and roles["score"].how == "none":
-        fields = [label for label, dtype in list_fields(frame) if dtype.kind in "iuf"]
-        taken = {label for role in roles.values() for label in role.labels}
-        low = remove_labels(filter(less_is_better, fields), taken)
-        roles["score"] = Role("inferred", low) if len(low) == 1 else roles["score"]
-    score, free = roles["score"], remove_labels(roles["score"].labels, used)
-    is_counted = isinstance(options.ascending, list)  # It has an entry for each score.
-    if free and score.how in ("inferred", "several") and not is_counted:
-        roles["score"] = infer_role("score", free) if score.problem else Role("inferred", free)
-    if len(set(score.labels)) < len(score.labels):  # Two columns have one name.
-        roles["score"] = _read_role(frame, "score", score.labels)
+    scores = roles["score"].labels
+    if len(set(scores)) < len(scores):  # Two columns have one name.
+        roles["score"] = _read_role(frame, "score", scores)
+    elif used or options.ascending is True:
+        roles["score"] = _settle_score(frame, roles, options, used)
     if options.has_truth:
         _settle_by_labels(frame, roles, options)
     if isinstance(options.truth, pd.DataFrame):
@@ -102,6 +96,23 @@ def find_roles(
         if name in roles and roles[name].how == "several":
             roles[name] = _settle_alike(frame, name, roles[name])
     return {name: roles[name] for name in (*NAMES, *TRUTH_IDS) if name in roles}
+
+
+def _settle_score(
+    frame: pd.DataFrame, roles: Roles, options: Options, used: Sequence[Hashable]
+) -> Role:
+    """Return the score, if open the only column where less is better, without those `used`."""
+    score = roles["score"]
+    if options.ascending is True and score.how == "none":
+        fields = [label for label, dtype in list_fields(frame) if dtype.kind in "iuf"]
+        taken = {label for role in roles.values() for label in role.labels}
+        low = remove_labels(filter(less_is_better, fields), taken)
+        score = Role("inferred", low) if len(low) == 1 else score
+    free = remove_labels(score.labels, used)
+    is_counted = isinstance(options.ascending, list)  # It has an entry for each score.
+    if free and score.how in ("inferred", "several") and not is_counted:
+        return infer_role("score", free) if score.problem else Role("inferred", free)
+    return score
 
 
 def find_item_reader(options: Options) -> str:
@@ -262,9 +273,10 @@ def find_companion_roles(
     """
     roles, known, labels = dict[str, Role](), _list_known(frame), list_labels(frame)
     prefix = "truth_" if options else ""
-    ids = {"user": users, "item": [item]} if users else {"item": [item]}
-    for name, of_rows in ids.items():
-        role, missing = f"{prefix}{name}", remove_labels(of_rows, labels)
+    ids = {f"{prefix}user": users} if users else {}
+    ids[f"{prefix}item"] = [item]
+    for role, of_rows in ids.items():
+        name, missing = role.removeprefix("truth_"), remove_labels(of_rows, labels)
         if not is_infer(label := getattr(options, role, INFER)):
             roles[role] = _read_role(frame, role, label, of_rows)
         elif role in settled:
@@ -278,8 +290,8 @@ def find_companion_roles(
             if options:
                 other, also = "truth", ", or truth_user= others"
                 kept = remove_labels(of_rows, missing)
-                is_named = find_role(missing[0]) == "user" or ends_in(missing[0], "id")
-                if len(missing) == 1 and not (is_named or has_word(missing[0], "time")):
+                is_user = find_role(missing[0]) == "user" or ends_in(missing[0], "id")
+                if len(missing) == 1 and not is_user and not has_word(missing[0], "time"):
                     answers = {"user": kept if len(kept) > 1 else kept[0], "model": missing[0]}
             error = MissingColumnError(
                 f"user={quote(of_rows)} needs each of these columns here too, but has no "
@@ -291,14 +303,14 @@ def find_companion_roles(
                 answers,
             )
             roles[role] = Role("refused", [], error=error)
-    needed = {f"{prefix}{name}": True for name in ids}
+    needed = dict.fromkeys(ids, True)
     if options and options.relevant is not None:
         needed["relevant"] = False
         if not is_infer(options.relevant):
             roles["relevant"] = _read_role(frame, "relevant", options.relevant)
     _infer_others(frame, roles, needed)
-    for role in (f"{prefix}{name}" for name in ids):
-        if role not in settled and roles[role].how == "several":
+    for role in ids.keys() - settled.keys():
+        if roles[role].how == "several":
             roles[role] = _settle_alike(frame, role, roles[role])
     return {role: roles[role] for role in needed if role in roles}
 
@@ -329,26 +341,18 @@ def _read_role(frame: pd.DataFrame, role: str, passed: Any, like: Sequence[Hasha
 def list_named(frame: pd.DataFrame) -> dict[str, list[Hashable]]:
     """Return the labels whose names mean a role, by role, in the order of the columns."""
     named = defaultdict[str, list[Hashable]](list)
-    may_hold_lists, fields, alone = set[str](), list_fields(frame), list[Hashable]()
+    may_hold_lists, fields, numbers = set[str](), list_fields(frame), list[tuple[Hashable, Any]]()
     for label, dtype in fields:
         is_number = is_numeric_dtype(dtype) and not is_bool_dtype(dtype)
         role = find_role(label) or ("score" if is_number and may_be_score(label) else None)
-        is_fraction = (
-            dtype.kind == "f" and role is None and not has_word(label, "attribute", "time")
-        )
-        alone += [label] * ((is_number and plain_name(label) in SCORES_ALONE) or is_fraction)
+        numbers += [(label, dtype)] * is_number
         # The time of a purchase is no relevance.
-        if role is not None and not (role == "relevant" and dtype.kind in "mM"):
+        if role is not None and dtype.kind not in {"relevant": "mM"}.get(role, ""):
             named[role].append(label)
             may_hold_lists |= {role} if dtype.kind in "OU" else set()
-    is_pivot = frame.columns.name is not None  # Its columns may all be models.
-    if (
-        not (named["score"] or is_pivot)
-        and len(alone) == 1
-        and plain_name(alone[0]) in SCORES_ALONE
-    ):
-        named["score"] = alone  # Next to other fractions it may be one of several models.
-    labels, merged = {label for label, _ in fields}, defaultdict[str, list[Hashable]](list)
+    if not named["score"] and frame.columns.name is None:  # Columns of a pivot may all be models.
+        named["score"] = list_scores_alone(numbers)
+    labels, merged = {*list_labels(frame)}, defaultdict[str, list[Hashable]](list)
     for left in [label for label, _ in fields if isinstance(label, str) and label.endswith("_x")]:
         name, right = find_role(left[:-2]), f"{left[:-2]}_y"
         if name in ("user", "item", "relevant") and right in labels:
@@ -368,14 +372,14 @@ def infer_role(role: str, named: Sequence[Hashable], taken: Set[Hashable] = froz
     if not is_score and len(found) != 1:
         found = found or [*named]
         found = [one for one in found if not ends_in(one, "number")] or found
-        names = {plain_name(label) for label in found}  # "query" is left to "query_id"
+        names = {*map(plain_name, found)}  # "query" is left to "query_id"
         found = [label for label in found if f"{plain_name(label)}id" not in names]
         exact = [label for label in found if plain_name(label) in ("relevant", "isrelevant")]
         found = exact if len(exact) == 1 else found
-    doubtful = [label for label in found if is_score and is_no_model(label)]
+    doubtful = [*filter(is_no_model, found)] if is_score else []
     extreme = [label for label in found if has_word(label, "extreme")]
     # A highest score is none by itself, nor next to "prediction", and nothing is next to "score".
-    if doubtful and (extreme == found or any(find_role(one) == role for one in found)):
+    if doubtful and (extreme == found or role in map(find_role, found)):
         removed = doubtful if "score" in map(plain_name, found) else extreme
         found, doubtful = remove_labels(found, removed), remove_labels(doubtful, removed)
     if not found:
