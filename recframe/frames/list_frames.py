@@ -354,7 +354,7 @@ def _check_items(frame: pd.DataFrame, lists: list[Hashable], *, is_flat: bool) -
 def _is_answers(frame: pd.DataFrame, label: Hashable, options: Options | None) -> bool:
     """Return whether a column named as relevance holds texts of answers, which all differ."""
     is_named = options is not None and is_same(label, options.relevant)
-    cells = [] if is_named else get_column(frame, label).iloc[:N_CELLS_SEEN]
+    cells: Any = [] if is_named else get_column(frame, label).iloc[:N_CELLS_SEEN]
     texts = [one for one in cells if isinstance(one, str)]
     are_many = len({*texts}) > max(MOST_GRADES, len(texts) // 2)
     return are_many and find_role(label) == "relevant"

@@ -108,6 +108,7 @@ def test_users_that_are_text_in_rows_written_one_after_the_other():
     assert len(set(texts)) == sum(bucket["user"].nunique() for bucket in buckets)
 
 
+@pytest.mark.filterwarnings("ignore:each of 40,000 users has one row")
 def test_rows_are_partitioned_in_large_pieces(tmp_path, monkeypatch):
     """Rows are divided in batches with some rows for every bucket, even in little memory."""
     rng = np.random.default_rng(4)
