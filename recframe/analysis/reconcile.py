@@ -90,10 +90,11 @@ class Conventions(NamedTuple):
         """
         relevance, fixed = self.read_relevance(), list_changed(self.options)
         first = Changes(ties="expected", zero_division=np.nan)
-        if self.options.has_truth and metric.k is not None:
-            first["short"] = "raise"  # A user of truth may have no row, which is not refused.
-        if self.options.has_truth and relevance is not None:
-            first["unjudged"] = "nonrelevant"
+        if self.options.has_truth:
+            if metric.k is not None:
+                first["short"] = "raise"  # A user of truth may have no row, which is not refused.
+            if relevance is not None:
+                first["unjudged"] = "nonrelevant"
         first = {name: one for name, one in first.items() if name not in fixed}
         while True:
             try:
@@ -105,8 +106,8 @@ class Conventions(NamedTuple):
                     raise  # It asks for more than conventions, or for nothing new.
                 first |= answers
         grades = set() if relevance is None else set(relevance.dropna())
-        needs_none = DEFINITIONS[metric.name].needs_gains and "min_relevance" not in fixed
-        if needs_none and not grades <= {0, 1}:
+        needs_gains = DEFINITIONS[metric.name].needs_gains
+        if needs_gains and "min_relevance" not in fixed and not grades <= {0, 1}:
             first = {"min_relevance": None, **first}  # Grades alone need no threshold.
         if "gain" not in fixed and "min_relevance" in fixed | first:
             first["gain"] = "linear"

@@ -118,11 +118,12 @@ def note_rankings(interactions: Interactions, metrics: list[Metric]) -> None:
     note_relevance(interactions)
     note_filled(interactions)
     groups, scores = interactions.users.groups, interactions.scores
-    lengths = [
+    of_scores = [
         np.diff(groups.offsets) if is_ranked is None else groups.count(is_ranked)
         for _, is_ranked in scores.values()
     ]
-    n_empty = [len(of_score) - int(np.count_nonzero(of_score)) for of_score in lengths]
+    lengths = np.reshape(of_scores, (len(scores), groups.n_groups))
+    n_empty = np.count_nonzero(lengths == 0, axis=1).tolist()
     numbers = {f"empty:{as_text(one)}": n for one, n in zip(scores, n_empty, strict=True)}
     if len(lengths) > 1:
         n_lists = np.count_nonzero(lengths, axis=0)
@@ -130,18 +131,17 @@ def note_rankings(interactions: Interactions, metrics: list[Metric]) -> None:
         numbers["users_of_several_scores"] = int(np.count_nonzero(n_lists > 1))
     asked = [one.name for one in metrics if not DEFINITIONS[one.name].zero_without_relevant]
     asked = [name for name in asked if name not in ("mean", "diversity")]
-    deepest = max((one.k or 0 for one in metrics), default=0)
+    deepest = max((one.k for one in metrics if one.k), default=0)
     of_all = [one.k or 0 for one in metrics if one.name in ("recall", "share")]
     if of_recall := max(of_all, default=0):
-        n_longer = [int(np.count_nonzero(of_score > of_recall)) for of_score in lengths]
         numbers |= {
-            "rankings": sum(map(len, lengths)),
-            "rankings_longer_than_recall": sum(n_longer),
+            "rankings": lengths.size,
+            "rankings_longer_than_recall": int(np.count_nonzero(lengths > of_recall)),
             "shares": asked.count("share"),
         }
     if asked and groups.n_groups and interactions.is_judged:
         longest = int(lengths[0].max())
-        are_equal = all((of_score == longest).all() for of_score in lengths)
+        are_equal = bool((lengths == longest).all())
         numbers["users_of_one_row"] = groups.n_groups * (are_equal and longest == 1)
         is_cut = longest <= deepest
         if are_equal and (is_cut or (OF_R.intersection(asked) and _have_own_items(interactions))):

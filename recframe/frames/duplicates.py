@@ -92,20 +92,25 @@ def repeated_error(
     if made is not None:
         remedy, answers = f"{made[0]}. Otherwise {_lower(OF_MODELS)}", made[1]
     elif telling is None and unread:
-        # The values of the column are not known here, so no answer may name one of them.
-        label, is_item = unread[0], find_role(unread[0]) == "item"
-        users = [label, *columns.users] if columns.users else label
-        named = "the column" if len(unread) == 1 else "one of the columns"
-        of_item = f"item={quote(label)} if that is ranked"
-        apart = of_item if is_item else f"user={quote(users)}, to {APART}"
-        remedy = (
-            f"If {named} {shown(unread)} tells them apart, pass it, for example {apart}. "
-            f"Otherwise {_lower(REMEDY)}"
-        )
-        answers = {"duplicates": "max"} if is_item and len(unread) == 1 else {}
+        remedy, answers = _advise_unread(unread, columns)
     else:
         remedy, answers = say_remedy(telling, columns, partial(_count_distinct, frame, rows))
     return RepeatedPairError(f"{found}. {remedy}", found, user_id, item, answers)
+
+
+def _advise_unread(unread: list[Hashable], columns: Columns) -> tuple[str, dict[str, Any]]:
+    """Return a remedy and options for repeated rows that columns not read here may tell apart."""
+    # The values of the column are not known here, so no answer may name one of them.
+    label, is_item = unread[0], find_role(unread[0]) == "item"
+    users = [label, *columns.users] if columns.users else label
+    named = "the column" if len(unread) == 1 else "one of the columns"
+    of_item = f"item={quote(label)} if that is ranked"
+    apart = of_item if is_item else f"user={quote(users)}, to {APART}"
+    remedy = (
+        f"If {named} {shown(unread)} tells them apart, pass it, for example {apart}. "
+        f"Otherwise {_lower(REMEDY)}"
+    )
+    return remedy, {"duplicates": "max"} if is_item and len(unread) == 1 else {}
 
 
 def find_repeated(frame: pd.DataFrame, columns: Columns, rows: Array, user: Array) -> Any:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recframe.errors import DAMAGE, Choice, RecframeError, count_of, quote
-from recframe.frames.names import find_role, is_infer, is_same, plain_name, shown
+from recframe.frames.names import find_role, is_infer, is_same, plain_name, remove_labels, shown
 from recframe.frames.words import ends_in, has_word, less_is_better, may_be_score
 from recframe.kernel.grouping import number_members
 from recframe.kernel.threads import Array
@@ -26,6 +26,7 @@ ORDER = "score"  # the column of the score that the order of a list gives
 BRACKETED = re.compile(r"\s*\[.*\]\s*", re.DOTALL)  # a list as JSON and Python write it
 ID = re.compile(r"[\w-]*\d[\w-]*")  # Words of a text have no digits.
 NUMBER = re.compile(r"-?\d+,\d+|-?\d{1,3}(,\d{3})+")  # with a decimal comma, or of thousands
+NO_IDS = (pa.struct([]).id, pa.null().id)  # metadata next to ids, as those of vector stores
 NO_COMMA = re.compile(r"""(["'])\s+\1""")  # NumPy writes ['a' 'b'], which Python reads as ['ab']
 
 
@@ -123,6 +124,14 @@ def padding_error(item: Hashable) -> RecframeError:
     return RecframeError(f"{quote(item)}: lists must not be padded, but hold -1. Leave it out.")
 
 
+def check_no_dict(label: Hashable, cell: Any, others: Sequence[Hashable]) -> None:
+    """Raise if a cell of truth is a dict of grades by item; `others` are the columns of no list."""
+    if isinstance(cell, Mapping):
+        user = next((quote(one) for one in others if find_role(one) == "user"), "user")
+        grades = f"recframe.truth_from(dict(zip(truth[{user}], truth[{quote(label)}])))"
+        raise RecframeError(f"{quote(label)} holds dicts of grades: pass {grades}")
+
+
 def is_list_type(kind: pa.DataType) -> bool:
     """Return whether a type is one of Arrow's lists."""
     are_lists = pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list
@@ -140,24 +149,21 @@ def choose_lists(types: Mapping[Any, pa.DataType], companion: str = "") -> list[
     if companion == "truth" and all(has_word(label, "negative") for label in types):
         raise open_lists_error(list(types), list(types), companion)
     ids = [label for label in types if plain_name(label) in ("id", "ids")]
-    if ids:  # Lists of structs or nulls next to them hold metadata, as those of vector stores.
-        others = (pa.types.is_struct, pa.types.is_null)
-        types = {
-            label: kind
-            for label, kind in types.items()
-            if label in ids or not any(is_kind(kind) for is_kind in others)
-        }
+    if ids:
+        types = {one: types[one] for one in types if one in ids or types[one].id not in NO_IDS}
     structs = [label for label, kind in types.items() if pa.types.is_struct(kind)]
-    if len(types) == 1 or (len(structs) == 1 and not companion):
-        return structs or list(types)
+    if len(types) == 1:
+        return list(types)
+    if len(structs) == 1 and not companion:
+        return structs
     ids = find_id_lists(types, is_ranked=not companion)
     floats = [label for label, kind in types.items() if pa.types.is_floating(kind)]
-    scores = [label for label in types if _is_score(label) and label not in ids] or floats
+    others = remove_labels(types, ids)
+    scores = list(filter(_is_score, others)) or floats
     if len(ids) != 1 or len(scores) > 1:
         raise open_lists_error(list(types), ids or list(types), companion)
-    relevant = [label for label in types if find_role(label) == "relevant"]
-    are_flags = [one for one in relevant if pa.types.is_primitive(types[one])]
-    return [*ids, *scores, *(one for one in are_flags if one not in ids)]
+    relevant = [label for label in others if find_role(label) == "relevant"]
+    return [*ids, *scores, *(one for one in relevant if pa.types.is_primitive(types[one]))]
 
 
 def find_id_lists(types: Mapping[Any, pa.DataType], *, is_ranked: bool = True) -> list[Any]:

@@ -16,6 +16,7 @@ from recframe.frames.list_columns import (
     N_CELLS_SEEN,
     NUMBER,
     ListRows,
+    check_no_dict,
     choose_lists,
     find_fields,
     find_id_lists,
@@ -307,17 +308,14 @@ def make_companion_rows(
     label = item if is_named else choose_lists(types, name)[0]
     if name == "truth":
         flat = [one for one in flat if not _is_answers(frame, one, options)]
-        if isinstance(next(iter(get_column(frame, label)), None), Mapping):
-            user = next((quote(one) for one in flat if find_role(one) == "user"), "user")
-            grades = f"recframe.truth_from(dict(zip(truth[{user}], truth[{quote(label)}])))"
-            raise RecframeError(f"{quote(label)} holds dicts of grades: pass {grades}")
+        check_no_dict(label, next(iter(get_column(frame, label)), None), flat)
     labels = [label, *_list_relevance(name, frame, types, label, is_named=is_named)]
     rows, fields = read_list_rows(frame, labels, pd.RangeIndex(len(frame)), sep)
     kinds = {one: kind_of(column) for one, column in fields.items()}
     items, _, _ = find_fields(kinds, labels, item if item in fields else INFER)
     if is_named and item not in fields and len(items) == 1:  # Its members are structs.
-        fields = {item if one == items[0] else one: fields[one] for one in fields}
-        items = [item]
+        renamed, items = {items[0]: item}, [item]
+        fields = {renamed.get(one, one): fields[one] for one in fields}
     _check_padding(fields, items)
     made = pd.DataFrame({**carry(frame, flat, rows, list(fields)), **fields}, copy=False)
     made.attrs = dict(frame.attrs)

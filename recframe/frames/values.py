@@ -148,8 +148,8 @@ def read_scores(
         are_equal = all((some == values[0]).all() for some in parts)
         are_classes = not are_equal and groups.n_rows > 2 * groups.n_groups
         are_classes &= all(((some == 0) | (some == 1)).all() for some in parts)
-        numbers = {"tied": int(are_equal), "classes": int(are_classes)}
-        note(**{f"{name}:{as_text(score.name)}": n for name, n in numbers.items()})
+        label = as_text(score.name)
+        note(**{f"tied:{label}": int(are_equal), f"classes:{label}": int(are_classes)})
     if options.min_score is not None:
         recommended = at_least(values, options.min_score)
         is_ranked = recommended if is_ranked is None else is_ranked & recommended
