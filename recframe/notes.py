@@ -97,7 +97,11 @@ def list_notes(facts: Facts, options: Any = None) -> list[Note]:
         if noted.isdisjoint([first, *others]):
             continue
         if isinstance(sentence, str):
-            pairs = facts.find(f"{first}:")
+            # A block may contradict a fact of the others.
+            found = facts.find(f"{first}:")
+            pairs = [one for one in found if not facts[f"not_{first}:{one[0]}"]]
+            if found and not pairs:
+                continue
             labels, counts = [label for label, _ in pairs], [f"{n:,} by {one}" for one, n in pairs]
             numbers = [facts[name] for name in (first, *others)]
             words = {"counts": join(counts), "users": count_of(facts["users"], "user")}

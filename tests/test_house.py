@@ -112,10 +112,10 @@ ONE = ROWS.drop(columns="b_score")
 TRUTH = ROWS.loc[ROWS["relevant"], ["user", "item"]]
 # The files and functions of the package that a call goes through.
 ROADS = {
-    "recall": (lambda path: ONE.rec.recall(k=4), 28, 142),
-    "ndcg": (lambda path: ONE.rec.mean("ndcg@4"), 29, 161),
-    "compare": (lambda path: ROWS.rec.compare("recall@4"), 33, 179),
-    "truth": (lambda path: ONE.drop(columns="relevant").rec(truth=TRUTH).recall(k=4), 36, 198),
+    "recall": (lambda path: ONE.rec.recall(k=4), 28, 143),
+    "ndcg": (lambda path: ONE.rec.mean("ndcg@4"), 29, 162),
+    "compare": (lambda path: ROWS.rec.compare("recall@4"), 33, 180),
+    "truth": (lambda path: ONE.drop(columns="relevant").rec(truth=TRUTH).recall(k=4), 36, 199),
     "a file": (lambda path: main(["evaluate", path, "-m", "recall@4", "-q"]), 52, 315),
 }
 

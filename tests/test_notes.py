@@ -548,8 +548,10 @@ def test_scores_that_are_no_ranks(case):
     assert [] == NO_RANKS[case]().mean("precision@1").notes
 
 
-RISING = ranks(score=np.tile([0.1, 0.25, 0.25, 0.7], 30))
+RISING = ranks(score=np.tile([0.1, 0.25, 0.25, 0.7], 30), item=range(120))
 NOT_RISING = {
+    "items decide": lambda: ranks(score=np.tile([0.1, 0.25, 0.25, 0.7], 30)).rec,
+    "times": lambda: RISING.assign(score=1.7e9 + RISING.index).rec,
     "a direction": lambda: RISING.rec(ascending=False),
     "shuffled": lambda: RISING.sample(frac=1, random_state=1).rec,
     "one user's scores fall": lambda: ranks(score=[0.1, 0.2, 0.3, 0.7] * 29 + [3, 2, 1, 0]).rec,
@@ -616,3 +618,16 @@ def test_users_told_apart_by_case():
     said = warnings_of(lambda: frame.rec(truth=truth, population="both").mean("recall@1"))
 
     assert not [one for one in said if "would match the frame" in one]
+
+
+def test_scores_that_are_classes_in_some_blocks(tmp_path):
+    """Scores of 0 and 1, or equal ones, in some blocks of files alone are not noted."""
+    rng = np.random.default_rng(5)
+    rows = pd.DataFrame({"user": np.repeat(range(2000), 10), "score": rng.random(20_000)})
+    rows["relevant"] = rng.integers(0, 2, 20_000)
+    path = tmp_path / "rows.parquet"
+    for first in (rng.integers(0, 2, 10_000), 1.0):
+        rows.loc[: 10_000 - 1, "score"] = first
+        rows.to_parquet(path, row_group_size=2000)
+        for memory in ("1GiB", 1 << 18):
+            assert [] == recframe.scan(path, memory=memory).mean("precision@5").notes

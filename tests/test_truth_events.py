@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import recframe
 from entry_points import ENTRY_POINTS
 from recframe import RecframeError
 
@@ -146,3 +147,25 @@ def test_one_pair_of_each_user(values):
     for name, judged in (("stars", values), ("event", values), (RANDOM, ["view", "click"])):
         with pytest.raises(RecframeError, match=f"'{name}' holds few distinct"):
             ROWS.rec(truth=ONE_EACH.assign(**{name: np.resize(judged, 20)})).mean(METRIC)
+
+
+def test_chunks_of_documents(tmp_path):
+    """Chunks that rows and truth number are asked about, and the line shown makes one id."""
+    rows = pd.DataFrame({"query": [1, 1, 2, 2], "doc_id": [*"abab"], "chunk_index": [0, 3, 1, 2]})
+    rows["score"] = [2.0, 1, 2, 1]
+    truth = pd.DataFrame({"query": [1, 2], "doc_id": [*"ab"], "chunk_index": [9, 2]})
+    paths = tmp_path / "rows.parquet", tmp_path / "truth.parquet"
+    for frame, path in zip((rows, truth), paths, strict=True):
+        frame.to_parquet(path)
+    for rec in (rows.rec(truth=truth), recframe.scan(paths[0], truth=paths[1])):
+        with pytest.raises(RecframeError, match=r"'chunk_index' too, so that an item") as refused:
+            rec.mean("mrr")
+        assert 0.75 == rec(**vars(rec._options) | {"item": "doc_id"}).mean("mrr").iloc[0, 0]
+    line = str(refused.value).split(", as ")[1].removesuffix(".")
+    for frame in (rows, truth):
+        exec(line, {"df": frame})
+
+    assert [0.0, 0.5] == rows.rec(truth=truth).reciprocal_rank()["score"].tolist()
+    twice = rows.assign(doc_id="a", chunk_index=[0, 3, 1, 2])
+    with pytest.raises(RecframeError, match=r"where an item is the pair, make one id in df, and"):
+        twice.rec(truth=truth, user="query").mean("mrr")

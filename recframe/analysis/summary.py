@@ -17,6 +17,7 @@ from recframe.errors import RecframeError, as_text, quote
 from recframe.frames.duplicates import find_repeated
 from recframe.frames.interactions import Interactions
 from recframe.frames.tables import check_lengths, measure_table
+from recframe.kernel.grouping import combine
 from recframe.kernel.threads import Array
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import (
@@ -30,7 +31,7 @@ from recframe.metrics.names import (
 )
 from recframe.metrics.other_names import describe_map, read_synonym
 from recframe.metrics.recipes import find_recipe
-from recframe.notes import is_noting, note
+from recframe.notes import facts_noted, is_noting, note
 from recframe.options import Options
 
 LAST_K = 50  # the last cut-off of a curve by default
@@ -102,8 +103,10 @@ def note_relevance(interactions: Interactions) -> None:
     if not any(mask is None for mask in masks):
         is_ranked = np.logical_or.reduce(masks)
         relevant, n_rows = relevant & is_ranked, int(np.count_nonzero(is_ranked))
-    if interactions.is_judged:
-        n_relevant = int(np.count_nonzero(relevant))
+    n_relevant = int(np.count_nonzero(relevant))
+    # Without a threshold, all rows may have a grade above 0.
+    are_grades = interactions.columns.of_grades and interactions.grades is not None
+    if interactions.is_judged and not (are_grades and n_relevant):
         note(ranked_rows_relevant=n_relevant, ranked_rows_not_relevant=n_rows - n_relevant)
 
 
@@ -117,6 +120,7 @@ def note_rankings(interactions: Interactions, metrics: list[Metric]) -> None:
         return
     note_relevance(interactions)
     note_filled(interactions)
+    note_item_scores(interactions)
     groups, scores = interactions.users.groups, interactions.scores
     of_scores = [
         np.diff(groups.offsets) if is_ranked is None else groups.count(is_ranked)
@@ -160,6 +164,16 @@ def _have_own_items(interactions: Interactions) -> bool:
         return False
     first = groups.rows(slice(0, groups.offsets[2]))
     return len(np.unique(items.codes[first])) > int(groups.offsets[1])
+
+
+def note_item_scores(interactions: Interactions) -> None:
+    """Note that scores fall if items decide them: they rise down rows in the order of items."""
+    items, rising = interactions.items, facts_noted().find("rising:")
+    if not rising or items is None:
+        return
+    _, values = np.unique(next(iter(interactions.scores.values()))[0], return_inverse=True)
+    n_items, n_pairs = (len(np.unique(one)) for one in (items.codes, combine(items.codes, values)))
+    note(scores_that_fall=int(n_items == n_pairs < len(values)))
 
 
 def note_filled(interactions: Interactions) -> None:

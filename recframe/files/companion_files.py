@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 import pyarrow as pa
 
-from recframe.errors import DAMAGE, quote
+from recframe.errors import DAMAGE, RecframeError, quote, shorten, unreadable
 from recframe.files.batches import check_folder_value
 from recframe.files.discovery import find_files
 from recframe.files.footers import find_common_type, read_schema
@@ -20,8 +20,6 @@ from recframe.other_tables import is_path, read_frame
 from recframe.stores import ENVIRONMENT, Access
 from recframe.stores.store import unchanged
 from recframe.text_types import TextTypes
-
-INDEX = "__index_level_"  # Pandas writes an index without a name under such names.
 
 
 class CompanionFiles(NamedTuple):
@@ -48,20 +46,17 @@ class CompanionFiles(NamedTuple):
     def read_frame(self) -> pd.DataFrame:
         """Return the rows of all files; a column that a file lacks is null in its rows."""
         sources = self.find()
+        are_texts = sources[0].rows is not None
         with unchanged(sources):
-            tables = _read_texts(sources) if sources[0].rows else list(map(_read_parquet, sources))
-        tables = [_add_partitions(*one) for one in zip(tables, sources, strict=True)]
-        types: dict[str, dict[str, pa.DataType]] = {}
-        for table, source in zip(tables, sources, strict=True):
-            for field in table.schema:
-                types.setdefault(field.name, {})[source.path] = field.type
-        common = {name: find_common_type(name, of_files) for name, of_files in types.items()}
-        alike = [
-            table.cast(pa.schema([(name, common[name]) for name in table.column_names]))
-            for table in tables
-        ]
-        frame = read_frame(pa.concat_tables(alike, promote_options="default"))
-        return frame.drop(columns=[name for name in frame if str(name).startswith(INDEX)])
+            tables = _read_texts(sources) if are_texts else list(map(_read_parquet, sources))
+        with naming_file(self.path):
+            tables = [_add_partitions(*one) for one in zip(tables, sources, strict=True)]
+            paths = [source.path for source in sources]
+            table = tables[0] if len(tables) == 1 else _concat_tables(tables, paths)
+        try:
+            return read_frame(table) if are_texts else pd.DataFrame(table.to_pandas())
+        except DAMAGE as error:  # Its metadata may be damaged, or times beyond those of pandas.
+            raise unreadable(self.path, f"{type(error).__name__}: {shorten(str(error))}") from error
 
 
 def as_companion_files(given: Any, access: Access = ENVIRONMENT) -> Any:
@@ -72,12 +67,60 @@ def as_companion_files(given: Any, access: Access = ENVIRONMENT) -> Any:
 
 def _read_parquet(source: SourceFile) -> pa.Table:
     """Return the rows of a parquet file."""
-    with naming_file(source.path), open_file(source, pre_buffer=True) as file:
-        table: pa.Table = file.read()
-        for column in table.columns:
-            if plain_type(column.type) == pa.string():
-                column.validate(full=True)  # Arrow reads text without a check that it is UTF-8.
+    with naming_file(source.path):
+        file = open_file(source, pre_buffer=True)
+        try:
+            table: pa.Table = file.read()
+            for column in table.columns:
+                if plain_type(column.type) == pa.string():
+                    column.validate(full=True)  # Arrow reads text without a check that it is UTF-8.
+            return table
+        finally:
+            file.close(force=True)
+
+
+def _concat_tables(tables: list[pa.Table], paths: list[str]) -> pa.Table:
+    """Return the rows of tables with several types in one type for each column.
+
+    A column that no type holds is refused if its name means a role, else its values become text.
+    """
+    types: dict[str, dict[str, pa.DataType]] = {}
+    for table, path in zip(tables, paths, strict=True):
+        for field in table.schema:
+            types.setdefault(field.name, {})[path] = field.type
+    for name, of_files in types.items():
+        if len({*of_files.values()}) > 1:
+            tables = _make_alike(tables, name, of_files)
+    return pa.concat_tables(tables, promote_options="default")
+
+
+def _make_alike(
+    tables: list[pa.Table], name: str, of_files: dict[str, pa.DataType]
+) -> list[pa.Table]:
+    """Return tables with one type of a column; `of_files` are its types by path."""
+    # Other files have numbers in place of flags.
+    numbers = {path: pa.int8() if kind == pa.bool_() else kind for path, kind in of_files.items()}
+    try:
+        return [_cast_column(table, name, find_common_type(name, numbers)) for table in tables]
+    except (RecframeError, pa.ArrowException):
+        if means_role(name):
+            raise
+    return [_cast_column(table, name, pa.string()) for table in tables]
+
+
+def _cast_column(table: pa.Table, name: str, kind: pa.DataType) -> pa.Table:
+    """Return a table with a column cast to a type; values without text become their repr."""
+    at = table.schema.get_field_index(name)
+    if at < 0:
         return table
+    column = table.column(at)
+    try:
+        cast = column.cast(kind)
+    except pa.ArrowNotImplementedError:
+        if kind != pa.string():
+            raise
+        cast = pa.array(list(map(repr, column.to_pylist())))
+    return table.set_column(at, pa.field(name, kind), cast)
 
 
 def _read_texts(sources: list[SourceFile]) -> list[pa.Table]:
@@ -94,7 +137,6 @@ def _read_texts(sources: list[SourceFile]) -> list[pa.Table]:
                     )
     names = {name for schema in schemas for name in schema.names}
     types = TextTypes(ids=[name for name in names if find_role(name) in ("user", "item")])
-    types.has_role = means_role
     batches = list[list[pa.RecordBatch]]()
     for source, schema in zip(sources, schemas, strict=True):
         with naming_file(source.path):
@@ -110,9 +152,10 @@ def _add_partitions(table: pa.Table, source: SourceFile) -> pa.Table:
     for name, value in source.partitions.items():
         if name not in table.column_names:
             table = table.append_column(name, pa.repeat(value, len(table)))
-        elif source.table_schema is None:
+        elif source.table_schema is None and means_role(name):
             repeated = source._replace(repeated=source.partitions)
-            check_folder_value(name, table[name].combine_chunks(), repeated)
+            column = table.column(table.column_names.index(name))
+            check_folder_value(name, column.combine_chunks(), repeated)
     for field in source.table_schema or ():
         if field.name not in table.column_names:  # The table got this column later.
             table = table.append_column(field, pa.nulls(len(table), field.type))

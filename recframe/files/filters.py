@@ -141,16 +141,11 @@ def _make_term(name: str, sign: str, value: Any, schema: pa.Schema) -> pc.Expres
     field = pc.field(name) if found.id not in VIEWS else pc.field(name).cast(kind)
     if sign in COMPARISONS:
         scalar = _scalar(name, value, kind, sign)
-        # Files may write a time in several ways, so that text of another form is no other time.
-        is_ordered = sign.strip("=!") or (sign == "!=" and DATE.fullmatch(str(value)))
-        if pa.types.is_string(kind) and scalar.is_valid and is_ordered:
+        if pa.types.is_string(kind) and scalar.is_valid and sign.strip("=!"):
             scalar = _find_place(name, value, sign)
             field = field.cast(scalar.type)
         return COMPARISONS[sign](field, scalar)
     values = [_scalar(name, one, kind, sign).as_py() for one in value]
-    if sign == "not in" and all(isinstance(one, str) and DATE.fullmatch(one) for one in value):
-        terms = [_make_term(name, "!=", one, schema) for one in value]
-        return reduce(operator.and_, terms, field.is_valid())
     is_in = field.isin(pa.array(values, kind))
     return is_in if sign == "in" else ~is_in & field.is_valid()
 

@@ -58,9 +58,14 @@ def check_confidence(
 ) -> None:
     """Raise if the score is the probability of the class in each row, as PyCaret returns it."""
     score, classes = columns.score_columns[0], get_column(rows, label)
-    values = get_column(rows, score)
-    are_classes_of_score = is_infer(options.score) and plain_name(score) == "predictionscore"
-    if are_classes_of_score and {*classes} == {0, 1} and values.between(0.5, 1).all():
+    is_named, is_of_class = (
+        is_infer(options.score) and plain_name(score) == "predictionscore",
+        False,
+    )
+    with suppress(*DAMAGE):  # Cells may be unhashable, or no numbers.
+        values = get_column(rows, score)
+        is_of_class = is_named and {*classes} == {0, 1} and bool(values.between(0.5, 1).all())
+    if is_of_class:
         one, other = f"df[{quote(score)}]", f"df[{quote(label)}]"
         raise RecframeError(
             f"score: {quote(score)} is at least 0.5 in each row, as the probability of the class "

@@ -156,6 +156,10 @@ def say_remedy(
         apart = f"pass user={quote(users)} to rank each by itself"
     elif find_role(label) == "item":  # for example a passage of a document
         apart, answers = f"pass item={quote(label)} if that is ranked", {"duplicates": "max"}
+    elif has_word(label, "part"):  # for example the number of a chunk in its document
+        own, part, answers = quote(item), quote(label), {"duplicates": "max"}
+        apart = f"where an item is the pair, make one id in df, and so in truth: df[{own}] = "
+        apart += f"df[{own}].astype(str) + '#' + df.pop({part}).astype(str)"
     elif (
         columns.users
         and not has_word(label, "time")

@@ -46,7 +46,7 @@ def check_no_grades(truth: pd.DataFrame, columns: Columns, of_rows: Columns) -> 
         with suppress(TypeError, NotImplementedError):  # Cells such as lists are unhashable.
             values, least = _find_grades(get_column(truth, label))
             are_verdicts = bool(values) and least == 0 and values[0][:1] in "\"'"
-            is_attribute = has_word(label, "attribute") or ends_in(label, "place")
+            is_attribute = has_word(label, "attribute", "part") or ends_in(label, "place")
             is_other = not values or (is_attribute and not are_verdicts)
             if is_other or find_parts(get_column(truth, label)):
                 continue  # `check_splits` has asked about parts.

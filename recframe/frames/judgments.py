@@ -32,6 +32,7 @@ from recframe.frames.ids import encode, find_users
 from recframe.frames.interactions import Interactions, complete_rows, read_interactions
 from recframe.frames.list_frames import make_companion_rows
 from recframe.frames.names import (
+    find_role,
     get_column,
     has_some,
     is_infer,
@@ -177,7 +178,10 @@ def find_partitioned_columns(
 def find_shared_labels(
     truth: pd.DataFrame, of_truth: Columns, columns: Columns, options: Options
 ) -> list[Hashable]:
-    """Return the labels that truth and the rows share: times, days by their values, and models."""
+    """Return the labels that truth and the rows share: times, days by their values, and models.
+
+    Parts of items, such as chunk_index, are among them unless the caller names the item.
+    """
     if not (of_truth.users and is_infer(options.truth_user)):
         return []
     model, of_rows = columns.model, {*columns.others}
@@ -185,6 +189,8 @@ def find_shared_labels(
     both = [one for one in list_labels(truth, of_truth.labels) if one in of_rows | of_model]
     times = {one for one in both if has_word(one, "time") and not is_of_row(one)}
     are_named = times | of_model
+    if is_infer(options.item) and not has_word(of_truth.item, "part"):
+        are_named |= {one for one in both if has_word(one, "part") and find_role(one) is None}
     return [label for label in both if label in are_named or _are_days(get_column(truth, label))]
 
 
@@ -202,7 +208,8 @@ def check_shared_label(
 ) -> None:
     """Raise if a user's pairs differ in a time or model that the rows have too.
 
-    A time that each item has by itself, such as a year of release, is accepted if items repeat.
+    A time that each item has by itself, such as a year of release, is accepted if items repeat. A
+    part, such as a chunk, is accepted then too.
     """
     users = [f"user {number}" for number in range(len(of_truth.users))]
     labels = zip(["shared", "item", *users], [label, of_truth.item, *of_truth.users], strict=True)
@@ -211,7 +218,10 @@ def check_shared_label(
         of_items = cells.groupby("item", observed=True)["shared"].agg(["size", "nunique"])
         n_of_user = cells.groupby(users, observed=True)["shared"].nunique()
         is_of_item = of_items["nunique"].max() < 2 <= of_items["size"].max()
-        if n_of_user.max() > 1 and not is_of_item:
+        if has_word(label, "part"):
+            if not is_of_item:
+                raise _parts_error(label, columns)
+        elif n_of_user.max() > 1 and not is_of_item:
             several = n_of_user.index[n_of_user > 1]
             is_renamed = of_truth.users != columns.users
             also = f", truth_user={quote([label, *of_truth.users])}" if is_renamed else ""
@@ -221,3 +231,13 @@ def check_shared_label(
                 f"Pass user={quote([label, *columns.users])}{also} if a pair belongs to the rows "
                 f"of one {label}, or truth_user={quote(of_truth.user)} if it belongs to all."
             )
+
+
+def _parts_error(label: Hashable, columns: Columns) -> RecframeError:
+    """Return the refusal of a column that may be of parts of items, as chunks of documents are."""
+    item, part = quote(columns.item), quote(label)
+    return RecframeError(
+        f"the rows have {part} too, so that an item may be the pair of {item} and {part}. Pass "
+        f"item={item} if items alone are relevant, or make one id in the rows and in truth, as "
+        f"df[{item}] = df[{item}].astype(str) + '#' + df.pop({part}).astype(str)."
+    )

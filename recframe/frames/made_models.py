@@ -35,7 +35,8 @@ def find_telling(
     for label in other_labels(frame, columns):
         column = get_column(frame, label, rows)
         is_label = find_role(label) == "relevant"
-        is_doubtful = is_of_row(label) or is_float_dtype(column.dtype)
+        is_row = is_of_row(label) and not has_word(label, "part")
+        is_doubtful = is_row or is_float_dtype(column.dtype)
         if is_label or (is_doubtful and LEAST_OF_EACH * column.nunique() > len(column)):
             continue
         with suppress(TypeError):  # Cells such as lists cannot be compared.

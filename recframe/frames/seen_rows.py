@@ -13,7 +13,7 @@ from pandas.api.types import is_numeric_dtype
 
 from recframe.errors import DAMAGE
 from recframe.frames.columns import Columns
-from recframe.frames.names import get_column, list_labels
+from recframe.frames.names import get_column
 from recframe.kernel.grouping import combine
 from recframe.kernel.threads import Array
 from recframe.options import Options
@@ -98,22 +98,6 @@ class SeenRows(NamedTuple):
         """Return whether the item, or the relevance, of a row decides its value in a column."""
         with suppress(*DAMAGE):  # Ids may be invalid.
             return label is not None and decides(factorize(self.frame, label)[0], codes)
-        return False
-
-    def has_pairs(self, truth: Any, label: Hashable, share: float) -> bool:
-        """Return whether truth has this share of each user's values, among users that it has."""
-        users = self.columns.users
-        labels = [*users, label]
-        if not isinstance(truth, pd.DataFrame) or not {*labels} <= {*list_labels(truth)}:
-            return False
-        with suppress(*DAMAGE):  # Ids may be of several kinds, or unhashable.
-            cells, known = (
-                pd.DataFrame({one: get_column(frame, one).array for one in labels})
-                for frame in (self.frame, truth)
-            )
-            cells, known = cells.drop_duplicates(), known.drop_duplicates()
-            n_cells = len(cells.merge(known[users].drop_duplicates()))
-            return len(cells.merge(known)) >= share * n_cells > 0
         return False
 
     def list_steps(self, label: Hashable, *, falls: bool = False) -> Array:

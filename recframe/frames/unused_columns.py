@@ -174,9 +174,9 @@ def _check_other(seen: SeenRows, column: SeenColumn) -> None:
 def _check_shared(seen: SeenRows, column: SeenColumn) -> None:
     """Raise if users seem to have a list for each value of a column that truth has too.
 
-    Each has as many rows as the user's others, or truth has pairs of nearly all, if not by item.
+    Each has as many rows as the user's others.
     """
-    label, codes, distinct, cells, counts, n_several = column
+    label, _, distinct, cells, counts, n_several = column
     is_usual = n_several > 1 and n_several >= SOME_USERS * seen.n_users
     is_of_page = less_is_better(label) or is_of_row(label)
     if is_of_page or not is_usual or np.mean(counts > 1) < NEARLY:
@@ -187,8 +187,7 @@ def _check_shared(seen: SeenRows, column: SeenColumn) -> None:
     user, truth = cells // len(distinct), seen.options.truth
     are_equal = bool((counts == counts[np.searchsorted(user, user)]).all())
     are_equal &= not isinstance(truth, pd.DataFrame) or has_some(truth, label, distinct)
-    is_of_item = seen.is_decided_by(seen.columns.item, codes)
-    if are_equal or (not is_of_item and seen.has_pairs(truth, label, NEARLY)):
+    if are_equal:
         reason = f"{n_several:,} of {seen.n_users:,} users that were looked at have several rows "
         reason += f"of each of several values of {quote(label)}, and truth has this column too"
         raise _lists_error(label, seen.columns, reason)

@@ -36,6 +36,7 @@ MOST_GRADE, N_GRADES_SHOWN = 10, 20  # the highest grade of common scales; grade
 # may be nearer.
 MIN_MASK, FAR, FAR_MARK, MIN_SPAN = 100, 1_000, 10, 0.5
 MARK = re.compile(r"9{3,}|10{3,}")
+LEAST_TIME = 1e8  # The times of rows, as seconds, rise in a log; distances are lower.
 LEAST_RANKS = 60  # In fewer rows, scores may be 3, 2 and 1, or all equal, by chance.
 # The kinds of objects, as `infer_dtype` names them, that are numbers.
 NUMBER_OBJECTS = ("integer", "floating", "mixed-integer-float", "decimal", "empty")
@@ -149,7 +150,8 @@ def read_scores(
         are_classes = not are_equal and groups.n_rows > 2 * groups.n_groups
         are_classes &= all(((some == 0) | (some == 1)).all() for some in parts)
         label = as_text(score.name)
-        note(**{f"tied:{label}": int(are_equal), f"classes:{label}": int(are_classes)})
+        found = {"tied": are_equal, "classes": are_classes}
+        note(**{f"{'' if is_so else 'not_'}{name}:{label}": 1 for name, is_so in found.items()})
     if options.min_score is not None:
         recommended = at_least(values, options.min_score)
         is_ranked = recommended if is_ranked is None else is_ranked & recommended
@@ -178,7 +180,7 @@ def _doubt_scores(
     if is_low_best and is_ranked is None:
         _check_marks_of_ranks(label, values, groups)
     elif is_ranked is None and options.ascending is None and len(values) >= LEAST_RANKS:
-        n_rising = groups.count_rising(values)
+        n_rising = groups.count_rising(values) if worst < LEAST_TIME else 0
         note(**{f"rising:{as_text(label)}": n_rising, "scores_that_fall": int(n_rising == 0)})
         if worst in (0, 1):
             _note_ranks(label, values, int(worst), groups)

@@ -33,6 +33,7 @@ MEANINGS_OF_WORDS = {
     # Words that say that a value may be the relevance of a pair.
     "grade": "grade grades star stars relevance relevant judgment verdict preference like label "
     "hit positive",
+    "part": "chunk passage paragraph sentence span",  # Documents have several of these.
     # These say that truth has a relevant item, or items that are not relevant.
     "gold": "gold pos positive positives expected correct",
     "negative": "neg negs negative negatives distractor distractors",

@@ -331,17 +331,6 @@ def test_dates_in_text_are_compared_as_times(tmp_path, ending, cells, value, n_u
     assert n_users == len(table)
 
 
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
-@pytest.mark.parametrize("value", ["2024-01-02", "2024-01-02T00:00:00"])
-def test_other_dates_in_text_are_other_times(tmp_path, ending, value):
-    """A date that text has in another form is no other date."""
-    rows = DATED.assign(at=np.repeat(["2024-01-02 00:00:00", "2024-01-03 08:00:00"], 2))
-    path = tmp_path / f"rows.{ending}"
-    {"csv": rows.to_csv, "parquet": rows.to_parquet}[ending](path, index=False)
-    for condition in (("at", "!=", value), ("at", "not in", [value, "2023-01-01"])):
-        assert ["b"] == recframe.scan(path, filters=[condition]).evaluate("mrr").index.tolist()
-
-
 @pytest.mark.parametrize(
     ("cells", "value", "match"),
     [

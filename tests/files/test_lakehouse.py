@@ -246,8 +246,8 @@ def test_truth_of_a_delta_table(tmp_path, rows):
     truth = delta.DeltaTable(tmp_path).to_pyarrow_table().to_pandas()
     frame = rows.drop(columns="relevant")
     pd.testing.assert_frame_equal(
-        recframe.evaluate(frame, ["recall@2"], truth=truth, short="pad", user="user"),
-        recframe.evaluate(frame, ["recall@2"], truth=tmp_path, short="pad", user="user"),
+        recframe.evaluate(frame, ["recall@2"], truth=truth, short="pad"),
+        recframe.evaluate(frame, ["recall@2"], truth=tmp_path, short="pad"),
     )
 
 

@@ -6,6 +6,8 @@ Tests of `truth_user` and `truth_item` belong here.
 import math
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -474,3 +476,59 @@ def test_ids_written_as_floats_are_noted():
         match=r"1 of the pairs .*, \.0 at the end or the Unicode form of ids",
     ):
         assert [0.5, 1.0] == rows.rec(truth=truth, short="pad").recall(k=2)["score"].tolist()
+
+
+UNUSED = {
+    "zones": (pd.Timestamp("2026-01-01", tz="UTC"), pd.Timestamp("2026-01-01", tz="Asia/Tokyo")),
+    "numbers and text": (1, "x"),
+    "large numbers": (2**60 + 1, 0.5),
+    "lists and numbers": ([1, 2], 3),
+}
+
+
+@pytest.mark.parametrize("case", UNUSED)
+def test_columns_of_truth_that_are_not_used(case, tmp_path):
+    """A column that is not read may have a different type in each file of truth."""
+    rows = pd.DataFrame({"user": [1, 1, 2, 2], "item": [1, 2, 1, 3], "score": [4.0, 3, 2, 1]})
+    for number, value in enumerate(UNUSED[case]):
+        part = pd.DataFrame({"user": [number + 1], "item": [number + 2], "x": [value]})
+        part.to_parquet(tmp_path / f"{number}.parquet")
+
+    assert [0.5, 0.5] == rows.rec(truth=tmp_path, relevant=None).reciprocal_rank()["score"].tolist()
+
+
+def test_flags_and_numbers_of_truth(tmp_path):
+    """Relevance may be flags in one file of truth and 0 or 1 in another, as in files of rows."""
+    rows = pd.DataFrame({"user": [1, 1, 2, 2], "item": [1, 2, 1, 3], "score": [4.0, 3, 2, 1]})
+    for number, label in enumerate([True, 1]):
+        part = pd.DataFrame({"user": [number + 1], "item": [number + 2], "label": [label]})
+        part.to_parquet(tmp_path / f"{number}.parquet")
+
+    assert [0.5, 0.5] == rows.rec(truth=tmp_path).reciprocal_rank()["score"].tolist()
+
+
+def test_labels_that_only_the_metadata_of_a_file_has(tmp_path):
+    """Labels that are numbers, and an index of positions with a name, are read as pandas does."""
+    rows = pd.DataFrame({0: [1, 1, 2, 2], 1: [1, 2, 1, 3], 2: [4.0, 3, 2, 1]})
+    pd.DataFrame({0: [1, 2], 1: [2, 3]}).to_parquet(tmp_path / "numbers.parquet")
+    of_user = pd.DataFrame({"item": [2, 3]}, index=pd.RangeIndex(1, 3, name="user"))
+    of_user.to_parquet(tmp_path / "index.parquet")
+    named = rows.set_axis(["user", "item", "score"], axis=1)
+    found = [
+        rows.rec(user=0, item=1, score=2, truth=tmp_path / "numbers.parquet").reciprocal_rank(),
+        named.rec(truth=tmp_path / "index.parquet").reciprocal_rank(),
+    ]
+
+    assert [[0.5, 0.5]] * 2 == [table.iloc[:, 0].tolist() for table in found]
+
+
+def test_two_columns_of_one_name_in_truth(tmp_path):
+    """Two columns of one name are refused only if they are used."""
+    rows = pd.DataFrame({"user": [1, 1], "item": [1, 2], "score": [4.0, 3]})
+    table = pa.table([[1], [2], [0], [1]], ["user", "item", "x", "x"])
+    pq.write_table(table, tmp_path / "truth.parquet")
+    assert [0.5] == rows.rec(truth=tmp_path / "truth.parquet").reciprocal_rank()["score"].tolist()
+
+    pq.write_table(table.rename_columns([*"abcc"]), tmp_path / "truth.parquet")
+    with pytest.raises(RecframeError, match=r"2 columns \(or index levels\) have that name"):
+        rows.rec(truth=tmp_path / "truth.parquet", truth_user="a", truth_item="c").mean("mrr")
