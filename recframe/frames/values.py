@@ -150,8 +150,8 @@ def read_scores(
         are_classes = not are_equal and groups.n_rows > 2 * groups.n_groups
         are_classes &= all(((some == 0) | (some == 1)).all() for some in parts)
         label = as_text(score.name)
-        found = {"tied": are_equal, "classes": are_classes}
-        note(**{f"{'' if is_so else 'not_'}{name}:{label}": 1 for name, is_so in found.items()})
+        tied, classes = "not_" * (not are_equal) + "tied", "not_" * (not are_classes) + "classes"
+        note(**{f"{tied}:{label}": 1, f"{classes}:{label}": 1})
     if options.min_score is not None:
         recommended = at_least(values, options.min_score)
         is_ranked = recommended if is_ranked is None else is_ranked & recommended
