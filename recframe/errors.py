@@ -203,7 +203,8 @@ class RecframeWarning(UserWarning):
 
     * Lists are cut at k without truth.
     * Every ranked row is relevant.
-    * Ids of truth match except for case, spaces, zeros or .0.
+    * Ids of truth or exclude match except for case, spaces, zeros, .0 or their Unicode form.
+    * Models rank different users, as in an A/B test.
     * Scores are 1 to n for each user, as ranks are, in 60 rows or more without `ascending`.
     * Scores rise down the rows of every user without `ascending`, as distances do.
     * Scores are 0 or 1, as classes are.

@@ -47,7 +47,8 @@ class TextTypes:
     flags: Container[str] = ()  # columns whose type may differ from file to file
     texts: Container[str] = ()  # columns whose cells stay text
     numbers: Container[str] = ()  # columns that must not hold text, so that no text is kept
-    has_role: Callable[[str], bool] = staticmethod(bool)  # whether a column must not come late
+    # A member of JSON lines that first appears late is skipped if this is False for its name.
+    has_role: Callable[[str], bool] = staticmethod(bool)
 
     def __init__(
         self, n_bytes: int = 0, memory: int | None = None, ids: Container[str] = ()

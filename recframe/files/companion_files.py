@@ -125,10 +125,11 @@ def _cast_column(table: pa.Table, name: str, kind: pa.DataType) -> pa.Table:
 
 def _read_texts(sources: list[SourceFile]) -> list[pa.Table]:
     """Return the rows of each file without a footer, in types that fit the rows of all."""
+    files: list[tuple[str, Any]] = [(source.path, source.rows) for source in sources]
     schemas = list[pa.Schema]()
-    for source in sources:
-        with naming_file(source.path):
-            schemas.append(source.rows.read_schema())  # type: ignore[union-attr]  # all have rows
+    for path, rows in files:
+        with naming_file(path):
+            schemas.append(rows.read_schema())
             for name, n_columns in Counter(schemas[-1].names).items():
                 if n_columns > 1:
                     raise pa.ArrowInvalid(
@@ -138,9 +139,9 @@ def _read_texts(sources: list[SourceFile]) -> list[pa.Table]:
     names = {name for schema in schemas for name in schema.names}
     types = TextTypes(ids=[name for name in names if find_role(name) in ("user", "item")])
     batches = list[list[pa.RecordBatch]]()
-    for source, schema in zip(sources, schemas, strict=True):
-        with naming_file(source.path):
-            batches.append(list(source.rows.iter_batches(schema.names, types)))  # type: ignore[union-attr]
+    for (path, rows), schema in zip(files, schemas, strict=True):
+        with naming_file(path):
+            batches.append(list(rows.iter_batches(schema.names, types)))
     return [
         pa.Table.from_batches([convert_all(one, schema) for one in some], schema)
         for some, schema in zip(batches, map(types.complete, schemas), strict=True)

@@ -28,7 +28,7 @@ TEXT_DTYPE = pd.StringDtype("pyarrow", na_value=np.nan)  # older pandas takes no
 GZIP = b"\x1f\x8b"
 DECOMPRESSORS = {GZIP: gzip, b"BZh": bz2, b"\xfd7zXZ": lzma}  # by the first bytes of files
 BOM = b"\xef\xbb\xbf"
-PARSED_BYTES = 1 << 22
+PARSED_BYTES = 1 << 22  # bytes that are parsed at a time, or looked at to recognise a file
 
 
 class LineLayout(NamedTuple):

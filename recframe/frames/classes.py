@@ -58,14 +58,13 @@ def check_confidence(
 ) -> None:
     """Raise if the score is the probability of the class in each row, as PyCaret returns it."""
     score, classes = columns.score_columns[0], get_column(rows, label)
-    is_named, is_of_class = (
-        is_infer(options.score) and plain_name(score) == "predictionscore",
-        False,
-    )
+    if not is_infer(options.score) or plain_name(score) != "predictionscore":
+        return
+    are_confident = False
     with suppress(*DAMAGE):  # Cells may be unhashable, or no numbers.
         values = get_column(rows, score)
-        is_of_class = is_named and {*classes} == {0, 1} and bool(values.between(0.5, 1).all())
-    if is_of_class:
+        are_confident = {*classes} == {0, 1} and bool(values.between(0.5, 1).all())
+    if are_confident:
         one, other = f"df[{quote(score)}]", f"df[{quote(label)}]"
         raise RecframeError(
             f"score: {quote(score)} is at least 0.5 in each row, as the probability of the class "
