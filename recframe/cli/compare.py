@@ -38,7 +38,7 @@ from recframe.console import DONE, FAILED, USAGE, shows_bar, tell
 from recframe.errors import RecframeError, count_of, quote, show_path
 from recframe.files.per_user_tables import join_weights, read_joined, read_saved
 from recframe.frames.names import shown
-from recframe.stores import check_named, identify, is_uri, show_uri, without_file
+from recframe.stores import check_named, expand_path, identify, is_uri, show_uri
 
 RULES = {
     "max_drop": "fail where a mean fell by more than D and its interval excludes 0; repeat it for "
@@ -161,7 +161,7 @@ def _read_limit(rule: str, text: str) -> tuple[str, float]:
 
 def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
     """Print the differences and write them if asked; return the exit status and a summary."""
-    names = [without_file(arguments.old), without_file(arguments.new)]
+    names = [expand_path(arguments.old), expand_path(arguments.new)]
     for role, name in zip(("OLD", "NEW"), names, strict=True):
         check_named(role, name)
     if len({show_uri(name) if is_uri(name) else identify(name) for name in names}) == 1:

@@ -17,7 +17,7 @@ from recframe.errors import TEXT_ANSWERS, Choice, RecframeError, as_text, find_n
 from recframe.files.filters import Quoted, Written
 from recframe.metrics.names import QUOTED, describe_metrics, find_map_at, parse_metric, settle_map
 from recframe.other_tables import Term
-from recframe.stores import find_ending, is_uri, without_file
+from recframe.stores import expand_path, find_ending, is_uri
 
 METRICS_HERE = "{metrics}"  # The definitions of metrics stand for it in a help.
 METRIC_FLAGS = ("-m", "--metric", "--metrics")
@@ -253,7 +253,7 @@ def refuse_k(text: str) -> NoReturn:
 
 def read_target(endings: Sequence[str], text: str) -> str:
     """Return the path of a file to write, or raise if its ending names no format."""
-    local = without_file(text)
+    local = expand_path(text)
     path = local if is_uri(local) else os.fspath(Path(local))
     if find_ending(path) not in endings:
         raise RecframeError(f"must end in {' or '.join(endings)}, but is {quote(text)}")

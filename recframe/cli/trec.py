@@ -36,7 +36,8 @@ from recframe.frames.id_kinds import find_difference
 from recframe.frames.tables import mean_table, tidy_table
 from recframe.metrics.names import parse_metrics
 from recframe.options import DEFAULTS, Options
-from recframe.stores import find_ending, identify
+from recframe.stores import ENVIRONMENT, find_ending, show_uri
+from recframe.stores.store import Store, locate
 
 METRICS = ("average_precision", "reciprocal_rank", "precision@10", "recall@100", "ndcg@10")
 CONVENTIONS: dict[str, Any] = {
@@ -143,8 +144,8 @@ def run_trec(arguments: argparse.Namespace) -> tuple[int, str]:
         about = {
             "recframe": __version__,
             "command": "trec",
-            "qrels": arguments.qrels,
-            "paths": arguments.paths,
+            "qrels": show_uri(arguments.qrels),
+            "paths": list(map(show_uri, arguments.paths)),
             "rows": sum(run.n_rows for run in runs),
             "options": values | {"complete": arguments.complete},
             "only": {run.name: run.only for run in runs},
@@ -172,15 +173,16 @@ def table_queries(per_query: pd.DataFrame, arguments: argparse.Namespace) -> pd.
 
 def name_runs(paths: list[str]) -> list[str]:
     """Return the names of the runs' files, or their paths if two names are the same."""
-    by_file: dict[object, str] = {}
+    by_file, stores = dict[object, str](), dict[str, Store]()
     for path in paths:
-        file = identify(path)
+        file = locate(path, ENVIRONMENT, stores).identify()
         if file in by_file:
             also = "" if by_file[file] == path else f", also as {show_path(by_file[file])}"
             raise RecframeError(f"{show_path(path)} is named twice{also}. Name each run once.")
         by_file[file] = path
-    names = [Path(path).name for path in paths]
-    return names if len(set(names)) == len(names) else paths
+    shown = list(map(show_uri, paths))
+    names = [Path(path).name for path in shown]
+    return names if len(set(names)) == len(names) else shown
 
 
 def measure_run_file(path: str, name: str, metrics: list[str], options: Mapping[str, Any]) -> Run:

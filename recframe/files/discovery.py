@@ -21,7 +21,7 @@ from recframe.files.source_files import SourceFile, make_plain
 from recframe.formats import PARQUET, Delimited, GivenRows, find_format, open_rows
 from recframe.frames.splits import OF_FILES, split_files
 from recframe.other_tables import RELATION, is_instance
-from recframe.stores import ENVIRONMENT, Access, check_named, is_uri, without_file
+from recframe.stores import ENVIRONMENT, Access, check_named, expand_path, is_uri
 from recframe.stores.listings import ListedFile, Listing
 from recframe.stores.store import HERE, Location, Store
 from recframe.stores.tables import as_dataset, open_delta
@@ -121,7 +121,7 @@ def _find_given(source: Any, argument: str, access: Access) -> list[SourceFile]:
         name = "the DuckDB relation"
     elif is_instance(source, "deltalake", "DeltaTable"):
         name = source.table_uri
-        dataset, root = as_dataset(name, lambda _: source), without_file(name)
+        dataset, root = as_dataset(name, lambda _: source), expand_path(name)
         if not is_uri(name):  # Older versions give a path with escapes as in a URI.
             root = unquote(root)
     rows = [SourceFile(name, {}, rows=GivenRows(dataset))]

@@ -32,7 +32,7 @@ from recframe.kernel.threads import Array
 from recframe.metrics.names import find_alike
 from recframe.options import EDGE_CASES, Options, make_options
 from recframe.other_tables import PathLike, frame_error, is_path
-from recframe.stores import find_ending, show_uri, without_file
+from recframe.stores import expand_path, find_ending, show_uri
 from recframe.stores.listings import Listing, list_files
 from recframe.stores.outputs import check_apart, whole_file
 
@@ -119,7 +119,7 @@ def read_joined(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
     given: Sequence[Any] = path if isinstance(path, list | tuple) else [path]
     if not given or not all(map(is_path, given)):
         raise frame_error("path", "the path of a file of --per-user, or a list of them", path)
-    paths = [without_file(os.fspath(one)) for one in given]
+    paths = [expand_path(os.fspath(one)) for one in given]
     with prefix_errors("path"):
         saved = read_saved(paths)
         weights = join_weights(saved, paths)

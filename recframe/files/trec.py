@@ -19,7 +19,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recframe.errors import RecframeError, prefix_errors, quote, shorten, show_path
+from recframe.errors import RecframeError, prefix_errors, quote, shorten, show_path, unreadable
 from recframe.frames.names import find_role
 from recframe.other_tables import PathLike, frame_error, is_path
 from recframe.public_calls import public
@@ -226,21 +226,30 @@ def _find_first(data: bytes) -> bytes:
 
 
 def _read_bytes(path: str) -> bytes:
-    """Return the contents of a file, decompressed."""
-    from recframe.stores import check_named, identify, reason  # Frames do not need it.
+    """Return the contents of a file, here or in a store, decompressed."""
+    from recframe.stores import ENVIRONMENT, check_named, identify, reason  # Frames do not need it.
+    from recframe.stores.store import locate
 
     check_named("it", path)
-    identify(path)
+    store, key = place = locate(path, ENVIRONMENT, {})
+    if not store.is_here:
+        with store.reaching(key):
+            return _decompress(place.open().read(), store.show(key))
+    identify(key)
     try:
-        data = Path(path).read_bytes()
-        codec = next((one for start, one in DECOMPRESSORS.items() if data.startswith(start)), None)
-        return codec.decompress(data) if codec else data
+        data = Path(key).read_bytes()
     except OSError as error:
-        why = reason(error) if error.strerror else shorten(str(error))
-        raise RecframeError(f"cannot read {show_path(path)}: {why}") from error
-    except (EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
-        found = shorten(str(error))
-        raise RecframeError(f"cannot read {show_path(path)}: {found}; fetch it anew") from error
+        raise unreadable(key, reason(error)) from error
+    return _decompress(data, key)
+
+
+def _decompress(data: bytes, path: str) -> bytes:
+    """Return the contents of a file, decompressed if its first bytes say that it is compressed."""
+    codec = next((one for start, one in DECOMPRESSORS.items() if data.startswith(start)), None)
+    try:
+        return codec.decompress(data) if codec else data
+    except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
+        raise unreadable(path, f"{shorten(str(error))}; fetch it anew") from error
 
 
 def _regular(data: bytes) -> bytes:

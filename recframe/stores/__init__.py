@@ -48,10 +48,10 @@ def is_uri(path: str) -> bool:
     return URI.match(path) is not None
 
 
-def without_file(path: str) -> str:
-    """Return a path of this machine for a file:// URI; any other path stays as it is."""
+def expand_path(path: str) -> str:
+    """Return a path of this machine for a file:// URI or one that begins with ~, else the path."""
     if not path.startswith("file://"):
-        return path
+        return os.path.expanduser(path)  # noqa: PTH111 - Path would lose the slashes of URIs
     from urllib.request import url2pathname  # Other paths do not need it.
 
     host, slash, rest = path.removeprefix("file://").partition("/")

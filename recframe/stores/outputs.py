@@ -15,7 +15,7 @@ from pyarrow.fs import copy_files
 
 from recframe.errors import show_path, unreadable
 from recframe.other_tables import PathLike
-from recframe.stores import ENVIRONMENT, check_kind, identify, is_uri, show_uri, without_file
+from recframe.stores import ENVIRONMENT, check_kind, expand_path, identify, is_uri, show_uri
 from recframe.stores.listings import is_match, look_up, split_pattern
 from recframe.stores.store import HERE, Store, locate
 
@@ -30,12 +30,13 @@ def whole_file(path: PathLike) -> Iterator[IO[bytes]]:
     Its name is random, so that neither another run nor a leftover file is in the way. If `path` is
     a link, its target is replaced. The permissions of an old file are kept.
     """
-    if is_uri(os.fspath(path)):
-        with _uploaded(os.fspath(path)) as file:
+    where = expand_path(os.fspath(path))
+    if is_uri(where):
+        with _uploaded(where) as file:
             yield file
         return
     try:
-        target = Path(os.path.realpath(path))
+        target = Path(os.path.realpath(where))
         partial = target.with_name(f".recframe-{secrets.token_hex(8)}{target.suffix}")
         if target.is_dir():
             raise IsADirectoryError("it is a folder")
@@ -103,13 +104,13 @@ def _upload(store: Store, path: str, key: str) -> None:
 
 def check_apart(path: PathLike, read: Iterable[str], given: Iterable[str]) -> None:
     """Raise if an output is a file that is read, or if the paths in `given` would find it."""
-    where, same = os.fspath(path), None
+    where, same = expand_path(os.fspath(path)), None
     if is_uri(where):
         given = filter(is_uri, given)
         same = next((where for other in read if show_uri(other) == show_uri(where)), None)
     else:
-        read = [other for other in map(without_file, read) if not is_uri(other)]
-        given = [folder for folder in map(without_file, given) if not is_uri(folder)]
+        read = [other for other in map(expand_path, read) if not is_uri(other)]
+        given = [folder for folder in map(expand_path, given) if not is_uri(folder)]
         if os.path.isfile(where):  # noqa: PTH113 - it raises nothing
             own = identify(where)
             same = next((other for other in read if identify(other) == own), None)

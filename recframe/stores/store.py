@@ -17,7 +17,7 @@ from pyarrow import ArrowInvalid, PythonFile
 from pyarrow.fs import FileInfo, FileSystem, FileType, FSSpecHandler, LocalFileSystem
 
 from recframe.errors import QUERY, USER, RecframeError, first_line, hide, quote, shorten, unreadable
-from recframe.stores import Access, as_arrow, identify, is_uri, show_uri, without_file
+from recframe.stores import Access, as_arrow, expand_path, identify, is_uri, show_uri
 
 WEB = ("http", "https")  # In these, a question mark begins the query.
 OF_ARROW = ("s3", "gs", "gcs", "abfs", "abfss", "hdfs", "viewfs")
@@ -253,7 +253,7 @@ def unchanged(files: Sequence[Any]) -> Iterator[None]:
 def locate(path: str, access: Access, stores: dict[str, Store], act: str = "read") -> Location:
     """Return the place of a path; each store is opened once and kept in `stores`."""
     if not access.leads_away(path):
-        return Location(HERE, without_file(path))
+        return Location(HERE, expand_path(path))
     if access.filesystem is not None:
         store = stores.setdefault("filesystem", Store(access.filesystem))
         if store.handler is not None:

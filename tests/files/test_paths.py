@@ -496,3 +496,28 @@ def test_a_link_that_should_lead_to_a_folder(tmp_path, pattern, target):
     (tmp_path / "b").symlink_to(tmp_path / target)
     with pytest.raises(recframe.RecframeError, match=r"cannot read .*b: "):
         recframe.evaluate(tmp_path / pattern)
+
+
+def test_paths_that_begin_with_a_tilde(tmp_path, monkeypatch, capsys):
+    """A leading ~ is the home folder, in inputs and outputs, as pandas has it."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    pairs = {"user": [1, 1, 2, 2], "item": list("abac"), "score": [0.9, 0.8, 0.7, 0.6]}
+    frame = pd.DataFrame(pairs)
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    frame.iloc[1:3, :2].to_csv(tmp_path / "truth.csv", index=False)
+    (tmp_path / "run.txt").write_text("1 Q0 a 1 0.9 x\n", "utf-8")
+    asked = ["--truth=~/truth.csv", "-m", "recall@1", "-q"]
+
+    for path in ("~/rows.csv", "~/row?.csv", ["~/rows.csv"]):
+        table = recframe.evaluate(path, ["recall@1"], truth="~/truth.csv")
+        assert [0.0, 1.0] == table["score", "recall@1"].tolist()
+    assert 0.5 == frame.rec(truth="~/truth.csv").mean("recall@1").iloc[0, 0]
+    assert ["a"] == recframe.read_run("~/run.txt")["doc"].tolist()
+    assert 0 == main(["evaluate", "~/rows.csv", *asked, "--per-user", "~/each.csv"])
+    assert (2, 1) == recframe.read_per_user("~/each.csv").shape
+    assert 1 == main(["evaluate", "~/rows.csv", *asked, "-o", "~/rows.csv"])
+    assert "rows.csv: it is an input" in capsys.readouterr().err
+    frame.assign(relevant=[0, 1, 1, 0]).rec.report(["recall@1"]).save("~/page.html")
+    assert (tmp_path / "page.html").is_file()
+    assert not [path.name for path in tmp_path.iterdir() if path.name.startswith((".", "~"))]

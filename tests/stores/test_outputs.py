@@ -1,5 +1,7 @@
 """Outputs in stores are complete or missing, and can be read again."""
 
+import gzip
+
 import pandas as pd
 import pytest
 
@@ -40,6 +42,26 @@ def test_results_go_to_file_uris(folder, tmp_path):
 
     assert 0 == main(["evaluate", (folder / "bucket/runs").as_uri(), *METRICS, "-o", path.as_uri()])
     assert path.is_file()
+
+
+def test_trec_files_in_stores(kept, capsys):
+    """Runs and qrels in a store are read like files of this machine; no output has a secret."""
+    kept.pipe_file("/bucket/q.txt", b"1 0 b 1\n")
+    kept.pipe_file("/bucket/a/run.gz", gzip.compress(b"1 Q0 a 1 0.9 x\n1 Q0 b 2 0.8 x\n"))
+    kept.pipe_file("/bucket/b/run.gz", b"1 Q0 b 1 0.9 x\n")
+    run = recframe.read_run("memory://bucket/a/run.gz")
+
+    assert ["a", "b"] == run["doc"].tolist()
+    runs = [f"memory://bucket/{name}/run.gz" for name in "ab"]
+    assert 0 == main(["trec", "memory://bucket/q.txt", *runs, "-m", "map", "--format", "csv"])
+    assert f"{runs[0]},0.5\n{runs[1]},1.0\n" in capsys.readouterr().out
+    with pytest.raises(recframe.RecframeError, match=r"bucket/no\.txt: no such file"):
+        recframe.read_run("memory://bucket/no.txt")
+    kept.pipe_file("/bucket/bad.gz", gzip.compress(b"1 Q0 a 1 0.9 x\n")[:-4])
+    with pytest.raises(recframe.RecframeError, match=r"bucket/bad\.gz: .*; fetch it anew"):
+        recframe.read_qrels("memory://bucket/bad.gz")
+    assert 1 == main(["trec", "memory://bucket/q.txt", runs[0], runs[0]])
+    assert f"{runs[0]} is named twice" in capsys.readouterr().err
 
 
 REFUSED = {

@@ -10,7 +10,7 @@ import pytest
 import recframe
 from recframe.cli import main
 from recframe.errors import hide
-from recframe.stores import Access, is_uri, show_uri, without_file
+from recframe.stores import Access, expand_path, is_uri, show_uri
 
 from .conftest import SECRET
 
@@ -47,7 +47,7 @@ def test_what_is_not_there(key, uri, frame):
             refusal(lambda name=name: frame.rec(**{name: uri(key)}).recall(k=1), f"{name}: .*s3://")
 
 
-def test_a_folder_without_files(kept):
+def test_a_folder_expand_paths(kept):
     """A folder without files is refused as on this machine, also next to other matches."""
     kept.pipe_file("/bucket/days/1/_SUCCESS", b"")
     kept.pipe_file("/bucket/days/2/0.parquet", b"")
@@ -265,9 +265,9 @@ def test_a_delta_table(kept):
 def test_what_is_a_uri():
     """A drive letter or a name with a colon is no URI, and a shown URI has no secret."""
     assert [False] * 3 == [is_uri(path) for path in ("C:\\x", "c:/x", "day:1/x.parquet")]
-    assert "/a b/c" == without_file("file:///a%20b/c")
+    assert "/a b/c" == expand_path("file:///a%20b/c")
     with pytest.raises(recframe.RecframeError, match="URI must begin with a slash"):
-        without_file("file://folder/x")
+        expand_path("file://folder/x")
 
     hidden = {
         f"s3://k:{SECRET}@b/x.csv?region=r&k={SECRET}": "s3://b/x.csv",
