@@ -285,7 +285,16 @@ def test_tuples_of_truth():
     assert 0.5 == RECS.rec(truth=pairs).mean(METRIC).loc["score", METRIC]
 
 
-def test_a_column_for_each_rank():
+def test_rows_of_files_without_a_score(tmp_path):
+    """Rows of a file that are in ranked order, without a score, get a way to one."""
+    RECS[["user", "item"]].to_csv(tmp_path / "rows.csv", index=False)
+    truth = pd.DataFrame({"user": ["c1", "c2"], "item": ["b", "c"]})
+    for refuse in (recframe.scan(tmp_path / "rows.csv", truth=truth), RECS[["user", "item"]].rec):
+        with pytest.raises(RecframeError, match=r"df\.assign\(score=range\(len\(df\), 0, -1\)\)"):
+            refuse.mean("mrr")
+
+
+def test_a_column_for_each_rank(tmp_path):
     """Columns of single items are no lists, and the refusal names the function that reads them."""
     wide = pd.DataFrame({"user": ["c1", "c2"], "rec_1": ["a", "c"], "rec_2": ["b", "a"]})
     with pytest.raises(RecframeError, match=r"recframe\.from_topk\(lists\[\['rec_1', 'rec_2'\]\]"):
@@ -297,6 +306,11 @@ def test_a_column_for_each_rank():
     call = re.findall(r"recframe\.from_topk\(.*\)(?= makes rows)", str(refused.value))[0]
     assert "score=" not in str(refused.value)
     pd.testing.assert_frame_equal(rows, eval(call, {"recframe": recframe, "df": wide}))
+    wide.assign(rec_1=[1, 2], rec_2=[2, 3]).to_csv(tmp_path / "wide.csv", index=False)
+    with pytest.raises(RecframeError) as refused:
+        recframe.scan(tmp_path / "wide.csv", truth=truth).mean("mrr")
+    assert call in str(refused.value)
+    assert "score=" not in str(refused.value)
     assert 0.75 == rows.rec(truth=truth).mean("mrr").loc["score", "mrr"]
 
 

@@ -3,6 +3,7 @@
 Tests of recframe.users_needed and recframe.read_per_user belong here.
 """
 
+import re
 from functools import partial
 
 import numpy as np
@@ -142,6 +143,9 @@ def test_levels_that_do_not_say_what_they_are_are_refused(labels):
         (TWO.set_axis(METRICS, axis=1), r"the metrics \['precision@2', 'recall@1'\] without"),
         (TWO.rename_axis(columns="metric"), r"the metrics \['old', 'new'\] without a score"),
         (pd.concat({1: pd.concat({2: TWO}, axis=1)}, axis=1), "two levels of which neither"),
+        (TWO.add_suffix("_auc").assign(b_mrr=0), r"end in several metrics, \['auc', 'mrr'\]"),
+        (100 * TWO.rename_axis(columns="auc"), r"of auc from 0 to 1, but holds \d\d.* in .*Divide"),
+        ([TWO, TWO.rename_axis(columns="auc")], "metrics in common, but the first has .'value'"),
         (TWO[["old"]], r"per_user must have 2 scores or more to compare, but has \['old'\]"),
     ],
 )
@@ -149,6 +153,20 @@ def test_what_is_no_table_of_users_is_refused(table, message):
     """An object that is no table of users is refused with a fault and a remedy."""
     with pytest.raises(recframe.RecframeError, match=message):
         recframe.compare(table)
+
+
+def test_names_that_join_model_and_metric():
+    """Columns such as als_recall@5 are refused with a call that runs; one metric is a model's."""
+    rng = np.random.default_rng(0)
+    names = ["als_recall@5", "als_P@5", "b-v2 recall@5", "b-v2 P@5"]
+    table = pd.DataFrame(rng.random((50, 4)), columns=names)
+    with pytest.raises(recframe.RecframeError, match=r"end in several metrics, .* Pass") as refused:
+        recframe.compare(table)
+    call = str(refused.value).partition(". Pass ")[2].removesuffix(".")
+
+    compared = recframe.compare(eval(call, {"pd": pd, "per_user": table}))
+    assert [("b-v2", "recall@5"), ("b-v2", "P@5")] == compared.index.tolist()
+    assert ["b-v2 recall@5"] == [one for one, _ in recframe.compare(table[names[::2]]).index]
 
 
 @pytest.mark.parametrize("difference", [0.02, 0.1, 2.0])
@@ -336,6 +354,18 @@ def test_files_that_cannot_be_joined_are_refused(bound, save, tmp_path):
     }.items():
         with pytest.raises(recframe.RecframeError, match=message):
             recframe.read_per_user(list(given))
+
+
+def test_a_csv_that_pandas_wrote(bound, tmp_path):
+    """A csv with two lines of names is refused with a call that reads it."""
+    bound.evaluate(METRICS).to_csv(tmp_path / "users.csv")
+    with pytest.raises(recframe.RecframeError, match=r"two lines of names.*index_col=0") as refused:
+        recframe.read_per_user(tmp_path / "users.csv")
+    call = re.search(r"pd\.read_csv\(.*?\]?, index_col=0\)", str(refused.value))[0]
+    read = eval(call, {"pd": pd, "path": tmp_path / "users.csv"})
+
+    expected, found = recframe.summary(bound.evaluate(METRICS)), recframe.summary(read)
+    pd.testing.assert_frame_equal(expected, found)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -383,5 +383,5 @@ def test_text_in_a_column_of_numbers(tmp_path):
     lines[5] = "b,1,n.a.,0"
     path = tmp_path / "rows.csv"
     path.write_text("\n".join(["user,item,score,relevant", *lines, ""]))
-    with pytest.raises(recframe.RecframeError, match=r"one cell such as '-' or|such as 'n\.a\.'"):
+    with pytest.raises(recframe.RecframeError, match=r"one cell such as '-'|such as 'n\.a\.'"):
         recframe.scan(path).mean("mrr")

@@ -257,6 +257,31 @@ def test_without_an_item_models_are_rankings():
         frame.rec.mean(METRIC)
 
 
+@pytest.mark.parametrize("name", ["Unnamed: 0", "", "__index_level_0__", "level_0"])
+def test_an_index_in_a_file_holds_no_lists(name, tmp_path):
+    """The index of models that were joined has each number twice for a user, and is no session."""
+    one = ROWS.iloc[::2].drop(columns=["list", "model"]).reset_index(drop=True)
+    both = pd.concat([one.assign(model=name) for name in "ab"]).reset_index(names=name)
+    truth = one.loc[one["relevant"] == 1, ["user", "item"]]
+    both.drop(columns="relevant").to_csv(tmp_path / "rows.csv", index=False)
+    tables = [both.rec(model="model").mean(METRIC)]
+    how = {"truth": truth, "model": "model"}
+    tables.append(recframe.scan(tmp_path / "rows.csv", **how).mean(METRIC))
+    tables.append(both.drop(columns="relevant").rec(**how).mean(METRIC))
+
+    expected = one.rec.mean(METRIC).iloc[0, 0]
+    assert [[expected] * 2] * 3 == [table[METRIC].tolist() for table in tables]
+
+
+def test_an_answer_keeps_the_model(tmp_path):
+    """Where user= has a column that truth lacks, the model that is passed is not replaced."""
+    truth = pd.DataFrame({"user": [0], "item": [ROWS["item"][0]]})
+    how = {"user": ["list", "user"], "model": "model", "truth": truth}
+    with pytest.raises(RecframeError, match="needs each of these columns here too") as refused:
+        ROWS.drop(columns="relevant").rec(**how).mean(METRIC)
+    assert "model" not in refused.value.answers
+
+
 def test_a_column_that_is_named_is_not_asked_about():
     """A column used as `by` or in a metric is not asked about."""
     frame = part_by(ROWS["model"]).assign(user=ROWS["list"])

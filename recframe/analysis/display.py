@@ -15,9 +15,9 @@ from typing import Any, NamedTuple, TypeVar
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from recframe.analysis.intervals import is_share
 from recframe.errors import as_text, count_of, hide, printable
 from recframe.metrics.definitions import DEFINITIONS
+from recframe.metrics.names import is_share
 from recframe.notes import Note
 
 Shown = TypeVar("Shown")

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import pandas as pd
 
 from recframe.analysis.compare import Comparison, trust
-from recframe.analysis.intervals import find_sign, is_share
+from recframe.analysis.intervals import find_sign
 from recframe.analysis.matched_tables import (
     Matched,
     check_same_options,
@@ -23,7 +23,7 @@ from recframe.analysis.matched_tables import (
 from recframe.analysis.segments import Segmented, join_segments, list_segments, segment_table
 from recframe.errors import RecframeError, is_number, quote, shorten
 from recframe.frames.names import is_infer
-from recframe.metrics.names import find_alike
+from recframe.metrics.names import find_alike, is_share
 from recframe.notes import Note, list_notes, taking_notes
 from recframe.options import INFER
 

@@ -69,11 +69,6 @@ def spread_by(values: Array, weights: Array) -> Array:
     return spread
 
 
-def is_share(label: object) -> bool:
-    """Return whether a metric is between 0 and 1 by its definition."""
-    return bool(getattr(DEFINITIONS.get(find_name(label)), "is_bounded", False))
-
-
 def find_sign(label: object) -> float:
     """Return 1 if high values of a metric are better, -1 if low ones are, else NaN."""
     better = getattr(DEFINITIONS.get(find_name(label)), "better", "unknown")

@@ -14,12 +14,12 @@ from recframe.analysis.intervals import (
     Counted,
     detectable,
     deviation_of,
-    is_share,
     spread_by,
     weigh_users,
 )
 from recframe.analysis.trusted import mean_by_both
 from recframe.errors import RecframeError, is_number, quote
+from recframe.metrics.names import is_share
 
 MOST_USERS_NEEDED = 1 << 60
 

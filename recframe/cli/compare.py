@@ -17,7 +17,6 @@ from recframe.analysis.gate import (
     check_limit,
     find_verdict,
 )
-from recframe.analysis.intervals import is_share
 from recframe.analysis.resampling import OfDifferences
 from recframe.analysis.segments import join_segments, list_segments
 from recframe.analysis.verdict import make_gate
@@ -38,6 +37,7 @@ from recframe.console import DONE, FAILED, USAGE, shows_bar, tell
 from recframe.errors import RecframeError, count_of, quote, show_path
 from recframe.files.per_user_tables import join_weights, read_joined, read_saved
 from recframe.frames.names import shown
+from recframe.metrics.names import is_share
 from recframe.stores import check_named, expand_path, identify, is_uri, show_uri
 
 RULES = {

@@ -269,7 +269,13 @@ def _parse_file(path: str, data: bytes) -> pa.Table:
         return pq.ParquetFile(BytesIO(data), page_checksum_verification=True).read()
     if not data.endswith((b"\n", b"\r")):
         raise ValueError("its last line has no end, so it may be cut off. Write it anew.")
-    users = _find_user_columns(pd.read_csv(BytesIO(data), nrows=0).columns.tolist())
+    names = pd.read_csv(BytesIO(data), nrows=0).columns.tolist()
+    if names[0] == "score":
+        raise ValueError(
+            "it has two lines of names, as to_csv writes the table of evaluate. Pass pd.read_csv("
+            "path, header=[0, 1], index_col=0), or write it with recframe.save_per_user."
+        )
+    users = _find_user_columns(names)
     ids = dict.fromkeys((*users, "score"), pa.string())
     options = csv.ConvertOptions(column_types=ids, null_values=[""])
     serial = csv.ReadOptions(use_threads=False)  # As in `trec`, threads may end Python.

@@ -95,7 +95,8 @@ def _open_roles_error(
     advice, of_lists = _advise_on_lists(frame, roles, call)
     has_none = any(isinstance(one, Choice) and not str(one) for one in answers.values())
     parts += [*([] if advice and (has_none or of_lists) else [remedy]), *advice]
-    parts += _list_hints(frame, roles, answers) if call == "df.rec" and not advice else []
+    has_hints = "score" in roles and call not in OF_ENGINES and not advice
+    parts += _list_hints(frame, roles, answers) if has_hints else []
     is_missing = any(role.how == "none" for role in roles.values())
     error = MissingColumnError if is_missing else RecframeError
     return error("; ".join(filter(None, parts)), of_lists or answers)
@@ -129,7 +130,8 @@ def _list_hints(frame: pd.DataFrame, roles: Roles, answers: Mapping[str, Any]) -
 def _advise_on_labels(frame: pd.DataFrame, roles: Roles, call: str) -> tuple[str, dict[str, Any]]:
     """Return advice for labels that are values, as of a file without a header, ranks or items."""
     labels = list_labels(frame)
-    wide = _advise_ranks(frame, roles) if call == "df.rec" else _advise_wide(frame, roles)
+    are_rows = "score" in roles and call not in OF_ENGINES
+    wide = _advise_ranks(frame, roles) if are_rows else _advise_wide(frame, roles)
     values = list_numeric_names(labels)
     if wide or not values:
         return wide, {}

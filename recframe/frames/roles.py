@@ -291,7 +291,8 @@ def find_companion_roles(
                 other, also = "truth", ", or truth_user= others"
                 kept = remove_labels(of_rows, missing)
                 is_user = find_role(missing[0]) == "user" or ends_in(missing[0], "id")
-                if len(missing) == 1 and not is_user and not has_word(missing[0], "time"):
+                is_open = len(missing) == 1 and is_infer(options.model)
+                if is_open and not is_user and not has_word(missing[0], "time"):
                     answers = {"user": kept if len(kept) > 1 else kept[0], "model": missing[0]}
             error = MissingColumnError(
                 f"user={quote(of_rows)} needs each of these columns here too, but has no "

@@ -38,6 +38,7 @@ from recframe.frames.splits import check_splits, is_flag
 from recframe.frames.words import (
     BY_MEANING,
     has_word,
+    is_index,
     is_of_row,
     less_is_better,
     means_rank,
@@ -73,7 +74,7 @@ def list_others(
         kind, role = kinds[label], find_role(label)
         if role == "user":  # A session may be one of several lists of a user.
             others += [label] * (asks_unit or is_infer(options.user))
-        elif role is None:
+        elif role is None and not is_index(label):
             is_other = kind in "bMOU" or (kind in "iu" and not has_word(label, "cycle"))
             others += [label] * (may_divide and (is_other or (kind == "f" and is_flag(label))))
             floats += [label] * (may_rank and kind == "f" and not has_word(label, "time"))

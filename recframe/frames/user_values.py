@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
@@ -16,11 +17,12 @@ from recframe.frames.names import find_role, get_column, is_infer, is_same
 from recframe.frames.tables import make_columns
 from recframe.frames.words import ends_in, has_word, is_of_row
 from recframe.kernel.threads import Array
-from recframe.metrics.names import find_alike, is_metric
+from recframe.metrics.names import find_alike, is_metric, is_share
 from recframe.other_tables import frame_error
 
 LEVELS = ["score", "metric"]
 WEIGHTS = "weights"  # the column of weights in saved tables, before the score
+MOST_SHARE = 2  # Simulated values of a share may be a little above 1, unlike per cent and ids.
 PER_USER = "a DataFrame with a row for each user, as df.rec.evaluate() returns"
 
 
@@ -220,6 +222,13 @@ def _combine_tables(tables: Mapping[Any, pd.DataFrame], *, is_named: bool) -> pd
         taken |= {*names.values()}
         parts.append(part.rename(columns=names, level="score"))
     check_indexes(parts)
+    known = [one.columns.unique("metric") for one in parts]
+    alone = next((one for one in known if one.intersection(known[0]).empty), None)
+    if alone is not None:
+        raise RecframeError(
+            "per_user must be tables with metrics in common, but the first has "
+            f"{quote([*known[0]])} and another {quote([*alone])}. Evaluate the same metrics."
+        )
     joined = pd.concat(parts, axis=1)
     if len(parts) > 1 and len(joined) == sum(map(len, parts)) > 0:
         examples = " and ".join(quote(one.index[:1].tolist()) for one in parts[:2])
@@ -266,6 +275,7 @@ def _find_scores_and_metrics(per_user: pd.DataFrame) -> pd.MultiIndex:
             )
         return (columns if orders == {True} else columns.swaplevel()).set_names(LEVELS)
     _check_no_ids(per_user)
+    _check_not_joined(columns)
     if columns.name == "metric" or any(map(is_metric, columns)):
         raise RecframeError(
             "per_user must have columns (score, metric), or be of one metric, but has the metrics "
@@ -274,6 +284,29 @@ def _find_scores_and_metrics(per_user: pd.DataFrame) -> pd.MultiIndex:
         )
     metric = "value" if columns.name in (None, "score") else columns.name
     return make_columns(columns, [metric])
+
+
+def _check_not_joined(columns: pd.Index[Any]) -> None:
+    """Raise if labels, such as als_recall@5, join scores with the names of several metrics."""
+    pairs = [
+        next(
+            (
+                (label[: one.start()], label[one.end() :])
+                for one in re.finditer(r"[\W_]+", label)
+                if one.start() and is_metric(label[one.end() :])
+            ),
+            ("", label),
+        )
+        for label in map(str, columns)
+    ]
+    joined = find_alike(metric for score, metric in pairs if score)
+    if len({*joined.values()}) > 1:
+        call = f"per_user.set_axis(pd.MultiIndex.from_tuples({pairs}), axis=1)"
+        raise RecframeError(
+            "per_user must have columns (score, metric), or be of one metric, but has columns "
+            f"whose names end in several metrics, {quote([*joined])}. Pass "
+            f"{call if all(score for score, _ in pairs) else 'tuples of score and metric'}."
+        )
 
 
 def _check_no_ids(per_user: pd.DataFrame) -> None:
@@ -293,7 +326,7 @@ def _check_no_ids(per_user: pd.DataFrame) -> None:
             )
 
 
-def _read_floats(label: object, column: pd.Series) -> Any:
+def _read_floats(label: Sequence[Hashable], column: pd.Series) -> Any:
     """Return the values of a column as floats, nulls as NaN."""
     if not (pd.api.types.is_numeric_dtype(column) and not np.iscomplexobj(column)):
         raise RecframeError(
@@ -303,4 +336,11 @@ def _read_floats(label: object, column: pd.Series) -> Any:
     values = column.to_numpy(float, na_value=np.nan)
     if np.isinf(values).any():
         raise RecframeError(f"per_user must hold finite numbers, but holds inf in {quote(label)}")
+    is_out = np.abs(values) > MOST_SHARE
+    if is_share(label[1]) and is_out.any():
+        raise RecframeError(
+            f"per_user must hold values of {label[1]} from 0 to 1, but holds "
+            f"{values[is_out][0]:g} in column {quote(label)}. Divide values in per cent by 100; "
+            "ids belong in the index."
+        )
     return values

@@ -74,7 +74,11 @@ def numbers_error(column: pd.Series, role: str) -> RecframeError:
                 call = f"pd.to_numeric({label}.str.replace(',', '.'))"
             remedy = f". Make numbers of it, for example {call}."
     elif isinstance(column.dtype, pd.StringDtype):  # It stands for a column of files.
-        remedy = ". In a csv, one cell such as '-' or '007' makes the column text: correct it."
+        remedy = (
+            ". It is text: one cell such as '-', '0,9' or 'yes' makes a column of csv text, and "
+            "other files may hold numbers as text. Write numbers, or read the file with pandas "
+            "and convert the column."
+        )
     return RecframeError(
         f"{role}={quote(column.name)}: must be {required}, but has {found}{remedy}"
     )

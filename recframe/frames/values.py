@@ -180,7 +180,7 @@ def _doubt_scores(
     if is_low_best and is_ranked is None:
         _check_marks_of_ranks(label, values, groups)
     elif is_ranked is None and options.ascending is None and len(values) >= LEAST_RANKS:
-        n_rising = groups.count_rising(values) if worst < LEAST_TIME else 0
+        n_rising = groups.count_rising(values) if float(worst) < LEAST_TIME else 0
         note(**{f"rising:{as_text(label)}": n_rising, "scores_that_fall": int(n_rising == 0)})
         if worst in (0, 1):
             _note_ranks(label, values, int(worst), groups)

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from recframe.errors import as_text
 
+INDEX = re.compile(r"(level_\d+|__index_level_\d+__|Unnamed: \d+(\.\d+)?)?")
 N_KEPT = 1 << 10  # names whose answers are cached
 MEANINGS_OF_WORDS = {
     "score": "score scores similarity",
@@ -120,6 +121,11 @@ def is_id_without_outcome(label: Hashable) -> bool:
 def may_be_gold(label: Hashable) -> bool:
     """Return whether a name, such as gold or positive_id, says that values are relevant items."""
     return has_word(label, "gold") and ends_in(label, "gold", "id")
+
+
+def is_index(label: Hashable) -> bool:
+    """Return whether a name is that of an index of pandas that became a column."""
+    return isinstance(label, str) and INDEX.fullmatch(label.strip()) is not None
 
 
 def is_of_row(label: Hashable) -> bool:

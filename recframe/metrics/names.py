@@ -194,6 +194,11 @@ def is_metric(label: Hashable) -> bool:
     return _resolve_label(label) is not label
 
 
+def is_share(label: object) -> bool:
+    """Return whether a metric is between 0 and 1 by its definition."""
+    return bool(getattr(DEFINITIONS.get(find_name(label)), "is_bounded", False))
+
+
 def parse_metrics(
     labels: str | Iterable[str], map_at_k: str = "", find_roles: Roles = dict
 ) -> list[Metric]:

@@ -126,6 +126,16 @@ def test_minus_infinity_is_below_every_number(dtype, threshold):
     assert not at_least(np.array([1.0], dtype), 10**400).any()
 
 
+def test_half_precision_scores_are_no_warning():
+    """Scores of float16 are compared with limits that it cannot hold, without a warning."""
+    scores = np.random.default_rng(0).random(400)
+    frame = pd.DataFrame({"user": np.repeat(range(20), 20), "score": scores.astype("float16")})
+    frame["relevant"] = [1, 0] * 200
+    wider = frame.astype({"score": "float32"})
+
+    pd.testing.assert_frame_equal(wider.rec.mean("mrr"), frame.rec.mean("mrr"))
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
 def test_thresholds_on_every_entry_point(dtype, tmp_path, capsys):
     """The accessor, files, Dask and the command line apply a threshold alike."""
