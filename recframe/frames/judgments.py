@@ -21,24 +21,12 @@ from recframe.errors import (
     quote,
 )
 from recframe.frames.columns import Columns, find_companion_columns
-from recframe.frames.grades import (
-    FIRST_ROWS,
-    LEAST_REPEATED,
-    check_no_grades,
-    list_numbers,
-)
+from recframe.frames.grades import FIRST_ROWS, LEAST_REPEATED, check_no_grades, list_numbers
 from recframe.frames.id_matching import Pairs
 from recframe.frames.ids import encode, find_users
 from recframe.frames.interactions import Interactions, complete_rows, read_interactions
 from recframe.frames.list_frames import make_companion_rows
-from recframe.frames.names import (
-    find_role,
-    get_column,
-    has_some,
-    is_infer,
-    list_labels,
-    shown,
-)
+from recframe.frames.names import find_role, get_column, has_some, is_infer, list_labels, shown
 from recframe.frames.splits import check_splits
 from recframe.frames.words import has_word, is_of_row
 from recframe.kernel.threads import Array
