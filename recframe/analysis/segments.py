@@ -164,7 +164,7 @@ def measure_with_values(
     """Return one cell with the per-user table and the users' values, for all parts to be joined."""
     order = interactions.users.sort()
     if any(one.column is not None and one.series is None for one in grouping.by):
-        users, groups, _ = interactions.users
+        users, groups = interactions.users
         are_absent = (np.diff(groups.offsets) == 0) & ~users.isin(list_users(interactions))
         note(users_without_segment=int(np.count_nonzero(are_absent)))
     values = {

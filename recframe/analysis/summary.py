@@ -219,7 +219,7 @@ def note_undefined(per_user: pd.DataFrame) -> None:
 
 def note_repeated(interactions: Interactions) -> None:
     """Note a column that seems to hold items and has an item twice for a user."""
-    frame, columns, rows, (_, groups, _), *_ = interactions  # no column of items is known
+    frame, columns, rows, (_, groups), *_ = interactions  # no column of items is known
     places = np.linspace(0, groups.n_rows, 3, endpoint=False, dtype=int)
     sample = np.unique(np.add.outer(places, np.arange(N_ROWS_SEEN)))
     sample = sample[sample < groups.n_rows]
