@@ -54,7 +54,7 @@ class Ids(NamedTuple):
         is_used[self.codes] = True
         used = np.flatnonzero(is_used)
         position[used] = np.arange(len(used), dtype=np.int32)
-        return self._replace(codes=take_rows(position, self.codes), ids=self.restore(used))
+        return self._replace(codes=position[self.codes], ids=self.restore(used))
 
     def distinct(self) -> pd.Index[Any]:
         """Return the ids of the rows, each once."""
@@ -86,10 +86,6 @@ class Users(NamedTuple):
 
     ids: pd.Index[Any]
     groups: Groups
-
-    def sort(self) -> Array:
-        """Return the order that sorts the users."""
-        return sort_ids(self.ids)
 
 
 def find_users(frame: pd.DataFrame, labels: Sequence[Hashable], rows: Array | None = None) -> Users:

@@ -45,7 +45,7 @@ def measure_table(
     """Return the metrics of every user of interactions, for each of their scores."""
     plan = make_plan(metrics)
     users = interactions.users
-    order = users.sort()
+    order = sort_ids(users.ids)
     position = invert(order)
     ideal = None
     if plan.needs_gains and (gains := interactions.gains(options.gain)) is not None:
