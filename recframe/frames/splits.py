@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Hashable, Iterable, Sequence
 from contextlib import suppress
-from functools import lru_cache
 
 import pandas as pd
 
@@ -42,7 +41,6 @@ def find_part(label: Hashable, value: object) -> str:
     return found[1] if found else ""
 
 
-@lru_cache
 def is_flag(label: Hashable) -> bool:
     """Return whether a column has the name of a part, such as is_train, so that it holds flags."""
     return find_part(label, 1) not in ("", "valid")
