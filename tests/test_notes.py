@@ -514,6 +514,7 @@ def ranks(**changes):
 RANKS = {
     "from 1": lambda: ranks(),
     "from 0": lambda: ranks(score=[0, 1, 2, 3] * 30),
+    "nullable": lambda: ranks().astype({"score": "Int64"}),
     "shuffled floats": lambda: ranks().astype({"score": float}).sample(frac=1, random_state=1),
     "lists of several lengths": lambda: ranks()[:-3],
 }

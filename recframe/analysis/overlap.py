@@ -22,6 +22,7 @@ import pandas as pd
 from recframe.analysis.display import NotedTable
 from recframe.analysis.summary import note_rankings
 from recframe.errors import RecframeError, is_number, quote
+from recframe.frames.ids import sort_ids
 from recframe.frames.interactions import Interactions
 from recframe.frames.tables import check_lengths, make_columns
 from recframe.kernel.counting import Positions, find_positions
@@ -60,7 +61,8 @@ def measure_overlap(
     interactions: Interactions, options: Options, k: int | None, rbo: float | None, label: str
 ) -> pd.DataFrame:
     """Return how alike the rankings of every user are, in a column for each two scores."""
-    scores, users, order = list(interactions.scores), interactions.users, interactions.users.sort()
+    scores, users = list(interactions.scores), interactions.users
+    order = sort_ids(users.ids)
     note_rankings(interactions, [])
     lists, lengths = [], []
     for score in scores:

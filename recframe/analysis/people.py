@@ -14,6 +14,7 @@ from recframe.analysis.bounds import share_judged
 from recframe.analysis.trusted import NOT_JUDGED
 from recframe.errors import RecframeError, as_text, count_of, prefix_errors, quote
 from recframe.frames.columns import Columns, find_companion_columns
+from recframe.frames.ids import sort_ids
 from recframe.frames.interactions import Interactions
 from recframe.frames.judgments import load_frame, read_judgments
 from recframe.frames.names import check_label, get_column, is_same, list_labels, remove_labels
@@ -133,7 +134,7 @@ def measure_people(
     """
     table = measure_table(interactions, options, metrics)
     judged, users = interactions.judged(), interactions.users
-    order, n_rows = users.sort(), np.diff(users.groups.offsets)
+    order, n_rows = sort_ids(users.ids), np.diff(users.groups.offsets)
     n_judged = users.groups.count(judged.rows)
     is_listed = (n_judged + judged.n_others + interactions.n_unlisted)[order, np.newaxis] > 0
     of_rows = np.divide(n_judged, n_rows, out=np.ones(len(n_rows)), where=n_rows > 0)

@@ -11,7 +11,7 @@ from recframe.analysis.display import Inspection
 from recframe.errors import RecframeError, as_text, count_of, quote
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.companions import Companions, judge_frame, read_block, read_companions
-from recframe.frames.ids import ALL_USERS, check_dtype
+from recframe.frames.ids import ALL_USERS, check_dtype, sort_ids
 from recframe.frames.interactions import Interactions, read_interactions
 from recframe.frames.names import as_labels, check_label, get_column, is_same, shown
 from recframe.frames.tables import mean_table, measure_table
@@ -91,7 +91,7 @@ def top_table(interactions: Interactions, options: Options, k: int) -> pd.DataFr
     """Return the rows at the first k positions of every user by every score, in ranked order."""
     scores = list(interactions.scores)
     # Rows are sorted by the place of their user, then by their own rank.
-    user_rank = invert(interactions.users.sort())
+    user_rank = invert(sort_ids(interactions.users.ids))
     parts = []
     for number, score in enumerate(scores):
         rows, user, first, mean = _rank_positions(interactions, score, options, k)

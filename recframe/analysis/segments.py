@@ -162,9 +162,9 @@ def measure_with_values(
     interactions: Interactions, options: Options, measure: Make, grouping: Grouping
 ) -> pd.DataFrame:
     """Return one cell with the per-user table and the users' values, for all parts to be joined."""
-    order = interactions.users.sort()
+    order = sort_ids(interactions.users.ids)
     if any(one.column is not None and one.series is None for one in grouping.by):
-        users, groups, _ = interactions.users
+        users, groups = interactions.users
         are_absent = (np.diff(groups.offsets) == 0) & ~users.isin(list_users(interactions))
         note(users_without_segment=int(np.count_nonzero(are_absent)))
     values = {

@@ -15,6 +15,7 @@ from recframe.analysis.pictures import draw_curves
 from recframe.analysis.trusted import align_people, interval_by_both
 from recframe.errors import RecframeError, as_text, quote
 from recframe.frames.duplicates import find_repeated
+from recframe.frames.ids import sort_ids
 from recframe.frames.interactions import Interactions
 from recframe.frames.tables import check_lengths, measure_table
 from recframe.kernel.grouping import combine
@@ -219,7 +220,7 @@ def note_undefined(per_user: pd.DataFrame) -> None:
 
 def note_repeated(interactions: Interactions) -> None:
     """Note a column that seems to hold items and has an item twice for a user."""
-    frame, columns, rows, (_, groups, _), *_ = interactions  # no column of items is known
+    frame, columns, rows, (_, groups), *_ = interactions  # no column of items is known
     places = np.linspace(0, groups.n_rows, 3, endpoint=False, dtype=int)
     sample = np.unique(np.add.outer(places, np.arange(N_ROWS_SEEN)))
     sample = sample[sample < groups.n_rows]
@@ -240,7 +241,7 @@ def measure_curve(
     table = measure_noted(interactions, padded, metrics, is_whole=True)
     if options.short != "raise":
         return table
-    order, cut_offs = interactions.users.sort(), np.array([metric.k for metric in metrics])
+    order, cut_offs = sort_ids(interactions.users.ids), np.array([metric.k for metric in metrics])
     beyond = []
     for score in interactions.scores:
         rankings = interactions.rankings(score, options)

@@ -261,14 +261,14 @@ def _restore_users(interactions: Interactions, files: Files) -> Interactions:
     In a block, texts are categories in the order of its rows, not of the users.
     """
     users, ids = interactions.users, list[Any]()
-    levels, sorted_by = list_levels(users.ids), users.sorted_by
+    levels = list_levels(users.ids)
     for level, label in zip(levels, files.columns.users, strict=False):  # One ranking has no label.
         plain: Any = level
         if isinstance(level, pd.CategoricalIndex):
-            plain, sorted_by = level.categories.take(level.codes), None
+            plain = level.categories.take(level.codes)
         column = get_column(files.sample, label)
         none = pd.Index(column, dtype=column.dtype, name=level.name)
         # Users that only truth has may need a wider dtype, which `append` finds.
         ids.append(plain.rename(level.name) if plain.dtype == none.dtype else append(none, plain))
-    users = users._replace(ids=as_users(ids), sorted_by=sorted_by) if ids else users
+    users = users._replace(ids=as_users(ids)) if ids else users
     return interactions._replace(users=users)

@@ -20,13 +20,7 @@ from recframe.frames.names import (
     shown,
 )
 from recframe.frames.open_roles import check_roles
-from recframe.frames.roles import (
-    TRUTH_IDS,
-    Role,
-    Roles,
-    find_companion_roles,
-    find_roles,
-)
+from recframe.frames.roles import TRUTH_IDS, Role, Roles, find_companion_roles, find_roles
 from recframe.frames.words import less_is_better
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.gains import Feature

@@ -25,6 +25,7 @@ from recframe.frames.id_matching import (
 from recframe.frames.ids import as_users, encode, find_users, list_levels
 from recframe.frames.interactions import Interactions, complete_rows, read_interactions
 from recframe.frames.judgments import NO_ROWS, Judgments, read_excluded, read_judgments
+from recframe.frames.list_frames import reindex_rows
 from recframe.frames.names import get_column, is_same
 from recframe.frames.tables import Make
 from recframe.frames.truth import Judge, judge_rows
@@ -189,9 +190,8 @@ def judge_frame(
     if options.population == "raise":
         options = replace(options, population="all")
     columns = find_columns(frame, options, call="df.rec")
-    judgments = read_judgments(columns, options)
-    excluded = None if options.exclude is None else read_excluded(columns, options)
-    companions = Companions(judgments, excluded)
+    companions = read_companions(columns, options)
+    judgments: Any = companions.judgments
     frame, _ = companions.find_candidates(frame, columns, options, is_all=is_all)
     interactions = read_interactions(frame, columns, options)
     judge = Judge(judgments, options)
@@ -230,15 +230,7 @@ def judge_frame(
     pair = np.full(len(interactions.relevant), -1)
     pair[matches.row] = matches.pair
     grades = judgments.rows.get_column(judgments.rows.columns.relevant)
-    return made, _reindex_rows(grades, np.append(pair[read], added))
-
-
-def _reindex_rows(column: pd.Series, rows: Array) -> pd.Series:
-    """Return rows of a column, null for rows that it lacks, in its dtype or the nullable one."""
-    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
-        # These dtypes hold no null, and large integers would lose digits as floats.
-        column = column.astype(pd.array(np.empty(0, column.dtype)).dtype)
-    return column.reset_index(drop=True).reindex(rows).reset_index(drop=True)
+    return made, reindex_rows(grades, np.append(pair[read], added))
 
 
 def _extend(column: pd.Series, columns: Columns, judgments: Judgments, added: Array) -> pd.Series:
@@ -252,7 +244,7 @@ def _extend(column: pd.Series, columns: Columns, judgments: Judgments, added: Ar
         if is_same(column.name, label):
             ids, codes = judgments.pairs.users.ids, judgments.pairs.users.groups.codes
             return pd.Series(append(pd.Index(column), ids.get_level_values(number)[codes[added]]))
-    return _reindex_rows(column, np.arange(len(column) + len(added)))
+    return reindex_rows(column, np.arange(len(column) + len(added)))
 
 
 class Blocks(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +17,7 @@ from recframe.frames.names import get_column
 from recframe.frames.value_errors import null_error
 from recframe.frames.values import find_nulls
 from recframe.kernel.grouping import Groups, combine, find_range, invert, take_rows
-from recframe.kernel.threads import Array, in_batches, in_slices
+from recframe.kernel.threads import Array, in_slices
 
 ALL_USERS = "all"  # the label of the only user if the frame is one ranking
 SPREAD = 4  # Integers are codes if their range is at most this many times the rows.
@@ -51,21 +50,11 @@ class Ids(NamedTuple):
         """Return the ids that rows have, with the codes of these ids."""
         if not self.is_sorted:
             return self
-        codes, is_used = self.codes, np.zeros(len(self.ids), bool)
-
-        def mark(batch: slice) -> None:
-            some = codes[batch].astype(np.intp)
-            # A flag is set once, because threads that write to the same memory wait.
-            is_used[some[~is_used[some]]] = True
-
-        in_batches(mark, len(codes))
+        position, is_used = np.empty(len(self.ids), np.int32), np.zeros(len(self.ids), bool)
+        is_used[self.codes] = True
         used = np.flatnonzero(is_used)
-        if len(used) < len(self.ids):
-            position = np.empty(len(self.ids), np.int32)
-            position[used] = np.arange(len(used), dtype=np.int32)
-            codes = take_rows(position, codes)
-            del position  # It may be the largest array.
-        return self._replace(codes=codes, ids=self.restore(used))
+        position[used] = np.arange(len(used), dtype=np.int32)
+        return self._replace(codes=position[self.codes], ids=self.restore(used))
 
     def distinct(self) -> pd.Index[Any]:
         """Return the ids of the rows, each once."""
@@ -93,17 +82,10 @@ class Users(NamedTuple):
         The user ids, each once, in the order of the groups; a level for each of several columns.
     groups : Groups
         The rows of each user.
-    sorted_by : ndarray of shape (n_users,), int, or None
-        The order that sorts the users, None if it is not known yet.
     """
 
     ids: pd.Index[Any]
     groups: Groups
-    sorted_by: Array | None = None
-
-    def sort(self) -> Array:
-        """Return the order that sorts the users."""
-        return sort_ids(self.ids) if self.sorted_by is None else self.sorted_by
 
 
 def find_users(frame: pd.DataFrame, labels: Sequence[Hashable], rows: Array | None = None) -> Users:
@@ -119,20 +101,17 @@ def find_users(frame: pd.DataFrame, labels: Sequence[Hashable], rows: Array | No
     heads = None if offsets is None else offsets[:-1]
     encoded = [encode(column, "user", heads).used() for column in columns]
     if len(columns) == 1:
-        codes, index, _, is_sorted = encoded[0]
-        index = index.rename(columns[0].name)
+        codes, index = encoded[0].codes, encoded[0].ids.rename(columns[0].name)
     else:
         both = combine(*(ids.codes for ids in encoded))
         _, first, codes = np.unique(both, return_index=True, return_inverse=True)
         first = first if heads is None else heads[first]
-        index, is_sorted = as_users([pd.Index(column.take(first)) for column in columns]), False
+        index = as_users([pd.Index(column.take(first)) for column in columns])
     if offsets is not None and len(index) == len(codes):  # Each user is one run of rows.
-        sorted_by = invert(codes) if is_sorted else None
-        return Users(index.take(codes), Groups(len(index), offsets=offsets), sorted_by)
+        return Users(index.take(codes), Groups(len(index), offsets=offsets))
     if offsets is not None:
         codes = np.repeat(codes.astype(np.int32, copy=False), np.diff(offsets))
-    sorted_by = np.arange(len(index)) if is_sorted else None
-    return Users(index, Groups(len(index), codes=codes), sorted_by)
+    return Users(index, Groups(len(index), codes=codes))
 
 
 def encode(
@@ -197,14 +176,10 @@ def _encode(column: pd.Series | pd.Index[Any], role: str, n_rows: int = 0) -> Id
         low, high = map(int, find_range(values))
         n_spread = SPREAD * max(n_rows, len(values))
         most = min(n_spread + max(N_FIRST_ROWS, min(4 * n_spread, N_CODES)), 1 << 31)
-        if values.dtype == np.int32 and low >= 0 and high < most:  # The values are codes.
-            return Ids(values, pd.RangeIndex(high + 1), dtype, is_sorted=True)
         if high - low < most and high < 1 << 62:
-            lowest = values.dtype.type(low)
-            codes: Array = np.empty(len(values), np.int32)
             # The difference of small integers may overflow in their dtype, not in that of codes.
-            subtract = partial(np.subtract, dtype=np.int32, casting="unsafe")
-            in_slices(lambda a, b: subtract(values[a:b], lowest, out=codes[a:b]), len(codes))
+            lowest = values.dtype.type(low)
+            codes: Array = np.subtract(values, lowest, dtype=np.int32, casting="unsafe")
             return Ids(codes, pd.RangeIndex(low, high + 1), dtype, is_sorted=True)
     if column.dtype == object:
         addresses = _find_addresses(column.to_numpy())
@@ -275,15 +250,11 @@ def _find_changes(column: pd.Series) -> Array:
         values = column.to_numpy()
         if values.dtype == object:
             values = _find_addresses(values)
-
-    def find(start: int, stop: int) -> Array:
-        ids, last = values[start + 1 : stop + 1], values[start : min(stop, len(values) - 1)]
-        if isinstance(values, np.ndarray):
-            return np.flatnonzero(ids != last) + (start + 1)
-        changes: Array = pc.indices_nonzero(pc.not_equal(ids, last).fill_null(True)).to_numpy()
-        return changes.view(np.int64) + (start + 1)
-
-    return np.concatenate(in_slices(find, len(values)))
+    ids, before = values[1:], values[: max(0, len(values) - 1)]
+    if isinstance(values, np.ndarray):
+        return np.flatnonzero(ids != before) + 1
+    changes: Array = pc.indices_nonzero(pc.not_equal(ids, before).fill_null(True)).to_numpy()
+    return changes.view(np.int64) + 1
 
 
 def read_text(column: pd.Series | pd.Index[Any]) -> pa.Array | None:
@@ -314,16 +285,7 @@ def _integers(ids: pd.Series | pd.Index[Any]) -> Array | None:
 
 def as_users(columns: Sequence[pd.Index[Any]]) -> pd.Index[Any]:
     """Return the ids of columns as the ids of users; several columns become levels."""
-    if len(columns) == 1:
-        return columns[0]
-    levels: list[Any] = []
-    codes: list[Any] = []
-    for ids in columns:
-        level = _encode(ids, "user").used()
-        order = sort_ids(level.ids)
-        levels.append(level.ids.take(order))
-        codes.append(invert(order)[level.codes])
-    return pd.MultiIndex(levels, codes, names=[ids.name for ids in columns], verify_integrity=False)
+    return columns[0] if len(columns) == 1 else pd.MultiIndex.from_arrays(columns)
 
 
 def look_up_ids(ids: pd.Index[Any], among: pd.Index[Any]) -> Array:

@@ -82,8 +82,6 @@ class Interactions(NamedTuple):
     find_gains, find_judged, find_unlisted : callable, default None
         Return the gains, or the judged rows, that truth gives, or the user and the item of each
         relevant item without a row.
-    pairs : SortedPairs, default None
-        The sorted pairs of the rows, for truth to look up, if they were sorted.
     """
 
     frame: pd.DataFrame
@@ -102,7 +100,6 @@ class Interactions(NamedTuple):
     find_gains: Callable[[str], Gains] | None = None
     find_judged: Callable[[], Judged] | None = None
     find_unlisted: Callable[[], tuple[Array, pd.Index[Any]]] | None = None
-    pairs: SortedPairs | None = None
 
     def gains(self, gain: str) -> Gains | None:
         """Return the gains of rows, and of items without a row, for nDCG; None: 1 if relevant."""
@@ -154,12 +151,11 @@ class Interactions(NamedTuple):
             items=None if items is None else items._replace(codes=items.codes[rows]),
             grades=None if grades is None else grades[rows],
             features={key: column[rows] for key, column in self.features.items()},
-            pairs=None,
         )
 
     def keep_users(self, are_kept: Array) -> Interactions:
         """Return interactions with some of their users, without the rows of the others."""
-        ids, groups, _ = self.users
+        ids, groups = self.users
         users = Users(ids[are_kept], groups.keep(are_kept))
         kept = self.take(np.flatnonzero(are_kept[groups.codes]))
         return kept._replace(users=users, n_unlisted=self.n_unlisted[are_kept], folded=None)
@@ -218,18 +214,10 @@ def read_interactions(
         items = encode(get_column(frame, columns.item, rows), "item", lenient=lenient)
         if len(users.ids) == groups.n_rows and not lenient:
             check_no_texts(items.ids, columns.item, "df" if columns.scores else "truth")
-    interactions = Interactions(
-        frame,
-        columns,
-        rows,
-        users,
-        relevant,
-        scores,
-        n_unlisted=np.zeros(len(users.ids), np.int64),
-        is_judged=is_judged,
-        grades=grades,
-        features=features,
-        items=items,
+    n_unlisted = np.zeros(len(users.ids), np.int64)
+    interactions = Interactions(frame, columns, rows, users, relevant, scores, n_unlisted)
+    interactions = interactions._replace(
+        is_judged=is_judged, grades=grades, features=features, items=items
     )
     settled = _settle_repeats(interactions, options, models, lenient=lenient)
     for label in () if lenient else columns.doubtful:
@@ -306,14 +294,10 @@ def _settle_repeats(
         return interactions
     groups, codes = interactions.users.groups, interactions.items.codes
     columns, is_checked = interactions.columns, options.duplicates == "raise" and not lenient
-    # Truth is looked up in the sorted pairs of the frame; those of truth itself are not kept.
-    pairs = SortedPairs(groups, codes, is_kept=options.has_truth and len(columns.scores) > 0)
-    of_pairs = repeats = pairs.find_repeats()
+    of_pairs = repeats = SortedPairs(groups, codes).find_repeats()
     if models is not None:
         repeats = SortedPairs(groups, combine(codes, models + 1)).find_repeats()
-    interactions = interactions._replace(
-        n_repeated=len(repeats.rows), pairs=pairs if options.has_truth else None
-    )
+    interactions = interactions._replace(n_repeated=len(repeats.rows))
     if len(repeats.rows) and is_checked:
         rows, _ = interactions.find_rows()
         raise repeated_error(interactions.frame, columns, rows, repeats, options)

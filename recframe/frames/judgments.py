@@ -21,24 +21,12 @@ from recframe.errors import (
     quote,
 )
 from recframe.frames.columns import Columns, find_companion_columns
-from recframe.frames.grades import (
-    FIRST_ROWS,
-    LEAST_REPEATED,
-    check_no_grades,
-    list_numbers,
-)
+from recframe.frames.grades import FIRST_ROWS, LEAST_REPEATED, check_no_grades, list_numbers
 from recframe.frames.id_matching import Pairs
 from recframe.frames.ids import encode, find_users
 from recframe.frames.interactions import Interactions, complete_rows, read_interactions
 from recframe.frames.list_frames import make_companion_rows
-from recframe.frames.names import (
-    find_role,
-    get_column,
-    has_some,
-    is_infer,
-    list_labels,
-    shown,
-)
+from recframe.frames.names import find_role, get_column, has_some, is_infer, list_labels, shown
 from recframe.frames.splits import check_splits
 from recframe.frames.words import has_word, is_of_row
 from recframe.kernel.threads import Array
@@ -220,7 +208,13 @@ def check_shared_label(
         is_of_item = of_items["nunique"].max() < 2 <= of_items["size"].max()
         if has_word(label, "part"):
             if not is_of_item:
-                raise _parts_error(label, columns)
+                item, part = quote(columns.item), quote(label)
+                raise RecframeError(
+                    f"the rows have {part} too, so that an item may be the pair of {item} and "
+                    f"{part}. Pass item={item} if items alone are relevant, or make one id in the "
+                    f"rows and in truth, as df[{item}] = df[{item}].astype(str) + '#' + "
+                    f"df.pop({part}).astype(str)."
+                )
         elif n_of_user.max() > 1 and not is_of_item:
             several = n_of_user.index[n_of_user > 1]
             is_renamed = of_truth.users != columns.users
@@ -231,13 +225,3 @@ def check_shared_label(
                 f"Pass user={quote([label, *columns.users])}{also} if a pair belongs to the rows "
                 f"of one {label}, or truth_user={quote(of_truth.user)} if it belongs to all."
             )
-
-
-def _parts_error(label: Hashable, columns: Columns) -> RecframeError:
-    """Return the refusal of a column that may be of parts of items, as chunks of documents are."""
-    item, part = quote(columns.item), quote(label)
-    return RecframeError(
-        f"the rows have {part} too, so that an item may be the pair of {item} and {part}. Pass "
-        f"item={item} if items alone are relevant, or make one id in the rows and in truth, as "
-        f"df[{item}] = df[{item}].astype(str) + '#' + df.pop({part}).astype(str)."
-    )

@@ -213,14 +213,18 @@ def find_fields(
 ) -> tuple[list[Any], list[Any], list[Any]]:
     """Return fields of items, fields of scores, and if there are none, floats that may be scores.
 
-    They are found by their names, or by the item that is passed. The only field next to a score is
+    They are found by their names, or by the item that is passed. Without a name of scores, these
+    are the only list of floats of several lists, or else a rank. The only field next to a score is
     the item, whatever its name. Of several lists it is the first.
     """
     names = list(types)
     if is_infer(item) and len(names) == 1 and names[0] in lists:
         return names, [], []
     floats = [name for name in names if pa.types.is_floating(types[name])]
-    scores = _find_scores(types, lists)
+    scores = list(filter(_is_score, names))
+    if not scores:
+        low = [one for one in filter(less_is_better, names) if pa.types.is_primitive(types[one])]
+        scores = floats if len(lists) > 1 and len(floats) == 1 else low[:1]
     others = [name for name in names if name not in scores]
     if not is_infer(item):
         items = [name for name in names if is_same(name, item)]
@@ -231,20 +235,6 @@ def find_fields(
             items = [name for name in others if name in lists][:1]
     doubtful = [name for name in floats if name not in items and find_role(name) is None]
     return items, scores, [] if scores else doubtful
-
-
-def _find_scores(types: Mapping[Any, pa.DataType], lists: Sequence[Any]) -> list[Any]:
-    """Return the fields of scores by their names, or the only list of floats of several lists.
-
-    A rank is a score if there is no other.
-    """
-    if scores := [name for name in types if _is_score(name)]:
-        return scores
-    floats = [name for name, kind in types.items() if pa.types.is_floating(kind)]
-    if len(lists) > 1 and len(floats) == 1:
-        return floats
-    ranks = [name for name in types if less_is_better(name)]
-    return [name for name in ranks if pa.types.is_primitive(types[name])][:1]
 
 
 def _is_score(name: Hashable) -> bool:

@@ -43,6 +43,7 @@ from recframe.frames.names import (
     shown,
 )
 from recframe.frames.words import has_word, may_be_gold
+from recframe.kernel.threads import Array
 from recframe.metrics.measure import check_no_mask
 from recframe.options import EMPTY, INFER, LISTS, ROLE_LABELS, Options
 from recframe.other_tables import read_column
@@ -273,11 +274,17 @@ def _read_structs(name: str, structs: list[Any]) -> FieldColumns:
 
 
 def take(column: pd.Series, positions: pa.Array) -> pd.Series:
-    """Return the values at positions, null for a null; integers stay integers."""
+    """Return the values at positions, null for a null."""
     if positions.null_count == 0 and len(positions) == len(column):  # The positions ascend.
         return column
-    column = column.convert_dtypes() if column.dtype.kind in "iub" else column
-    return column.reindex(positions.fill_null(-1).to_numpy()).reset_index(drop=True)
+    return reindex_rows(column, positions.fill_null(-1).to_numpy())
+
+
+def reindex_rows(column: pd.Series, rows: Array) -> pd.Series:
+    """Return rows of a column, null for -1 and rows that it lacks; integers stay integers."""
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
+        column = column.convert_dtypes()
+    return column.reset_index(drop=True).reindex(rows).reset_index(drop=True)
 
 
 def kind_of(column: pd.Series) -> pa.DataType:
@@ -316,17 +323,12 @@ def make_companion_rows(
     if is_named and item not in fields and len(items) == 1:  # Its members are structs.
         renamed, items = {items[0]: item}, [item]
         fields = {renamed.get(one, one): fields[one] for one in fields}
-    _check_padding(fields, items)
+    for one in items:  # Numbers may be positions.
+        if is_numeric_dtype(fields[one].dtype) and (fields[one] == -1).any():
+            raise padding_error(one)
     made = pd.DataFrame({**carry(frame, flat, rows, list(fields)), **fields}, copy=False)
     made.attrs = dict(frame.attrs)
     return remember_lists(made, {"item": items[0]} if len(items) == 1 else {}, rows)
-
-
-def _check_padding(fields: Mapping[Hashable, pd.Series], items: Sequence[Hashable]) -> None:
-    """Raise if items that are numbers, and so may be positions, are padded with -1."""
-    for label in items:
-        if is_numeric_dtype(fields[label].dtype) and (fields[label] == -1).any():
-            raise padding_error(label)
 
 
 def _check_items(frame: pd.DataFrame, lists: list[Hashable], *, is_flat: bool) -> None:

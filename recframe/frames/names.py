@@ -10,14 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recframe.errors import (
-    MissingColumnError,
-    RecframeError,
-    as_text,
-    find_near,
-    quote,
-    shorten,
-)
+from recframe.errors import MissingColumnError, RecframeError, as_text, find_near, quote, shorten
 from recframe.frames.words import N_KEPT, ends_in, has_word, may_be_score, split_words
 from recframe.kernel.threads import Array
 from recframe.options import INFER, is_key
@@ -123,8 +116,7 @@ def list_fields(frame: pd.DataFrame) -> list[tuple[Hashable, Any]]:
 
 def list_labels(frame: pd.DataFrame, taken: Iterable[Hashable] = ()) -> list[Hashable]:
     """Return the labels of all columns and named index levels, without those taken."""
-    named = [name for name in frame.index.names if name is not None]
-    return remove_labels([*frame.columns, *named], taken)
+    return remove_labels((label for label, _ in list_fields(frame)), taken)
 
 
 def list_numeric_names(labels: Iterable[Hashable]) -> list[str]:

@@ -1,7 +1,7 @@
 """The columns that play roles in rows and in truth, and the question if a role is open."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from typing import Any, Literal, NamedTuple
 
@@ -92,9 +92,7 @@ def find_roles(
         _settle_by_labels(frame, roles, options)
     if isinstance(options.truth, pd.DataFrame):
         _settle_by_values(frame, roles, options.truth, options)
-    for name in ("user", "item"):
-        if name in roles and roles[name].how == "several":
-            roles[name] = _settle_alike(frame, name, roles[name])
+    _settle_alike(frame, roles, ("user", "item"))
     return {name: roles[name] for name in (*NAMES, *TRUTH_IDS) if name in roles}
 
 
@@ -174,16 +172,17 @@ def _settle_by_labels(frame: pd.DataFrame, roles: Roles, options: Options) -> No
             roles[name] = Role("inferred", shared)
 
 
-def _settle_alike(frame: pd.DataFrame, name: str, role: Role) -> Role:
-    """Return an open role of ids with a name of ids if the values of all candidates mean the same.
+def _settle_alike(frame: pd.DataFrame, roles: Roles, ids: Iterable[str]) -> None:
+    """Settle open roles of ids if a candidate has a name of ids and all have values alike.
 
-    It is the first in the order of names.
+    The label is the first candidate in the order of names.
     """
-    names = NAMES[name.removeprefix("truth_")]
-    ids = [label for label in role.labels if ends_in(label, "id") and plain_name(label) in names]
-    first = min(ids, key=lambda label: names.index(plain_name(label)), default=None)
-    are_alike = bool(ids) and all(_are_alike(frame, first, other) for other in role.labels)
-    return Role("inferred", [first]) if are_alike else role
+    for role in [one for one in ids if one in roles and roles[one].how == "several"]:
+        labels, names = roles[role].labels, NAMES[role.removeprefix("truth_")]
+        named = [one for one in labels if ends_in(one, "id") and plain_name(one) in names]
+        first = min(named, key=lambda label: names.index(plain_name(label)), default=None)
+        if named and all(_are_alike(frame, first, other) for other in labels):
+            roles[role] = Role("inferred", [first])
 
 
 def _are_alike(frame: pd.DataFrame, label: Hashable, other: Hashable) -> bool:
@@ -310,9 +309,7 @@ def find_companion_roles(
         if not is_infer(options.relevant):
             roles["relevant"] = _read_role(frame, "relevant", options.relevant)
     _infer_others(frame, roles, needed)
-    for role in ids.keys() - settled.keys():
-        if roles[role].how == "several":
-            roles[role] = _settle_alike(frame, role, roles[role])
+    _settle_alike(frame, roles, ids.keys() - settled.keys())
     return {role: roles[role] for role in needed if role in roles}
 
 

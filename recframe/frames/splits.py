@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Hashable, Iterable, Sequence
 from contextlib import suppress
-from functools import lru_cache
 
 import pandas as pd
 
@@ -42,7 +41,6 @@ def find_part(label: Hashable, value: object) -> str:
     return found[1] if found else ""
 
 
-@lru_cache
 def is_flag(label: Hashable) -> bool:
     """Return whether a column has the name of a part, such as is_train, so that it holds flags."""
     return find_part(label, 1) not in ("", "valid")
@@ -73,10 +71,9 @@ def check_splits(
         with suppress(*DAMAGE):  # Cells may be unhashable, or ids invalid.
             parts = find_parts(get_column(rows, label))
             if parts and not of_truth:
-                users = [get_column(rows, one).array for one in columns.users]
-                cells = pd.DataFrame(dict(enumerate(users)))
-                cells = cells.assign(part=get_column(rows, label).array).dropna().drop_duplicates()
-                n_parts = cells.groupby([*range(len(users))], observed=True).size()
+                cells = [get_column(rows, one).array for one in (label, *columns.users)]
+                each = pd.DataFrame(dict(enumerate(cells))).dropna().drop_duplicates()
+                n_parts = each.groupby([*each][1:], observed=True).size()
                 n_both = int((n_parts > 1).sum())
         if parts and (of_truth or n_both > 1):
             raise _split_error(label, parts, of_truth=of_truth)

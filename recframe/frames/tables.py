@@ -45,7 +45,7 @@ def measure_table(
     """Return the metrics of every user of interactions, for each of their scores."""
     plan = make_plan(metrics)
     users = interactions.users
-    order = users.sort()
+    order = sort_ids(users.ids)
     position = invert(order)
     ideal = None
     if plan.needs_gains and (gains := interactions.gains(options.gain)) is not None:
@@ -95,10 +95,9 @@ class ScoreTask:
         if judged is not None:
             n_others = judged.n_others
             self.judged = rank_judged(rankings, self.rule, judged.rows, self.n_unlisted, n_others)
-        features = interactions.features
-        self.sums = (
-            sum_columns(rankings, self.rule, plan.sum_cut_offs, features) if features else {}
-        )
+        self.sums = {}
+        if features := interactions.features:
+            self.sums = sum_columns(rankings, self.rule, plan.sum_cut_offs, features)
 
     def measure(self, run: slice, cells: Array, position: Array) -> None:
         """Write the metrics of a run of users into cells, a row for each metric.
@@ -109,8 +108,7 @@ class ScoreTask:
         counts = count(self.ranker, run, rule, self.n_unlisted, plan.depth)
         rows = None if self.judged is None else JudgedRows(self.judged, rule, run, plan.cut_offs)
         sums = {name: (total[run], n_rows[run]) for name, (total, n_rows) in self.sums.items()}
-        is_shared = ideal is not None and self.graded is None
-        grades = ideal.select(run, counts) if ideal is not None and is_shared else None
+        grades = ideal.select(run, counts) if ideal is not None and self.graded is None else None
         statistics = of_gains = RankStatistics(counts, grades, sums, rows)
         if ideal is not None and self.graded is not None:
             counts = count(self.graded, run, rule, ideal.n_unlisted, plan.depth)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from recframe.errors import prefix_errors
 from recframe.frames.id_matching import Matches, Overlap, Pairs, append, check_same_users, match
-from recframe.frames.ids import Ids, encode
+from recframe.frames.ids import Ids, Users, encode
 from recframe.frames.interactions import Interactions, Judged
 from recframe.frames.judgments import Judgments
 from recframe.frames.values import Gains
@@ -54,7 +54,7 @@ class Judge:
         """Return the rows of a frame that have the pairs of truth."""
         pairs, users = self.judgments.pairs, interactions.users
         items: Ids = interactions.items  # type: ignore[assignment]  # With truth, items are read.
-        rows = interactions.pairs or SortedPairs(users.groups, items.codes)
+        rows = SortedPairs(users.groups, items.codes)
         return self.overlap.find(pairs, users, items, rows, interactions.frame.attrs)
 
     def check(self) -> None:
@@ -99,15 +99,13 @@ class Judge:
 
         None is added if `population` leaves them out.
         """
-        (index, groups, _), pairs = interactions.users, self.judgments.pairs
+        (index, groups), pairs = interactions.users, self.judgments.pairs
         if is_noting(mistakes=True):
             self.overlap.note_apart(pairs.users.groups, self.options.population)
         is_absent = ~self.overlap.is_listed
         if self.options.population not in ("both", "rows") and is_absent.any():
             added, of_pairs = pairs.users.ids[is_absent], pairs.users.groups.codes
-            users = interactions.users._replace(
-                ids=append(index, added), groups=groups.extend(len(added)), sorted_by=None
-            )
+            users = Users(append(index, added), groups.extend(len(added)))
             interactions = interactions._replace(users=users)
             # The users added come last, in the order of truth.
             position = (len(index) + np.cumsum(is_absent) - 1)[of_pairs]
@@ -146,6 +144,5 @@ def judge_rows(interactions: Interactions, judgments: Judgments, matches: Matche
         is_judged=True,
         find_judged=find_judged,
         find_unlisted=find_unlisted,
-        pairs=None,
         find_gains=match_gains if judgments.rows and judgments.rows.grades is not None else None,
     )

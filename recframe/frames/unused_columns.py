@@ -17,14 +17,7 @@ from pandas.api.types import infer_dtype
 from recframe.errors import DAMAGE, Choice, RecframeError, quote
 from recframe.frames.classes import check_confidence
 from recframe.frames.columns import Columns
-from recframe.frames.names import (
-    find_role,
-    get_column,
-    has_some,
-    is_infer,
-    list_fields,
-    plain_name,
-)
+from recframe.frames.names import find_role, get_column, has_some, is_infer, list_fields, plain_name
 from recframe.frames.roles import list_truth_labels
 from recframe.frames.seen_rows import (
     MOST_SEEN,

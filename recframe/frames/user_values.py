@@ -32,7 +32,7 @@ def read_user_column(interactions: Interactions, name: str, label: Hashable, at:
     The column has the label `at` in the frame. Raise if a user has two values: the message has
     `name`, the argument that asks for the column, and `label`, the argument's value.
     """
-    users, groups, labels = *interactions.users[:2], interactions.columns.users
+    users, groups, labels = *interactions.users, interactions.columns.users
     for number, user_label in enumerate(labels):
         if is_same(at, user_label):  # Users without a row have this value too.
             return pd.Series(users.get_level_values(number)).set_axis(users)

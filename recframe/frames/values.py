@@ -17,15 +17,10 @@ import pyarrow as pa
 from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_object_dtype
 
 from recframe.errors import Choice, RecframeError, as_text, quote
-from recframe.frames.value_errors import (
-    ABSTAINED,
-    missing_error,
-    null_error,
-    numbers_error,
-)
+from recframe.frames.value_errors import ABSTAINED, missing_error, null_error, numbers_error
 from recframe.frames.words import means_rank
 from recframe.kernel.grouping import Groups
-from recframe.kernel.threads import Array, in_slices
+from recframe.kernel.threads import Array
 from recframe.notes import note
 from recframe.options import Options
 
@@ -134,9 +129,8 @@ def read_scores(
     If the lowest score is the best, the order of values is reversed. `groups` are the rows of
     users.
     """
-    is_ranked, worst = None, _find_worst(score, is_low_best)
-    missing = None if np.isfinite(worst) else find_missing(score, options, is_low_best)
-    if missing is not None and missing.any():
+    is_ranked, missing = None, find_missing(score, options, is_low_best)
+    if missing.any():
         if options.missing == "raise" and not lenient:
             raise missing_error(score, find_nulls(score), missing, is_low_best)
         is_ranked = ~missing
@@ -145,10 +139,8 @@ def read_scores(
         values = read_numbers(score, "score")
     is_long = len(values) >= LEAST_RANKS and groups.n_groups < groups.n_rows
     if is_long and is_ranked is None and options.ties == "expected":
-        parts = values[:LEAST_RANKS], values  # The first values usually decide.
-        are_equal = all((some == values[0]).all() for some in parts)
-        are_classes = not are_equal and groups.n_rows > 2 * groups.n_groups
-        are_classes &= all(((some == 0) | (some == 1)).all() for some in parts)
+        are_equal, are_flags = (values == values[0]).all(), ((values == 0) | (values == 1)).all()
+        are_classes = are_flags and not are_equal and groups.n_rows > 2 * groups.n_groups
         label = as_text(score.name)
         tied, classes = "not_" * (not are_equal) + "tied", "not_" * (not are_classes) + "classes"
         note(**{f"{tied}:{label}": 1, f"{classes}:{label}": 1})
@@ -156,45 +148,24 @@ def read_scores(
         recommended = at_least(values, options.min_score)
         is_ranked = recommended if is_ranked is None else is_ranked & recommended
     elif not lenient and len(values):
-        if missing is not None:
-            worst = (np.max if is_low_best else np.min)(values, initial=0)
-        _doubt_scores(score.name, values, is_ranked, worst, groups, options, is_low_best)
+        _check_masks(score.name, values, is_ranked, groups, is_low_best)
+        if is_ranked is None and is_low_best:
+            _check_marks_of_ranks(score.name, values, groups)
+        elif is_ranked is None and options.ascending is None and len(values) >= LEAST_RANKS:
+            _note_order(score.name, values, groups)
     if is_low_best:
         # The negative of the lowest integer overflows, but the complement does not.
         values = ~values if values.dtype.kind in "iu" else -values
     return values, is_ranked
 
 
-def _doubt_scores(
-    label: Hashable,
-    values: Array,
-    is_ranked: Array | None,
-    worst: Any,
-    groups: Groups,
-    options: Options,
-    is_low_best: bool,
-) -> None:
-    """Raise if scores seem to hold masks; note scores that seem to be ranks."""
-    if (float(worst) if is_low_best else -float(worst)) > MIN_MASK:
-        _check_masks(label, values, is_ranked, worst, groups, is_low_best)
-    if is_low_best and is_ranked is None:
-        _check_marks_of_ranks(label, values, groups)
-    elif is_ranked is None and options.ascending is None and len(values) >= LEAST_RANKS:
-        n_rising = groups.count_rising(values) if float(worst) < LEAST_TIME else 0
-        note(**{f"rising:{as_text(label)}": n_rising, "scores_that_fall": int(n_rising == 0)})
-        if worst in (0, 1):
-            _note_ranks(label, values, int(worst), groups)
-
-
 def _check_masks(
-    label: Hashable,
-    values: Array,
-    is_ranked: Array | None,
-    worst: Any,
-    groups: Groups,
-    is_low_best: bool,
+    label: Hashable, values: Array, is_ranked: Array | None, groups: Groups, is_low_best: bool
 ) -> None:
     """Raise if rows of several users have one score that is far worse than all others."""
+    worst = values.max() if is_low_best else values.min()
+    if (float(worst) if is_low_best else -float(worst)) <= MIN_MASK:
+        return
     is_worst, numbers = values == worst, values.astype(np.float64)
     others = numbers[~is_worst if is_ranked is None else is_ranked & ~is_worst]
     if len(others) == 0 or len(np.unique(groups.codes[is_worst])) < 2:
@@ -242,13 +213,20 @@ def _check_marks_of_ranks(label: Hashable, values: Array, groups: Groups) -> Non
         )
 
 
-def _note_ranks(label: Hashable, values: Array, first: int, groups: Groups) -> None:
-    """Note the users whose scores are `first`, `first` + 1 and so on, like ranks.
+def _note_order(label: Hashable, values: Array, groups: Groups) -> None:
+    """Note whether scores rise down the rows of users, and users whose scores are like ranks.
 
-    Scores that fall down the rows of all users are best first, as n, ..., 2, 1 are.
+    Ranks are 0, 1, 2 and so on, or begin with 1. Scores that fall down the rows of all users are
+    best first, as n, ..., 2, 1 are.
     """
-    longest, n_first = values.max() - first + 1, np.count_nonzero(values == first)
-    if len(values) < groups.n_rows or longest < 3 or n_first > groups.n_groups:
+    lowest = values.min()
+    n_rising = groups.count_rising(values) if float(lowest) < LEAST_TIME else 0
+    note(**{f"rising:{as_text(label)}": n_rising, "scores_that_fall": int(n_rising == 0)})
+    if lowest not in (0, 1):
+        return
+    first, n_first = int(lowest), np.count_nonzero(values == lowest)
+    longest = values.max() - first + 1
+    if longest < 3 or n_first > groups.n_groups:
         return
     sizes = np.diff(groups.offsets)
     if sizes.max() != longest:
@@ -264,8 +242,6 @@ def find_missing(score: pd.Series, options: Options, is_low_best: bool) -> Array
 
     With `min_score`, no score masks its row.
     """
-    if np.isfinite(_find_worst(score, is_low_best)):
-        return np.zeros(len(score), bool)
     dtype, missing = score.dtype, find_nulls(score)
     are_objects = is_object_dtype(dtype) and infer_dtype(score) in NUMBER_OBJECTS
     are_categories = isinstance(dtype, pd.CategoricalDtype)
@@ -276,14 +252,6 @@ def find_missing(score: pd.Series, options: Options, is_low_best: bool) -> Array
             missing = missing.copy()
             missing[~missing] = masks
     return missing
-
-
-def _find_worst(score: pd.Series, is_low_best: bool) -> Any:
-    """Return the worst score, NaN if one is null or the column has no dtype of NumPy's numbers."""
-    if not isinstance(score.dtype, np.dtype) or score.dtype.kind not in "iubf" or len(score) == 0:
-        return np.nan
-    values, worst = score.to_numpy(), np.max if is_low_best else np.min
-    return worst(in_slices(lambda start, stop: worst(values[start:stop]), len(values)))
 
 
 def _scatter(values: Array, has_value: Array) -> Array:

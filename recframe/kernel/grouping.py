@@ -244,23 +244,19 @@ class SortedPairs:
         The rows of each user.
     items : ndarray of shape (n_rows,), int
         The items of the rows, 0 or more.
-    is_kept : bool, default False
-        Whether sorted slices are kept for later searches.
     """
 
-    def __init__(self, groups: Groups, items: Array, *, is_kept: bool = False) -> None:
+    def __init__(self, groups: Groups, items: Array) -> None:
         self._groups, self._items = groups, items
         _ = groups.order  # computed here once, not by each thread
         self._n_item_bits = int(items.max(initial=0)).bit_length()
-        self._is_kept = is_kept
-        self._kept: dict[tuple[int, int], tuple[Array, int]] = {}
 
     def find_repeats(self) -> Repeats:
         """Return the rows whose pair an earlier row has."""
 
         def find(first: int, stop: int) -> tuple[Array, Array]:
             # Keys without positions are short, and mostly no two are equal.
-            keys, n_bits = self._sort(first, stop, has_positions=self._is_kept)
+            keys, n_bits = self._sort(first, stop, has_positions=False)
             if (keys[1:] ^ keys[:-1]).min(initial=1 << n_bits) == 1 << n_bits:
                 return NONE, NONE
             keys, n_bits = self._sort(first, stop)
@@ -316,8 +312,6 @@ class SortedPairs:
 
         A key holds the user, counted from the slice's first, the item, and the row's position.
         """
-        if (first, stop) in self._kept:
-            return self._kept[first, stop]
         groups, n_item_bits = self._groups, self._n_item_bits
         positions = slice(*groups.offsets[[first, stop]].tolist())
         items = self._items[groups.rows(positions)]
@@ -331,10 +325,7 @@ class SortedPairs:
         if has_positions:
             keys <<= n_bits
             keys |= np.arange(len(keys))
-        keys = sort(keys)
-        if self._is_kept:
-            self._kept[first, stop] = keys, n_bits
-        return keys, n_bits
+        return sort(keys), n_bits
 
     def _rows_of(self, first: int, keys: Array, n_bits: int) -> Array:
         """Return the rows of keys in the slice that begins at user `first`."""

@@ -157,11 +157,7 @@ def make_rows(
 
 
 def check_rows(
-    name: str,
-    frame: pd.DataFrame,
-    users: Sequence[Hashable],
-    rows: ListRows,
-    duplicates: str | None = None,
+    name: str, frame: pd.DataFrame, users: list[Any], rows: ListRows, duplicates: str = ""
 ) -> pd.DataFrame:
     """Return the rows of lists; raise if a list repeats an item, has padding, or scores rise.
 
@@ -200,12 +196,12 @@ def check_rows(
         return frame[~is_repeated].reset_index(drop=True)
     if is_repeated.any():
         remedy = "Pass duplicates='max' to keep the first of each."
-        if duplicates is None:
+        if not duplicates:
             remedy = "Where a repeat stands for no item, write -1 there; else keep the first."
         raise RecframeError(
             f"an item must be in a list once, but {is_repeated.sum()} are repeated "
             f"({_show_example(frame[is_repeated], users)}). {remedy}",
-            {} if duplicates is None else {"duplicates": "max"},
+            {"duplicates": "max"} if duplicates else {},
         )
     return frame
 
