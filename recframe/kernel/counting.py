@@ -49,9 +49,7 @@ class Depth(NamedTuple):
     at_n_relevant: bool
 
 
-def count(
-    ranker: Ranker, users: slice, rule: TieRule, n_unlisted: Array, depth: Depth | None = None
-) -> Counts:
+def count(ranker: Ranker, users: slice, n_unlisted: Array, depth: Depth | None = None) -> Counts:
     """Return the counts of ranked relevant rows of a run of users.
 
     Under ties="expected" `tied` is the number of rows in the tie. Every other rule orders tied
@@ -59,7 +57,8 @@ def count(
     out. `n_unlisted` is the number of each user's relevant items that have no row.
     """
     counts = [
-        _count(ranked, rule, n_unlisted[ranked.users], depth) for ranked in ranker.rank(users)
+        _count(ranked, ranker.rule, n_unlisted[ranked.users], depth)
+        for ranked in ranker.rank(users)
     ]
     if len(counts) == 1:
         return counts[0]

@@ -158,7 +158,7 @@ class Ranker:
     """
 
     def __init__(self, rankings: Rankings, rule: TieRule, *, by_row: bool = False) -> None:
-        self._rule, self._by_row = rule, by_row
+        self.rule, self._by_row = rule, by_row
         self._groups, scores, grades, is_ranked, tie_order = rankings
         scores = rankable(scores)
         if is_ranked is not None:
@@ -208,7 +208,7 @@ class Ranker:
     def _sort_all(self) -> SortedKeys | None:
         """Return the sorted keys of all rows; None if slices of users are sorted instead."""
         groups = self._groups
-        if groups.has_order or self._by_row or self._rule.row_order or self._tie_bits:
+        if groups.has_order or self._by_row or self.rule.row_order or self._tie_bits:
             return None
         layout = self._lay_out(groups.n_groups, groups.n_rows, KeyKind.LONG)
         if layout.kind is KeyKind.DENSE:
@@ -248,7 +248,7 @@ class Ranker:
             mark &= mark.dtype.type((1 << layout.mark) - 1)
             if numbered is not None:
                 mark[:] = numbered[mark] + inside.start
-            elif self._rule.relevant_first is not False:
+            elif self.rule.relevant_first is not False:
                 np.subtract(mark.dtype.type(self._highest), mark, out=mark)
             np.less(keys[1:] ^ keys[:-1], layout.dtype(1 << layout.score), out=tied[1:])
             if is_unranked is not None:
@@ -292,7 +292,7 @@ class Ranker:
         """Return the layout of keys of this kind, or of the next kind that fits the scores."""
         mark = (n_rows - 1 if self._by_row else self._highest).bit_length()
         tie = 0 if self._by_row else self._tie_bits
-        if self._rule.row_order and not self._by_row:
+        if self.rule.row_order and not self._by_row:
             tie = (n_rows - 1).bit_length()
         unranked, user = int(self._rows.is_ranked is not None), (n_users - 1).bit_length()
         n_bits = max(1, self._bits.n_bits)
@@ -325,7 +325,7 @@ class Ranker:
         if layout.mark:
             # The row of a tie with the lowest mark comes first.
             marks = rows.grades if numbered is None else invert(numbered)
-            if numbered is None and self._rule.relevant_first is not False:
+            if numbered is None and self.rule.relevant_first is not False:
                 marks = self._highest - marks
             keys <<= layout.dtype(layout.mark)
             keys |= marks.astype(layout.dtype, copy=False)
@@ -333,9 +333,9 @@ class Ranker:
 
     def _read_ties(self, rows: Rows) -> Array:
         """Return numbers that order tied rows, the lowest first."""
-        if self._rule.reads_relevance:
-            is_last: Array = (rows.grades > 0) != self._rule.relevant_first
+        if self.rule.reads_relevance:
+            is_last: Array = (rows.grades > 0) != self.rule.relevant_first
             return is_last
         if rows.tie_order is not None:
             return rows.tie_order
-        return np.arange(len(rows.scores))[:: self._rule.row_order or 1]
+        return np.arange(len(rows.scores))[:: self.rule.row_order or 1]

@@ -215,11 +215,8 @@ def rank_judged(
 class JudgedRows:
     """The counts of the judged rows of a run of users."""
 
-    def __init__(
-        self, rankings: JudgedRankings, rule: TieRule, users: slice, cut_offs: Sequence[int]
-    ) -> None:
-        self._rankings, self._rule = rankings, rule
-        self._users, self._cut_offs = users, cut_offs
+    def __init__(self, rankings: JudgedRankings, users: slice, cut_offs: Sequence[int]) -> None:
+        self._rankings, self._users, self._cut_offs = rankings, users, cut_offs
         # The number of judged items that are neither relevant nor ranked.
         self.n_others = rankings.n_others[users]
 
@@ -228,9 +225,9 @@ class JudgedRows:
         """The number of judged rows among the first k, as numerator and denominator, by cut-off."""
         none = np.zeros_like(self._rankings.n_others)
         depth = Depth(self._cut_offs[-1], at_n_relevant=False)
-        counts = count(self._rankings.hits, self._users, self._rule, none, depth)
+        counts = count(self._rankings.hits, self._users, none, depth)
         return {k: expected_hits(counts, k) for k in self._cut_offs}
 
     def count(self) -> Counts:
         """Return the counts of relevant rows in the rankings of judged rows."""
-        return count(self._rankings.alone, self._users, self._rule, self._rankings.n_unlisted)
+        return count(self._rankings.alone, self._users, self._rankings.n_unlisted)

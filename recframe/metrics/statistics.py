@@ -14,7 +14,6 @@ from recframe.metrics.gains import Feature, Grades, JudgedRows
 from recframe.metrics.ties import (
     Fractions,
     Spread,
-    StopChances,
     Ties,
     expected_hits,
     find_ties,
@@ -53,8 +52,6 @@ class RankStatistics:
         self.sums = sums
         self.grades = grades
         self.judged = judged
-        # By the highest grade: the depth, and the chances to stop down to it.
-        self.stop_chances: dict[float, tuple[float, StopChances]] = {}
         self._hits: dict[int, Fractions] = {}
 
     @classmethod

@@ -34,7 +34,6 @@ def test_plan():
     plan = make_plan(parse_metrics(["recall@9", "precision@4", "f1@9", "auc"]))
 
     assert (4, 9) == plan.cut_offs
-    assert (3, 0, 2, 1) == plan.order
     assert not plan.needs_gains
     assert make_plan(parse_metrics("ndcg@2")).needs_gains
     assert () == make_plan(parse_metrics("r_precision")).cut_offs
