@@ -13,7 +13,6 @@ but may differ are ranked again, by keys of the next kind.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from copy import copy
 from itertools import pairwise
 from typing import NamedTuple, Self
@@ -35,8 +34,7 @@ from recframe.kernel.keys import LEAST, KeyKind, Layout, SortedKeys, drop_bits
 from recframe.kernel.scores import find_bits, rank_densely, rankable
 from recframe.kernel.threads import Array, in_batches, in_slices, n_processors
 
-COUNTED = 1 << 20  # rows counted at a time; threads wait for one another between calls of NumPy
-RUN = 1 << 22  # rows whose metrics one thread computes at a time
+RUN = 1 << 20  # rows that one thread ranks at a time; threads wait for one another between calls
 MOST_USERS = 1 << 16  # users in such a run
 
 
@@ -179,24 +177,21 @@ class Ranker:
         cuts = cut_users(groups.offsets, slice(0, groups.n_groups), groups.n_rows // n_runs + 1)
         return [slice(*each) for each in pairwise(cuts)]
 
-    def rank(self, users: slice) -> Iterator[RankedRows]:
-        """Yield the ranked rows of a run of users, some users at a time."""
+    def rank(self, users: slice) -> RankedRows:
+        """Return the ranked rows of a run of users."""
         kind = KeyKind.SHORT if self._sorted is None else KeyKind.LONG
-        offsets = self._groups.offsets
-        for batch in pairwise(cut_users(offsets, users, COUNTED)):
-            ranked, doubtful, next_kind = self._rank(slice(*batch), kind)
-            while len(doubtful):
-                kind = KeyKind(kind + 1)
-                sizes = np.diff(ranked.offsets)[doubtful]
-                user, number = number_members(sizes)
-                positions = ranked.offsets[doubtful][user] + number
-                ranker = self._select(positions + offsets[batch[0]], sizes)
-                again, still_doubtful, _ = ranker._rank(slice(0, len(sizes)), kind)
-                marks = positions[again.marks] if self._by_row else again.marks
-                ranked.marks[positions], ranked.is_tied[positions] = marks, again.is_tied
-                doubtful = doubtful[still_doubtful]
-            kind = next_kind
-            yield ranked
+        ranked, doubtful = self._rank(users, kind)
+        while len(doubtful):
+            kind = KeyKind(kind + 1)
+            sizes = np.diff(ranked.offsets)[doubtful]
+            user, number = number_members(sizes)
+            positions = ranked.offsets[doubtful][user] + number
+            ranker = self._select(positions + self._groups.offsets[users.start], sizes)
+            again, still_doubtful = ranker._rank(slice(0, len(sizes)), kind)
+            marks = positions[again.marks] if self._by_row else again.marks
+            ranked.marks[positions], ranked.is_tied[positions] = marks, again.is_tied
+            doubtful = doubtful[still_doubtful]
+        return ranked
 
     def _select(self, positions: Array, sizes: Array) -> Self:
         """Return a ranker of the rows at these positions; `sizes` has the rows of each user."""
@@ -208,7 +203,8 @@ class Ranker:
     def _sort_all(self) -> SortedKeys | None:
         """Return the sorted keys of all rows; None if slices of users are sorted instead."""
         groups = self._groups
-        if groups.has_order or self._by_row or self.rule.row_order or self._tie_bits:
+        has_order = groups.are_together or "order" in vars(groups)  # by an earlier search or sort
+        if has_order or self._by_row or self.rule.row_order or self._tie_bits:
             return None
         layout = self._lay_out(groups.n_groups, groups.n_rows, KeyKind.LONG)
         if layout.kind is KeyKind.DENSE:
@@ -228,11 +224,10 @@ class Ranker:
         groups.offsets = np.concatenate([*starts, [len(keys)]])
         return SortedKeys(keys, layout)
 
-    def _rank(self, users: slice, kind: KeyKind) -> tuple[RankedRows, Array, KeyKind]:
+    def _rank(self, users: slice, kind: KeyKind) -> tuple[RankedRows, Array]:
         """Return the rows of users in the order of keys of this kind, or of longer ones.
 
-        Also return the users with rows that look tied but may differ, as indexes into `users`, and
-        the kind of keys to try first for later users.
+        Also return the users with rows that look tied but may differ, as indexes into `users`.
         """
         offsets = self._groups.offsets[users.start : users.stop + 1]
         offsets = offsets - offsets[0]
@@ -263,7 +258,7 @@ class Ranker:
             if len(rows):
                 doubtful.append(np.searchsorted(offsets, rows + inside.start, side="right") - 1)
         ranked = RankedRows(users, offsets, marks, is_tied, is_unranked)
-        return ranked, np.unique(np.concatenate(doubtful)) if doubtful else NONE, kind
+        return ranked, np.unique(np.concatenate(doubtful)) if doubtful else NONE
 
     def _sort(self, first: int, stop: int, kind: KeyKind) -> SortedKeys:
         """Return the sorted keys of users, of this kind or the next kind that fits."""
