@@ -203,7 +203,8 @@ class Ranker:
     def _sort_all(self) -> SortedKeys | None:
         """Return the sorted keys of all rows; None if slices of users are sorted instead."""
         groups = self._groups
-        has_order = groups.are_together or "order" in vars(groups)  # by an earlier search or sort
+        # An earlier search for pairs may have found the order.
+        has_order = groups.are_together or "order" in vars(groups)
         if has_order or self._by_row or self.rule.row_order or self._tie_bits:
             return None
         layout = self._lay_out(groups.n_groups, groups.n_rows, KeyKind.LONG)
