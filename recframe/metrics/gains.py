@@ -13,7 +13,7 @@ from recframe.kernel.ranking import Ranker, Rankings, Rows, TieRule
 from recframe.kernel.threads import Array
 from recframe.metrics.ties import Fractions, expected_hits, sum_by
 
-MOST_SPREAD = 1 << 8  # integer gains are numbered by subtraction if their range is below this
+MOST_LEVELS = 1 << 8  # integer gains below this are grades as they are
 Feature = tuple[str, str]  # a metric that reads a column, and the name of the column in it
 
 
@@ -74,9 +74,9 @@ def rank_ideal(codes: Array, n_users: int, gain: Array, user: Array, unlisted: A
     """
     rows, n_unlisted = np.flatnonzero(gain > 0), np.bincount(user, minlength=n_users)
     gain_of_item = np.append(gain[rows], unlisted)
-    low, high = gain_of_item.min(initial=0), gain_of_item.max(initial=0)
-    if gain_of_item.dtype.kind in "iu" and high - low < MOST_SPREAD:
-        levels, grade = np.arange(low, high + 1), gain_of_item - low + 1
+    highest = gain_of_item.max(initial=0)
+    if gain_of_item.dtype.kind in "iu" and highest < MOST_LEVELS:
+        levels, grade = np.arange(1, int(highest) + 1), gain_of_item.astype(np.int64)
     else:
         levels, grade = np.unique(gain_of_item, return_inverse=True)
         grade = grade + 1
