@@ -7,18 +7,6 @@ from typing import Any
 
 from recframe.errors import count_of
 
-MISTAKES = (  # these kinds are warnings too
-    "cut",
-    "all_relevant",
-    "written_differently",
-    "exclude_written_differently",
-    "apart",
-    "ranks",
-    "rising",
-    "classes",
-    "filled",
-    "one_row",
-)
 FEW_LONGER = 0.05  # with this share of longer rankings or less, the others may be cut
 # Scores are of different users if so many have one list, and this share of them or less several.
 LEAST_ALONE, FEW_PAIRED = 10, 0.05
@@ -166,7 +154,8 @@ def join(names: list[str]) -> str:
 # For each kind: the names of its facts, and a sentence that is formatted with their numbers in this
 # order. {labels} are the labels of the first name, {counts} the labels with their numbers,
 # {users} the number of users in words.
-KINDS: dict[str, tuple[str, str | Callable[[Facts, Any], str]]] = {
+Kinds = dict[str, tuple[str, str | Callable[[Facts, Any], str]]]
+MISTAKES: Kinds = {  # These kinds are warnings too.
     "cut": (
         "rankings rankings_longer_than_recall rankings_of rankings_without_relevant_rows",
         say_cut,
@@ -194,6 +183,9 @@ KINDS: dict[str, tuple[str, str | Callable[[Facts, Any], str]]] = {
         "all scores by {labels} are 0 or 1, as classes are, so most rows tie; rank by the "
         "probability (of a column of vectors of two, df['probability'].str[1] has it)",
     ),
+}
+KINDS: Kinds = {
+    **MISTAKES,
     "may_be_cut": ("rankings_like_lists rankings_without_relevant_rows users", say_lists),
     "tied": (
         "tied",

@@ -269,7 +269,7 @@ def _count_ranking(
     }
     histograms = {}
     for order, hits in (("worst", ties.fewest_hits), ("best", ties.most_hits)):
-        statistics = RankStatistics.of_hits(n_ranked.to_numpy(), n_relevant, k, hits)
+        statistics = RankStatistics.of_hits(n_ranked.to_numpy(), n_relevant, hits)
         values = measure_one(make_metric("precision", k), statistics, policy_of(options))
         counted = pd.Series(values).value_counts() if is_judged else UNKNOWN
         histograms[f"precision@{k}, {order}"] = counted

@@ -156,10 +156,7 @@ def write_result(
             saved = table.infer_objects().rename(index=str, level=level).rename(columns=str)
             saved.reset_index().to_parquet(output, index=False, write_page_checksum=True)
         output.flush()  # a full disk is an error before anything is printed
-    if lines is None:
-        show(format_result(result, arguments.format))
-    else:
-        show(lines, allowed="\n\t")
+    show(format_result(result, arguments.format) if lines is None else lines, allowed="\n\t")
 
 
 def format_result(result: Result, text_format: str) -> str:

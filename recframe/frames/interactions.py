@@ -108,7 +108,7 @@ class Interactions(NamedTuple):
         if self.grades is None:
             return None
         gains = read_gains(self.grades, self.columns.relevant, gain)
-        return Gains(gains, np.empty(0, np.int64), np.empty(0))
+        return Gains(gains, np.empty(0, np.int64), np.empty(0, gains.dtype))
 
     def judged(self) -> Judged:
         """Return the rows and items that truth judges; without truth, rows with a relevance."""

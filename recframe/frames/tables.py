@@ -77,7 +77,7 @@ class ScoreTask:
         judged: Judged | None,
     ) -> None:
         self.plan, self.policy, self.ideal = plan, policy_of(options), ideal
-        self.rule, self.n_unlisted = options.tie_rule, interactions.n_unlisted
+        self.n_unlisted, rule = interactions.n_unlisted, options.tie_rule
         rankings = interactions.rankings(score, options)
         deepest = max(plan.cut_offs, default=0)
         check_lengths(rankings, interactions.users.ids, score, deepest, options)
@@ -89,34 +89,32 @@ class ScoreTask:
             ):
                 rankings = graded  # One count serves all metrics.
             else:
-                self.graded = Ranker(graded, self.rule)
-        self.ranker = Ranker(rankings, self.rule)
+                self.graded = Ranker(graded, rule)
+        self.ranker = Ranker(rankings, rule)
         self.judged = None
         if judged is not None:
             n_others = judged.n_others
-            self.judged = rank_judged(rankings, self.rule, judged.rows, self.n_unlisted, n_others)
-        self.sums = {}
-        if features := interactions.features:
-            self.sums = sum_columns(rankings, self.rule, plan.sum_cut_offs, features)
+            self.judged = rank_judged(rankings, rule, judged.rows, self.n_unlisted, n_others)
+        features = interactions.features
+        self.sums = sum_columns(rankings, rule, plan.sum_cut_offs, features) if features else {}
 
     def measure(self, run: slice, cells: Array, position: Array) -> None:
         """Write the metrics of a run of users into cells, a row for each metric.
 
         Each user has a column, at the user's position.
         """
-        plan, rule, ideal = self.plan, self.rule, self.ideal
-        counts = count(self.ranker, run, rule, self.n_unlisted, plan.depth)
-        rows = None if self.judged is None else JudgedRows(self.judged, rule, run, plan.cut_offs)
+        plan, ideal = self.plan, self.ideal
+        counts = count(self.ranker, run, self.n_unlisted, plan.depth)
+        rows = None if self.judged is None else JudgedRows(self.judged, run, plan.cut_offs)
         sums = {name: (total[run], n_rows[run]) for name, (total, n_rows) in self.sums.items()}
         grades = ideal.select(run, counts) if ideal is not None and self.graded is None else None
         statistics = of_gains = RankStatistics(counts, grades, sums, rows)
         if ideal is not None and self.graded is not None:
-            counts = count(self.graded, run, rule, ideal.n_unlisted, plan.depth)
+            counts = count(self.graded, run, ideal.n_unlisted, plan.depth)
             of_gains = RankStatistics(counts, ideal.select(run, counts))
-        for index in plan.order:
-            metric = plan.metrics[index]
+        for metric, values in zip(plan.metrics, cells, strict=True):
             of_metric = of_gains if DEFINITIONS[metric.name].needs_gains else statistics
-            cells[index][position[run]] = measure_one(metric, of_metric, self.policy)
+            values[position[run]] = measure_one(metric, of_metric, self.policy)
 
 
 def check_lengths(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -49,33 +48,19 @@ class Depth(NamedTuple):
     at_n_relevant: bool
 
 
-def count(
-    ranker: Ranker, users: slice, rule: TieRule, n_unlisted: Array, depth: Depth | None = None
-) -> Counts:
+def count(ranker: Ranker, users: slice, n_unlisted: Array, depth: Depth | None = None) -> Counts:
     """Return the counts of ranked relevant rows of a run of users.
 
     Under ties="expected" `tied` is the number of rows in the tie. Every other rule orders tied
     rows: `above` counts all rows before this one, and `tied` is 1. Rows below the depth are left
     out. `n_unlisted` is the number of each user's relevant items that have no row.
     """
-    counts = [
-        _count(ranked, rule, n_unlisted[ranked.users], depth) for ranked in ranker.rank(users)
-    ]
-    if len(counts) == 1:
-        return counts[0]
-    firsts = np.cumsum([0, *(len(each.n_ranked) for each in counts[:-1])])
-    joined = Counts(*map(np.concatenate, zip(*counts, strict=True)))
-    joined.user[:] += np.repeat(firsts, [len(each.user) for each in counts])
-    return joined
-
-
-def _count(ranked: RankedRows, rule: TieRule, n_unlisted: Array, depth: Depth | None) -> Counts:
-    """Return the counts of the users of ranked rows."""
+    rule, ranked = ranker.rule, ranker.rank(users)
     _, offsets, marks, is_tied, is_unranked = ranked
     n_users = len(offsets) - 1
     marked = np.flatnonzero(marks != 0)
     user, n_ranked_relevant = ranked.find_users(marked)
-    n_ranked, n_relevant = np.diff(offsets), n_ranked_relevant + n_unlisted
+    n_ranked, n_relevant = np.diff(offsets), n_ranked_relevant + n_unlisted[users]
     if is_unranked is not None:
         n_ranked = n_ranked - count_flags(is_unranked, offsets)
         is_in = ~is_unranked[marked]
@@ -191,8 +176,5 @@ def _join_ranked(
     ranker: Ranker, find: Callable[[RankedRows], tuple[Array, ...]]
 ) -> Iterator[Array]:
     """Return arrays of all users, joined from the arrays that `find` returns for ranked rows."""
-    runs = in_threads(
-        lambda users: [find(ranked) for ranked in ranker.rank(users)],
-        [(users,) for users in ranker.runs()],
-    )
-    return map(np.concatenate, zip(*chain.from_iterable(runs), strict=True))
+    runs = in_threads(lambda users: find(ranker.rank(users)), ((one,) for one in ranker.runs()))
+    return map(np.concatenate, zip(*runs, strict=True))

@@ -13,7 +13,6 @@ but may differ are ranked again, by keys of the next kind.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from copy import copy
 from itertools import pairwise
 from typing import NamedTuple, Self
@@ -35,8 +34,7 @@ from recframe.kernel.keys import LEAST, KeyKind, Layout, SortedKeys, drop_bits
 from recframe.kernel.scores import find_bits, rank_densely, rankable
 from recframe.kernel.threads import Array, in_batches, in_slices, n_processors
 
-COUNTED = 1 << 20  # rows counted at a time; threads wait for one another between calls of NumPy
-RUN = 1 << 22  # rows whose metrics one thread computes at a time
+RUN = 1 << 20  # rows that one thread ranks at a time; threads wait for one another between calls
 MOST_USERS = 1 << 16  # users in such a run
 
 
@@ -158,7 +156,7 @@ class Ranker:
     """
 
     def __init__(self, rankings: Rankings, rule: TieRule, *, by_row: bool = False) -> None:
-        self._rule, self._by_row = rule, by_row
+        self.rule, self._by_row = rule, by_row
         self._groups, scores, grades, is_ranked, tie_order = rankings
         scores = rankable(scores)
         if is_ranked is not None:
@@ -179,24 +177,21 @@ class Ranker:
         cuts = cut_users(groups.offsets, slice(0, groups.n_groups), groups.n_rows // n_runs + 1)
         return [slice(*each) for each in pairwise(cuts)]
 
-    def rank(self, users: slice) -> Iterator[RankedRows]:
-        """Yield the ranked rows of a run of users, some users at a time."""
+    def rank(self, users: slice) -> RankedRows:
+        """Return the ranked rows of a run of users."""
         kind = KeyKind.SHORT if self._sorted is None else KeyKind.LONG
-        offsets = self._groups.offsets
-        for batch in pairwise(cut_users(offsets, users, COUNTED)):
-            ranked, doubtful, next_kind = self._rank(slice(*batch), kind)
-            while len(doubtful):
-                kind = KeyKind(kind + 1)
-                sizes = np.diff(ranked.offsets)[doubtful]
-                user, number = number_members(sizes)
-                positions = ranked.offsets[doubtful][user] + number
-                ranker = self._select(positions + offsets[batch[0]], sizes)
-                again, still_doubtful, _ = ranker._rank(slice(0, len(sizes)), kind)
-                marks = positions[again.marks] if self._by_row else again.marks
-                ranked.marks[positions], ranked.is_tied[positions] = marks, again.is_tied
-                doubtful = doubtful[still_doubtful]
-            kind = next_kind
-            yield ranked
+        ranked, doubtful = self._rank(users, kind)
+        while len(doubtful):
+            kind = KeyKind(kind + 1)
+            sizes = np.diff(ranked.offsets)[doubtful]
+            user, number = number_members(sizes)
+            positions = ranked.offsets[doubtful][user] + number
+            ranker = self._select(positions + self._groups.offsets[users.start], sizes)
+            again, still_doubtful = ranker._rank(slice(0, len(sizes)), kind)
+            marks = positions[again.marks] if self._by_row else again.marks
+            ranked.marks[positions], ranked.is_tied[positions] = marks, again.is_tied
+            doubtful = doubtful[still_doubtful]
+        return ranked
 
     def _select(self, positions: Array, sizes: Array) -> Self:
         """Return a ranker of the rows at these positions; `sizes` has the rows of each user."""
@@ -208,7 +203,9 @@ class Ranker:
     def _sort_all(self) -> SortedKeys | None:
         """Return the sorted keys of all rows; None if slices of users are sorted instead."""
         groups = self._groups
-        if groups.has_order or self._by_row or self._rule.row_order or self._tie_bits:
+        # An earlier search for pairs may have found the order.
+        has_order = groups.are_together or "order" in vars(groups)
+        if has_order or self._by_row or self.rule.row_order or self._tie_bits:
             return None
         layout = self._lay_out(groups.n_groups, groups.n_rows, KeyKind.LONG)
         if layout.kind is KeyKind.DENSE:
@@ -228,11 +225,10 @@ class Ranker:
         groups.offsets = np.concatenate([*starts, [len(keys)]])
         return SortedKeys(keys, layout)
 
-    def _rank(self, users: slice, kind: KeyKind) -> tuple[RankedRows, Array, KeyKind]:
+    def _rank(self, users: slice, kind: KeyKind) -> tuple[RankedRows, Array]:
         """Return the rows of users in the order of keys of this kind, or of longer ones.
 
-        Also return the users with rows that look tied but may differ, as indexes into `users`, and
-        the kind of keys to try first for later users.
+        Also return the users with rows that look tied but may differ, as indexes into `users`.
         """
         offsets = self._groups.offsets[users.start : users.stop + 1]
         offsets = offsets - offsets[0]
@@ -248,7 +244,7 @@ class Ranker:
             mark &= mark.dtype.type((1 << layout.mark) - 1)
             if numbered is not None:
                 mark[:] = numbered[mark] + inside.start
-            elif self._rule.relevant_first is not False:
+            elif self.rule.relevant_first is not False:
                 np.subtract(mark.dtype.type(self._highest), mark, out=mark)
             np.less(keys[1:] ^ keys[:-1], layout.dtype(1 << layout.score), out=tied[1:])
             if is_unranked is not None:
@@ -263,7 +259,7 @@ class Ranker:
             if len(rows):
                 doubtful.append(np.searchsorted(offsets, rows + inside.start, side="right") - 1)
         ranked = RankedRows(users, offsets, marks, is_tied, is_unranked)
-        return ranked, np.unique(np.concatenate(doubtful)) if doubtful else NONE, kind
+        return ranked, np.unique(np.concatenate(doubtful)) if doubtful else NONE
 
     def _sort(self, first: int, stop: int, kind: KeyKind) -> SortedKeys:
         """Return the sorted keys of users, of this kind or the next kind that fits."""
@@ -292,7 +288,7 @@ class Ranker:
         """Return the layout of keys of this kind, or of the next kind that fits the scores."""
         mark = (n_rows - 1 if self._by_row else self._highest).bit_length()
         tie = 0 if self._by_row else self._tie_bits
-        if self._rule.row_order and not self._by_row:
+        if self.rule.row_order and not self._by_row:
             tie = (n_rows - 1).bit_length()
         unranked, user = int(self._rows.is_ranked is not None), (n_users - 1).bit_length()
         n_bits = max(1, self._bits.n_bits)
@@ -325,7 +321,7 @@ class Ranker:
         if layout.mark:
             # The row of a tie with the lowest mark comes first.
             marks = rows.grades if numbered is None else invert(numbered)
-            if numbered is None and self._rule.relevant_first is not False:
+            if numbered is None and self.rule.relevant_first is not False:
                 marks = self._highest - marks
             keys <<= layout.dtype(layout.mark)
             keys |= marks.astype(layout.dtype, copy=False)
@@ -333,9 +329,9 @@ class Ranker:
 
     def _read_ties(self, rows: Rows) -> Array:
         """Return numbers that order tied rows, the lowest first."""
-        if self._rule.reads_relevance:
-            is_last: Array = (rows.grades > 0) != self._rule.relevant_first
+        if self.rule.reads_relevance:
+            is_last: Array = (rows.grades > 0) != self.rule.relevant_first
             return is_last
         if rows.tie_order is not None:
             return rows.tie_order
-        return np.arange(len(rows.scores))[:: self._rule.row_order or 1]
+        return np.arange(len(rows.scores))[:: self.rule.row_order or 1]

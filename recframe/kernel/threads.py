@@ -108,24 +108,22 @@ def run_ahead(
 def n_processors() -> int:
     """Return the number of threads that work at a time. Results never depend on it.
 
-    It is the variable's number or the number of processors, divided among threads that run ahead.
+    It is the variable's number, or that of the processors that this process may use, divided among
+    threads that run ahead.
     """
-    return max(1, _count_processors() // _n_sharing.get())
-
-
-def _count_processors() -> int:
-    """Return the number in the variable, or of the processors that this process may use."""
     asked = os.environ.get(VARIABLE, "").strip()
     if not asked:
         has_affinity = hasattr(os, "sched_getaffinity")
         n_usable = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
-        return min(n_usable, math.ceil(find_quota() or n_usable))
-    if not (asked.isascii() and asked.isdigit() and 0 < len(asked) < 10 and int(asked)):
+        number = min(n_usable, math.ceil(find_quota() or n_usable))
+    elif asked.isascii() and asked.isdigit() and len(asked) < 10 and int(asked):
+        number = int(asked)
+    else:
         raise RecframeError(
             f"the environment variable {VARIABLE} must be a whole number of 1 or more, but is "
             f"{quote(asked)}. Unset it to use the processors there are."
         )
-    return int(asked)
+    return max(1, number // _n_sharing.get())
 
 
 @cache

@@ -13,7 +13,7 @@ from recframe.kernel.ranking import Ranker, Rankings, Rows, TieRule
 from recframe.kernel.threads import Array
 from recframe.metrics.ties import Fractions, expected_hits, sum_by
 
-MOST_SPREAD = 1 << 8  # integer gains are numbered by subtraction if their range is below this
+MOST_LEVELS = 1 << 8  # integer gains below this are grades as they are
 Feature = tuple[str, str]  # a metric that reads a column, and the name of the column in it
 
 
@@ -74,9 +74,9 @@ def rank_ideal(codes: Array, n_users: int, gain: Array, user: Array, unlisted: A
     """
     rows, n_unlisted = np.flatnonzero(gain > 0), np.bincount(user, minlength=n_users)
     gain_of_item = np.append(gain[rows], unlisted)
-    low, high = gain_of_item.min(initial=0), gain_of_item.max(initial=0)
-    if gain_of_item.dtype.kind in "iu" and high - low < MOST_SPREAD:
-        levels, grade = np.arange(low, high + 1), gain_of_item - low + 1
+    highest = gain_of_item.max(initial=0)
+    if gain_of_item.dtype.kind in "iu" and highest < MOST_LEVELS:
+        levels, grade = np.arange(1, int(highest) + 1), gain_of_item.astype(np.int64)
     else:
         levels, grade = np.unique(gain_of_item, return_inverse=True)
         grade = grade + 1
@@ -215,11 +215,8 @@ def rank_judged(
 class JudgedRows:
     """The counts of the judged rows of a run of users."""
 
-    def __init__(
-        self, rankings: JudgedRankings, rule: TieRule, users: slice, cut_offs: Sequence[int]
-    ) -> None:
-        self._rankings, self._rule = rankings, rule
-        self._users, self._cut_offs = users, cut_offs
+    def __init__(self, rankings: JudgedRankings, users: slice, cut_offs: Sequence[int]) -> None:
+        self._rankings, self._users, self._cut_offs = rankings, users, cut_offs
         # The number of judged items that are neither relevant nor ranked.
         self.n_others = rankings.n_others[users]
 
@@ -228,9 +225,9 @@ class JudgedRows:
         """The number of judged rows among the first k, as numerator and denominator, by cut-off."""
         none = np.zeros_like(self._rankings.n_others)
         depth = Depth(self._cut_offs[-1], at_n_relevant=False)
-        counts = count(self._rankings.hits, self._users, self._rule, none, depth)
+        counts = count(self._rankings.hits, self._users, none, depth)
         return {k: expected_hits(counts, k) for k in self._cut_offs}
 
     def count(self) -> Counts:
         """Return the counts of relevant rows in the rankings of judged rows."""
-        return count(self._rankings.alone, self._users, self._rule, self._rankings.n_unlisted)
+        return count(self._rankings.alone, self._users, self._rankings.n_unlisted)

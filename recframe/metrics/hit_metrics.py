@@ -36,7 +36,7 @@ def precision_per_user(statistics: RankStatistics, k: int, policy: Policy) -> Ar
     >>> recframe.metrics.precision([1, 0, 1], [0.9, 0.8, 0.7], k=2)
     0.5
     """
-    numerator, denominator = statistics.hits(k)
+    numerator, denominator = expected_hits(statistics.counts, k)
     return ratio(numerator, denominator * statistics.rows(k, policy), policy)
 
 
@@ -69,7 +69,7 @@ def recall_per_user(statistics: RankStatistics, k: int, policy: Policy) -> Array
     >>> recframe.metrics.recall_at_k([1, 0, 1], [0.9, 0.8, 0.7], k=2)
     0.5
     """
-    numerator, denominator = statistics.hits(k)
+    numerator, denominator = expected_hits(statistics.counts, k)
     return ratio(numerator, denominator * statistics.counts.n_relevant, policy)
 
 
@@ -135,7 +135,7 @@ def f1_per_user(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     >>> recframe.metrics.f1([1, 0, 1], [0.9, 0.8, 0.7], k=2)
     0.5
     """
-    numerator, denominator = statistics.hits(k)
+    numerator, denominator = expected_hits(statistics.counts, k)
     n_relevant = statistics.counts.n_relevant
     both = np.where(n_relevant == 0, 0, statistics.rows(k, policy) + n_relevant)
     return ratio(2 * numerator, denominator * both, policy)
@@ -168,7 +168,7 @@ def capped_recall_per_user(statistics: RankStatistics, k: int, policy: Policy) -
     >>> recframe.metrics.capped_recall([1, 0, 1], [0.9, 0.8, 0.7], k=2)
     0.5
     """
-    numerator, denominator = statistics.hits(k)
+    numerator, denominator = expected_hits(statistics.counts, k)
     return ratio(numerator, denominator * np.minimum(statistics.counts.n_relevant, k), policy)
 
 
@@ -202,7 +202,7 @@ def fall_out_per_user(statistics: RankStatistics, k: int, policy: Policy) -> Arr
     >>> recframe.metrics.fall_out([1, 0, 0], [0.9, 0.8, 0.7], k=2)
     0.5
     """
-    hits, denominator = statistics.hits(k)
+    hits, denominator = expected_hits(statistics.counts, k)
     n_ranked = statistics.counts.n_ranked
     n_others = n_ranked - statistics.counts.n_ranked_relevant
     return ratio(np.minimum(n_ranked, k) * denominator - hits, denominator * n_others, policy)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from recframe.errors import RecframeError, is_number, quote
 from recframe.kernel.counting import Depth, count
 from recframe.kernel.grouping import Groups
-from recframe.kernel.ranking import TIE_RULES, Ranker, Rankings
+from recframe.kernel.ranking import Ranker, Rankings, TieRule
 from recframe.kernel.threads import Array
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import Metric
@@ -23,8 +23,6 @@ class Plan(NamedTuple):
     ----------
     metrics, cut_offs : tuple of Metric, tuple of int
         The metrics in the order of the call, and their distinct cut-offs in increasing order.
-    order : tuple of int
-        The metrics' indexes, the deepest first, so that chances to stop are computed once.
     depth : Depth or None
         The part of the rankings that is counted; None: all of it.
     needs_gains : bool
@@ -37,7 +35,6 @@ class Plan(NamedTuple):
 
     metrics: tuple[Metric, ...]
     cut_offs: tuple[int, ...]
-    order: tuple[int, ...]
     depth: Depth | None
     needs_gains: bool
     needs_judged: bool
@@ -56,7 +53,6 @@ def make_plan(metrics: Sequence[Metric]) -> Plan:
     return Plan(
         tuple(metrics),
         tuple(sorted(counted | summed)),
-        tuple(sorted(range(len(asked)), key=lambda index: -(asked[index][0] or np.inf))),
         depth,
         any(definition.needs_gains for _, definition in asked),
         any(definition.needs_judged for _, definition in asked),
@@ -105,9 +101,9 @@ def measure_ranking(relevant: ArrayLike, score: ArrayLike, metric: Metric) -> fl
         raise RecframeError(f"relevant must be boolean or 0/1, but is {quote(relevant)}{grades}")
     if metric.k is not None and metric.k > len(score):
         raise RecframeError(f"k must be at most the {len(score)} observations, but is {metric.k}")
-    groups, rule = Groups(1, offsets=np.array([0, len(score)])), TIE_RULES["expected"]
-    ranker = Ranker(Rankings(groups, score, (relevant == 1).view(np.uint8)), rule)
-    counts = count(ranker, slice(0, 1), rule, np.zeros(1, np.int64), make_plan([metric]).depth)
+    groups = Groups(1, offsets=np.array([0, len(score)]))
+    ranker = Ranker(Rankings(groups, score, (relevant == 1).view(np.uint8)), TieRule())
+    counts = count(ranker, slice(0, 1), np.zeros(1, np.int64), make_plan([metric]).depth)
     return float(measure_one(metric, RankStatistics(counts), Policy("raise", np.nan))[0])
 
 

@@ -3,7 +3,7 @@
 import re
 import textwrap
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from itertools import islice
 from numbers import Integral
 from typing import Any, NamedTuple, TypeVar
@@ -95,13 +95,6 @@ def parse_metric(label: object) -> Metric:
     """Return the metric of a label such as "recall@4", or raise if no metric has this name."""
     if isinstance(label, Metric):
         return label
-    if not isinstance(label, str):
-        raise _unknown_metrics([label])
-    return _parse_text(label)
-
-
-@lru_cache(1 << 10)  # calls repeat the same names
-def _parse_text(label: str) -> Metric:
     typed, brackets, at, k = _split_label(label)
     name = find_name(label)
     if not name:
@@ -210,13 +203,10 @@ def parse_metrics(
     required = "a name such as 'recall@4' or a list of names"
     several = [labels] if isinstance(labels, str) else list_values("metrics", required, labels)
     several = [settle_map(label, map_at_k) for label in several]
-    try:
-        metrics = [parse_metric(label) for label in several]
-    except RecframeError:
-        unknown = [one for one in several if not isinstance(one, Metric) and not find_name(one)]
-        if unknown:
-            raise _unknown_metrics(unknown, find_roles) from None
-        raise
+    unknown = [one for one in several if not isinstance(one, Metric) and not find_name(one)]
+    if unknown:
+        raise _unknown_metrics(unknown, find_roles)
+    metrics = [parse_metric(label) for label in several]
     if not metrics:
         raise RecframeError(f"metrics must name at least one metric: {list_names()}")
     first: dict[Hashable, str] = {}
@@ -251,7 +241,7 @@ def _split_label(label: object) -> tuple[str, str | None, str, str]:
     return name, brackets[1:-1].strip() if brackets else None, at, k
 
 
-def _parse_parameters(label: str, name: str, brackets: str | None) -> dict[str, object]:
+def _parse_parameters(label: object, name: str, brackets: str | None) -> dict[str, object]:
     """Return the parameters in brackets, numbers as floats, or the column."""
     if example := DEFINITIONS[name].of_column:
         column = brackets or ""

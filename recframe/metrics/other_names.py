@@ -32,17 +32,9 @@ SYNONYMS = {
 }
 # Names that are accepted too; the @ means that a cut-off follows. Other names are refused with a
 # suggestion. `map@10` has two meanings, see `MAP_AT_K`.
+ACCEPTED = ("p@", "r@", "rprec", "hr@", "success@", "mrr", "mrr@", "rr", "rr@", "map")
 ALIASES = {
-    "p@": "precision",
-    "r@": "recall",
-    "rprec": "r_precision",
-    "hr@": "hit_rate",
-    "success@": "hit_rate",
-    "mrr": "reciprocal_rank",
-    "mrr@": "reciprocal_rank",
-    "rr": "reciprocal_rank",
-    "rr@": "reciprocal_rank",
-    "map": "average_precision",
+    one: name for name, others in SYNONYMS.items() for one in ACCEPTED if one.strip("@") in others
 }
 # The metrics that a name such as `map@10` stands for.
 MAP_AT_K = {

@@ -6,7 +6,7 @@ from recframe.errors import RecframeError
 from recframe.kernel.grouping import number_members
 from recframe.kernel.threads import Array
 from recframe.metrics.statistics import Policy, RankStatistics, defined, ratio
-from recframe.metrics.ties import find_stop_chances, sum_by
+from recframe.metrics.ties import expect_stop, sum_by
 
 
 def ndcg_per_user(
@@ -170,23 +170,19 @@ def err_per_user(statistics: RankStatistics, k: int | None, policy: Policy, *, m
     >>> recframe.metrics.err([1, 0, 1], [0.9, 0.8, 0.7], k=2, max=1)
     0.5
     """
-    counts, grades, far = statistics.counts, statistics.grades, np.inf if k is None else k
-    depth, chances = statistics.stop_chances.get(max, (0, None))
-    if chances is None or far > depth:
-        satisfaction = np.broadcast_to(2.0**-max, len(counts.user))
-        if grades is not None:
-            is_exponential, highest = policy.gain == "exponential", grades.ideal.max(initial=0)
-            highest = np.log2(highest + 1) if is_exponential else highest
-            if highest > max * (1 + 1e-12):
-                raise RecframeError(
-                    f"err(max={max:g}): max must be the highest grade that there can be, "
-                    f"but a grade is {highest:g}. Pass max={highest:g} or more."
-                )
-            gain = grades.gain if is_exponential else np.exp2(grades.gain) - 1
-            satisfaction = gain / 2.0**max
-        chances = find_stop_chances(counts, satisfaction, k)
-        statistics.stop_chances[max] = far, chances
-    return chances.expect(k, len(counts.n_ranked))
+    counts, grades = statistics.counts, statistics.grades
+    satisfaction = np.broadcast_to(2.0**-max, len(counts.user))
+    if grades is not None:
+        is_exponential, highest = policy.gain == "exponential", grades.ideal.max(initial=0)
+        highest = np.log2(highest + 1) if is_exponential else highest
+        if highest > max * (1 + 1e-12):
+            raise RecframeError(
+                f"err(max={max:g}): max must be the highest grade that there can be, "
+                f"but a grade is {highest:g}. Pass max={highest:g} or more."
+            )
+        gain = grades.gain if is_exponential else np.exp2(grades.gain) - 1
+        satisfaction = gain / 2.0**max
+    return expect_stop(counts, satisfaction, k)
 
 
 def hit_rate_per_user(statistics: RankStatistics, k: int, policy: Policy) -> Array:

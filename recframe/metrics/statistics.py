@@ -1,22 +1,20 @@
 """Statistics: the numbers that formulas read, computed from the counts once. NumPy only."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
-from types import MappingProxyType
 from typing import NamedTuple, Self
 
 import numpy as np
 
 from recframe.kernel.counting import Counts
-from recframe.kernel.grouping import run_starts
+from recframe.kernel.grouping import number_members, run_starts
 from recframe.kernel.threads import Array
 from recframe.metrics.gains import Feature, Grades, JudgedRows
 from recframe.metrics.ties import (
     Fractions,
     Spread,
-    StopChances,
     Ties,
-    expected_hits,
     find_ties,
     products_before,
     sum_by,
@@ -35,6 +33,7 @@ class Policy(NamedTuple):
     gain: str = "linear"
 
 
+@dataclass(eq=False)
 class RankStatistics:
     """The counts of users, and numbers that several metrics compute from them.
 
@@ -42,34 +41,17 @@ class RankStatistics:
     the sum of each column over the first k rows, by metric and cut-off.
     """
 
-    def __init__(
-        self,
-        counts: Counts,
-        grades: Grades | None = None,
-        sums: Mapping[tuple[Feature, int], Fractions] = MappingProxyType({}),
-        judged: JudgedRows | None = None,
-    ) -> None:
-        self.counts = counts
-        self.sums = sums
-        self.grades = grades
-        self.judged = judged
-        # By the highest grade: the depth, and the chances to stop down to it.
-        self.stop_chances: dict[float, tuple[float, StopChances]] = {}
-        self._hits: dict[int, Fractions] = {}
+    counts: Counts
+    grades: Grades | None = None
+    sums: Mapping[tuple[Feature, int], Fractions] = field(default_factory=dict)
+    judged: JudgedRows | None = None
 
     @classmethod
-    def of_hits(cls, n_ranked: Array, n_relevant: Array, k: int, hits: Array) -> Self:
-        """Return statistics of users who have the known number of hits among the first k."""
-        none = np.empty(0, np.int64)
-        statistics = cls(Counts(n_ranked, n_relevant, none, none, none, n_relevant, none))
-        statistics._hits[k] = hits, np.ones_like(hits)
-        return statistics
-
-    def hits(self, k: int) -> Fractions:
-        """Return the number of relevant rows among the first k, as numerator and denominator."""
-        if k not in self._hits:
-            self._hits = {k: expected_hits(self.counts, k)}  # metrics come by cut-off
-        return self._hits[k]
+    def of_hits(cls, n_ranked: Array, n_relevant: Array, hits: Array) -> Self:
+        """Return statistics of users whose first rows are hits, as many as known for each."""
+        user, above = number_members(hits)
+        ones = np.ones_like(user)
+        return cls(Counts(n_ranked, n_relevant, user, above, ones, n_relevant, ones))
 
     def rows(self, k: int, policy: Policy) -> Array | int:
         """Return the number of rows that hits@k is divided by."""

@@ -158,40 +158,8 @@ def sum_by(user: Array, terms: Array, n_users: int) -> Array:
     return total.astype(np.float64, copy=False)  # without terms NumPy returns integers
 
 
-class StopChances(NamedTuple):
-    """The chances that a user stops at the positions of ties.
-
-    Parameters
-    ----------
-    user, above : ndarray of shape (n_ties,), int
-        The user of the tie, and the number of the user's rows above it.
-    reached : ndarray of shape (n_ties,), float
-        The probability that the user reaches the tie.
-    offset, n_positions : ndarray of shape (n_ties,), int
-        The index of the tie's first chance, and the number of its positions with a chance.
-    chance : ndarray of shape (n_chances,), float
-        The probability that a user who reaches the tie stops at a position of it.
-    """
-
-    user: Array
-    above: Array
-    reached: Array
-    offset: Array
-    n_positions: Array
-    chance: Array
-
-    def expect(self, k: int | None, n_users: int) -> Array:
-        """Return the expectation of 1 / the position of the stop, and 0 for a stop after k."""
-        depth = self.n_positions if k is None else np.minimum(self.n_positions, k - self.above)
-        ties = np.flatnonzero(depth > 0)
-        spread = Spread(self.above[ties], depth[ties], self.offset[ties])
-        chance = self.chance[self.offset[ties][spread.tie] + spread.nth]
-        added = self.reached[ties] * spread.sum(chance / spread.position)
-        return sum_by(self.user[ties], added, n_users)
-
-
-def find_stop_chances(counts: Counts, satisfaction: Array, k: int | None) -> StopChances:
-    """Return the chances to stop at each position, down to k at least.
+def expect_stop(counts: Counts, satisfaction: Array, k: int | None) -> Array:
+    """Return each user's expectation of 1 / the position of the stop, and 0 for a stop after k.
 
     `satisfaction` is the probability that a counted row satisfies; other rows satisfy nobody.
     """
@@ -201,6 +169,8 @@ def find_stop_chances(counts: Counts, satisfaction: Array, k: int | None) -> Sto
     user, above, size, rows = split_ties(counts, rows, are_equal)
     n_relevant = np.diff(rows, append=len(satisfaction))
     _, nth = number_members(np.diff(run_starts(user), append=len(user)))
+    # The probability that a user reaches a tie. Of each tie, `offset` is the index of its first
+    # chance: the probability that a user who reaches the tie stops at a position of it.
     reached = products_before(np.multiply.reduceat(1 - satisfaction, rows), nth)
     # A single row has one position. All single rows share the first chance, which is 1.
     offset, n_positions = np.zeros_like(size), np.ones_like(size)
@@ -221,7 +191,13 @@ def find_stop_chances(counts: Counts, satisfaction: Array, k: int | None) -> Sto
         size[first], deepest, rows[first], n_relevant[first], satisfaction
     )
     offset[wide], n_positions[wide] = 1 + starts[number], deepest[number]
-    return StopChances(user, above, reached, offset, n_positions, np.append(1.0, chance))
+    chance = np.append(1.0, chance)
+    depth = n_positions if k is None else np.minimum(n_positions, k - above)
+    ties = np.flatnonzero(depth > 0)
+    spread = Spread(above[ties], depth[ties], offset[ties])
+    stops = chance[offset[ties][spread.tie] + spread.nth]
+    added = reached[ties] * spread.sum(stops / spread.position)
+    return sum_by(user[ties], added, len(counts.n_ranked))
 
 
 def _number_equal(

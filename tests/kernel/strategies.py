@@ -15,10 +15,9 @@ from recframe.kernel.grouping import Groups, group_offsets
 MODULES = (grouping, ranking, scores, threads)
 SIZES = {
     "SLICE": [16, 20, 48],
-    "COUNTED": [16, 90],
     "BATCH": [3],
     "ROWS_PER_THREAD": [1, 5],
-    "RUN": [16],
+    "RUN": [16, 90],
     "MOST_USERS": [2],
     "LEAST": [(4, 4), (99, 20), (99, 99)],
     "MOST_DISTINCT": [0, 3],

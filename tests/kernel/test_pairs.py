@@ -45,9 +45,7 @@ def test_matches_are_those_of_a_dictionary(drawn, cuts, seed, n_asked):
     unknown = [-1, 2, 2**20, 1 << int(items.max(initial=0)).bit_length()]
     item = rng.choice(np.append(np.unique(items), unknown).astype(np.int64), n_asked)
     with cut(*cuts):
-        pairs = SortedPairs(grouped, items)
-        pairs.find_repeats()
-        found = pairs.match(user, item)
+        found = SortedPairs(grouped, items).match(user, item)
 
     rows = {}
     for row, pair in enumerate(zip(users, items.tolist(), strict=True)):
@@ -97,15 +95,3 @@ def test_many_rows(n_users, gap, monkeypatch):
     expected = sum(np.isin(pairs, pairs[n]).sum() for n in range(20))
     assert expected == (pair < 20).sum()
     assert (pairs[pair] == pairs[row]).all()
-
-
-def test_pairs_do_not_depend_on_the_number_of_threads(monkeypatch):
-    """Fewer threads match pairs than looked for repeats."""
-    users, items = np.repeat(np.arange(4_000), 100), np.tile(np.arange(100), 4_000)
-    pairs = SortedPairs(Groups(4_000, offsets=np.arange(0, 400_001, 100)), items)
-    monkeypatch.setenv("RECFRAME_MAX_THREADS", "3")
-    assert len(pairs.find_repeats().rows) == 0
-    monkeypatch.setenv("RECFRAME_MAX_THREADS", "1")
-    _, row = pairs.match(users, items)
-
-    assert sorted(row.tolist()) == list(range(400_000))

@@ -48,7 +48,7 @@ def count_all(rankings, rule, n_unlisted, depth):
     """Return the counts of each user: numbers, and (above, tied, grade) of its rows."""
     ranker, numbers, rows = Ranker(rankings, rule), [], []
     for users in ranker.runs():
-        found = count(ranker, users, rule, n_unlisted, depth)
+        found = count(ranker, users, n_unlisted, depth)
         per_user = (found.n_ranked, found.n_relevant, found.n_ranked_relevant)
         numbers += zip(*(each.tolist() for each in per_user), strict=True)
         per_row = (found.above.tolist(), found.tied.tolist(), found.grade.tolist())
@@ -236,7 +236,7 @@ def test_counts_by_hand():
         np.array([0, 1, 0, 2, 1], np.uint8),
     )
     found = {
-        name: count(Ranker(rankings, rule), slice(0, 1), rule, np.array([2]))
+        name: count(Ranker(rankings, rule), slice(0, 1), np.array([2]))
         for name, rule in TIE_RULES.items()
         if name != "item"
     }

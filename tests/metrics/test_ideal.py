@@ -147,6 +147,18 @@ def test_what_is_not_listed_is_in_the_ideal():
     assert {1: pytest.approx(1 / (4 + 1 / math.log2(3))), 2: 0.0} == found.to_dict()
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+def test_the_highest_grade_of_a_narrow_type(dtype):
+    """The highest integer of a narrow type is a grade as any other, in truth and in a frame."""
+    grades = [np.iinfo(dtype).max, 1, 2]
+    recs = pd.DataFrame({"user": 1, "item": ["b", "a", "c"], "score": [3, 2, 1]})
+    truth = pd.DataFrame({"user": 1, "item": ["a", "b", "c"], "relevant": grades})
+    for options in ({"truth": truth.astype({"relevant": dtype})}, {}):
+        frame = recs if options else recs.merge(truth.astype({"relevant": dtype}))
+        expected = recs.merge(truth).rec(min_relevance=1).ndcg()
+        pd.testing.assert_frame_equal(expected, frame.rec(min_relevance=1, **options).ndcg())
+
+
 def test_nothing_to_gain():
     """The nDCG is `zero_division` if no relevant row has a gain."""
     frame = pd.DataFrame({"user": 1, "score": [2, 1], "relevant": [0.0, -0.0]})
