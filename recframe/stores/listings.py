@@ -161,11 +161,13 @@ def walk(store: Store, folder: str, steps: Steps) -> Iterator[Entry]:
             identify(searched.path)  # It has another reason for a link that leads nowhere.
             why = f"{reason(error)}; its rows would be missing"
             raise unreadable(searched.path, why) from error
+        if not store.is_here:  # It has listed all folders.
+            yield from entries
+            return
         for one in entries:
-            yield one
-            # A store has listed all folders.
-            if store.is_here and one.is_folder and (left := follow(states, one.names[-1])):
-                following.append((one, left, above))
+            if left := follow(states, one.names[-1]):
+                yield one
+                following += [(one, left, above)] * one.is_folder
 
 
 def match_folders(store: Store, folder: str, steps: Steps) -> dict[str, list[str]]:
