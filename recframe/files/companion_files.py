@@ -67,16 +67,12 @@ def as_companion_files(given: Any, access: Access = ENVIRONMENT) -> Any:
 
 def _read_parquet(source: SourceFile) -> pa.Table:
     """Return the rows of a parquet file."""
-    with naming_file(source.path):
-        file = open_file(source, pre_buffer=True)
-        try:
-            table: pa.Table = file.read()
-            for column in table.columns:
-                if plain_type(column.type) == pa.string():
-                    column.validate(full=True)  # Arrow reads text without a check that it is UTF-8.
-            return table
-        finally:
-            file.close(force=True)
+    with naming_file(source.path), open_file(source, pre_buffer=True) as file:
+        table: pa.Table = file.read()
+        for column in table.columns:
+            if plain_type(column.type) == pa.string():
+                column.validate(full=True)  # Arrow reads text without a check that it is UTF-8.
+        return table
 
 
 def _concat_tables(tables: list[pa.Table], paths: list[str]) -> pa.Table:
