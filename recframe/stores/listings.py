@@ -118,7 +118,8 @@ def list_folder(store: Store, searched: Entry, steps: Steps) -> list[Entry]:
     with store.reaching(folder):
         infos = store.ask(FileSelector(folder, recursive=is_whole))
     for info in infos:
-        names = info.path.removeprefix(folder.rstrip("/")).strip("/").split("/")
+        below = info.path.strip("/").removeprefix(folder.strip("/")).strip("/")
+        names = below.split("/")
         names = tuple(map(unquote, names) if store.is_web else names)
         entries.append(Entry(names, info.path.rstrip("/"), info.type.name == "Directory"))
     if not is_whole and any(one.is_folder and is_match(one.names, steps) for one in entries):
