@@ -230,21 +230,17 @@ class JsonLines:
 
     def read_schema(self, memory: int | None = None) -> pa.Schema:
         """Return the columns, with the types of the first block."""
-        return self._read_first(memory).schema
-
-    def _read_first(self, memory: int | None) -> pa.Table:
-        """Return the first lines."""
         types = TextTypes(memory=memory)
         for number, text in self._iter_lines(types):
-            table = infer_lines(text, number, types)
-            if all(map(pa.types.is_struct, table.schema.types)):  # {"user": {"0": 1}} is one.
+            schema: pa.Schema = infer_lines(text, number, types).schema
+            if all(map(pa.types.is_struct, schema.types)):  # {"user": {"0": 1}} is one.
                 raise pa.ArrowInvalid(DOCUMENT)
-            return table
+            return schema
         raise pa.ArrowInvalid("it is empty")
 
     def iter_batches(self, names: Sequence[str], types: TextTypes) -> Iterator[pa.RecordBatch]:
         """Yield these columns of all rows; the types may differ from batch to batch."""
-        schema = self._read_first(types.memory).schema
+        schema = self.read_schema(types.memory)
         for number, text in self._iter_lines(types):
             for name in set(names).intersection(schema.names):
                 if wanted := types.find(name):

@@ -162,26 +162,26 @@ class DaskRecAccessor(PartitionedAccessor):
     def _map(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
     ) -> Any:
-        blocks, frame, companions = self._start(make, columns, options, reads_all=reads_all)
-        results = frame.map_partitions(in_cell, companions, blocks, meta=ANY_CELL)
+        blocks, frame, pairs = self._start(make, columns, options, reads_all=reads_all)
+        results = frame.map_partitions(in_cell, pairs, blocks, meta=ANY_CELL)
         none = make_empty(blocks)
         if not blocks.lists_users:
             return results.map_partitions(get_made, None, meta=none)
         unmade = results.map_partitions(leave_made, meta=ANY_CELL).repartition(npartitions=1)
-        checked = unmade.map_partitions(make_absent, companions, blocks, none, meta=none)
+        checked = unmade.map_partitions(make_absent, pairs, blocks, none, meta=none)
         made = results.map_partitions(get_made, checked, meta=none)
         if not options.has_truth or columns.user is None:
             return made
         return dd.concat([made, checked])  # type: ignore[no-untyped-call]  # Dask has none
 
     def _whole(self, make: Make, columns: Columns, options: Options, make_table: MakeTable) -> Any:
-        blocks, frame, companions = self._start(make, columns, options)
-        results = frame.map_partitions(in_cell, companions, blocks, meta=ANY_CELL)
+        blocks, frame, pairs = self._start(make, columns, options)
+        results = frame.map_partitions(in_cell, pairs, blocks, meta=ANY_CELL)
         given = blocks, make_table
         meta = make_table(make_empty(blocks))  # This raises if options are wrong.
         # Columns of undefined values exist only if the data has such values.
         return results.repartition(npartitions=1).map_partitions(
-            make_whole, companions, *given, meta=meta, enforce_metadata=False
+            make_whole, pairs, *given, meta=meta, enforce_metadata=False
         )
 
     def _collect(self, table: Any) -> pd.DataFrame:
@@ -189,12 +189,12 @@ class DaskRecAccessor(PartitionedAccessor):
         return sort_table(computed) if computed.columns.nlevels == 2 else computed
 
     def _describe(self, describer: Describer) -> Any:
-        frame, companions = self._open(describer.columns, describer.options)
-        results = frame.map_partitions(in_cell, companions, describer, meta=ANY_CELL)
+        frame, pairs = self._open(describer.columns, describer.options)
+        results = frame.map_partitions(in_cell, pairs, describer, meta=ANY_CELL)
         given = describer, self._sample
-        meta = describe(in_cells([]), Companions(), *given)
+        meta = describe(in_cells([]), in_cells([Companions()]), *given)
         one = results.repartition(npartitions=1)
-        return one.map_partitions(describe, companions, *given, meta=meta)
+        return one.map_partitions(describe, pairs, *given, meta=meta)
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         check_token("user", user)
@@ -214,14 +214,14 @@ class DaskRecAccessor(PartitionedAccessor):
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
     ) -> tuple[Blocks, Any, Any]:
         """Return the work on partitions, their rows, and truth and exclude, if any."""
-        frame, companions = self._open(columns, options, reads_all=reads_all)
+        frame, pairs = self._open(columns, options, reads_all=reads_all)
         lists_users = self._partitioned or options.has_truth or options.exclude is not None
         notes = facts_noted().only_mistakes
         blocks = Blocks(make, columns, options, self._sample, Companions(), lists_users, notes)
-        return blocks, frame, companions
+        return blocks, frame, pairs
 
     def _open(self, columns: Columns, options: Options, *, reads_all: bool = False) -> Any:
-        """Return the rows, each user's in one partition, and truth and exclude, read by a task."""
+        """Return the rows, each user's in one partition, and a task for truth and exclude."""
         check_given_columns(columns, options)
         frame = self._frame if reads_all else self._select(columns.labels)
         if columns.user is None:
@@ -234,8 +234,6 @@ class DaskRecAccessor(PartitionedAccessor):
         elif not self._partitioned:
             # Known divisions are not enough: a user may be on both sides of one.
             frame = frame.shuffle(on=columns.users)
-        if not options.has_truth and options.exclude is None:
-            return frame, Companions()
         # A task needs a frame, with any values. The oldest Dask takes no delayed object here.
         one = dd.from_pandas(pd.DataFrame({"": [0]}))  # type: ignore[no-untyped-call]  # Dask has none
         return frame, one.map_partitions(read_pairs, columns, options, meta=ANY_CELL)
@@ -280,17 +278,10 @@ def read_pairs(_: pd.DataFrame, columns: Columns, options: Options) -> pd.DataFr
     return in_cells([read_companions(columns, options)])
 
 
-def _open_pairs(companions: Any) -> Companions:
-    """Return truth and exclude, from a cell if a task has read them."""
-    is_cell = isinstance(companions, pd.DataFrame)
-    pairs: Companions = companions["cell"].iloc[0] if is_cell else companions
-    return pairs
-
-
 @public
-def in_cell(frame: pd.DataFrame, companions: Companions, work: Blocks | Describer) -> pd.DataFrame:
+def in_cell(frame: pd.DataFrame, pairs: pd.DataFrame, work: Blocks | Describer) -> pd.DataFrame:
     """Return the result for a partition, in one cell."""
-    return in_cells([work._replace(companions=_open_pairs(companions)).read(frame)])
+    return in_cells([work._replace(companions=pairs["cell"].iloc[0]).read(frame)])
 
 
 def get_made(results: pd.DataFrame, _: pd.DataFrame | None) -> pd.DataFrame:
@@ -309,22 +300,22 @@ def leave_made(results: pd.DataFrame) -> pd.DataFrame:
 
 @public
 def make_absent(
-    results: pd.DataFrame, companions: Companions, blocks: Blocks, none: pd.DataFrame
+    results: pd.DataFrame, pairs: pd.DataFrame, blocks: Blocks, none: pd.DataFrame
 ) -> pd.DataFrame:
     """Return the table for users of truth who are in no partition, once all are checked."""
     parts = check_promise(results["cell"].tolist())
-    tables: list[Any] = list(blocks._replace(companions=_open_pairs(companions)).iter_tables(parts))
+    tables: list[Any] = list(blocks._replace(companions=pairs["cell"].iloc[0]).iter_tables(parts))
     return none if tables[-1] is None else tables[-1]  # Tables of partitions were left out.
 
 
 @public
 def make_whole(
-    results: pd.DataFrame, companions: Companions, blocks: Blocks, make_table: MakeTable
+    results: pd.DataFrame, pairs: pd.DataFrame, blocks: Blocks, make_table: MakeTable
 ) -> pd.DataFrame:
     """Return the table of all users; warn of mistakes that are noted."""
     parts = check_promise(results["cell"].tolist())
     with taking_notes() as facts:
-        tables = blocks._replace(companions=_open_pairs(companions)).iter_tables(parts)
+        tables = blocks._replace(companions=pairs["cell"].iloc[0]).iter_tables(parts)
         table = make_table(join_tables(list(tables)))
     # A worker of a cluster warns in the user's process too.
     warn = getattr(sys.modules.get("distributed.worker"), "warn", warnings.warn)
@@ -334,9 +325,9 @@ def make_whole(
 
 @public
 def describe(
-    results: pd.DataFrame, companions: Companions, describer: Describer, empty: pd.DataFrame
+    results: pd.DataFrame, pairs: pd.DataFrame, describer: Describer, empty: pd.DataFrame
 ) -> pd.DataFrame:
     """Return the description of all partitions."""
     parts = check_promise(results["cell"].tolist())
     with taking_notes():
-        return describer._replace(companions=_open_pairs(companions)).describe(parts, empty)
+        return describer._replace(companions=pairs["cell"].iloc[0]).describe(parts, empty)

@@ -215,14 +215,8 @@ def _split(held: list[Read], user: str, low: Any) -> tuple[list[Read], list[Read
     split: tuple[list[Read], list[Read]] = [], []
     for row_group, batch in held:
         is_below = _are_below(batch[user], low)
-        n_below = is_below.true_count
-        if is_below.slice(0, n_below).true_count == n_below:
-            # They come first, as in a sorted file: slices need no copy.
-            halves = batch.slice(0, n_below), batch.slice(n_below)
-        else:
-            halves = batch.filter(is_below), batch.filter(pc.invert(is_below))
-        for reads, half in zip(split, halves, strict=True):
-            if half.num_rows:
+        for reads, is_chosen in zip(split, (is_below, pc.invert(is_below)), strict=True):
+            if (half := batch.filter(is_chosen)).num_rows:
                 reads.append((row_group, half))
     return split
 

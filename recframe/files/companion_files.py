@@ -67,16 +67,12 @@ def as_companion_files(given: Any, access: Access = ENVIRONMENT) -> Any:
 
 def _read_parquet(source: SourceFile) -> pa.Table:
     """Return the rows of a parquet file."""
-    with naming_file(source.path):
-        file = open_file(source, pre_buffer=True)
-        try:
-            table: pa.Table = file.read()
-            for column in table.columns:
-                if plain_type(column.type) == pa.string():
-                    column.validate(full=True)  # Arrow reads text without a check that it is UTF-8.
-            return table
-        finally:
-            file.close(force=True)
+    with naming_file(source.path), open_file(source, pre_buffer=True) as file:
+        table: pa.Table = file.read()
+        for column in table.columns:
+            if plain_type(column.type) == pa.string():
+                column.validate(full=True)  # Arrow reads text without a check that it is UTF-8.
+        return table
 
 
 def _concat_tables(tables: list[pa.Table], paths: list[str]) -> pa.Table:
@@ -88,24 +84,18 @@ def _concat_tables(tables: list[pa.Table], paths: list[str]) -> pa.Table:
     for table, path in zip(tables, paths, strict=True):
         for field in table.schema:
             types.setdefault(field.name, {})[path] = field.type
-    for name, of_files in types.items():
-        if len({*of_files.values()}) > 1:
-            tables = _make_alike(tables, name, of_files)
+    several = {name: one for name, one in types.items() if len({*one.values()}) > 1}
+    for name, kinds in several.items():
+        # Other files have numbers in place of flags.
+        numbers = {path: pa.int8() if kind == pa.bool_() else kind for path, kind in kinds.items()}
+        try:
+            common = find_common_type(name, numbers)
+            tables = [_cast_column(table, name, common) for table in tables]
+        except (RecframeError, pa.ArrowException):
+            if means_role(name):
+                raise
+            tables = [_cast_column(table, name, pa.string()) for table in tables]
     return pa.concat_tables(tables, promote_options="default")
-
-
-def _make_alike(
-    tables: list[pa.Table], name: str, of_files: dict[str, pa.DataType]
-) -> list[pa.Table]:
-    """Return tables with one type of a column; `of_files` are its types by path."""
-    # Other files have numbers in place of flags.
-    numbers = {path: pa.int8() if kind == pa.bool_() else kind for path, kind in of_files.items()}
-    try:
-        return [_cast_column(table, name, find_common_type(name, numbers)) for table in tables]
-    except (RecframeError, pa.ArrowException):
-        if means_role(name):
-            raise
-    return [_cast_column(table, name, pa.string()) for table in tables]
 
 
 def _cast_column(table: pa.Table, name: str, kind: pa.DataType) -> pa.Table:

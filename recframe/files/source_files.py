@@ -93,9 +93,8 @@ def open_file(
     Pages are compared with their checksums if the file has any: otherwise damage could pass for a
     number. This takes up to 16% of the time for such a file, and no time for others.
     """
-    opened = source.place.open()
     return pq.ParquetFile(
-        opened,
+        source.place.open(),
         metadata=footer,
         read_dictionary=as_codes,
         buffer_size=max(LEAST_BUFFER, buffer),

@@ -23,7 +23,6 @@ from recframe.spark.rows import SIMPLE, Side, SparkRows, check_kinds, hand_over
 
 RETURNED_ROWS = 1 << 16  # rows of a batch
 CELL = "cell"  # the column of pickled results
-Read = Callable[..., BlockResult]
 
 
 def map_rows(rows: Any, make: Callable[[pa.Table], pa.Table], schema: Any) -> Any:
@@ -38,7 +37,7 @@ def map_rows(rows: Any, make: Callable[[pa.Table], pa.Table], schema: Any) -> An
 
 
 def bring_together(
-    tables: Mapping[str, Side], read: Read, *, keeps: bool
+    tables: Mapping[str, Side], read: Callable[..., BlockResult], *, keeps: bool
 ) -> tuple[Any, Callable[[pa.Table], BlockResult]]:
     """Return rows with a struct for each table, and the function that reads a partition of them.
 
@@ -111,7 +110,7 @@ def as_table(frame: pd.DataFrame, schema: Any) -> pa.Table:
 
 
 def collect_results(
-    tables: Mapping[str, Side], read: Read, *, keeps: bool
+    tables: Mapping[str, Side], read: Callable[..., BlockResult], *, keeps: bool
 ) -> Sequence[BlockResult]:
     """Return the results for every partition, computed now."""
     rows, read_table = bring_together(tables, read, keeps=keeps)
@@ -133,9 +132,8 @@ def put_in_cell(value: BlockResult | RecframeError) -> pa.Table:
 def open_cells(table: pa.Table) -> Sequence[BlockResult]:
     """Return the results in cells, or raise the refusal of a partition or of all partitions."""
     values = [pickle.loads(cell) for cell in table[CELL].drop_null().to_pylist()]
-    for value in values:
-        if isinstance(value, RecframeError):
-            raise value
+    for error in (value for value in values if isinstance(value, RecframeError)):
+        raise error
     return check_promise(values)
 
 

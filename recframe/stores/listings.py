@@ -13,6 +13,7 @@ from functools import partial, reduce
 from glob import has_magic
 from itertools import accumulate, chain, count, product
 from pathlib import Path
+from posixpath import join
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -21,7 +22,7 @@ from pyarrow.fs import FileSelector
 from recframe.errors import RecframeError, quote, show_path, unreadable
 from recframe.kernel.threads import run_ahead
 from recframe.stores import ENVIRONMENT, Access, identify, reason, show_uri
-from recframe.stores.store import Location, Store, locate
+from recframe.stores.store import HERE, Location, Store, locate
 from recframe.stores.tables import MARKS, NOTE, refuse_part
 
 NOTES = ("_", ".")  # Names that begin so are not data.
@@ -35,7 +36,7 @@ class Entry(NamedTuple):
 
     names: Steps  # path parts below that folder
     path: str
-    is_folder: bool
+    is_folder: bool  # True for a link that leads nowhere too
 
 
 class ListedFile(NamedTuple):
@@ -76,79 +77,54 @@ def is_match(names: Iterable[str], steps: Iterable[str]) -> bool:
     return () in reduce(follow, names, frozenset([tuple(steps)]))
 
 
-def look_up(store: Store, path: str) -> bool | None:
-    """Return whether a path is a folder; None for a pattern, False for a path missing here."""
-    is_pattern = has_magic(path.partition("?")[0] if store.is_web else path)
-    if store.is_here:
-        is_folder = os.path.isdir(path)  # noqa: PTH112 - it raises nothing
-        is_there = is_folder or os.path.exists(path)  # noqa: PTH110 - as above
-        return is_folder if is_there or not is_pattern else None
-    if store.is_web and not is_pattern:
-        return path.endswith("/")
-    with store.reaching(path):
-        kind = store.ask([path])[0].type.name
-        if kind == "NotFound" and not is_pattern:
-            raise FileNotFoundError
-    return None if kind == "NotFound" else bool(kind == "Directory")
+def look_up(store: Store, path: str) -> tuple[str, Steps] | None:
+    """Return the folder to search and the steps of a pattern below it; None for a file.
 
-
-def split_pattern(store: Store, path: str) -> tuple[str, Steps]:
-    """Return the folder that a pattern begins with, and the steps after it."""
-    path = path.partition("?")[0] if store.is_web else path  # On the web, ? begins the query.
-    names = Path(path).parts if store.is_here else path[len(store.root) :].split("/")
-    n_plain = next((n for n, name in enumerate(names) if has_magic(name)), len(names))
-    plain = store.root + "/".join(names[:n_plain])
-    folder = os.fspath(Path(*names[:n_plain])) if store.is_here else plain.rstrip("/") or plain[:1]
-    return folder, tuple(names[n_plain:])
-
-
-def list_disk(folder: str, steps: Steps) -> Iterator[Entry]:
-    """Yield the entries below a folder of this machine that the steps of a pattern may match.
-
-    In a search at any depth, a link to a folder above is not followed.
+    A folder has no steps. A path that exists is no pattern.
     """
-    # This is a stack, because folders may be nested deeper than calls.
-    following = [(Entry((), folder, is_folder=True), frozenset([steps]), frozenset[object]())]
-    while following:
-        searched, states, above = following.pop()
-        if any(map(_is_deep, states)):
-            identity = identify(searched.path)
-            if identity in above:
-                continue
-            above |= {identity}
-        try:
-            with os.scandir(searched.path) as scanned:  # Arrow skips broken links.
-                inside = [(one, follow(states, one.name)) for one in scanned]
-        except OSError as error:
-            if isinstance(error, FileNotFoundError) and searched.path == folder:
-                pattern = show_path(Path(folder, *steps))
-                message = f"no folder {quote(folder)} for the pattern {pattern}"
-                raise RecframeError(message) from error
-            why = f"{reason(error)}; its rows would be missing"
-            raise unreadable(searched.path, why) from error
-        for one, left in inside:
-            if left:
-                is_folder = os.path.isdir(one) if one.is_symlink() else one.is_dir()  # noqa: PTH112
-                if one.is_symlink() and not os.path.exists(one):  # noqa: PTH110
-                    identify(one.path)  # A link that leads nowhere may stand for a folder.
-                yield (entry := Entry((*searched.names, one.name), one.path, is_folder))
-                following += [(entry, left, above)] * is_folder
+    plain = path.partition("?")[0] if store.is_web else path  # On the web, ? begins the query.
+    names = Path(plain).parts if store.is_here else plain[len(store.root) :].split("/")
+    n_plain = next((n for n, name in enumerate(names) if has_magic(name)), len(names))
+    is_pattern = n_plain < len(names)
+    if store.is_here:  # Another path that is missing is refused by its name.
+        is_folder = os.path.isdir(path)  # noqa: PTH112 - it raises nothing
+        is_there = not is_pattern or os.path.exists(path)  # noqa: PTH110 - as above
+    elif store.is_web and not is_pattern:
+        is_folder, is_there = path.endswith("/"), True
+    else:
+        with store.reaching(path):
+            kind = store.ask([path])[0].type.name
+            is_folder, is_there = kind == "Directory", kind != "NotFound"
+            if not is_there and not is_pattern:
+                raise FileNotFoundError
+    if is_there:
+        return (path if store.is_here else path.rstrip("/") or path, ()) if is_folder else None
+    if store.is_here:
+        return os.fspath(Path(*names[:n_plain])), tuple(names[n_plain:])
+    folder = store.root + "/".join(names[:n_plain])
+    return folder.rstrip("/") or folder[:1], tuple(names[n_plain:])
 
 
-def list_store(store: Store, folder: str, steps: Steps) -> list[Entry]:
-    """Return the entries below a folder in a store; for one step, only those directly in it."""
-    is_deep = store.is_web or len(steps) != 1
+def list_folder(store: Store, searched: Entry, steps: Steps) -> list[Entry]:
+    """Return the entries in a folder, and in a store all below it: one request lists them.
+
+    If one step of a pattern is left, the others are only needed if it matches a folder.
+    """
+    above, folder, _ = searched
+    if store.is_here:
+        with os.scandir(folder) as scanned:  # Arrow skips broken links.
+            return [Entry((*above, one.name), one.path, _may_be_folder(one)) for one in scanned]
+    is_whole, entries = store.is_web or len(steps) != 1, list[Entry]()
     with store.reaching(folder):
-        infos = store.ask(FileSelector(folder, recursive=is_deep))
-    entries = []
+        infos = store.ask(FileSelector(folder, recursive=is_whole))
     for info in infos:
         below = info.path.strip("/").removeprefix(folder.strip("/")).strip("/")
         names = below.split("/")
         names = tuple(map(unquote, names) if store.is_web else names)
-        entries.append(Entry(names, _below(folder, below), info.type.name == "Directory"))
-    if not is_deep and any(one.is_folder and is_match(one.names, steps) for one in entries):
-        return list_store(store, folder, ())
-    if is_deep:
+        entries.append(Entry(names, info.path.rstrip("/"), info.type.name == "Directory"))
+    if not is_whole and any(one.is_folder and is_match(one.names, steps) for one in entries):
+        return list_folder(store, searched, ())
+    if is_whole:
         store.listed.append(folder)
         for (kind, mark), one in product(MARKS.items(), entries):
             root, is_there, inside = f"{one.path}/".rpartition(f"/{mark}/")
@@ -157,27 +133,57 @@ def list_store(store: Store, folder: str, steps: Steps) -> list[Entry]:
     return entries
 
 
-def _below(folder: str, name: str) -> str:
-    """Return the path of an entry in a folder of a store."""
-    return f"{folder.rstrip('/')}/{name}" if folder.strip("/") else name
+def _may_be_folder(entry: os.DirEntry[str]) -> bool:
+    """Return whether an entry of a folder is one too, or a link that leads nowhere."""
+    is_broken = entry.is_symlink() and not os.path.exists(entry)  # noqa: PTH110 - it raises nothing
+    return is_broken or entry.is_dir()
 
 
-def match_folders(store: Store, key: str, *, is_folder: bool) -> dict[str, list[str]]:
+def walk(store: Store, folder: str, steps: Steps) -> Iterator[Entry]:
+    """Yield the entries below a folder, as deep as the steps of a pattern may match.
+
+    In a search at any depth, a link to a folder above is not followed.
+    """
+    # This is a stack, because folders may be nested deeper than calls.
+    following = [(Entry((), folder, is_folder=True), frozenset([steps]), frozenset[object]())]
+    while following:
+        searched, states, above = following.pop()
+        if store.is_here and any(map(_is_deep, states)):
+            if (identity := identify(searched.path)) in above:
+                continue
+            above |= {identity}
+        try:
+            entries = list_folder(store, searched, steps)
+        except OSError as error:
+            if isinstance(error, FileNotFoundError) and searched.path == folder:
+                pattern = show_path(Path(folder, *steps))
+                why = f"no folder {quote(folder)} for the pattern {pattern}"
+                raise RecframeError(why) from error
+            identify(searched.path)  # It has another reason for a link that leads nowhere.
+            why = f"{reason(error)}; its rows would be missing"
+            raise unreadable(searched.path, why) from error
+        if not store.is_here:  # It has listed all folders.
+            yield from entries
+            return
+        for one in entries:
+            if left := follow(states, one.names[-1]):
+                yield one
+                following += [(one, left, above)] * one.is_folder
+
+
+def match_folders(store: Store, folder: str, steps: Steps) -> dict[str, list[str]]:
     """Return the files in a folder, or in the folders that a pattern matches, by folder.
 
     A file that the pattern itself matches is its own key.
     """
-    given = key if store.is_here else key.rstrip("/") or key
-    folder, steps = (given, ()) if is_folder else split_pattern(store, key)
-    listed = list_disk(folder, steps) if store.is_here else list_store(store, folder, steps)
-    matches: dict[str, list[str]] = {folder: []} if is_folder else {}
-    for names, path, is_below in sorted(listed):
+    matches: dict[str, list[str]] = {} if steps else {folder: []}
+    for names, path, is_folder in sorted(walk(store, folder, steps)):
         states = list(accumulate(names, follow, initial=frozenset([steps])))
         n_matched = next((n for n, left in enumerate(states) if () in left), -1)
         if n_matched >= 0:
             parts = path.rsplit(os.sep if store.is_here else "/", len(names) - n_matched)
-            files = matches.setdefault(folder if is_folder else parts[0], [])
-            files += [path] * (() in states[-1] and not is_below)
+            files = matches.setdefault(parts[0] if steps else folder, [])
+            files += [path] * (() in states[-1] and not is_folder)
     return matches
 
 
@@ -195,7 +201,7 @@ def _list_above(store: Store, folder: str) -> list[str]:
 def _has_mark(store: Store, folder_and_kind: tuple[str, str]) -> bool:
     """Return whether a folder has the mark of this kind of table."""
     folder, kind = folder_and_kind
-    mark, ask = _below(folder, MARKS[kind]), store.filesystem.get_file_info
+    mark, ask = join(folder, MARKS[kind]), store.filesystem.get_file_info
     with suppress(OSError) if store.is_here else store.reaching(mark):
         if ask([mark])[0].type.name == "Directory":
             is_iceberg = kind == "Iceberg"
@@ -235,11 +241,11 @@ class Listing:
     def find(self, path: str) -> list[ListedFile]:
         """Return the files that a path names; a Delta table is named by its folder."""
         store, key = self.place(path)
-        is_folder = look_up(store, key)
-        if is_folder is False:
+        if (search := look_up(store, key)) is None:
             self._found.append(self.name(Location(store, key))._replace(is_given=True))
             return self._found[-1:]
-        matches = match_folders(store, key, is_folder=bool(is_folder))
+        top, steps = search
+        matches = match_folders(store, top, steps)
         if not matches:
             raise unreadable(store.show(key), "no such file")
         tables = find_tables(store, [one for one in matches if one not in matches[one]])
@@ -250,7 +256,7 @@ class Listing:
                 is_whole = root.identify() == place.identify()
                 # In stores, a table must be named by its folder, because the library that reads
                 # its log gets the URI as it was passed.
-                if table[0] != "Delta" or not is_whole or not (store.is_here or is_folder):
+                if table[0] != "Delta" or not is_whole or (steps and not store.is_here):
                     whole = store.show(root.key)
                     refuse_part(store.show(folder), table[0], whole, is_whole=is_whole)
                 log = root.key if store.is_here else self._find_log(path)
@@ -314,4 +320,4 @@ def list_files(path: str) -> list[str]:
     """Return a file, or the files in a folder that are read as one table."""
     if not os.path.isdir(path):  # noqa: PTH112 - it raises nothing
         return [path]
-    return [entry.path for entry in sorted(list_disk(path, ())) if not entry.is_folder]
+    return match_folders(HERE, path, ())[path]

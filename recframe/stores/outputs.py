@@ -7,7 +7,6 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from glob import has_magic
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -16,7 +15,7 @@ from pyarrow.fs import copy_files
 from recframe.errors import show_path, unreadable
 from recframe.other_tables import PathLike
 from recframe.stores import ENVIRONMENT, check_kind, expand_path, identify, is_uri, show_uri
-from recframe.stores.listings import is_match, look_up, split_pattern
+from recframe.stores.listings import is_match, look_up
 from recframe.stores.store import HERE, Store, locate
 
 # Object stores: a file appears only when its upload completes.
@@ -129,8 +128,7 @@ def would_find(given: str, path: str) -> bool:
     """
     if is_uri(path):
         names, steps = (show_uri(uri).rstrip("/").split("/") for uri in (path, given))
-        n_plain = next((n for n, step in enumerate(steps) if n > 2 and has_magic(step)), len(steps))
-        return names[:n_plain] == steps[:n_plain] and is_match(names[n_plain:], steps[n_plain:])
-    folder, below = split_pattern(HERE, given) if look_up(HERE, given) is None else (given, ())
+        return names[:3] == steps[:3] and is_match(names[3:], steps[3:])
+    folder, below = look_up(HERE, given) or (given, ())
     root, target = (Path(os.path.realpath(end)) for end in (folder, path))
     return target.is_relative_to(root) and is_match(target.parts[len(root.parts) :], below)
