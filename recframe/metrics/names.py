@@ -3,7 +3,7 @@
 import re
 import textwrap
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice
 from numbers import Integral
 from typing import Any, NamedTuple, TypeVar
@@ -95,6 +95,13 @@ def parse_metric(label: object) -> Metric:
     """Return the metric of a label such as "recall@4", or raise if no metric has this name."""
     if isinstance(label, Metric):
         return label
+    if not isinstance(label, str):
+        raise _unknown_metrics([label])
+    return _parse_text(label)
+
+
+@lru_cache(1 << 10)  # calls repeat the same names
+def _parse_text(label: str) -> Metric:
     typed, brackets, at, k = _split_label(label)
     name = find_name(label)
     if not name:
@@ -241,7 +248,7 @@ def _split_label(label: object) -> tuple[str, str | None, str, str]:
     return name, brackets[1:-1].strip() if brackets else None, at, k
 
 
-def _parse_parameters(label: object, name: str, brackets: str | None) -> dict[str, object]:
+def _parse_parameters(label: str, name: str, brackets: str | None) -> dict[str, object]:
     """Return the parameters in brackets, numbers as floats, or the column."""
     if example := DEFINITIONS[name].of_column:
         column = brackets or ""
