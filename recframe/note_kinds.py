@@ -95,6 +95,11 @@ def say_one_row(facts: Facts, _: Any) -> str:
     )
 
 
+def say_no_user(facts: Facts, _: Any) -> str:
+    """Return the sentence on a table of no user, "" if there is one."""
+    return "" if facts["users"] else "no user has a row, so there is no value; check the source"
+
+
 def say_undefined(facts: Facts, options: Any) -> str:
     """Return the sentence on users without a value, by metric and reason."""
     labels = defaultdict[tuple[int, str], list[str]](list)
@@ -186,6 +191,7 @@ MISTAKES: Kinds = {  # These kinds are warnings too.
 }
 KINDS: Kinds = {
     **MISTAKES,
+    "no_user": ("no_user", say_no_user),
     "may_be_cut": ("rankings_like_lists rankings_without_relevant_rows users", say_lists),
     "tied": (
         "tied",

@@ -632,3 +632,16 @@ def test_scores_that_are_classes_in_some_blocks(tmp_path):
         rows.to_parquet(path, row_group_size=2000)
         for memory in ("1GiB", 1 << 18):
             assert [] == recframe.scan(path, memory=memory).mean("precision@5").notes
+
+
+def test_rows_of_nobody_are_noted(tmp_path):
+    """A table of no user says so, in memory and in files; an empty partition says nothing."""
+    rows = pd.DataFrame({"user": [1, 1, 2], "score": [3, 2, 1], "relevant": [0, 1, 1]})
+    rows.head(0).to_parquet(tmp_path / "none.parquet")
+    for empty in (rows.head(0).rec, recframe.scan(tmp_path / "none.parquet")):
+        assert "no user has a row" in texts_of(empty.mean("mrr"))["no_user"]
+
+    frame = dd.from_pandas(rows, npartitions=1)
+    parts = dd.concat([frame, frame[frame["user"] > 9]])
+    assert [] == warnings_of(lambda: parts.rec.mean("mrr").compute())
+    assert [] == rows.rec.mean("mrr").notes

@@ -155,7 +155,7 @@ def note_rankings(interactions: Interactions, metrics: list[Metric]) -> None:
             numbers["rankings_without_relevant_rows"] = n_bare
         else:
             numbers["rankings_that_vary"] = 1
-    note(users=groups.n_groups, **numbers)
+    note(users=groups.n_groups, no_user=int(groups.n_groups == 0), **numbers)
 
 
 def _have_own_items(interactions: Interactions) -> bool:

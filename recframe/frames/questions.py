@@ -169,7 +169,7 @@ class Questions:
             return lines  # Only a call says that another frame is evaluated.
         is_left_out = self.is_cut or bool(self.dependent)
         if self.asked is not None and not (bound and bound.code):
-            lines += ["No option answers the last question."] * self.is_done
+            lines += ["The last question stays open."] * self.is_done
             return [*lines, *["Questions that depend on a choice come next."] * is_left_out]
         but, choice = " but the last" * self.is_done, ", with your choice in place of ..."
         after = ", and what depends on it is asked next" * is_left_out
