@@ -190,6 +190,22 @@ def test_others_are_let_pass(name):
     assert [] == part_by(INNOCENT[name]).rec.mean(METRIC).notes
 
 
+@pytest.mark.parametrize("name", ["genre", "is_new", "category_id", "year"])
+@pytest.mark.parametrize("n_first", [7, 10])
+def test_attributes_of_a_whole_catalogue_are_let_pass(name, n_first):
+    """An attribute of items is no model or day where users have nearly every item."""
+    rows = pd.DataFrame({"user": np.repeat(range(50), 20), "item": np.tile(range(20), 50)})
+    rows["score"] = np.random.default_rng(0).random(1_000)
+    values = ["drama", "comedy"] if name == "genre" else [2_000, 2_001]
+    rows[name] = np.where(rows["item"] < n_first, *values)
+    rows = rows[rows["item"] != rows["user"] % n_first]  # Each user has bought one of these.
+    truth = rows[rows.index % 7 == 0].drop(columns="score")
+    expected = rows.drop(columns=name).rec(truth=truth[["user", "item"]]).mean(METRIC)
+    for one in (truth, truth.drop(columns=name)):
+        assert expected.equals(rows.rec(truth=one).mean(METRIC))
+    assert [] == rows.assign(relevant=rows.index % 7 == 0).rec.mean(METRIC).notes
+
+
 FEATURES = [
     "hour",
     "weekday",
@@ -208,6 +224,13 @@ def test_integers_that_come_again_are_let_pass(name):
     feature = ROWS["model"] + 7 if name in FEATURES[:3] else rng.integers(0, 2, len(ROWS))
     assert [] == part_by(feature, name).rec.mean(METRIC).notes
     assert [] == part_by(ROWS["model"] > 0, "is_same_day").rec.mean(METRIC).notes
+
+
+@pytest.mark.parametrize("dtype", [bool, int, str, "category"])
+def test_flags_of_fixed_places_are_let_pass(dtype):
+    """Flags of equally many rows by user are no models, also as 0 and 1 or as texts."""
+    of_ads = np.tile([True] * 2 + [False] * 10, N_USERS)
+    assert [] == part_by(pd.Series(of_ads).astype(dtype), "is_ad").rec.mean(METRIC).notes
 
 
 @pytest.mark.parametrize("kind", ["list", "model"])

@@ -28,13 +28,14 @@ from recframe.frames.names import (
 from recframe.frames.roles import list_truth_labels
 from recframe.frames.seen_rows import (
     MOST_SEEN,
+    NEARLY,
     SeenColumn,
     SeenRows,
     concat_places,
     decides,
     factorize,
 )
-from recframe.frames.splits import check_splits, is_flag
+from recframe.frames.splits import OFF, ON, check_splits, is_flag
 from recframe.frames.words import (
     BY_MEANING,
     has_word,
@@ -53,7 +54,6 @@ MANY_CELLS = 20  # users times values: so many have equally many rows by no chan
 LEAST_STEPS = 6  # from row to row, so that ranks and scores do not agree by chance
 FEW_TEXTS = 5  # So few texts may be features of rows, such as devices.
 SOME_USERS = 0.25  # the least share of users with several lists
-NEARLY = 0.9  # the share of values, or of users, that must show a pattern
 # Times as text and numbers: 2024-01-31, 20240131, 202401, 7:30, seconds since 1970 or their parts.
 MOMENT = re.compile(
     r"1\d{9}(\d{3})*|(19|20)\d\d[0-5]\d([0-3]\d)?|.*\d[-/]\d\d?[-/]\d.*|.*\d:[0-5]\d.*"
@@ -149,8 +149,8 @@ def _check_other(seen: SeenRows, column: SeenColumn) -> None:
     if not (is_of_one or is_of_all):
         _note_divided(seen, column)
         return
-    is_flag_of_model = distinct.dtype.kind == "b"  # An example is "reranked".
-    may_be_lists = is_infer(options.user) and is_of_one and not is_flag_of_model
+    # A flag may be of a model, as "reranked" is.
+    may_be_lists = is_infer(options.user) and is_of_one and not _are_flags(distinct)
     are_many = n_several > n_users // 2 or len(counts) >= MANY_CELLS
     is_usual = n_several > 1 and n_several >= SOME_USERS * n_users
     are_lists = may_be_lists and are_many and is_usual and np.mean(counts > 1) >= NEARLY
@@ -218,7 +218,7 @@ def _check_models(seen: SeenRows, column: SeenColumn, *, is_of_item: bool) -> No
     """Raise if all users have equally many rows of each value.
 
     Note values that have as many rows of nearly all users, of all if the item decides them, and
-    perhaps more of one value than of another. Booleans are not noted.
+    perhaps more of one value than of another. Flags are not noted.
     """
     label = column.label
     steps = seen.list_steps(label)
@@ -229,7 +229,7 @@ def _check_models(seen: SeenRows, column: SeenColumn, *, is_of_item: bool) -> No
     if (n_rows == n_rows[:, :1]).all():
         raise _models_error(label, seen.columns, column.distinct)
     share = np.mean(n_rows == np.median(n_rows, axis=0))
-    if share >= (1 if is_of_item else NEARLY) and column.distinct.dtype.kind != "b":
+    if share >= (1 if is_of_item else NEARLY) and not _are_flags(column.distinct):
         note(**{f"models:{quote(label)}": 1})
 
 
@@ -289,6 +289,11 @@ def _are_times_or_texts(values: pd.Index[Any], *, are_models: bool) -> bool:
     first = values[:N_VALUES_SEEN]
     are_texts = not are_models and any(str(one).count(" ") > 1 for one in first.tolist())
     return are_texts or _are_moments(first)
+
+
+def _are_flags(values: pd.Index[Any]) -> bool:
+    """Return whether all values are such as False and True, 0 and 1, or yes and no."""
+    return {str(value).casefold() for value in values.tolist()} <= {*map(str, (*OFF, *ON))}
 
 
 def _are_moments(values: pd.Index[Any]) -> bool:
