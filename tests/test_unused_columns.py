@@ -478,6 +478,37 @@ def test_ranks_that_contradict_scores(entry, tmp_path):
         assert [] == let_pass.rec.mean("mrr").notes
 
 
+def make_reranked(name):
+    """Return rows of documents that were ranked by a score, and then anew in another column."""
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"query": np.repeat(range(30), 10), "doc_id": range(300)})
+    rows["score"] = np.tile(np.linspace(20, 11, 10), 30)
+    rows[name] = np.concatenate([rng.permutation(10) + 1 for _ in range(30)])
+    return rows.assign(relevant=(rows[name] == 1).astype(int))
+
+
+NEW = ["llm_rank", "rerank_rank", "newRank", "final_rank", "rank_new", "rerank_position", "ranking"]
+
+
+@pytest.mark.parametrize("name", NEW)
+def test_new_ranks_that_contradict_scores(name):
+    """Ranks of a reranker that contradict scores are asked about."""
+    rows = make_reranked(name)
+    assert f"'{name}' orders the rows otherwise than 'score'" in refuse("frame", rows, None)
+    by_score = rows.groupby("query")["score"].rank(ascending=False).astype(int)
+    assert [] == rows.assign(**{name: by_score}).rec.mean("mrr").notes
+
+
+ATTRIBUTES = ["price_rank", "rank_of_seller", "popularity_rank", "sales_rank", "search_rank"]
+ATTRIBUTES += ["page_rank", "bm25_rank", "original_rank", "position", "display_position"]
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_other_ranks_are_let_pass(name):
+    """Ranks of attributes, of earlier rankings and positions of shown rows may contradict."""
+    assert [] == make_reranked(name).rec.mean("mrr").notes
+
+
 @pytest.mark.parametrize("n_rows", [0, 5_000])
 @pytest.mark.parametrize("entry", ["frame", "Arrow", "Polars", "csv", "parquet"])
 def test_ranks_of_no_whole_user(entry, n_rows, tmp_path):

@@ -41,6 +41,7 @@ from recframe.frames.words import (
     has_word,
     is_of_row,
     less_is_better,
+    may_rank_anew,
     means_rank,
     split_words,
 )
@@ -104,8 +105,9 @@ def check_others(
             check(seen, column)
     if columns.model is not None:  # Each model has ranks of its own.
         seen = seen._replace(user=combine(user, factorize(rows, columns.model)[0]))
-    for rank in filter(means_rank, labels):
-        _check_rank(seen, rank)
+    for label in labels:
+        if means_rank(label) or may_rank_anew(label):
+            _check_rank(seen, label)
 
 
 def check_unit(places: Sequence[pd.DataFrame], label: Hashable, columns: Columns) -> None:
@@ -321,7 +323,7 @@ def _check_rank(seen: SeenRows, label: Hashable) -> None:
         )
     codes, values = factorize(seen.frame, label)
     are_ranks = len(values) <= np.bincount(seen.user).max() and (steps != 0).all()
-    if not (are_ranks and is_infer(options.score) and plain_name(label) == "rank"):
+    if not (are_ranks and is_infer(options.score) and may_rank_anew(label)):
         return  # Numbers of all rows are no ranks.
     steps = seen.list_steps(label, falls=True)
     if np.mean(steps > 0) > 1 - NEARLY and not seen.is_decided_by(columns.item, codes):

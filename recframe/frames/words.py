@@ -10,6 +10,7 @@ N_KEPT = 1 << 10  # names whose answers are cached
 MEANINGS_OF_WORDS = {
     "score": "score scores similarity",
     "rank": "rank ranking position",
+    "new": "new final llm gpt rerank reranked reranker predicted pred model after",
     "less is better": "distance dist loss logloss error cost nll mse rmse mae perplexity "
     "dissimilarity penalty divergence kl surprisal energy neglogprob",
     # These mean so alone: prob_pos and score_l2 are scores.
@@ -110,6 +111,16 @@ def means_rank(label: Hashable) -> bool:
     """Return whether the last word of a name stands for the position of a row in a ranking."""
     is_alone = len(split_words(label)) == 1 and has_word(label, "rank alone")
     return is_alone or ends_in(label, "rank")
+
+
+def may_rank_anew(label: Hashable) -> bool:
+    """Return whether a name, such as rank or llm_rank, may be of the ranking to evaluate.
+
+    A position alone may be that which users saw, and a popularity_rank is an attribute.
+    """
+    words = {*split_words(label)} - {"rank", "ranking"}
+    is_alone = "position" in words and len(words) == 1
+    return has_word(label, "rank") and not is_alone and words <= BY_MEANING["new"] | {"position"}
 
 
 def is_id_without_outcome(label: Hashable) -> bool:
