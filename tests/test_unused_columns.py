@@ -251,6 +251,30 @@ def test_models_of_nearly_as_many_rows_are_noted():
     assert [] == shorter.rec(model=None).mean(METRIC).notes
 
 
+def make_thresholds():
+    """Return lists of two models, of unequal lengths and with ids of their own."""
+    rng = np.random.default_rng(0)
+    lists = [(user, model) for model in ("e5-base", "e5-large") for user in range(40)]
+    rows = pd.DataFrame(lists, columns=["query", "zzz"])
+    rows = rows.loc[rows.index.repeat(rng.integers(1, 11, len(rows)))].reset_index(drop=True)
+    rows["chunk_id"] = [f"{model}-{at}" for at, model in enumerate(rows["zzz"])]
+    return rows.assign(score=rng.random(len(rows)), relevant=rng.random(len(rows)) < 0.3)
+
+
+@pytest.mark.parametrize("name", ["embedding_model", "algo", "rerankerName", "run_id", "zzz"])
+def test_models_of_unequal_lists_are_noted_by_their_names(name):
+    """Lists of any length are noted if they lie together, and their column is named as models."""
+    rows = make_thresholds().rename(columns={"zzz": name})
+    noted = texts_of(rows.rec(short="pad").mean(METRIC))
+    assert (name != "zzz") == noted.get("models", "").startswith(f"'{name}' may tell models")
+    assert 2 == len(rows.rec(model=name).mean("mrr"))
+    one_list = rows.sample(frac=1, random_state=1)
+    of_users = rows.assign(**{name: rows["query"] % 2})
+    many = rows.assign(**{name: "e" + (rows.index % 19).astype(str)})
+    for frame in (one_list, of_users, many):
+        assert "models" not in texts_of(frame.rec(short="pad").mean(METRIC))
+
+
 def make_searches(n_words, share=0.8):
     """Return rows of 20 users who searched three words each, with lists of different lengths."""
     rng = np.random.default_rng(3)

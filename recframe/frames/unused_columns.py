@@ -156,7 +156,7 @@ def _check_other(seen: SeenRows, column: SeenColumn) -> None:
     are_many = n_several > n_users // 2 or len(counts) >= MANY_CELLS
     is_usual = n_several > 1 and n_several >= SOME_USERS * n_users
     are_lists = may_be_lists and are_many and is_usual and np.mean(counts > 1) >= NEARLY
-    are_models = is_infer(options.model) and is_of_all and _may_be_models(column, columns)
+    are_models = is_infer(options.model) and is_of_all and _may_be_models(seen, column)
     if not (are_lists or are_models) or _are_times_or_texts(distinct, are_models=are_models):
         return
     is_of_item = seen.is_decided_by(columns.item, codes)
@@ -195,10 +195,23 @@ def _check_shared(seen: SeenRows, column: SeenColumn) -> None:
         raise _lists_error(label, seen.columns, reason)
 
 
-def _may_be_models(column: SeenColumn, columns: Columns) -> bool:
+def _are_named_models(seen: SeenRows, column: SeenColumn) -> bool:
+    """Return whether a column is named as one of models, and the rows of each lie together.
+
+    Products have models too, and rows of one list may name the model that found them.
+    """
+    lists = seen.user * len(column.distinct) + column.codes
+    n_changes = np.count_nonzero(np.diff(lists[np.argsort(seen.user, kind="stable")]))
+    is_named = has_word(column.label, "model") and not has_word(column.label, "attribute")
+    return is_named and int(n_changes) < len(column.cells)
+
+
+def _may_be_models(seen: SeenRows, column: SeenColumn) -> bool:
     """Return whether values may be models: they are few, and in several rows of each user."""
     n_values = len(column.distinct)
-    least = 2 if columns.item is not None else n_values + 1  # Without items, values may be items.
+    # Without items, values may be items.
+    least = 2 if seen.columns.item is not None else n_values + 1
+    least = 1 if _are_named_models(seen, column) else least
     # The values of ranks and of rows of a page are no models.
     is_of_page = less_is_better(column.label) or is_of_row(column.label)
     return n_values <= N_VALUES_SEEN and not is_of_page and int(column.counts.min()) >= least
@@ -220,7 +233,7 @@ def _check_models(seen: SeenRows, column: SeenColumn, *, is_of_item: bool) -> No
     """Raise if all users have equally many rows of each value.
 
     Note values that have as many rows of nearly all users, of all if the item decides them, and
-    perhaps more of one value than of another. Flags are not noted.
+    perhaps more of one value than of another. Flags are not noted. A name of models is enough.
     """
     label = column.label
     steps = seen.list_steps(label)
@@ -231,7 +244,8 @@ def _check_models(seen: SeenRows, column: SeenColumn, *, is_of_item: bool) -> No
     if (n_rows == n_rows[:, :1]).all():
         raise _models_error(label, seen.columns, column.distinct)
     share = np.mean(n_rows == np.median(n_rows, axis=0))
-    if share >= (1 if is_of_item else NEARLY) and not _are_flags(column.distinct):
+    is_even = share >= (1 if is_of_item else NEARLY) and not _are_flags(column.distinct)
+    if is_even or _are_named_models(seen, column):
         note(**{f"models:{quote(label)}": 1})
 
 

@@ -44,6 +44,7 @@ MEANINGS_OF_WORDS = {
     # Each row has its own value of these and of moments, so no two rows of a ranking share one.
     "row": "event row index uuid",
     "id": "id ids qid uid iid docno code key no nr number sku ean gtin asin isbn zip fold",
+    "model": "model run system variant recommender retriever reranker ranker algo algorithm",
     "number": "idx index uuid",  # A name that ends in these gives way to that of another id.
     # A code with one of these words may say whether a pair is relevant, as event_type_id does.
     "outcome": "event action type status state feedback rating response reaction outcome number no",
