@@ -49,7 +49,6 @@ def is_flag(label: Hashable) -> bool:
     return find_part(label, 1) not in ("", "valid")
 
 
-@lru_cache
 def is_fold(label: Hashable) -> bool:
     """Return whether a column has a name such as cv_fold, so that its values are test folds."""
     return bool(FOLD.fullmatch(plain_name(label)))
