@@ -123,6 +123,31 @@ def test_truth_of_parts(relevance):
     )
 
 
+FOLDS = ["fold", "fold_id", "cv_fold", "kfold", "testFold"]
+
+
+@pytest.mark.parametrize("name", FOLDS)
+@pytest.mark.parametrize("written", [int, "f{}".format])
+def test_folds_within_users_are_asked_about(name, written):
+    """Folds that vary within users are asked about, in rows and in truth, and others are not."""
+    rows = ROWS.assign(**{name: [*map(written, [1, 0] * 9)]})
+    with pytest.raises(RecframeError, match=rf"'{name}' {ASKED}") as refused:
+        rows.rec.mean(METRIC)
+    first = repr(written(0))
+    assert f"df[df['{name}'] == {first}]" in str(refused.value)
+    assert f"or user=['{name}', 'user'] to rank each by itself" in str(refused.value)
+    assert 6 == len(rows.rec(user=[name, "user"]).evaluate(METRIC))
+    truth, lists = rows[rows["relevant"] > 0], ROWS.drop(columns="relevant")
+    with pytest.raises(RecframeError, match=rf"truth: '{name}' {ASKED}") as refused:
+        lists.rec(truth=truth).mean(METRIC)
+    assert f"truth[truth['{name}'] == {first}]" in str(refused.value)
+    of_users = ROWS["user"].map({"a": written(0), "b": written(1), "c": written(2)})
+    for frame in (ROWS.assign(**{name: of_users}), ROWS.assign(above_the_fold=[0, 1] * 9)):
+        assert 1.0 == frame.rec.mean(METRIC).loc["score", METRIC]
+        truth = frame[frame["relevant"] > 0]
+        assert 1.0 == lists.rec(truth=truth).mean(METRIC).loc["score", METRIC]
+
+
 @pytest.mark.parametrize("model", ["infer", "algo"])
 def test_a_model_that_is_named_answers_nothing(model):
     """A named model does not answer the question about parts, and only model=None does."""

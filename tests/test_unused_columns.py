@@ -190,6 +190,22 @@ def test_others_are_let_pass(name):
     assert [] == part_by(INNOCENT[name]).rec.mean(METRIC).notes
 
 
+@pytest.mark.parametrize("name", ["genre", "is_new", "category_id", "year"])
+@pytest.mark.parametrize("n_first", [7, 10])
+def test_attributes_of_a_whole_catalogue_are_let_pass(name, n_first):
+    """An attribute of items is no model or day where users have nearly every item."""
+    rows = pd.DataFrame({"user": np.repeat(range(50), 20), "item": np.tile(range(20), 50)})
+    rows["score"] = np.random.default_rng(0).random(1_000)
+    values = ["drama", "comedy"] if name == "genre" else [2_000, 2_001]
+    rows[name] = np.where(rows["item"] < n_first, *values)
+    rows = rows[rows["item"] != rows["user"] % n_first]  # Each user has bought one of these.
+    truth = rows[rows.index % 7 == 0].drop(columns="score")
+    expected = rows.drop(columns=name).rec(truth=truth[["user", "item"]]).mean(METRIC)
+    for one in (truth, truth.drop(columns=name)):
+        assert expected.equals(rows.rec(truth=one).mean(METRIC))
+    assert [] == rows.assign(relevant=rows.index % 7 == 0).rec.mean(METRIC).notes
+
+
 FEATURES = [
     "hour",
     "weekday",
@@ -210,6 +226,13 @@ def test_integers_that_come_again_are_let_pass(name):
     assert [] == part_by(ROWS["model"] > 0, "is_same_day").rec.mean(METRIC).notes
 
 
+@pytest.mark.parametrize("dtype", [bool, int, str, "category"])
+def test_flags_of_fixed_places_are_let_pass(dtype):
+    """Flags of equally many rows by user are no models, also as 0 and 1 or as texts."""
+    of_ads = np.tile([True] * 2 + [False] * 10, N_USERS)
+    assert [] == part_by(pd.Series(of_ads).astype(dtype), "is_ad").rec.mean(METRIC).notes
+
+
 @pytest.mark.parametrize("kind", ["list", "model"])
 def test_a_question_needs_two_users(kind):
     """A single user with several lists or models is not asked about."""
@@ -226,6 +249,30 @@ def test_models_of_nearly_as_many_rows_are_noted():
     shorter = frame[(frame["zzz"] != "x-1") | (frame.index % N_ROWS > 0)]
     assert ["models"] == list(texts_of(shorter.rec.mean(METRIC)))
     assert [] == shorter.rec(model=None).mean(METRIC).notes
+
+
+def make_thresholds():
+    """Return lists of two models, of unequal lengths and with ids of their own."""
+    rng = np.random.default_rng(0)
+    lists = [(user, model) for model in ("e5-base", "e5-large") for user in range(40)]
+    rows = pd.DataFrame(lists, columns=["query", "zzz"])
+    rows = rows.loc[rows.index.repeat(rng.integers(1, 11, len(rows)))].reset_index(drop=True)
+    rows["chunk_id"] = [f"{model}-{at}" for at, model in enumerate(rows["zzz"])]
+    return rows.assign(score=rng.random(len(rows)), relevant=rng.random(len(rows)) < 0.3)
+
+
+@pytest.mark.parametrize("name", ["embedding_model", "algo", "rerankerName", "run_id", "zzz"])
+def test_models_of_unequal_lists_are_noted_by_their_names(name):
+    """Lists of any length are noted if they lie together, and their column is named as models."""
+    rows = make_thresholds().rename(columns={"zzz": name})
+    noted = texts_of(rows.rec(short="pad").mean(METRIC))
+    assert (name != "zzz") == noted.get("models", "").startswith(f"'{name}' may tell models")
+    assert 2 == len(rows.rec(model=name).mean("mrr"))
+    one_list = rows.sample(frac=1, random_state=1)
+    of_users = rows.assign(**{name: rows["query"] % 2})
+    many = rows.assign(**{name: "e" + (rows.index % 19).astype(str)})
+    for frame in (one_list, of_users, many):
+        assert "models" not in texts_of(frame.rec(short="pad").mean(METRIC))
 
 
 def make_searches(n_words, share=0.8):
@@ -478,6 +525,37 @@ def test_ranks_that_contradict_scores(entry, tmp_path):
         rows.assign(position=rows["item"] + 1),
     ):
         assert [] == let_pass.rec.mean("mrr").notes
+
+
+def make_reranked(name):
+    """Return rows of documents that were ranked by a score, and then anew in another column."""
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"query": np.repeat(range(30), 10), "doc_id": range(300)})
+    rows["score"] = np.tile(np.linspace(20, 11, 10), 30)
+    rows[name] = np.concatenate([rng.permutation(10) + 1 for _ in range(30)])
+    return rows.assign(relevant=(rows[name] == 1).astype(int))
+
+
+NEW = ["llm_rank", "rerank_rank", "newRank", "final_rank", "rank_new", "rerank_position", "ranking"]
+
+
+@pytest.mark.parametrize("name", NEW)
+def test_new_ranks_that_contradict_scores(name):
+    """Ranks of a reranker that contradict scores are asked about."""
+    rows = make_reranked(name)
+    assert f"'{name}' orders the rows otherwise than 'score'" in refuse("frame", rows, None)
+    by_score = rows.groupby("query")["score"].rank(ascending=False).astype(int)
+    assert [] == rows.assign(**{name: by_score}).rec.mean("mrr").notes
+
+
+ATTRIBUTES = ["price_rank", "rank_of_seller", "popularity_rank", "sales_rank", "search_rank"]
+ATTRIBUTES += ["page_rank", "bm25_rank", "original_rank", "position", "display_position"]
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_other_ranks_are_let_pass(name):
+    """Ranks of attributes, of earlier rankings and positions of shown rows may contradict."""
+    assert [] == make_reranked(name).rec.mean("mrr").notes
 
 
 @pytest.mark.parametrize("n_rows", [0, 5_000])

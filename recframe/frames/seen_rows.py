@@ -21,6 +21,7 @@ from recframe.options import Options
 MOST_SEEN = 1 << 12  # rows of a place; a smaller place has all rows of its users
 MOST_WHOLE = 1 << 16  # rows of all users that are looked at
 N_USERS_SEEN = 100  # users at each place of rows in memory
+NEARLY = 0.9  # the share of values, or of users, that must show a pattern
 
 
 def take_places(n_rows: int) -> list[slice]:
@@ -83,11 +84,23 @@ class SeenRows(NamedTuple):
         """The number of users."""
         return int(self.user.max(initial=-1)) + 1
 
+    @property
+    def has_all_items(self) -> bool:
+        """Whether nearly all users have every item, as where a whole catalogue is scored."""
+        with suppress(*DAMAGE):  # Ids may be invalid, and items unknown.
+            n_items = len(factorize(self.frame, self.columns.item)[1])
+            return len(self.user) >= NEARLY * self.n_users * n_items
+        return False
+
     def read(self, label: Hashable) -> SeenColumn | None:
-        """Return a column, None if it has one value, a null or unhashable cells."""
+        """Return a column, None if it has one value, a null or unhashable cells.
+
+        It is None too for an attribute of items of which nearly all users have every one.
+        """
         with suppress(*DAMAGE):
             codes, distinct = factorize(self.frame, label)
-            if len(distinct) > 1 and not distinct.hasnans:
+            is_of_catalogue = self.has_all_items and self.is_decided_by(self.columns.item, codes)
+            if len(distinct) > 1 and not (distinct.hasnans or is_of_catalogue):
                 numbers = self.user * len(distinct) + codes
                 cells, counts = np.unique(numbers, return_counts=True)
                 n_several = int(np.count_nonzero(np.bincount(cells // len(distinct)) > 1))

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import pandas as pd
 
-from recframe.errors import DAMAGE, RecframeError, quote
+from recframe.errors import DAMAGE, RecframeError, as_text, quote
 from recframe.frames.columns import Columns
 from recframe.frames.names import get_column, plain_name
 from recframe.options import Options
@@ -20,6 +20,7 @@ PARTS = (
     *("dev", "train", "trn", "tr"),
 )
 PART = re.compile(rf"(?<![a-z=])({'|'.join(PARTS)})([\s_-]?(set|data|ing))?(?![a-z=])")
+FOLD = re.compile(r"(k|cv|test|val|inner|outer)*folds?(id|idx|index|no|num|number)?")
 OFF = (0, "0", "false", "f", "no", "n")
 ON = (1, "1", "true", "t", "yes", "y")
 OF_FILES = "split_of_file"  # the column of parts that come from names of files
@@ -46,6 +47,11 @@ def is_flag(label: Hashable) -> bool:
     return find_part(label, 1) not in ("", "valid")
 
 
+def is_fold(label: Hashable) -> bool:
+    """Return whether a column has a name such as cv_fold, so that its values are test folds."""
+    return bool(FOLD.fullmatch(plain_name(label)))
+
+
 def split_files(paths: Sequence[str]) -> list[str]:
     """Return the part in each file's name; [] unless all names have a part and these differ."""
     shared = len(os.path.commonpath(paths)) if len(paths) > 1 else 0
@@ -64,22 +70,24 @@ def check_splits(
 ) -> None:
     """Raise if a column has parts of a split, and two users have rows of several parts.
 
-    In truth, the column is enough to raise.
+    In truth, the column is enough to raise unless its parts are folds.
     """
     for label in labels if columns.users and options.model is not None else ():
         parts, n_both = dict[object, str](), 0
         with suppress(*DAMAGE):  # Cells may be unhashable, or ids invalid.
             parts = find_parts(get_column(rows, label))
-            if parts and not of_truth:
+            if parts:
                 cells = [get_column(rows, one).array for one in (label, *columns.users)]
                 each = pd.DataFrame(dict(enumerate(cells))).dropna().drop_duplicates()
                 n_parts = each.groupby([*each][1:], observed=True).size()
                 n_both = int((n_parts > 1).sum())
-        if parts and (of_truth or n_both > 1):
-            raise _split_error(label, parts, of_truth=of_truth)
+        if n_both > 1 or (of_truth and parts and not is_fold(label)):
+            raise _split_error(label, parts, columns, of_truth=of_truth)
 
 
-def _split_error(label: Hashable, parts: dict[object, str], *, of_truth: bool) -> RecframeError:
+def _split_error(
+    label: Hashable, parts: dict[object, str], columns: Columns, *, of_truth: bool
+) -> RecframeError:
     """Return the refusal that asks which part of a split counts."""
     first = min(parts, key=lambda value: PARTS.index(parts[value]))
     name, both = ("truth", "the pairs of all") if of_truth else ("df", "rows of users in several")
@@ -88,6 +96,8 @@ def _split_error(label: Hashable, parts: dict[object, str], *, of_truth: bool) -
     if not of_truth:
         one += f" (of files filters=[({quote(label)}, '==', {quote(first)})]; as a flag "
         one += f"--filter '{label} == {first}')"
+        if is_fold(label):
+            one += f", or user={quote([label, *columns.users])} to rank each by itself"
     return RecframeError(
         f"{quote(label)} tells parts of a split apart ({', '.join(sorted(map(quote, parts)))}). "
         f"Pass the rows of one, as {one}, or model=None where {both} count."
@@ -95,9 +105,15 @@ def _split_error(label: Hashable, parts: dict[object, str], *, of_truth: bool) -
 
 
 def find_parts(column: pd.Series) -> dict[object, str]:
-    """Return the part that each value of a column names; {} unless all do and parts differ."""
-    is_other = column.dtype.kind in "biuf" and not is_flag(column.name)
+    """Return the part that each value of a column names; {} unless all do and parts differ.
+
+    Folds without such names are parts for test.
+    """
+    are_folds = is_fold(column.name)
+    is_other = column.dtype.kind in "biuf" and not (are_folds or is_flag(column.name))
     if is_other or len(column.iloc[:N_FIRST].unique()) > len(PARTS):
         return {}
     parts = {value: find_part(column.name, value) for value in column.dropna().unique().tolist()}
-    return parts if all(parts.values()) and len({*parts.values()}) > 1 else {}
+    if all(parts.values()) and len({*parts.values()}) > 1:
+        return parts
+    return dict.fromkeys(sorted(parts, key=as_text), "test") if are_folds else {}

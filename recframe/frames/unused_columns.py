@@ -21,19 +21,21 @@ from recframe.frames.names import find_role, get_column, has_some, is_infer, lis
 from recframe.frames.roles import list_truth_labels
 from recframe.frames.seen_rows import (
     MOST_SEEN,
+    NEARLY,
     SeenColumn,
     SeenRows,
     concat_places,
     decides,
     factorize,
 )
-from recframe.frames.splits import check_splits, is_flag
+from recframe.frames.splits import OFF, ON, check_splits, is_flag
 from recframe.frames.words import (
     BY_MEANING,
     has_word,
     is_index,
     is_of_row,
     less_is_better,
+    may_rank_anew,
     means_rank,
     split_words,
 )
@@ -47,7 +49,6 @@ MANY_CELLS = 20  # users times values: so many have equally many rows by no chan
 LEAST_STEPS = 6  # from row to row, so that ranks and scores do not agree by chance
 FEW_TEXTS = 5  # So few texts may be features of rows, such as devices.
 SOME_USERS = 0.25  # the least share of users with several lists
-NEARLY = 0.9  # the share of values, or of users, that must show a pattern
 # Times as text and numbers: 2024-01-31, 20240131, 202401, 7:30, seconds since 1970 or their parts.
 MOMENT = re.compile(
     r"1\d{9}(\d{3})*|(19|20)\d\d[0-5]\d([0-3]\d)?|.*\d[-/]\d\d?[-/]\d.*|.*\d:[0-5]\d.*"
@@ -98,8 +99,9 @@ def check_others(
             check(seen, column)
     if columns.model is not None:  # Each model has ranks of its own.
         seen = seen._replace(user=combine(user, factorize(rows, columns.model)[0]))
-    for rank in filter(means_rank, labels):
-        _check_rank(seen, rank)
+    for label in labels:
+        if means_rank(label) or may_rank_anew(label):
+            _check_rank(seen, label)
 
 
 def check_unit(places: Sequence[pd.DataFrame], label: Hashable, columns: Columns) -> None:
@@ -143,12 +145,12 @@ def _check_other(seen: SeenRows, column: SeenColumn) -> None:
     if not (is_of_one or is_of_all):
         _note_divided(seen, column)
         return
-    is_flag_of_model = distinct.dtype.kind == "b"  # An example is "reranked".
-    may_be_lists = is_infer(options.user) and is_of_one and not is_flag_of_model
+    # A flag may be of a model, as "reranked" is.
+    may_be_lists = is_infer(options.user) and is_of_one and not _are_flags(distinct)
     are_many = n_several > n_users // 2 or len(counts) >= MANY_CELLS
     is_usual = n_several > 1 and n_several >= SOME_USERS * n_users
     are_lists = may_be_lists and are_many and is_usual and np.mean(counts > 1) >= NEARLY
-    are_models = is_infer(options.model) and is_of_all and _may_be_models(column, columns)
+    are_models = is_infer(options.model) and is_of_all and _may_be_models(seen, column)
     if not (are_lists or are_models) or _are_times_or_texts(distinct, are_models=are_models):
         return
     is_of_item = seen.is_decided_by(columns.item, codes)
@@ -187,10 +189,23 @@ def _check_shared(seen: SeenRows, column: SeenColumn) -> None:
         raise _lists_error(label, seen.columns, reason)
 
 
-def _may_be_models(column: SeenColumn, columns: Columns) -> bool:
+def _are_named_models(seen: SeenRows, column: SeenColumn) -> bool:
+    """Return whether a column is named as one of models, and the rows of each lie together.
+
+    Products have models too, and rows of one list may name the model that found them.
+    """
+    lists = seen.user * len(column.distinct) + column.codes
+    n_changes = np.count_nonzero(np.diff(lists[np.argsort(seen.user, kind="stable")]))
+    is_named = has_word(column.label, "model") and not has_word(column.label, "attribute")
+    return is_named and int(n_changes) < len(column.cells)
+
+
+def _may_be_models(seen: SeenRows, column: SeenColumn) -> bool:
     """Return whether values may be models: they are few, and in several rows of each user."""
     n_values = len(column.distinct)
-    least = 2 if columns.item is not None else n_values + 1  # Without items, values may be items.
+    # Without items, values may be items.
+    least = 2 if seen.columns.item is not None else n_values + 1
+    least = 1 if _are_named_models(seen, column) else least
     # The values of ranks and of rows of a page are no models.
     is_of_page = less_is_better(column.label) or is_of_row(column.label)
     return n_values <= N_VALUES_SEEN and not is_of_page and int(column.counts.min()) >= least
@@ -212,7 +227,7 @@ def _check_models(seen: SeenRows, column: SeenColumn, *, is_of_item: bool) -> No
     """Raise if all users have equally many rows of each value.
 
     Note values that have as many rows of nearly all users, of all if the item decides them, and
-    perhaps more of one value than of another. Booleans are not noted.
+    perhaps more of one value than of another. Flags are not noted. A name of models is enough.
     """
     label = column.label
     steps = seen.list_steps(label)
@@ -223,7 +238,8 @@ def _check_models(seen: SeenRows, column: SeenColumn, *, is_of_item: bool) -> No
     if (n_rows == n_rows[:, :1]).all():
         raise _models_error(label, seen.columns, column.distinct)
     share = np.mean(n_rows == np.median(n_rows, axis=0))
-    if share >= (1 if is_of_item else NEARLY) and column.distinct.dtype.kind != "b":
+    is_even = share >= (1 if is_of_item else NEARLY) and not _are_flags(column.distinct)
+    if is_even or _are_named_models(seen, column):
         note(**{f"models:{quote(label)}": 1})
 
 
@@ -285,6 +301,11 @@ def _are_times_or_texts(values: pd.Index[Any], *, are_models: bool) -> bool:
     return are_texts or _are_moments(first)
 
 
+def _are_flags(values: pd.Index[Any]) -> bool:
+    """Return whether all values are such as False and True, 0 and 1, or yes and no."""
+    return {str(value).casefold() for value in values.tolist()} <= {*map(str, (*OFF, *ON))}
+
+
 def _are_moments(values: pd.Index[Any]) -> bool:
     """Return whether all values are times as text or numbers."""
     return all(MOMENT.fullmatch(str(value)) for value in values.tolist())
@@ -310,7 +331,7 @@ def _check_rank(seen: SeenRows, label: Hashable) -> None:
         )
     codes, values = factorize(seen.frame, label)
     are_ranks = len(values) <= np.bincount(seen.user).max() and (steps != 0).all()
-    if not (are_ranks and is_infer(options.score) and plain_name(label) == "rank"):
+    if not (are_ranks and is_infer(options.score) and may_rank_anew(label)):
         return  # Numbers of all rows are no ranks.
     steps = seen.list_steps(label, falls=True)
     if np.mean(steps > 0) > 1 - NEARLY and not seen.is_decided_by(columns.item, codes):

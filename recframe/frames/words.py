@@ -11,6 +11,7 @@ N_KEPT = 1 << 10  # names whose answers are cached
 MEANINGS_OF_WORDS = {
     "score": "score scores similarity",
     "rank": "rank ranking position",
+    "new": "new final llm gpt rerank reranked reranker predicted pred model after",
     "less is better": "distance dist loss logloss error cost nll mse rmse mae perplexity "
     "dissimilarity penalty divergence kl surprisal energy neglogprob",
     # These mean so alone: prob_pos and score_l2 are scores.
@@ -44,6 +45,7 @@ MEANINGS_OF_WORDS = {
     # Each row has its own value of these and of moments, so no two rows of a ranking share one.
     "row": "event row index uuid",
     "id": "id ids qid uid iid docno code key no nr number sku ean gtin asin isbn zip fold",
+    "model": "model run system variant recommender retriever reranker ranker algo algorithm",
     "number": "idx index uuid",  # A name that ends in these gives way to that of another id.
     # A code with one of these words may say whether a pair is relevant, as event_type_id does.
     "outcome": "event action type status state feedback rating response reaction outcome number no",
@@ -111,6 +113,16 @@ def means_rank(label: Hashable) -> bool:
     """Return whether the last word of a name stands for the position of a row in a ranking."""
     is_alone = len(split_words(label)) == 1 and has_word(label, "rank alone")
     return is_alone or ends_in(label, "rank")
+
+
+def may_rank_anew(label: Hashable) -> bool:
+    """Return whether a name, such as rank or llm_rank, may be of the ranking to evaluate.
+
+    A position alone may be that which users saw, and a popularity_rank is an attribute.
+    """
+    words = {*split_words(label)} - {"rank", "ranking"}
+    is_alone = "position" in words and len(words) == 1
+    return has_word(label, "rank") and not is_alone and words <= BY_MEANING["new"] | {"position"}
 
 
 def is_id_without_outcome(label: Hashable) -> bool:
