@@ -136,7 +136,7 @@ def may_be_gold(label: Hashable) -> bool:
 
 
 def is_index(label: Hashable) -> bool:
-    """Return whether a name is that of an index of pandas that became a column."""
+    """Return whether a column was the index of a table in pandas."""
     return isinstance(label, str) and INDEX.fullmatch(label.strip()) is not None
 
 
