@@ -12,14 +12,12 @@ from recframe.files.footers import read_schema
 from recframe.files.source_files import SourceFile, open_file, plain_type
 from recframe.formats import Delimited, JsonLines
 from recframe.frames.list_columns import (
-    N_CELLS_SEEN,
     find_list_columns,
     find_member_columns,
-    find_separator,
     is_list_type,
     relist,
-    split_texts,
 )
+from recframe.frames.list_texts import N_CELLS_SEEN, find_separator, split_texts
 from recframe.frames.names import as_labels, find_role, is_infer, shown
 from recframe.frames.words import may_be_score
 from recframe.options import LIST, LISTS

@@ -1,8 +1,5 @@
 """Columns of lists: which columns hold them, and the rows that their members make."""
 
-import ast
-import json
-import re
 import secrets
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
@@ -12,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recframe.errors import DAMAGE, Choice, RecframeError, count_of, quote
+from recframe.errors import Choice, RecframeError, count_of, quote
 from recframe.frames.names import find_role, is_infer, is_same, plain_name, remove_labels, shown
 from recframe.frames.words import ends_in, has_word, less_is_better, may_be_score
 from recframe.kernel.grouping import number_members
@@ -20,14 +17,8 @@ from recframe.kernel.threads import Array
 from recframe.options import EMPTY, INFER, LIST, LISTS, ROLE_LABELS
 
 SCORE_FIELDS = ("rating", "similarity", "distance")  # names in Spark's ALS and vector stores
-SEPARATORS = (" ", ",", "|", ";")  # characters between ids in a text
-N_CELLS_SEEN = 1 << 7  # cells of text that are looked at
 ORDER = "score"  # the column of the score that the order of a list gives
-BRACKETED = re.compile(r"\s*\[.*\]\s*", re.DOTALL)  # a list as JSON and Python write it
-ID = re.compile(r"[\w-]*\d[\w-]*")  # Words of a text have no digits.
-NUMBER = re.compile(r"-?\d+,\d+|-?\d{1,3}(,\d{3})+")  # with a decimal comma, or of thousands
 NO_IDS = (pa.struct([]).id, pa.null().id)  # metadata next to ids, as those of vector stores
-NO_COMMA = re.compile(r"""(["'])\s+\1""")  # NumPy writes ['a' 'b'], which Python reads as ['ab']
 
 
 class ListRows(NamedTuple):
@@ -328,62 +319,6 @@ def find_list_columns(schema: pa.Schema, companion: str = "", item: Any = None) 
             return find_member_columns(schema, labels, is_ranked=not companion)
     attrs = {LISTS: dict.fromkeys(nested, "")} if are_asked else {}
     return MemberColumns([], {}, [], [], attrs)
-
-
-def find_separator(cells: Sequence[Any], known: str | None = None) -> str | None:
-    """Return the separator of texts that look like lists of ids: "" for [a, b], None for others.
-
-    Ids are words that all have digits, or are equally long. If another column has a `known`
-    separator, it is the only one that is looked for.
-    """
-    texts = [cell for cell in cells[:N_CELLS_SEEN] if cell is not None and cell == cell]
-    if not texts or not all(isinstance(text, str) for text in texts):
-        return None
-    if all(BRACKETED.fullmatch(text) for text in texts):
-        return ""
-    for separator in SEPARATORS if known is None else (known,):
-        split = [text.split(None if separator == " " else separator) for text in texts]
-        words = {one.strip() for members in split for one in members}
-        are_alike = len({*map(len, words)}) == 1 and all(one.isalnum() for one in words)
-        has_separator = any(separator in text.strip() for text in texts)
-        if has_separator and "" not in words and (are_alike or all(map(ID.fullmatch, words))):
-            return separator
-    return None
-
-
-def split_texts(name: str, cells: pa.Array, separator: str | None) -> list[Any] | pa.Array:
-    """Return the lists that texts hold, of texts or of the values that [a, b] has."""
-    if separator and find_separator(cells[:N_CELLS_SEEN].to_pylist()) != "":
-        return _split_by(cells, separator)
-    texts = [text or "[]" for text in cells.to_pylist()]
-    joined = f"[{','.join(texts)}]"
-    try:
-        lists = json.loads(joined)
-    except ValueError:
-        lists = None
-        with suppress(MemoryError, SyntaxError, *DAMAGE):
-            lists = None if NO_COMMA.search(joined) else ast.literal_eval(joined)
-    if not isinstance(lists, list) and not any("," in text for text in texts):
-        # NumPy writes [1 2] and ['a' 'b'].
-        ids = _split_by(pc.ascii_trim(cells, "[] \n"), " ")
-        return relist(ids, pc.ascii_trim(ids.flatten(), "'\""))
-    are_lists = isinstance(lists, list) and all(isinstance(one, list) for one in lists)
-    if not are_lists or len(lists) != len(texts):
-        raise RecframeError(
-            f"{name}: text must hold lists as JSON or Python writes them, such as [1, 2], but "
-            f"holds {quote(texts[0])}; where ids stand without brackets, pass sep= their separator"
-        )
-    return lists
-
-
-def _split_by(cells: pa.Array, separator: str) -> pa.Array:
-    """Return the lists of ids in texts; an empty text has none."""
-    trimmed = pc.ascii_trim_whitespace(cells)
-    filled = pc.if_else(pc.equal(trimmed, ""), None, trimmed)
-    if separator.isspace():
-        return pc.ascii_split_whitespace(filled)
-    lists = pc.split_pattern(filled, separator)
-    return relist(lists, pc.ascii_trim_whitespace(lists.flatten()))
 
 
 def relist(lists: pa.Array, members: pa.Array) -> pa.Array:

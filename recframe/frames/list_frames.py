@@ -13,14 +13,11 @@ from pandas.api.types import is_float_dtype, is_list_like, is_numeric_dtype
 
 from recframe.errors import DAMAGE, Choice, RecframeError, quote
 from recframe.frames.list_columns import (
-    N_CELLS_SEEN,
-    NUMBER,
     ListRows,
     check_no_dict,
     choose_lists,
     find_fields,
     find_id_lists,
-    find_separator,
     is_list_type,
     make_list_rows,
     name_carried,
@@ -28,8 +25,8 @@ from recframe.frames.list_columns import (
     open_lists_error,
     padding_error,
     relist,
-    split_texts,
 )
+from recframe.frames.list_texts import N_CELLS_SEEN, NUMBER, find_separator, split_texts
 from recframe.frames.names import (
     ID_KINDS,
     find_role,
