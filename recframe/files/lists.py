@@ -17,8 +17,8 @@ from recframe.frames.list_columns import (
     is_list_type,
     relist,
 )
-from recframe.frames.list_texts import N_CELLS_SEEN, find_separator, split_texts
 from recframe.frames.names import as_labels, find_role, is_infer, shown
+from recframe.frames.text_lists import N_CELLS_SEEN, find_separator, split_texts
 from recframe.frames.words import may_be_score
 from recframe.options import LIST, LISTS
 from recframe.text_types import TextTypes, check_type, read_cells

@@ -157,6 +157,38 @@ def choose_lists(types: Mapping[Any, pa.DataType], companion: str = "") -> list[
     return [*ids, *scores, *(one for one in relevant if pa.types.is_primitive(types[one]))]
 
 
+def choose_relevance(
+    types: Mapping[Any, pa.DataType], item: Any, relevant: Any, parallel: Sequence[Any] = ()
+) -> list[Any]:
+    """Return the lists that say which items of a list are relevant, by name or as passed.
+
+    Lists known to be `parallel` to that of items may say so under any name. Next to other lists of
+    ids they may belong to these, so that none says so unasked.
+    """
+    if not is_infer(relevant):
+        return [one for one in types if is_same(one, relevant)]
+    numbers = [one for one in types if one != item and pa.types.is_primitive(types[one])]
+    named = [one for one in numbers if _means(one, "relevant")]
+    ids = list_other_ids(types, item)
+    if named and ids:
+        raise RecframeError(
+            f"{shown(named)} may say which of {quote(item)} are relevant, or belong to "
+            f"{shown(ids)}. Pass relevant={quote(named[0])}, or relevant=None where all are.",
+            {"relevant": Choice([None, *named])},
+        )
+    return [*dict.fromkeys([*named, *(one for one in parallel if not ids or one in ids)])]
+
+
+def list_other_ids(types: Mapping[Any, pa.DataType], item: Any) -> list[Any]:
+    """Return the other lists that may hold ids of the kind that a list of items has."""
+    texts = [one for one, kind in types.items() if not pa.types.is_primitive(kind)]
+    integers = [one for one, kind in types.items() if pa.types.is_integer(kind)]
+    scores = [one for one in integers if may_be_score(one) or one in SCORE_FIELDS]
+    grades = [one for one in integers if _means(one, "relevant") or has_word(one, "grade")]
+    plain = remove_labels(integers, [*scores, *grades]) if item in integers else []
+    return remove_labels([*texts, *plain], [item])
+
+
 def find_id_lists(types: Mapping[Any, pa.DataType], *, is_ranked: bool = True) -> list[Any]:
     """Return the columns whose lists may hold the ids of items, by names and types of members.
 
@@ -253,8 +285,13 @@ def _find_items(names: Sequence[Any]) -> list[Any]:
 
 def _means_items(name: Any) -> bool:
     """Return whether a name means items in lists, in the singular or plural."""
+    return _means(name, "item") or plain_name(name).rstrip("s") == "id"
+
+
+def _means(name: Any, role: str) -> bool:
+    """Return whether a name means a role in lists, in the singular or plural."""
     singular = name.rstrip("sS") if isinstance(name, str) else name
-    return "item" in (find_role(name), find_role(singular)) or plain_name(singular) == "id"
+    return role in (find_role(name), find_role(singular))
 
 
 def name_field(name: Any) -> Any:
@@ -297,17 +334,19 @@ def find_member_columns(
     return MemberColumns(lists, carried, [*fields], order, attrs, is_ranked)
 
 
-def find_list_columns(schema: pa.Schema, companion: str = "", item: Any = None) -> MemberColumns:
+def find_list_columns(
+    schema: pa.Schema, companion: str = "", item: Any = None, relevant: Any = INFER
+) -> MemberColumns:
     """Return the columns of the rows that lists make, without lists if none become rows.
 
     Lists become rows if no other column is named as an item or a score. If they are unclear,
-    attributes say which columns the caller is asked about. A companion's `item` may be passed.
+    attributes say which columns the caller is asked about. A companion's `item` may be passed, and
+    its relevance.
     """
     nested = {one.name: one.type.value_type for one in schema if is_list_type(one.type)}
     if item in nested:
-        relevant = [one for one in nested if find_role(one) == "relevant" and one != item]
-        flags = [one for one in relevant if pa.types.is_primitive(nested[one])]
-        return find_member_columns(schema, [item, *flags], is_ranked=False)
+        labels = [item, *choose_relevance(nested, item, relevant)]
+        return find_member_columns(schema, labels, is_ranked=False)
     flat = [name for name in schema.names if name not in nested]
     roles = {"score" if may_be_score(name) else find_role(name) for name in flat}
     are_users = "user" in map(find_role, nested)

@@ -16,9 +16,11 @@ from recframe.frames.list_columns import (
     ListRows,
     check_no_dict,
     choose_lists,
+    choose_relevance,
     find_fields,
     find_id_lists,
     is_list_type,
+    list_other_ids,
     make_list_rows,
     name_carried,
     name_field,
@@ -26,7 +28,6 @@ from recframe.frames.list_columns import (
     padding_error,
     relist,
 )
-from recframe.frames.list_texts import N_CELLS_SEEN, NUMBER, find_separator, split_texts
 from recframe.frames.names import (
     ID_KINDS,
     find_role,
@@ -39,6 +40,7 @@ from recframe.frames.names import (
     remove_labels,
     shown,
 )
+from recframe.frames.text_lists import N_CELLS_SEEN, find_separator, list_texts, split_texts
 from recframe.frames.words import has_word, may_be_gold
 from recframe.metrics.measure import check_no_mask
 from recframe.options import EMPTY, INFER, LISTS, ROLE_LABELS, Options
@@ -91,21 +93,6 @@ def _find_type(column: pd.Series, with_tuples: bool) -> pa.DataType | None:
         except (pa.ArrowException, *DAMAGE):
             return pa.string()  # ids of several kinds
     return pa.bool_() if pa.types.is_integer(kind) and {*members} <= {0, 1} else kind
-
-
-def list_texts(
-    frame: pd.DataFrame, taken: Iterable[Any] = (), known: str | None = None
-) -> dict[Hashable, str]:
-    """Return the separator of each column of text that looks like lists of ids."""
-    texts: dict[Hashable, str] = {}
-    for label in list_labels(frame, taken):
-        cells = get_column(frame, label).iloc[:N_CELLS_SEEN].dropna().tolist()
-        words = [cell for cell in cells if isinstance(cell, str)]
-        are_numbers = all(NUMBER.fullmatch(text) or text.isdecimal() for text in words)
-        separator = None if are_numbers and known is None else find_separator(cells, known)
-        if separator is not None:
-            texts[label] = separator
-    return texts
 
 
 def find_lists(frame: pd.DataFrame) -> dict[Hashable, str]:
@@ -306,7 +293,7 @@ def make_companion_rows(
     if name == "truth":
         flat = [one for one in flat if not _is_answers(frame, one, options)]
         check_no_dict(label, next(iter(get_column(frame, label)), None), flat)
-    labels = [label, *_list_relevance(name, frame, types, label, is_named=is_named)]
+    labels = [label, *_list_relevance(name, frame, types, label, options, is_named=is_named)]
     rows, fields = read_list_rows(frame, labels, pd.RangeIndex(len(frame)), sep)
     kinds = {one: kind_of(column) for one, column in fields.items()}
     items, _, _ = find_fields(kinds, labels, item if item in fields else INFER)
@@ -360,6 +347,7 @@ def _list_relevance(
     frame: pd.DataFrame,
     types: Mapping[Hashable, pa.DataType],
     items: Hashable,
+    options: Options | None,
     *,
     is_named: bool,
 ) -> list[Hashable]:
@@ -367,15 +355,18 @@ def _list_relevance(
     ids = find_id_lists(types, is_ranked=False) if is_named else []
     others = remove_labels(types, [items, *ids])
     numbers = [one for one in others if pa.types.is_primitive(types[one])]
-    integers = [one for one in numbers if pa.types.is_integer(types[one])]
     sizes = {
         label: [len(one) if hasattr(one, "__len__") else 0 for one in get_column(frame, label)]
-        for label in (items, *integers)
+        for label in (items, *numbers)
     }
-    unequal = [one for one in integers if sizes[one] != sizes[items]]
-    if unequal and not is_named:
-        raise open_lists_error(list(types), [items, *unequal], name)
-    return remove_labels(numbers, unequal)
+    unequal = [one for one in numbers if sizes[one] != sizes[items]]
+    integers = [one for one in unequal if pa.types.is_integer(types[one])]
+    if integers and not is_named:
+        raise open_lists_error(list(types), [items, *integers], name)
+    removed = unequal if list_other_ids(types, items) else integers
+    own = {one: kind for one, kind in types.items() if one not in removed}
+    relevant = options.relevant if options else None
+    return choose_relevance(own, items, relevant, remove_labels(numbers, removed))
 
 
 def carry(
