@@ -60,28 +60,29 @@ def list_texts(
 
 
 def split_texts(name: str, cells: pa.Array, separator: str | None) -> list[Any] | pa.Array:
-    """Return the lists that texts hold, of texts or of the values that [a, b] has."""
-    if separator and find_separator(cells[:N_CELLS_SEEN].to_pylist()) != "":
-        return _split_by(cells, separator)
+    """Return the lists that texts hold, of texts or of the values that [a, b] has.
+
+    Texts such as [a] > [b] are split by their separator, and brackets are no part of ids then.
+    """
     texts = [text or "[]" for text in cells.to_pylist()]
-    joined = f"[{','.join(texts)}]"
-    try:
-        lists = json.loads(joined)
-    except ValueError:
-        lists = None
-        with suppress(MemoryError, SyntaxError, *DAMAGE):
+    if separator and not all(map(BRACKETED.fullmatch, texts)):
+        return _split_by(cells, separator)
+    joined, lists = f"[{','.join(texts)}]", None
+    with suppress(MemoryError, SyntaxError, *DAMAGE):
+        try:
+            lists = json.loads(joined)
+        except ValueError:
             lists = None if NO_COMMA.search(joined) else ast.literal_eval(joined)
-    if not isinstance(lists, list) and not any("," in text for text in texts):
-        # NumPy writes [1 2] and ['a' 'b'].
-        ids = _split_by(pc.ascii_trim(cells, "[] \n"), " ")
-        return relist(ids, pc.ascii_trim(ids.flatten(), "'\""))
-    are_lists = isinstance(lists, list) and all(isinstance(one, list) for one in lists)
-    if not are_lists or len(lists) != len(texts):
-        raise RecframeError(
-            f"{name}: text must hold lists as JSON or Python writes them, such as [1, 2], but "
-            f"holds {quote(texts[0])}; where ids stand without brackets, pass sep= their separator"
-        )
-    return lists
+    if lists and len(lists) == len(texts) and all(isinstance(one, list) for one in lists):
+        return lists
+    # NumPy writes [1 2] and ['a' 'b'].
+    if separator or not any("," in text or text.count("[") > 1 for text in texts):
+        ids = _split_by(pc.ascii_trim(cells, "[] \n"), separator or " ")
+        return relist(ids, pc.ascii_trim(ids.flatten(), "[] '\""))
+    raise RecframeError(
+        f"{name}: text must hold lists as JSON or Python writes them, such as [1, 2], but holds "
+        f"{quote(texts[0])}; where another separator stands between ids, pass it as sep="
+    )
 
 
 def _split_by(cells: pa.Array, separator: str) -> pa.Array:

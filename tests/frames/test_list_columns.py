@@ -330,6 +330,9 @@ def test_results_of_vector_stores(store):
         (["[7, 3]", "[5]"], ", "),
         (["[7\n 3]", "[5]"], None),
         (["7|3", "5"], "|"),
+        (["[7] > [3]", "[5]"], " > "),
+        (["[7] > [3]", "[5] "], ">"),
+        (["[7] [3]", "[5]"], " "),
     ],
 )
 def test_lists_in_text(cells, sep):
@@ -338,6 +341,13 @@ def test_lists_in_text(cells, sep):
     assert [("ann", 7, -1), ("ann", 3, -2), ("cat", 5, -1)] == rows(
         recframe.from_lists(frame, sep=sep)
     )
+
+
+@pytest.mark.parametrize("cells", [["[7] > [3]", "[5]"], ["[7] [3]", "[5] [7]"]])
+def test_other_separators_between_brackets(cells):
+    """Ids in brackets of their own are asked for their separator."""
+    with pytest.raises(RecframeError, match=r"holds '.7. .*between ids, pass it as sep=$"):
+        recframe.from_lists(pd.DataFrame({"userId": ["ann", "cat"], "items": cells}))
 
 
 def test_empty_lists_in_text():
