@@ -43,6 +43,7 @@ from recframe.frames.names import (
 from recframe.frames.text_lists import N_CELLS_SEEN, find_separator, list_texts, split_texts
 from recframe.frames.words import has_word, may_be_gold
 from recframe.metrics.measure import check_no_mask
+from recframe.metrics.names import find_name
 from recframe.options import EMPTY, INFER, LISTS, ROLE_LABELS, Options
 from recframe.other_tables import read_column
 from recframe.text_types import TextTypes, convert, read_cells
@@ -276,7 +277,8 @@ def make_companion_rows(
     """Return truth or exclude with a row for each member of its lists, if it has lists.
 
     Options may name the list of items. Lists are not looked for if another column is named as an
-    item; those of text only with `sep`. A user with an empty list keeps a row.
+    item; those of text only with `sep`. A user with an empty list keeps a row. If there is
+    only one other column and its name means no role, it is that of users.
     """
     item = getattr(options, f"{name}_item", INFER)
     types = list_types(frame, with_tuples=False)
@@ -291,7 +293,7 @@ def make_companion_rows(
         return frame
     label = item if is_named else choose_lists(types, name)[0]
     if name == "truth":
-        flat = [one for one in flat if not _is_answers(frame, one, options)]
+        flat = [one for one in flat if not _is_of_list(frame, one, options)]
         check_no_dict(label, next(iter(get_column(frame, label)), None), flat)
     labels = [label, *_list_relevance(name, frame, types, label, options, is_named=is_named)]
     rows, fields = read_list_rows(frame, labels, pd.RangeIndex(len(frame)), sep)
@@ -303,7 +305,10 @@ def make_companion_rows(
     _check_padding(fields, items)
     made = pd.DataFrame({**carry(frame, flat, rows, list(fields)), **fields}, copy=False)
     made.attrs = dict(frame.attrs)
-    return remember_lists(made, {"item": items[0]} if len(items) == 1 else {}, rows)
+    known = {"item": items, "user": flat if [*map(find_role, flat)] == [None] else []}
+    return remember_lists(
+        made, {role: one[0] for role, one in known.items() if len(one) == 1}, rows
+    )
 
 
 def _check_padding(fields: Mapping[Hashable, pd.Series], items: Sequence[Hashable]) -> None:
@@ -333,13 +338,14 @@ def _check_items(frame: pd.DataFrame, lists: list[Hashable], *, is_flat: bool) -
         )
 
 
-def _is_answers(frame: pd.DataFrame, label: Hashable, options: Options | None) -> bool:
-    """Return whether a column named as relevance holds texts of answers, which all differ."""
-    is_named = options is not None and is_same(label, options.relevant)
-    cells: Any = [] if is_named else get_column(frame, label).iloc[:N_CELLS_SEEN]
-    texts = [one for one in cells if isinstance(one, str)]
+def _is_of_list(frame: pd.DataFrame, label: Hashable, options: Options | None) -> bool:
+    """Return whether a column has the value of a metric, or texts of answers, which all differ."""
+    if options is not None and is_same(label, options.relevant):
+        return False
+    texts = [one for one in get_column(frame, label)[:N_CELLS_SEEN] if isinstance(one, str)]
     are_many = len({*texts}) > max(MOST_GRADES, len(texts) // 2)
-    return are_many and find_role(label) == "relevant"
+    is_value = find_name(str(label).replace("_at_", "@")) != ""
+    return is_value or (are_many and find_role(label) == "relevant")
 
 
 def _list_relevance(

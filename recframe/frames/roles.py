@@ -283,7 +283,7 @@ def find_companion_roles(
             roles[role] = settled[role]
         elif not missing:
             roles[role] = _read_role(frame, role, of_rows)
-        elif name in known:
+        elif len(known.get(name, [])) == len(of_rows):
             roles[role] = Role("inferred", known[name])
         elif len(of_rows) > 1:
             other, also, answers = "exclude", "", {}

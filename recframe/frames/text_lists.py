@@ -37,7 +37,9 @@ def find_separator(cells: Sequence[Any], known: str | None = None) -> str | None
     for separator in SEPARATORS if known is None else (known,):
         split = [text.split(None if separator == " " else separator) for text in texts]
         words = {one.strip() for members in split for one in members}
-        are_alike = len({*map(len, words)}) == 1 and all(one.isalnum() for one in words)
+        are_alike = len({*map(len, words)}) == 1 and all(
+            one.replace("_", "").isalnum() for one in words
+        )
         has_separator = any(separator in text.strip() for text in texts)
         if has_separator and "" not in words and (are_alike or all(map(ID.fullmatch, words))):
             return separator

@@ -741,3 +741,29 @@ def test_grades_next_to_the_only_ids(as_numbers):
     recs = recframe.from_lists(make_log(as_numbers), items="retrieved_ids")
     rec = recs.rec(truth=log, truth_item="expected_ids", min_relevance=1)
     assert 1.0 == rec.mean("recall@3").iloc[0, 0]
+
+
+@pytest.mark.parametrize("options", [{}, {"truth_user": "ncodpers"}])
+def test_the_user_next_to_lists_in_text(options):
+    """The only column next to lists of truth in text is that of users, and the call shown runs."""
+    frame = pd.DataFrame({"ncodpers": [1, 2], "added_products": ["p_a p_b", "p_b p_c"]})
+    truth = frame.assign(added_products=["p_b p_x", "p_c"])
+    recs = recframe.from_lists(frame, user="ncodpers", sep=" ")
+    with pytest.raises(
+        RecframeError, match=r"truth=recframe.from_lists\(truth, user='nco"
+    ) as asked:
+        recs.rec(truth=truth, **options).mean("recall@2")
+    code = str(asked.value).partition("This answers all:\n")[2]
+    assert "truth_user" not in code
+    table = eval(code, {"df": recs, "truth": truth, "recframe": recframe})
+    assert 0.75 == table.loc["score", "recall@2"]
+
+
+@pytest.mark.parametrize("name", ["hit_rate", "mrr", "precision", "ndcg@5", "recall_at_2"])
+def test_metrics_next_to_lists_are_no_relevance(name):
+    """A column of truth named as a metric, next to lists of items, is not asked about."""
+    log = make_log(False, **{name: [0, 1]})
+    rec = recframe.from_lists(log, items="retrieved_ids").rec
+    options = {"truth": log, "truth_item": "expected_ids"}
+    assert 0.75 == rec(**options).mean("recall@3").iloc[0, 0]
+    assert 0.5 == rec(**options, relevant=name).mean("mrr").iloc[0, 0]
