@@ -18,7 +18,7 @@ from recframe.frames.companions import judge_frame, read_judged
 from recframe.frames.constructors.lists import from_lists
 from recframe.frames.judgments import load_frame
 from recframe.frames.list_frames import find_lists, make_companion_rows
-from recframe.frames.names import as_labels, get_column, is_infer
+from recframe.frames.names import as_labels, get_column
 from recframe.frames.questions import write
 from recframe.frames.seen_rows import take_users
 from recframe.frames.tables import Make
@@ -155,11 +155,10 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
                 if (rows := make_companion_rows(name, frame, options, sep)) is not frame:
                     read = find_reader(source, write(name, source)) if is_path(source) else name
                     changed: dict[str, Any] = {name: rows}
-                    if name == "truth" and not is_infer(options.truth_user):
-                        rows.attrs[ROLE_LABELS]["user"] = options.truth_user
-                        changed["truth_user"] = INFER  # The rows that are shown have another name.
-                    user = rows.attrs[ROLE_LABELS].get("user", INFER)
-                    of_user = "" if is_infer(user) else f", user={user!r}"
+                    user = rows.attrs.get(ROLE_LABELS, {}).get("user")
+                    if name == "truth" and user is not None:  # The call shown makes it "user".
+                        changed["truth_user"] = INFER
+                    of_user = "" if user is None else f", user={user!r}"
                     codes[name] = f"recframe.from_lists({read}{of_user}{of_sep})"
                     options = replace(options, **changed)
         others.pop("sep", None)

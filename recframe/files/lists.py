@@ -150,7 +150,7 @@ def _infer_lists(
     """Return the columns of lists that become rows, and those that the caller is asked about."""
     types = {one.name: plain_type(one.type) for one in schema}
     if any(map(is_list_type, types.values())):
-        columns = find_list_columns(schema)
+        columns = find_list_columns(schema, "", {})
         return columns.lists, columns.attrs
     roles = {"score" if may_be_score(name) else find_role(name) for name in types}
     texts = [name for name in types if pa.types.is_string(types[name])]

@@ -19,6 +19,7 @@ from recframe.options import EMPTY, INFER, LIST, LISTS, ROLE_LABELS
 SCORE_FIELDS = ("rating", "similarity", "distance")  # names in Spark's ALS and vector stores
 ORDER = "score"  # the column of the score that the order of a list gives
 NO_IDS = (pa.struct([]).id, pa.null().id)  # metadata next to ids, as those of vector stores
+Types = Mapping[Any, pa.DataType]  # the type of the members of each column of lists
 
 
 class ListRows(NamedTuple):
@@ -129,7 +130,7 @@ def is_list_type(kind: pa.DataType) -> bool:
     return any(is_kind(kind) for is_kind in are_lists)
 
 
-def choose_lists(types: Mapping[Any, pa.DataType], companion: str = "") -> list[Any]:
+def choose_lists(types: Types, companion: str = "") -> list[Any]:
     """Return the columns whose lists hold the items, by the types of members.
 
     It is the only column, or the only one of structs. Else it is the only one that may hold ids,
@@ -158,7 +159,7 @@ def choose_lists(types: Mapping[Any, pa.DataType], companion: str = "") -> list[
 
 
 def choose_relevance(
-    types: Mapping[Any, pa.DataType], item: Any, relevant: Any, parallel: Sequence[Any] = ()
+    types: Types, item: Any, relevant: Any, parallel: Sequence[Any] = ()
 ) -> list[Any]:
     """Return the lists that say which items of a list are relevant, by name or as passed.
 
@@ -179,7 +180,7 @@ def choose_relevance(
     return [*dict.fromkeys([*named, *(one for one in parallel if not ids or one in ids)])]
 
 
-def list_other_ids(types: Mapping[Any, pa.DataType], item: Any) -> list[Any]:
+def list_other_ids(types: Types, item: Any) -> list[Any]:
     """Return the other lists that may hold ids of the kind that a list of items has."""
     texts = [one for one, kind in types.items() if not pa.types.is_primitive(kind)]
     integers = [one for one, kind in types.items() if pa.types.is_integer(kind)]
@@ -189,7 +190,7 @@ def list_other_ids(types: Mapping[Any, pa.DataType], item: Any) -> list[Any]:
     return remove_labels([*texts, *plain], [item])
 
 
-def find_id_lists(types: Mapping[Any, pa.DataType], *, is_ranked: bool = True) -> list[Any]:
+def find_id_lists(types: Types, *, is_ranked: bool = True) -> list[Any]:
     """Return the columns whose lists may hold the ids of items, by names and types of members.
 
     Text may be ids under any name. If lists are ranked, a name of items decides among such names
@@ -232,7 +233,7 @@ def open_lists_error(lists: list[Any], ids: list[Any], companion: str = "") -> R
 
 
 def find_fields(
-    types: Mapping[Any, pa.DataType], lists: Sequence[Any] = (), item: Any = INFER
+    types: Types, lists: Sequence[Any] = (), item: Any = INFER
 ) -> tuple[list[Any], list[Any], list[Any]]:
     """Return fields of items, fields of scores, and if there are none, floats that may be scores.
 
@@ -256,7 +257,7 @@ def find_fields(
     return items, scores, [] if scores else doubtful
 
 
-def _find_scores(types: Mapping[Any, pa.DataType], lists: Sequence[Any]) -> list[Any]:
+def _find_scores(types: Types, lists: Sequence[Any]) -> list[Any]:
     """Return the fields of scores by their names, or the only list of floats of several lists.
 
     A rank is a score if there is no other.
@@ -334,18 +335,16 @@ def find_member_columns(
     return MemberColumns(lists, carried, [*fields], order, attrs, is_ranked)
 
 
-def find_list_columns(
-    schema: pa.Schema, companion: str = "", item: Any = None, relevant: Any = INFER
-) -> MemberColumns:
+def find_list_columns(schema: pa.Schema, companion: str, asked: Mapping[str, Any]) -> MemberColumns:
     """Return the columns of the rows that lists make, without lists if none become rows.
 
     Lists become rows if no other column is named as an item or a score. If they are unclear,
-    attributes say which columns the caller is asked about. A companion's `item` may be passed, and
-    its relevance.
+    attributes say which columns the caller is asked about. Options that are `asked` may name the
+    list of a companion, and its relevance.
     """
     nested = {one.name: one.type.value_type for one in schema if is_list_type(one.type)}
-    if item in nested:
-        labels = [item, *choose_relevance(nested, item, relevant)]
+    if (item := asked.get(f"{companion}_item")) in nested:
+        labels = [item, *choose_relevance(nested, item, asked.get("relevant", INFER))]
         return find_member_columns(schema, labels, is_ranked=False)
     flat = [name for name in schema.names if name not in nested]
     roles = {"score" if may_be_score(name) else find_role(name) for name in flat}

@@ -14,6 +14,7 @@ from pandas.api.types import is_float_dtype, is_list_like, is_numeric_dtype
 from recframe.errors import DAMAGE, Choice, RecframeError, quote
 from recframe.frames.list_columns import (
     ListRows,
+    Types,
     check_no_dict,
     choose_lists,
     choose_relevance,
@@ -295,7 +296,7 @@ def make_companion_rows(
     if name == "truth":
         flat = [one for one in flat if not _is_of_list(frame, one, options)]
         check_no_dict(label, next(iter(get_column(frame, label)), None), flat)
-    labels = [label, *_list_relevance(name, frame, types, label, options, is_named=is_named)]
+    labels = [label, *_list_relevance(name, frame, types, label, options)]
     rows, fields = read_list_rows(frame, labels, pd.RangeIndex(len(frame)), sep)
     kinds = {one: kind_of(column) for one, column in fields.items()}
     items, _, _ = find_fields(kinds, labels, item if item in fields else INFER)
@@ -305,10 +306,10 @@ def make_companion_rows(
     _check_padding(fields, items)
     made = pd.DataFrame({**carry(frame, flat, rows, list(fields)), **fields}, copy=False)
     made.attrs = dict(frame.attrs)
-    known = {"item": items, "user": flat if [*map(find_role, flat)] == [None] else []}
-    return remember_lists(
-        made, {role: one[0] for role, one in known.items() if len(one) == 1}, rows
-    )
+    users = [one for one in flat if is_same(one, getattr(options, f"{name}_user", INFER))]
+    users = users or (flat if [*map(find_role, flat)] == [None] else [])
+    known = {role: one[0] for role, one in (("item", items), ("user", users)) if len(one) == 1}
+    return remember_lists(made, known, rows)
 
 
 def _check_padding(fields: Mapping[Hashable, pd.Series], items: Sequence[Hashable]) -> None:
@@ -349,17 +350,10 @@ def _is_of_list(frame: pd.DataFrame, label: Hashable, options: Options | None) -
 
 
 def _list_relevance(
-    name: str,
-    frame: pd.DataFrame,
-    types: Mapping[Hashable, pa.DataType],
-    items: Hashable,
-    options: Options | None,
-    *,
-    is_named: bool,
+    name: str, frame: pd.DataFrame, types: Types, items: Hashable, options: Options | None
 ) -> list[Hashable]:
     """Return the lists of numbers that may say which items of truth or exclude are relevant."""
-    ids = find_id_lists(types, is_ranked=False) if is_named else []
-    others = remove_labels(types, [items, *ids])
+    others = remove_labels(types, [items, *find_id_lists(types, is_ranked=False)])
     numbers = [one for one in others if pa.types.is_primitive(types[one])]
     sizes = {
         label: [len(one) if hasattr(one, "__len__") else 0 for one in get_column(frame, label)]
@@ -367,7 +361,7 @@ def _list_relevance(
     }
     unequal = [one for one in numbers if sizes[one] != sizes[items]]
     integers = [one for one in unequal if pa.types.is_integer(types[one])]
-    if integers and not is_named:
+    if integers and not (options and is_same(options.truth_item, items)):
         raise open_lists_error(list(types), [items, *integers], name)
     removed = unequal if list_other_ids(types, items) else integers
     own = {one: kind for one, kind in types.items() if one not in removed}

@@ -17,7 +17,7 @@ from recframe.frames.tables import Make, MakeTable, join_tables, make_columns, s
 from recframe.methods import public_method
 from recframe.metrics.names import Metric
 from recframe.notes import facts_noted
-from recframe.options import INFER, OptionArguments, Options, spell_options
+from recframe.options import OptionArguments, Options, spell_options
 from recframe.other_tables import frame_error, read_frame
 from recframe.partitions import PartitionedAccessor, check_bound
 from recframe.public_calls import public
@@ -109,7 +109,7 @@ class SparkRecAccessor(PartitionedAccessor):
             )
         if not isinstance(frame, DataFrame):
             raise frame_error("frame", "a Spark DataFrame", frame)
-        super().__init__(rows.open_frame(frame))
+        super().__init__(rows.open_frame(frame, "", {}))
         self._given = dict[str, rows.SparkRows]()  # truth and exclude if they are on Spark
 
     @spell_options
@@ -146,8 +146,7 @@ class SparkRecAccessor(PartitionedAccessor):
         given, asked = dict[str, rows.SparkRows](), cast("dict[str, Any]", options)
         for name, one in asked.items():
             if isinstance(one, DataFrame):
-                item, relevant = asked.get(f"{name}_item"), asked.get("relevant", INFER)
-                given[name] = rows.open_frame(one, name, item, relevant)
+                given[name] = rows.open_frame(one, name, asked)
                 asked[name] = given[name].sample
         bound = super().__call__(**options)
         bound._partitioned, bound._given = check_bound(partitioned), given

@@ -21,7 +21,7 @@ from recframe.frames.judgments import (
 from recframe.frames.list_columns import find_list_columns
 from recframe.frames.names import find_role, get_column, is_infer
 from recframe.frames.words import has_word
-from recframe.options import INFER, Options
+from recframe.options import Options
 from recframe.other_tables import read_column
 from recframe.public_calls import public_each
 
@@ -83,9 +83,7 @@ class SparkRows(NamedTuple):
 Side = tuple[SparkRows, Columns]  # the frame, truth or exclude, with its roles
 
 
-def open_frame(
-    frame: Any, companion: str = "", item: Hashable = None, relevant: Hashable = INFER
-) -> SparkRows:
+def open_frame(frame: Any, companion: str, asked: Mapping[str, Any]) -> SparkRows:
     """Return the rows of a Spark DataFrame; columns of lists become rows."""
     if frame.isStreaming:
         raise RecframeError(
@@ -96,7 +94,7 @@ def open_frame(
     has_lists = any(isinstance(field.dataType, kinds.ArrayType) for field in frame.schema)
     if has_lists and len({*frame.columns}) == len(frame.columns):
         schema = frame.limit(0).toArrow().schema
-        columns = find_list_columns(schema, companion, item, relevant)
+        columns = find_list_columns(schema, companion, asked)
         attrs = columns.attrs
         if columns.lists:
             none = columns.flatten(pa.RecordBatch.from_pylist([], schema))
