@@ -41,7 +41,7 @@ from recframe.frames.names import (
     remove_labels,
     shown,
 )
-from recframe.frames.text_lists import N_CELLS_SEEN, find_separator, list_texts, split_texts
+from recframe.frames.text_lists import N_CELLS_SEEN, NUMBER, find_separator, split_texts
 from recframe.frames.words import has_word, may_be_gold
 from recframe.metrics.measure import check_no_mask
 from recframe.metrics.names import find_name
@@ -97,6 +97,21 @@ def _find_type(column: pd.Series, with_tuples: bool) -> pa.DataType | None:
     return pa.bool_() if pa.types.is_integer(kind) and {*members} <= {0, 1} else kind
 
 
+def list_texts(
+    frame: pd.DataFrame, taken: Iterable[Any] = (), known: str | None = None
+) -> dict[Hashable, str]:
+    """Return the separator of each column of text that looks like lists of ids."""
+    texts: dict[Hashable, str] = {}
+    for label in list_labels(frame, taken):
+        cells = get_column(frame, label).iloc[:N_CELLS_SEEN].dropna().tolist()
+        words = [cell for cell in cells if isinstance(cell, str)]
+        are_numbers = all(NUMBER.fullmatch(text) or text.isdecimal() for text in words)
+        separator = None if are_numbers and known is None else find_separator(cells, known)
+        if separator is not None:
+            texts[label] = separator
+    return texts
+
+
 def find_lists(frame: pd.DataFrame) -> dict[Hashable, str]:
     """Return the columns that may hold lists; the value is the separator of text, or ""."""
     if LISTS in frame.attrs:
@@ -117,7 +132,8 @@ def advise_lists(lists: Mapping[Hashable, str], source: str = "df") -> tuple[str
 
 def check_no_texts(ids: pd.Index[Any], item: Hashable, source: str) -> None:
     """Raise if items are text that looks like lists of ids; each user of the source has one."""
-    separator = find_separator(ids[:N_CELLS_SEEN].tolist())
+    is_number = is_numeric_dtype(ids.dtype)
+    separator = None if is_number else find_separator(ids[:N_CELLS_SEEN].tolist())
     if separator is not None:
         how, answers = advise_lists({item: separator}, source)
         raise RecframeError(
@@ -303,20 +319,15 @@ def make_companion_rows(
     if is_named and item not in fields and len(items) == 1:  # Its members are structs.
         renamed, items = {items[0]: item}, [item]
         fields = {renamed.get(one, one): fields[one] for one in fields}
-    _check_padding(fields, items)
+    for one in items:  # Numbers may be positions.
+        if is_numeric_dtype(fields[one].dtype) and (fields[one] == -1).any():
+            raise padding_error(one)
     made = pd.DataFrame({**carry(frame, flat, rows, list(fields)), **fields}, copy=False)
     made.attrs = dict(frame.attrs)
     users = [one for one in flat if is_same(one, getattr(options, f"{name}_user", INFER))]
     users = users or (flat if [*map(find_role, flat)] == [None] else [])
     known = {role: one[0] for role, one in (("item", items), ("user", users)) if len(one) == 1}
     return remember_lists(made, known, rows)
-
-
-def _check_padding(fields: Mapping[Hashable, pd.Series], items: Sequence[Hashable]) -> None:
-    """Raise if items that are numbers, and so may be positions, are padded with -1."""
-    for label in items:
-        if is_numeric_dtype(fields[label].dtype) and (fields[label] == -1).any():
-            raise padding_error(label)
 
 
 def _check_items(frame: pd.DataFrame, lists: list[Hashable], *, is_flat: bool) -> None:

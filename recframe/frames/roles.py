@@ -95,10 +95,9 @@ def find_roles(
     for name in ("user", "item"):
         if name in roles and roles[name].how == "several":
             roles[name] = _settle_alike(frame, name, roles[name])
-    item = roles.get("item", Role("none", []))
-    may_be_user = item.how == "inferred" and plain_name(item.labels[0]).startswith("candidate")
-    if may_be_user and roles["user"].how == "none":  # Candidates for jobs may be either.
-        del roles["item"]
+    items = roles["item"].labels if "item" in roles and roles["user"].how == "none" else []
+    if is_infer(options.item) and {"candidate", "candidateid"}.intersection(map(plain_name, items)):
+        del roles["item"]  # Candidates for jobs may be either.
     return {name: roles[name] for name in (*NAMES, *TRUTH_IDS) if name in roles}
 
 

@@ -3,17 +3,15 @@
 import ast
 import json
 import re
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from recframe.errors import DAMAGE, RecframeError, quote
 from recframe.frames.list_columns import relist
-from recframe.frames.names import get_column, list_labels
 
 SEPARATORS = (" ", ",", "|", ";")  # characters between ids in a text
 N_CELLS_SEEN = 1 << 7  # cells of text that are looked at
@@ -44,21 +42,6 @@ def find_separator(cells: Sequence[Any], known: str | None = None) -> str | None
         if has_separator and "" not in words and (are_alike or all(map(ID.fullmatch, words))):
             return separator
     return None
-
-
-def list_texts(
-    frame: pd.DataFrame, taken: Iterable[Any] = (), known: str | None = None
-) -> dict[Hashable, str]:
-    """Return the separator of each column of text that looks like lists of ids."""
-    texts: dict[Hashable, str] = {}
-    for label in list_labels(frame, taken):
-        cells = get_column(frame, label).iloc[:N_CELLS_SEEN].dropna().tolist()
-        words = [cell for cell in cells if isinstance(cell, str)]
-        are_numbers = all(NUMBER.fullmatch(text) or text.isdecimal() for text in words)
-        separator = None if are_numbers and known is None else find_separator(cells, known)
-        if separator is not None:
-            texts[label] = separator
-    return texts
 
 
 def split_texts(name: str, cells: pa.Array, separator: str | None) -> list[Any] | pa.Array:

@@ -745,7 +745,7 @@ def test_grades_next_to_the_only_ids(as_numbers):
 
 @pytest.mark.parametrize("options", [{}, {"truth_user": "ncodpers"}])
 def test_the_user_next_to_lists_in_text(options):
-    """The only column next to lists of truth in text is that of users, and the call shown runs."""
+    """The call shown for lists of truth in text names the only other column as the user."""
     frame = pd.DataFrame({"ncodpers": [1, 2], "added_products": ["p_a p_b", "p_b p_c"]})
     truth = frame.assign(added_products=["p_b p_x", "p_c"])
     recs = recframe.from_lists(frame, user="ncodpers", sep=" ")

@@ -29,6 +29,7 @@ from recframe.frames.ids import as_users
 from recframe.frames.list_columns import choose_lists
 from recframe.frames.list_frames import (
     carry,
+    list_texts,
     list_types,
     read_list_rows,
     read_lists,
@@ -47,7 +48,6 @@ from recframe.frames.names import (
 )
 from recframe.frames.open_roles import find_label
 from recframe.frames.questions import ask_all
-from recframe.frames.text_lists import list_texts
 from recframe.frames.words import less_is_better
 from recframe.options import INFER, NEGATED
 from recframe.other_tables import (
